@@ -14,7 +14,7 @@ static const struct verb *const verbs[] = {
 
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
 
-static void print_rows(const struct describe_row *rows, int width, FILE *out) {
+static void print_rows(const struct name_description *rows, int width, FILE *out) {
     for (; rows->name != NULL; rows++)
         fprintf(out, "  %-*s  %s\n", width, rows->name, rows->about);
 }
@@ -27,9 +27,9 @@ static void print_verbs(FILE *out) {
     fprintf(out, "\n`evotile help VERB` describes a verb, with examples.\n"
                  "`evotile --version` prints the versions of evotile, CUDA Toolkit and driver.\n"
                  "\nExit status:\n");
-    print_rows(describe_statuses, 3, out);
+    print_rows(exit_statuses, 3, out);
     fprintf(out, "\nEnvironment:\n");
-    print_rows(describe_environment, 17, out);
+    print_rows(environment_variables, 17, out);
 }
 
 static const struct verb *find_verb(const char *name) {
@@ -46,11 +46,11 @@ static int unknown_verb(const char *name) {
         if (!verbs[i]->hidden)
             names[count++] = verbs[i]->name;
     fprintf(stderr, "evotile: unknown verb \"%s\"; did you mean %s? `evotile help` lists them\n",
-            name, nearest(name, names, count));
+            name, spelling_nearest(name, names, count));
     return STATUS_USAGE;
 }
 
-static int help(const char *name) {
+static int print_help(const char *name) {
     if (name == NULL) {
         print_verbs(stdout);
         return STATUS_DONE;
@@ -70,7 +70,7 @@ static int dispatch(int argc, char **argv) {
     }
     if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
         strcmp(argv[1], "-h") == 0)
-        return help(argc > 2 ? argv[2] : NULL);
+        return print_help(argc > 2 ? argv[2] : NULL);
     if (strcmp(argv[1], "--version") == 0) {
         describe_version(stdout);
         return STATUS_DONE;

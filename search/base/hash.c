@@ -23,14 +23,14 @@ struct hasher *hasher_new(void) {
 }
 
 /* The length precedes each hashed piece; little-endian on every machine. */
-static void put_length(unsigned char length[8], size_t size) {
+static void encode_length(unsigned char length[8], size_t size) {
     for (int i = 0; i < 8; i++)
         length[i] = (unsigned char)((uint64_t)size >> (8 * i));
 }
 
 void hasher_add(struct hasher *hasher, const void *bytes, size_t size) {
     unsigned char length[8];
-    put_length(length, size);
+    encode_length(length, size);
     XXH3_128bits_update(hasher->state, length, sizeof length);
     if (size > 0)
         XXH3_128bits_update(hasher->state, bytes, size);
@@ -50,7 +50,7 @@ struct hash hasher_finish(struct hasher *hasher) {
 struct hash hash_bytes(const void *bytes, size_t size) {
     unsigned char piece[128];
     if (size <= sizeof piece - 8) { /* the common case: genomes, hashed by the million */
-        put_length(piece, size);
+        encode_length(piece, size);
         memcpy(piece + 8, bytes, size);
         XXH128_hash_t digest = XXH3_128bits(piece, 8 + size);
         return (struct hash){.high = digest.high64, .low = digest.low64};

@@ -58,20 +58,20 @@ static int blank_comments(const char *file, char *text, struct error *error) {
 
 /* cJSON keeps no positions. Its tree lists values in the order of the text, so the n-th value of
    the tree is the n-th value of the text; the two walks below count in the same way. */
-static bool count_until(const cJSON *value, const cJSON *wanted, int *count) {
-    if (value == wanted)
+static bool count_until(const cJSON *value, const cJSON *target, int *count) {
+    if (value == target)
         return true;
     ++*count;
     for (const cJSON *child = value->child; child != NULL; child = child->next)
-        if (count_until(child, wanted, count))
+        if (count_until(child, target, count))
             return true;
     return false;
 }
 
-static int line_of(const struct json_document *document, const cJSON *wanted) {
-    int left = 0;
+static int find_line(const struct json_document *document, const cJSON *target) {
+    int remaining = 0;
     int line = 1;
-    if (!count_until(document->root, wanted, &left))
+    if (!count_until(document->root, target, &remaining))
         return 1;
     for (const char *at = document->text; *at != '\0';) {
         if (*at == '\n')
@@ -85,16 +85,16 @@ static int line_of(const struct json_document *document, const cJSON *wanted) {
             next = skip_string(at);
         else if (*at != '{' && *at != '[')
             next = at + strcspn(at, " \t\r\n,]}");
-        const char *behind = next + strspn(next, " \t\r\n");
-        bool is_key = *at == '"' && *behind == ':';
-        if (!is_key && left-- == 0)
+        const char *after_token = next + strspn(next, " \t\r\n");
+        bool is_key = *at == '"' && *after_token == ':';
+        if (!is_key && remaining-- == 0)
             return line;
         at = next;
     }
     return line;
 }
 
-static struct json child_of(const struct json *parent, const cJSON *value, int index) {
+static struct json child_value(const struct json *parent, const cJSON *value, int index) {
     struct json child = {.document = parent->document, .value = value};
     size_t used = strlen(parent->path);
     memcpy(child.path, parent->path, used);
@@ -109,22 +109,22 @@ static struct json child_of(const struct json *parent, const cJSON *value, int i
     return child;
 }
 
-static int refuse_duplicates(const struct json *value, struct error *error) {
+static int reject_duplicate_keys(const struct json *value, struct error *error) {
     const cJSON *first = value->value->child;
     int index = 0;
     for (const cJSON *child = first; child != NULL; child = child->next) {
-        struct json member = child_of(value, child, index++);
+        struct json member = child_value(value, child, index++);
         for (const cJSON *other = first; child->string != NULL && other != child;
              other = other->next)
             if (strcmp(other->string, child->string) == 0)
                 return json_error(&member, error, "duplicate key: remove one");
-        if (refuse_duplicates(&member, error) < 0)
+        if (reject_duplicate_keys(&member, error) < 0)
             return -1;
     }
     return 0;
 }
 
-static int parse(struct json_document *document, struct error *error) {
+static int parse_document(struct json_document *document, struct error *error) {
     const char *end = NULL;
     if (blank_comments(document->file, document->text, error) < 0)
         return -1;
@@ -141,13 +141,13 @@ static int parse(struct json_document *document, struct error *error) {
             document->file, line, column);
     }
     struct json root = json_root(document);
-    return refuse_duplicates(&root, error);
+    return reject_duplicate_keys(&root, error);
 }
 
 int json_read_text(struct json_document *document, const char *name, const char *text,
                    struct error *error) {
     *document = (struct json_document){.file = xstrdup(name), .text = xstrdup(text)};
-    if (parse(document, error) < 0) {
+    if (parse_document(document, error) < 0) {
         json_release(document);
         return -1;
     }
@@ -159,21 +159,21 @@ int json_read(struct json_document *document, const char *path, struct error *er
     if (file == NULL)
         return error_input(error, "cannot read %s: %s", path, strerror(errno));
     size_t bytes = 0;
-    size_t room = 1 << 16;
-    char *text = xmalloc(room + 1);
+    size_t capacity = 1 << 16;
+    char *text = xmalloc(capacity + 1);
     size_t got;
-    while ((got = fread(text + bytes, 1, room - bytes, file)) > 0) {
+    while ((got = fread(text + bytes, 1, capacity - bytes, file)) > 0) {
         bytes += got;
         if (bytes > FILE_BYTES_MAX)
             break;
-        if (bytes == room)
-            text = xrealloc(text, (room *= 2) + 1);
+        if (bytes == capacity)
+            text = xrealloc(text, (capacity *= 2) + 1);
     }
     bool failed = ferror(file) != 0;
     int reason = errno;
     fclose(file);
     int result = -1;
-    text[bytes < room ? bytes : room] = '\0';
+    text[bytes < capacity ? bytes : capacity] = '\0';
     if (failed)
         error_input(error, "cannot read %s: %s", path, strerror(reason));
     else if (bytes > FILE_BYTES_MAX)
@@ -205,7 +205,7 @@ struct json json_at(const struct json *value, int index) {
     const cJSON *child = cJSON_GetArrayItem(value->value, index);
     if (child == NULL)
         BUG("%s has no element %d", value->path, index);
-    return child_of(value, child, index);
+    return child_value(value, child, index);
 }
 
 const char *json_key(const struct json *value) {
@@ -216,11 +216,11 @@ bool json_find(const struct json *object, const char *key, struct json *found) {
     const cJSON *child = cJSON_GetObjectItemCaseSensitive(object->value, key);
     if (child == NULL)
         return false;
-    *found = child_of(object, child, 0);
+    *found = child_value(object, child, 0);
     return true;
 }
 
-int json_need(const struct json *object, const char *key, struct json *found, struct error *error) {
+int json_require(const struct json *object, const char *key, struct json *found, struct error *error) {
     if (json_is_object(object, error) < 0)
         return -1;
     if (!json_find(object, key, found))
@@ -228,7 +228,7 @@ int json_need(const struct json *object, const char *key, struct json *found, st
     return 0;
 }
 
-int json_only(const struct json *object, const char *const *keys, struct error *error) {
+int json_check_keys(const struct json *object, const char *const *keys, struct error *error) {
     int known = 0;
     while (keys[known] != NULL)
         known++;
@@ -241,7 +241,7 @@ int json_only(const struct json *object, const char *const *keys, struct error *
             k++;
         if (k == known)
             return json_error(&member, error, "unknown key; did you mean \"%s\"?",
-                              nearest(json_key(&member), keys, known));
+                              spelling_nearest(json_key(&member), keys, known));
     }
     return 0;
 }
@@ -266,7 +266,7 @@ int json_copy_text(const struct json *object, const char *key, char *to, size_t 
                    struct error *error) {
     struct json value;
     const char *text = "";
-    if (json_need(object, key, &value, error) < 0 || json_string(&value, &text, error) < 0)
+    if (json_require(object, key, &value, error) < 0 || json_string(&value, &text, error) < 0)
         return -1;
     if (*text == '\0' || strlen(text) >= size)
         return json_error(&value, error, "must have 1 to %zu characters", size - 1);
@@ -311,8 +311,8 @@ int json_integer(const struct json *value, int64_t *number, struct error *error)
     return 0;
 }
 
-void json_where(const struct json *value, char *text, size_t size) {
-    snprintf(text, size, "%s:%d%s%s", value->document->file, line_of(value->document, value->value),
+void json_location(const struct json *value, char *text, size_t size) {
+    snprintf(text, size, "%s:%d%s%s", value->document->file, find_line(value->document, value->value),
              value->path[0] != '\0' ? ": " : "", value->path);
 }
 
@@ -323,6 +323,6 @@ int json_error(const struct json *value, struct error *error, const char *format
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    json_where(value, where, sizeof where);
+    json_location(value, where, sizeof where);
     return error_input(error, "%s: %s", where, text);
 }

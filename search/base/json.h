@@ -55,10 +55,10 @@ const char *json_key(const struct json *value);
 
 /* Returns false if the object has no such key. json_require reports an error instead. */
 bool json_find(const struct json *object, const char *key, struct json *found);
-int json_need(const struct json *object, const char *key, struct json *found, struct error *error);
+int json_require(const struct json *object, const char *key, struct json *found, struct error *error);
 /* Rejects a value that is not an object, and a key that is not in `keys` (which ends with NULL);
    the error suggests the closest known key. */
-int json_only(const struct json *object, const char *const *keys, struct error *error);
+int json_check_keys(const struct json *object, const char *const *keys, struct error *error);
 
 int json_is_array(const struct json *value, struct error *error);
 int json_is_object(const struct json *value, struct error *error);
@@ -74,7 +74,7 @@ int json_integer(const struct json *value, int64_t *number, struct error *error)
 
 /* Prints the position of a value, "FILE:LINE: PATH", cut to `size` bytes; for errors that are
    detected later. */
-void json_where(const struct json *value, char *text, size_t size);
+void json_location(const struct json *value, char *text, size_t size);
 /* Fills `error` with "FILE:LINE: PATH: ..."; returns -1. */
 int json_error(const struct json *value, struct error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

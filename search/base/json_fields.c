@@ -12,7 +12,7 @@ int json_fields_check_keys(const struct json *object, const struct json_field *f
         keys[count++] = *other_keys;
     if (count == KEYS_MAX)
         BUG("a JSON object of %d keys or more", KEYS_MAX);
-    return json_only(object, keys, error);
+    return json_check_keys(object, keys, error);
 }
 
 static int read_field(const struct json *object, const struct json_field *field, void *member,
@@ -21,7 +21,7 @@ static int read_field(const struct json *object, const struct json_field *field,
     double number = 0;
     int64_t integer = 0;
     if (!json_find(object, field->key, &value))
-        return field->required ? json_need(object, field->key, &value, error) : 0;
+        return field->required ? json_require(object, field->key, &value, error) : 0;
     if (field->kind == JSON_FIELD_BOOL)
         return json_bool(&value, member, error);
     if (field->kind == JSON_FIELD_DOUBLE ? json_number(&value, &number, error) < 0

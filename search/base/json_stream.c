@@ -105,7 +105,7 @@ static int refill(struct json_stream *stream) {
     return count > 0 ? *stream->at : -1;
 }
 
-static inline int look(struct json_stream *stream) {
+static inline int peek_byte(struct json_stream *stream) {
     return stream->at < stream->end ? *stream->at : refill(stream);
 }
 
@@ -115,14 +115,14 @@ static inline bool is_digit(int byte) {
 
 int json_stream_peek(struct json_stream *stream) {
     int byte;
-    while ((byte = look(stream)) == ' ' || byte == '\n' || byte == '\r' || byte == '\t')
+    while ((byte = peek_byte(stream)) == ' ' || byte == '\n' || byte == '\r' || byte == '\t')
         stream->at++;
     return byte;
 }
 
 /* Reports the byte found in place of `expected`. */
-static int unexpected(struct json_stream *stream, const char *expected) {
-    int byte = look(stream);
+static int report_unexpected(struct json_stream *stream, const char *expected) {
+    int byte = peek_byte(stream);
     if (byte < 0)
         return json_stream_error(stream, "expected %s, found the end of the file", expected);
     if (byte < 0x20 || byte > 0x7e)
@@ -131,21 +131,21 @@ static int unexpected(struct json_stream *stream, const char *expected) {
     return json_stream_error(stream, "expected %s, found '%c'", expected, byte);
 }
 
-static int expect(struct json_stream *stream, char byte, const char *expected) {
+static int expect_byte(struct json_stream *stream, char byte, const char *expected) {
     if (json_stream_peek(stream) != byte)
-        return unexpected(stream, expected);
+        return report_unexpected(stream, expected);
     stream->at++;
     return 0;
 }
 
 int json_stream_enter(struct json_stream *stream, char bracket) {
-    return expect(stream, bracket, bracket == '{' ? "an object" : "an array");
+    return expect_byte(stream, bracket, bracket == '{' ? "an object" : "an array");
 }
 
 /* ---- scalars; `keep` says whether the token is stored ---- */
 
-static inline int keep_byte(struct json_stream *stream, bool keep, int byte) {
-    if (!keep)
+static inline int store_byte(struct json_stream *stream, bool store, int byte) {
+    if (!store)
         return 0;
     if (stream->length == TOKEN_SIZE - 1)
         return json_stream_error(stream, "a string of more than %d bytes", TOKEN_SIZE - 1);
@@ -154,11 +154,11 @@ static inline int keep_byte(struct json_stream *stream, bool keep, int byte) {
 }
 
 /* Consumes the bytes before `stop`, which is within the buffer. */
-static int take_until(struct json_stream *stream, bool keep, const unsigned char *stop) {
+static int consume_until(struct json_stream *stream, bool store, const unsigned char *stop) {
     size_t count = (size_t)(stop - stream->at);
-    if (keep && count > TOKEN_SIZE - 1 - stream->length)
+    if (store && count > TOKEN_SIZE - 1 - stream->length)
         return json_stream_error(stream, "a string of more than %d bytes", TOKEN_SIZE - 1);
-    if (keep) {
+    if (store) {
         memcpy(stream->token + stream->length, stream->at, count);
         stream->length += count;
     }
@@ -166,15 +166,15 @@ static int take_until(struct json_stream *stream, bool keep, const unsigned char
     return 0;
 }
 
-static int keep_utf8(struct json_stream *stream, bool keep, unsigned code) {
+static int store_utf8(struct json_stream *stream, bool store, unsigned code) {
     if (code < 0x80)
-        return keep_byte(stream, keep, (int)code);
+        return store_byte(stream, store, (int)code);
     int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
     static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
-    if (keep_byte(stream, keep, (int)(lead[more] | code >> 6 * more)) < 0)
+    if (store_byte(stream, store, (int)(lead[more] | code >> 6 * more)) < 0)
         return -1;
     while (more-- > 0)
-        if (keep_byte(stream, keep, (int)(0x80 | (code >> 6 * more & 0x3f))) < 0)
+        if (store_byte(stream, store, (int)(0x80 | (code >> 6 * more & 0x3f))) < 0)
             return -1;
     return 0;
 }
@@ -183,27 +183,27 @@ static int read_hex(struct json_stream *stream, unsigned *code) {
     *code = 0;
     for (int i = 0; i < 4; i++) {
         static const char digits[] = "0123456789abcdef";
-        int byte = look(stream);
+        int byte = peek_byte(stream);
         const char *digit = byte > 0 ? strchr(digits, byte | 0x20) : NULL;
         if (digit == NULL)
-            return unexpected(stream, "a hexadecimal digit");
+            return report_unexpected(stream, "a hexadecimal digit");
         *code = *code << 4 | (unsigned)(digit - digits);
         stream->at++;
     }
     return 0;
 }
 
-static int read_unicode(struct json_stream *stream, bool keep) {
+static int read_unicode(struct json_stream *stream, bool store) {
     unsigned code, low;
     if (read_hex(stream, &code) < 0)
         return -1;
     if (code >= 0xdc00 && code < 0xe000)
         return json_stream_error(stream, "an unpaired surrogate");
     if (code >= 0xd800 && code < 0xdc00) {
-        if (look(stream) != '\\')
+        if (peek_byte(stream) != '\\')
             return json_stream_error(stream, "an unpaired surrogate");
         stream->at++;
-        if (look(stream) != 'u')
+        if (peek_byte(stream) != 'u')
             return json_stream_error(stream, "an unpaired surrogate");
         stream->at++;
         if (read_hex(stream, &low) < 0)
@@ -214,101 +214,101 @@ static int read_unicode(struct json_stream *stream, bool keep) {
     }
     if (code == 0)
         return json_stream_error(stream, "a zero byte in a string");
-    return keep_utf8(stream, keep, code);
+    return store_utf8(stream, store, code);
 }
 
-static int read_escape(struct json_stream *stream, bool keep) {
+static int read_escape(struct json_stream *stream, bool store) {
     static const char from[] = "\"\\/bfnrt";
     static const char to[] = "\"\\/\b\f\n\r\t";
-    int byte = look(stream);
+    int byte = peek_byte(stream);
     const char *at = byte > 0 ? strchr(from, byte) : NULL;
     if (at == NULL && byte != 'u')
-        return unexpected(stream, "the rest of an escape");
+        return report_unexpected(stream, "the rest of an escape");
     stream->at++;
-    return at != NULL ? keep_byte(stream, keep, to[at - from]) : read_unicode(stream, keep);
+    return at != NULL ? store_byte(stream, store, to[at - from]) : read_unicode(stream, store);
 }
 
-static int read_string(struct json_stream *stream, bool keep) {
+static int read_string(struct json_stream *stream, bool store) {
     stream->at++;
     for (;;) {
         const unsigned char *stop = stream->at;
         while (stop < stream->end && *stop != '"' && *stop != '\\' && *stop >= 0x20)
             stop++;
-        if (take_until(stream, keep, stop) < 0)
+        if (consume_until(stream, store, stop) < 0)
             return -1;
-        if (stop == stream->end && look(stream) >= 0)
+        if (stop == stream->end && peek_byte(stream) >= 0)
             continue; /* the string continues in the next buffer */
-        int byte = look(stream);
+        int byte = peek_byte(stream);
         if (byte < 0x20)
-            return unexpected(stream, "the end of a string");
+            return report_unexpected(stream, "the end of a string");
         stream->at++;
         if (byte == '"')
             return 0;
-        if (read_escape(stream, keep) < 0)
+        if (read_escape(stream, store) < 0)
             return -1;
     }
 }
 
-static int read_digits(struct json_stream *stream, bool keep) {
-    if (!is_digit(look(stream)))
-        return unexpected(stream, "a digit");
+static int read_digits(struct json_stream *stream, bool store) {
+    if (!is_digit(peek_byte(stream)))
+        return report_unexpected(stream, "a digit");
     do {
         const unsigned char *stop = stream->at;
         while (stop < stream->end && is_digit(*stop))
             stop++;
-        if (take_until(stream, keep, stop) < 0)
+        if (consume_until(stream, store, stop) < 0)
             return -1;
-    } while (stream->at == stream->end && is_digit(look(stream)));
+    } while (stream->at == stream->end && is_digit(peek_byte(stream)));
     return 0;
 }
 
-static int read_word(struct json_stream *stream, bool keep, const char *word) {
+static int read_word(struct json_stream *stream, bool store, const char *word) {
     for (const char *letter = word; *letter; letter++) {
-        if (look(stream) != *letter)
-            return unexpected(stream, word);
+        if (peek_byte(stream) != *letter)
+            return report_unexpected(stream, word);
         stream->at++;
-        if (keep_byte(stream, keep, *letter) < 0)
+        if (store_byte(stream, store, *letter) < 0)
             return -1;
     }
     return 0;
 }
 
-static int read_number(struct json_stream *stream, bool keep) {
-    int byte = look(stream);
+static int read_number(struct json_stream *stream, bool store) {
+    int byte = peek_byte(stream);
     if (byte == '-') {
         stream->at++;
-        if (keep_byte(stream, keep, byte) < 0)
+        if (store_byte(stream, store, byte) < 0)
             return -1;
-        if (look(stream) == 'I')
-            return read_word(stream, keep, "Infinity");
+        if (peek_byte(stream) == 'I')
+            return read_word(stream, store, "Infinity");
     }
-    if (look(stream) == '0') {
+    if (peek_byte(stream) == '0') {
         stream->at++;
-        if (keep_byte(stream, keep, '0') < 0)
+        if (store_byte(stream, store, '0') < 0)
             return -1;
-    } else if (read_digits(stream, keep) < 0)
+    } else if (read_digits(stream, store) < 0)
         return -1;
-    if (look(stream) == '.') {
+    if (peek_byte(stream) == '.') {
         stream->at++;
-        if (keep_byte(stream, keep, '.') < 0 || read_digits(stream, keep) < 0)
+        if (store_byte(stream, store, '.') < 0 || read_digits(stream, store) < 0)
             return -1;
     }
-    byte = look(stream);
+    byte = peek_byte(stream);
     if (byte != 'e' && byte != 'E')
         return 0;
     stream->at++;
-    if (keep_byte(stream, keep, 'e') < 0)
+    if (store_byte(stream, store, 'e') < 0)
         return -1;
-    byte = look(stream);
+    byte = peek_byte(stream);
     if (byte == '+' || byte == '-') {
         stream->at++;
-        if (keep_byte(stream, keep, byte) < 0)
+        if (store_byte(stream, store, byte) < 0)
             return -1;
     }
-    return read_digits(stream, keep);
+    return read_digits(stream, store);
 }
 
-static int read_scalar(struct json_stream *stream, bool keep, enum json_scalar *kind) {
+static int read_scalar(struct json_stream *stream, bool store, enum json_scalar *kind) {
     static const struct {
         char first;
         enum json_scalar kind;
@@ -323,17 +323,17 @@ static int read_scalar(struct json_stream *stream, bool keep, enum json_scalar *
     *kind = JSON_NUMBER;
     if (byte == '"') {
         *kind = JSON_STRING;
-        result = read_string(stream, keep);
+        result = read_string(stream, store);
     } else if (byte == '-' || is_digit(byte)) {
-        result = read_number(stream, keep);
+        result = read_number(stream, store);
     } else {
         size_t i = 0;
         while (i < sizeof words / sizeof *words && words[i].first != byte)
             i++;
         if (i == sizeof words / sizeof *words)
-            return unexpected(stream, "a value");
+            return report_unexpected(stream, "a value");
         *kind = words[i].kind;
-        result = read_word(stream, keep, words[i].word);
+        result = read_word(stream, store, words[i].word);
     }
     stream->token[stream->length] = '\0';
     return result;
@@ -353,29 +353,29 @@ static int next_item(struct json_stream *stream, bool *first, char close, const 
     int byte = json_stream_peek(stream);
     if (byte == close) {
         stream->at++;
-        return JSON_DONE;
+        return JSON_CLOSED;
     }
     if (byte < 0 && !stream->failed)
-        return JSON_CUT;
+        return JSON_TRUNCATED;
     if (!*first) {
-        if (expect(stream, ',', expected) < 0)
-            return JSON_FAULT;
+        if (expect_byte(stream, ',', expected) < 0)
+            return JSON_FAILED;
         if (json_stream_peek(stream) < 0 && !stream->failed)
-            return JSON_CUT;
+            return JSON_TRUNCATED;
     }
     *first = false;
-    return stream->failed ? JSON_FAULT : JSON_MORE;
+    return stream->failed ? JSON_FAILED : JSON_MORE;
 }
 
-static int next_member(struct json_stream *stream, bool *first, bool keep) {
+static int next_member(struct json_stream *stream, bool *first, bool store) {
     int more = next_item(stream, first, '}', "a comma or the end of the object");
     if (more != JSON_MORE)
         return more;
     if (json_stream_peek(stream) != '"')
-        return unexpected(stream, "a key");
+        return report_unexpected(stream, "a key");
     stream->length = 0;
-    if (read_string(stream, keep) < 0 || expect(stream, ':', "a colon") < 0)
-        return JSON_FAULT;
+    if (read_string(stream, store) < 0 || expect_byte(stream, ':', "a colon") < 0)
+        return JSON_FAILED;
     stream->token[stream->length] = '\0';
     return JSON_MORE;
 }
@@ -388,7 +388,7 @@ int json_stream_element(struct json_stream *stream, bool *first) {
     return next_item(stream, first, ']', "a comma or the end of the array");
 }
 
-static int skip(struct json_stream *stream, int depth) {
+static int skip_value(struct json_stream *stream, int depth) {
     int byte = json_stream_peek(stream);
     enum json_scalar kind;
     if (byte != '{' && byte != '[')
@@ -400,19 +400,19 @@ static int skip(struct json_stream *stream, int depth) {
     for (bool first = true;
          (more = byte == '{' ? next_member(stream, &first, false)
                              : json_stream_element(stream, &first)) == JSON_MORE;)
-        if (skip(stream, depth + 1) < 0)
+        if (skip_value(stream, depth + 1) < 0)
             return -1;
-    if (more == JSON_CUT)
-        return unexpected(stream, byte == '{' ? "the end of an object" : "the end of an array");
-    return more == JSON_DONE ? 0 : -1;
+    if (more == JSON_TRUNCATED)
+        return report_unexpected(stream, byte == '{' ? "the end of an object" : "the end of an array");
+    return more == JSON_CLOSED ? 0 : -1;
 }
 
 int json_stream_skip(struct json_stream *stream) {
-    return skip(stream, 0);
+    return skip_value(stream, 0);
 }
 
 int json_stream_end(struct json_stream *stream) {
     if (json_stream_peek(stream) >= 0)
-        return unexpected(stream, "the end of the file");
+        return report_unexpected(stream, "the end of the file");
     return stream->failed ? -1 : 0;
 }

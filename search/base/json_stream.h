@@ -31,10 +31,10 @@ enum json_scalar { JSON_STRING, JSON_NUMBER, JSON_LITERAL };
 
 /* The result of json_stream_member and json_stream_element. */
 enum {
-    JSON_FAULT = -1,
-    JSON_DONE = 0, /* the object or array is closed */
+    JSON_FAILED = -1,
+    JSON_CLOSED = 0, /* the object or array is closed */
     JSON_MORE = 1,
-    JSON_CUT = 2, /* the text ends between two members, or after a comma; the caller decides if that
+    JSON_TRUNCATED = 2, /* the text ends between two members, or after a comma; the caller decides if that
                      is an error */
 };
 

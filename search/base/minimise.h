@@ -14,11 +14,11 @@
 enum { MINIMISE_MAX = 80 }; /* variables */
 
 /* Returns the value at x and writes its derivatives to `gradient`; INFINITY where undefined. */
-typedef double minimise_function(const double *x, double *gradient, void *context);
+typedef double minimise_cost(const double *x, double *gradient, void *context);
 
 /* Moves x, which must start within the bounds, to a minimum and returns the value there. Takes at
    most `iterations` steps; stops earlier when the function no longer decreases. */
 double minimise(int count, double *x, const double *lower, const double *upper, int iterations,
-                minimise_function *function, void *context);
+                minimise_cost *function, void *context);
 
 #endif

@@ -6,7 +6,7 @@
 enum { LENGTH_MAX = 63 };
 
 /* Levenshtein distance in half units: 2 for a changed letter, 1 if only its case differs. */
-static int distance(const char *a, const char *b) {
+static int edit_distance(const char *a, const char *b) {
     int row[LENGTH_MAX + 1];
     int length = (int)strnlen(b, LENGTH_MAX);
     for (int j = 0; j <= length; j++)
@@ -28,10 +28,10 @@ static int distance(const char *a, const char *b) {
     return row[length];
 }
 
-const char *nearest(const char *word, const char *const *names, int count) {
+const char *spelling_nearest(const char *word, const char *const *names, int count) {
     const char *best = names[0];
     for (int i = 1; i < count; i++)
-        if (distance(word, names[i]) < distance(word, best))
+        if (edit_distance(word, names[i]) < edit_distance(word, best))
             best = names[i];
     return best;
 }

@@ -4,6 +4,6 @@
 
 /* Returns the name in `names[count]` with the smallest edit distance to `word`; a difference in
    case counts half; ties go to the first. `count` must be at least 1. */
-const char *nearest(const char *word, const char *const *names, int count);
+const char *spelling_nearest(const char *word, const char *const *names, int count);
 
 #endif

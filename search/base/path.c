@@ -66,9 +66,9 @@ bool path_is_replaceable(const char *path) {
 }
 
 /* Formats the error of a failed system call: the operation, the reason and the remedy. */
-static int fail(struct error *error, int number, const char *what, const char *path) {
+static int system_error(struct error *error, int error_number, const char *what, const char *path) {
     const char *remedy = "check the path";
-    switch (number) {
+    switch (error_number) {
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
@@ -92,15 +92,15 @@ static int fail(struct error *error, int number, const char *what, const char *p
     default:
         break;
     }
-    return error_set(error, "cannot %s %s: %s; %s", what, path, strerror(number), remedy);
+    return error_set(error, "cannot %s %s: %s; %s", what, path, strerror(error_number), remedy);
 }
 
 char *path_read_file(const char *path, size_t limit_bytes, size_t *size, struct error *error) {
     char *text = NULL;
-    size_t length = 0, room = 0;
+    size_t length = 0, capacity = 0;
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) {
-        fail(error, errno, "read", path);
+        system_error(error, errno, "read", path);
         return NULL;
     }
     struct stat status;
@@ -109,21 +109,21 @@ char *path_read_file(const char *path, size_t limit_bytes, size_t *size, struct 
             error_set(error, "cannot read %s: it is a folder; give a file", path);
             goto failed;
         }
-        room = status.st_size > 0 && (uintmax_t)status.st_size <= limit_bytes
+        capacity = status.st_size > 0 && (uintmax_t)status.st_size <= limit_bytes
                    ? (size_t)status.st_size
                    : 0;
     }
     /* Read until end of file without relying on st_size: pipes and files in /proc report 0. */
     for (;;) {
-        if (text == NULL || length == room) {
-            room = text != NULL ? (room < 4096 ? 8192 : room * 2) : room + 1;
-            text = xrealloc(text, room + 1);
+        if (text == NULL || length == capacity) {
+            capacity = text != NULL ? (capacity < 4096 ? 8192 : capacity * 2) : capacity + 1;
+            text = xrealloc(text, capacity + 1);
         }
-        ssize_t count = read(file, text + length, room - length);
+        ssize_t count = read(file, text + length, capacity - length);
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0) {
-            fail(error, errno, "read", path);
+            system_error(error, errno, "read", path);
             goto failed;
         }
         if (count == 0)
@@ -160,19 +160,19 @@ static int write_all(int file, const void *bytes, size_t size) {
     return 0;
 }
 
-static int write_into(const char *path, const void *bytes, size_t size, struct error *error) {
+static int write_in_place(const char *path, const void *bytes, size_t size, struct error *error) {
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    int number = file < 0 || write_all(file, bytes, size) < 0 ? errno : 0;
-    if (file >= 0 && close(file) < 0 && number == 0)
-        number = errno;
-    return number != 0 ? fail(error, number, "write", path) : 0;
+    int error_number = file < 0 || write_all(file, bytes, size) < 0 ? errno : 0;
+    if (file >= 0 && close(file) < 0 && error_number == 0)
+        error_number = errno;
+    return error_number != 0 ? system_error(error, error_number, "write", path) : 0;
 }
 
 static int write_file(const char *path, const void *bytes, size_t size, bool durable,
                       struct error *error) {
     char folder[PATH_SIZE], temporary[PATH_SIZE];
     if (!path_is_replaceable(path))
-        return write_into(path, bytes, size, error);
+        return write_in_place(path, bytes, size, error);
     if (path_parent(folder, path, error) < 0)
         return -1;
     /* A hidden name that is not in use: pid and time make it unique, and O_EXCL detects a
@@ -189,22 +189,22 @@ static int write_file(const char *path, const void *bytes, size_t size, bool dur
         file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     } while (file < 0 && errno == EEXIST);
     if (file < 0)
-        return fail(error, errno, "write", path);
+        return system_error(error, errno, "write", path);
 
-    int number = 0;
+    int error_number = 0;
     if (write_all(file, bytes, size) < 0 || (durable && fsync(file) < 0))
-        number = errno;
+        error_number = errno;
     /* Keep the permissions of the replaced file; failure to do so is not an error. */
     struct stat old;
-    if (!number && stat(path, &old) == 0 && fchmod(file, old.st_mode & 0777) < 0)
+    if (!error_number && stat(path, &old) == 0 && fchmod(file, old.st_mode & 0777) < 0)
         errno = 0;
-    if (close(file) < 0 && !number) /* NFS reports a full disk here */
-        number = errno;
-    if (!number && rename(temporary, path) < 0)
-        number = errno;
-    if (number) {
+    if (close(file) < 0 && !error_number) /* NFS reports a full disk here */
+        error_number = errno;
+    if (!error_number && rename(temporary, path) < 0)
+        error_number = errno;
+    if (error_number) {
         unlink(temporary);
-        return fail(error, number, "write", path);
+        return system_error(error, error_number, "write", path);
     }
     if (durable) { /* syncs the rename; a file system that does not support this does not need it */
         int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -220,7 +220,7 @@ int path_write_file(const char *path, const void *bytes, size_t size, struct err
     return write_file(path, bytes, size, true, error);
 }
 
-int path_write_scratch(const char *path, const void *bytes, size_t size, struct error *error) {
+int path_write_unsynced(const char *path, const void *bytes, size_t size, struct error *error) {
     return write_file(path, bytes, size, false, error);
 }
 
@@ -237,9 +237,9 @@ int path_make_folder(const char *folder, struct error *error) {
         *end = '\0';
         /* errno alone is not enough: for an existing parent mkdir may report EROFS rather than
            EEXIST. */
-        int number = mkdir(path, 0777) < 0 ? errno : 0;
-        if (number != 0 && !path_is_dir(path))
-            return fail(error, number == EEXIST ? ENOTDIR : number, "make the folder", path);
+        int error_number = mkdir(path, 0777) < 0 ? errno : 0;
+        if (error_number != 0 && !path_is_dir(path))
+            return system_error(error, error_number == EEXIST ? ENOTDIR : error_number, "make the folder", path);
         if (last == '\0')
             return 0;
         *end = last;
@@ -248,14 +248,14 @@ int path_make_folder(const char *folder, struct error *error) {
     }
 }
 
-static int by_bytes(const void *a, const void *b) {
+static int compare_names(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 int path_list(const char *folder, char ***names, int *count, struct error *error) {
     DIR *directory = opendir(folder);
     if (directory == NULL)
-        return fail(error, errno, "read the folder", folder);
+        return system_error(error, errno, "read the folder", folder);
     char **list = NULL;
     size_t length = 0, capacity = 0;
     struct dirent *entry;
@@ -265,14 +265,14 @@ int path_list(const char *folder, char ***names, int *count, struct error *error
         list = xgrow(list, length, &capacity, sizeof *list);
         list[length++] = xstrdup(entry->d_name);
     }
-    int number = errno;
+    int error_number = errno;
     closedir(directory);
-    if (number) {
+    if (error_number) {
         path_list_free(list, (int)length);
-        return fail(error, number, "read the folder", folder);
+        return system_error(error, error_number, "read the folder", folder);
     }
     if (length > 0)
-        qsort(list, length, sizeof *list, by_bytes);
+        qsort(list, length, sizeof *list, compare_names);
     *names = list;
     *count = (int)length;
     return 0;
@@ -289,12 +289,12 @@ static int copy_file(const char *from, const char *to, mode_t mode, struct error
     int target = -1, result = -1;
     int source = open(from, O_RDONLY | O_CLOEXEC);
     if (source < 0) {
-        fail(error, errno, "read", from);
+        system_error(error, errno, "read", from);
         goto done;
     }
     target = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode & 0777);
     if (target < 0) {
-        fail(error, errno, "write", to);
+        system_error(error, errno, "write", to);
         goto done;
     }
     for (;;) {
@@ -302,20 +302,20 @@ static int copy_file(const char *from, const char *to, mode_t mode, struct error
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0) {
-            fail(error, errno, "read", from);
+            system_error(error, errno, "read", from);
             goto done;
         }
         if (count == 0)
             break;
         if (write_all(target, block, (size_t)count) < 0) {
-            fail(error, errno, "write", to);
+            system_error(error, errno, "write", to);
             goto done;
         }
     }
     result = 0;
 done:
     if (target >= 0 && close(target) < 0 && result == 0)
-        result = fail(error, errno, "write", to);
+        result = system_error(error, errno, "write", to);
     if (source >= 0)
         close(source);
     free(block);
@@ -326,7 +326,7 @@ done:
 static int copy_tree(const char *from, const char *to, int depth, struct error *error) {
     struct stat status;
     if (stat(from, &status) < 0)
-        return fail(error, errno, "read", from);
+        return system_error(error, errno, "read", from);
     if (S_ISREG(status.st_mode))
         return copy_file(from, to, status.st_mode, error);
     if (!S_ISDIR(status.st_mode))
@@ -365,9 +365,9 @@ int path_remove_tree(const char *folder, struct error *error) {
         BUG("asked to remove the folder \"%s\"", folder);
     struct stat status;
     if (lstat(folder, &status) < 0)
-        return errno == ENOENT ? 0 : fail(error, errno, "remove", folder);
+        return errno == ENOENT ? 0 : system_error(error, errno, "remove", folder);
     if (!S_ISDIR(status.st_mode))
-        return unlink(folder) < 0 ? fail(error, errno, "remove", folder) : 0;
+        return unlink(folder) < 0 ? system_error(error, errno, "remove", folder) : 0;
     char **names;
     int count, result = 0;
     if (path_list(folder, &names, &count, error) < 0)
@@ -379,11 +379,11 @@ int path_remove_tree(const char *folder, struct error *error) {
     }
     path_list_free(names, count);
     if (result == 0 && rmdir(folder) < 0)
-        result = fail(error, errno, "remove", folder);
+        result = system_error(error, errno, "remove", folder);
     return result;
 }
 
-const char *path_network(const char *path) {
+const char *path_network_filesystem(const char *path) {
     /* Constants without a name in linux/magic.h are from statfs(2) and from the file systems'
        sources. FUSE counts as a network: where runs are stored, FUSE means sshfs, s3fs and the
        like, and its locks are unreliable. */
@@ -408,11 +408,11 @@ const char *path_network(const char *path) {
     return NULL;
 }
 
-int path_own_folder(char folder[PATH_SIZE], struct error *error) {
+int path_program_folder(char folder[PATH_SIZE], struct error *error) {
     char program[PATH_SIZE];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length < 0)
-        return fail(error, errno, "read", "/proc/self/exe");
+        return system_error(error, errno, "read", "/proc/self/exe");
     program[length] = '\0';
     return path_parent(folder, program, error);
 }

@@ -48,7 +48,7 @@ int path_write_file(const char *path, const void *bytes, size_t size, struct err
 
 /* The same without syncing to the disk: after a power loss the file may be empty or damaged. For
    caches, which check what they read. */
-int path_write_scratch(const char *path, const void *bytes, size_t size, struct error *error);
+int path_write_unsynced(const char *path, const void *bytes, size_t size, struct error *error);
 
 /* Creates the folder and its parents; succeeds if it already exists. */
 int path_make_folder(const char *folder, struct error *error);
@@ -68,9 +68,9 @@ int path_remove_tree(const char *folder, struct error *error);
 
 /* Returns the name of the network file system that holds `path` ("NFS"), or NULL if it is local or
    unknown. `path` must exist. */
-const char *path_network(const char *path);
+const char *path_network_filesystem(const char *path);
 
 /* The folder of the running executable. */
-int path_own_folder(char folder[PATH_SIZE], struct error *error);
+int path_program_folder(char folder[PATH_SIZE], struct error *error);
 
 #endif

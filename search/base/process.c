@@ -18,7 +18,7 @@
 
 /* ---- finding programs ---- */
 
-static bool is_program(char path[PATH_SIZE], const char *folder, size_t length, const char *name) {
+static bool find_in_folder(char path[PATH_SIZE], const char *folder, size_t length, const char *name) {
     return length > 0 &&
            snprintf(path, PATH_SIZE, "%.*s/%s", (int)length, folder, name) < PATH_SIZE &&
            access(path, X_OK) == 0 && !path_is_dir(path);
@@ -31,7 +31,7 @@ bool process_find(const char *name, char path[PATH_SIZE]) {
                !path_is_dir(path);
     while (folder != NULL && *folder != '\0') {
         size_t length = strcspn(folder, ":");
-        if (is_program(path, folder, length, name))
+        if (find_in_folder(path, folder, length, name))
             return true;
         folder += length + (folder[length] == ':');
     }
@@ -39,7 +39,7 @@ bool process_find(const char *name, char path[PATH_SIZE]) {
     for (size_t i = 0; i < sizeof homes / sizeof *homes; i++) {
         char bin[PATH_SIZE];
         if (homes[i] != NULL && path_join(bin, homes[i], "bin", &(struct error){0}) == 0 &&
-            is_program(path, bin, strlen(bin), name))
+            find_in_folder(path, bin, strlen(bin), name))
             return true;
     }
     return false;
@@ -100,60 +100,60 @@ bool process_send(struct process *child, const char *line) {
     return send_bytes(child->to, line, strlen(line)) && send_bytes(child->to, "\n", 1);
 }
 
-void process_fill(struct process *child) {
-    if (child->taken > 0) {
-        memmove(child->buffer, child->buffer + child->taken, child->used - child->taken);
-        child->used -= child->taken;
-        child->taken = 0;
+void process_read_output(struct process *child) {
+    if (child->consumed > 0) {
+        memmove(child->buffer, child->buffer + child->consumed, child->used - child->consumed);
+        child->used -= child->consumed;
+        child->consumed = 0;
     }
     for (;;) {
-        if (child->room - child->used < 4096) {
-            child->room = child->room * 2 + 65536;
-            child->buffer = xrealloc(child->buffer, child->room);
+        if (child->capacity - child->used < 4096) {
+            child->capacity = child->capacity * 2 + 65536;
+            child->buffer = xrealloc(child->buffer, child->capacity);
         }
-        ssize_t got = read(child->from, child->buffer + child->used, child->room - child->used);
-        if (got < 0 && errno == EINTR)
+        ssize_t received = read(child->from, child->buffer + child->used, child->capacity - child->used);
+        if (received < 0 && errno == EINTR)
             continue;
-        if (got < 0 && errno == EAGAIN)
+        if (received < 0 && errno == EAGAIN)
             return;
-        if (got <= 0) {
+        if (received <= 0) {
             child->ended = true;
             return;
         }
-        child->used += (size_t)got;
+        child->used += (size_t)received;
     }
 }
 
-char *process_line(struct process *child) {
-    char *start = child->buffer + child->taken;
-    char *end = child->used > child->taken ? memchr(start, '\n', child->used - child->taken) : NULL;
+char *process_next_line(struct process *child) {
+    char *start = child->buffer + child->consumed;
+    char *end = child->used > child->consumed ? memchr(start, '\n', child->used - child->consumed) : NULL;
     if (end == NULL)
         return NULL;
     *end = '\0';
-    child->taken = (size_t)(end + 1 - child->buffer);
+    child->consumed = (size_t)(end + 1 - child->buffer);
     return start;
 }
 
-enum { KILL_S = 1 }; /* timeout for a killed process to exit */
+enum { KILL_TIMEOUT_S = 1 }; /* timeout for a killed process to exit */
 
-/* Returns whether the process exits within `patience_s`. */
-static bool wait_for(pid_t pid, double patience_s, int *status) {
+/* Returns whether the process exits within `timeout_s`. */
+static bool wait_for_exit(pid_t pid, double timeout_s, int *status) {
     double start = clock_seconds();
     pid_t reaped;
-    while ((reaped = waitpid(pid, status, WNOHANG)) == 0 && clock_seconds() - start < patience_s)
+    while ((reaped = waitpid(pid, status, WNOHANG)) == 0 && clock_seconds() - start < timeout_s)
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
     return reaped != 0;
 }
 
-pid_t process_stop(struct process *child, double patience_s, char *how, size_t how_size) {
+pid_t process_stop(struct process *child, double timeout_s, char *how, size_t how_size) {
     int status = 0;
     pid_t left_behind = 0;
     if (child->pid == 0)
         return 0;
     close(child->to);
-    if (!wait_for(child->pid, patience_s, &status)) {
+    if (!wait_for_exit(child->pid, timeout_s, &status)) {
         kill(child->pid, SIGKILL);
-        if (!wait_for(child->pid, KILL_S, &status))
+        if (!wait_for_exit(child->pid, KILL_TIMEOUT_S, &status))
             left_behind = child->pid;
     }
     if (how != NULL && left_behind != 0)
@@ -169,7 +169,7 @@ pid_t process_stop(struct process *child, double patience_s, char *how, size_t h
     return left_behind;
 }
 
-bool process_is_gone(pid_t left_behind) {
+bool process_try_reap(pid_t left_behind) {
     return waitpid(left_behind, NULL, WNOHANG) != 0;
 }
 

@@ -6,8 +6,8 @@
  *     const char *line;
  *     process_start(&child, argv, &error);
  *     process_send(&child, "{...}");
- *     while ((line = process_line(&child)) == NULL && !child.ended)
- *         process_fill(&child);    // better: after poll() says that child.from is readable
+ *     while ((line = process_next_line(&child)) == NULL && !child.ended)
+ *         process_read_output(&child);    // better: after poll() says that child.from is readable
  *     process_stop(&child, 2.0, NULL, 0);
  *
  * A child's standard input and output are the pipes; its standard error is the caller's. Reading
@@ -29,7 +29,7 @@ struct process {
     int to, from; /* pipes to its stdin and from its stdout */
     bool ended;   /* end of file was reached on its output */
     char *buffer; /* bytes received and not yet returned as lines */
-    size_t used, room, taken;
+    size_t used, capacity, consumed;
 };
 
 /* Finds a program: on PATH, else in the CUDA Toolkit; a name with a slash is taken as a path.
@@ -43,21 +43,21 @@ int process_start(struct process *child, const char *const *argv, struct error *
 bool process_send(struct process *child, const char *line);
 
 /* Reads the available output into the buffer; call it when `from` is readable. */
-void process_fill(struct process *child);
+void process_read_output(struct process *child);
 
-/* Returns the next complete line without its newline, valid until the next process_fill; NULL if
+/* Returns the next complete line without its newline, valid until the next process_read_output; NULL if
    there is none yet. */
-char *process_line(struct process *child);
+char *process_next_line(struct process *child);
 
-/* Closes the child's input, waits up to `patience_s` for it to exit, then kills it and releases
+/* Closes the child's input, waits up to `timeout_s` for it to exit, then kills it and releases
    everything. `how`, which may be NULL, gets the exit status in words ("killed by signal 11
    (Segmentation fault)"). Returns 0, or the child's pid if it is not reaped a second after SIGKILL
-   (a driver may hold it for minutes): poll process_is_gone with it. */
-pid_t process_stop(struct process *child, double patience_s, char *how, size_t how_size);
+   (a driver may hold it for minutes): poll process_try_reap with it. */
+pid_t process_stop(struct process *child, double timeout_s, char *how, size_t how_size);
 
 /* Reaps a process that process_stop could not; never blocks. After it returns true the pid may be
    reused and must not be used again. */
-bool process_is_gone(pid_t left_behind);
+bool process_try_reap(pid_t left_behind);
 
 /* The parent's pid of a process; -1 if there is no such process. */
 pid_t process_parent(pid_t process);

@@ -18,11 +18,11 @@
 
 #include <stdint.h>
 
-struct share {
+struct resource_limits {
     int cores; /* at least 1 */
     int64_t memory_bytes;
 };
 
-struct share share_read(const char *root);
+struct resource_limits resource_limits_read(const char *root);
 
 #endif

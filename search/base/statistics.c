@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static int compare(const void *left, const void *right) {
+static int compare_doubles(const void *left, const void *right) {
     double a = *(const double *)left, b = *(const double *)right;
     return (a > b) - (a < b);
 }
@@ -16,7 +16,7 @@ double statistics_percentile(const double *samples, int count, double percent) {
         BUG("percentile %g of %d samples", percent, count);
     double *sorted = xmalloc((size_t)count * sizeof *sorted);
     memcpy(sorted, samples, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, compare);
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_doubles);
     double position = percent / 100 * (count - 1);
     int below = (int)position;
     double value = sorted[below];
@@ -44,7 +44,7 @@ double statistics_geometric_mean(const double *values, int count) {
     return exp(sum / count);
 }
 
-static double mean_of(const double *values, int count) {
+static double arithmetic_mean(const double *values, int count) {
     double sum = 0;
     for (int i = 0; i < count; i++)
         sum += values[i];
@@ -64,11 +64,11 @@ void statistics_bootstrap_mean(const double *values, int count, double confidenc
     }
     /* Resampling reproduces the spread of the values about their own mean, which is too small by a
        factor of sqrt((count - 1) / count); with ten values the correction matters. */
-    double centre = mean_of(values, count);
+    double mean = arithmetic_mean(values, count);
     double widen = count > 1 ? sqrt((double)count / (count - 1)) : 1;
     double tail = 50 * (1 - confidence);
-    *low = centre + widen * (statistics_percentile(means, resamples, tail) - centre);
-    *high = centre + widen * (statistics_percentile(means, resamples, 100 - tail) - centre);
+    *low = mean + widen * (statistics_percentile(means, resamples, tail) - mean);
+    *high = mean + widen * (statistics_percentile(means, resamples, 100 - tail) - mean);
     free(means);
 }
 
@@ -77,15 +77,15 @@ struct ranked {
     int index;
 };
 
-static int by_value(const void *left, const void *right) {
+static int compare_ranked(const void *left, const void *right) {
     const struct ranked *a = left, *b = right;
     return a->value < b->value ? -1 : a->value > b->value ? 1 : a->index - b->index;
 }
 
-static void rank(const double *values, int count, struct ranked *order, double *ranks) {
+static void assign_ranks(const double *values, int count, struct ranked *order, double *ranks) {
     for (int i = 0; i < count; i++)
         order[i] = (struct ranked){values[i], i};
-    qsort(order, (size_t)count, sizeof *order, by_value);
+    qsort(order, (size_t)count, sizeof *order, compare_ranked);
     for (int i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && order[end].value == order[i].value;)
             end++;
@@ -99,16 +99,16 @@ double statistics_rank_correlation(const double *first, const double *second, in
         BUG("a rank correlation of %d values", count);
     struct ranked *order = xmalloc((size_t)count * sizeof *order);
     double *a = xmalloc((size_t)count * sizeof *a), *b = xmalloc((size_t)count * sizeof *b);
-    rank(first, count, order, a);
-    rank(second, count, order, b);
-    double middle = (count - 1) / 2.0, both = 0, square_a = 0, square_b = 0;
+    assign_ranks(first, count, order, a);
+    assign_ranks(second, count, order, b);
+    double mean_rank = (count - 1) / 2.0, covariance = 0, square_a = 0, square_b = 0;
     for (int i = 0; i < count; i++) {
-        both += (a[i] - middle) * (b[i] - middle);
-        square_a += (a[i] - middle) * (a[i] - middle);
-        square_b += (b[i] - middle) * (b[i] - middle);
+        covariance += (a[i] - mean_rank) * (b[i] - mean_rank);
+        square_a += (a[i] - mean_rank) * (a[i] - mean_rank);
+        square_b += (b[i] - mean_rank) * (b[i] - mean_rank);
     }
     free(order);
     free(a);
     free(b);
-    return square_a > 0 && square_b > 0 ? both / sqrt(square_a * square_b) : 0;
+    return square_a > 0 && square_b > 0 ? covariance / sqrt(square_a * square_b) : 0;
 }

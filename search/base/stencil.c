@@ -7,14 +7,14 @@
 
 enum { DEPTH_MAX = 16, TAG_NAME_MAX = 64 };
 
-struct filling {
+struct rendering {
     const cJSON *scopes[DEPTH_MAX]; /* innermost last */
     int depth;
-    stencil_escape *escape;
+    mustache_escape *escape;
     FILE *out;
 };
 
-struct tag {
+struct mustache_tag {
     char kind; /* '=' a value, '{' a raw one, '#', '^', '/', '!' */
     char name[TAG_NAME_MAX];
     const char *start, *end; /* include the whole line if the tag stands alone on it */
@@ -33,12 +33,12 @@ static void print_escaped(const char *text, const char *special, const char *con
     }
 }
 
-void stencil_html(const char *text, FILE *out) {
+void mustache_escape_html(const char *text, FILE *out) {
     static const char *const words[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
     print_escaped(text, "&<>\"'", words, out);
 }
 
-void stencil_markdown(const char *text, FILE *out) {
+void mustache_escape_markdown(const char *text, FILE *out) {
     static const char *const words[] = {"\\&", "\\<", "\\\\", "\\|", "\\`", "\\*", "\\[", "\\]"};
     print_escaped(text, "&<\\|`*[]", words, out);
 }
@@ -47,7 +47,7 @@ void stencil_markdown(const char *text, FILE *out) {
 
 /* A tag other than a value removes its whole line when it stands alone on it (Mustache's
    "standalone tag"). */
-static void take_line(const char *text, struct tag *tag) {
+static void include_standalone_line(const char *text, struct mustache_tag *tag) {
     const char *before = tag->start;
     while (before > text && (before[-1] == ' ' || before[-1] == '\t'))
         before--;
@@ -59,7 +59,7 @@ static void take_line(const char *text, struct tag *tag) {
 }
 
 /* Finds the next tag at or after `at`; returns false if there is none. */
-static bool next_tag(const char *text, const char *at, struct tag *tag) {
+static bool find_next_tag(const char *text, const char *at, struct mustache_tag *tag) {
     const char *open = strstr(at, "{{");
     if (open == NULL)
         return false;
@@ -77,15 +77,15 @@ static bool next_tag(const char *text, const char *at, struct tag *tag) {
     tag->start = open;
     tag->end = close + (raw ? 3 : 2);
     if (tag->kind != '=' && tag->kind != '{')
-        take_line(text, tag);
+        include_standalone_line(text, tag);
     return true;
 }
 
 /* The closing tag of the section that `open` starts. */
-static struct tag end_of_section(const char *text, const struct tag *open) {
-    struct tag tag;
+static struct mustache_tag find_section_end(const char *text, const struct mustache_tag *open) {
+    struct mustache_tag tag;
     const char *at = open->end;
-    for (int depth = 1; next_tag(text, at, &tag); at = tag.end) {
+    for (int depth = 1; find_next_tag(text, at, &tag); at = tag.end) {
         depth += tag.kind == '#' || tag.kind == '^' ? 1 : tag.kind == '/' ? -1 : 0;
         if (depth > 0)
             continue;
@@ -98,16 +98,16 @@ static struct tag end_of_section(const char *text, const struct tag *open) {
 
 /* ---- rendering ---- */
 
-static const cJSON *look_up(const struct filling *filling, const char *name) {
-    for (int i = filling->depth - 1; i >= 0; i--) {
-        const cJSON *found = cJSON_GetObjectItemCaseSensitive(filling->scopes[i], name);
+static const cJSON *find_value(const struct rendering *rendering, const char *name) {
+    for (int i = rendering->depth - 1; i >= 0; i--) {
+        const cJSON *found = cJSON_GetObjectItemCaseSensitive(rendering->scopes[i], name);
         if (found != NULL)
             return found;
     }
     return NULL;
 }
 
-static bool is_there(const cJSON *value) {
+static bool is_truthy(const cJSON *value) {
     if (value == NULL || cJSON_IsFalse(value) || cJSON_IsNull(value))
         return false;
     if (cJSON_IsString(value))
@@ -115,8 +115,8 @@ static bool is_there(const cJSON *value) {
     return !cJSON_IsArray(value) || cJSON_GetArraySize(value) > 0;
 }
 
-static void print_value(const struct filling *filling, const struct tag *tag) {
-    const cJSON *value = look_up(filling, tag->name);
+static void print_value(const struct rendering *rendering, const struct mustache_tag *tag) {
+    const cJSON *value = find_value(rendering, tag->name);
     char number[32];
     if (!cJSON_IsString(value) && !cJSON_IsNumber(value))
         BUG("mustache: there is no value for %s", tag->name);
@@ -126,52 +126,52 @@ static void print_value(const struct filling *filling, const struct tag *tag) {
         text = number;
     }
     if (tag->kind == '{')
-        fputs(text, filling->out);
+        fputs(text, rendering->out);
     else
-        filling->escape(text, filling->out);
+        rendering->escape(text, rendering->out);
 }
 
-static void fill(struct filling *filling, const char *text, const char *from, const char *to);
+static void render_range(struct rendering *rendering, const char *text, const char *from, const char *to);
 
-static void fill_section(struct filling *filling, const char *text, const struct tag *open,
-                         const struct tag *close) {
-    const cJSON *value = look_up(filling, open->name);
-    if ((open->kind == '#') != is_there(value))
+static void render_section(struct rendering *rendering, const char *text, const struct mustache_tag *open,
+                         const struct mustache_tag *close) {
+    const cJSON *value = find_value(rendering, open->name);
+    if ((open->kind == '#') != is_truthy(value))
         return;
     if (open->kind == '^' || (!cJSON_IsArray(value) && !cJSON_IsObject(value))) {
-        fill(filling, text, open->end, close->start);
+        render_range(rendering, text, open->end, close->start);
         return;
     }
-    if (filling->depth == DEPTH_MAX)
+    if (rendering->depth == DEPTH_MAX)
         BUG("mustache: sections are nested too deep");
-    filling->depth++;
+    rendering->depth++;
     const cJSON *element = cJSON_IsArray(value) ? value->child : value;
     for (; element != NULL; element = cJSON_IsArray(value) ? element->next : NULL) {
-        filling->scopes[filling->depth - 1] = element;
-        fill(filling, text, open->end, close->start);
+        rendering->scopes[rendering->depth - 1] = element;
+        render_range(rendering, text, open->end, close->start);
     }
-    filling->depth--;
+    rendering->depth--;
 }
 
-static void fill(struct filling *filling, const char *text, const char *from, const char *to) {
-    struct tag tag;
-    while (next_tag(text, from, &tag) && tag.start < to) {
-        fwrite(from, 1, (size_t)(tag.start - from), filling->out);
+static void render_range(struct rendering *rendering, const char *text, const char *from, const char *to) {
+    struct mustache_tag tag;
+    while (find_next_tag(text, from, &tag) && tag.start < to) {
+        fwrite(from, 1, (size_t)(tag.start - from), rendering->out);
         from = tag.end;
         if (tag.kind == '=' || tag.kind == '{') {
-            print_value(filling, &tag);
+            print_value(rendering, &tag);
         } else if (tag.kind == '/') {
             BUG("mustache: section %s ends but does not start", tag.name);
         } else if (tag.kind != '!') {
-            struct tag close = end_of_section(text, &tag);
-            fill_section(filling, text, &tag, &close);
+            struct mustache_tag close = find_section_end(text, &tag);
+            render_section(rendering, text, &tag, &close);
             from = close.end;
         }
     }
-    fwrite(from, 1, (size_t)(to - from), filling->out);
+    fwrite(from, 1, (size_t)(to - from), rendering->out);
 }
 
-void stencil_fill(const char *stencil, const cJSON *values, stencil_escape *escape, FILE *out) {
-    struct filling filling = {.scopes = {values}, .depth = 1, .escape = escape, .out = out};
-    fill(&filling, stencil, stencil, stencil + strlen(stencil));
+void mustache_render(const char *source, const cJSON *values, mustache_escape *escape, FILE *out) {
+    struct rendering rendering = {.scopes = {values}, .depth = 1, .escape = escape, .out = out};
+    render_range(&rendering, source, source, source + strlen(source));
 }

@@ -25,12 +25,12 @@
 #include <cjson/cJSON.h>
 #include <stdio.h>
 
-typedef void stencil_escape(const char *text, FILE *out);
+typedef void mustache_escape(const char *text, FILE *out);
 
 /* For HTML, including quoted attributes, and for GitHub's Markdown including tables. Control
    characters become spaces. */
-stencil_escape stencil_html, stencil_markdown;
+mustache_escape mustache_escape_html, mustache_escape_markdown;
 
-void stencil_fill(const char *stencil, const cJSON *values, stencil_escape *escape, FILE *out);
+void mustache_render(const char *source, const cJSON *values, mustache_escape *escape, FILE *out);
 
 #endif

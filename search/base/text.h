@@ -14,26 +14,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct text {
+struct strbuf {
     char *bytes;
-    size_t used, room;
+    size_t used, capacity;
 };
 
-void text_add(struct text *text, const char *bytes, size_t count);
-void text_print(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void text_release(struct text *text);
+void strbuf_add(struct strbuf *text, const char *bytes, size_t count);
+void strbuf_print(struct strbuf *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void strbuf_release(struct strbuf *text);
 
 /* Appends text to a C comment without ending it: star slash becomes star space slash. */
-void text_comment(struct text *text, const char *words, size_t count);
+void strbuf_add_comment(struct strbuf *text, const char *words, size_t count);
 
 /* The same in lines of at most 100 columns that start with `margin`, broken after commas and at
    spaces. */
-void text_wrap(struct text *text, const char *margin, const char *words);
+void strbuf_add_wrapped(struct strbuf *text, const char *margin, const char *words);
 
 /* Appends a C string literal, quotes included. */
-void text_quote(struct text *text, const char *words);
+void strbuf_add_quoted(struct strbuf *text, const char *words);
 
 /* Returns whether `identifier` occurs in `code` as a whole word. */
-bool text_mentions(const char *code, const char *identifier);
+bool mentions_identifier(const char *code, const char *identifier);
 
 #endif

@@ -22,10 +22,10 @@ void ablation_free(struct ablation *ablation) {
 }
 
 struct ablation_move *ablation_add(struct ablation *ablation) {
-    if (ablation->count == ablation->room) {
-        ablation->room = 2 * ablation->room + 16;
+    if (ablation->count == ablation->capacity) {
+        ablation->capacity = 2 * ablation->capacity + 16;
         ablation->moves =
-            realloc(ablation->moves, (size_t)ablation->room * sizeof *ablation->moves);
+            realloc(ablation->moves, (size_t)ablation->capacity * sizeof *ablation->moves);
         if (ablation->moves == NULL)
             BUG("out of memory");
     }
@@ -35,21 +35,21 @@ struct ablation_move *ablation_add(struct ablation *ablation) {
 }
 
 /* The sort key: moves with a duel by their cost; then those that failed; then invalid genomes. */
-static double place(const struct ablation_move *move) {
+static double sort_key(const struct ablation_move *move) {
     return move->verdict == VERDICT_OK        ? -move->duel.ratio
            : move->verdict != VERDICT_INVALID ? 1
                                               : 2;
 }
 
-static int compare(const void *a, const void *b) {
-    double left = place(a);
-    double right = place(b);
+static int compare_moves(const void *a, const void *b) {
+    double left = sort_key(a);
+    double right = sort_key(b);
     return left < right ? -1 : left > right;
 }
 
 void ablation_rank(struct ablation *ablation) {
     if (ablation->count > 0)
-        qsort(ablation->moves, (size_t)ablation->count, sizeof *ablation->moves, compare);
+        qsort(ablation->moves, (size_t)ablation->count, sizeof *ablation->moves, compare_moves);
 }
 
 /* ---- as JSON ---- */
@@ -116,7 +116,7 @@ static int read_result(const struct json *object, enum duel_result *result, stru
 static int read_number(const struct json *object, const char *key, double *number,
                        struct error *error) {
     struct json value;
-    return json_need(object, key, &value, error) < 0 ? -1 : json_number(&value, number, error);
+    return json_require(object, key, &value, error) < 0 ? -1 : json_number(&value, number, error);
 }
 
 static int read_move(const struct json *object, struct ablation_move *move, struct error *error) {
@@ -140,7 +140,7 @@ static int read_move(const struct json *object, struct ablation_move *move, stru
     return 0;
 }
 
-static int read_all(const struct json *root, struct ablation *ablation, struct error *error) {
+static int read_ablation(const struct json *root, struct ablation *ablation, struct error *error) {
     struct json value;
     double goal;
     double trial;
@@ -148,10 +148,10 @@ static int read_all(const struct json *root, struct ablation *ablation, struct e
         read_number(root, "trial", &trial, error) < 0 ||
         json_copy_text(root, "genome", ablation->genome, sizeof ablation->genome, error) < 0 ||
         json_copy_text(root, "device", ablation->device, sizeof ablation->device, error) < 0 ||
-        json_need(root, "predicted", &value, error) < 0 ||
+        json_require(root, "predicted", &value, error) < 0 ||
         json_bool(&value, &ablation->predicted, error) < 0 ||
         read_number(root, "measured", &ablation->measured, error) < 0 ||
-        json_need(root, "moves", &value, error) < 0 || json_is_array(&value, error) < 0)
+        json_require(root, "moves", &value, error) < 0 || json_is_array(&value, error) < 0)
         return -1;
     ablation->goal = (int)goal;
     ablation->trial = (int64_t)trial;
@@ -168,12 +168,12 @@ int ablation_read(struct store *store, int goal, struct ablation **ablation, str
     struct json_document document;
     *ablation = NULL;
     ablation_name(goal, name);
-    int found = kept_read(store, name, &document, error);
+    int found = run_artifact_read(store, name, &document, error);
     if (found <= 0)
         return found;
     struct json root = json_root(&document);
     *ablation = ablation_new();
-    int status = read_all(&root, *ablation, error);
+    int status = read_ablation(&root, *ablation, error);
     json_release(&document);
     if (status == 0)
         return 1;
@@ -184,7 +184,7 @@ int ablation_read(struct store *store, int goal, struct ablation **ablation, str
 
 /* ---- as a table ---- */
 
-static const char *word(const struct ablation_move *move) {
+static const char *result_text(const struct ablation_move *move) {
     static const char *const words[] = {
         [DUEL_NONE] = "no duel",
         [DUEL_WON] = "faster than the champion",
@@ -207,17 +207,17 @@ struct table *ablation_table(const struct ablation *ablation) {
     for (int i = 0; i < ablation->count; i++) {
         const struct ablation_move *move = &ablation->moves[i];
         const char *const parents[2] = {ablation->genome, NULL};
-        bool fought = move->verdict == VERDICT_OK;
+        bool had_duel = move->verdict == VERDICT_OK;
         char change[CHANGES_SIZE];
         char verdict[REASON_SIZE + 64];
-        chapters_print_changes(move->genome, parents, change);
+        run_history_print_changes(move->genome, parents, change);
         table_text(table, move->gene);
         table_text(table, change);
-        table_number(table, fought ? 100 * (move->duel.ratio - 1) : NAN, 1);
-        table_number(table, fought ? 100 * (move->duel.low - 1) : NAN, 1);
-        table_number(table, fought ? 100 * (move->duel.high - 1) : NAN, 1);
+        table_number(table, had_duel ? 100 * (move->duel.ratio - 1) : NAN, 1);
+        table_number(table, had_duel ? 100 * (move->duel.low - 1) : NAN, 1);
+        table_number(table, had_duel ? 100 * (move->duel.high - 1) : NAN, 1);
         snprintf(verdict, sizeof verdict, "%s: %s", verdict_name(move->verdict), move->reason);
-        table_text(table, fought ? word(move) : verdict);
+        table_text(table, had_duel ? result_text(move) : verdict);
     }
     if (ablation->predicted)
         table_heading(table, 2, "predicted\nslower by\n%");

@@ -45,7 +45,7 @@ struct ablation {
     char device[128];
     bool predicted;
     double measured; /* time of measurement, in seconds since 1970 */
-    int count, room; /* moves, and the capacity of the array */
+    int count, capacity; /* moves, and the capacity of the array */
     struct ablation_move *moves;
 };
 

@@ -25,12 +25,12 @@ static const struct table_column columns[] = {
     {.name = "note", .heading = "", .wrap = true},
 };
 
-struct measuring {
+struct baseline_timing {
     struct store *store; /* NULL for a config: the results are only printed */
     struct config *config;
     struct device_info device;
     struct baseline *baseline;
-    struct yardstick *yardstick;
+    struct baseline_results *baseline_results;
 };
 
 /* ---- timing ---- */
@@ -38,97 +38,97 @@ struct measuring {
 /* The number of `samples` that are taken at placement `index`. As for candidates (timing.c), the
    samples are divided among several memory placements, because the addresses of the tensors affect
    latency. */
-static int share(int samples, int placements, int index) {
+static int samples_of_placement(int samples, int placements, int index) {
     return samples * (index + 1) / placements - samples * index / placements;
 }
 
-static int time_placement(struct measuring *it, int implementation, const cJSON *shape, int index,
-                          struct yardstick_figure *figure, struct error *error) {
-    const struct timing *timing = &it->config->timing;
+static int time_placement(struct baseline_timing *context, int implementation, const cJSON *shape, int index,
+                          struct baseline_figure *figure, struct error *error) {
+    const struct timing *timing = &context->config->timing;
     const struct baseline_capture how = {.launches = timing->launches, .sets = timing->input_sets};
     struct latency *warm = &figure->warm;
-    int warm_now = share(timing->samples, timing->placements, index);
-    int cold_now = index == 0 ? COLD_SAMPLES : 0;
-    int status = baseline_capture(it->baseline, implementation, shape, &how, figure->unable, error);
+    int warm_count = samples_of_placement(timing->samples, timing->placements, index);
+    int cold_count = index == 0 ? COLD_SAMPLES : 0;
+    int status = baseline_capture(context->baseline, implementation, shape, &how, figure->unable, error);
     if (status != 0)
         return status;
-    if ((warm_now > 0 && baseline_warm(it->baseline, timing->warmup_ms * 1000, warm_now,
+    if ((warm_count > 0 && baseline_warm(context->baseline, timing->warmup_ms * 1000, warm_count,
                                        warm->samples_us + warm->sample_count, error) < 0) ||
-        (cold_now > 0 && baseline_cold(it->baseline, cold_now, figure->cold.samples_us, error) < 0))
+        (cold_count > 0 && baseline_cold(context->baseline, cold_count, figure->cold.samples_us, error) < 0))
         return -1;
-    warm->sample_count += warm_now;
-    figure->cold.sample_count += cold_now;
+    warm->sample_count += warm_count;
+    figure->cold.sample_count += cold_count;
     return 0;
 }
 
-static int time_case(struct measuring *it, int index, struct error *error) {
-    const struct template *shapes = it->config->shapes;
-    const struct shape *shape = &it->config->cases[index];
-    struct yardstick_case *to = &it->yardstick->cases[index];
+static int time_case(struct baseline_timing *context, int index, struct error *error) {
+    const struct template *shapes = context->config->shapes;
+    const struct shape *shape = &context->config->cases[index];
+    struct baseline_case *case_results = &context->baseline_results->cases[index];
     cJSON *object = template_shape_json(shapes, shape);
     int status = 0;
-    to->fastest = -1;
-    template_print_shape(shapes, shape, to->name);
-    log_info("%s: %s", baseline_name(it->baseline), to->name);
-    for (int i = 0; i < baseline_count(it->baseline) && status >= 0; i++) {
-        struct yardstick_figure *figure = &to->figures[to->count++];
-        snprintf(figure->name, sizeof figure->name, "%s", baseline_implementation(it->baseline, i));
+    case_results->fastest = -1;
+    template_print_shape(shapes, shape, case_results->name);
+    log_info("%s: %s", baseline_name(context->baseline), case_results->name);
+    for (int i = 0; i < baseline_count(context->baseline) && status >= 0; i++) {
+        struct baseline_figure *figure = &case_results->figures[case_results->count++];
+        snprintf(figure->name, sizeof figure->name, "%s", baseline_implementation(context->baseline, i));
         status = 0;
-        for (int p = 0; p < it->config->timing.placements && status == 0; p++)
-            status = time_placement(it, i, object, p, figure, error);
+        for (int p = 0; p < context->config->timing.placements && status == 0; p++)
+            status = time_placement(context, i, object, p, figure, error);
         if (status != 0)
             continue;
         latency_summarise(&figure->warm);
         latency_summarise(&figure->cold);
-        if (to->fastest < 0 || figure->warm.p50_us < to->figures[to->fastest].warm.p50_us)
-            to->fastest = i;
+        if (case_results->fastest < 0 || figure->warm.p50_us < case_results->figures[case_results->fastest].warm.p50_us)
+            case_results->fastest = i;
     }
     cJSON_Delete(object);
     return status < 0 ? -1 : 0;
 }
 
-static int time_all(struct measuring *it, struct error *error) {
+static int time_all_cases(struct baseline_timing *context, struct error *error) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    it->baseline = baseline_open(&it->config->baseline, &it->device, error);
-    if (it->baseline == NULL)
+    context->baseline = baseline_open(&context->config->baseline, &context->device, error);
+    if (context->baseline == NULL)
         return -1;
-    it->yardstick = yardstick_new();
-    it->yardstick->measured = (double)now.tv_sec;
-    snprintf(it->yardstick->name, sizeof it->yardstick->name, "%s", baseline_name(it->baseline));
-    snprintf(it->yardstick->device, sizeof it->yardstick->device, "%s", it->device.name);
-    it->yardstick->case_count = it->config->case_count;
-    for (int c = 0; c < it->config->case_count; c++)
-        if (time_case(it, c, error) < 0)
+    context->baseline_results = baseline_results_new();
+    context->baseline_results->measured = (double)now.tv_sec;
+    snprintf(context->baseline_results->name, sizeof context->baseline_results->name, "%s", baseline_name(context->baseline));
+    snprintf(context->baseline_results->device, sizeof context->baseline_results->device, "%s", context->device.name);
+    context->baseline_results->case_count = context->config->case_count;
+    for (int c = 0; c < context->config->case_count; c++)
+        if (time_case(context, c, error) < 0)
             return -1;
     return 0;
 }
 
 /* ---- printing ---- */
 
-static void add_case(struct table *table, const struct yardstick_case *results) {
+static void add_case_rows(struct table *table, const struct baseline_case *results) {
     for (int i = 0; i < results->count; i++) {
-        const struct yardstick_figure *figure = &results->figures[i];
-        bool able = figure->unable[0] == '\0';
+        const struct baseline_figure *figure = &results->figures[i];
+        bool is_able = figure->unable[0] == '\0';
         table_text(table, results->name);
         table_text(table, figure->name);
-        table_number(table, able ? figure->warm.p50_us : NAN, 2);
-        table_number(table, able ? figure->warm.p90_us : NAN, 2);
-        table_number(table, able ? figure->cold.p50_us : NAN, 2);
-        table_number(table, able ? figure->cold.p90_us : NAN, 2);
-        table_text(table, !able ? figure->unable : i == results->fastest ? "fastest" : "");
+        table_number(table, is_able ? figure->warm.p50_us : NAN, 2);
+        table_number(table, is_able ? figure->warm.p90_us : NAN, 2);
+        table_number(table, is_able ? figure->cold.p50_us : NAN, 2);
+        table_number(table, is_able ? figure->cold.p90_us : NAN, 2);
+        table_text(table, !is_able ? figure->unable : i == results->fastest ? "fastest" : "");
     }
 }
 
-static void print(const struct yardstick *yardstick, bool json, bool markdown) {
+static void print_results(const struct baseline_results *baseline_results, bool json, bool markdown) {
     if (json) {
-        table_print_json(yardstick_json(yardstick), stdout);
+        table_print_json(baseline_results_json(baseline_results), stdout);
         return;
     }
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
-    for (int c = 0; c < yardstick->case_count; c++)
-        add_case(table, &yardstick->cases[c]);
-    printf("%s on %s\n\n", yardstick->name, yardstick->device);
+    for (int c = 0; c < baseline_results->case_count; c++)
+        add_case_rows(table, &baseline_results->cases[c]);
+    printf("%s on %s\n\n", baseline_results->name, baseline_results->device);
     table_print(table, markdown ? TABLE_MARKDOWN : TABLE_TEXT, stdout);
     table_free(table);
 }
@@ -137,26 +137,26 @@ static void print(const struct yardstick *yardstick, bool json, bool markdown) {
 
 /* Reads the run's config and device. Keeps the run locked, so that no search of this run uses the
    GPU during timing. */
-static int open_run(struct measuring *it, const char *run_dir, char **device, struct error *error) {
+static int open_run(struct baseline_timing *context, const char *run_dir, char **device, struct error *error) {
     char config_path[PATH_SIZE];
     char template_folder[PATH_SIZE];
-    it->store = store_open(run_dir, STORE_WRITE, error);
-    if (it->store == NULL || session_files(run_dir, config_path, template_folder, error) < 0 ||
-        store_meta_get(it->store, "device", device, error) < 0)
+    context->store = store_open(run_dir, STORE_WRITE, error);
+    if (context->store == NULL || run_dir_files(run_dir, config_path, template_folder, error) < 0 ||
+        store_meta_get(context->store, "device", device, error) < 0)
         return -1;
     char *text = path_read_file(config_path, 64 << 20, NULL, error);
     if (text == NULL)
         return -1;
-    it->config = config_from_text(config_path, text, template_folder, error);
+    context->config = config_from_text(config_path, text, template_folder, error);
     free(text);
-    return it->config != NULL ? 0 : -1;
+    return context->config != NULL ? 0 : -1;
 }
 
-static int open_config(struct measuring *it, const char *path, char **device, struct error *error) {
-    it->config = config_load(path, NULL, error);
-    if (it->config == NULL)
+static int open_config(struct baseline_timing *context, const char *path, char **device, struct error *error) {
+    context->config = config_load(path, NULL, error);
+    if (context->config == NULL)
         return -1;
-    *device = strdup(it->config->device);
+    *device = strdup(context->config->device);
     return 0;
 }
 
@@ -165,8 +165,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const char *python = NULL;
     bool json = false;
     bool markdown = false;
-    char *recorded = NULL;
-    struct measuring it = {0};
+    char *recorded_device = NULL;
+    struct baseline_timing context = {0};
     const struct option_row rows[] = {
         {"python", "PROGRAM", "Python interpreter for the baseline's script", OPTION_TEXT, &python},
         {"device", "SPEC", "cuda:N (default: the device of the run or config)", OPTION_TEXT, &spec},
@@ -178,26 +178,26 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
         return STATUS_USAGE;
     signal(SIGPIPE, SIG_IGN);
-    int status = path_is_dir(argv[0]) ? open_run(&it, argv[0], &recorded, &error)
-                                      : open_config(&it, argv[0], &recorded, &error);
+    int status = path_is_dir(argv[0]) ? open_run(&context, argv[0], &recorded_device, &error)
+                                      : open_config(&context, argv[0], &recorded_device, &error);
     if (status == 0 && python != NULL)
-        status = baseline_command_set_python(&it.config->baseline, python, &error);
+        status = baseline_command_set_python(&context.config->baseline, python, &error);
     if (status == 0)
         status = device_describe(spec != NULL       ? spec
-                                 : recorded != NULL ? recorded
+                                 : recorded_device != NULL ? recorded_device
                                                     : "auto",
-                                 &it.device, &error);
+                                 &context.device, &error);
     if (status == 0)
-        status = time_all(&it, &error);
-    if (status == 0 && it.store != NULL)
-        status = yardstick_write(it.store, it.yardstick, &error);
+        status = time_all_cases(&context, &error);
+    if (status == 0 && context.store != NULL)
+        status = baseline_results_write(context.store, context.baseline_results, &error);
     if (status == 0)
-        print(it.yardstick, json, markdown);
-    free(recorded);
-    yardstick_free(it.yardstick);
-    baseline_close(it.baseline);
-    config_free(it.config);
-    store_close(it.store);
+        print_results(context.baseline_results, json, markdown);
+    free(recorded_device);
+    baseline_results_free(context.baseline_results);
+    baseline_close(context.baseline);
+    config_free(context.config);
+    store_close(context.store);
     return status < 0 ? error_report(&error) : STATUS_DONE;
 }
 

@@ -85,39 +85,39 @@ struct board {
     bool cases;                  /* one row per case */
     bool cold;                   /* cold figures and ceilings are shown */
     int64_t top;                 /* rows per goal; 0: all */
-    struct yardstick *yardstick; /* NULL: no baseline is stored */
+    struct baseline_results *baseline_results; /* NULL: no baseline is stored */
 
     /* State of the goal being read. */
     struct table *table;
     int goal;
-    int within;                /* shared memory limit in bytes per block; 0: the run's limit */
+    int smem_limit;                /* shared memory limit in bytes per block; 0: the run's limit */
     struct store_trial *first; /* the goal's trial of the default genome, or NULL */
     int64_t rank;
     int predicted, measured; /* rows of each kind */
-    int limited;             /* rows with a limited input range */
-    bool more;               /* there are more rows than `top` */
+    int limited_count;             /* rows with a limited input range */
+    bool has_more_rows;               /* there are more rows than `top` */
 };
 
 /* ---- rows ---- */
 
 /* The figures of one row: of one case, or aggregated over the cases of the goal. */
-struct figures {
+struct row_figures {
     double p50_us, p90_us, cold_us, cold_p90_us, tflops, gb_per_s, ceiling;
     double error, bound, default_us, baseline_us;
     int ctas;
 };
 
-static double case_p50(const struct store_trial *trial, int number) {
+static double case_p50_us(const struct store_trial *trial, int number) {
     const struct outcome *outcome = trial != NULL ? trial->outcome : NULL;
     return outcome != NULL && outcome->verdict == VERDICT_OK && number < outcome->case_count
                ? outcome->cases[number].warm.p50_us
                : NAN;
 }
 
-static struct figures figures_of_case(const struct board *board, const struct outcome *outcome,
+static struct row_figures case_figures(const struct board *board, const struct outcome *outcome,
                                       int number) {
     const struct case_outcome *timed = &outcome->cases[number];
-    return (struct figures){
+    return (struct row_figures){
         .p50_us = timed->warm.p50_us,
         .p90_us = timed->warm.p90_us,
         .cold_us = timed->cold.sample_count > 0 ? timed->cold.p50_us : NAN,
@@ -127,15 +127,15 @@ static struct figures figures_of_case(const struct board *board, const struct ou
         .ceiling = timed->ceiling > 0 ? timed->ceiling : NAN,
         .error = timed->errors.relative_l2,
         .bound = timed->bound.relative_l2,
-        .default_us = case_p50(board->first, number),
-        .baseline_us = yardstick_p50_us(board->yardstick,
+        .default_us = case_p50_us(board->first, number),
+        .baseline_us = baseline_results_p50_us(board->baseline_results,
                                         store_goal_count(board->store) > 1 ? board->goal : number),
         .ctas = timed->ctas,
     };
 }
 
 /* The geometric mean. NaN, not BUG, if a store holds a value without a logarithm. */
-static double mean(const double *values, int count) {
+static double geometric_mean_or_nan(const double *values, int count) {
     for (int i = 0; i < count; i++)
         if (!(values[i] > 0))
             return NAN;
@@ -143,31 +143,31 @@ static double mean(const double *values, int count) {
 }
 
 /* The fields that are aggregated over cases as geometric means. */
-static const size_t meant[] = {
-    offsetof(struct figures, p50_us),  offsetof(struct figures, p90_us),
-    offsetof(struct figures, cold_us), offsetof(struct figures, cold_p90_us),
-    offsetof(struct figures, tflops),  offsetof(struct figures, gb_per_s),
-    offsetof(struct figures, ceiling), offsetof(struct figures, baseline_us),
+static const size_t averaged_fields[] = {
+    offsetof(struct row_figures, p50_us),  offsetof(struct row_figures, p90_us),
+    offsetof(struct row_figures, cold_us), offsetof(struct row_figures, cold_p90_us),
+    offsetof(struct row_figures, tflops),  offsetof(struct row_figures, gb_per_s),
+    offsetof(struct row_figures, ceiling), offsetof(struct row_figures, baseline_us),
 };
 
-static double *figure_at(struct figures *figures, size_t offset) {
+static double *figure_at(struct row_figures *figures, size_t offset) {
     return (double *)((char *)figures + offset);
 }
 
-static struct figures figures_of_all(const struct board *board, const struct outcome *outcome) {
-    struct figures each[CASES_MAX];
-    struct figures all = {.default_us = NAN};
+static struct row_figures goal_figures(const struct board *board, const struct outcome *outcome) {
+    struct row_figures each[CASES_MAX];
+    struct row_figures all = {.default_us = NAN};
     for (int i = 0; i < outcome->case_count; i++) {
-        struct figures one = each[i] = figures_of_case(board, outcome, i);
+        struct row_figures one = each[i] = case_figures(board, outcome, i);
         all.error = i == 0 || !(one.error <= all.error) ? one.error : all.error;
         all.bound = i == 0 || !(one.bound >= all.bound) ? one.bound : all.bound;
         all.ctas = i == 0 || one.ctas < all.ctas ? one.ctas : all.ctas;
     }
-    for (size_t k = 0; k < sizeof meant / sizeof *meant; k++) {
+    for (size_t k = 0; k < sizeof averaged_fields / sizeof *averaged_fields; k++) {
         double values[CASES_MAX];
         for (int i = 0; i < outcome->case_count; i++)
-            values[i] = *figure_at(&each[i], meant[k]);
-        *figure_at(&all, meant[k]) = mean(values, outcome->case_count);
+            values[i] = *figure_at(&each[i], averaged_fields[k]);
+        *figure_at(&all, averaged_fields[k]) = geometric_mean_or_nan(values, outcome->case_count);
     }
     const struct store_trial *first = board->first;
     if (first != NULL && first->outcome != NULL && first->outcome->verdict == VERDICT_OK)
@@ -179,7 +179,7 @@ static struct figures figures_of_all(const struct board *board, const struct out
    `try --genome` needs. */
 static void add_genome(const struct board *board, const char *genome) {
     char shown[4096];
-    preset_differences(board->first != NULL ? board->first->genome : NULL, genome, shown,
+    default_trial_differences(board->first != NULL ? board->first->genome : NULL, genome, shown,
                        sizeof shown);
     table_cell(board->table, cJSON_CreateString(genome), shown);
 }
@@ -191,7 +191,7 @@ static void add_percent(struct table *table, double share) {
 }
 
 /* Prints "3.1e-4" where C prints "3.1e-04", to keep the column narrow. */
-static void add_small(struct table *table, double number) {
+static void add_short_exponent(struct table *table, double number) {
     char text[32];
     snprintf(text, sizeof text, "%.1e", number);
     char *zero = strstr(text, "e-0");
@@ -205,7 +205,7 @@ static void add_small(struct table *table, double number) {
 
 /* CTAs, resources and errors. A trial that was looked up in a recorded space has none of them. */
 static void add_compiled(struct table *table, const struct resources *resources,
-                         const struct figures *figures) {
+                         const struct row_figures *figures) {
     const int counts[] = {figures->ctas, resources->ctas_per_sm, resources->smem_bytes,
                           resources->registers, resources->spill_bytes};
     enum { COUNTS = sizeof counts / sizeof *counts };
@@ -217,8 +217,8 @@ static void add_compiled(struct table *table, const struct resources *resources,
     for (int i = 0; i < COUNTS; i++)
         table_integer(table, counts[i]);
     add_percent(table, resources->occupancy);
-    add_small(table, figures->error);
-    add_small(table, figures->bound);
+    add_short_exponent(table, figures->error);
+    add_short_exponent(table, figures->bound);
 }
 
 /* `number` is the case's, or -1 for all. */
@@ -237,9 +237,9 @@ static void add_case_name(const struct board *board, int case_count, int number)
     table_text(board->table, name);
 }
 
-static void add_limit(const struct board *board) {
-    if (board->within > 0)
-        table_integer(board->table, board->within);
+static void add_smem_limit(const struct board *board) {
+    if (board->smem_limit > 0)
+        table_integer(board->table, board->smem_limit);
     else if (board->config != NULL)
         table_integer(board->table, board->config->smem_limit_bytes);
     else
@@ -250,11 +250,11 @@ static void add_row(struct board *board, const struct store_trial *trial, int nu
     struct table *table = board->table;
     const struct outcome *outcome = trial->outcome;
     const struct resources *resources = &outcome->resources;
-    struct figures figures =
-        number >= 0 ? figures_of_case(board, outcome, number) : figures_of_all(board, outcome);
+    struct row_figures figures =
+        number >= 0 ? case_figures(board, outcome, number) : goal_figures(board, outcome);
     table_integer(table, board->goal);
     table_text(table, store_goal_name(board->store, board->goal));
-    add_limit(board);
+    add_smem_limit(board);
     table_integer(table, board->rank);
     table_integer(table, trial->number);
     add_case_name(board, outcome->case_count, number);
@@ -276,17 +276,17 @@ static void add_row(struct board *board, const struct store_trial *trial, int nu
     add_genome(board, trial->genome);
 }
 
-static int read_trial(void *context, const struct store_trial *trial, struct error *error) {
+static int add_trial_rows(void *context, const struct store_trial *trial, struct error *error) {
     struct board *board = context;
     (void)error;
     if (board->top > 0 && board->rank == board->top) {
-        board->more = true;
+        board->has_more_rows = true;
         return 1;
     }
     board->rank++;
     board->predicted += trial->outcome->predicted;
     board->measured += !trial->outcome->predicted;
-    board->limited += trial->outcome->limited_range;
+    board->limited_count += trial->outcome->limited_range;
     for (int i = 0; board->cases && i < trial->outcome->case_count; i++)
         add_row(board, trial, i);
     if (!board->cases)
@@ -294,24 +294,24 @@ static int read_trial(void *context, const struct store_trial *trial, struct err
     return 0;
 }
 
-static int read_goal(struct board *board, int goal, int within, struct error *error) {
+static int read_goal_rows(struct board *board, int goal, int smem_limit, struct error *error) {
     board->goal = goal;
-    board->within = within;
+    board->smem_limit = smem_limit;
     board->rank = 0;
     store_trial_free(board->first);
     board->first = NULL;
-    if (preset_trial(board->store, goal, &board->first, error) < 0)
+    if (default_trial_read(board->store, goal, &board->first, error) < 0)
         return -1;
-    return store_board(board->store, goal, board->top > 0 ? board->top + 1 : 0, within, read_trial,
+    return store_board(board->store, goal, board->top > 0 ? board->top + 1 : 0, smem_limit, add_trial_rows,
                        board, error);
 }
 
 /* Lists the shared memory limits of a goal's boards and returns their number. If the config raises
    the limit there are two boards: genomes within the default limit, and all genomes. */
-static int boards_of(const struct board *board, int within[2]) {
-    bool raised = board->config != NULL && board->config->smem_limit_bytes > SMEM_UNRAISED;
-    within[0] = raised ? SMEM_UNRAISED : 0;
-    within[1] = 0;
+static int list_board_limits(const struct board *board, int smem_limit[2]) {
+    bool raised = board->config != NULL && board->config->smem_limit_bytes > SMEM_DEFAULT_LIMIT;
+    smem_limit[0] = raised ? SMEM_DEFAULT_LIMIT : 0;
+    smem_limit[1] = 0;
     return 1 + raised;
 }
 
@@ -350,7 +350,7 @@ static void finish_headings(const struct board *board) {
         table_heading(table, COLUMN_P50, "p50\npredicted\nus");
         table_heading(table, COLUMN_P90, "p90\npredicted\nus");
     }
-    if (board->yardstick != NULL) { /* more informative than the ratio to the default */
+    if (board->baseline_results != NULL) { /* more informative than the ratio to the default */
         table_heading(table, COLUMN_BASELINE, "ratio\nto the\nbaseline");
         table_heading(table, COLUMN_RATIO, NULL);
     }
@@ -362,7 +362,7 @@ static void finish_headings(const struct board *board) {
         table_heading(table, COLUMN_BANDWIDTH, "GB/s");
         table_heading(table, COLUMN_CEILING, "fraction\nof ceiling");
     }
-    if (board->limited > 0)
+    if (board->limited_count > 0)
         table_heading(table, COLUMN_RANGE, "input\nrange");
     if (board->first != NULL)
         table_heading(table, COLUMN_GENOME, "genes that differ\nfrom the default");
@@ -370,18 +370,18 @@ static void finish_headings(const struct board *board) {
 
 /* ", within 48 KB of shared memory a block" */
 static void print_limit(const struct board *board) {
-    if (board->config == NULL || board->config->smem_limit_bytes <= SMEM_UNRAISED)
+    if (board->config == NULL || board->config->smem_limit_bytes <= SMEM_DEFAULT_LIMIT)
         return;
-    int bytes = board->within > 0 ? board->within : board->config->smem_limit_bytes;
+    int bytes = board->smem_limit > 0 ? board->smem_limit : board->config->smem_limit_bytes;
     printf(", within %d KB of shared memory a block", bytes >> 10);
 }
 
 /* Returns 1 if the board has rows, 0 if it is empty, -1 on an error. */
-static int print_board(struct board *board, int goal, int within, enum table_format format,
+static int print_board(struct board *board, int goal, int smem_limit, enum table_format format,
                        const char *title, struct error *error) {
     board->table = table_new(columns, COLUMN_COUNT);
-    board->predicted = board->measured = board->limited = 0;
-    int status = read_goal(board, goal, within, error);
+    board->predicted = board->measured = board->limited_count = 0;
+    int status = read_goal_rows(board, goal, smem_limit, error);
     if (status == 0 && board->rank > 0) {
         printf("%s\ngoal %d: %s", title, goal, store_goal_name(board->store, goal));
         print_limit(board);
@@ -401,12 +401,12 @@ static int print_goals(struct board *board, int first, int last, enum table_form
                        const char *counts, struct error *error) {
     const char *run = store_run_dir(board->store);
     char title[PATH_SIZE + 1100];
-    int within[2], boards = boards_of(board, within);
+    int smem_limit[2], boards = list_board_limits(board, smem_limit);
     bool empty = true;
     snprintf(title, sizeof title, "%s, %s\n", run, counts);
     for (int goal = first; goal <= last; goal++)
         for (int i = 0; i < boards; i++) {
-            int printed = print_board(board, goal, within[i], format, empty ? title : "", error);
+            int printed = print_board(board, goal, smem_limit[i], format, empty ? title : "", error);
             if (printed < 0)
                 return -1;
             empty = empty && printed == 0;
@@ -417,13 +417,13 @@ static int print_goals(struct board *board, int first, int last, enum table_form
 }
 
 /* Prints JSON or CSV: one table with all goals. */
-static int print_data(struct board *board, int first, int last, bool json, const char *counts,
+static int print_all_goals(struct board *board, int first, int last, bool json, const char *counts,
                       struct error *error) {
-    int within[2], boards = boards_of(board, within), status = 0;
+    int smem_limit[2], boards = list_board_limits(board, smem_limit), status = 0;
     board->table = table_new(columns, COLUMN_COUNT);
     for (int goal = first; goal <= last && status == 0; goal++)
         for (int i = 0; i < boards && status == 0; i++)
-            status = read_goal(board, goal, within[i], error);
+            status = read_goal_rows(board, goal, smem_limit[i], error);
     if (status == 0 && table_row_count(board->table) == 0)
         log_info("%s: the board is empty, %s", store_run_dir(board->store), counts);
     if (status == 0 && json) {
@@ -441,11 +441,11 @@ static int print_data(struct board *board, int first, int last, bool json, const
 
 struct table *board_table(struct store *store, int goal, int64_t top, struct error *error) {
     struct board board = {.store = store, .top = top, .table = table_new(columns, COLUMN_COUNT)};
-    int status = yardstick_read(store, &board.yardstick, error) < 0 ? -1 : 0;
+    int status = baseline_results_read(store, &board.baseline_results, error) < 0 ? -1 : 0;
     if (status == 0)
-        status = read_goal(&board, goal, 0, error);
+        status = read_goal_rows(&board, goal, 0, error);
     finish_headings(&board);
-    yardstick_free(board.yardstick);
+    baseline_results_free(board.baseline_results);
     store_trial_free(board.first);
     if (status == 0)
         return board.table;
@@ -497,17 +497,17 @@ static int board_run(const struct verb *verb, int argc, char **argv) {
                              (long long)goal, goals - 1);
     if (status == 0) {
         print_counts(&counts, text, sizeof text);
-        board.config = board.cases ? session_config(board.store)
-                                   : session_config_read(board.store, &(struct error){0});
-        status = yardstick_read(board.store, &board.yardstick, &error) < 0 ? -1 : 0;
+        board.config = board.cases ? run_dir_config(board.store)
+                                   : run_dir_config_read(board.store, &(struct error){0});
+        status = baseline_results_read(board.store, &board.baseline_results, &error) < 0 ? -1 : 0;
     }
     if (status == 0)
-        status = json || csv ? print_data(&board, first, last, json, text, &error)
+        status = json || csv ? print_all_goals(&board, first, last, json, text, &error)
                              : print_goals(&board, first, last,
                                            markdown ? TABLE_MARKDOWN : TABLE_TEXT, text, &error);
-    if (status == 0 && board.more)
+    if (status == 0 && board.has_more_rows)
         log_info("the board has more rows: --top N or --all shows them");
-    yardstick_free(board.yardstick);
+    baseline_results_free(board.baseline_results);
     config_free(board.config);
     store_trial_free(board.first);
     store_close(board.store);

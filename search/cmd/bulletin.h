@@ -9,7 +9,7 @@
  *     status_file_write(&status, "results/night", &error);   // atomic; without fsync
  *
  *     if (status_file_read(&status, "results/night", &error) == 1)
- *         printf("%s for %.0f s\n", phase_words(status.phase), status.seconds);
+ *         printf("%s for %.0f s\n", phase_text(status.phase), status.seconds);
  *
  * Readers take no lock; they see a whole file, the newest or the one before. The struct owns
  * nothing. Unknown figures are negative, and are left out of the file.
@@ -26,20 +26,20 @@
 
 enum phase {
     PHASE_SEARCHING,
-    PHASE_RETIMING,    /* remeasuring elites under another driver or NVRTC */
+    PHASE_REMEASURING,    /* remeasuring elites under another driver or NVRTC */
     PHASE_PAUSED,      /* `reason` says why */
-    PHASE_INSPECTING,  /* a champion runs under compute-sanitizer; the file is not updated */
+    PHASE_SANITIZING,  /* a champion runs under compute-sanitizer; the file is not updated */
     PHASE_FINISHED,    /* the budget is spent, or the space is exhausted */
     PHASE_INTERRUPTED, /* `resume` continues */
     PHASE_FAILED,      /* `reason` says why */
     PHASE_COUNT
 };
 
-enum { BULLETIN_WORKERS_MAX = 64, BULLETIN_REASON_SIZE = 256 };
+enum { STATUS_WORKERS_MAX = 64, STATUS_REASON_SIZE = 256 };
 
-struct bulletin {
+struct run_status {
     enum phase phase;
-    char reason[BULLETIN_REASON_SIZE];
+    char reason[STATUS_REASON_SIZE];
     int64_t pid;
     double updated;      /* seconds since 1970 */
     char device[128];    /* name of the device */
@@ -56,27 +56,27 @@ struct bulletin {
     struct nvml_state gpu; /* negative: unknown */
     int others;            /* processes on the GPU that are not ours; negative: unknown */
     int worker_count;      /* of all workers; at most STATUS_WORKERS_MAX are listed */
-    struct pool_worker workers[BULLETIN_WORKERS_MAX];
+    struct pool_worker workers[STATUS_WORKERS_MAX];
 };
 
 /* All values zero or unknown. */
-struct bulletin bulletin_empty(void);
+struct run_status run_status_empty(void);
 
 /* The phase's name in the file, and its display text: "under compute-sanitizer". */
 const char *phase_name(enum phase phase);
-const char *phase_words(enum phase phase);
+const char *phase_text(enum phase phase);
 /* True if the run ended and wrote so: finished, interrupted or failed. */
 bool phase_is_over(enum phase phase);
 
 /* To JSON, which the caller owns, and back. Parsing returns -1 if the text is not a status; `name`
    is the file in error messages. */
-cJSON *bulletin_json(const struct bulletin *bulletin);
-int bulletin_parse(struct bulletin *bulletin, const char *name, const char *text,
+cJSON *run_status_json(const struct run_status *status);
+int run_status_parse(struct run_status *status, const char *name, const char *text,
                    struct error *error);
 
-int bulletin_write(const struct bulletin *bulletin, const char *run_dir, struct error *error);
+int status_file_write(const struct run_status *status, const char *run_dir, struct error *error);
 /* Returns 1; 0 if the run has no status file (an older evotile made it, or it just started); -1 if
    the file cannot be read. */
-int bulletin_read(struct bulletin *bulletin, const char *run_dir, struct error *error);
+int status_file_read(struct run_status *status, const char *run_dir, struct error *error);
 
 #endif

@@ -6,37 +6,37 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-void canvas_init(struct canvas *canvas) {
-    int count = canvas->rows * canvas->columns;
-    canvas->cells = calloc((size_t)(count > 0 ? count : 1), sizeof *canvas->cells);
-    if (canvas->cells == NULL)
+void text_plot_init(struct text_plot *plot) {
+    int count = plot->rows * plot->columns;
+    plot->cells = calloc((size_t)(count > 0 ? count : 1), sizeof *plot->cells);
+    if (plot->cells == NULL)
         BUG("out of memory");
     for (int i = 0; i < count; i++)
-        canvas->cells[i].letter = L' ';
+        plot->cells[i].character = L' ';
 }
 
-void canvas_release(struct canvas *canvas) {
-    free(canvas->cells);
-    canvas->cells = NULL;
+void text_plot_release(struct text_plot *plot) {
+    free(plot->cells);
+    plot->cells = NULL;
 }
 
-static bool within(const struct canvas *canvas, int row, int column) {
-    return row >= 0 && row < canvas->rows && column >= 0 && column < canvas->columns;
+static bool is_inside(const struct text_plot *plot, int row, int column) {
+    return row >= 0 && row < plot->rows && column >= 0 && column < plot->columns;
 }
 
-const struct canvas_cell *canvas_at(const struct canvas *canvas, int row, int column) {
-    if (!within(canvas, row, column))
-        BUG("row %d, column %d of %d x %d", row, column, canvas->rows, canvas->columns);
-    return &canvas->cells[row * canvas->columns + column];
+const struct text_plot_cell *text_plot_at(const struct text_plot *plot, int row, int column) {
+    if (!is_inside(plot, row, column))
+        BUG("row %d, column %d of %d x %d", row, column, plot->rows, plot->columns);
+    return &plot->cells[row * plot->columns + column];
 }
 
-static void put(struct canvas *canvas, int row, int column, wchar_t letter,
-                enum canvas_style style) {
-    if (within(canvas, row, column))
-        canvas->cells[row * canvas->columns + column] = (struct canvas_cell){letter, style};
+static void put_character(struct text_plot *plot, int row, int column, wchar_t character,
+                enum text_plot_style style) {
+    if (is_inside(plot, row, column))
+        plot->cells[row * plot->columns + column] = (struct text_plot_cell){character, style};
 }
 
-int canvas_print(struct canvas *canvas, int row, int column, enum canvas_style style,
+int text_plot_print(struct text_plot *plot, int row, int column, enum text_plot_style style,
                  const char *format, ...) {
     char text[1024];
     va_list arguments;
@@ -47,7 +47,7 @@ int canvas_print(struct canvas *canvas, int row, int column, enum canvas_style s
         unsigned char byte = (unsigned char)*at;
         if ((byte & 0xc0) == 0x80) /* a continuation byte of UTF-8 */
             continue;
-        put(canvas, row, column++, byte < ' ' ? L' ' : byte > '~' ? L'?' : (wchar_t)byte, style);
+        put_character(plot, row, column++, byte < ' ' ? L' ' : byte > '~' ? L'?' : (wchar_t)byte, style);
     }
     return column;
 }
@@ -58,70 +58,70 @@ int canvas_print(struct canvas *canvas, int row, int column, enum canvas_style s
 static const unsigned char braille[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
 
 struct pen {
-    struct canvas *canvas;
-    struct canvas_area area;
-    int across, down; /* dots per character */
+    struct text_plot *plot;
+    struct text_plot_area area;
+    int dots_across, dots_down; /* dots per character */
 };
 
 /* Draws a dot, counted from the area's upper left corner. */
-static void dot(const struct pen *pen, int x, int y) {
-    int row = pen->area.row + y / pen->down;
-    int column = pen->area.column + x / pen->across;
-    wchar_t letter = L'*';
-    if (x < 0 || x >= pen->area.columns * pen->across || y < 0 || y >= pen->area.rows * pen->down ||
-        !within(pen->canvas, row, column))
+static void draw_dot(const struct pen *pen, int x, int y) {
+    int row = pen->area.row + y / pen->dots_down;
+    int column = pen->area.column + x / pen->dots_across;
+    wchar_t character = L'*';
+    if (x < 0 || x >= pen->area.columns * pen->dots_across || y < 0 || y >= pen->area.rows * pen->dots_down ||
+        !is_inside(pen->plot, row, column))
         return;
-    if (pen->canvas->unicode) {
-        wchar_t before = canvas_at(pen->canvas, row, column)->letter;
-        letter = (before >= 0x2800 && before < 0x2900 ? before : 0x2800) |
-                 braille[y % pen->down][x % pen->across];
+    if (pen->plot->unicode) {
+        wchar_t before = text_plot_at(pen->plot, row, column)->character;
+        character = (before >= 0x2800 && before < 0x2900 ? before : 0x2800) |
+                 braille[y % pen->dots_down][x % pen->dots_across];
     }
-    put(pen->canvas, row, column, letter, CANVAS_PLAIN);
+    put_character(pen->plot, row, column, character, TEXT_PLOT_PLAIN);
 }
 
-static int place(double share, int dots) {
+static int scale_to_dots(double share, int dots) {
     return (int)lround(fmin(1, fmax(0, share)) * (dots - 1));
 }
 
-void canvas_curve(struct canvas *canvas, struct canvas_area area, const struct canvas_point *points,
+void text_plot_curve(struct text_plot *plot, struct text_plot_area area, const struct text_plot_point *points,
                   int count) {
-    struct pen pen = {canvas, area, canvas->unicode ? 2 : 1, canvas->unicode ? 4 : 1};
-    int wide = area.columns * pen.across;
-    int high = area.rows * pen.down;
+    struct pen pen = {plot, area, plot->unicode ? 2 : 1, plot->unicode ? 4 : 1};
+    int wide = area.columns * pen.dots_across;
+    int high = area.rows * pen.dots_down;
     for (int i = 0; i < count && wide > 0 && high > 0; i++) {
-        int x = place(points[i].x, wide);
-        int y = high - 1 - place(points[i].y, high);
-        int end = i + 1 < count ? place(points[i + 1].x, wide) : wide - 1;
+        int x = scale_to_dots(points[i].x, wide);
+        int y = high - 1 - scale_to_dots(points[i].y, high);
+        int end = i + 1 < count ? scale_to_dots(points[i + 1].x, wide) : wide - 1;
         for (int at = x; at <= end; at++)
-            dot(&pen, at, y);
+            draw_dot(&pen, at, y);
         if (i + 1 == count)
             return;
-        int next = high - 1 - place(points[i + 1].y, high);
+        int next = high - 1 - scale_to_dots(points[i + 1].y, high);
         for (int at = y < next ? y : next; at <= (y < next ? next : y); at++)
-            dot(&pen, end, at);
+            draw_dot(&pen, end, at);
     }
 }
 
 /* ---- writing ---- */
 
-static void write_letter(wchar_t letter, FILE *out) {
-    if (letter < 0x80) {
-        putc((int)letter, out);
+static void write_character(wchar_t character, FILE *out) {
+    if (character < 0x80) {
+        putc((int)character, out);
         return;
     }
     /* UTF-8 of a character between U+0800 and U+FFFF, such as Braille. */
-    putc(0xe0 | (int)(letter >> 12), out);
-    putc(0x80 | (int)(letter >> 6 & 0x3f), out);
-    putc(0x80 | (int)(letter & 0x3f), out);
+    putc(0xe0 | (int)(character >> 12), out);
+    putc(0x80 | (int)(character >> 6 & 0x3f), out);
+    putc(0x80 | (int)(character & 0x3f), out);
 }
 
-void canvas_write(const struct canvas *canvas, FILE *out) {
-    for (int row = 0; row < canvas->rows; row++) {
-        int length = canvas->columns;
-        while (length > 0 && canvas_at(canvas, row, length - 1)->letter == L' ')
+void text_plot_write(const struct text_plot *plot, FILE *out) {
+    for (int row = 0; row < plot->rows; row++) {
+        int length = plot->columns;
+        while (length > 0 && text_plot_at(plot, row, length - 1)->character == L' ')
             length--;
         for (int column = 0; column < length; column++)
-            write_letter(canvas_at(canvas, row, column)->letter, out);
+            write_character(text_plot_at(plot, row, column)->character, out);
         putc('\n', out);
     }
 }

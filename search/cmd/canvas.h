@@ -20,42 +20,42 @@
 #include <stdio.h>
 #include <wchar.h>
 
-enum canvas_style { CANVAS_PLAIN, CANVAS_BOLD, CANVAS_DIM, CANVAS_WARNING };
+enum text_plot_style { TEXT_PLOT_PLAIN, TEXT_PLOT_BOLD, TEXT_PLOT_DIM, TEXT_PLOT_WARNING };
 
-struct canvas_cell {
-    wchar_t letter;
-    enum canvas_style style;
+struct text_plot_cell {
+    wchar_t character;
+    enum text_plot_style style;
 };
 
-struct canvas {
+struct text_plot {
     int rows, columns;
     bool unicode;
-    struct canvas_cell *cells; /* row by row */
+    struct text_plot_cell *cells; /* row by row */
 };
 
-struct canvas_area {
+struct text_plot_area {
     int row, column, rows, columns;
 };
 
 /* Allocates blank cells for the struct's rows and columns. */
-void canvas_init(struct canvas *canvas);
-void canvas_release(struct canvas *canvas);
+void text_plot_init(struct text_plot *plot);
+void text_plot_release(struct text_plot *plot);
 
-const struct canvas_cell *canvas_at(const struct canvas *canvas, int row, int column);
+const struct text_plot_cell *text_plot_at(const struct text_plot *plot, int row, int column);
 
 /* Prints from this cell to the right. Returns the column after the last character. */
-int canvas_print(struct canvas *canvas, int row, int column, enum canvas_style style,
+int text_plot_print(struct text_plot *plot, int row, int column, enum text_plot_style style,
                  const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* Draws a step curve: each point's y holds from its x to that of the next point. Coordinates run
    from 0 to 1, to the right and upwards; x never decreases. Drawn in Braille dots, or asterisks. */
-struct canvas_point {
+struct text_plot_point {
     double x, y;
 };
-void canvas_curve(struct canvas *canvas, struct canvas_area area, const struct canvas_point *points,
+void text_plot_curve(struct text_plot *plot, struct text_plot_area area, const struct text_plot_point *points,
                   int count);
 
 /* Writes the grid in UTF-8, without trailing blanks. */
-void canvas_write(const struct canvas *canvas, FILE *out);
+void text_plot_write(const struct text_plot *plot, FILE *out);
 
 #endif

@@ -12,70 +12,70 @@
 
 enum { OPERATORS_MAX = 64 };
 
-struct chapters {
+struct run_history {
     struct store *store;
     struct config *config; /* for the names of cases; NULL: cases are numbered */
     double created;
     struct store_champion *champions;
     int champion_count;
-    struct lessons *lessons; /* read on first use */
+    struct gene_effects *effects; /* read on first use */
 };
 
 /* ---- opening ---- */
 
-static int note_champion(void *context, const struct store_champion *champion,
+static int add_accepted(void *context, const struct store_champion *champion,
                          struct error *error) {
-    struct chapters *chapters = context;
+    struct run_history *history = context;
     (void)error;
-    chapters->champions = realloc(chapters->champions, (size_t)(chapters->champion_count + 1) *
-                                                           sizeof *chapters->champions);
-    if (chapters->champions == NULL)
+    history->champions = realloc(history->champions, (size_t)(history->champion_count + 1) *
+                                                           sizeof *history->champions);
+    if (history->champions == NULL)
         BUG("out of memory");
-    chapters->champions[chapters->champion_count++] = *champion;
+    history->champions[history->champion_count++] = *champion;
     return 0;
 }
 
-struct chapters *chapters_open(struct store *store, struct error *error) {
-    struct chapters *chapters = calloc(1, sizeof *chapters);
+struct run_history *run_history_open(struct store *store, struct error *error) {
+    struct run_history *history = calloc(1, sizeof *history);
     char *created = NULL;
-    if (chapters == NULL)
+    if (history == NULL)
         BUG("out of memory");
-    chapters->store = store;
+    history->store = store;
     if (store_meta_get(store, "created", &created, error) < 0 ||
-        store_champions(store, note_champion, chapters, error) < 0) {
+        store_champions(store, add_accepted, history, error) < 0) {
         free(created);
-        chapters_close(chapters);
+        run_history_close(history);
         return NULL;
     }
-    chapters->created = created != NULL ? strtod(created, NULL) : NAN;
-    chapters->config = session_config(store);
+    history->created = created != NULL ? strtod(created, NULL) : NAN;
+    history->config = run_dir_config(store);
     free(created);
-    return chapters;
+    return history;
 }
 
-void chapters_close(struct chapters *chapters) {
-    if (chapters == NULL)
+void run_history_close(struct run_history *history) {
+    if (history == NULL)
         return;
-    free(chapters->champions);
-    lessons_free(chapters->lessons);
-    config_free(chapters->config);
-    free(chapters);
+    free(history->champions);
+    gene_effects_free(history->effects);
+    config_free(history->config);
+    free(history);
 }
 
-const struct store_champion *chapters_crowned(const struct chapters *chapters, int *count) {
-    *count = chapters->champion_count;
-    return chapters->champions;
+const struct store_champion *run_history_accepted(const struct run_history *history, int *count) {
+    *count = history->champion_count;
+    return history->champions;
 }
 
-double chapters_created(const struct chapters *chapters) {
-    return chapters->created;
+double run_history_created(const struct run_history *history) {
+    return history->created;
 }
 
-void chapters_case_name(const struct chapters *chapters, int goal, int case_count, int number,
+void run_history_case_name(const struct run_history *history, int goal, int case_count, int number,
                         char name[CASE_NAME_SIZE]) {
-    const struct config *config = chapters->config;
+    const struct config *config = history->config;
     if (case_count == 1)
-        snprintf(name, CASE_NAME_SIZE, "%s", store_goal_name(chapters->store, goal));
+        snprintf(name, CASE_NAME_SIZE, "%s", store_goal_name(history->store, goal));
     else if (config != NULL && number < config->case_count)
         template_print_shape(config->shapes, &config->cases[number], name);
     else
@@ -83,7 +83,7 @@ void chapters_case_name(const struct chapters *chapters, int goal, int case_coun
 }
 
 /* Returns the table, or frees it and returns NULL if it could not be filled. */
-static struct table *filled(struct table *table, int status) {
+static struct table *table_or_null(struct table *table, int status) {
     if (status == 0)
         return table;
     table_free(table);
@@ -94,7 +94,7 @@ static struct table *filled(struct table *table, int status) {
 
 /* Finds the value that another genome has for the gene at `gene` ("NAME=value,..."), and its
    length; "?" if it has no such gene. */
-static const char *value_in(const char *genome, const char *gene, size_t *length) {
+static const char *find_value(const char *genome, const char *gene, size_t *length) {
     size_t name = strcspn(gene, "=") + 1;
     for (; genome != NULL && *genome != '\0'; genome = strchr(genome, ',')) {
         genome += *genome == ',';
@@ -107,7 +107,7 @@ static const char *value_in(const char *genome, const char *gene, size_t *length
     return "?";
 }
 
-void chapters_print_changes(const char *genome, const char *const parents[2],
+void run_history_print_changes(const char *genome, const char *const parents[2],
                             char text[CHANGES_SIZE]) {
     size_t used = 0;
     text[0] = '\0';
@@ -117,7 +117,7 @@ void chapters_print_changes(const char *genome, const char *const parents[2],
         int length = (int)(whole - name - 1);
         bool same[2] = {false, false};
         for (int p = 0; p < 2 && parents[p] != NULL; p++) {
-            was[p] = value_in(parents[p], gene, &size[p]);
+            was[p] = find_value(parents[p], gene, &size[p]);
             same[p] = size[p] == (size_t)length && memcmp(was[p], value, size[p]) == 0;
         }
         const char *comma = used > 0 ? ", " : "";
@@ -144,7 +144,7 @@ enum champion_column {
     CHAMPION_HIGH,
     CHAMPION_DECISION,
     CHAMPION_CHANGED,
-    CHAMPION_WHY,
+    CHAMPION_ABOUT,
     CHAMPION_GENOME,
     CHAMPION_COLUMNS
 };
@@ -160,7 +160,7 @@ static const struct table_column champion_columns[CHAMPION_COLUMNS] = {
     [CHAMPION_LOW] = {.name = "duel_low"},
     [CHAMPION_HIGH] = {.name = "duel_high"},
     [CHAMPION_DECISION] = {.name = "decision", .heading = "accepted because"},
-    [CHAMPION_WHY] = {.name = "why"},
+    [CHAMPION_ABOUT] = {.name = "why"},
     [CHAMPION_GENOME] = {.name = "genome"},
     [CHAMPION_CHANGED] = {.name = "changed", .heading = "changed", .wrap = true},
 };
@@ -168,12 +168,12 @@ static const struct table_column champion_columns[CHAMPION_COLUMNS] = {
 static void print_decision(const struct store_champion *champion, const struct store_trial *trial,
                            char text[160]) {
     const struct outcome *outcome = trial->outcome;
-    bool fought = trial->told == champion->event && outcome->duel.result == DUEL_WON;
+    bool won_duel = trial->told == champion->event && outcome->duel.result == DUEL_WON;
     if (champion->previous == champion->trial)
         snprintf(text, 160, "timed again");
     else if (champion->previous == STORE_NO_TRIAL)
         snprintf(text, 160, "first that passed");
-    else if (fought)
+    else if (won_duel)
         snprintf(text, 160, "won a duel: %.4f, 99 %% in [%.4f, %.4f], %d blocks",
                  outcome->duel.ratio, outcome->duel.low, outcome->duel.high, outcome->duel.blocks);
     else
@@ -192,13 +192,13 @@ static void add_parents(struct table *table, const struct store_trial *trial) {
 }
 
 /* Prints what an operator does; for a hint, the reason that the template gives. */
-static void print_about(struct store *store, const char *name, char about[BECAUSE_SIZE]) {
+static void print_operator_about(struct store *store, const char *name, char about[HINT_REASON_SIZE]) {
     struct error ignored;
     char *because = NULL;
     int kind = operator_parse(name, NULL);
-    if (kind == OPERATOR_RULE)
+    if (kind == OPERATOR_HINT)
         store_meta_get(store, name, &because, &ignored);
-    snprintf(about, BECAUSE_SIZE, "%s",
+    snprintf(about, HINT_REASON_SIZE, "%s",
              because != NULL ? because
              : kind >= 0     ? operators[kind].about
                              : "");
@@ -206,47 +206,47 @@ static void print_about(struct store *store, const char *name, char about[BECAUS
 }
 
 /* A trial without parents, as a model proposes, is compared with the previous champion. */
-static int64_t parent_of(const struct store_trial *trial, const struct store_champion *champion,
+static int64_t parent_trial(const struct store_trial *trial, const struct store_champion *champion,
                          int which) {
-    bool orphan = trial->parent_a == STORE_NO_TRIAL;
-    return which == 1 ? trial->parent_b : orphan ? champion->previous : trial->parent_a;
+    bool no_parents = trial->parent_a == STORE_NO_TRIAL;
+    return which == 1 ? trial->parent_b : no_parents ? champion->previous : trial->parent_a;
 }
 
-static int add_champion(struct chapters *chapters, struct table *table,
+static int add_champion(struct run_history *history, struct table *table,
                         const struct store_champion *champion, double before_us, bool *predicted,
                         struct error *error) {
-    struct store_trial *trial = store_trial_read(chapters->store, champion->trial, error);
+    struct store_trial *trial = store_trial_read(history->store, champion->trial, error);
     struct store_trial *parents[2] = {NULL, NULL};
     int status = trial == NULL ? -1 : 0;
     for (int p = 0; status == 0 && p < 2; p++) {
-        int64_t number = parent_of(trial, champion, p);
+        int64_t number = parent_trial(trial, champion, p);
         parents[p] =
-            number != STORE_NO_TRIAL ? store_trial_read(chapters->store, number, error) : NULL;
+            number != STORE_NO_TRIAL ? store_trial_read(history->store, number, error) : NULL;
         status = number != STORE_NO_TRIAL && parents[p] == NULL ? -1 : 0;
     }
     if (status == 0) {
         char changed[CHANGES_SIZE], decision[160];
         const char *const genomes[2] = {parents[0] != NULL ? parents[0]->genome : NULL,
                                         parents[1] != NULL ? parents[1]->genome : NULL};
-        char about[BECAUSE_SIZE];
-        bool again = champion->previous == champion->trial;
+        char about[HINT_REASON_SIZE];
+        bool remeasured = champion->previous == champion->trial;
         const struct duel_outcome *duel = &trial->outcome->duel;
-        bool fought = trial->told == champion->event && duel->result == DUEL_WON;
+        bool won_duel = trial->told == champion->event && duel->result == DUEL_WON;
         *predicted = trial->outcome->predicted;
-        print_about(chapters->store, trial->operator_name, about);
-        chapters_print_changes(trial->genome, genomes, changed);
+        print_operator_about(history->store, trial->operator_name, about);
+        run_history_print_changes(trial->genome, genomes, changed);
         print_decision(champion, trial, decision);
         table_integer(table, champion->trial);
-        table_number(table, champion->crowned - chapters->created, 1);
+        table_number(table, champion->accepted - history->created, 1);
         table_text(table, trial->operator_name);
         add_parents(table, trial);
         table_number(table, before_us, 3);
         table_number(table, champion->score_us, 3);
         table_number(table, champion->score_us / before_us, 3);
-        table_number(table, fought ? duel->low : NAN, 4);
-        table_number(table, fought ? duel->high : NAN, 4);
+        table_number(table, won_duel ? duel->low : NAN, 4);
+        table_number(table, won_duel ? duel->high : NAN, 4);
         table_text(table, decision);
-        table_text(table, again ? "" : changed[0] != '\0' ? changed : trial->genome);
+        table_text(table, remeasured ? "" : changed[0] != '\0' ? changed : trial->genome);
         table_text(table, about);
         table_text(table, trial->genome);
     }
@@ -256,37 +256,37 @@ static int add_champion(struct chapters *chapters, struct table *table,
     return status;
 }
 
-struct table *chapters_champions(struct chapters *chapters, int goal, bool *predicted,
+struct table *run_history_champions(struct run_history *history, int goal, bool *predicted,
                                  struct error *error) {
     struct table *table = table_new(champion_columns, CHAMPION_COLUMNS);
     double before_us = NAN;
     int status = 0;
-    for (int i = 0; i < chapters->champion_count && status == 0; i++) {
-        if (chapters->champions[i].goal != goal)
+    for (int i = 0; i < history->champion_count && status == 0; i++) {
+        if (history->champions[i].goal != goal)
             continue;
         status =
-            add_champion(chapters, table, &chapters->champions[i], before_us, predicted, error);
-        before_us = chapters->champions[i].score_us;
+            add_champion(history, table, &history->champions[i], before_us, predicted, error);
+        before_us = history->champions[i].score_us;
     }
-    return filled(table, status);
+    return table_or_null(table, status);
 }
 
 /* ---- elites ---- */
 
-struct elites {
+struct elite_rows {
     struct table *table;
     int64_t rank;
     char best[CHANGES_SIZE]; /* genome */
 };
 
 static int add_elite(void *context, const struct store_trial *trial, struct error *error) {
-    struct elites *elites = context;
+    struct elite_rows *elites = context;
     const char *const best[2] = {elites->best, NULL};
     char differs[CHANGES_SIZE];
     (void)error;
     if (elites->rank++ == 0)
         snprintf(elites->best, sizeof elites->best, "%s", trial->genome);
-    chapters_print_changes(trial->genome, best, differs);
+    run_history_print_changes(trial->genome, best, differs);
     table_integer(elites->table, elites->rank);
     table_integer(elites->table, trial->number);
     table_number(elites->table, trial->outcome->score_us, 3);
@@ -295,7 +295,7 @@ static int add_elite(void *context, const struct store_trial *trial, struct erro
     return 0;
 }
 
-struct table *chapters_elites(struct chapters *chapters, int goal, int count, struct error *error) {
+struct table *run_history_elites(struct run_history *history, int goal, int count, struct error *error) {
     static const struct table_column columns[] = {
         {.name = "rank", .heading = "rank", .right = true},
         {.name = "trial", .heading = "trial", .right = true},
@@ -303,9 +303,9 @@ struct table *chapters_elites(struct chapters *chapters, int goal, int count, st
         {.name = "operator", .heading = "tried as"},
         {.name = "genome", .heading = "genome; then what differs from the best", .wrap = true},
     };
-    struct elites elites = {.table = table_new(columns, 5)};
-    return filled(elites.table,
-                  store_board(chapters->store, goal, count, 0, add_elite, &elites, error));
+    struct elite_rows elites = {.table = table_new(columns, 5)};
+    return table_or_null(elites.table,
+                  store_board(history->store, goal, count, 0, add_elite, &elites, error));
 }
 
 /* ---- islands ---- */
@@ -327,7 +327,7 @@ static int add_island(void *context, const struct store_turn *turn, struct error
     return 0;
 }
 
-struct table *chapters_islands(struct chapters *chapters, int goal, struct error *error) {
+struct table *run_history_islands(struct run_history *history, int goal, struct error *error) {
     static const struct table_column columns[] = {
         {.name = "island", .heading = "island", .right = true},
         {.name = "trials", .heading = "trials", .right = true},
@@ -337,63 +337,63 @@ struct table *chapters_islands(struct chapters *chapters, int goal, struct error
         {.name = "score_us", .heading = "us", .right = true},
     };
     char *islands;
-    if (store_meta_get(chapters->store, "islands", &islands, error) < 0)
+    if (store_meta_get(history->store, "islands", &islands, error) < 0)
         return NULL;
     int count = islands != NULL ? atoi(islands) : 1; /* the run is older than islands */
     struct table *table = table_new(columns, 6);
     free(islands);
     return count < 2
                ? table
-               : filled(table, store_turns(chapters->store, goal, count, add_island, table, error));
+               : table_or_null(table, store_turns(history->store, goal, count, add_island, table, error));
 }
 
 /* ---- effects of gene values ---- */
 
-struct table *chapters_lessons(struct chapters *chapters, int goal, int count,
+struct table *run_history_gene_effects(struct run_history *history, int goal, int count,
                                struct error *error) {
-    if (chapters->lessons == NULL)
-        chapters->lessons = lessons_read(chapters->store, chapters->config, error);
-    return chapters->lessons != NULL ? lessons_table(chapters->lessons, goal, count) : NULL;
+    if (history->effects == NULL)
+        history->effects = gene_effects_read(history->store, history->config, error);
+    return history->effects != NULL ? gene_effects_table(history->effects, goal, count) : NULL;
 }
 
 /* ---- operators ---- */
 
-struct earned {
+struct operator_counts {
     int count;
     struct {
         char name[STRATEGY_NAME_SIZE];
-        int64_t told, ok, crowned;
+        int64_t told, ok, accepted;
     } operators[OPERATORS_MAX];
 };
 
-static int note_operator(void *context, const char *name, int64_t told, int64_t ok,
+static int add_operator(void *context, const char *name, int64_t told, int64_t ok,
                          struct error *error) {
-    struct earned *earned = context;
+    struct operator_counts *operator_counts = context;
     (void)error;
-    if (earned->count == OPERATORS_MAX)
+    if (operator_counts->count == OPERATORS_MAX)
         return 1;
-    int at = earned->count++;
-    snprintf(earned->operators[at].name, STRATEGY_NAME_SIZE, "%s", name);
-    earned->operators[at].told = told;
-    earned->operators[at].ok = ok;
+    int at = operator_counts->count++;
+    snprintf(operator_counts->operators[at].name, STRATEGY_NAME_SIZE, "%s", name);
+    operator_counts->operators[at].told = told;
+    operator_counts->operators[at].ok = ok;
     return 0;
 }
 
-static int credit_champion(struct chapters *chapters, struct earned *earned,
+static int count_champion(struct run_history *history, struct operator_counts *operator_counts,
                            const struct store_champion *champion, struct error *error) {
     if (champion->previous == champion->trial)
         return 0;
-    struct store_trial *trial = store_trial_read(chapters->store, champion->trial, error);
+    struct store_trial *trial = store_trial_read(history->store, champion->trial, error);
     if (trial == NULL)
         return -1;
-    for (int k = 0; k < earned->count; k++)
-        earned->operators[k].crowned +=
-            strcmp(earned->operators[k].name, trial->operator_name) == 0;
+    for (int k = 0; k < operator_counts->count; k++)
+        operator_counts->operators[k].accepted +=
+            strcmp(operator_counts->operators[k].name, trial->operator_name) == 0;
     store_trial_free(trial);
     return 0;
 }
 
-struct table *chapters_operators(struct chapters *chapters, struct error *error) {
+struct table *run_history_operators(struct run_history *history, struct error *error) {
     static const struct table_column columns[] = {
         {.name = "operator", .heading = "operator"},
         {.name = "trials", .heading = "trials", .right = true},
@@ -401,33 +401,33 @@ struct table *chapters_operators(struct chapters *chapters, struct error *error)
         {.name = "champions", .heading = "champions", .right = true},
         {.name = "about", .heading = "what it does"},
     };
-    struct earned earned = {0};
-    int status = store_operators(chapters->store, note_operator, &earned, error);
-    for (int i = 0; i < chapters->champion_count && status == 0; i++)
-        status = credit_champion(chapters, &earned, &chapters->champions[i], error);
+    struct operator_counts operator_counts = {0};
+    int status = store_operators(history->store, add_operator, &operator_counts, error);
+    for (int i = 0; i < history->champion_count && status == 0; i++)
+        status = count_champion(history, &operator_counts, &history->champions[i], error);
     struct table *table = table_new(columns, 5);
-    for (int k = 0; k < earned.count; k++) {
-        char about[BECAUSE_SIZE];
-        print_about(chapters->store, earned.operators[k].name, about);
-        table_text(table, earned.operators[k].name);
-        table_integer(table, earned.operators[k].told);
-        table_integer(table, earned.operators[k].ok);
-        table_integer(table, earned.operators[k].crowned);
+    for (int k = 0; k < operator_counts.count; k++) {
+        char about[HINT_REASON_SIZE];
+        print_operator_about(history->store, operator_counts.operators[k].name, about);
+        table_text(table, operator_counts.operators[k].name);
+        table_integer(table, operator_counts.operators[k].told);
+        table_integer(table, operator_counts.operators[k].ok);
+        table_integer(table, operator_counts.operators[k].accepted);
         table_text(table, about);
     }
-    return filled(table, status);
+    return table_or_null(table, status);
 }
 
 /* ---- verdicts ---- */
 
-struct table *chapters_verdicts(struct chapters *chapters, struct error *error) {
+struct table *run_history_verdicts(struct run_history *history, struct error *error) {
     static const struct table_column columns[] = {
         {.name = "verdict", .heading = "verdict"},
         {.name = "trials", .heading = "trials", .right = true},
         {.name = "raced", .heading = "dropped by\nthe race", .right = true},
     };
     struct store_counts counts;
-    if (store_count(chapters->store, &counts, error) < 0)
+    if (store_count(history->store, &counts, error) < 0)
         return NULL;
     struct table *table = table_new(columns, 3);
     for (int v = 0; v < VERDICT_COUNT; v++) {
@@ -453,57 +453,57 @@ static int add_reason(void *context, enum verdict verdict, const char *reason, i
     return 0;
 }
 
-struct table *chapters_reasons(struct chapters *chapters, int count, struct error *error) {
+struct table *run_history_reasons(struct run_history *history, int count, struct error *error) {
     static const struct table_column columns[] = {
         {.name = "trials", .heading = "trials", .right = true},
         {.name = "verdict", .heading = "verdict"},
         {.name = "reason", .heading = "reason", .wrap = true},
     };
     struct table *table = table_new(columns, 3);
-    return filled(table, store_reasons(chapters->store, count, add_reason, table, error));
+    return table_or_null(table, store_reasons(history->store, count, add_reason, table, error));
 }
 
 /* ---- the scaling check ---- */
 
-struct shapes {
+struct scaling_cases {
     int count;
     struct scaling_case cases[CASES_MAX];
     char names[CASES_MAX][CASE_NAME_SIZE];
 };
 
 /* Collects the champions' figures: all cases of a joint goal, or the single case of each goal. */
-static int collect_shapes(struct chapters *chapters, struct shapes *shapes, struct error *error) {
-    int goals = store_goal_count(chapters->store);
+static int collect_cases(struct run_history *history, struct scaling_cases *shapes, struct error *error) {
+    int goals = store_goal_count(history->store);
     for (int goal = 0; goal < goals; goal++) {
-        int64_t best = store_ranked(chapters->store, goal, 1, error);
+        int64_t best = store_ranked(history->store, goal, 1, error);
         if (best == STORE_NO_TRIAL)
             continue;
         struct store_trial *trial =
-            best < 0 ? NULL : store_trial_read(chapters->store, best, error);
+            best < 0 ? NULL : store_trial_read(history->store, best, error);
         if (trial == NULL)
             return -1;
         for (int c = 0; c < trial->outcome->case_count && shapes->count < CASES_MAX; c++) {
-            chapters_case_name(chapters, goal, trial->outcome->case_count, c,
+            run_history_case_name(history, goal, trial->outcome->case_count, c,
                                shapes->names[shapes->count]);
-            shapes->cases[shapes->count++] = scaling_of(&trial->outcome->cases[c]);
+            shapes->cases[shapes->count++] = scaling_from_outcome(&trial->outcome->cases[c]);
         }
         store_trial_free(trial);
     }
     return 0;
 }
 
-struct table *chapters_shapes(struct chapters *chapters, int *compared, struct error *error) {
+struct table *run_history_scaling(struct run_history *history, int *compared, struct error *error) {
     static const struct table_column columns[] = {
         {.name = "case", .heading = "case"},
         {.name = "after", .heading = "relative to the case"},
         {.name = "time_ratio", .heading = "time\ngrows", .right = true},
         {.name = "work_ratio", .heading = "work\ngrows", .right = true},
     };
-    struct shapes *shapes = calloc(1, sizeof *shapes);
+    struct scaling_cases *shapes = calloc(1, sizeof *shapes);
     struct scaling_flag flags[CASES_MAX];
     if (shapes == NULL)
         BUG("out of memory");
-    int status = collect_shapes(chapters, shapes, error);
+    int status = collect_cases(history, shapes, error);
     int count = status == 0 ? scaling_check(shapes->cases, shapes->count, flags) : 0;
     struct table *table = table_new(columns, 4);
     for (int i = 0; i < count; i++) {
@@ -514,5 +514,5 @@ struct table *chapters_shapes(struct chapters *chapters, int *compared, struct e
     }
     *compared = shapes->count;
     free(shapes);
-    return filled(table, status);
+    return table_or_null(table, status);
 }

@@ -81,7 +81,7 @@ bool help_read_line(const struct verb *verb, const char **at, struct help_line *
    verb then returns STATUS_USAGE. --help prints the verb's help to stdout and exits with status 0.
  */
 int options_parse(const struct verb *verb, const struct option_row *rows, int argc, char **argv,
-                  int least, int most);
+                  int minimum, int maximum);
 
 /* Prints "evotile: TEXT" to stderr and returns the exit status for the error's kind. */
 int error_report(const struct error *error);

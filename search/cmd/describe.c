@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-const struct describe_row describe_statuses[] = {
+const struct name_description exit_statuses[] = {
     {"0", "done"},
     {"1", "failed: a full disk, a missing GPU, a worker that does not start"},
     {"2", "bad usage or bad input: an option, a config, a folder"},
@@ -15,7 +15,7 @@ const struct describe_row describe_statuses[] = {
     {0},
 };
 
-const struct describe_row describe_environment[] = {
+const struct name_description environment_variables[] = {
     {"CUDA_HOME", "folder of the CUDA Toolkit whose NVRTC is used"},
     {"EVOTILE_CACHE", "folder of compiled kernels (default: XDG_CACHE_HOME/evotile)"},
     {"EVOTILE_TEMPLATES", "folder that is searched for templates first"},
@@ -30,7 +30,7 @@ typedef void describe_verb(const struct verb *verb, const struct option_row *row
 
 /* Calls `describe` for each verb that help lists. The verb runs up to options_parse, which passes
    its option rows to `describe`. */
-static void each_verb(describe_verb *describe, void *context) {
+static void for_each_verb(describe_verb *describe, void *context) {
 #define LIST_VERB(name) &verb_##name,
     static const struct verb *const verbs[] = {VERBS(LIST_VERB)};
 #undef LIST_VERB
@@ -64,7 +64,7 @@ void describe_bash(FILE *out) {
                  "prints it.\n"
                  "_evotile() {\n"
                  "    local current=${COMP_WORDS[COMP_CWORD]} options verbs='help");
-    each_verb(bash_verb, out);
+    for_each_verb(bash_verb, out);
     fprintf(out, "'\n"
                  "    COMPREPLY=()\n"
                  "    if ((COMP_CWORD == 1)); then\n"
@@ -75,7 +75,7 @@ void describe_bash(FILE *out) {
                  "    case ${COMP_WORDS[1]} in\n"
                  "    help) ((COMP_CWORD == 2)) && mapfile -t COMPREPLY < <(compgen -W \"$verbs\" "
                  "-- \"$current\"); return ;;\n");
-    each_verb(bash_options, out);
+    for_each_verb(bash_options, out);
     /* An argument that is not an option is a file or a folder: bash completes it by default. */
     fprintf(out, "    *) return ;;\n"
                  "    esac\n"
@@ -88,7 +88,7 @@ void describe_bash(FILE *out) {
 /* ---- zsh ---- */
 
 /* Escapes `text` for a description of _arguments or _describe within single quotes. */
-static void zsh_text(const char *text, FILE *out) {
+static void print_zsh_text(const char *text, FILE *out) {
     for (; *text != '\0'; text++)
         if (*text == '\'')
             fputs("'\\''", out);
@@ -99,7 +99,7 @@ static void zsh_text(const char *text, FILE *out) {
 static void zsh_verb(const struct verb *verb, const struct option_row *rows, void *context) {
     (void)rows;
     fprintf(context, "        '%s:", verb->name);
-    zsh_text(verb->summary, context);
+    print_zsh_text(verb->summary, context);
     fprintf(context, "'\n");
 }
 
@@ -108,11 +108,11 @@ static void zsh_options(const struct verb *verb, const struct option_row *rows, 
     fprintf(out, "    %s) _arguments", verb->name);
     for (; rows->name != NULL; rows++) {
         fprintf(out, " \\\n        '--%s[", rows->name);
-        zsh_text(rows->about, out);
+        print_zsh_text(rows->about, out);
         fputc(']', out);
         if (rows->argument != NULL) {
             fputc(':', out);
-            zsh_text(rows->argument, out);
+            print_zsh_text(rows->argument, out);
             fprintf(out, ":_files");
         }
         fputc('\'', out);
@@ -128,7 +128,7 @@ void describe_zsh(FILE *out) {
                  "    local -a verbs\n"
                  "    verbs=(\n"
                  "        'help:print the help of a verb'\n");
-    each_verb(zsh_verb, out);
+    for_each_verb(zsh_verb, out);
     fprintf(out, "    )\n"
                  "    if ((CURRENT == 2)); then\n"
                  "        _describe verb verbs\n"
@@ -138,7 +138,7 @@ void describe_zsh(FILE *out) {
                  "    ((CURRENT--))\n"
                  "    case $words[1] in\n"
                  "    help) _describe verb verbs ;;\n");
-    each_verb(zsh_options, out);
+    for_each_verb(zsh_options, out);
     fprintf(out, "    esac\n"
                  "}\n"
                  "if [ \"$funcstack[1]\" = _evotile ]; then _evotile \"$@\"; else compdef _evotile "
@@ -166,7 +166,7 @@ static void roff_text(const char *text, FILE *out) {
     roff_line(text, strlen(text), out);
 }
 
-static void roff_rows(const char *title, const struct describe_row *rows, FILE *out) {
+static void roff_rows(const char *title, const struct name_description *rows, FILE *out) {
     fprintf(out, ".SH %s\n", title);
     for (; rows->name != NULL; rows++) {
         fprintf(out, ".TP\n.B %s\n", rows->name);
@@ -236,9 +236,9 @@ void describe_manual(FILE *out) {
           "Data goes to standard output, progress and warnings to standard error.\n"
           ".SH VERBS\n",
           out);
-    each_verb(roff_verb, out);
-    roff_rows("EXIT STATUS", describe_statuses, out);
-    roff_rows("ENVIRONMENT", describe_environment, out);
+    for_each_verb(roff_verb, out);
+    roff_rows("EXIT STATUS", exit_statuses, out);
+    roff_rows("ENVIRONMENT", environment_variables, out);
 }
 
 /* ---- the version ---- */
@@ -247,7 +247,7 @@ void describe_manual(FILE *out) {
 #define EVOTILE_VERSION "unknown"
 #endif
 
-static void put_cuda(int version, FILE *out) {
+static void print_cuda_version(int version, FILE *out) {
     fprintf(out, "%d.%d", version / 1000, version % 1000 / 10);
 }
 
@@ -257,12 +257,12 @@ void describe_version(FILE *out) {
     struct nvml *nvml = nvml_open(&error);
     int driver = cuda_driver_version();
     fprintf(out, "evotile " EVOTILE_VERSION "\nbuilt with the CUDA Toolkit ");
-    put_cuda(cuda_built_with(), out);
+    print_cuda_version(cuda_built_with(), out);
     fprintf(out, "\nNVRTC %s\ndriver ", nvrtc != NULL ? nvrtc_version(nvrtc) : "not found");
     if (driver > 0) {
         fprintf(out, "%s%sof CUDA ", nvml != NULL ? nvml_driver(nvml) : "",
                 nvml != NULL ? ", " : "");
-        put_cuda(driver, out);
+        print_cuda_version(driver, out);
         fputc('\n', out);
     } else {
         fprintf(out, "not found\n");

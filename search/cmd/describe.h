@@ -16,10 +16,10 @@
 
 /* The exit statuses and the environment variables that are read. Each table ends with a row of
    zeros. */
-struct describe_row {
+struct name_description {
     const char *name, *about;
 };
-extern const struct describe_row describe_statuses[], describe_environment[];
+extern const struct name_description exit_statuses[], environment_variables[];
 
 void describe_bash(FILE *out);
 void describe_zsh(FILE *out);

@@ -26,25 +26,25 @@ static const struct table_column columns[] = {
     {.name = "text", .heading = "first occurrence", .wrap = true},
 };
 
-struct diagnosing {
+struct diagnose_context {
     struct device *device;
-    struct ptx_microscope *microscope;
+    struct ptx_racecheck *racecheck;
     struct cache *cache;
     struct compiler *compiler;
-    struct bench *bench;
+    struct evaluator *evaluator;
     const struct template *template;
 };
 
-static void close(struct diagnosing *diagnosing) {
-    bench_free(diagnosing->bench);
-    compiler_free(diagnosing->compiler);
-    cache_free(diagnosing->cache);
-    if (diagnosing->device != NULL)
-        device_close(diagnosing->device);
+static void close_context(struct diagnose_context *context) {
+    evaluator_free(context->evaluator);
+    compiler_free(context->compiler);
+    cache_free(context->cache);
+    if (context->device != NULL)
+        device_close(context->device);
 }
 
 /* Requires an emulated device. For `auto` chooses the one with the GPU's architecture. */
-static int choose(const char *device, char spec[sizeof((struct device_info *)0)->spec],
+static int choose_device(const char *device, char spec[sizeof((struct device_info *)0)->spec],
                   struct error *error) {
     struct device_info info;
     if (strcmp(device, "auto") != 0 && strncmp(device, "emulated:", 9) != 0)
@@ -61,24 +61,24 @@ static int choose(const char *device, char spec[sizeof((struct device_info *)0)-
     return 0;
 }
 
-static int open(struct diagnosing *diagnosing, const struct config *config, int goal,
+static int open_context(struct diagnose_context *context, const struct config *config, int goal,
                 const char *device, struct error *error) {
-    char spec[sizeof diagnosing->device->info.spec];
-    *diagnosing = (struct diagnosing){0};
-    if (choose(device, spec, error) < 0)
+    char spec[sizeof context->device->info.spec];
+    *context = (struct diagnose_context){0};
+    if (choose_device(device, spec, error) < 0)
         return -1;
-    diagnosing->device = device_open(spec, error);
-    if (diagnosing->device == NULL)
+    context->device = device_open(spec, error);
+    if (context->device == NULL)
         return -1;
-    diagnosing->microscope = emulated_microscope(diagnosing->device, TEMPLATE_MARK_SYMBOL);
-    diagnosing->cache = cache_new(NULL, 0);
-    const struct image_cache images = images_cached(diagnosing->cache);
-    diagnosing->compiler = compiler_new(config, &diagnosing->device->info, &images, error);
-    if (diagnosing->compiler == NULL)
+    context->racecheck = emulated_attach_racecheck(context->device, TEMPLATE_TAG_SYMBOL);
+    context->cache = cache_new(NULL, 0);
+    const struct image_cache images = image_cache_on_disk(context->cache);
+    context->compiler = compiler_new(config, &context->device->info, &images, error);
+    if (context->compiler == NULL)
         return -1;
-    diagnosing->bench = bench_new(config, diagnosing->device, diagnosing->compiler, error);
-    diagnosing->template = compiler_template(diagnosing->compiler, goal, error);
-    return diagnosing->bench == NULL || diagnosing->template == NULL ? -1 : 0;
+    context->evaluator = evaluator_new(config, context->device, context->compiler, error);
+    context->template = compiler_template(context->compiler, goal, error);
+    return context->evaluator == NULL || context->template == NULL ? -1 : 0;
 }
 
 static void add_position(struct table *table, const unsigned position[3]) {
@@ -88,10 +88,10 @@ static void add_position(struct table *table, const unsigned position[3]) {
 }
 
 /* The findings that are costs, or those that are faults. */
-static struct table *table_of(const struct diagnosing *diagnosing, bool costs) {
+static struct table *findings_table(const struct diagnose_context *context, bool costs) {
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
-    for (int i = 0; i < ptx_microscope_count(diagnosing->microscope); i++) {
-        const struct ptx_finding *finding = ptx_microscope_finding(diagnosing->microscope, i);
+    for (int i = 0; i < ptx_racecheck_finding_count(context->racecheck); i++) {
+        const struct ptx_finding *finding = ptx_racecheck_finding(context->racecheck, i);
         const char *slash = strrchr(finding->file, '/');
         char address[32];
         if (ptx_finding_is_cost(finding->kind) != costs)
@@ -121,25 +121,25 @@ static struct table *table_of(const struct diagnosing *diagnosing, bool costs) {
     return table;
 }
 
-static void print_json(const struct diagnosing *diagnosing, const char *genome,
+static void print_json(const struct diagnose_context *context, const char *genome,
                        const struct trial_result *result, struct table *faults,
                        struct table *costs) {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "genome", genome);
-    cJSON_AddStringToObject(object, "device", diagnosing->device->info.name);
+    cJSON_AddStringToObject(object, "device", context->device->info.name);
     cJSON_AddStringToObject(object, "verdict", verdict_name(result->outcome.verdict));
     cJSON_AddStringToObject(object, "reason", result->outcome.reason);
     cJSON_AddItemToObject(object, "faults", table_json(faults));
     cJSON_AddItemToObject(object, "costs", table_json(costs));
-    cJSON_AddItemToObject(object, "gates", solo_json_gates(result));
+    cJSON_AddItemToObject(object, "gates", single_trial_json_gates(result));
     table_print_json(object, stdout);
 }
 
-static void print_text(const struct diagnosing *diagnosing, const char *genome,
+static void print_text(const struct diagnose_context *context, const char *genome,
                        const struct trial_result *result, struct table *faults,
                        struct table *costs) {
-    printf("%s\non %s\n", genome, diagnosing->device->info.name);
-    solo_print_gates(result);
+    printf("%s\non %s\n", genome, context->device->info.name);
+    single_trial_print_gates(result);
     if (result->outcome.verdict != VERDICT_OK)
         printf("%s: %s\n", verdict_name(result->outcome.verdict), result->outcome.reason);
     if (result->outcome.verdict ==
@@ -155,13 +155,13 @@ static void print_text(const struct diagnosing *diagnosing, const char *genome,
 }
 
 /* Returns true if the goal's own cases can be checked too, in about ten seconds. */
-static bool are_small(const struct diagnosing *diagnosing, const struct genome *genome) {
+static bool cases_are_small(const struct diagnose_context *context, const struct genome *genome) {
     static const double operations_max = 1e9;
     double operations = 0;
-    struct plan plan;
-    struct error unheard;
-    for (int c = 0; c < diagnosing->template->case_count; c++) {
-        if (template_plan(diagnosing->template, genome, c, &plan, &unheard) < 0)
+    struct launch_plan plan;
+    struct error ignored;
+    for (int c = 0; c < context->template->case_count; c++) {
+        if (template_launch_plan(context->template, genome, c, &plan, &ignored) < 0)
             return false;
         operations += (double)plan.operations;
     }
@@ -169,35 +169,35 @@ static bool are_small(const struct diagnosing *diagnosing, const struct genome *
 }
 
 /* Checks the template's small cases, then the goal's own if they are small. */
-static int try_cases(struct diagnosing *diagnosing, struct trial_request *request,
+static int try_cases(struct diagnose_context *context, struct trial_request *request,
                      const struct device_image images[CASES_MAX], struct trial_result *result,
                      struct error *error) {
-    int status = bench_try(diagnosing->bench, request, images, result, error);
+    int status = evaluator_run(context->evaluator, request, images, result, error);
     request->profiled = true;
     if (status == 0 && result->outcome.verdict == VERDICT_OK &&
-        are_small(diagnosing, &request->genome))
-        status = bench_try(diagnosing->bench, request, images, result, error);
+        cases_are_small(context, &request->genome))
+        status = evaluator_run(context->evaluator, request, images, result, error);
     return status;
 }
 
-static int look(struct diagnosing *diagnosing, struct trial_request *request, bool json,
+static int check_genome(struct diagnose_context *context, struct trial_request *request, bool json,
                 struct error *error) {
     struct device_image images[CASES_MAX];
     char genome[GENOME_TEXT_SIZE];
     struct trial_result *result = calloc(1, sizeof *result);
     if (result == NULL)
         BUG("out of memory");
-    genome_print(&request->genome, diagnosing->template->space, genome);
-    int status = compiler_build(diagnosing->compiler, request, images, result, error);
+    genome_print(&request->genome, context->template->space, genome);
+    int status = compiler_build(context->compiler, request, images, result, error);
     if (status == 0) {
-        status = try_cases(diagnosing, request, images, result, error);
+        status = try_cases(context, request, images, result, error);
         for (int c = 0; c < CASES_MAX; c++)
             nvrtc_image_release(&images[c]);
     }
     if (status >= 0) {
-        struct table *faults = table_of(diagnosing, false);
-        struct table *costs = table_of(diagnosing, true);
-        (json ? print_json : print_text)(diagnosing, genome, result, faults, costs);
+        struct table *faults = findings_table(context, false);
+        struct table *costs = findings_table(context, true);
+        (json ? print_json : print_text)(context, genome, result, faults, costs);
         bool clean = table_row_count(faults) == 0 && result->outcome.verdict == VERDICT_OK;
         status = clean ? STATUS_DONE : STATUS_GATE;
         table_free(faults);
@@ -210,13 +210,13 @@ static int look(struct diagnosing *diagnosing, struct trial_request *request, bo
 
 int diagnose_genome(const struct config *config, int goal, const char *device, const char *genome,
                     bool json, struct error *error) {
-    struct diagnosing diagnosing;
-    struct trial_request request = {.goal = goal, .watched = true, .seed = solo_fresh_seed()};
-    int status = open(&diagnosing, config, goal, device, error);
+    struct diagnose_context context;
+    struct trial_request request = {.goal = goal, .under_tool = true, .seed = single_trial_fresh_seed()};
+    int status = open_context(&context, config, goal, device, error);
     if (status == 0)
-        status = genome_parse(&request.genome, diagnosing.template->space, genome, error);
+        status = genome_parse(&request.genome, context.template->space, genome, error);
     if (status == 0)
-        status = look(&diagnosing, &request, json, error);
-    close(&diagnosing);
+        status = check_genome(&context, &request, json, error);
+    close_context(&context);
     return status;
 }

@@ -18,19 +18,19 @@
 
 enum { FINDINGS_MAX = 48, FINDING_SIZE = 256 };
 
-struct finding {
+struct bottleneck_finding {
     char name[40]; /* for programs: "multiprocessors_busy" */
     double value;
     char text[FINDING_SIZE]; /* one line, with the number */
 };
 
-struct diagnosis {
+struct bottleneck_report {
     int count;
-    struct finding findings[FINDINGS_MAX];
+    struct bottleneck_finding findings[FINDINGS_MAX];
 };
 
 /* The figures of one case of a trial. */
-struct known_case {
+struct bottleneck_case {
     const struct device_info *device;
     const struct resources *resources; /* of the launch with the most shared memory */
     int threads;                       /* per block of that launch */
@@ -40,17 +40,17 @@ struct known_case {
 
 /* The waves of the case's largest launch: its blocks over the blocks that are resident at a time.
    NaN if none can be. */
-double diagnosis_waves(const struct known_case *known);
+double bottleneck_waves(const struct bottleneck_case *known);
 
 /* Both append to the report; findings beyond FINDINGS_MAX are dropped. */
-void diagnose_known(const struct known_case *known, struct diagnosis *diagnosis);
+void bottleneck_from_trial(const struct bottleneck_case *known, struct bottleneck_report *report);
 /* `kernels`: those of one call. */
-void diagnose_counted(const struct known_case *known, const struct profiled_kernel *kernels,
-                      int count, struct diagnosis *diagnosis);
+void bottleneck_from_profile(const struct bottleneck_case *known, const struct profiled_kernel *kernels,
+                      int count, struct bottleneck_report *report);
 
 enum { ADVICE_SIZE = 1024 };
 
 /* Prints a hint of the space as advice: "raise KV_SPLITS or lower BLOCK_M: why". */
-void diagnosis_advice(const struct space *space, int rule, char text[ADVICE_SIZE]);
+void bottleneck_advice(const struct space *space, int hint, char text[ADVICE_SIZE]);
 
 #endif

@@ -19,26 +19,26 @@ static const struct table_column columns[] = {
     {.heading = "", .wrap = true},
 };
 
-void doctor_say(struct doctor *doctor, enum doctor_state state, const char *check,
+void doctor_add(struct doctor *doctor, enum doctor_state state, const char *check,
                 const char *remedy, const char *format, ...) {
-    static const char *const words[] = {
+    static const char *const state_names[] = {
         [DOCTOR_OK] = "ok", [DOCTOR_WARNING] = "warning", [DOCTOR_MISSING] = "missing"};
     char finding[2 * DOCTOR_LINE_SIZE];
-    char both[4 * DOCTOR_LINE_SIZE];
+    char message[4 * DOCTOR_LINE_SIZE];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(finding, sizeof finding, format, arguments);
     va_end(arguments);
-    table_text(doctor->table, words[state]);
+    table_text(doctor->table, state_names[state]);
     table_text(doctor->table, check);
     table_text(doctor->table, finding);
     if (remedy != NULL)
         table_text(doctor->table, remedy);
     else
         table_none(doctor->table);
-    snprintf(both, sizeof both, "%s%s%s", finding, remedy != NULL ? ": " : "",
+    snprintf(message, sizeof message, "%s%s%s", finding, remedy != NULL ? ": " : "",
              remedy != NULL ? remedy : "");
-    table_text(doctor->table, both);
+    table_text(doctor->table, message);
 }
 
 /* ---- the host ---- */
@@ -48,9 +48,9 @@ static bool find_toolkit(char home[PATH_SIZE]) {
     struct error error = {0};
     char path[PATH_SIZE];
     char target[PATH_SIZE];
-    const char *set = getenv("CUDA_HOME");
-    if (set != NULL && *set != '\0')
-        return path_join(home, "", set, &error) == 0 && path_is_dir(home);
+    const char *variable = getenv("CUDA_HOME");
+    if (variable != NULL && *variable != '\0')
+        return path_join(home, "", variable, &error) == 0 && path_is_dir(home);
     if (process_find("nvcc", path) && realpath(path, target) != NULL)
         return path_parent(path, target, &error) == 0 && path_parent(home, path, &error) == 0;
     return path_join(home, "", "/usr/local/cuda", &error) == 0 && path_is_dir(home);
@@ -60,25 +60,25 @@ static void check_toolkit(struct doctor *doctor) {
     char home[PATH_SIZE];
     struct error error = {0};
     if (find_toolkit(home))
-        doctor_say(doctor, DOCTOR_OK, "CUDA Toolkit", NULL, "%s", home);
+        doctor_add(doctor, DOCTOR_OK, "CUDA Toolkit", NULL, "%s", home);
     else
-        doctor_say(
+        doctor_add(
             doctor, DOCTOR_MISSING, "CUDA Toolkit",
             "install version 12.4 or later, or set CUDA_HOME to its folder; without it NVRTC must "
             "be in the dynamic loader's search path",
             "not found");
     doctor->nvrtc = nvrtc_open(&error);
     if (doctor->nvrtc == NULL)
-        doctor_say(doctor, DOCTOR_MISSING, "NVRTC", NULL, "%s", error.text);
+        doctor_add(doctor, DOCTOR_MISSING, "NVRTC", NULL, "%s", error.text);
     else if (strtod(nvrtc_version(doctor->nvrtc), NULL) < 12.4)
-        doctor_say(doctor, DOCTOR_WARNING, "NVRTC", "install the CUDA Toolkit 12.4 or later",
+        doctor_add(doctor, DOCTOR_WARNING, "NVRTC", "install the CUDA Toolkit 12.4 or later",
                    "%s is older than the 12.4 that evotile needs", nvrtc_version(doctor->nvrtc));
     else
-        doctor_say(doctor, DOCTOR_OK, "NVRTC", NULL, "%s", nvrtc_version(doctor->nvrtc));
+        doctor_add(doctor, DOCTOR_OK, "NVRTC", NULL, "%s", nvrtc_version(doctor->nvrtc));
 }
 
 /* Reads the version of torch, in a child process: the import takes seconds and may hang. */
-static void ask_torch(char version[64]) {
+static void read_torch_version(char version[64]) {
     enum { LIMIT_S = 30 };
     static const char script[] = "try:\n import torch\n print(torch.__version__, flush=True)\n"
                                  "except Exception:\n print('', flush=True)\n";
@@ -90,10 +90,10 @@ static void ask_torch(char version[64]) {
         process_start(&child, (const char *const[]){python, "-c", script, NULL}, &error) < 0)
         return;
     double deadline = clock_seconds() + LIMIT_S;
-    while ((line = process_line(&child)) == NULL && !child.ended && clock_seconds() < deadline) {
+    while ((line = process_next_line(&child)) == NULL && !child.ended && clock_seconds() < deadline) {
         struct pollfd ready = {.fd = child.from, .events = POLLIN};
         if (poll(&ready, 1, 100) > 0)
-            process_fill(&child);
+            process_read_output(&child);
     }
     if (line != NULL)
         snprintf(version, 64, "%s", line);
@@ -113,14 +113,14 @@ static void check_tools(struct doctor *doctor) {
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
         char path[PATH_SIZE];
         if (process_find(tools[i].name, path))
-            doctor_say(doctor, DOCTOR_OK, tools[i].name, NULL, "%.400s", path);
+            doctor_add(doctor, DOCTOR_OK, tools[i].name, NULL, "%.400s", path);
         else
-            doctor_say(doctor, DOCTOR_MISSING, tools[i].name, tools[i].remedy, "optional");
+            doctor_add(doctor, DOCTOR_MISSING, tools[i].name, tools[i].remedy, "optional");
     }
     if (doctor->torch[0] != '\0')
-        doctor_say(doctor, DOCTOR_OK, "torch", NULL, "%s, for python3", doctor->torch);
+        doctor_add(doctor, DOCTOR_OK, "torch", NULL, "%s, for python3", doctor->torch);
     else
-        doctor_say(doctor, DOCTOR_MISSING, "torch",
+        doctor_add(doctor, DOCTOR_MISSING, "torch",
                    "to time PyTorch as a baseline, install torch for python3", "optional");
 }
 
@@ -139,33 +139,33 @@ static void check_folder(struct doctor *doctor, const char *check, const char *f
         return;
     double free_gib = (double)space.f_bavail * (double)space.f_frsize / (1 << 30);
     if (access(path, W_OK) < 0)
-        doctor_say(doctor, DOCTOR_WARNING, check, remedy, "%.400s cannot be written", path);
+        doctor_add(doctor, DOCTOR_WARNING, check, remedy, "%.400s cannot be written", path);
     else if (free_gib < 1)
-        doctor_say(doctor, DOCTOR_WARNING, check, remedy, "only %.2f GiB free in %.400s", free_gib,
+        doctor_add(doctor, DOCTOR_WARNING, check, remedy, "only %.2f GiB free in %.400s", free_gib,
                    folder);
-    else if (path_network(path) != NULL)
-        doctor_say(doctor, DOCTOR_WARNING, check, remedy,
-                   "%.400s is on %s, where writes are slower", folder, path_network(path));
+    else if (path_network_filesystem(path) != NULL)
+        doctor_add(doctor, DOCTOR_WARNING, check, remedy,
+                   "%.400s is on %s, where writes are slower", folder, path_network_filesystem(path));
     else
-        doctor_say(doctor, DOCTOR_OK, check, NULL, "%.400s, %.1f GiB free", folder, free_gib);
+        doctor_add(doctor, DOCTOR_OK, check, NULL, "%.400s, %.1f GiB free", folder, free_gib);
 }
 
 static void check_folders(struct doctor *doctor) {
     char cache[PATH_SIZE];
     struct error error = {0};
-    const char *set = getenv("EVOTILE_CACHE");
+    const char *variable = getenv("EVOTILE_CACHE");
     const char *base = getenv("XDG_CACHE_HOME");
     const char *home = getenv("HOME");
     check_folder(doctor, "results", "results",
                  "free space there, or choose a local folder with `run --out`");
-    if (set != NULL && *set != '\0')
-        check_folder(doctor, "kernel cache", set, "set EVOTILE_CACHE to another folder");
+    if (variable != NULL && *variable != '\0')
+        check_folder(doctor, "kernel cache", variable, "set EVOTILE_CACHE to another folder");
     else if ((base != NULL && *base != '\0' && path_join(cache, base, "evotile", &error) == 0) ||
              (home != NULL && *home != '\0' &&
               path_join(cache, home, ".cache/evotile", &error) == 0))
         check_folder(doctor, "kernel cache", cache, "set EVOTILE_CACHE to another folder");
     else
-        doctor_say(doctor, DOCTOR_WARNING, "kernel cache", "set EVOTILE_CACHE to a folder",
+        doctor_add(doctor, DOCTOR_WARNING, "kernel cache", "set EVOTILE_CACHE to a folder",
                    "neither EVOTILE_CACHE nor HOME is set");
 }
 
@@ -182,7 +182,7 @@ static int doctor_run(const struct verb *verb, int argc, char **argv) {
         return STATUS_USAGE;
     struct doctor doctor = {.table = table_new(columns, sizeof columns / sizeof *columns)};
     /* Before CUDA is initialised: after that a process must not fork. */
-    ask_torch(doctor.torch);
+    read_torch_version(doctor.torch);
     check_toolkit(&doctor);
     doctor_check_gpus(&doctor);
     doctor_check_emulated(&doctor);

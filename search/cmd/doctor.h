@@ -2,7 +2,7 @@
  * doctor: the state shared by the files of the verb `doctor`: a report with one line per check.
  *
  *     struct doctor doctor = {.table = table_new(columns, 5)};
- *     doctor_say(&doctor, DOCTOR_MISSING, "ncu", "install Nsight Compute", "optional");
+ *     doctor_add(&doctor, DOCTOR_MISSING, "ncu", "install Nsight Compute", "optional");
  *     doctor_check_gpus(&doctor);
  *     doctor_check_emulated(&doctor);
  *     table_print(doctor.table, TABLE_TEXT, stdout);
@@ -25,7 +25,7 @@ struct doctor {
 };
 
 /* Adds a line. `remedy` is NULL if nothing needs to be done or the finding names the remedy. */
-void doctor_say(struct doctor *doctor, enum doctor_state state, const char *check,
+void doctor_add(struct doctor *doctor, enum doctor_state state, const char *check,
                 const char *remedy, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* Check the GPUs and their driver, and the emulated devices. Each device runs a kernel. */

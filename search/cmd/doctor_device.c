@@ -12,19 +12,19 @@ enum { GPUS_MAX = 64, PROCESSES_SHOWN = 8 };
 
 /* ---- a test kernel: compile, run, compare ---- */
 
-enum { PROOF_THREADS = 64 };
+enum { TEST_THREADS = 64 };
 
-static const char proof_source[] = "extern \"C\" __global__ void proof(unsigned *out) {\n"
+static const char test_kernel_source[] = "extern \"C\" __global__ void proof(unsigned *out) {\n"
                                    "    out[threadIdx.x] = 3u * threadIdx.x + 1u;\n"
                                    "}\n";
 
 /* Loads and runs the compiled kernel and checks its result. -1 with `reason` filled. */
-static int run_proof(struct device *device, const struct device_image *image, char *reason) {
+static int run_test_kernel(struct device *device, const struct device_image *image, char *reason) {
     const struct device_backend *backend = device->backend;
     struct error error = {0};
     struct device_module *module = NULL;
     uint64_t address = 0;
-    unsigned out[PROOF_THREADS] = {0};
+    unsigned out[TEST_THREADS] = {0};
     int status = -1;
     if (backend->memory_new(device, "out", sizeof out, &address, &error) < 0)
         goto failed;
@@ -35,7 +35,7 @@ static int run_proof(struct device *device, const struct device_image *image, ch
         .launches = {{.module = module,
                       .kernel = "proof",
                       .grid = {1, 1, 1},
-                      .block = {PROOF_THREADS, 1, 1},
+                      .block = {TEST_THREADS, 1, 1},
                       .argument_count = 1,
                       .arguments = {{.size = 8}}}},
     };
@@ -45,7 +45,7 @@ static int run_proof(struct device *device, const struct device_image *image, ch
     if (backend->read(device, address, out, sizeof out, &error) < 0)
         goto failed;
     status = 0;
-    for (unsigned i = 0; i < PROOF_THREADS; i++)
+    for (unsigned i = 0; i < TEST_THREADS; i++)
         if (out[i] != 3 * i + 1)
             status = -1;
     if (status < 0)
@@ -62,7 +62,7 @@ done:
 }
 
 /* Compiles and runs a kernel on the device, which tests the whole tool chain. */
-static void check_proof(struct doctor *doctor, struct device *device) {
+static void check_test_kernel(struct doctor *doctor, struct device *device) {
     char architecture[64];
     char check[96];
     char reason[REASON_SIZE] = "";
@@ -75,25 +75,25 @@ static void check_proof(struct doctor *doctor, struct device *device) {
     if (doctor->nvrtc == NULL)
         return;
     if (!nvrtc_supports(doctor->nvrtc, info->compute_capability)) {
-        doctor_say(doctor, DOCTOR_WARNING, check, "install a newer CUDA Toolkit",
+        doctor_add(doctor, DOCTOR_WARNING, check, "install a newer CUDA Toolkit",
                    "NVRTC %s cannot compile for sm_%d", nvrtc_version(doctor->nvrtc),
                    info->compute_capability);
         return;
     }
     double start = clock_seconds();
-    int status = nvrtc_compile(doctor->nvrtc, "proof.cu", proof_source,
+    int status = nvrtc_compile(doctor->nvrtc, "proof.cu", test_kernel_source,
                                (const char *const[]){architecture}, 1, &image, reason, &error);
     double compiled = clock_seconds();
     if (status == 0)
-        status = run_proof(device, &image, reason);
+        status = run_test_kernel(device, &image, reason);
     if (status == 0) {
-        doctor_say(doctor, DOCTOR_OK, check, NULL,
+        doctor_add(doctor, DOCTOR_OK, check, NULL,
                    "compiled for sm_%d in %.0f ms, ran, result correct", info->compute_capability,
                    1e3 * (compiled - start));
         if (doctor->device[0] == '\0')
             snprintf(doctor->device, sizeof doctor->device, "%s", info->spec);
     } else {
-        doctor_say(doctor, DOCTOR_WARNING, check, "use another --device", "%s",
+        doctor_add(doctor, DOCTOR_WARNING, check, "use another --device", "%s",
                    *reason != '\0' ? reason : error.text);
     }
     nvrtc_image_release(&image);
@@ -102,15 +102,15 @@ static void check_proof(struct doctor *doctor, struct device *device) {
 /* ---- GPUs ---- */
 
 /* Appends "SM 345 of 1980 MHz" to the line, or nothing if `figure` is negative (unknown). */
-static void add_figure(char line[DOCTOR_LINE_SIZE], const char *name, double figure, double most,
+static void append_figure(char line[DOCTOR_LINE_SIZE], const char *name, double figure, double maximum,
                        const char *unit) {
     size_t used = strlen(line);
     if (figure < 0)
         return;
     used += (size_t)snprintf(line + used, DOCTOR_LINE_SIZE - used, "%s%s%.0f", used > 0 ? ", " : "",
                              name, figure);
-    if (most >= 0)
-        used += (size_t)snprintf(line + used, DOCTOR_LINE_SIZE - used, " of %.0f", most);
+    if (maximum >= 0)
+        used += (size_t)snprintf(line + used, DOCTOR_LINE_SIZE - used, " of %.0f", maximum);
     snprintf(line + used, DOCTOR_LINE_SIZE - used, " %s", unit);
 }
 
@@ -119,22 +119,22 @@ static void check_state(struct doctor *doctor, const char *spec, const struct nv
     char check[96];
     char slowdowns[NVML_SLOWDOWN_SIZE];
     snprintf(check, sizeof check, "%s clocks", spec);
-    add_figure(line, "SM ", state->sm_mhz, state->sm_max_mhz, "MHz");
-    add_figure(line, "memory ", state->memory_mhz, state->memory_max_mhz, "MHz");
-    add_figure(line, "", state->temperature_c, -1, "degrees Celsius");
-    add_figure(line, "", state->power_w, state->power_limit_w, "W");
+    append_figure(line, "SM ", state->sm_mhz, state->sm_max_mhz, "MHz");
+    append_figure(line, "memory ", state->memory_mhz, state->memory_max_mhz, "MHz");
+    append_figure(line, "", state->temperature_c, -1, "degrees Celsius");
+    append_figure(line, "", state->power_w, state->power_limit_w, "W");
     if (*nvml_slowdowns(state->slowdowns, slowdowns) != '\0')
-        doctor_say(doctor, DOCTOR_WARNING, check,
+        doctor_add(doctor, DOCTOR_WARNING, check,
                    "timings vary meanwhile; cool the GPU, raise its limits, or wait",
                    "%s; reduced by %s", line, slowdowns);
     else
-        doctor_say(doctor, *line != '\0' ? DOCTOR_OK : DOCTOR_WARNING, check, NULL, "%s",
+        doctor_add(doctor, *line != '\0' ? DOCTOR_OK : DOCTOR_WARNING, check, NULL, "%s",
                    *line != '\0' ? line : "unknown: the driver does not report them");
 }
 
 /* The NVML state of a GPU, read before any GPU is opened: afterwards this process would be listed
    among its processes. */
-struct watched {
+struct gpu_state {
     struct nvml_gpu gpu;
     struct nvml_state state;
     int process_count;
@@ -142,95 +142,95 @@ struct watched {
 };
 
 static void check_processes(struct doctor *doctor, const char *spec,
-                            const struct watched *watched) {
+                            const struct gpu_state *gpu_states) {
     char line[DOCTOR_LINE_SIZE];
     char check[96];
     snprintf(check, sizeof check, "%s processes", spec);
-    if (watched->process_count <= 0) {
-        doctor_say(doctor, watched->process_count < 0 ? DOCTOR_WARNING : DOCTOR_OK, check,
-                   watched->process_count < 0
+    if (gpu_states->process_count <= 0) {
+        doctor_add(doctor, gpu_states->process_count < 0 ? DOCTOR_WARNING : DOCTOR_OK, check,
+                   gpu_states->process_count < 0
                        ? "check with nvidia-smi that no other process computes on it"
                        : NULL,
                    "%s",
-                   watched->process_count < 0 ? "unknown" : "no other process computes on it");
+                   gpu_states->process_count < 0 ? "unknown" : "no other process computes on it");
         return;
     }
-    int used = snprintf(line, sizeof line, "%d other%s:", watched->process_count,
-                        watched->process_count == 1 ? "" : "s");
-    for (int i = 0; i < watched->process_count && i < PROCESSES_SHOWN; i++)
+    int used = snprintf(line, sizeof line, "%d other%s:", gpu_states->process_count,
+                        gpu_states->process_count == 1 ? "" : "s");
+    for (int i = 0; i < gpu_states->process_count && i < PROCESSES_SHOWN; i++)
         used += snprintf(line + used, sizeof line - (size_t)used, " pid %u%s",
-                         watched->processes[i].pid, i + 1 < watched->process_count ? "," : "");
-    doctor_say(doctor, DOCTOR_WARNING, check,
+                         gpu_states->processes[i].pid, i + 1 < gpu_states->process_count ? "," : "");
+    doctor_add(doctor, DOCTOR_WARNING, check,
                "they disturb timings; stop them, wait, or use another GPU", "%s", line);
 }
 
-static void check_gpu(struct doctor *doctor, int index, const struct watched *watched,
-                      int watched_count) {
+static void check_gpu(struct doctor *doctor, int index, const struct gpu_state *gpu_states,
+                      int gpu_state_count) {
     char spec[32];
     char check[96];
     struct error error = {0};
     snprintf(spec, sizeof spec, "cuda:%d", index);
     struct device *device = device_open(spec, &error);
     if (device == NULL) {
-        doctor_say(doctor, DOCTOR_WARNING, spec, "free it, or use another --device", "%s",
+        doctor_add(doctor, DOCTOR_WARNING, spec, "free it, or use another --device", "%s",
                    error.text);
         return;
     }
     const struct device_info *info = &device->info;
-    bool new_enough = info->compute_capability >= 80;
-    doctor_say(
-        doctor, new_enough ? DOCTOR_OK : DOCTOR_WARNING, spec,
-        new_enough
+    bool is_supported = info->compute_capability >= 80;
+    doctor_add(
+        doctor, is_supported ? DOCTOR_OK : DOCTOR_WARNING, spec,
+        is_supported
             ? NULL
             : "its tensor cores lack instructions that templates use; use a GPU of sm_80 or newer",
         "%s, sm_%d, %d multiprocessors, %.1f GiB, L2 of %.0f MiB", info->name,
         info->compute_capability, info->sm_count, (double)info->memory_bytes / (1 << 30),
         info->l2_bytes / 1048576.0);
     snprintf(check, sizeof check, "%s shared memory", spec);
-    doctor_say(doctor, DOCTOR_OK, check, NULL,
+    doctor_add(doctor, DOCTOR_OK, check, NULL,
                "%.0f KiB per block, %.0f with opt-in, %.0f per multiprocessor",
                info->smem_per_block / 1024.0, info->smem_per_block_optin / 1024.0,
                info->smem_per_sm / 1024.0);
-    for (int i = 0; i < watched_count; i++)
-        if (*info->uuid != '\0' && strcmp(watched[i].gpu.uuid, info->uuid) == 0) {
-            check_state(doctor, spec, &watched[i].state);
-            check_processes(doctor, spec, &watched[i]);
+    for (int i = 0; i < gpu_state_count; i++)
+        if (*info->uuid != '\0' && strcmp(gpu_states[i].gpu.uuid, info->uuid) == 0) {
+            check_state(doctor, spec, &gpu_states[i].state);
+            check_processes(doctor, spec, &gpu_states[i]);
         }
-    check_proof(doctor, device);
+    check_test_kernel(doctor, device);
     device_close(device);
 }
 
 void doctor_check_gpus(struct doctor *doctor) {
     struct error error = {0};
-    struct watched *watched = calloc(GPUS_MAX, sizeof *watched);
-    int watched_count = 0;
-    if (watched == NULL)
+    struct gpu_state *gpu_states = calloc(GPUS_MAX, sizeof *gpu_states);
+    int gpu_state_count = 0;
+    if (gpu_states == NULL)
         BUG("out of memory");
     struct nvml *nvml = nvml_open(&error);
     if (nvml != NULL) {
-        for (int i = 0; i < nvml_count(nvml) && watched_count < GPUS_MAX; i++) {
-            struct watched *it = &watched[watched_count];
-            if (!nvml_at(nvml, i, &it->gpu))
+        for (int i = 0; i < nvml_count(nvml) && gpu_state_count < GPUS_MAX; i++) {
+            struct gpu_state *gpu_state = &gpu_states[gpu_state_count];
+            if (!nvml_at(nvml, i, &gpu_state->gpu))
                 continue;
-            nvml_read(nvml, &it->gpu, &it->state);
-            it->process_count = nvml_processes(nvml, &it->gpu, it->processes, PROCESSES_SHOWN);
-            watched_count++;
+            nvml_read(nvml, &gpu_state->gpu, &gpu_state->state);
+            gpu_state->process_count = nvml_processes(nvml, &gpu_state->gpu, gpu_state->processes, PROCESSES_SHOWN);
+            gpu_state_count++;
         }
-        doctor_say(doctor, DOCTOR_OK, "driver", NULL, "%s", nvml_driver(nvml));
+        doctor_add(doctor, DOCTOR_OK, "driver", NULL, "%s", nvml_driver(nvml));
     } else {
-        doctor_say(doctor, DOCTOR_WARNING, "driver", NULL, "%s", error.text);
+        doctor_add(doctor, DOCTOR_WARNING, "driver", NULL, "%s", error.text);
     }
     error = (struct error){0};
     int count = cuda_device_count(&error);
     if (count == 0)
-        doctor_say(doctor, DOCTOR_WARNING, "GPU",
+        doctor_add(doctor, DOCTOR_WARNING, "GPU",
                    "install one and its driver (in a container, pass it through), or use --device "
                    "emulated:sm_89, where latency is predicted",
                    "none found");
     for (int i = 0; i < count; i++)
-        check_gpu(doctor, i, watched, watched_count);
+        check_gpu(doctor, i, gpu_states, gpu_state_count);
     nvml_close(nvml);
-    free(watched);
+    free(gpu_states);
 }
 
 void doctor_check_emulated(struct doctor *doctor) {
@@ -239,10 +239,10 @@ void doctor_check_emulated(struct doctor *doctor) {
         struct error error = {0};
         struct device *device = device_open(specs[i], &error);
         if (device == NULL) {
-            doctor_say(doctor, DOCTOR_WARNING, specs[i], NULL, "%s", error.text);
+            doctor_add(doctor, DOCTOR_WARNING, specs[i], NULL, "%s", error.text);
             continue;
         }
-        check_proof(doctor, device);
+        check_test_kernel(doctor, device);
         device_close(device);
     }
 }

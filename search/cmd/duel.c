@@ -27,79 +27,79 @@ static const struct table_column columns[] = {
 };
 enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
 
-struct duelling {
+struct duel_output {
     bool json, markdown;
     cJSON *rows;
     struct table *table;
     char b[256]; /* name of B for the output */
-    double logs; /* sum over the cases of log(time of B / time of A) */
+    double log_speedup_sum; /* sum over the cases of log(time of B / time of A) */
     int cases;
     bool predicted;
 };
 
 /* ---- printing ---- */
 
-static const char *verdict_of(const struct duel_outcome *duel) {
-    static const char *const words[] = {"no duel", "A is faster", "B is faster",
+static const char *result_text(const struct duel_outcome *duel) {
+    static const char *const texts[] = {"no duel", "A is faster", "B is faster",
                                         "undecided: the difference is within the margin"};
-    return words[duel->result];
+    return texts[duel->result];
 }
 
 static void print_differences(const cJSON *differences) {
-    const cJSON *one;
-    cJSON_ArrayForEach(one, differences) printf(
-        "  %s differs\n    A: %s\n    B: %s\n", cJSON_GetObjectItem(one, "part")->valuestring,
-        cJSON_GetObjectItem(one, "a")->valuestring, cJSON_GetObjectItem(one, "b")->valuestring);
+    const cJSON *item;
+    cJSON_ArrayForEach(item, differences) printf(
+        "  %s differs\n    A: %s\n    B: %s\n", cJSON_GetObjectItem(item, "part")->valuestring,
+        cJSON_GetObjectItem(item, "a")->valuestring, cJSON_GetObjectItem(item, "b")->valuestring);
 }
 
-static void add_case(struct duelling *duelling, const struct fight *fight, const char *name,
+static void add_case_row(struct duel_output *duel_output, const struct record_comparison *comparison, const char *name,
                      const struct trial_result *result, int c) {
-    struct table *table = duelling->table;
-    const struct bout *bout = &result->bouts[c];
+    struct table *table = duel_output->table;
+    const struct case_result *case_result = &result->case_results[c];
     const struct case_outcome *timed = &result->outcome.cases[c];
-    const struct device_info *info = solo_device(fight->solo);
-    double tflops = timed->tflops * timed->warm.p50_us / bout->p50_us;
+    const struct device_info *info = single_trial_device(comparison->single_trial);
+    double tflops = timed->tflops * timed->warm.p50_us / case_result->p50_us;
     table_text(table, name);
-    table_number(table, bout->p50_us, 2);
-    table_number(table, bout->p90_us, 2);
+    table_number(table, case_result->p50_us, 2);
+    table_number(table, case_result->p90_us, 2);
     table_number(table, tflops, 1);
     table_number(table, info->tensor_tflops > 0 ? tflops / info->tensor_tflops : NAN, 2);
-    table_text(table, fight->baseline ? bout->against : fight->b.text);
-    table_number(table, bout->rival_p50_us, 2);
-    table_number(table, bout->rival_p90_us, 2);
-    table_number(table, 1 / bout->ratio, 3);
-    table_number(table, 1 / bout->high, 3);
-    table_number(table, 1 / bout->low, 3);
-    duelling->logs += log(1 / bout->ratio);
-    duelling->cases++;
+    table_text(table, comparison->baseline ? case_result->against : comparison->b.text);
+    table_number(table, case_result->rival_p50_us, 2);
+    table_number(table, case_result->rival_p90_us, 2);
+    table_number(table, 1 / case_result->ratio, 3);
+    table_number(table, 1 / case_result->high, 3);
+    table_number(table, 1 / case_result->low, 3);
+    duel_output->log_speedup_sum += log(1 / case_result->ratio);
+    duel_output->cases++;
 }
 
-static void add_cases(struct duelling *duelling, const struct fight *fight,
-                      const struct record *record, const struct trial_result *result) {
-    const struct config *config = fight->a.records.config;
+static void add_case_rows(struct duel_output *duel_output, const struct record_comparison *comparison,
+                      const struct replay_target *target, const struct trial_result *result) {
+    const struct config *config = comparison->a.targets.config;
     int first;
     int count;
-    config_goal_cases(config, record->request.goal, &first, &count);
-    for (int c = 0; c < result->bout_count && c < count; c++) {
+    config_goal_cases(config, target->request.goal, &first, &count);
+    for (int c = 0; c < result->case_result_count && c < count; c++) {
         char name[CASE_NAME_SIZE];
         template_print_shape(config->shapes, &config->cases[first + c], name);
-        add_case(duelling, fight, name, result, c);
+        add_case_row(duel_output, comparison, name, result, c);
     }
 }
 
-static int tell(void *context, const struct fight *fight, const struct record *record,
+static int print_result(void *context, const struct record_comparison *comparison, const struct replay_target *target,
                 const struct trial_result *result, struct error *error) {
-    struct duelling *duelling = context;
+    struct duel_output *duel_output = context;
     const struct outcome *outcome = &result->outcome;
     const struct duel_outcome *duel = &outcome->duel;
     char name[CASE_NAME_SIZE];
     if (outcome->verdict != VERDICT_OK)
         return error_input(error, "A fails, so there is no duel: %s: %.300s",
                            verdict_name(outcome->verdict), outcome->reason);
-    record_cases(&fight->a.records, record, name);
-    snprintf(duelling->b, sizeof duelling->b, "%.100s%s%s", fight->b.text,
-             fight->baseline ? ", " : "", fight->baseline ? result->baseline : "");
-    duelling->predicted = duelling->predicted || outcome->predicted;
+    replay_target_cases(&comparison->a.targets, target, name);
+    snprintf(duel_output->b, sizeof duel_output->b, "%.100s%s%s", comparison->b.text,
+             comparison->baseline ? ", " : "", comparison->baseline ? result->baseline : "");
+    duel_output->predicted = duel_output->predicted || outcome->predicted;
     cJSON *row = cJSON_CreateObject();
     cJSON_AddStringToObject(row, "cases", name);
     cJSON_AddStringToObject(row, "verdict", duel_result_name(duel->result));
@@ -108,74 +108,74 @@ static int tell(void *context, const struct fight *fight, const struct record *r
     cJSON_AddNumberToObject(row, "high", duel->high);
     cJSON_AddNumberToObject(row, "blocks", duel->blocks);
     cJSON_AddBoolToObject(row, "predicted", outcome->predicted);
-    cJSON_AddItemToObject(row, "gates", solo_json_gates(result));
-    cJSON *differences = fight_differences(result);
+    cJSON_AddItemToObject(row, "gates", single_trial_json_gates(result));
+    cJSON *differences = compare_records_key_differences(result);
     cJSON_AddItemToObject(row, "differences", differences);
-    cJSON_AddItemToArray(duelling->rows, row);
-    add_cases(duelling, fight, record, result);
-    if (duelling->json)
+    cJSON_AddItemToArray(duel_output->rows, row);
+    add_case_rows(duel_output, comparison, target, result);
+    if (duel_output->json)
         return 0;
-    if (duelling->markdown) {
-        log_info("%s: %s", name, verdict_of(duel));
+    if (duel_output->markdown) {
+        log_info("%s: %s", name, result_text(duel));
         return 0;
     }
-    if (duelling->rows->child == row)
-        printf("A: %s\nB: %s\non %s\n", fight->a.text, duelling->b, solo_device(fight->solo)->name);
+    if (duel_output->rows->child == row)
+        printf("A: %s\nB: %s\non %s\n", comparison->a.text, duel_output->b, single_trial_device(comparison->single_trial)->name);
     printf("%s\n  time of A / time of B: %.4f%s, 99 %% interval %.4f to %.4f, %d blocks: "
            "%s\n",
            name, duel->ratio, outcome->predicted ? " (predicted)" : "", duel->low, duel->high,
-           duel->blocks, verdict_of(duel));
+           duel->blocks, result_text(duel));
     print_differences(differences);
     return 0;
 }
 
-static void print_json(const struct duelling *duelling, const struct fight *fight) {
+static void print_json(const struct duel_output *duel_output, const struct record_comparison *comparison) {
     cJSON *object = cJSON_CreateObject();
-    cJSON_AddStringToObject(object, "a", fight->a.text);
-    cJSON_AddStringToObject(object, "b", duelling->b);
-    cJSON_AddStringToObject(object, "device", solo_device(fight->solo)->name);
-    cJSON_AddItemReferenceToObject(object, "rows", duelling->rows);
-    cJSON_AddItemToObject(object, "cases", table_json(duelling->table));
+    cJSON_AddStringToObject(object, "a", comparison->a.text);
+    cJSON_AddStringToObject(object, "b", duel_output->b);
+    cJSON_AddStringToObject(object, "device", single_trial_device(comparison->single_trial)->name);
+    cJSON_AddItemReferenceToObject(object, "rows", duel_output->rows);
+    cJSON_AddItemToObject(object, "cases", table_json(duel_output->table));
     table_print_json(object, stdout);
 }
 
 /* Printed for a duel with the baseline, and for any duel with --markdown. */
-static void print_table(const struct duelling *duelling, const struct fight *fight) {
-    if (duelling->predicted) { /* a prediction is never shown as a measurement */
-        table_heading(duelling->table, 1, "A p50\npredicted\nus");
-        table_heading(duelling->table, 2, "A p90\npredicted\nus");
+static void print_table(const struct duel_output *duel_output, const struct record_comparison *comparison) {
+    if (duel_output->predicted) { /* a prediction is never shown as a measurement */
+        table_heading(duel_output->table, 1, "A p50\npredicted\nus");
+        table_heading(duel_output->table, 2, "A p90\npredicted\nus");
     }
-    if (duelling->predicted && !fight->baseline) { /* a baseline's program measures */
-        table_heading(duelling->table, 6, "B p50\npredicted\nus");
-        table_heading(duelling->table, 7, "B p90\npredicted\nus");
+    if (duel_output->predicted && !comparison->baseline) { /* a baseline's program measures */
+        table_heading(duel_output->table, 6, "B p50\npredicted\nus");
+        table_heading(duel_output->table, 7, "B p90\npredicted\nus");
     }
-    if (duelling->markdown)
-        printf("A: %s, B: %s, on %s\n", fight->a.text, duelling->b, solo_device(fight->solo)->name);
+    if (duel_output->markdown)
+        printf("A: %s, B: %s, on %s\n", comparison->a.text, duel_output->b, single_trial_device(comparison->single_trial)->name);
     putchar('\n');
-    table_print(duelling->table, duelling->markdown ? TABLE_MARKDOWN : TABLE_TEXT, stdout);
-    if (duelling->cases > 1)
-        printf("\nspeedup of A over B, geometric mean of %d cases: %.3f\n", duelling->cases,
-               exp(duelling->logs / duelling->cases));
+    table_print(duel_output->table, duel_output->markdown ? TABLE_MARKDOWN : TABLE_TEXT, stdout);
+    if (duel_output->cases > 1)
+        printf("\nspeedup of A over B, geometric mean of %d cases: %.3f\n", duel_output->cases,
+               exp(duel_output->log_speedup_sum / duel_output->cases));
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
-    struct duelling duelling = {0};
-    struct fight fight = {
-        .goal = RECORDS_ALL_GOALS, .blocks = 10, .told = tell, .context = &duelling};
+    struct duel_output duel_output = {0};
+    struct record_comparison comparison = {
+        .goal = REPLAY_ALL_GOALS, .blocks = 10, .on_result = print_result, .context = &duel_output};
     const struct option_row rows[] = {
         {"goal", "K", "case of a per_case run, from 0 (default: every case that both have)",
-         OPTION_INTEGER, &fight.goal},
+         OPTION_INTEGER, &comparison.goal},
         {"blocks", "N", "blocks in each of up to four rounds (default 10)", OPTION_INTEGER,
-         &fight.blocks},
+         &comparison.blocks},
         {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: A's device)", OPTION_TEXT,
-         &fight.device},
+         &comparison.device},
         {"python", "PROGRAM", "Python interpreter for the baseline's script", OPTION_TEXT,
-         &fight.python},
+         &comparison.python},
         {"implementation", "NAME",
          "implementation of the baseline (default: the fastest of each case)", OPTION_TEXT,
-         &fight.implementation},
-        {"json", NULL, "print one JSON object", OPTION_FLAG, &duelling.json},
-        {"markdown", NULL, "print only a Markdown table", OPTION_FLAG, &duelling.markdown},
+         &comparison.implementation},
+        {"json", NULL, "print one JSON object", OPTION_FLAG, &duel_output.json},
+        {"markdown", NULL, "print only a Markdown table", OPTION_FLAG, &duel_output.markdown},
         {0},
     };
     struct error error = {0};
@@ -183,24 +183,24 @@ static int run(const struct verb *verb, int argc, char **argv) {
         return STATUS_USAGE;
     signal(SIGPIPE, SIG_IGN);
     int status = 0;
-    if (fight.blocks < 2 || fight.blocks > DUEL_BLOCKS_MAX)
+    if (comparison.blocks < 2 || comparison.blocks > DUEL_BLOCKS_MAX)
         status = error_input(&error, "--blocks must be from 2 to %d", DUEL_BLOCKS_MAX);
-    else if (duelling.json && duelling.markdown)
+    else if (duel_output.json && duel_output.markdown)
         status =
             error_input(&error, "duel: --json and --markdown are mutually exclusive: give one");
-    duelling.rows = cJSON_CreateArray();
-    duelling.table = table_new(columns, COLUMN_COUNT);
+    duel_output.rows = cJSON_CreateArray();
+    duel_output.table = table_new(columns, COLUMN_COUNT);
     if (status == 0)
-        status = fight_open(&fight, argv[0], argv[1], &error);
+        status = compare_records_open(&comparison, argv[0], argv[1], &error);
     if (status == 0)
-        status = fight_all(&fight, &error);
-    if (status == 0 && duelling.json)
-        print_json(&duelling, &fight);
-    else if (status == 0 && (duelling.markdown || fight.baseline))
-        print_table(&duelling, &fight);
-    fight_release(&fight);
-    table_free(duelling.table);
-    cJSON_Delete(duelling.rows);
+        status = compare_records_run(&comparison, &error);
+    if (status == 0 && duel_output.json)
+        print_json(&duel_output, &comparison);
+    else if (status == 0 && (duel_output.markdown || comparison.baseline))
+        print_table(&duel_output, &comparison);
+    compare_records_release(&comparison);
+    table_free(duel_output.table);
+    cJSON_Delete(duel_output.rows);
     return status < 0 ? error_report(&error) : STATUS_DONE;
 }
 

@@ -16,28 +16,28 @@
 #include <unistd.h>
 
 /* How often a worker reads the run's description while it works for it. */
-static const double look_every_s = 2;
+static const double poll_interval_s = 2;
 
 /* The only state that a signal handler can reach. */
 static volatile sig_atomic_t signals;
 
-static void on_signal(int number) {
+static void count_signal(int number) {
     (void)number;
     signals = signals + 1;
 }
 
-struct enlisted {
-    const struct enlistment *how;
-    struct link *link;
-    struct runs *runs;
-    double worked; /* clock_seconds */
+struct queue_worker {
+    const struct queue_worker_settings *settings;
+    struct connection *connection;
+    struct run_discovery *discovery;
+    double last_work_s; /* clock_seconds */
 };
 
-static bool must_leave(const struct enlisted *it) {
-    return signals > 0 || (it->how->idle_s > 0 && clock_seconds() - it->worked > it->how->idle_s);
+static bool must_stop(const struct queue_worker *worker) {
+    return signals > 0 || (worker->settings->idle_s > 0 && clock_seconds() - worker->last_work_s > worker->settings->idle_s);
 }
 
-static void nap(double seconds) {
+static void sleep_s(double seconds) {
     nanosleep(&(struct timespec){.tv_sec = (time_t)seconds,
                                  .tv_nsec = (long)(1e9 * (seconds - (double)(time_t)seconds))},
               NULL);
@@ -45,7 +45,7 @@ static void nap(double seconds) {
 
 /* ---- working for one run ---- */
 
-static int open_crew(const struct enlisted *it, const char *folder, struct pool **crew,
+static int open_local_pool(const struct queue_worker *worker, const char *folder, struct pool **local_pool,
                      struct error *error) {
     char program[PATH_SIZE];
     char config_path[PATH_SIZE];
@@ -54,96 +54,96 @@ static int open_crew(const struct enlisted *it, const char *folder, struct pool 
     if (length < 0)
         return error_set(error, "cannot find our own program: %s", strerror(errno));
     program[length] = '\0';
-    if (session_files(folder, config_path, template_folder, error) < 0)
+    if (run_dir_files(folder, config_path, template_folder, error) < 0)
         return -1;
-    struct crew_settings settings = {.program = program,
+    struct local_pool_settings settings = {.program = program,
                                      .config_path = config_path,
                                      .template_folder = template_folder,
-                                     .devices = it->how->devices,
-                                     .device_workers = (int)it->how->device_workers};
-    if (session_compile_workers(config_path, template_folder, it->how->devices,
-                                it->how->compile_workers, &settings.compile_workers, error) < 0)
+                                     .devices = worker->settings->devices,
+                                     .device_workers = (int)worker->settings->device_workers};
+    if (compile_worker_count(config_path, template_folder, worker->settings->devices,
+                                worker->settings->compile_workers, &settings.compile_workers, error) < 0)
         return -1;
-    *crew = crew_new(&settings, error);
-    return *crew != NULL ? 0 : -1;
+    *local_pool = local_pool_new(&settings, error);
+    return *local_pool != NULL ? 0 : -1;
 }
 
-static int find_place(const struct pool *crew, struct queue_place *place, struct error *error) {
-    *place = (struct queue_place){.device = *pool_device(crew), .method = TRIAL_METHOD};
+static int describe_environment(const struct pool *local_pool, struct platform *platform, struct error *error) {
+    *platform = (struct platform){.device = *pool_device(local_pool), .method = TRIAL_METHOD};
     struct nvrtc *nvrtc = nvrtc_open(error);
     if (nvrtc == NULL)
         return -1;
-    snprintf(place->nvrtc, sizeof place->nvrtc, "%s", nvrtc_version(nvrtc));
+    snprintf(platform->nvrtc, sizeof platform->nvrtc, "%s", nvrtc_version(nvrtc));
     nvrtc_close(nvrtc);
     return 0;
 }
 
 /* Returns 1 if the coordinator has accepted a worker of our kind, so that we may take trials; 0 if
    it has not decided yet; -1 if it accepted another kind. */
-static int is_ours(const struct description *description, const struct queue_place *place,
+static int is_accepted(const struct run_description *description, const struct platform *platform,
                    struct error *error) {
     char why[256];
-    if (!description->placed)
+    if (!description->has_platform)
         return 0;
-    return queue_place_same(place, &description->place, why)
+    return platform_same(platform, &description->platform, why)
                ? 1
                : error_set(error, "here, the %s", why);
 }
 
-static int serve(struct enlisted *it, struct description *description, struct pool *crew,
+static int serve_run(struct queue_worker *worker, struct run_description *description, struct pool *local_pool,
                  struct error *error) {
-    struct queue_place place;
-    double looked = 0;
-    if (find_place(crew, &place, error) < 0)
+    struct platform platform;
+    double polled_s = 0;
+    if (describe_environment(local_pool, &platform, error) < 0)
         return -1;
-    struct bridge *bridge = bridge_new(it->link, description, crew, &place);
+    struct consumer *consumer = consumer_new(worker->connection, description, local_pool, &platform);
     int ours = 0;
     int status = 0;
-    while (status == 0 && !must_leave(it)) {
-        if (clock_seconds() - looked > (ours == 1 ? look_every_s : 0.2) && link_is_up(it->link)) {
-            struct description now;
-            int there = runs_read(it->runs, description->id, &now, error);
-            looked = clock_seconds();
+    while (status == 0 && !must_stop(worker)) {
+        if (clock_seconds() - polled_s > (ours == 1 ? poll_interval_s : 0.2) && connection_is_up(worker->connection)) {
+            struct run_description now;
+            int there = run_discovery_read(worker->discovery, description->id, &now, error);
+            polled_s = clock_seconds();
             if (there == 1) {
-                ours = is_ours(&now, &place, error);
+                ours = is_accepted(&now, &platform, error);
                 for (int c = 0; c < now.champion_count; c++)
-                    pool_crown(crew, &now.champions[c]);
-                description_release(&now);
+                    pool_set_champion(local_pool, &now.champions[c]);
+                run_description_release(&now);
             }
             status = there < 0 || ours < 0 ? -1 : 0;
-            if (there == 0 && link_is_up(it->link)) /* the run ended, or its coordinator is gone */
+            if (there == 0 && connection_is_up(worker->connection)) /* the run ended, or its coordinator is gone */
                 break;
         }
         if (status == 0)
-            status = bridge_round(bridge, ours == 1, error);
-        if (bridge_idle_s(bridge) == 0)
-            it->worked = clock_seconds();
+            status = consumer_poll(consumer, ours == 1, error);
+        if (consumer_idle_s(consumer) == 0)
+            worker->last_work_s = clock_seconds();
     }
-    bridge_free(bridge);
+    consumer_free(consumer);
     return status;
 }
 
 /* Returns 0 when the run has no more work; 1 if its files cannot be fetched now: try again later;
    -1, with the reason in `error`, if this host cannot work for it. */
-static int work_for(struct enlisted *it, struct description *description, struct error *error) {
+static int work_for_run(struct queue_worker *worker, struct run_description *description, struct error *error) {
     char folder[PATH_SIZE];
-    struct pool *crew = NULL;
+    struct pool *local_pool = NULL;
     const char *temporary = getenv("TMPDIR");
     snprintf(folder, sizeof folder, "%s/evotile.XXXXXX", temporary != NULL ? temporary : "/tmp");
     if (mkdtemp(folder) == NULL)
         return error_set(error, "cannot make %s: %s", folder, strerror(errno));
-    int status = parcel_get(it->link, description, folder, error);
+    int status = file_transfer_download(worker->connection, description, folder, error);
     if (status == 0)
-        status = open_crew(it, folder, &crew, error);
+        status = open_local_pool(worker, folder, &local_pool, error);
     if (status == 0) {
         log_info("working for run %s, \"%s\", on %d x %s", description->id, description->name,
-                 pool_device_count(crew), pool_device(crew)->name);
-        it->worked = clock_seconds();
-        status = serve(it, description, crew, error);
+                 pool_device_count(local_pool), pool_device(local_pool)->name);
+        worker->last_work_s = clock_seconds();
+        status = serve_run(worker, description, local_pool, error);
     }
     if (status == 0)
         log_info("run %s has no more work", description->id);
-    pool_free(crew);
+    pool_free(local_pool);
     path_remove_tree(folder, &(struct error){0});
     return status;
 }
@@ -160,42 +160,42 @@ static int check_devices(const char *devices, struct error *error) {
     return 0;
 }
 
-int enlist(const struct enlistment *how, struct error *error) {
-    struct sigaction action = {.sa_handler = on_signal};
-    if (check_devices(how->devices, error) < 0)
+int queue_worker_run(const struct queue_worker_settings *settings, struct error *error) {
+    struct sigaction action = {.sa_handler = count_signal};
+    if (check_devices(settings->devices, error) < 0)
         return -1;
-    struct enlisted *it = calloc(1, sizeof *it);
-    if (it == NULL)
+    struct queue_worker *worker = calloc(1, sizeof *worker);
+    if (worker == NULL)
         BUG("out of memory");
-    it->how = how;
-    it->worked = clock_seconds();
+    worker->settings = settings;
+    worker->last_work_s = clock_seconds();
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    it->link = link_open(&how->link, error);
-    int status = it->link != NULL ? 0 : -1;
+    worker->connection = connection_open(&settings->connection, error);
+    int status = worker->connection != NULL ? 0 : -1;
     if (status == 0) {
-        it->runs = runs_new(it->link);
+        worker->discovery = run_discovery_new(worker->connection);
         log_info("waiting for a run");
     }
-    struct error warned = {0};
-    while (status == 0 && !must_leave(it)) {
-        struct description description;
+    struct error last_warning = {0};
+    while (status == 0 && !must_stop(worker)) {
+        struct run_description description;
         struct error why = {0};
-        int found = link_is_up(it->link) ? runs_find(it->runs, &description, &why) : 0;
-        if (found < 0 && strcmp(why.text, warned.text) != 0) { /* may be temporary: keep polling */
+        int found = connection_is_up(worker->connection) ? run_discovery_find(worker->discovery, &description, &why) : 0;
+        if (found < 0 && strcmp(why.text, last_warning.text) != 0) { /* may be temporary: keep polling */
             log_warn("%s", why.text);
-            warned = why;
+            last_warning = why;
         }
-        int worked = found == 1 ? work_for(it, &description, &why) : 1;
-        if (worked < 0)
-            runs_refuse(it->runs, description.id, &why);
+        int last_work_s = found == 1 ? work_for_run(worker, &description, &why) : 1;
+        if (last_work_s < 0)
+            run_discovery_reject(worker->discovery, description.id, &why);
         if (found == 1)
-            description_release(&description);
-        if (worked == 1)
-            nap(look_every_s / 4);
+            run_description_release(&description);
+        if (last_work_s == 1)
+            sleep_s(poll_interval_s / 4);
     }
-    runs_free(it->runs);
-    link_close(it->link);
-    free(it);
+    run_discovery_free(worker->discovery);
+    connection_close(worker->connection);
+    free(worker);
     return status;
 }

@@ -14,8 +14,8 @@
 
 #include "queue/link.h"
 
-struct enlistment {
-    struct link_settings link;
+struct queue_worker_settings {
+    struct connection_settings connection;
     const char *devices;     /* a list, as for `run --device` */
     int64_t compile_workers; /* -1: as many as cores and memory allow */
     int64_t device_workers;  /* per device; 0: one */
@@ -24,6 +24,6 @@ struct enlistment {
 
 /* Blocks; handles SIGINT and SIGTERM. Returns 0 after a signal or when idle for idle_s; -1 with
    `error` filled. */
-int enlist(const struct enlistment *how, struct error *error);
+int queue_worker_run(const struct queue_worker_settings *settings, struct error *error);
 
 #endif

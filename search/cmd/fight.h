@@ -15,16 +15,16 @@
 #include "cmd/records.h"
 #include "cmd/solo.h"
 
-struct fighter {
+struct compared_kernel {
     /* As given: RUN, RUN:RANK, an exported kernel's folder or its manifest.json. */
     const char *text;
     char from[PATH_SIZE];
     int64_t rank;
-    struct records records;
+    struct replay_targets targets;
 };
 
-struct fight {
-    int64_t goal;       /* of a run; RECORDS_ALL_GOALS: every goal with a board */
+struct record_comparison {
+    int64_t goal;       /* of a run; REPLAY_ALL_GOALS: every goal with a board */
     int64_t blocks;     /* per round */
     const char *device; /* NULL: the device of A's record, else auto */
     /* For a baseline. python: the interpreter; NULL: as in its command. implementation: NULL: the
@@ -33,25 +33,25 @@ struct fight {
     bool promote; /* A must also pass the final checks of a champion */
     /* Called after each duel. `result` is A's trial, with any verdict. Returns -1 with `error`
        filled to stop. */
-    int (*told)(void *context, const struct fight *fight, const struct record *record,
+    int (*on_result)(void *context, const struct record_comparison *comparison, const struct replay_target *target,
                 const struct trial_result *result, struct error *error);
     void *context;
 
-    struct fighter a, b;
+    struct compared_kernel a, b;
     bool baseline;     /* B is A's baseline; b.records is empty */
-    struct solo *solo; /* set by fight_all */
+    struct single_trial *single_trial; /* set by compare_records_run */
 };
 
 /* B may be the word "baseline", unless a file or folder has that name. */
-int fight_open(struct fight *fight, const char *a, const char *b, struct error *error);
-void fight_release(struct fight *fight);
+int compare_records_open(struct record_comparison *comparison, const char *a, const char *b, struct error *error);
+void compare_records_release(struct record_comparison *comparison);
 
 /* Starts the device's worker and runs the duels. It is an error if the two have no cases in common
    or if B fails. */
-int fight_all(struct fight *fight, struct error *error);
+int compare_records_run(struct record_comparison *comparison, struct error *error);
 
 /* The parts in which the keys of A and B differ, as an array of {part, a, b}. The caller frees it.
  */
-cJSON *fight_differences(const struct trial_result *result);
+cJSON *compare_records_key_differences(const struct trial_result *result);
 
 #endif

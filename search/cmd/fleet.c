@@ -18,7 +18,7 @@ _Static_assert(sizeof(struct device_info) <= PIPE_BUF, "device_info must fit an 
 static volatile sig_atomic_t terminations, interruptions;
 
 /* A SIGINT by the kernel is a ^C, which every process of the terminal's group receives. */
-static void on_signal(int number, siginfo_t *info, void *context) {
+static void count_signal(int number, siginfo_t *info, void *context) {
     (void)context;
     if (number == SIGTERM || info->si_code != SI_KERNEL)
         terminations = terminations + 1;
@@ -26,80 +26,80 @@ static void on_signal(int number, siginfo_t *info, void *context) {
         interruptions = interruptions + 1;
 }
 
-pid_t fleet_fork(struct fleet *fleet) {
-    if (fleet->count == DEVICES_MAX)
+pid_t process_group_fork(struct process_group *group) {
+    if (group->count == DEVICES_MAX)
         BUG("a group of more than %d processes", DEVICES_MAX);
-    sigset_t both, before;
-    sigemptyset(&both);
-    sigaddset(&both, SIGINT);
-    sigaddset(&both, SIGTERM);
-    sigprocmask(SIG_BLOCK, &both, &before); /* until the child has its own signal actions */
+    sigset_t signals, old_mask;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigprocmask(SIG_BLOCK, &signals, &old_mask); /* until the child has its own signal actions */
     pid_t child = fork();
     if (child == 0) {
         signal(SIGINT, SIG_DFL);
         signal(SIGTERM, SIG_DFL);
     }
     int reason = errno;
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    sigprocmask(SIG_SETMASK, &old_mask, NULL);
     if (child < 0) {
         struct error error = {0};
         error_set(&error, "cannot start a process: %s", strerror(reason));
-        fleet->status = error_report(&error);
+        group->status = error_report(&error);
         return -1;
     }
     if (child == 0) {
         process_die_with_parent();
         return 0;
     }
-    fleet->children[fleet->count++] = child;
-    fleet->left++;
+    group->children[group->count++] = child;
+    group->left++;
     return child;
 }
 
-static void reap(struct fleet *fleet) {
-    int how;
-    for (int c = 0; c < fleet->count; c++) {
-        if (fleet->children[c] == 0 ||
-            waitpid(fleet->children[c], &how, WNOHANG) != fleet->children[c])
+static void reap_children(struct process_group *group) {
+    int wait_status;
+    for (int c = 0; c < group->count; c++) {
+        if (group->children[c] == 0 ||
+            waitpid(group->children[c], &wait_status, WNOHANG) != group->children[c])
             continue;
-        fleet->children[c] = 0;
-        fleet->left--;
-        if (fleet->status == 0)
-            fleet->status = WIFEXITED(how) ? WEXITSTATUS(how) : EXIT_FAILURE;
+        group->children[c] = 0;
+        group->left--;
+        if (group->status == 0)
+            group->status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : EXIT_FAILURE;
     }
 }
 
 /* Reads at most one model. Returns true if more may come. */
-static bool hear(const struct fleet_news *news) {
+static bool read_model(const struct process_group_pipe *pipe) {
     struct device_info model;
-    struct pollfd ready = {.fd = news->from, .events = POLLIN};
+    struct pollfd ready = {.fd = pipe->read_fd, .events = POLLIN};
     if (poll(&ready, 1, 50) <= 0)
         return true;
-    if (read(news->from, &model, sizeof model) != (ssize_t)sizeof model)
+    if (read(pipe->read_fd, &model, sizeof model) != (ssize_t)sizeof model)
         return false;
     if (terminations + interruptions == 0)
-        news->hear(news->context, &model);
+        pipe->on_model(pipe->context, &model);
     return true;
 }
 
-bool fleet_wait(struct fleet *fleet, const struct fleet_news *news) {
-    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+bool process_group_wait(struct process_group *group, const struct process_group_pipe *pipe) {
+    struct sigaction action = {.sa_sigaction = count_signal, .sa_flags = SA_SIGINFO};
     struct sigaction old_int, old_term;
-    int passed = 0;
-    bool more = news != NULL;
+    int signals_forwarded = 0;
+    bool pipe_open = pipe != NULL;
     terminations = interruptions = 0;
     sigaction(SIGINT, &action, &old_int);
     sigaction(SIGTERM, &action, &old_term);
-    while (fleet->left > 0 || (more && terminations + interruptions == 0)) {
-        if (more)
-            more = hear(news);
+    while (group->left > 0 || (pipe_open && terminations + interruptions == 0)) {
+        if (pipe_open)
+            pipe_open = read_model(pipe);
         else
             poll(NULL, 0, 50);
-        reap(fleet);
-        for (; passed < terminations; passed++)
-            for (int c = 0; c < fleet->count; c++)
-                if (fleet->children[c] != 0)
-                    kill(fleet->children[c], SIGTERM);
+        reap_children(group);
+        for (; signals_forwarded < terminations; signals_forwarded++)
+            for (int c = 0; c < group->count; c++)
+                if (group->children[c] != 0)
+                    kill(group->children[c], SIGTERM);
     }
     sigaction(SIGINT, &old_int, NULL);
     sigaction(SIGTERM, &old_term, NULL);

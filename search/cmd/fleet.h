@@ -17,7 +17,7 @@
 
 #include <sys/types.h>
 
-struct fleet {
+struct process_group {
     int count, left;
     pid_t children[DEVICES_MAX];
     int status; /* 0, or the exit status of the first child that failed */
@@ -26,13 +26,13 @@ struct fleet {
 /* Like fork; the child has the default actions for SIGINT and SIGTERM. Returns -1 if no process
    could be started: the error was printed and is the group's status, and the other children go on.
    More than DEVICES_MAX children are a bug. */
-pid_t fleet_fork(struct fleet *fleet);
+pid_t process_group_fork(struct process_group *group);
 
 /* A pipe to read while waiting: children write device models to it as whole structs, until all have
    closed it. */
-struct fleet_news {
-    int from;                                                     /* the reading end */
-    void (*hear)(void *context, const struct device_info *model); /* called for each model */
+struct process_group_pipe {
+    int read_fd;                                                     /* the reading end */
+    void (*on_model)(void *context, const struct device_info *model); /* called for each model */
     void *context;
 };
 
@@ -40,6 +40,6 @@ struct fleet_news {
    on to the children, and so is a SIGINT that a process sent, as SIGTERM; a ^C in the terminal
    reaches the children directly. After a signal the pipe is no longer read. Returns true if a
    signal arrived. */
-bool fleet_wait(struct fleet *fleet, const struct fleet_news *news);
+bool process_group_wait(struct process_group *group, const struct process_group_pipe *pipe);
 
 #endif

@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WORKERS_PATIENCE_S = 30 };
+enum { WORKERS_TIMEOUT_S = 30 };
 
-int session_template_name(const char *folder, char name[PATH_SIZE], struct error *error) {
+int run_dir_template_name(const char *folder, char name[PATH_SIZE], struct error *error) {
     char whole[PATH_SIZE];
     if (realpath(folder, whole) == NULL)
         return error_input(error, "cannot read the template %s: %s", folder, strerror(errno));
@@ -28,7 +28,7 @@ static int copy_file(const char *from, const char *to, struct error *error) {
     return result;
 }
 
-int session_copy_template(const char *from, const char *name, const char *run_dir,
+int run_dir_copy_template(const char *from, const char *name, const char *run_dir,
                           struct error *error) {
     char to[PATH_SIZE];
     char library[PATH_SIZE];
@@ -66,7 +66,7 @@ static int find_template(char folder[PATH_SIZE], const char *run_dir, struct err
                        : result;
 }
 
-int session_files(const char *run_dir, char config_path[PATH_SIZE], char template_folder[PATH_SIZE],
+int run_dir_files(const char *run_dir, char config_path[PATH_SIZE], char template_folder[PATH_SIZE],
                   struct error *error) {
     if (path_join(config_path, run_dir, "config.json", error) < 0)
         return -1;
@@ -77,12 +77,12 @@ int session_files(const char *run_dir, char config_path[PATH_SIZE], char templat
     return find_template(template_folder, run_dir, error);
 }
 
-struct config *session_config_read(struct store *store, struct error *error) {
+struct config *run_dir_config_read(struct store *store, struct error *error) {
     char path[PATH_SIZE];
     char folder[PATH_SIZE];
     char *text = NULL;
     struct config *config = NULL;
-    if (session_files(store_run_dir(store), path, folder, error) == 0) {
+    if (run_dir_files(store_run_dir(store), path, folder, error) == 0) {
         int found = store_meta_get(store, "config", &text, error);
         if (found > 0)
             config = config_from_text(path, text, folder, error);
@@ -93,9 +93,9 @@ struct config *session_config_read(struct store *store, struct error *error) {
     return config;
 }
 
-struct config *session_config(struct store *store) {
+struct config *run_dir_config(struct store *store) {
     struct error error = {0};
-    struct config *config = session_config_read(store, &error);
+    struct config *config = run_dir_config_read(store, &error);
     if (config == NULL)
         log_warn("cases are numbered, in the order of the config: %s", error.text);
     return config;
@@ -107,7 +107,7 @@ struct config *session_config(struct store *store) {
 int session_lock_workers(struct session *session, struct error *error) {
     char path[PATH_SIZE];
     double start = clock_seconds();
-    bool said = false;
+    bool announced = false;
     if (path_join(path, session->run_dir, "workers.lock", error) < 0)
         return -1;
     session->workers_lock = open(path, O_RDWR | O_CREAT, 0666);
@@ -116,13 +116,13 @@ int session_lock_workers(struct session *session, struct error *error) {
     while (flock(session->workers_lock, LOCK_EX | LOCK_NB) < 0) {
         if (errno != EWOULDBLOCK)
             return 0; /* the file system has no locks */
-        if (clock_seconds() - start > WORKERS_PATIENCE_S)
+        if (clock_seconds() - start > WORKERS_TIMEOUT_S)
             return error_set(
                 error, "workers of an earlier session of %s are still running: end them first",
                 session->run_dir);
-        if (!said)
+        if (!announced)
             log_info("waiting for the workers of an earlier session to end");
-        said = true;
+        announced = true;
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     }
     return 0;
@@ -130,7 +130,7 @@ int session_lock_workers(struct session *session, struct error *error) {
 
 /* A folder with our lock file but without a run was left by a run that was killed while it started.
    Without a lock file, files with our names are not ours. */
-static int check_folder(const char *run_dir, struct error *error) {
+static int check_foreign_files(const char *run_dir, struct error *error) {
     static const char *const names[] = {"run.db", "workers.lock", "config.json", "template"};
     char path[PATH_SIZE];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -146,8 +146,8 @@ static int check_folder(const char *run_dir, struct error *error) {
     return 0;
 }
 
-static int refuse_run(const char *run_dir, struct error *error) {
-    int present = store_present(run_dir, error);
+static int refuse_existing_run(const char *run_dir, struct error *error) {
+    int present = store_holds_run(run_dir, error);
     if (present > 0)
         error_input(error,
                     "%s holds a run already: `evotile resume %s` continues it, --out names another "
@@ -156,11 +156,11 @@ static int refuse_run(const char *run_dir, struct error *error) {
     return present == 0 ? 0 : -1;
 }
 
-int session_claim_folder(struct session *session, const char *run_dir, struct error *error) {
+int session_claim_run_dir(struct session *session, const char *run_dir, struct error *error) {
     char path[PATH_SIZE];
-    if (check_folder(run_dir, error) < 0 || refuse_run(run_dir, error) < 0 ||
+    if (check_foreign_files(run_dir, error) < 0 || refuse_existing_run(run_dir, error) < 0 ||
         path_make_folder(run_dir, error) < 0 || session_lock_workers(session, error) < 0 ||
-        refuse_run(run_dir, error) < 0) /* another run may have started while we waited */
+        refuse_existing_run(run_dir, error) < 0) /* another run may have started while we waited */
         return -1;
     return path_join(path, run_dir, "template", error) < 0 ? -1 : path_remove_tree(path, error);
 }

@@ -8,63 +8,63 @@
 
 #include <string.h>
 
-enum { STREAM = 0x70726564 }; /* a stream of random numbers that nothing else uses */
+enum { PREDICT_STREAM = 0x70726564 }; /* a stream of random numbers that nothing else uses */
 
 /* Draws distinct genomes; returns how many. Gives up after PATIENCE attempts per draw. */
-static int draw(const struct config *config, int goal, const struct space *space, int draws,
-                struct survey_order *orders) {
+static int draw_genomes(const struct config *config, int goal, const struct space *space, int draws,
+                struct trace_request *requests) {
     enum { PATIENCE = 20 };
     struct random random;
     int count = 0;
-    random_seed(&random, config->seed, STREAM + (uint64_t)goal);
+    random_seed(&random, config->seed, PREDICT_STREAM + (uint64_t)goal);
     for (int i = 0; i < PATIENCE * draws && count < draws; i++) {
-        struct genome *genome = &orders[count].genome;
-        bool drawn = space_sample(space, &random, genome);
-        for (int j = 0; j < count && drawn; j++)
-            drawn = !genome_equal(genome, &orders[j].genome);
-        orders[count].goal = goal;
-        count += drawn;
+        struct genome *genome = &requests[count].genome;
+        bool drawn_count = space_sample(space, &random, genome);
+        for (int j = 0; j < count && drawn_count; j++)
+            drawn_count = !genome_equal(genome, &requests[j].genome);
+        requests[count].goal = goal;
+        count += drawn_count;
     }
     return count;
 }
 
-int foresee(const struct config *config, int goal, const struct template *template,
+int predict_start(const struct config *config, int goal, const struct template *template,
             const struct device_info *device, int draws, struct predicted **predicted,
             struct error *error) {
     struct device_info info;
-    struct survey_order *orders = calloc((size_t)draws, sizeof *orders);
+    struct trace_request *requests = calloc((size_t)draws, sizeof *requests);
     struct predicted *all = calloc((size_t)draws, sizeof *all);
-    struct surveys *surveys = NULL;
+    struct traces *traces = NULL;
     int count = 0;
-    if (orders == NULL || all == NULL)
+    if (requests == NULL || all == NULL)
         BUG("out of memory");
-    int drawn = draw(config, goal, template->space, draws, orders);
-    if (published_like(device, &info, error) < 0)
+    int drawn_count = draw_genomes(config, goal, template->space, draws, requests);
+    if (device_db_find_like(device, &info, error) < 0)
         error_prefix(error, "--predict");
     else
-        surveys = surveys_take(config, &info, orders, drawn, share_read("").cores, error);
-    for (int i = 0; i < drawn && surveys != NULL; i++) {
-        const struct survey *survey = surveys_of(surveys, i);
+        traces = traces_collect(config, &info, requests, drawn_count, resource_limits_read("").cores, error);
+    for (int i = 0; i < drawn_count && traces != NULL; i++) {
+        const struct trace *survey = traces_at(traces, i);
         if (survey != NULL)
-            all[count++] = (struct predicted){orders[i].genome, survey_us(survey, &info)};
+            all[count++] = (struct predicted){requests[i].genome, trace_predicted_us(survey, &info)};
     }
-    bool looked = surveys != NULL;
-    surveys_free(surveys);
-    free(orders);
-    if (!looked) {
+    bool succeeded = traces != NULL;
+    traces_free(traces);
+    free(requests);
+    if (!succeeded) {
         free(all);
         return -1;
     }
     predicted_sort(all, count);
     if (count > 0)
-        log_info("%d genomes traced, the fastest is predicted to take %.2f us", drawn, all[0].us);
+        log_info("%d genomes traced, the fastest is predicted to take %.2f us", drawn_count, all[0].us);
     *predicted = all;
     return count;
 }
 
 /* ---- as text ---- */
 
-char *foresee_print(const struct predicted *predicted, int count, const struct space *space) {
+char *predict_start_print(const struct predicted *predicted, int count, const struct space *space) {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -79,7 +79,7 @@ char *foresee_print(const struct predicted *predicted, int count, const struct s
     return text;
 }
 
-int foresee_parse(const char *text, const struct space *space, struct predicted **predicted,
+int predict_start_parse(const char *text, const struct space *space, struct predicted **predicted,
                   struct error *error) {
     int room = 0, count = 0;
     for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++)

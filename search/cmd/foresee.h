@@ -18,17 +18,17 @@
 #include "config/config.h"
 #include "evolve/forecast.h"
 
-enum { FORESEE_USUALLY = 200, FORESEE_MOST = 10000 };
+enum { PREDICT_START_DEFAULT = 200, PREDICT_START_MAX = 10000 };
 
 /* Makes `draws` draws from the config's seed. Returns how many could be predicted, in an array that
    the caller frees, the fastest first; or -1. */
-int foresee(const struct config *config, int goal, const struct template *template,
+int predict_start(const struct config *config, int goal, const struct template *template,
             const struct device_info *device, int draws, struct predicted **predicted,
             struct error *error);
 
 /* Printing and parsing preserve every bit. The caller frees the text, and the array. */
-char *foresee_print(const struct predicted *predicted, int count, const struct space *space);
-int foresee_parse(const char *text, const struct space *space, struct predicted **predicted,
+char *predict_start_print(const struct predicted *predicted, int count, const struct space *space);
+int predict_start_parse(const char *text, const struct space *space, struct predicted **predicted,
                   struct error *error);
 
 #endif

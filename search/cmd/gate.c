@@ -7,73 +7,73 @@
 #include <signal.h>
 
 /* The requirements of --promote: the number of faster cases, and by how much. */
-static const double gain_percent = 3;
-enum { GAINS_NEEDED = 2 };
+static const double speedup_percent = 3;
+enum { FASTER_CASES_NEEDED = 2 };
 
-struct gating {
+struct gate_results {
     double tolerance; /* percent */
     cJSON *rows;
     int failures;
-    int gains; /* number of cases that are faster by gain_percent */
+    int faster_cases; /* number of cases that are faster by speedup_percent */
 };
 
 /* Noise moves the ratio within its interval, so both checks require the entire interval. */
-static bool is_slower(const struct gating *gating, double low) {
-    return low > 1 + gating->tolerance / 100;
+static bool is_slower(const struct gate_results *results, double low) {
+    return low > 1 + results->tolerance / 100;
 }
 
-static bool has_gained(const struct bout *bout) {
-    return bout->ratio <= 1 - gain_percent / 100 && bout->high < 1;
+static bool is_faster(const struct case_result *case_result) {
+    return case_result->ratio <= 1 - speedup_percent / 100 && case_result->high < 1;
 }
 
 /* Judges each case separately, so that the mean cannot hide a slow case. */
-static cJSON *judge_cases(struct gating *gating, const struct fight *fight,
-                          const struct record *record, const struct trial_result *result,
+static cJSON *judge_each_case(struct gate_results *results, const struct record_comparison *comparison,
+                          const struct replay_target *target, const struct trial_result *result,
                           bool *slower) {
-    const struct config *config = fight->a.records.config;
+    const struct config *config = comparison->a.targets.config;
     cJSON *cases = cJSON_CreateArray();
     int first;
     int count;
-    config_goal_cases(config, record->request.goal, &first, &count);
-    for (int c = 0; c < result->bout_count && c < count; c++) {
-        const struct bout *bout = &result->bouts[c];
+    config_goal_cases(config, target->request.goal, &first, &count);
+    for (int c = 0; c < result->case_result_count && c < count; c++) {
+        const struct case_result *case_result = &result->case_results[c];
         char name[CASE_NAME_SIZE];
         template_print_shape(config->shapes, &config->cases[first + c], name);
         cJSON *object = cJSON_CreateObject();
         cJSON_AddStringToObject(object, "case", name);
-        cJSON_AddNumberToObject(object, "p50_us", bout->p50_us);
-        cJSON_AddNumberToObject(object, "ratio", bout->ratio);
-        cJSON_AddNumberToObject(object, "low", bout->low);
-        cJSON_AddNumberToObject(object, "high", bout->high);
+        cJSON_AddNumberToObject(object, "p50_us", case_result->p50_us);
+        cJSON_AddNumberToObject(object, "ratio", case_result->ratio);
+        cJSON_AddNumberToObject(object, "low", case_result->low);
+        cJSON_AddNumberToObject(object, "high", case_result->high);
         cJSON_AddItemToArray(cases, object);
-        *slower = *slower || is_slower(gating, bout->low);
-        gating->gains += has_gained(bout);
+        *slower = *slower || is_slower(results, case_result->low);
+        results->faster_cases += is_faster(case_result);
     }
     return cases;
 }
 
-static int judge(void *context, const struct fight *fight, const struct record *record,
+static int judge_target(void *context, const struct record_comparison *comparison, const struct replay_target *target,
                  const struct trial_result *result, struct error *error) {
-    struct gating *gating = context;
+    struct gate_results *results = context;
     const struct outcome *outcome = &result->outcome;
     const struct duel_outcome *duel = &outcome->duel;
-    bool right = outcome->verdict == VERDICT_OK;
-    bool slower = right && is_slower(gating, duel->low);
-    cJSON *cases = judge_cases(gating, fight, record, result, &slower);
-    bool passed = right && !slower;
+    bool correct = outcome->verdict == VERDICT_OK;
+    bool slower = correct && is_slower(results, duel->low);
+    cJSON *cases = judge_each_case(results, comparison, target, result, &slower);
+    bool passed = correct && !slower;
     char name[CASE_NAME_SIZE];
     (void)error;
-    record_cases(&fight->a.records, record, name);
+    replay_target_cases(&comparison->a.targets, target, name);
     cJSON *row = cJSON_CreateObject();
-    cJSON_AddItemToArray(gating->rows, row);
+    cJSON_AddItemToArray(results->rows, row);
     cJSON_AddStringToObject(row, "cases", name);
     cJSON_AddBoolToObject(row, "passed", passed);
     cJSON_AddStringToObject(row, "verdict", verdict_name(outcome->verdict));
     cJSON_AddStringToObject(row, "reason",
-                            !right   ? outcome->reason
+                            !correct   ? outcome->reason
                             : passed ? ""
                                      : "slower than the tolerance allows");
-    if (right) {
+    if (correct) {
         cJSON_AddBoolToObject(row, "predicted", outcome->predicted);
         cJSON_AddNumberToObject(row, "p50_us", outcome->score_us);
         cJSON_AddNumberToObject(row, "ratio", duel->ratio);
@@ -82,18 +82,18 @@ static int judge(void *context, const struct fight *fight, const struct record *
         cJSON_AddNumberToObject(row, "blocks", duel->blocks);
     }
     cJSON_AddItemToObject(row, "by_case", cases);
-    cJSON_AddItemToObject(row, "differences", fight_differences(result));
-    gating->failures += !passed;
+    cJSON_AddItemToObject(row, "differences", compare_records_key_differences(result));
+    results->failures += !passed;
     return 0;
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
-    struct gating gating = {.tolerance = 2};
-    struct fight fight = {.goal = RECORDS_ALL_GOALS,
+    struct gate_results results = {.tolerance = 2};
+    struct record_comparison comparison = {.goal = REPLAY_ALL_GOALS,
                           .blocks = 10,
                           .promote = true,
-                          .told = judge,
-                          .context = &gating};
+                          .on_result = judge_target,
+                          .context = &results};
     const char *against = NULL;
     bool promote = false;
     const struct option_row rows[] = {
@@ -101,15 +101,15 @@ static int run(const struct verb *verb, int argc, char **argv) {
          "the reference: RUN, KERNEL_DIR, a manifest.json, or baseline (required)", OPTION_TEXT,
          &against},
         {"python", "PROGRAM", "Python interpreter for the baseline's script", OPTION_TEXT,
-         &fight.python},
+         &comparison.python},
         {"tolerance", "PERCENT", "accepted slowdown in percent (default 2)", OPTION_NUMBER,
-         &gating.tolerance},
+         &results.tolerance},
         {"promote", NULL, "also require two cases or more that are at least 3 % faster",
          OPTION_FLAG, &promote},
         {"blocks", "N", "blocks in each round of a duel (default 10)", OPTION_INTEGER,
-         &fight.blocks},
+         &comparison.blocks},
         {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
-         OPTION_TEXT, &fight.device},
+         OPTION_TEXT, &comparison.device},
         {0},
     };
     struct error error = {0};
@@ -121,29 +121,29 @@ static int run(const struct verb *verb, int argc, char **argv) {
         status = error_input(
             &error,
             "gate: --against is missing: give a run, a kernel, its manifest.json, or baseline");
-    else if (fight.blocks < 2 || fight.blocks > DUEL_BLOCKS_MAX)
+    else if (comparison.blocks < 2 || comparison.blocks > DUEL_BLOCKS_MAX)
         status = error_input(&error, "--blocks must be from 2 to %d", DUEL_BLOCKS_MAX);
-    gating.rows = cJSON_CreateArray();
+    results.rows = cJSON_CreateArray();
     if (status == 0)
-        status = fight_open(&fight, argv[0], against, &error);
+        status = compare_records_open(&comparison, argv[0], against, &error);
     if (status == 0)
-        status = fight_all(&fight, &error);
-    bool promoted = gating.failures == 0 && gating.gains >= GAINS_NEEDED;
-    bool passed = promote ? promoted : gating.failures == 0;
+        status = compare_records_run(&comparison, &error);
+    bool promoted = results.failures == 0 && results.faster_cases >= FASTER_CASES_NEEDED;
+    bool passed = promote ? promoted : results.failures == 0;
     if (status == 0) {
         cJSON *object = cJSON_CreateObject();
         cJSON_AddBoolToObject(object, "passed", passed);
-        cJSON_AddStringToObject(object, "gated", fight.a.text);
-        cJSON_AddStringToObject(object, "against", fight.b.text);
-        cJSON_AddStringToObject(object, "device", solo_device(fight.solo)->name);
-        cJSON_AddNumberToObject(object, "tolerance_percent", gating.tolerance);
-        cJSON_AddNumberToObject(object, "cases_gained", gating.gains);
+        cJSON_AddStringToObject(object, "gated", comparison.a.text);
+        cJSON_AddStringToObject(object, "against", comparison.b.text);
+        cJSON_AddStringToObject(object, "device", single_trial_device(comparison.single_trial)->name);
+        cJSON_AddNumberToObject(object, "tolerance_percent", results.tolerance);
+        cJSON_AddNumberToObject(object, "cases_gained", results.faster_cases);
         cJSON_AddBoolToObject(object, "worth_promoting", promoted);
-        cJSON_AddItemToObject(object, "rows", cJSON_Duplicate(gating.rows, 1));
+        cJSON_AddItemToObject(object, "rows", cJSON_Duplicate(results.rows, 1));
         table_print_json(object, stdout);
     }
-    fight_release(&fight);
-    cJSON_Delete(gating.rows);
+    compare_records_release(&comparison);
+    cJSON_Delete(results.rows);
     return status < 0 ? error_report(&error) : passed ? STATUS_DONE : STATUS_GATE;
 }
 

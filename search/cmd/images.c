@@ -1,6 +1,6 @@
 #include "cmd/images.h"
 
-static bool cached(void *context, struct hash hash, struct device_image *image) {
+static bool read_image(void *context, struct hash hash, struct device_image *image) {
     struct cache_entry entry = {0};
     if (!cache_get(context, hash, &entry))
         return false;
@@ -9,7 +9,7 @@ static bool cached(void *context, struct hash hash, struct device_image *image) 
     return true;
 }
 
-static void keep(void *context, struct hash hash, const struct device_image *image) {
+static void store_image(void *context, struct hash hash, const struct device_image *image) {
     struct cache_entry entry = {.cubin = (void *)image->cubin,
                                 .cubin_size = image->cubin_bytes,
                                 .ptx = (char *)image->ptx,
@@ -17,6 +17,6 @@ static void keep(void *context, struct hash hash, const struct device_image *ima
     cache_put(context, hash, &entry);
 }
 
-struct image_cache images_cached(struct cache *cache) {
-    return (struct image_cache){cached, keep, cache};
+struct image_cache image_cache_on_disk(struct cache *cache) {
+    return (struct image_cache){read_image, store_image, cache};
 }

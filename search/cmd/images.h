@@ -12,6 +12,6 @@
 #include "trial/compile.h"
 
 /* `cache` stays the caller's and must outlive the result. */
-struct image_cache images_cached(struct cache *cache);
+struct image_cache image_cache_on_disk(struct cache *cache);
 
 #endif

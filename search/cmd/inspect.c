@@ -11,9 +11,9 @@
 
 /* The share of a search's time that its final sanitizer runs may take. Each tool takes some seconds
    for each goal's champion. */
-static const double share_of_search = 0.1;
+static const double time_share = 0.1;
 
-static void tell(struct session *session, int goal, int64_t trial,
+static void log_findings(struct session *session, int goal, int64_t trial,
                  const struct findings findings[SANITIZER_COUNT]) {
     char name[CASE_NAME_SIZE];
     int clean = 0;
@@ -41,14 +41,14 @@ static bool has_kernels(const struct session *session) {
 
 /* True if the goal has an unchecked champion, a local GPU and an installed compute-sanitizer, whose
    path is stored in `tool`. */
-static bool worth_it(const struct session *session, int goal, char tool[PATH_SIZE]) {
+static bool can_sanitize(const struct session *session, int goal, char tool[PATH_SIZE]) {
     const struct member *champion = evolution_champion(session->evolutions[goal]);
-    return champion != NULL && champion->trial != session->champions[goal].inspected &&
+    return champion != NULL && champion->trial != session->champions[goal].sanitized &&
            pool_device_count(session->pool) > 0 && has_kernels(session) &&
            sanitize_find(tool, &(struct error){0}) == 0;
 }
 
-void session_inspect(struct session *session, int goal) {
+void session_sanitize(struct session *session, int goal) {
     const struct member *champion = evolution_champion(session->evolutions[goal]);
     struct findings findings[SANITIZER_COUNT];
     struct error error;
@@ -56,32 +56,32 @@ void session_inspect(struct session *session, int goal) {
     char program[PATH_SIZE];
     char config_path[PATH_SIZE];
     char template_folder[PATH_SIZE];
-    if (!worth_it(session, goal, tool))
+    if (!can_sanitize(session, goal, tool))
         return;
-    session->champions[goal].inspected = champion->trial;
+    session->champions[goal].sanitized = champion->trial;
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length < 0 || session_files(session->run_dir, config_path, template_folder, &error) < 0)
+    if (length < 0 || run_dir_files(session->run_dir, config_path, template_folder, &error) < 0)
         return;
     program[length] = '\0';
-    const struct sanitizing how = {.tool = tool,
+    const struct sanitize_settings settings = {.tool = tool,
                                    .program = program,
                                    .config_path = config_path,
                                    .template_folder = template_folder,
                                    .device = pool_device(session->pool)->spec};
     const struct trial_request request = {
-        .goal = goal, .genome = champion->genome, .seed = solo_fresh_seed()};
-    session_announce(session, PHASE_INSPECTING, "");
-    int status = sanitize_run(&how, &request, findings, &error);
-    session_announce(session, PHASE_SEARCHING, "");
+        .goal = goal, .genome = champion->genome, .seed = single_trial_fresh_seed()};
+    session_set_phase(session, PHASE_SANITIZING, "");
+    int status = sanitize_run(&settings, &request, findings, &error);
+    session_set_phase(session, PHASE_SEARCHING, "");
     if (status == 0)
-        tell(session, goal, champion->trial, findings);
+        log_findings(session, goal, champion->trial, findings);
     else
         log_warn("compute-sanitizer could not be run: %s", error.text);
 }
 
-void session_inspect_all(struct session *session) {
+void session_sanitize_all(struct session *session) {
     double start = clock_seconds();
-    double patience_s = share_of_search * (start - session->begun);
+    double limit_s = time_share * (start - session->started_s);
     char tool[PATH_SIZE];
     int left = 0;
     if (session->config->sanitize_every < 0)
@@ -91,10 +91,10 @@ void session_inspect_all(struct session *session) {
                  "%s` on a host with their GPU",
                  session->run_dir);
     for (int goal = 0; goal < session->goal_count; goal++) {
-        if (!worth_it(session, goal, tool))
+        if (!can_sanitize(session, goal, tool))
             continue;
-        if (goal == 0 || clock_seconds() - start < patience_s)
-            session_inspect(session, goal);
+        if (goal == 0 || clock_seconds() - start < limit_s)
+            session_sanitize(session, goal);
         else
             left++;
     }

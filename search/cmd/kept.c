@@ -2,7 +2,7 @@
 
 #include "base/path.h"
 
-int kept_read(struct store *store, const char *name, struct json_document *document,
+int run_artifact_read(struct store *store, const char *name, struct json_document *document,
               struct error *error) {
     char *text;
     char where[PATH_SIZE + 64];
@@ -15,7 +15,7 @@ int kept_read(struct store *store, const char *name, struct json_document *docum
     return found;
 }
 
-int kept_write(struct store *store, const char *name, cJSON *object, struct error *error) {
+int run_artifact_write(struct store *store, const char *name, cJSON *object, struct error *error) {
     char *text = cJSON_PrintUnformatted(object);
     cJSON_Delete(object);
     if (text == NULL)
@@ -29,13 +29,13 @@ int kept_write(struct store *store, const char *name, cJSON *object, struct erro
     return status;
 }
 
-int kept_write_to(const char *run_dir, const char *name, cJSON *object, struct error *error) {
+int run_artifact_write_to(const char *run_dir, const char *name, cJSON *object, struct error *error) {
     struct store *store = store_open(run_dir, STORE_WRITE, error);
     if (store == NULL) {
         cJSON_Delete(object);
         return -1;
     }
-    int status = kept_write(store, name, object, error);
+    int status = run_artifact_write(store, name, object, error);
     store_close(store);
     return status;
 }

@@ -16,15 +16,15 @@
 #include "config/config.h"
 #include "store/store.h"
 
-struct lessons;
+struct gene_effects;
 
 /* Reads all goals in one pass over the trials. `config` is the run's. Without a config, or if the
    run does not record its device, the tables are empty. Returns NULL with `error` if the run cannot
    be read. */
-struct lessons *lessons_read(struct store *store, const struct config *config, struct error *error);
-void lessons_free(struct lessons *lessons);
+struct gene_effects *gene_effects_read(struct store *store, const struct config *config, struct error *error);
+void gene_effects_free(struct gene_effects *gene_effects);
 
 /* A new table of at most `most` rows, the most significant effects first. The caller frees it. */
-struct table *lessons_table(const struct lessons *lessons, int goal, int most);
+struct table *gene_effects_table(const struct gene_effects *gene_effects, int goal, int rows_max);
 
 #endif

@@ -7,65 +7,65 @@
 #include <time.h>
 
 /* A run that is silent for longer counts as killed: many times the interval of its status. */
-static const double patience_s = 60;
+static const double silence_limit_s = 60;
 
-struct live *live_open(const char *run_dir, struct error *error) {
-    struct live *live = calloc(1, sizeof *live);
+struct run_stats *run_stats_open(const char *run_dir, struct error *error) {
+    struct run_stats *stats = calloc(1, sizeof *stats);
     char *created = NULL;
-    if (live == NULL)
+    if (stats == NULL)
         BUG("out of memory");
-    live->store = store_open(run_dir, STORE_READ, error);
-    if (live->store == NULL ||
-        store_meta_get(live->store, "device_name", &live->device, error) < 0 ||
-        store_meta_get(live->store, "created", &created, error) < 0) {
-        live_close(live);
+    stats->store = store_open(run_dir, STORE_READ, error);
+    if (stats->store == NULL ||
+        store_meta_get(stats->store, "device_name", &stats->device, error) < 0 ||
+        store_meta_get(stats->store, "created", &created, error) < 0) {
+        run_stats_close(stats);
         return NULL;
     }
-    live->created = created != NULL ? strtod(created, NULL) : 0;
+    stats->created = created != NULL ? strtod(created, NULL) : 0;
     free(created);
-    return live;
+    return stats;
 }
 
-void live_close(struct live *live) {
-    if (live == NULL)
+void run_stats_close(struct run_stats *stats) {
+    if (stats == NULL)
         return;
-    store_close(live->store);
-    free(live->device);
-    free(live->champions);
-    free(live->preset);
-    free(live);
+    store_close(stats->store);
+    free(stats->device);
+    free(stats->champions);
+    free(stats->default_genome);
+    free(stats);
 }
 
 /* ---- outcomes ---- */
 
-static struct live_operator *operator_of(struct live *live, const char *name) {
-    for (int i = 0; i < live->operator_count; i++)
-        if (strncmp(live->operators[i].name, name, sizeof live->operators[i].name - 1) == 0)
-            return &live->operators[i];
-    if (live->operator_count == LIVE_OPERATORS_MAX)
+static struct operator_stats *find_operator(struct run_stats *stats, const char *name) {
+    for (int i = 0; i < stats->operator_count; i++)
+        if (strncmp(stats->operators[i].name, name, sizeof stats->operators[i].name - 1) == 0)
+            return &stats->operators[i];
+    if (stats->operator_count == RUN_STATS_OPERATORS_MAX)
         return NULL;
-    struct live_operator *row = &live->operators[live->operator_count++];
-    *row = (struct live_operator){0};
+    struct operator_stats *row = &stats->operators[stats->operator_count++];
+    *row = (struct operator_stats){0};
     snprintf(row->name, sizeof row->name, "%s", name);
     return row;
 }
 
-struct counting {
-    struct live *live;
+struct outcome_count {
+    struct run_stats *stats;
     int64_t last;
     bool again;
 };
 
-static int count_trial(void *context, const struct store_news *news, struct error *error) {
-    struct counting *counting = context;
-    struct live *live = counting->live;
-    struct live_operator *row = operator_of(live, news->operator_name);
+static int count_trial(void *context, const struct store_tell_summary *news, struct error *error) {
+    struct outcome_count *counts = context;
+    struct run_stats *stats = counts->stats;
+    struct operator_stats *row = find_operator(stats, news->operator_name);
     (void)error;
-    counting->last = news->told > counting->last ? news->told : counting->last;
-    counting->again = counting->again || news->again;
-    live->told++;
-    live->verdicts[news->verdict]++;
-    live->raced += news->verdict == VERDICT_OK && news->raced;
+    counts->last = news->told > counts->last ? news->told : counts->last;
+    counts->again = counts->again || news->again;
+    stats->told++;
+    stats->verdicts[news->verdict]++;
+    stats->raced += news->verdict == VERDICT_OK && news->raced;
     if (row != NULL) {
         row->told += news->verdict != VERDICT_FILTERED;
         row->ok += news->verdict == VERDICT_OK;
@@ -74,129 +74,129 @@ static int count_trial(void *context, const struct store_news *news, struct erro
 }
 
 /* Counts the outcomes since the last refresh. Returns 1 if there were any, 0, or -1. */
-static int take_told(struct live *live, struct error *error) {
-    int64_t after = live->last_event;
-    struct counting counting = {live, after, false};
-    if (store_news(live->store, after, count_trial, &counting, error) < 0)
+static int count_outcomes(struct run_stats *stats, struct error *error) {
+    int64_t after = stats->last_event;
+    struct outcome_count counts = {stats, after, false};
+    if (store_tells(stats->store, after, count_trial, &counts, error) < 0)
         return -1;
-    live->last_event = counting.last;
-    if (after == 0 || !counting.again)
-        return counting.last > after;
+    stats->last_event = counts.last;
+    if (after == 0 || !counts.again)
+        return counts.last > after;
     /* Trials that are already counted were remeasured: count everything again. */
-    live->told = live->raced = live->last_event = 0;
-    memset(live->verdicts, 0, sizeof live->verdicts);
-    for (int i = 0; i < live->operator_count; i++)
-        live->operators[i].told = live->operators[i].ok = 0;
-    return take_told(live, error);
+    stats->told = stats->raced = stats->last_event = 0;
+    memset(stats->verdicts, 0, sizeof stats->verdicts);
+    for (int i = 0; i < stats->operator_count; i++)
+        stats->operators[i].told = stats->operators[i].ok = 0;
+    return count_outcomes(stats, error);
 }
 
 /* ---- champions ---- */
 
-struct crowning {
-    struct live *live;
+struct champion_walk {
+    struct run_stats *stats;
     int seen;
 };
 
-static int take_champion(void *context, const struct store_champion *champion,
+static int add_champion(void *context, const struct store_champion *champion,
                          struct error *error) {
-    struct crowning *crowning = context;
-    struct live *live = crowning->live;
-    if (crowning->seen++ < live->champion_count)
+    struct champion_walk *walk = context;
+    struct run_stats *stats = walk->stats;
+    if (walk->seen++ < stats->champion_count)
         return 0;
-    live->champions = realloc(live->champions, (size_t)crowning->seen * sizeof *live->champions);
-    if (live->champions == NULL)
+    stats->champions = realloc(stats->champions, (size_t)walk->seen * sizeof *stats->champions);
+    if (stats->champions == NULL)
         BUG("out of memory");
-    live->champions[live->champion_count++] = *champion;
-    if (!live->goal_chosen && live->goal != champion->goal) {
-        live->goal = champion->goal;
-        free(live->preset);
-        live->preset = NULL;
+    stats->champions[stats->champion_count++] = *champion;
+    if (!stats->goal_chosen && stats->goal != champion->goal) {
+        stats->goal = champion->goal;
+        free(stats->default_genome);
+        stats->default_genome = NULL;
     }
     if (champion->previous == champion->trial) /* remeasured, not a new champion */
         return 0;
-    struct store_trial *trial = store_trial_read(live->store, champion->trial, error);
+    struct store_trial *trial = store_trial_read(stats->store, champion->trial, error);
     if (trial == NULL)
         return -1;
-    struct live_operator *row = operator_of(live, trial->operator_name);
+    struct operator_stats *row = find_operator(stats, trial->operator_name);
     if (row != NULL)
-        row->crowned++;
+        row->accepted++;
     store_trial_free(trial);
     return 0;
 }
 
 /* ---- the best ---- */
 
-static int take_place(void *context, const struct store_trial *trial, struct error *error) {
-    struct live *live = context;
-    struct live_place *place = &live->top[live->top_count++];
+static int add_ranked(void *context, const struct store_trial *trial, struct error *error) {
+    struct run_stats *stats = context;
+    struct ranked_trial *place = &stats->top[stats->top_count++];
     (void)error;
     place->trial = trial->number;
     place->score_us = trial->outcome->score_us;
     place->predicted = trial->outcome->predicted;
     snprintf(place->operator_name, sizeof place->operator_name, "%s", trial->operator_name);
-    preset_differences(live->preset, trial->genome, place->genome, sizeof place->genome);
+    default_trial_differences(stats->default_genome, trial->genome, place->genome, sizeof place->genome);
     return 0;
 }
 
-static int take_top(struct live *live, struct error *error) {
-    struct store_trial *preset = NULL;
-    if (live->preset == NULL && preset_trial(live->store, live->goal, &preset, error) < 0)
+static int read_top(struct run_stats *stats, struct error *error) {
+    struct store_trial *default_genome = NULL;
+    if (stats->default_genome == NULL && default_trial_read(stats->store, stats->goal, &default_genome, error) < 0)
         return -1;
-    if (preset != NULL && (live->preset = strdup(preset->genome)) == NULL)
+    if (default_genome != NULL && (stats->default_genome = strdup(default_genome->genome)) == NULL)
         BUG("out of memory");
-    store_trial_free(preset);
-    live->top_count = 0;
-    return store_board(live->store, live->goal, LIVE_TOP, 0, take_place, live, error);
+    store_trial_free(default_genome);
+    stats->top_count = 0;
+    return store_board(stats->store, stats->goal, RUN_STATS_TOP, 0, add_ranked, stats, error);
 }
 
 /* ---- refreshing ---- */
 
-static int take_seconds(struct live *live, struct error *error) {
+static int read_seconds(struct run_stats *stats, struct error *error) {
     struct store_checkpoint checkpoint;
-    int found = store_checkpoint_read(live->store, &checkpoint, error);
+    int found = store_checkpoint_read(stats->store, &checkpoint, error);
     if (found == 1) {
-        live->seconds = strtod(checkpoint.text, NULL);
+        stats->seconds = strtod(checkpoint.text, NULL);
         free(checkpoint.text);
     }
     return found < 0 ? -1 : 0;
 }
 
-int live_refresh(struct live *live, struct error *error) {
-    struct bulletin bulletin;
+int run_stats_refresh(struct run_stats *stats, struct error *error) {
+    struct run_status status;
     struct error unread = {0};
     /* If the status file cannot be read, keep the last one: its age is displayed. */
-    if (bulletin_read(&bulletin, store_run_dir(live->store), &unread) == 1) {
-        live->bulletin = bulletin;
-        live->has_bulletin = true;
+    if (status_file_read(&status, store_run_dir(stats->store), &unread) == 1) {
+        stats->status = status;
+        stats->has_status = true;
     }
-    struct crowning crowning = {live, 0};
-    int news = take_told(live, error);
+    struct champion_walk walk = {stats, 0};
+    int news = count_outcomes(stats, error);
     if (news <= 0)
         return news;
-    return store_champions(live->store, take_champion, &crowning, error) < 0 ||
-                   take_top(live, error) < 0 || take_seconds(live, error) < 0
+    return store_champions(stats->store, add_champion, &walk, error) < 0 ||
+                   read_top(stats, error) < 0 || read_seconds(stats, error) < 0
                ? -1
                : 0;
 }
 
-int live_turn(struct live *live, int by, struct error *error) {
-    int goals = store_goal_count(live->store);
-    live->goal = ((live->goal + by) % goals + goals) % goals;
-    live->goal_chosen = true;
-    free(live->preset);
-    live->preset = NULL;
-    return take_top(live, error);
+int run_stats_turn_goal(struct run_stats *stats, int by, struct error *error) {
+    int goals = store_goal_count(stats->store);
+    stats->goal = ((stats->goal + by) % goals + goals) % goals;
+    stats->goal_chosen = true;
+    free(stats->default_genome);
+    stats->default_genome = NULL;
+    return read_top(stats, error);
 }
 
-double live_silence(const struct live *live) {
+double run_stats_silence_s(const struct run_stats *stats) {
     struct timespec now;
-    if (!live->has_bulletin || phase_is_over(live->bulletin.phase))
+    if (!stats->has_status || phase_is_over(stats->status.phase))
         return 0;
     clock_gettime(CLOCK_REALTIME, &now);
-    return fmax(0, (double)now.tv_sec + 1e-9 * (double)now.tv_nsec - live->bulletin.updated);
+    return fmax(0, (double)now.tv_sec + 1e-9 * (double)now.tv_nsec - stats->status.updated);
 }
 
-bool live_is_over(const struct live *live) {
-    return !live->has_bulletin || phase_is_over(live->bulletin.phase) ||
-           (live->bulletin.phase != PHASE_INSPECTING && live_silence(live) > patience_s);
+bool run_stats_is_over(const struct run_stats *stats) {
+    return !stats->has_status || phase_is_over(stats->status.phase) ||
+           (stats->status.phase != PHASE_SANITIZING && run_stats_silence_s(stats) > silence_limit_s);
 }

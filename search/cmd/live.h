@@ -17,57 +17,57 @@
 #include "cmd/bulletin.h"
 #include "store/store.h"
 
-enum { LIVE_TOP = 10, LIVE_OPERATORS_MAX = 32, LIVE_GENOME_SIZE = 1024 };
+enum { RUN_STATS_TOP = 10, RUN_STATS_OPERATORS_MAX = 32, RUN_STATS_GENOME_SIZE = 1024 };
 
-struct live_operator {
+struct operator_stats {
     char name[32];
-    int64_t told, ok, crowned;
+    int64_t told, ok, accepted;
 };
 
 /* One of the best trials of the displayed goal. */
-struct live_place {
+struct ranked_trial {
     int64_t trial;
     double score_us;
     bool predicted;
     char operator_name[32];
-    char genome[LIVE_GENOME_SIZE]; /* the genes that differ from the default genome */
+    char genome[RUN_STATS_GENOME_SIZE]; /* the genes that differ from the default genome */
 };
 
-struct live {
+struct run_stats {
     struct store *store;
     char *device;   /* name of the device; NULL: unknown */
     double created; /* seconds since 1970 */
     double seconds; /* search time so far, from the store */
 
-    bool has_bulletin;
-    struct bulletin bulletin;
+    bool has_status;
+    struct run_status status;
 
     int64_t last_event, told, raced, verdicts[VERDICT_COUNT];
     int operator_count;
-    struct live_operator operators[LIVE_OPERATORS_MAX];
+    struct operator_stats operators[RUN_STATS_OPERATORS_MAX];
     int champion_count;
     struct store_champion *champions; /* of all goals, in order of acceptance */
 
     int goal;         /* the displayed goal */
     bool goal_chosen; /* the user chose it; else it is the goal with the newest champion */
     int top_count;
-    struct live_place top[LIVE_TOP];
-    char *preset; /* the goal's default genome; NULL: not tried */
+    struct ranked_trial top[RUN_STATS_TOP];
+    char *default_genome; /* the goal's default genome; NULL: not tried */
 };
 
-struct live *live_open(const char *run_dir, struct error *error);
-void live_close(struct live *live);
+struct run_stats *run_stats_open(const char *run_dir, struct error *error);
+void run_stats_close(struct run_stats *stats);
 
 /* Reads what is new in the store and in status.json. Returns 0 or -1. */
-int live_refresh(struct live *live, struct error *error);
+int run_stats_refresh(struct run_stats *stats, struct error *error);
 
 /* Displays another goal: advances by `by`, modulo the number of goals. Returns 0 or -1. */
-int live_turn(struct live *live, int by, struct error *error);
+int run_stats_turn_goal(struct run_stats *stats, int by, struct error *error);
 
 /* Seconds since the last status; 0 if the run has ended or has no status file. */
-double live_silence(const struct live *live);
+double run_stats_silence_s(const struct run_stats *stats);
 /* True if no more news will come: the run has ended, has no status file, or has been silent for so
    long that it must have been killed. */
-bool live_is_over(const struct live *live);
+bool run_stats_is_over(const struct run_stats *stats);
 
 #endif

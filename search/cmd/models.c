@@ -15,59 +15,59 @@ static void make_label(const char *name, char label[64]) {
     label[used] = '\0';
 }
 
-static bool has_label(const struct models *models, const char *label) {
-    for (int m = 0; m < models->count; m++)
-        if (strcmp(models->items[m].label, label) == 0)
+static bool has_label(const struct gpu_groups *groups, const char *label) {
+    for (int m = 0; m < groups->count; m++)
+        if (strcmp(groups->items[m].label, label) == 0)
             return true;
     return false;
 }
 
-struct model *models_find(struct models *models, const struct device_info *info) {
-    for (int m = 0; m < models->count; m++)
-        if (device_same_model(&models->items[m].first, info))
-            return &models->items[m];
-    if (models->count == DEVICES_MAX)
+struct gpu_group *gpu_groups_find(struct gpu_groups *groups, const struct device_info *info) {
+    for (int m = 0; m < groups->count; m++)
+        if (device_same_model(&groups->items[m].first, info))
+            return &groups->items[m];
+    if (groups->count == DEVICES_MAX)
         return NULL;
-    struct model model = {.first = *info};
-    char label[sizeof model.label];
+    struct gpu_group group = {.first = *info};
+    char label[sizeof group.label];
     make_label(info->name, label);
-    snprintf(model.label, sizeof model.label, "%s", label);
-    for (int i = 2; has_label(models, model.label); i++) /* the same name, another size (MIG) */
-        snprintf(model.label, sizeof model.label, "%.50s-%d", label, i);
-    models->items[models->count] = model;
-    return &models->items[models->count++];
+    snprintf(group.label, sizeof group.label, "%s", label);
+    for (int i = 2; has_label(groups, group.label); i++) /* the same name, another size (MIG) */
+        snprintf(group.label, sizeof group.label, "%.50s-%d", label, i);
+    groups->items[groups->count] = group;
+    return &groups->items[groups->count++];
 }
 
-int models_compile_workers(const struct models *models, int model, int64_t asked) {
-    int all = asked >= 0 ? (int)asked : session_default_compile_workers(models->device_count);
-    int share = all * models->items[model].device_count / models->device_count;
-    return all > 0 && share == 0 ? 1 : share;
+int gpu_groups_compile_workers(const struct gpu_groups *groups, int group, int64_t asked) {
+    int total = asked >= 0 ? (int)asked : default_compile_workers(groups->device_count);
+    int share = total * groups->items[group].device_count / groups->device_count;
+    return total > 0 && share == 0 ? 1 : share;
 }
 
-static void add_device(struct model *model, const char *spec) {
-    size_t used = strlen(model->devices);
-    snprintf(model->devices + used, sizeof model->devices - used, "%s%s", used > 0 ? "," : "",
+static void add_device(struct gpu_group *group, const char *spec) {
+    size_t used = strlen(group->devices);
+    snprintf(group->devices + used, sizeof group->devices - used, "%s%s", used > 0 ? "," : "",
              spec);
-    model->device_count++;
+    group->device_count++;
 }
 
-int models_read(struct models *models, const char *devices, struct error *error) {
+int gpu_groups_read(struct gpu_groups *groups, const char *devices, struct error *error) {
     struct device_list list;
-    models->count = 0;
+    groups->count = 0;
     if (device_list_read(&list, devices, error) < 0)
         return -1;
-    models->device_count = list.count;
+    groups->device_count = list.count;
     if (list.count == 1) {
-        models->count = 1;
-        models->items[0] = (struct model){0};
-        add_device(&models->items[0], list.specs[0]);
+        groups->count = 1;
+        groups->items[0] = (struct gpu_group){0};
+        add_device(&groups->items[0], list.specs[0]);
         return 0;
     }
     for (int d = 0; d < list.count; d++) {
         struct device_info info;
         if (device_describe(list.specs[d], &info, error) < 0)
             return -1;
-        add_device(models_find(models, &info), list.specs[d]);
+        add_device(gpu_groups_find(groups, &info), list.specs[d]);
     }
     return 0;
 }

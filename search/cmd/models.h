@@ -15,27 +15,27 @@
 
 #include "device/device.h"
 
-struct model {
+struct gpu_group {
     struct device_info first; /* of the group's first device */
     char label[64];           /* the model's name as part of a folder name: nvidia-h200 */
     char devices[1024];       /* the group's devices as a list: "cuda:0,cuda:1" */
     int device_count;
 };
 
-struct models {
+struct gpu_groups {
     int count, device_count;
-    struct model items[DEVICES_MAX];
+    struct gpu_group items[DEVICES_MAX];
 };
 
 /* Asks the driver about each device of a list. A single device is one group, for which the driver
    is not asked: `first` and `label` are then empty. */
-int models_read(struct models *models, const char *devices, struct error *error);
+int gpu_groups_read(struct gpu_groups *groups, const char *devices, struct error *error);
 
 /* The group of a device's model, added if it is new; NULL if there is no room. */
-struct model *models_find(struct models *models, const struct device_info *info);
+struct gpu_group *gpu_groups_find(struct gpu_groups *groups, const struct device_info *info);
 
 /* A group's share of `asked` compile workers (-1: of as many as cores and memory allow), in
    proportion to its devices. At least one, unless `asked` is 0. */
-int models_compile_workers(const struct models *models, int model, int64_t asked);
+int gpu_groups_compile_workers(const struct gpu_groups *groups, int group, int64_t asked);
 
 #endif

@@ -91,16 +91,16 @@ static const struct option_row *find_row(const struct option_row *rows, const ch
     return NULL;
 }
 
-static int unknown_option(const struct option_row *rows, const char *given, size_t length,
+static int unknown_option(const struct option_row *rows, const char *argument, size_t length,
                           struct error *error) {
     const char *names[OPTIONS_SHOWN_MAX] = {"help"};
     char word[64];
     int count = 1;
     for (; rows->name != NULL && count < OPTIONS_SHOWN_MAX; rows++)
         names[count++] = rows->name;
-    snprintf(word, sizeof word, "%.*s", (int)length, given + strspn(given, "-"));
+    snprintf(word, sizeof word, "%.*s", (int)length, argument + strspn(argument, "-"));
     return error_input(error, "unknown option %.*s; did you mean --%s?",
-                       (int)(strspn(given, "-") + length), given, nearest(word, names, count));
+                       (int)(strspn(argument, "-") + length), argument, spelling_nearest(word, names, count));
 }
 
 static int read_integer(const struct option_row *row, const char *text, struct error *error) {
@@ -147,16 +147,16 @@ static int read_value(const struct option_row *row, const char *text, struct err
 /* Reads the option at argv[*at] and its value. Advances *at if the value is the next argument. */
 static int read_option(const struct option_row *rows, int argc, char **argv, int *at,
                        struct error *error) {
-    const char *given = argv[*at];
-    const char *name = given + 2;
-    bool doubled = given[1] == '-';
-    size_t length = strcspn(doubled ? name : given + 1, "=");
-    const struct option_row *row = doubled                    ? find_row(rows, name, length)
-                                   : strcmp(given, "-o") == 0 ? find_row(rows, "out", 3)
+    const char *argument = argv[*at];
+    const char *name = argument + 2;
+    bool is_long = argument[1] == '-';
+    size_t length = strcspn(is_long ? name : argument + 1, "=");
+    const struct option_row *row = is_long                    ? find_row(rows, name, length)
+                                   : strcmp(argument, "-o") == 0 ? find_row(rows, "out", 3)
                                                               : NULL;
     if (row == NULL)
-        return unknown_option(rows, given, length, error);
-    const char *value = doubled && name[length] == '=' ? name + length + 1 : NULL;
+        return unknown_option(rows, argument, length, error);
+    const char *value = is_long && name[length] == '=' ? name + length + 1 : NULL;
     if (row->kind == OPTION_FLAG) {
         if (value != NULL)
             return error_input(error, "--%s takes no value: remove \"=%s\"", row->name, value);
@@ -174,7 +174,7 @@ static int read_option(const struct option_row *rows, int argc, char **argv, int
 }
 
 /* Moves the positional arguments to the front of argv. Returns their number, or -1. */
-static int sort_arguments(const struct verb *verb, const struct option_row *rows, int argc,
+static int separate_arguments(const struct verb *verb, const struct option_row *rows, int argc,
                           char **argv, struct error *error) {
     int count = 0;
     bool options = true;
@@ -194,18 +194,18 @@ static int sort_arguments(const struct verb *verb, const struct option_row *rows
 }
 
 int options_parse(const struct verb *verb, const struct option_row *rows, int argc, char **argv,
-                  int least, int most) {
+                  int minimum, int maximum) {
     struct error error = {0};
     if (verb->describe != NULL) {
         verb->describe(verb, rows, verb->describe_context);
         return -1;
     }
-    int count = sort_arguments(verb, rows, argc, argv, &error);
-    if (count >= 0 && count < least)
+    int count = separate_arguments(verb, rows, argc, argv, &error);
+    if (count >= 0 && count < minimum)
         count = error_input(&error, "an argument is missing; usage: evotile %s %s", verb->name,
                             verb->arguments);
-    if (count > most)
-        count = error_input(&error, "unexpected argument \"%s\"; usage: evotile %s %s", argv[most],
+    if (count > maximum)
+        count = error_input(&error, "unexpected argument \"%s\"; usage: evotile %s %s", argv[maximum],
                             verb->name, verb->arguments);
     if (count < 0) {
         error_prefix(&error, "%s", verb->name);

@@ -13,9 +13,9 @@
 #include <stdbool.h>
 
 /* Hysteresis: a GPU that was too hot continues at this many degrees below the limit. */
-enum { PAUSE_COOLING_C = 5 };
+enum { THROTTLE_COOLING_C = 5 };
 
-struct pause {
+struct throttle {
     bool nice;             /* pause while other processes use the GPU */
     int max_temperature_c; /* 0: no limit */
     bool hot;              /* was above the limit, and has not cooled down yet */
@@ -24,6 +24,6 @@ struct pause {
 
 /* Returns true if the GPU should be paused now. `others`: how many other processes compute on it.
    Negative values are unknown, and no reason to pause. */
-bool pause_decide(struct pause *pause, int others, int temperature_c);
+bool throttle_decide(struct throttle *throttle, int others, int temperature_c);
 
 #endif

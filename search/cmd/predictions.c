@@ -9,11 +9,11 @@
 #include <math.h>
 #include <string.h>
 
-static const char kept_name[] = "predictions";
+static const char artifact_name[] = "predictions";
 
 /* ---- stored with a run ---- */
 
-static bool take(const cJSON *pair, struct prediction *prediction) {
+static bool read_pair(const cJSON *pair, struct prediction *prediction) {
     const cJSON *trial = cJSON_GetArrayItem(pair, 0), *us = cJSON_GetArrayItem(pair, 1);
     if (!cJSON_IsArray(pair) || cJSON_GetArraySize(pair) != 2 || !cJSON_IsNumber(trial) ||
         !cJSON_IsNumber(us) || !(fabs(trial->valuedouble) < 9e15) || !(us->valuedouble > 0) ||
@@ -31,7 +31,7 @@ static int read_list(const struct json *list, struct predictions *predictions,
     if (predictions->items == NULL)
         BUG("out of memory");
     cJSON_ArrayForEach(pair, list->value) {
-        if (!take(pair, &predictions->items[predictions->count]))
+        if (!read_pair(pair, &predictions->items[predictions->count]))
             return json_error(list, error,
                               "element %d is not a trial with its microseconds: fit again",
                               predictions->count);
@@ -44,11 +44,11 @@ int predictions_read(struct store *store, struct predictions *predictions, struc
     struct json_document document;
     struct json list;
     *predictions = (struct predictions){0};
-    int found = kept_read(store, kept_name, &document, error);
+    int found = run_artifact_read(store, artifact_name, &document, error);
     if (found <= 0)
         return found;
     struct json root = json_root(&document);
-    found = json_is_object(&root, error) < 0 || json_need(&root, "trials", &list, error) < 0 ||
+    found = json_is_object(&root, error) < 0 || json_require(&root, "trials", &list, error) < 0 ||
                     json_is_array(&list, error) < 0
                 ? -1
                 : read_list(&list, predictions, error);
@@ -63,21 +63,21 @@ void predictions_release(struct predictions *predictions) {
     *predictions = (struct predictions){0};
 }
 
-int predictions_keep(const char *run_dir, const struct predictions *predictions,
+int predictions_write(const char *run_dir, const struct predictions *predictions,
                      struct error *error) {
     cJSON *object = cJSON_CreateObject();
     cJSON *list = cJSON_AddArrayToObject(object, "trials");
     for (int i = 0; i < predictions->count; i++) {
-        const struct prediction *it = &predictions->items[i];
-        const double pair[2] = {(double)it->trial, it->predicted_us};
+        const struct prediction *figures = &predictions->items[i];
+        const double pair[2] = {(double)figures->trial, figures->predicted_us};
         cJSON_AddItemToArray(list, cJSON_CreateDoubleArray(pair, 2));
     }
-    return kept_write_to(run_dir, kept_name, object, error);
+    return run_artifact_write_to(run_dir, artifact_name, object, error);
 }
 
 /* ---- predictions of the rows of a recorded space ---- */
 
-static const char rows_name[] = "predicted_us";
+static const char rows_key[] = "predicted_us";
 
 static int read_row(struct json_stream *stream, double *predicted_us) {
     enum json_scalar kind;
@@ -100,7 +100,7 @@ static int read_rows(struct json_stream *stream, double *predicted_us, int64_t r
     for (; (more = json_stream_element(stream, &first)) == JSON_MORE; row++)
         if (row == row_count || read_row(stream, &predicted_us[row]) < 0)
             break;
-    if (more == JSON_DONE && row == row_count)
+    if (more == JSON_CLOSED && row == row_count)
         return 0;
     return json_stream_error(stream, "the space has %" PRId64 " rows, this is for another space",
                              row_count);
@@ -110,20 +110,20 @@ int predictions_read_rows(const char *path, double *predicted_us, int64_t row_co
                           struct error *error) {
     struct json_stream *stream = json_stream_open(path, error);
     bool first = true, found = false;
-    int more = JSON_FAULT, status = -1;
+    int more = JSON_FAILED, status = -1;
     if (stream == NULL)
         return -1;
     if (json_stream_enter(stream, '{') == 0)
         while ((more = json_stream_member(stream, &first)) == JSON_MORE) {
-            bool rows = strcmp(json_stream_token(stream), rows_name) == 0;
+            bool rows = strcmp(json_stream_token(stream), rows_key) == 0;
             found = found || rows;
             if ((rows ? read_rows(stream, predicted_us, row_count) : json_stream_skip(stream)) < 0)
                 break;
         }
-    if (more == JSON_DONE)
+    if (more == JSON_CLOSED)
         status =
-            found ? 0 : json_stream_error(stream, "it has no %s: see model predict", rows_name);
-    else if (more == JSON_CUT)
+            found ? 0 : json_stream_error(stream, "it has no %s: see model predict", rows_key);
+    else if (more == JSON_TRUNCATED)
         json_stream_error(stream, "it ends too early");
     json_stream_close(stream);
     return status;
@@ -136,7 +136,7 @@ int predictions_write_rows(const char *path, const double *predicted_us, int64_t
     FILE *out = open_memstream(&text, &size);
     if (out == NULL)
         BUG("out of memory");
-    fprintf(out, "{\"%s\": [", rows_name);
+    fprintf(out, "{\"%s\": [", rows_key);
     for (int64_t row = 0; row < row_count; row++) {
         fprintf(out, row > 0 ? ",%s" : "%s", row % 16 == 0 ? "\n" : "");
         if (isnan(predicted_us[row]))
@@ -158,11 +158,11 @@ static int by_prediction(const void *left, const void *right) {
     return a->predicted_us < b->predicted_us ? -1 : a->predicted_us > b->predicted_us;
 }
 
-struct agreement agreement_of(struct prediction_pair *pairs, int count) {
-    struct agreement it = {.count = count, .fastest_us = INFINITY};
+struct agreement agreement_compute(struct prediction_pair *pairs, int count) {
+    struct agreement figures = {.count = count, .fastest_us = INFINITY};
     double *measured = calloc((size_t)count, sizeof *measured);
     double *predicted = calloc((size_t)count, sizeof *predicted);
-    double square = 0, chosen_us = INFINITY;
+    double log_error_square = 0, chosen_us = INFINITY;
     int hundredth = (count + 99) / 100;
     if (measured == NULL || predicted == NULL)
         BUG("out of memory");
@@ -170,18 +170,18 @@ struct agreement agreement_of(struct prediction_pair *pairs, int count) {
     for (int i = 0; i < count; i++) {
         measured[i] = pairs[i].measured_us;
         predicted[i] = pairs[i].predicted_us;
-        square += pow(log(predicted[i] / measured[i]), 2) / count;
-        it.fastest_us = fmin(it.fastest_us, measured[i]);
-        it.slowest_us = fmax(it.slowest_us, measured[i]);
+        log_error_square += pow(log(predicted[i] / measured[i]), 2) / count;
+        figures.fastest_us = fmin(figures.fastest_us, measured[i]);
+        figures.slowest_us = fmax(figures.slowest_us, measured[i]);
         if (i < hundredth)
             chosen_us = fmin(chosen_us, measured[i]);
     }
-    it.rank_correlation = count > 1 ? statistics_rank_correlation(measured, predicted, count) : NAN;
-    it.off_percent = 100 * (exp(sqrt(square)) - 1);
-    it.best_hundredth = chosen_us / it.fastest_us;
+    figures.rank_correlation = count > 1 ? statistics_rank_correlation(measured, predicted, count) : NAN;
+    figures.off_percent = 100 * (exp(sqrt(log_error_square)) - 1);
+    figures.best_hundredth = chosen_us / figures.fastest_us;
     free(measured);
     free(predicted);
-    return it;
+    return figures;
 }
 
 const struct table_column agreement_columns[AGREEMENT_COLUMNS] = {
@@ -197,7 +197,7 @@ const struct table_column agreement_columns[AGREEMENT_COLUMNS] = {
      .right = true},
 };
 
-void agreement_add(struct table *table, const struct agreement *agreement) {
+void agreement_add_cells(struct table *table, const struct agreement *agreement) {
     table_integer(table, agreement->count);
     table_number(table, agreement->fastest_us, 2);
     table_number(table, agreement->slowest_us, 2);

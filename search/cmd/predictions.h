@@ -33,7 +33,7 @@ struct predictions {
 int predictions_read(struct store *store, struct predictions *predictions, struct error *error);
 void predictions_release(struct predictions *predictions);
 /* Opens the run's store for the write. */
-int predictions_keep(const char *run_dir, const struct predictions *predictions,
+int predictions_write(const char *run_dir, const struct predictions *predictions,
                      struct error *error);
 
 /* ---- predictions of the rows of a recorded space ---- */
@@ -62,12 +62,12 @@ struct agreement {
 };
 
 /* `count` is at least 1. Sorts the pairs by prediction. */
-struct agreement agreement_of(struct prediction_pair *pairs, int count);
+struct agreement agreement_compute(struct prediction_pair *pairs, int count);
 
 /* "run", "goal", then one column per figure. A table of a single run leaves out the first. */
 enum { AGREEMENT_COLUMNS = 8 };
 extern const struct table_column agreement_columns[AGREEMENT_COLUMNS];
 /* Adds the cells after run and goal. */
-void agreement_add(struct table *table, const struct agreement *agreement);
+void agreement_add_cells(struct table *table, const struct agreement *agreement);
 
 #endif

@@ -7,7 +7,7 @@ struct first_ask {
     int64_t trial;
 };
 
-static int note_first(void *context, const struct store_event *event, struct error *error) {
+static int find_first_ask(void *context, const struct store_event *event, struct error *error) {
     struct first_ask *first = context;
     (void)error;
     if (event->told || event->trial.goal != first->goal)
@@ -17,10 +17,10 @@ static int note_first(void *context, const struct store_event *event, struct err
     return 1;
 }
 
-int preset_trial(struct store *store, int goal, struct store_trial **trial, struct error *error) {
+int default_trial_read(struct store *store, int goal, struct store_trial **trial, struct error *error) {
     struct first_ask first = {goal, STORE_NO_TRIAL};
     *trial = NULL;
-    if (store_events(store, 0, note_first, &first, error) < 0)
+    if (store_events(store, 0, find_first_ask, &first, error) < 0)
         return -1;
     if (first.trial == STORE_NO_TRIAL)
         return 0;
@@ -38,11 +38,11 @@ static bool has_gene(const char *genome, const char *gene, size_t length) {
     return false;
 }
 
-void preset_differences(const char *preset, const char *genome, char *text, size_t size) {
+void default_trial_differences(const char *default_genome, const char *genome, char *text, size_t size) {
     size_t used = 0;
     for (const char *gene = genome; *gene != '\0';) {
         size_t length = strcspn(gene, ",");
-        if (!has_gene(preset, gene, length) && used + length + 2 < size)
+        if (!has_gene(default_genome, gene, length) && used + length + 2 < size)
             used += (size_t)sprintf(text + used, "%s%.*s", used > 0 ? "," : "", (int)length, gene);
         gene += length + (gene[length] == ',');
     }

@@ -4,7 +4,7 @@
  * (hints.h) are read back. It is no event of the run: a search uses it from its next resume on.
  *
  *     struct measures measures = evolution_measures(&outcome.resources);
- *     profile_measure(kernels, count, &measures);
+ *     profile_set_measures(kernels, count, &measures);
  *     profile_results_add(object, &measures);
  *     int status = profile_results_write("results/demo", trial, object, &error);  // in `profile`
  *     int found = profile_results_read(store, trial, &measures, &error);          // in a resume
@@ -16,14 +16,14 @@
 #include "genome/rules.h"
 
 /* Adds "measures" to the object: the known values under their names in hints. */
-void profiled_add(cJSON *object, const struct measures *measures);
+void profile_results_add(cJSON *object, const struct measures *measures);
 
 /* Stores the object, which must have the name of its "device". Frees `object`. */
-int profiled_keep(const char *run_dir, int64_t trial, cJSON *object, struct error *error);
+int profile_results_write(const char *run_dir, int64_t trial, cJSON *object, struct error *error);
 
 /* Returns 1; 0 if the trial was not profiled, or on another device than the run's; -1 if the stored
    object is damaged. */
-int profiled_read(struct store *store, int64_t trial, struct measures *measures,
+int profile_results_read(struct store *store, int64_t trial, struct measures *measures,
                   struct error *error);
 
 #endif

@@ -9,9 +9,9 @@
 #include <signal.h>
 #include <string.h>
 
-enum { MANY = 1 << 30 }; /* number of trials: more than the genomes of any space that is recorded */
+enum { TRIALS_UNLIMITED = 1 << 30 }; /* number of trials: more than the genomes of any space that is recorded */
 
-struct recording {
+struct record_options {
     const char *config_path, *templates, *out, *run_dir, *format;
     int64_t goal;
     bool exhaustive;
@@ -31,32 +31,32 @@ static int default_run_dir(const char *out, char run_dir[PATH_SIZE], struct erro
 }
 
 /* Creates the run, or resumes it if it exists. */
-static int open_session(struct session *session, struct recording *recording, const char *run_dir,
+static int open_session(struct session *session, struct record_options *record_options, const char *run_dir,
                         struct error *error) {
-    int present = path_is_dir(run_dir) ? store_present(run_dir, error) : 0;
-    if (present < 0)
+    int run_exists = path_is_dir(run_dir) ? store_holds_run(run_dir, error) : 0;
+    if (run_exists < 0)
         return -1;
-    if (present > 0) {
+    if (run_exists > 0) {
         log_info("resuming %s", run_dir);
-        if (recording->exhaustive) /* overrides the budget of the earlier session */
-            recording->settings.trials = MANY;
-        return session_resume(session, run_dir, &recording->settings, error);
+        if (record_options->exhaustive) /* overrides the budget of the earlier session */
+            record_options->settings.trials = TRIALS_UNLIMITED;
+        return session_resume(session, run_dir, &record_options->settings, error);
     }
-    struct config *config = config_load(recording->config_path, recording->templates, error);
+    struct config *config = config_load(record_options->config_path, record_options->templates, error);
     if (config == NULL)
         return -1;
-    if (recording
+    if (record_options
             ->exhaustive) { /* no budget: the run ends when every valid genome has been tried */
         config->trials = 0;
         config->seconds = 0;
     }
-    return session_create(session, run_dir, config, &recording->settings, error);
+    return session_create(session, run_dir, config, &record_options->settings, error);
 }
 
 /* Returns 0 when done, 1 when interrupted, -1 on an error. */
-static int measure(struct recording *recording, const char *run_dir, struct error *error) {
+static int run_trials(struct record_options *record_options, const char *run_dir, struct error *error) {
     struct session session = {.workers_lock = -1};
-    int status = open_session(&session, recording, run_dir, error);
+    int status = open_session(&session, record_options, run_dir, error);
     if (status == 0 && !session_is_finished(&session))
         status = session_search(&session, error);
     session_close(&session);
@@ -64,54 +64,54 @@ static int measure(struct recording *recording, const char *run_dir, struct erro
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
-    struct recording recording = {
+    struct record_options record_options = {
         .format = "t4", .settings = {.seed = -1, .compile_workers = -1, .recording = true}};
     char run_dir[PATH_SIZE];
     const struct option_row rows[] = {
         {"out", "FILE", "output file, gzip-compressed if it ends in .gz (required)", OPTION_TEXT,
-         &recording.out},
-        {"trials", "N", "measure N random genomes", OPTION_INTEGER, &recording.settings.trials},
-        {"exhaustive", NULL, "measure every valid genome", OPTION_FLAG, &recording.exhaustive},
-        {"format", "NAME", "t4 or kernel-tuner (default t4)", OPTION_TEXT, &recording.format},
+         &record_options.out},
+        {"trials", "N", "measure N random genomes", OPTION_INTEGER, &record_options.settings.trials},
+        {"exhaustive", NULL, "measure every valid genome", OPTION_FLAG, &record_options.exhaustive},
+        {"format", "NAME", "t4 or kernel-tuner (default t4)", OPTION_TEXT, &record_options.format},
         {"goal", "K", "case of a per_case config, from 0 (default 0)", OPTION_INTEGER,
-         &recording.goal},
+         &record_options.goal},
         {"run", "DIR", "run folder (default: FILE without its extension)", OPTION_TEXT,
-         &recording.run_dir},
-        {"seed", "N", "seed of the random numbers", OPTION_INTEGER, &recording.settings.seed},
+         &record_options.run_dir},
+        {"seed", "N", "seed of the random numbers", OPTION_INTEGER, &record_options.settings.seed},
         {"device", "SPEC", "auto, cuda:N or emulated:sm_XX", OPTION_TEXT,
-         &recording.settings.device},
+         &record_options.settings.device},
         {"templates", "DIR", "folder that is searched for templates first", OPTION_TEXT,
-         &recording.templates},
+         &record_options.templates},
         {"compile-workers", "N", "compiler processes (default: cores - 1)", OPTION_INTEGER,
-         &recording.settings.compile_workers},
+         &record_options.settings.compile_workers},
         {0},
     };
     struct error error = {0};
     if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
         return STATUS_USAGE;
-    recording.config_path = argv[0];
-    if (recording.out == NULL || recording.exhaustive == (recording.settings.trials > 0)) {
+    record_options.config_path = argv[0];
+    if (record_options.out == NULL || record_options.exhaustive == (record_options.settings.trials > 0)) {
         fprintf(stderr, "evotile: record: give --out FILE.json.gz, and either --trials N or "
                         "--exhaustive\n");
         return STATUS_USAGE;
     }
-    if (space_file_format_parse(recording.format) < 0) {
-        recording_write("", recording.format, 0, "", &error);
+    if (space_file_format_parse(record_options.format) < 0) {
+        space_export_write("", record_options.format, 0, "", &error);
         return error_report(&error);
     }
     signal(SIGPIPE, SIG_IGN);
-    if (recording.run_dir != NULL)
-        snprintf(run_dir, sizeof run_dir, "%s", recording.run_dir);
-    else if (default_run_dir(recording.out, run_dir, &error) < 0)
+    if (record_options.run_dir != NULL)
+        snprintf(run_dir, sizeof run_dir, "%s", record_options.run_dir);
+    else if (default_run_dir(record_options.out, run_dir, &error) < 0)
         return error_report(&error);
-    int status = measure(&recording, run_dir, &error);
+    int status = run_trials(&record_options, run_dir, &error);
     if (status < 0)
         return error_report(&error);
-    int64_t written =
-        recording_write(run_dir, recording.format, (int)recording.goal, recording.out, &error);
-    if (written < 0)
+    int64_t row_count =
+        space_export_write(run_dir, record_options.format, (int)record_options.goal, record_options.out, &error);
+    if (row_count < 0)
         return error_report(&error);
-    log_info("%" PRId64 " rows written to %s%s%s", written, recording.out,
+    log_info("%" PRId64 " rows written to %s%s%s", row_count, record_options.out,
              status == 1 ? "; interrupted: the same command continues from " : "",
              status == 1 ? run_dir : "");
     return STATUS_DONE;

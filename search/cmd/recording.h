@@ -11,7 +11,7 @@
 
 /* `format` is the name of a format in space_file.h; an unknown one is an error that lists them.
    Returns the number of rows, or -1. */
-int64_t recording_write(const char *run_dir, const char *format, int goal, const char *path,
+int64_t space_export_write(const char *run_dir, const char *format, int goal, const char *path,
                         struct error *error);
 
 #endif

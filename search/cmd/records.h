@@ -13,14 +13,14 @@
 #include "config/config.h"
 #include "trial/trial.h"
 
-struct record {
+struct replay_target {
     char name[CASE_NAME_SIZE + 32]; /* for messages */
     struct trial_request request;   /* without its genome: replay_target_genome fills it */
     struct key key;
     double score_us;
 };
 
-struct records {
+struct replay_targets {
     const char *from; /* the caller's */
     int64_t rank, goal;
     char *device; /* the run's device; for a kernel without a GPU here, a similar emulated one;
@@ -29,28 +29,28 @@ struct records {
     char config_path[PATH_SIZE], template_folder[PATH_SIZE]; /* for workers */
     char scratch[PATH_SIZE]; /* a temporary folder for an exported kernel; empty for a run */
     int count;
-    struct record items[CASES_MAX];
+    struct replay_target items[CASES_MAX];
 };
 
-enum { RECORDS_ALL_GOALS = -1 };
+enum { REPLAY_ALL_GOALS = -1 };
 
 /* `from` is the folder of a run or of an exported kernel, and outlives the targets. For a run,
-   `rank` counts from 1 on the board of `goal`, or, with RECORDS_ALL_GOALS, of each goal that has
+   `rank` counts from 1 on the board of `goal`, or, with REPLAY_ALL_GOALS, of each goal that has
    such a rank. Returns 0 or -1. */
-int records_read(struct records *records, const char *from, int64_t rank, int64_t goal,
+int replay_targets_read(struct replay_targets *targets, const char *from, int64_t rank, int64_t goal,
                  struct error *error);
-void records_release(struct records *records);
+void replay_targets_release(struct replay_targets *targets);
 
 /* The target that --goal means: the single target of a run, or the case of an exported kernel.
    Returns NULL with `error` if there is none. */
-struct record *records_choose(struct records *records, int64_t goal, struct error *error);
+struct replay_target *replay_targets_choose(struct replay_targets *targets, int64_t goal, struct error *error);
 
 /* Fills the request's genome, parsed in the space that the template has on this device. */
-int record_genome(const struct records *records, struct record *record,
+int replay_target_genome(const struct replay_targets *targets, struct replay_target *target,
                   const struct device_info *device, struct error *error);
 
 /* The name of the target's cases: "B=2,H=8,S=512" or "all 12 cases". */
-void record_cases(const struct records *records, const struct record *record,
+void replay_target_cases(const struct replay_targets *targets, const struct replay_target *target,
                   char name[CASE_NAME_SIZE]);
 
 #endif

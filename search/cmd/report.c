@@ -7,52 +7,52 @@
 #include <signal.h>
 #include <string.h>
 
-enum form { FORM_HTML, FORM_MARKDOWN, FORM_JSON, FORM_CSV, FORM_COUNT };
+enum report_format { REPORT_HTML, REPORT_MARKDOWN, REPORT_JSON, REPORT_CSV, REPORT_FORMAT_COUNT };
 
-static const enum page_format formats[FORM_COUNT] = {PAGE_HTML, PAGE_MARKDOWN, PAGE_JSON};
+static const enum page_format page_formats[REPORT_FORMAT_COUNT] = {PAGE_HTML, PAGE_MARKDOWN, PAGE_JSON};
 
-static int print(struct gathered *const *runs, int count, enum form form, FILE *out,
+static int print_report(struct run_data *const *runs, int count, enum report_format format, FILE *out,
                  struct error *error) {
-    struct error drawn;
-    if (form == FORM_CSV) {
+    struct error drawing_error;
+    if (format == REPORT_CSV) {
         page_print_csv(runs, count, out);
         return 0;
     }
-    if (page_print(runs, count, formats[form], out, &drawn, error) < 0)
+    if (page_print(runs, count, page_formats[format], out, &drawing_error, error) < 0)
         return -1;
-    if (drawn.kind != ERROR_NONE)
-        log_warn("the report has no pictures: %s", drawn.text);
+    if (drawing_error.kind != ERROR_NONE)
+        log_warn("the report has no pictures: %s", drawing_error.text);
     return 0;
 }
 
 /* Replaces the file atomically: on a failure the old one stays. */
-static int write_file(struct gathered *const *runs, int count, enum form form, const char *path,
+static int write_file(struct run_data *const *runs, int count, enum report_format format, const char *path,
                       struct error *error) {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     if (out == NULL)
         BUG("out of memory");
-    int status = print(runs, count, form, out, error);
+    int status = print_report(runs, count, format, out, error);
     fclose(out);
     if (status == 0)
         status = path_write_file(path, text, size, error);
     free(text);
     if (status == 0)
         log_info("wrote %s, %.2f MB%s", path, (double)size * 1e-6,
-                 form == FORM_HTML ? ": open it in a browser" : "");
+                 format == REPORT_HTML ? ": open it in a browser" : "");
     return status;
 }
 
 /* HTML goes to a file, by default in the run folder; the other formats go to stdout. */
-static int write_report(struct gathered *const *runs, int count, enum form form, const char *path,
+static int write_report(struct run_data *const *runs, int count, enum report_format format, const char *path,
                         struct error *error) {
-    char own[PATH_SIZE];
-    if (path == NULL && form != FORM_HTML)
-        return print(runs, count, form, stdout, error);
-    if (path == NULL && path_join(own, runs[0]->path, "report.html", error) < 0)
+    char default_path[PATH_SIZE];
+    if (path == NULL && format != REPORT_HTML)
+        return print_report(runs, count, format, stdout, error);
+    if (path == NULL && path_join(default_path, runs[0]->path, "report.html", error) < 0)
         return -1;
-    return write_file(runs, count, form, path != NULL ? path : own, error);
+    return write_file(runs, count, format, path != NULL ? path : default_path, error);
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
@@ -79,21 +79,21 @@ static int run(const struct verb *verb, int argc, char **argv) {
         return error_report(&error);
     }
     signal(SIGPIPE, SIG_IGN);
-    struct gathered **runs = calloc((size_t)count, sizeof *runs);
+    struct run_data **runs = calloc((size_t)count, sizeof *runs);
     if (runs == NULL)
         BUG("out of memory");
     int status = 0;
     for (int r = 0; r < count && status == 0; r++)
-        status = (runs[r] = gather(argv[r], &error)) != NULL ? 0 : -1;
+        status = (runs[r] = run_data_read(argv[r], &error)) != NULL ? 0 : -1;
     if (status == 0)
         status = write_report(runs, count,
-                              markdown ? FORM_MARKDOWN
-                              : json   ? FORM_JSON
-                              : csv    ? FORM_CSV
-                                       : FORM_HTML,
+                              markdown ? REPORT_MARKDOWN
+                              : json   ? REPORT_JSON
+                              : csv    ? REPORT_CSV
+                                       : REPORT_HTML,
                               path, &error);
     for (int r = 0; r < count; r++)
-        gathered_free(runs[r]);
+        run_data_free(runs[r]);
     free(runs);
     return status < 0 ? error_report(&error) : STATUS_DONE;
 }

@@ -16,13 +16,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static void say_end(const struct session *session, int status) {
+static void log_end(const struct session *session, int status) {
     const char *run = session->run_dir;
-    char filtered[64] = "";
+    char filtered_text[64] = "";
     if (session->verdicts[VERDICT_FILTERED] > 0)
-        snprintf(filtered, sizeof filtered, ", and %" PRId64 " that were filtered",
+        snprintf(filtered_text, sizeof filtered_text, ", and %" PRId64 " that were filtered",
                  session->verdicts[VERDICT_FILTERED]);
-    log_info("%" PRId64 " trials%s are stored in %s%s", session_trials(session), filtered, run,
+    log_info("%" PRId64 " trials%s are stored in %s%s", session_trials(session), filtered_text, run,
              pool_restarts(session->pool) > 0 ? "; some workers had to be restarted" : "");
     if (status == 1)
         log_info("interrupted: continue with `evotile resume %s`", run);
@@ -32,19 +32,19 @@ static void say_end(const struct session *session, int status) {
 
 /* Runs the search and closes the session. Sets `interrupted` if a signal ended it. Returns an exit
    status. */
-static int search(struct session *session, bool *interrupted) {
+static int run_search(struct session *session, bool *interrupted) {
     struct error error = {0};
     int status = session_search(session, &error);
     if (status < 0) {
-        struct error whole = {0};
-        error_set(&whole, "%s; then continue with `evotile resume %s`", error.text,
+        struct error full_error = {0};
+        error_set(&full_error, "%s; then continue with `evotile resume %s`", error.text,
                   session->run_dir);
-        whole.kind = error.kind;
+        full_error.kind = error.kind;
         session_close(session);
-        return error_report(&whole);
+        return error_report(&full_error);
     }
     *interrupted = session_signals() > 0; /* false if the budget ended during a pause */
-    say_end(session, status);
+    log_end(session, status);
     session_close(session);
     return STATUS_DONE;
 }
@@ -52,11 +52,11 @@ static int search(struct session *session, bool *interrupted) {
 /* results/NAME for configs/NAME.json or recorded:NAME.json.gz, or the first unused name of
    results/NAME-2, results/NAME-3 ... */
 static int default_run_dir(const char *config_path, char run_dir[PATH_SIZE], struct error *error) {
-    bool recorded = config_path_is_recording(config_path);
+    bool recorded = config_path_is_recorded_space(config_path);
     const char *name = path_name(recorded ? strchr(config_path, ':') + 1 : config_path);
-    const char *dot =
+    const char *extension =
         recorded ? strchr(name, '.') : strrchr(name, '.'); /* .json.gz is one extension */
-    int length = dot != NULL && dot != name ? (int)(dot - name) : (int)strlen(name);
+    int length = extension != NULL && extension != name ? (int)(extension - name) : (int)strlen(name);
     char candidate[PATH_SIZE];
     for (int i = 1; i < 10000; i++) {
         int written = i == 1 ? snprintf(candidate, sizeof candidate, "%.*s", length, name)
@@ -85,61 +85,61 @@ static int run_in(const char *run_dir, struct config *config,
         return error_report(&error);
     }
     int devices = pool_device_count(session.pool); /* 0 with --queue */
-    char times[16] = "";
+    char device_count_text[16] = "";
     if (devices > 1)
-        snprintf(times, sizeof times, "%d x ", devices);
-    log_info("searching on %s%s; results are written to %s", times, pool_device(session.pool)->name,
+        snprintf(device_count_text, sizeof device_count_text, "%d x ", devices);
+    log_info("searching on %s%s; results are written to %s", device_count_text, pool_device(session.pool)->name,
              run_dir);
-    return search(&session, interrupted);
+    return run_search(&session, interrupted);
 }
 
-static void model_run_dir(const char *run_dir, const struct model *model, char folder[PATH_SIZE]) {
-    snprintf(folder, PATH_SIZE, "%.4000s-%s", run_dir, model->label);
+static void model_run_dir(const char *run_dir, const struct gpu_group *group_model, char folder[PATH_SIZE]) {
+    snprintf(folder, PATH_SIZE, "%.4000s-%s", run_dir, group_model->label);
 }
 
 /* One run, in a process of its own, for each device model. Takes ownership of the config. */
-static int run_models(const char *run_dir, struct config *config, const struct models *models,
+static int run_per_model(const char *run_dir, struct config *config, const struct gpu_groups *groups,
                       const struct session_settings *settings, bool *interrupted) {
-    struct fleet fleet = {0};
-    for (int m = 0; m < models->count; m++) {
-        struct session_settings its = *settings;
+    struct process_group group = {0};
+    for (int m = 0; m < groups->count; m++) {
+        struct session_settings model_settings = *settings;
         char folder[PATH_SIZE];
-        its.device = models->items[m].devices;
-        its.compile_workers = models_compile_workers(models, m, settings->compile_workers);
-        model_run_dir(run_dir, &models->items[m], folder);
-        if (fleet_fork(&fleet) == 0)
-            _exit(run_in(folder, config, &its, interrupted));
+        model_settings.device = groups->items[m].devices;
+        model_settings.compile_workers = gpu_groups_compile_workers(groups, m, settings->compile_workers);
+        model_run_dir(run_dir, &groups->items[m], folder);
+        if (process_group_fork(&group) == 0)
+            _exit(run_in(folder, config, &model_settings, interrupted));
     }
-    *interrupted = fleet_wait(&fleet, NULL);
+    *interrupted = process_group_wait(&group, NULL);
     config_free(config);
-    return fleet.status;
+    return group.status;
 }
 
 /* ---- on a queue ---- */
 
 /* State of the process that starts a run for each further device model of the workers. */
-struct starter {
+struct model_starter {
     const char *run_dir;
     struct config *config;
     const struct session_settings *settings;
-    struct models models;
-    struct fleet fleet;
+    struct gpu_groups groups;
+    struct process_group group;
 };
 
-static void begin_model(void *context, const struct device_info *info) {
-    struct starter *starter = context;
-    int known = starter->models.count;
-    const struct model *model = models_find(&starter->models, info);
+static void start_model_run(void *context, const struct device_info *info) {
+    struct model_starter *starter = context;
+    int known_count = starter->groups.count;
+    const struct gpu_group *group_model = gpu_groups_find(&starter->groups, info);
     bool interrupted;
-    if (model == NULL || starter->models.count == known ||
-        known == 0) /* the first run uses this model */
+    if (group_model == NULL || starter->groups.count == known_count ||
+        known_count == 0) /* the first run uses this model */
         return;
-    struct session_settings its = *starter->settings;
+    struct session_settings model_settings = *starter->settings;
     char folder[PATH_SIZE];
-    its.queue_model = &model->first;
-    model_run_dir(starter->run_dir, model, folder);
-    if (fleet_fork(&starter->fleet) == 0)
-        _exit(run_in(folder, starter->config, &its, &interrupted));
+    model_settings.queue_model = &group_model->first;
+    model_run_dir(starter->run_dir, group_model, folder);
+    if (process_group_fork(&starter->group) == 0)
+        _exit(run_in(folder, starter->config, &model_settings, &interrupted));
 }
 
 /* Runs the search for the first worker's model in this process. A child process starts the runs of
@@ -147,48 +147,48 @@ static void begin_model(void *context, const struct device_info *info) {
    config. */
 static int run_on_queue(const char *run_dir, struct config *config,
                         const struct session_settings *settings, bool *interrupted) {
-    struct session_settings its = *settings;
-    struct fleet fleet = {0};
-    int news[2];
-    if (pipe2(news, O_CLOEXEC) < 0) {
+    struct session_settings model_settings = *settings;
+    struct process_group group = {0};
+    int pipe_fds[2];
+    if (pipe2(pipe_fds, O_CLOEXEC) < 0) {
         struct error error = {0};
         config_free(config);
         error_set(&error, "cannot start a process: %s", strerror(errno));
         return error_report(&error);
     }
-    its.queue_news = news[1];
-    if (fleet_fork(&fleet) == 0) {
-        struct starter starter = {.run_dir = run_dir, .config = config, .settings = &its};
-        const struct fleet_news heard = {news[0], begin_model, &starter};
-        close(news[1]);
-        fleet_wait(&starter.fleet, &heard);
-        _exit(starter.fleet.status);
+    model_settings.queue_model_pipe = pipe_fds[1];
+    if (process_group_fork(&group) == 0) {
+        struct model_starter starter = {.run_dir = run_dir, .config = config, .settings = &model_settings};
+        const struct process_group_pipe model_messages = {pipe_fds[0], start_model_run, &starter};
+        close(pipe_fds[1]);
+        process_group_wait(&starter.group, &model_messages);
+        _exit(starter.group.status);
     }
-    int status = run_in(run_dir, config, &its, interrupted);
-    close(news[0]);
-    close(news[1]);
-    if (*interrupted && fleet.left > 0)
-        kill(fleet.children[0], SIGTERM);
-    *interrupted = fleet_wait(&fleet, NULL) || *interrupted;
-    return status != STATUS_DONE ? status : fleet.status;
+    int status = run_in(run_dir, config, &model_settings, interrupted);
+    close(pipe_fds[0]);
+    close(pipe_fds[1]);
+    if (*interrupted && group.left > 0)
+        kill(group.children[0], SIGTERM);
+    *interrupted = process_group_wait(&group, NULL) || *interrupted;
+    return status != STATUS_DONE ? status : group.status;
 }
 
 /* Runs one config. Takes ownership of it. Returns an exit status. */
-static int run_one(const char *config_path, struct config *config, const char *out,
+static int run_config(const char *config_path, struct config *config, const char *out,
                    const struct session_settings *settings, bool *interrupted) {
     struct error error = {0};
-    struct models models = {.count = 1};
+    struct gpu_groups groups = {.count = 1};
     char run_dir[PATH_SIZE];
     const char *devices = settings->device != NULL ? settings->device : config->device;
     if (out != NULL)
         snprintf(run_dir, sizeof run_dir, "%s", out);
     if ((out == NULL && default_run_dir(config_path, run_dir, &error) < 0) ||
-        (settings->queue.url == NULL && models_read(&models, devices, &error) < 0)) {
+        (settings->queue.url == NULL && gpu_groups_read(&groups, devices, &error) < 0)) {
         config_free(config);
         return error_report(&error);
     }
     return settings->queue.url != NULL ? run_on_queue(run_dir, config, settings, interrupted)
-           : models.count > 1          ? run_models(run_dir, config, &models, settings, interrupted)
+           : groups.count > 1          ? run_per_model(run_dir, config, &groups, settings, interrupted)
                                        : run_in(run_dir, config, settings, interrupted);
 }
 
@@ -205,9 +205,9 @@ static int check_limits(struct session_settings *settings, struct error *error) 
     if (check_target("--target", &settings->target_us, error) < 0 ||
         check_target("--target-ratio", &settings->target_ratio, error) < 0)
         return -1;
-    return settings->max_temperature_c > TEMPERATURE_MOST_C
+    return settings->max_temperature_c > TEMPERATURE_MAX_C
                ? error_input(error, "--max-temperature must be at most %d degrees",
-                             TEMPERATURE_MOST_C)
+                             TEMPERATURE_MAX_C)
                : 0;
 }
 
@@ -273,12 +273,12 @@ static int run(const struct verb *verb, int argc, char **argv) {
     int status = STATUS_DONE;
     signal(SIGPIPE, SIG_IGN);
     status = check_limits(&settings, &error);
-    if (settings.predict < 0 || settings.predict > FORESEE_MOST)
-        status = error_input(&error, "--predict must be from 0 to %d", FORESEE_MOST);
+    if (settings.predict < 0 || settings.predict > PREDICT_START_MAX)
+        status = error_input(&error, "--predict must be from 0 to %d", PREDICT_START_MAX);
     if (!(settings.prefilter >= 0 && settings.prefilter <= PREFILTER_MOST))
         status = error_input(&error, "--prefilter must be from 0 to %g", PREFILTER_MOST);
     if (settings.prefilter > 0 && settings.predict == 0)
-        settings.predict = FORESEE_USUALLY;
+        settings.predict = PREDICT_START_DEFAULT;
     if (islands == 0 || islands > ISLANDS_MAX)
         status = error_input(&error, "--islands must be from 1 to %d", ISLANDS_MAX);
     settings.islands = islands > 0 ? islands : 0;
@@ -300,7 +300,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
             config_free(configs[i]);
             continue;
         }
-        int ended = run_one(argv[i], configs[i], out, &settings, &interrupted);
+        int ended = run_config(argv[i], configs[i], out, &settings, &interrupted);
         status = status == STATUS_DONE ? ended : status;
     }
     return status;
@@ -361,7 +361,7 @@ static int resume(const struct verb *verb, int argc, char **argv) {
         return STATUS_DONE;
     }
     log_info("resuming %s after %" PRId64 " trials", argv[0], session.told);
-    return search(&session, &(bool){false});
+    return run_search(&session, &(bool){false});
 }
 
 const struct verb verb_run = {

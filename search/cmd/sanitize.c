@@ -19,73 +19,73 @@ static const struct table_column columns[] = {
     {.name = "first", .heading = "first finding", .wrap = true},
 };
 
-struct inspection {
-    struct records records;
+struct sanitize_context {
+    struct replay_targets targets;
     struct device_info device;
-    struct sanitizing how;
+    struct sanitize_settings how;
     struct table *table;
-    int found, failed; /* findings; tools that did not finish */
+    int finding_count, failed_tools; /* findings; tools that did not finish */
 };
 
-static int inspect(struct inspection *inspection, struct record *record, struct error *error) {
+static int sanitize_target(struct sanitize_context *context, struct replay_target *target, struct error *error) {
     struct findings findings[SANITIZER_COUNT];
-    if (record_genome(&inspection->records, record, &inspection->device, error) < 0)
+    if (replay_target_genome(&context->targets, target, &context->device, error) < 0)
         return -1;
-    record->request.seed = solo_fresh_seed();
-    if (sanitize_run(&inspection->how, &record->request, findings, error) < 0)
+    target->request.seed = single_trial_fresh_seed();
+    if (sanitize_run(&context->how, &target->request, findings, error) < 0)
         return -1;
     for (int tool = 0; tool < SANITIZER_COUNT; tool++) {
-        table_text(inspection->table, record->name);
-        table_text(inspection->table, sanitizer_name((enum sanitizer)tool));
+        table_text(context->table, target->name);
+        table_text(context->table, sanitizer_name((enum sanitizer)tool));
         if (findings[tool].ran)
-            table_integer(inspection->table, findings[tool].count);
+            table_integer(context->table, findings[tool].count);
         else
-            table_none(inspection->table);
-        table_number(inspection->table, findings[tool].seconds, 1);
-        table_text(inspection->table, findings[tool].first);
-        inspection->found += findings[tool].count;
-        inspection->failed += !findings[tool].ran;
+            table_none(context->table);
+        table_number(context->table, findings[tool].seconds, 1);
+        table_text(context->table, findings[tool].first);
+        context->finding_count += findings[tool].count;
+        context->failed_tools += !findings[tool].ran;
     }
     return 0;
 }
 
 /* Requires a GPU: compute-sanitizer cannot run on an emulated device. */
-static int prepare(struct inspection *inspection, const char *device, char tool[PATH_SIZE],
+static int prepare_tool(struct sanitize_context *context, const char *device, char tool[PATH_SIZE],
                    char program[PATH_SIZE], struct error *error) {
-    const char *recorded = inspection->records.device;
-    const char *spec = device != NULL ? device : recorded != NULL ? recorded : "auto";
-    if (sanitize_find(tool, error) < 0 || device_describe(spec, &inspection->device, error) < 0)
+    const char *recorded_device = context->targets.device;
+    const char *spec = device != NULL ? device : recorded_device != NULL ? recorded_device : "auto";
+    if (sanitize_find(tool, error) < 0 || device_describe(spec, &context->device, error) < 0)
         return -1;
-    if (inspection->device.predicts)
+    if (context->device.predicts)
         return error_set(
             error,
             "%s is not a GPU, and compute-sanitizer needs one: give --device cuda:0, or "
             "use `evotile try --diagnose` on an emulated device",
-            inspection->device.spec);
+            context->device.spec);
     ssize_t length = readlink("/proc/self/exe", program, PATH_SIZE - 1);
     if (length < 0)
         return error_set(error, "cannot find our own program: %s", strerror(errno));
     program[length] = '\0';
-    inspection->how = (struct sanitizing){.tool = tool,
+    context->how = (struct sanitize_settings){.tool = tool,
                                           .program = program,
-                                          .config_path = inspection->records.config_path,
-                                          .template_folder = inspection->records.template_folder,
-                                          .device = inspection->device.spec};
+                                          .config_path = context->targets.config_path,
+                                          .template_folder = context->targets.template_folder,
+                                          .device = context->device.spec};
     return 0;
 }
 
-static int tell(const struct inspection *inspection, bool json) {
+static int print_findings(const struct sanitize_context *context, bool json) {
     if (json) {
         cJSON *object = cJSON_CreateObject();
-        cJSON_AddStringToObject(object, "device", inspection->device.name);
-        cJSON_AddNumberToObject(object, "findings", inspection->found);
-        cJSON_AddItemToObject(object, "rows", table_json(inspection->table));
+        cJSON_AddStringToObject(object, "device", context->device.name);
+        cJSON_AddNumberToObject(object, "findings", context->finding_count);
+        cJSON_AddItemToObject(object, "rows", table_json(context->table));
         table_print_json(object, stdout);
     } else {
-        table_print(inspection->table, TABLE_TEXT, stdout);
+        table_print(context->table, TABLE_TEXT, stdout);
     }
-    return inspection->found > 0    ? STATUS_GATE
-           : inspection->failed > 0 ? STATUS_FAILED
+    return context->finding_count > 0    ? STATUS_GATE
+           : context->failed_tools > 0 ? STATUS_FAILED
                                     : STATUS_DONE;
 }
 
@@ -107,21 +107,21 @@ static int run(const struct verb *verb, int argc, char **argv) {
     struct error error = {0};
     char tool[PATH_SIZE];
     char program[PATH_SIZE];
-    struct inspection *inspection = calloc(1, sizeof *inspection);
-    if (inspection == NULL)
+    struct sanitize_context *context = calloc(1, sizeof *context);
+    if (context == NULL)
         BUG("out of memory");
     signal(SIGPIPE, SIG_IGN);
-    inspection->table = table_new(columns, sizeof columns / sizeof *columns);
-    int status = records_read(&inspection->records, argv[0], rank, goal, &error);
+    context->table = table_new(columns, sizeof columns / sizeof *columns);
+    int status = replay_targets_read(&context->targets, argv[0], rank, goal, &error);
     if (status == 0)
-        status = prepare(inspection, device, tool, program, &error);
-    for (int i = 0; i < inspection->records.count && status == 0; i++)
-        status = inspect(inspection, &inspection->records.items[i], &error);
+        status = prepare_tool(context, device, tool, program, &error);
+    for (int i = 0; i < context->targets.count && status == 0; i++)
+        status = sanitize_target(context, &context->targets.items[i], &error);
     if (status == 0)
-        status = tell(inspection, json);
-    records_release(&inspection->records);
-    table_free(inspection->table);
-    free(inspection);
+        status = print_findings(context, json);
+    replay_targets_release(&context->targets);
+    table_free(context->table);
+    free(context);
     return status < 0 ? error_report(&error) : status;
 }
 

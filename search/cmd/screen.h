@@ -13,10 +13,10 @@
 #include "cmd/live.h"
 
 /* `by_trials`: the curve's x axis is the trial number; else the time since the run was created. */
-void screen_draw(const struct live *live, bool by_trials, struct canvas *canvas);
+void watch_view_draw(const struct run_stats *stats, bool by_trials, struct text_plot *plot);
 
 /* The same as a line of text, for a log: "searching; 0:12:30; 4351 trials, 12.9/s; best 7.094 us".
  */
-void screen_line(const struct live *live, char *text, size_t size);
+void watch_view_print_line(const struct run_stats *stats, char *text, size_t size);
 
 #endif

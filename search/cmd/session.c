@@ -17,16 +17,16 @@ enum { STRATEGY_STREAM = 1 };
 
 /* ---- starting ---- */
 
-static int predict(struct session *session, int goal, const struct device_info *device,
+static int predict_goal(struct session *session, int goal, const struct device_info *device,
                    struct error *error) {
     const struct template *template = session->templates[goal];
     struct predicted *predicted;
-    int count = foresee(session->config, goal, template, device, (int)session->settings.predict,
+    int count = predict_start(session->config, goal, template, device, (int)session->settings.predict,
                         &predicted, error);
     if (count < 0)
         return -1;
     if (count > 0)
-        session->predicted[goal] = foresee_print(predicted, count, template->space);
+        session->predicted[goal] = predict_start_print(predicted, count, template->space);
     free(predicted);
     return 0;
 }
@@ -34,24 +34,24 @@ static int predict(struct session *session, int goal, const struct device_info *
 /* Fills the start genomes of a goal, and the predictions for it, as text. A new run takes them from
    what the user named; a resumed run from its store, so that later changes of their source do not
    matter. */
-static int find_seeds(struct session *session, int goal, const struct warm *warm,
+static int find_start(struct session *session, int goal, const struct warm_start *warm_start,
                       const struct device_info *device, struct error *error) {
     const struct template *template = session->templates[goal];
-    struct genome genomes[WARM_MAX];
+    struct genome genomes[WARM_START_MAX];
     if (session->store != NULL)
-        return terms_read_start(session, goal, error);
-    int count = warm != NULL
-                    ? warm_genomes(warm, session->config, goal, template, device, genomes, error)
+        return overrides_read_start(session, goal, error);
+    int count = warm_start != NULL
+                    ? warm_start_genomes(warm_start, session->config, goal, template, device, genomes, error)
                     : 0;
     if (count > 0)
-        session->seeds[goal] = warm_print(genomes, count, template->space);
-    return count < 0 || (session->settings.predict > 0 && predict(session, goal, device, error) < 0)
+        session->seeds[goal] = warm_start_print(genomes, count, template->space);
+    return count < 0 || (session->settings.predict > 0 && predict_goal(session, goal, device, error) < 0)
                ? -1
                : 0;
 }
 
 /* Replaces config->islands by the actual number. */
-static void note_islands(struct session *session) {
+static void record_island_count(struct session *session) {
     int count, wanted = session->config->islands;
     evolution_islands(session->evolutions[0], &count);
     session->config->islands = count;
@@ -63,13 +63,13 @@ static void note_islands(struct session *session) {
 
 /* `warm` is NULL on resume, and if the user named no start genomes. */
 static int start_evolutions(struct session *session, const struct device_info *device,
-                            const struct warm *warm, struct error *error) {
+                            const struct warm_start *warm_start, struct error *error) {
     const struct config *config = session->config;
-    session->to_inspect = -1;
+    session->goal_to_sanitize = -1;
     session->goal_count = config_goal_count(config);
     for (int g = 0; g < session->goal_count; g++) {
         struct evolution_settings settings = evolution_defaults();
-        struct genome seeds[WARM_MAX];
+        struct genome seeds[WARM_START_MAX];
         char name[CASE_NAME_SIZE];
         settings.population = config->population;
         settings.islands = config->islands;
@@ -78,18 +78,18 @@ static int start_evolutions(struct session *session, const struct device_info *d
         settings.exploration = config->exploration;
         snprintf(settings.strategy, sizeof settings.strategy, "%s", config->strategy);
         session->templates[g] = config_load_template(config, g, device, error);
-        if (session->templates[g] == NULL || find_seeds(session, g, warm, device, error) < 0)
+        if (session->templates[g] == NULL || find_start(session, g, warm_start, device, error) < 0)
             return -1;
         if (session->seeds[g] != NULL) {
             settings.seeds = seeds;
             settings.seed_count =
-                warm_parse(session->seeds[g], session->templates[g]->space, seeds, WARM_MAX, error);
+                warm_start_parse(session->seeds[g], session->templates[g]->space, seeds, WARM_START_MAX, error);
             if (settings.seed_count < 0)
                 return -1;
         }
         struct predicted *predicted = NULL;
         if (session->predicted[g] != NULL)
-            settings.predicted_count = foresee_parse(
+            settings.predicted_count = predict_start_parse(
                 session->predicted[g], session->templates[g]->space, &predicted, error);
         if (settings.predicted_count < 0)
             return -1;
@@ -98,7 +98,7 @@ static int start_evolutions(struct session *session, const struct device_info *d
         if (settings.prefilter > 0 && settings.predicted_count == 0)
             log_warn("nothing is predicted, so that --prefilter filters nothing");
         session->champions[g].trial = STORE_NO_TRIAL;
-        session->champions[g].inspected = STORE_NO_TRIAL;
+        session->champions[g].sanitized = STORE_NO_TRIAL;
         session->evolutions[g] = evolution_new(session->templates[g]->space, &settings,
                                                config->seed, STRATEGY_STREAM + (uint64_t)g, error);
         free(predicted);
@@ -107,13 +107,13 @@ static int start_evolutions(struct session *session, const struct device_info *d
             return error_prefix(error, "%s", name);
         }
     }
-    note_islands(session);
+    record_island_count(session);
     return 0;
 }
 
 /* Workers read the run's copies of config and template, so their errors name the copies. Names the
    original instead: that is the file that the user must fix. */
-static void name_original(const char *copy, const char *original, struct error *error) {
+static void name_original_path(const char *copy, const char *original, struct error *error) {
     char said[sizeof error->text];
     snprintf(said, sizeof said, "%s", error->text);
     const char *at = strstr(said, copy);
@@ -122,26 +122,26 @@ static void name_original(const char *copy, const char *original, struct error *
                  original, at + strlen(copy));
 }
 
-static int fill_folder(struct session *session, const char *run_dir, const struct warm *warm,
+static int fill_run_dir(struct session *session, const char *run_dir, const struct warm_start *warm_start,
                        struct error *error) {
     struct config *config = session->config;
     char config_path[PATH_SIZE];
     char template_folder[PATH_SIZE];
     char name[PATH_SIZE];
-    if (session_template_name(config->template_folder, name, error) < 0 ||
+    if (run_dir_template_name(config->template_folder, name, error) < 0 ||
         path_join(config_path, run_dir, "config.json", error) < 0 ||
         path_write_file(config_path, config->text, strlen(config->text), error) < 0 ||
-        session_copy_template(config->template_folder, name, run_dir, error) < 0 ||
-        session_files(run_dir, config_path, template_folder, error) < 0)
+        run_dir_copy_template(config->template_folder, name, run_dir, error) < 0 ||
+        run_dir_files(run_dir, config_path, template_folder, error) < 0)
         return -1;
     if (session_start_workers(session, config_path, template_folder, config->device,
                               session->settings.queue_model, error) < 0 ||
-        start_evolutions(session, pool_device(session->pool), warm, error) < 0) {
-        name_original(config_path, config->path, error);
-        name_original(template_folder, config->template_folder, error);
+        start_evolutions(session, pool_device(session->pool), warm_start, error) < 0) {
+        name_original_path(config_path, config->path, error);
+        name_original_path(template_folder, config->template_folder, error);
         return -1;
     }
-    return terms_create_store(session, error);
+    return session_create_store(session, error);
 }
 
 int session_create(struct session *session, const char *run_dir, struct config *config,
@@ -154,16 +154,16 @@ int session_create(struct session *session, const char *run_dir, struct config *
     if (config->shapes->recorded != NULL && settings->predict > 0)
         return error_input(error, "a recorded space has no kernel to predict: leave %s out",
                            settings->prefilter > 0 ? "--prefilter" : "--predict");
-    terms_apply(session);
-    struct warm *warm = NULL;
+    overrides_apply(session);
+    struct warm_start *warm_start = NULL;
     if ((settings->seed_genome != NULL || settings->warm_start != NULL) &&
-        (warm = warm_open(settings->seed_genome, settings->warm_start, config->shapes->name,
+        (warm_start = warm_start_open(settings->seed_genome, settings->warm_start, config->shapes->name,
                           error)) == NULL)
         return -1;
     bool made = !path_exists(run_dir);
-    bool claimed = session_claim_folder(session, run_dir, error) == 0;
-    int status = claimed ? fill_folder(session, run_dir, warm, error) : -1;
-    warm_close(warm);
+    bool claimed = session_claim_run_dir(session, run_dir, error) == 0;
+    int status = claimed ? fill_run_dir(session, run_dir, warm_start, error) : -1;
+    warm_start_close(warm_start);
     if (status < 0) {
         struct error ignored;
         /* A folder that we did not claim may by now belong to a run that started in between. */
@@ -173,7 +173,7 @@ int session_create(struct session *session, const char *run_dir, struct config *
             rmdir(run_dir);
         return -1;
     }
-    session->begun = clock_seconds();
+    session->started_s = clock_seconds();
     return 0;
 }
 
@@ -189,20 +189,20 @@ static int replay_event(void *context, const struct store_event *event, struct e
         return -1;
     if (event->again) {
         evolution_tell_again(evolution, trial->number, &genome, trial->outcome);
-        session_note_gain(session, trial->goal, true);
+        session_update_gain(session, trial->goal, true);
         return 0;
     }
     if (event->told) {
         evolution_tell_outcome(evolution, trial->number, &genome, trial->outcome);
-        session_note_tell(session, trial->goal, trial->outcome->verdict);
+        session_count_outcome(session, trial->goal, trial->outcome->verdict);
         return 0;
     }
-    int rule = 0, made_by = operator_parse(trial->operator_name, &rule);
+    int hint = 0, operator_kind = operator_parse(trial->operator_name, &hint);
     struct proposal proposal = {.genome = genome,
-                                .made_by = (enum operator_kind)made_by,
+                                .made_by = (enum operator_kind)operator_kind,
                                 .parents = {trial->parent_a, trial->parent_b},
-                                .rule = rule};
-    if (made_by < 0 || evolution_replay(evolution, &proposal) < 0)
+                                .hint = hint};
+    if (operator_kind < 0 || evolution_replay(evolution, &proposal) < 0)
         return error_set(
             error,
             "trial %lld of %s cannot be replayed: the run was made by another version of evotile; "
@@ -212,7 +212,7 @@ static int replay_event(void *context, const struct store_event *event, struct e
     return 0;
 }
 
-static int64_t champion_of(const struct session *session, int goal) {
+static int64_t champion_trial(const struct session *session, int goal) {
     const struct member *champion = evolution_champion(session->evolutions[goal]);
     return champion != NULL ? champion->trial : STORE_NO_TRIAL;
 }
@@ -228,7 +228,7 @@ struct hash session_digest(const struct session *session) {
 
 /* Gives the strategies the stored profiles of the populations' members: new genomes are derived
    only from these. */
-static int learn_profiles(struct session *session, struct error *error) {
+static int read_profiles(struct session *session, struct error *error) {
     for (int g = 0; g < session->goal_count; g++) {
         int count;
         const struct population *islands = evolution_islands(session->evolutions[g], &count);
@@ -236,7 +236,7 @@ static int learn_profiles(struct session *session, struct error *error) {
             for (int m = 0; m < islands[i].count; m++) {
                 const struct member *member = &islands[i].members[m];
                 struct measures measures;
-                int found = profiled_read(session->store, member->trial, &measures, error);
+                int found = profile_results_read(session->store, member->trial, &measures, error);
                 if (found < 0)
                     return -1;
                 if (found == 1)
@@ -246,7 +246,7 @@ static int learn_profiles(struct session *session, struct error *error) {
     return 0;
 }
 
-static int rebuild(struct session *session, struct error *error) {
+static int replay_events(struct session *session, struct error *error) {
     struct store_checkpoint checkpoint;
     if (store_events(session->store, 0, replay_event, session, error) < 0)
         return -1;
@@ -265,20 +265,20 @@ static int rebuild(struct session *session, struct error *error) {
     }
     session->trials_before = session_trials(session);
     for (int g = 0; g < session->goal_count; g++)
-        session->champions[g].trial = champion_of(session, g);
-    return learn_profiles(session, error);
+        session->champions[g].trial = champion_trial(session, g);
+    return read_profiles(session, error);
 }
 
-int session_device(struct store *store, struct device_info *device, struct error *error) {
+int run_dir_device(struct store *store, struct device_info *device, struct error *error) {
     char *line;
-    struct wire_message message;
+    struct protocol_message message;
     struct error ignored;
     int found = store_meta_get(store, "device_info", &line, error);
     if (found <= 0)
         return found;
-    int status = wire_read(line, &message, &ignored);
+    int status = protocol_read(line, &message, &ignored);
     free(line);
-    if (status == 0 && message.kind == WIRE_DEVICE) {
+    if (status == 0 && message.kind == PROTOCOL_DEVICE) {
         *device = message.device;
         return 1;
     }
@@ -292,8 +292,8 @@ int session_device(struct store *store, struct device_info *device, struct error
                      store_run_dir(store));
 }
 
-static int read_device(struct session *session, struct device_info *device, struct error *error) {
-    int found = session_device(session->store, device, error);
+static int require_device(struct session *session, struct device_info *device, struct error *error) {
+    int found = run_dir_device(session->store, device, error);
     return found == 0  ? error_set(error, "%s does not record its device: start a new run",
                                    session->run_dir)
            : found < 0 ? -1
@@ -338,7 +338,7 @@ int session_resume(struct session *session, const char *run_dir,
     struct device_info device;
     *session = (struct session){.settings = *settings, .workers_lock = -1};
     snprintf(session->run_dir, sizeof session->run_dir, "%s", run_dir);
-    if (session_files(run_dir, config_path, template_folder, error) < 0)
+    if (run_dir_files(run_dir, config_path, template_folder, error) < 0)
         return -1;
     char *text = path_read_file(config_path, 64 << 20, NULL, error);
     if (text == NULL)
@@ -348,12 +348,12 @@ int session_resume(struct session *session, const char *run_dir,
     if (session->config == NULL)
         return -1;
     session->store = store_open(run_dir, STORE_WRITE, error);
-    if (session->store == NULL || terms_restore(session, error) < 0 ||
-        read_device(session, &device, error) < 0 ||
+    if (session->store == NULL || overrides_restore(session, error) < 0 ||
+        require_device(session, &device, error) < 0 ||
         start_evolutions(session, &device, NULL, error) < 0 || check_template(session, error) < 0 ||
-        rebuild(session, error) < 0 || terms_keep(session, error) < 0)
+        replay_events(session, error) < 0 || overrides_save(session, error) < 0)
         return -1;
-    session->begun = clock_seconds();
+    session->started_s = clock_seconds();
     if (session_is_finished(session)) /* so no worker is needed */
         return 0;
     if (session_lock_workers(session, error) < 0 ||
@@ -361,12 +361,12 @@ int session_resume(struct session *session, const char *run_dir,
                               &device, error) < 0 ||
         check_device(session, error) < 0)
         return -1;
-    session->begun = clock_seconds();
+    session->started_s = clock_seconds();
     return 0;
 }
 
 void session_close(struct session *session) {
-    session_unpublish(session);
+    session_free_publisher(session);
     pool_free(session->pool);
     store_close(session->store);
     for (int g = 0; g < session->goal_count; g++) {

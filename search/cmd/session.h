@@ -54,9 +54,9 @@ struct session_settings {
     const char *strategy;                  /* NULL: config */
     int64_t islands;                       /* 0: config */
     int64_t compile_workers;               /* -1: as many as cores and memory allow */
-    struct link_settings queue;            /* url NULL: the workers run on this host */
+    struct connection_settings queue;            /* url NULL: the workers run on this host */
     double queue_patience_s;               /* heartbeat timeout of a remote worker; 0: default */
-    int queue_news;                        /* writing end of a pipe: the remote pool writes each
+    int queue_model_pipe;                        /* writing end of a pipe: the remote pool writes each
                                               device model there that a worker has; 0: none */
     const struct device_info *queue_model; /* device model of a new run on a queue; NULL: that of
                                               the first worker */
@@ -93,24 +93,24 @@ struct session {
     int64_t filtered[CASES_MAX];     /* of these, by goal, the prefiltered: they use no budget */
     int64_t trials_before;           /* session_trials at the start of this session */
     double seconds_before;           /* search time of earlier sessions */
-    double begun;                    /* when this session's search started */
-    int to_inspect;     /* a goal whose new champion waits for compute-sanitizer; -1: none */
+    double started_s;                    /* when this session's search started */
+    int goal_to_sanitize;     /* a goal whose new champion waits for compute-sanitizer; -1: none */
     bool batch_open;    /* a transaction of the store is open */
-    double batch_begun; /* when it was opened */
-    struct publisher *publisher; /* owned by status_publisher.c; NULL: no status written yet */
+    double batch_opened_s; /* when it was opened */
+    struct status_publisher *publisher; /* owned by status_publisher.c; NULL: no status written yet */
     struct {
         int64_t trial;
-        double when;       /* when it was accepted; 0: in an earlier session */
-        int64_t inspected; /* the last champion that ran under compute-sanitizer */
-        int crowned;       /* champions accepted in this session */
+        double accepted_s;       /* when it was accepted; 0: in an earlier session */
+        int64_t sanitized; /* the last champion that ran under compute-sanitizer */
+        int accepted_count;       /* champions accepted in this session */
     } champions[CASES_MAX];
     double default_us[CASES_MAX];  /* score of the default genome; 0: unknown */
     double baseline_us[CASES_MAX]; /* the baseline's geometric mean over the cases; 0: none */
-    double unraised_us[CASES_MAX]; /* best score within the default shared memory limit
-                                      (SMEM_UNRAISED), if the config raises that limit; 0: none */
+    double within_default_smem_us[CASES_MAX]; /* best score within the default shared memory limit
+                                      (SMEM_DEFAULT_LIMIT), if the config raises that limit; 0: none */
     struct {
         int64_t told;    /* trials of the goal with an outcome */
-        int64_t told_at; /* `told` when the champion last gained at least 1 % */
+        int64_t last_gain_at; /* `told` when the champion last gained at least 1 % */
         double score_us; /* the champion's score then, or since it was remeasured; 0: none yet */
     } gains[CASES_MAX];
 };
@@ -155,25 +155,25 @@ struct hash session_digest(const struct session *session);
 /* ---- run_dir.c: the run folder ---- */
 
 /* Finds the config and the template folder of an existing run. */
-int session_files(const char *run_dir, char config_path[PATH_SIZE], char template_folder[PATH_SIZE],
+int run_dir_files(const char *run_dir, char config_path[PATH_SIZE], char template_folder[PATH_SIZE],
                   struct error *error);
 
 /* Reads the config that the run stores; the caller frees it. Used for the names of cases: returns
    NULL, with a warning, if there is none that can be read, and cases are then numbered. */
-struct config *session_config(struct store *store);
+struct config *run_dir_config(struct store *store);
 
 /* The same without the warning: NULL with `error` filled. */
-struct config *session_config_read(struct store *store, struct error *error);
+struct config *run_dir_config_read(struct store *store, struct error *error);
 
 /* The device that the run was measured on; its space depends on it. Returns 1; 0 if the run does
    not record it; -1. */
-int session_device(struct store *store, struct device_info *device, struct error *error);
+int run_dir_device(struct store *store, struct device_info *device, struct error *error);
 
 /* The last component of the template folder's real path: "a/b/" and "." give a name as well. */
-int session_template_name(const char *folder, char name[PATH_SIZE], struct error *error);
+int run_dir_template_name(const char *folder, char name[PATH_SIZE], struct error *error);
 
 /* Copies the template folder, and the lib/ folder beside it, into the run folder. */
-int session_copy_template(const char *from, const char *name, const char *run_dir,
+int run_dir_copy_template(const char *from, const char *name, const char *run_dir,
                           struct error *error);
 
 /* Takes workers.lock; waits up to 30 s for the workers of an earlier session to exit, so that no
@@ -182,17 +182,17 @@ int session_lock_workers(struct session *session, struct error *error);
 
 /* Creates the folder and takes its lock, so that a second run into the same folder writes
    nothing. */
-int session_claim_folder(struct session *session, const char *run_dir, struct error *error);
+int session_claim_run_dir(struct session *session, const char *run_dir, struct error *error);
 
 /* ---- start_workers.c ---- */
 
 /* The default number of compile workers beside so many device workers: limited by cores and
    memory, at least 1. */
-int session_default_compile_workers(int devices);
+int default_compile_workers(int devices);
 
 /* The number of compile workers of a local pool: `asked`, or the default if that is -1; always 0
    for a recorded space, which needs no compiler. */
-int session_compile_workers(const char *config_path, const char *template_folder,
+int compile_worker_count(const char *config_path, const char *template_folder,
                             const char *devices, int64_t asked, int *workers, struct error *error);
 
 /* Fills session->pool: a local pool on `devices`, or, if the settings name a queue, the remote
@@ -206,10 +206,10 @@ int session_start_workers(struct session *session, const char *config_path,
 /* Writes status.json at most once a second; call it often. Also reads the GPUs' state, and pauses a
    device's worker while another process uses that GPU or it is too hot, if the settings ask for
    it. */
-void session_publish(struct session *session);
+void session_publish_status(struct session *session);
 
 /* Changes the phase and writes status.json immediately. */
-void session_announce(struct session *session, enum phase phase, const char *reason);
+void session_set_phase(struct session *session, enum phase phase, const char *reason);
 
 /* True while all devices are paused. */
 bool session_is_paused(const struct session *session);
@@ -218,34 +218,34 @@ bool session_is_paused(const struct session *session);
 const char *session_pause_reason(const struct session *session);
 
 /* Frees the publisher; session_close does it. */
-void session_unpublish(struct session *session);
+void session_free_publisher(struct session *session);
 
 /* ---- sanitize_champion.c ---- */
 
 /* Runs a goal's champion under compute-sanitizer and logs the findings. Does nothing if the tool is
    not installed, the device is not a local GPU, or this champion was checked before. Blocks for
    some seconds; no trial may be in flight. */
-void session_inspect(struct session *session, int goal);
+void session_sanitize(struct session *session, int goal);
 
 /* The same for every goal's champion, at the end of a search; limited to a tenth of the search's
    time. */
-void session_inspect_all(struct session *session);
+void session_sanitize_all(struct session *session);
 
 /* ---- remeasure.c ---- */
 
 /* If the driver, NVRTC or the measuring method differs from that of the stored figures, evaluates
    and times every member of the populations again, the best first; members that fail are dropped.
    Does nothing if all figures are current, so a call after an interrupted one does the rest. */
-int session_retime(struct session *session, struct error *error);
+int session_remeasure(struct session *session, struct error *error);
 
 /* ---- session_loop.c: for the session's other files ---- */
 
 /* Counts an outcome of a goal; on resume, too. */
-void session_note_tell(struct session *session, int goal, enum verdict verdict);
+void session_count_outcome(struct session *session, int goal, enum verdict verdict);
 
 /* Updates `gains` after an outcome. `again`: the outcome replaces an earlier one of the same trial
    (remeasure.c), so it counts as neither a trial nor a gain. */
-void session_note_gain(struct session *session, int goal, bool again);
+void session_update_gain(struct session *session, int goal, bool again);
 
 /* Writes to the store are gathered in transactions ("batches"). Opening does nothing if one is
    open. Closing adds a checkpoint and commits; with `if_due` only when the batch is old enough. */
@@ -254,7 +254,7 @@ int session_close_batch(struct session *session, bool if_due, struct error *erro
 
 /* Wraps the return value of a store function within a batch: returns 0 or -1, and marks the batch
    as closed on failure, because the store has then rolled it back. */
-int session_stored(struct session *session, int64_t status);
+int session_check_stored(struct session *session, int64_t status);
 
 /* Submits a trial. With a champion (not NULL), a candidate whose score comes near the champion's
    is compared with it in a duel on the device. */
@@ -263,7 +263,7 @@ void session_submit(struct session *session, int64_t number, int goal, const str
 
 /* True if the result would be accepted as champion without having won a duel against this one:
    when it was submitted there was another champion, or none. Submit it again. */
-bool session_must_fight(const struct trial_result *result, const struct member *champion);
+bool session_needs_duel(const struct trial_result *result, const struct member *champion);
 
 /* pool_wait with the batch length as its timeout; writes the status first. Returns 1: a result,
    0: none yet, -1. */
@@ -274,6 +274,6 @@ int session_signals(void);
 
 /* True if a signal arrived while the session is paused: it then ends without waiting for the
    trials in flight, and resume submits them again. */
-bool session_must_leave(const struct session *session);
+bool session_stops_paused(const struct session *session);
 
 #endif

@@ -23,7 +23,7 @@ static const double race_margin = 0.25;
 /* Memory that the processes share. Each takes the next run, and writes only that run's part. */
 struct simulation_shared {
     atomic_int next;
-    atomic_flag complained;
+    atomic_flag has_error;
     struct error error;           /* of the first process that failed */
     struct simulation_run runs[]; /* followed by the visited rows: `trials` for each run */
 };
@@ -36,15 +36,15 @@ static int run_index(const struct simulation *simulation, int space, int strateg
     return (space * simulation->strategy_count + strategy) * simulation->seeds + seed;
 }
 
-static int space_of(const struct simulation *simulation, int run) {
+static int run_space(const struct simulation *simulation, int run) {
     return run / simulation->seeds / simulation->strategy_count;
 }
 
-static uint64_t seed_of(const struct simulation *simulation, int run) {
+static uint64_t run_seed(const struct simulation *simulation, int run) {
     return simulation->first_seed + (uint64_t)(run % simulation->seeds);
 }
 
-static uint32_t *rows_of(const struct simulation *simulation, int run) {
+static uint32_t *run_rows(const struct simulation *simulation, int run) {
     uint32_t *rows = (uint32_t *)&simulation->shared->runs[run_count(simulation)];
     return rows + (size_t)run * (size_t)simulation->trials;
 }
@@ -78,10 +78,10 @@ static int draw_predicted(const struct simulation *simulation, uint64_t seed,
     return count;
 }
 
-static struct evolution *begin(const struct simulation *simulation, int run, struct error *error) {
-    uint64_t seed = seed_of(simulation, run);
+static struct evolution *start_evolution(const struct simulation *simulation, int run, struct error *error) {
+    uint64_t seed = run_seed(simulation, run);
     int strategy = run / simulation->seeds % simulation->strategy_count;
-    int space = space_of(simulation, run);
+    int space = run_space(simulation, run);
     struct predicted *predicted = calloc((size_t)simulation->predict + 1, sizeof *predicted);
     struct evolution_settings settings = evolution_defaults();
     if (predicted == NULL)
@@ -104,14 +104,14 @@ static struct evolution *begin(const struct simulation *simulation, int run, str
 }
 
 /* A standard normal deviate, by the method of Box and Muller. */
-static double normal(struct random *random) {
+static double random_normal(struct random *random) {
     double radius = sqrt(-2 * log(1 - random_uniform(random)));
     return radius * cos(6.283185307179586 * random_uniform(random));
 }
 
 /* Simulates the measurement of a row. `noise` is the relative deviation of a typical row's samples;
    that of a row is log-normal about it, with a standard deviation of a factor of e. */
-static void measure(const struct recorded *recorded, uint32_t row, double noise, uint64_t seed,
+static void simulate_measurement(const struct recorded *recorded, uint32_t row, double noise, uint64_t seed,
                     double best_us, struct outcome *outcome) {
     double time_us = recorded->times_us[row];
     struct latency *latency = &outcome->cases[0].warm;
@@ -122,42 +122,42 @@ static void measure(const struct recorded *recorded, uint32_t row, double noise,
     if (outcome->verdict != VERDICT_OK)
         return;
     random_seed(&random, seed, NOISE_STREAM + (uint64_t)row);
-    double deviation = noise * exp(normal(&random));
+    double deviation = noise * exp(random_normal(&random));
     outcome->raced = time_us > best_us * (1 + race_margin);
     latency->sample_count = outcome->raced ? RACE_SAMPLES : SAMPLES;
     for (int i = 0; i < latency->sample_count; i++)
-        latency->samples_us[i] = time_us * exp(deviation * normal(&random));
+        latency->samples_us[i] = time_us * exp(deviation * random_normal(&random));
     latency_summarise(latency);
     outcome->score_us = latency->p50_us;
 }
 
 /* `room`: scratch memory for an outcome with noise. */
-static void answer(const struct simulation *simulation, int run, struct evolution *evolution,
-                   int trial, struct outcome *room) {
-    const struct recorded *recorded = simulation->spaces[space_of(simulation, run)];
-    uint32_t row = rows_of(simulation, run)[trial];
+static void answer_proposal(const struct simulation *simulation, int run, struct evolution *evolution,
+                   int trial, struct outcome *scratch) {
+    const struct recorded *recorded = simulation->spaces[run_space(simulation, run)];
+    uint32_t row = run_rows(simulation, run)[trial];
     const struct genome *genome = &recorded->genomes[row];
     if (simulation->noise == 0) {
         evolution_tell(evolution, trial, genome, recorded->verdicts[row], recorded->times_us[row]);
         return;
     }
     const struct member *champion = evolution_champion(evolution);
-    measure(recorded, row, simulation->noise / 100, seed_of(simulation, run),
-            champion != NULL ? champion->score_us : INFINITY, room);
-    evolution_tell_outcome(evolution, trial, genome, room);
+    simulate_measurement(recorded, row, simulation->noise / 100, run_seed(simulation, run),
+            champion != NULL ? champion->score_us : INFINITY, scratch);
+    evolution_tell_outcome(evolution, trial, genome, scratch);
 }
 
-static int replay(const struct simulation *simulation, int run, struct error *error) {
-    const struct recorded *recorded = simulation->spaces[space_of(simulation, run)];
-    uint32_t *rows = rows_of(simulation, run);
+static int run_search(const struct simulation *simulation, int run, struct error *error) {
+    const struct recorded *recorded = simulation->spaces[run_space(simulation, run)];
+    uint32_t *rows = run_rows(simulation, run);
     double start = processor_seconds();
-    struct evolution *evolution = begin(simulation, run, error);
+    struct evolution *evolution = start_evolution(simulation, run, error);
     struct proposal proposal;
     int asked = 0, told = 0, filtered = 0;
     if (evolution == NULL)
         return -1;
-    struct outcome *room = malloc(sizeof *room);
-    if (room == NULL)
+    struct outcome *scratch = malloc(sizeof *scratch);
+    if (scratch == NULL)
         BUG("out of memory");
     while (told < simulation->trials) {
         bool open = asked < simulation->trials && asked - told < simulation->in_flight &&
@@ -172,11 +172,11 @@ static int replay(const struct simulation *simulation, int run, struct error *er
             else
                 rows[asked++] = (uint32_t)row;
         } else if (told < asked)
-            answer(simulation, run, evolution, told++, room);
+            answer_proposal(simulation, run, evolution, told++, scratch);
         else
             break;
     }
-    free(room);
+    free(scratch);
     evolution_free(evolution);
     simulation->shared->runs[run].visited = asked;
     simulation->shared->runs[run].filtered = filtered;
@@ -186,20 +186,20 @@ static int replay(const struct simulation *simulation, int run, struct error *er
 
 /* ---- all runs ---- */
 
-static int work(const struct simulation *simulation) {
+static int run_searches(const struct simulation *simulation) {
     struct simulation_shared *shared = simulation->shared;
     struct error error = {0};
     int run;
     while ((run = atomic_fetch_add(&shared->next, 1)) < run_count(simulation))
-        if (replay(simulation, run, &error) < 0) {
-            if (!atomic_flag_test_and_set(&shared->complained))
+        if (run_search(simulation, run, &error) < 0) {
+            if (!atomic_flag_test_and_set(&shared->has_error))
                 shared->error = error;
             return 1;
         }
     return 0;
 }
 
-static int share(struct simulation *simulation, struct error *error) {
+static int map_shared(struct simulation *simulation, struct error *error) {
     size_t runs = (size_t)run_count(simulation);
     simulation->shared_bytes = sizeof *simulation->shared + runs * sizeof(struct simulation_run) +
                                runs * (size_t)simulation->trials * sizeof(uint32_t);
@@ -217,7 +217,7 @@ static int check_strategies(const struct simulation *simulation, struct error *e
     for (int strategy = 0; strategy < simulation->strategy_count; strategy++)
         for (int space = 0; space < simulation->space_count; space++) {
             struct evolution *evolution =
-                begin(simulation, run_index(simulation, space, strategy, 0), error);
+                start_evolution(simulation, run_index(simulation, space, strategy, 0), error);
             if (evolution == NULL)
                 return -1;
             evolution_free(evolution);
@@ -227,7 +227,7 @@ static int check_strategies(const struct simulation *simulation, struct error *e
 
 int simulation_run(struct simulation *simulation, struct error *error) {
     simulation->shared = NULL;
-    if (check_strategies(simulation, error) < 0 || share(simulation, error) < 0)
+    if (check_strategies(simulation, error) < 0 || map_shared(simulation, error) < 0)
         return -1;
     int started = 0;
     bool failed = false;
@@ -236,7 +236,7 @@ int simulation_run(struct simulation *simulation, struct error *error) {
         pid_t child = fork();
         if (child == 0) {
             process_die_with_parent();
-            _exit(work(simulation));
+            _exit(run_searches(simulation));
         }
         if (child < 0)
             break;
@@ -263,7 +263,7 @@ void simulation_release(struct simulation *simulation) {
 struct visits simulation_visits(const struct simulation *simulation, int space, int strategy,
                                 int seed) {
     int run = run_index(simulation, space, strategy, seed);
-    return (struct visits){rows_of(simulation, run), simulation->shared->runs[run].visited};
+    return (struct visits){run_rows(simulation, run), simulation->shared->runs[run].visited};
 }
 
 int simulation_filtered(const struct simulation *simulation, int space, int strategy, int seed) {

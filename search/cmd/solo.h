@@ -13,24 +13,24 @@
 
 #include <cjson/cJSON.h>
 
-struct solo;
+struct single_trial;
 
 /* Starts the worker. `device` is a single device, not a list. */
-struct solo *solo_new(const char *config_path, const char *template_folder, const char *device,
+struct single_trial *single_trial_new(const char *config_path, const char *template_folder, const char *device,
                       struct error *error);
-void solo_free(struct solo *solo);
-const struct device_info *solo_device(const struct solo *solo);
+void single_trial_free(struct single_trial *single_trial);
+const struct device_info *single_trial_device(const struct single_trial *single_trial);
 
 /* A seed for inputs that no earlier trial used, made from the clock and the process id. */
-uint64_t solo_fresh_seed(void);
+uint64_t single_trial_fresh_seed(void);
 
 /* Blocks until the result is there; the caller releases it. Releases the request. */
-int solo_try(struct solo *solo, struct trial_request *request, struct trial_result *result,
+int single_trial_run(struct single_trial *single_trial, struct trial_request *request, struct trial_result *result,
              struct error *error);
 
 /* The gates as text, one per line, on standard output; or as a JSON array of objects, which the
    caller owns. */
-void solo_print_gates(const struct trial_result *result);
-cJSON *solo_json_gates(const struct trial_result *result);
+void single_trial_print_gates(const struct trial_result *result);
+cJSON *single_trial_json_gates(const struct trial_result *result);
 
 #endif

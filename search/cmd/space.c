@@ -11,7 +11,7 @@
 
 /* Templates are loaded per goal because their spaces have different environments. Genes, derived
    quantities and constraints are the same in all of them. */
-struct view {
+struct space_view {
     struct config *config;
     struct device_info device;
     int first_goal, last_goal;
@@ -19,14 +19,14 @@ struct view {
     cJSON *json;                           /* NULL for text output */
 };
 
-static const struct space *space_of(const struct view *view, int goal) {
-    return view->templates[goal]->space;
+static const struct space *space_of(const struct space_view *space_view, int goal) {
+    return space_view->templates[goal]->space;
 }
 
 /* Prints a table as text under a title, or adds it to the JSON object; then frees it. */
-static void show(struct view *view, struct table *table, const char *title, const char *key) {
-    if (view->json != NULL) {
-        cJSON_AddItemToObject(view->json, key, table_json(table));
+static void print_table(struct space_view *space_view, struct table *table, const char *title, const char *key) {
+    if (space_view->json != NULL) {
+        cJSON_AddItemToObject(space_view->json, key, table_json(table));
     } else if (table_row_count(table) > 0) {
         printf("\n%s\n", title);
         table_print(table, TABLE_TEXT, stdout);
@@ -43,15 +43,15 @@ static void print_domain(const struct space *space, int gene, char *text, size_t
     size_t used = 0;
     int count = space->genes[gene].count;
     for (int i = 0; i < count && used < size; i++) {
-        bool preset = i == space->genes[gene].default_index;
-        if (count > SHOWN_MAX && i >= SHOWN_MAX / 2 && i < count - 2 && !preset) {
+        bool is_default = i == space->genes[gene].default_index;
+        if (count > SHOWN_MAX && i >= SHOWN_MAX / 2 && i < count - 2 && !is_default) {
             if (i == SHOWN_MAX / 2)
                 used += (size_t)snprintf(text + used, size - used, " ...");
             continue;
         }
         used += (size_t)snprintf(text + used, size - used, "%s%s%s%s", i > 0 ? " " : "",
-                                 preset ? "[" : "", space_value_text(space, gene, i, value),
-                                 preset ? "]" : "");
+                                 is_default ? "[" : "", space_value_text(space, gene, i, value),
+                                 is_default ? "]" : "");
     }
 }
 
@@ -67,7 +67,7 @@ static cJSON *domain_json(const struct space *space, int gene) {
     return values;
 }
 
-static void show_genes(struct view *view) {
+static void show_genes(struct space_view *space_view) {
     static const struct table_column columns[] = {
         {.name = "name", .heading = "gene"},
         {.name = "values", .heading = "values [default]"},
@@ -75,7 +75,7 @@ static void show_genes(struct view *view) {
         {.name = "when", .heading = "when"},
         {.name = "about", .heading = "about", .wrap = true},
     };
-    const struct space *space = space_of(view, view->first_goal);
+    const struct space *space = space_of(space_view, space_view->first_goal);
     struct table *table = table_new(columns, 5);
     for (int i = 0; i < space->gene_count; i++) {
         const struct gene *gene = &space->genes[i];
@@ -95,35 +95,35 @@ static void show_genes(struct view *view) {
             table_none(table);
         table_text(table, gene->about);
     }
-    show(view, table, "Genes", "genes");
+    print_table(space_view, table, "Genes", "genes");
 }
 
-static void show_derived(struct view *view) {
+static void show_derived(struct space_view *space_view) {
     static const struct table_column columns[] = {
         {.name = "name", .heading = "derived"},
         {.name = "expression", .heading = "expression", .wrap = true},
     };
-    const struct space *space = space_of(view, view->first_goal);
+    const struct space *space = space_of(space_view, space_view->first_goal);
     struct table *table = table_new(columns, 2);
     for (int i = 0; i < space->derived_count; i++) {
-        table_text(table, space->scope.slots[space->derived[i].slot]);
+        table_text(table, space->symbols.slots[space->derived[i].slot]);
         table_text(table, expression_text(space->derived[i].expression));
     }
-    show(view, table, "Derived quantities", "derived");
+    print_table(space_view, table, "Derived quantities", "derived");
 }
 
-static void show_constraints(struct view *view) {
+static void show_constraints(struct space_view *space_view) {
     static const struct table_column columns[] = {
         {.name = "require", .heading = "require"},
         {.name = "because", .heading = "because", .wrap = true},
     };
-    const struct space *space = space_of(view, view->first_goal);
+    const struct space *space = space_of(space_view, space_view->first_goal);
     struct table *table = table_new(columns, 2);
     for (int i = 0; i < space->constraint_count; i++) {
         table_text(table, expression_text(space->constraints[i].expression));
         table_text(table, space->constraints[i].because);
     }
-    show(view, table, "Constraints", "constraints");
+    print_table(space_view, table, "Constraints", "constraints");
 }
 
 /* Adds the number of valid genomes: exact, or an estimate if there are too many to count. */
@@ -144,9 +144,9 @@ static void add_valid(const struct space *space, bool exact, uint64_t counted,
 }
 
 /* Adds a goal's numbers of genomes to the table. -1 with `error` filled if no genome is valid. */
-static int count_goal(const struct view *view, int goal, uint64_t limit, struct table *table,
+static int count_goal(const struct space_view *space_view, int goal, uint64_t limit, struct table *table,
                       struct error *error) {
-    const struct space *space = space_of(view, goal);
+    const struct space *space = space_of(space_view, goal);
     char name[CASE_NAME_SIZE];
     char text[48];
     uint64_t valid = 0;
@@ -154,8 +154,8 @@ static int count_goal(const struct view *view, int goal, uint64_t limit, struct 
     int count;
     bool exact = space_count(space, limit, &valid);
     double raw = space_raw_count(space);
-    config_goal_name(view->config, goal, name);
-    config_goal_cases(view->config, goal, &first, &count);
+    config_goal_name(space_view->config, goal, name);
+    config_goal_cases(space_view->config, goal, &first, &count);
     table_integer(table, goal);
     table_text(table, name);
     table_integer(table, count);
@@ -172,7 +172,7 @@ static int count_goal(const struct view *view, int goal, uint64_t limit, struct 
                        goal, name, why.text);
 }
 
-static int show_space(struct view *view, uint64_t limit, struct error *error) {
+static int show_space(struct space_view *space_view, uint64_t limit, struct error *error) {
     static const struct table_column columns[] = {
         {.name = "goal", .heading = "goal", .right = true},
         {.name = "name", .heading = "name"},
@@ -182,15 +182,15 @@ static int show_space(struct view *view, uint64_t limit, struct error *error) {
         {.name = "valid_is_exact"},
         {.name = "valid_deviation"},
     };
-    show_genes(view);
-    show_derived(view);
-    show_constraints(view);
+    show_genes(space_view);
+    show_derived(space_view);
+    show_constraints(space_view);
     struct table *table = table_new(columns, 7);
     int status = 0;
-    for (int goal = view->first_goal; goal <= view->last_goal; goal++)
-        if (count_goal(view, goal, limit, table, error) < 0)
+    for (int goal = space_view->first_goal; goal <= space_view->last_goal; goal++)
+        if (count_goal(space_view, goal, limit, table, error) < 0)
             status = -1;
-    show(view, table, "Goals and their numbers of genomes", "goals");
+    print_table(space_view, table, "Goals and their numbers of genomes", "goals");
     return status;
 }
 
@@ -208,28 +208,28 @@ static void print_reads(const struct space *space, const struct genome *genome,
         return;
     const struct slots *reads =
         expression_reads(space->constraints[problem->constraint].expression);
-    for (int slot = 0; slot < space->scope.slot_count && used < size; slot++) {
+    for (int slot = 0; slot < space->symbols.slot_count && used < size; slot++) {
         char value[NAME_SIZE];
         if (!slots_has(reads, slot))
             continue;
         snprintf(value, sizeof value, "%" PRId64, values[slot]);
-        int gene = space_find_gene(space, space->scope.slots[slot]);
+        int gene = space_find_gene(space, space->symbols.slots[slot]);
         if (gene >= 0)
             space_value_text(space, gene, genome->value[gene], value);
         used += (size_t)snprintf(text + used, size - used, "%s%s=%s", used > 0 ? ", " : "",
-                                 space->scope.slots[slot], value);
+                                 space->symbols.slots[slot], value);
     }
 }
 
 /* Adds a row that says whether the genome is valid for the goal. Returns true if it is. */
-static bool judge(const struct view *view, int goal, const struct genome *genome,
+static bool add_validity(const struct space_view *space_view, int goal, const struct genome *genome,
                   struct table *table) {
-    const struct space *space = space_of(view, goal);
+    const struct space *space = space_of(space_view, goal);
     struct problem problem = {0};
     char name[CASE_NAME_SIZE];
     char reads[512];
     bool valid = space_check(space, genome, &problem);
-    config_goal_name(view->config, goal, name);
+    config_goal_name(space_view->config, goal, name);
     table_integer(table, goal);
     table_text(table, name);
     table_cell(table, cJSON_CreateBool(valid), valid ? "valid" : "not valid");
@@ -239,8 +239,8 @@ static bool judge(const struct view *view, int goal, const struct genome *genome
         return true;
     }
     print_reads(space, genome, &problem, reads, sizeof reads);
-    char both[PROBLEM_SIZE + sizeof reads + 8];
-    snprintf(both, sizeof both, "%s%s%s%s", problem.text, *reads != '\0' ? " (" : "", reads,
+    char reason_and_values[PROBLEM_SIZE + sizeof reads + 8];
+    snprintf(reason_and_values, sizeof reason_and_values, "%s%s%s%s", problem.text, *reads != '\0' ? " (" : "", reads,
              *reads != '\0' ? ")" : "");
     table_text(table, problem.text);
     if (problem.constraint >= 0)
@@ -248,7 +248,7 @@ static bool judge(const struct view *view, int goal, const struct genome *genome
     else
         table_none(table);
     table_text(table, reads);
-    table_text(table, both);
+    table_text(table, reason_and_values);
     return false;
 }
 
@@ -262,20 +262,20 @@ static cJSON *extents_json(const unsigned extents[3]) {
 }
 
 /* Adds the launches of a valid genome for each case of the goal. */
-static int plan_goal(const struct view *view, int goal, const struct genome *genome,
+static int add_launches(const struct space_view *space_view, int goal, const struct genome *genome,
                      struct table *launches, struct table *cases, struct error *error) {
-    const struct template *template = view->templates[goal];
+    const struct template *template = space_view->templates[goal];
     for (int c = 0; c < template->case_count; c++) {
-        struct plan plan;
+        struct launch_plan plan;
         char name[CASE_NAME_SIZE];
         char text[64];
         int64_t workspace_bytes = 0;
-        if (template_plan(template, genome, c, &plan, error) < 0)
+        if (template_launch_plan(template, genome, c, &plan, error) < 0)
             return -1;
         template_print_shape(template, &template->cases[c], name);
         for (int i = 0; i < plan.launch_count; i++) {
             const struct planned_launch *launch = &plan.launches[i];
-            double ctas = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
+            double cta_count = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
             table_text(launches, name);
             table_text(launches, launch->kernel);
             print_extents(launch->grid, text, sizeof text);
@@ -283,8 +283,8 @@ static int plan_goal(const struct view *view, int goal, const struct genome *gen
             print_extents(launch->block, text, sizeof text);
             table_cell(launches, extents_json(launch->block), text);
             table_integer(launches, launch->smem_bytes);
-            table_integer(launches, (int64_t)ctas);
-            table_number(launches, ctas / view->device.sm_count, 2);
+            table_integer(launches, (int64_t)cta_count);
+            table_number(launches, cta_count / space_view->device.sm_count, 2);
         }
         for (int i = 0; i < template->tensor_count; i++)
             if (template->tensors[i].role == ROLE_WORKSPACE && plan.tensors[i].present)
@@ -298,7 +298,7 @@ static int plan_goal(const struct view *view, int goal, const struct genome *gen
     return 0;
 }
 
-static int show_launches(struct view *view, const bool *valid, const struct genome *genome,
+static int show_launches(struct space_view *space_view, const bool *valid, const struct genome *genome,
                          struct error *error) {
     static const struct table_column launch_columns[] = {
         {.name = "case", .heading = "case"},
@@ -319,15 +319,15 @@ static int show_launches(struct view *view, const bool *valid, const struct geno
     struct table *launches = table_new(launch_columns, 7);
     struct table *cases = table_new(case_columns, 5);
     int status = 0;
-    for (int goal = view->first_goal; goal <= view->last_goal && status == 0; goal++)
+    for (int goal = space_view->first_goal; goal <= space_view->last_goal && status == 0; goal++)
         if (valid[goal])
-            status = plan_goal(view, goal, genome, launches, cases, error);
-    show(view, launches, "Launches", "launches");
-    show(view, cases, "Cases", "cases");
+            status = add_launches(space_view, goal, genome, launches, cases, error);
+    print_table(space_view, launches, "Launches", "launches");
+    print_table(space_view, cases, "Cases", "cases");
     return status;
 }
 
-static int show_genome(struct view *view, const struct genome *genome, bool *all_valid,
+static int show_genome(struct space_view *space_view, const struct genome *genome, bool *all_valid,
                        struct error *error) {
     static const struct table_column columns[] = {
         {.name = "goal", .heading = "goal", .right = true},
@@ -338,35 +338,35 @@ static int show_genome(struct view *view, const struct genome *genome, bool *all
         {.name = "values"},
         {.heading = "because", .wrap = true},
     };
-    const struct space *space = space_of(view, view->first_goal);
+    const struct space *space = space_of(space_view, space_view->first_goal);
     char canonical[GENOME_TEXT_SIZE];
     bool valid[CASES_MAX] = {false};
     genome_print(genome, space, canonical);
-    if (view->json != NULL)
-        cJSON_AddStringToObject(view->json, "genome", canonical);
+    if (space_view->json != NULL)
+        cJSON_AddStringToObject(space_view->json, "genome", canonical);
     else
         printf("\nGenome, with inactive genes at their defaults\n%s\n", canonical);
     struct table *table = table_new(columns, 7);
     *all_valid = true;
-    for (int goal = view->first_goal; goal <= view->last_goal; goal++) {
-        valid[goal] = judge(view, goal, genome, table);
+    for (int goal = space_view->first_goal; goal <= space_view->last_goal; goal++) {
+        valid[goal] = add_validity(space_view, goal, genome, table);
         *all_valid = *all_valid && valid[goal];
     }
-    show(view, table, "Goals", "goals");
-    return show_launches(view, valid, genome, error);
+    print_table(space_view, table, "Goals", "goals");
+    return show_launches(space_view, valid, genome, error);
 }
 
 /* ---- the verb ---- */
 
-static void show_heading(struct view *view) {
-    const struct template *template = view->templates[view->first_goal];
-    if (view->json != NULL) {
-        cJSON_AddStringToObject(view->json, "template", template->name);
-        cJSON_AddStringToObject(view->json, "device", view->device.spec);
-        cJSON_AddStringToObject(view->json, "device_name", view->device.name);
-        cJSON_AddNumberToObject(view->json, "sm_count", view->device.sm_count);
-        cJSON_AddNumberToObject(view->json, "smem_limit_bytes",
-                                config_smem_limit(view->config, &view->device));
+static void show_heading(struct space_view *space_view) {
+    const struct template *template = space_view->templates[space_view->first_goal];
+    if (space_view->json != NULL) {
+        cJSON_AddStringToObject(space_view->json, "template", template->name);
+        cJSON_AddStringToObject(space_view->json, "device", space_view->device.spec);
+        cJSON_AddStringToObject(space_view->json, "device_name", space_view->device.name);
+        cJSON_AddNumberToObject(space_view->json, "sm_count", space_view->device.sm_count);
+        cJSON_AddNumberToObject(space_view->json, "smem_limit_bytes",
+                                config_smem_limit(space_view->config, &space_view->device));
         return;
     }
     if (template->recorded != NULL) { /* a recorded space knows only the device's name */
@@ -374,35 +374,35 @@ static void show_heading(struct view *view) {
         return;
     }
     printf("%s: %s\n%s (%s), %d multiprocessors; at most %d bytes of shared memory per block\n",
-           template->name, template->about, view->device.name, view->device.spec,
-           view->device.sm_count, config_smem_limit(view->config, &view->device));
+           template->name, template->about, space_view->device.name, space_view->device.spec,
+           space_view->device.sm_count, config_smem_limit(space_view->config, &space_view->device));
 }
 
-static int view_open(struct view *view, const char *path, const char *templates, const char *spec,
+static int view_open(struct space_view *space_view, const char *path, const char *templates, const char *spec,
                      int64_t goal, struct error *error) {
-    view->config = config_load(path, templates, error);
-    if (view->config == NULL)
+    space_view->config = config_load(path, templates, error);
+    if (space_view->config == NULL)
         return -1;
-    int goals = config_goal_count(view->config);
+    int goals = config_goal_count(space_view->config);
     if (goal >= goals)
         return error_input(error, "%s has no goal %" PRId64 ": --goal must be from 0 to %d", path,
                            goal, goals - 1);
-    view->first_goal = goal < 0 ? 0 : (int)goal;
-    view->last_goal = goal < 0 ? goals - 1 : (int)goal;
-    if (device_describe(spec != NULL ? spec : view->config->device, &view->device, error) < 0)
+    space_view->first_goal = goal < 0 ? 0 : (int)goal;
+    space_view->last_goal = goal < 0 ? goals - 1 : (int)goal;
+    if (device_describe(spec != NULL ? spec : space_view->config->device, &space_view->device, error) < 0)
         return -1;
-    for (int g = view->first_goal; g <= view->last_goal; g++) {
-        view->templates[g] = config_load_template(view->config, g, &view->device, error);
-        if (view->templates[g] == NULL)
+    for (int g = space_view->first_goal; g <= space_view->last_goal; g++) {
+        space_view->templates[g] = config_load_template(space_view->config, g, &space_view->device, error);
+        if (space_view->templates[g] == NULL)
             return -1;
     }
     return 0;
 }
 
-static void view_release(struct view *view) {
+static void view_release(struct space_view *space_view) {
     for (int g = 0; g < CASES_MAX; g++)
-        template_free(view->templates[g]);
-    config_free(view->config);
+        template_free(space_view->templates[g]);
+    config_free(space_view->config);
 }
 
 static int space_run(const struct verb *verb, int argc, char **argv) {
@@ -432,24 +432,24 @@ static int space_run(const struct verb *verb, int argc, char **argv) {
     if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
         return STATUS_USAGE;
     struct error error = {0};
-    struct view view = {0};
+    struct space_view space_view = {0};
     struct genome genome;
-    int status = view_open(&view, argv[0], templates, device, goal, &error);
+    int status = view_open(&space_view, argv[0], templates, device, goal, &error);
     if (status == 0 && text != NULL &&
-        genome_parse(&genome, space_of(&view, view.first_goal), text, &error) < 0)
+        genome_parse(&genome, space_of(&space_view, space_view.first_goal), text, &error) < 0)
         status = error_prefix(&error, "--genome");
     if (status == 0) {
-        view.json = json ? cJSON_CreateObject() : NULL;
-        show_heading(&view);
-        status = text != NULL ? show_genome(&view, &genome, &all_valid, &error)
-                              : show_space(&view, (uint64_t)limit, &error);
+        space_view.json = json ? cJSON_CreateObject() : NULL;
+        show_heading(&space_view);
+        status = text != NULL ? show_genome(&space_view, &genome, &all_valid, &error)
+                              : show_space(&space_view, (uint64_t)limit, &error);
         /* An empty space is an error, but its description is still printed. */
         if (json && (status == 0 || text == NULL))
-            table_print_json(view.json, stdout);
+            table_print_json(space_view.json, stdout);
         else
-            cJSON_Delete(view.json);
+            cJSON_Delete(space_view.json);
     }
-    view_release(&view);
+    view_release(&space_view);
     fflush(stdout);
     if (status < 0)
         return error_report(&error);

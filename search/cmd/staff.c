@@ -10,13 +10,13 @@
 
 /* Memory of one compile worker. Compile workers get half of the memory, and all cores but one for
    each device worker. */
-static const int64_t compile_bytes = INT64_C(512) << 20;
+static const int64_t compile_worker_bytes = INT64_C(512) << 20;
 
-int session_default_compile_workers(int devices) {
-    const struct share share = share_read("");
-    int64_t room = share.memory_bytes / 2 / compile_bytes;
-    int workers = share.cores - devices < room ? share.cores - devices : (int)room;
-    workers = workers < CREW_WORKERS_MAX / 2 ? workers : CREW_WORKERS_MAX / 2;
+int default_compile_workers(int devices) {
+    const struct resource_limits share = resource_limits_read("");
+    int64_t memory_workers = share.memory_bytes / 2 / compile_worker_bytes;
+    int workers = share.cores - devices < memory_workers ? share.cores - devices : (int)memory_workers;
+    workers = workers < LOCAL_POOL_WORKERS_MAX / 2 ? workers : LOCAL_POOL_WORKERS_MAX / 2;
     return workers > 1 ? workers : 1;
 }
 
@@ -27,11 +27,11 @@ static int count_compile_workers(const struct config *config, const char *device
         return -1;
     *workers = config->shapes->recorded != NULL ? 0
                : asked >= 0                     ? (int)asked
-                                                : session_default_compile_workers(list.count);
+                                                : default_compile_workers(list.count);
     return 0;
 }
 
-int session_compile_workers(const char *config_path, const char *template_folder,
+int compile_worker_count(const char *config_path, const char *template_folder,
                             const char *devices, int64_t asked, int *workers, struct error *error) {
     char *text = path_read_file(config_path, 64 << 20, NULL, error);
     if (text == NULL)
@@ -53,7 +53,7 @@ static int find_queue_id(struct session *session, char id[QUEUE_ID_SIZE], struct
     if (known != NULL)
         snprintf(id, QUEUE_ID_SIZE, "%s", known);
     else
-        link_id(id);
+        random_id(id);
     free(known);
     snprintf(session->queue_id, sizeof session->queue_id, "%s", id);
     return 0;
@@ -61,25 +61,25 @@ static int find_queue_id(struct session *session, char id[QUEUE_ID_SIZE], struct
 
 int session_start_workers(struct session *session, const char *config_path,
                           const char *template_folder, const char *devices,
-                          const struct device_info *wanted, struct error *error) {
+                          const struct device_info *wanted_device, struct error *error) {
     char program[PATH_SIZE];
     char id[QUEUE_ID_SIZE];
     if (session->settings.queue.url != NULL) {
-        const struct remote_settings settings = {.link = session->settings.queue,
+        const struct remote_pool_settings settings = {.connection = session->settings.queue,
                                                  .run_dir = session->run_dir,
                                                  .id = id,
-                                                 .patience_s = session->settings.queue_patience_s,
-                                                 .wanted = wanted,
-                                                 .news = session->settings.queue_news};
+                                                 .ack_wait_s = session->settings.queue_patience_s,
+                                                 .wanted_device = wanted_device,
+                                                 .model_pipe = session->settings.queue_model_pipe};
         if (session->settings.device != NULL || session->settings.compile_workers >= 0)
             return error_input(error, "with --queue the workers run on other hosts: give --device "
                                       "and --compile-workers to `evotile worker`");
         if (find_queue_id(session, id, error) < 0)
             return -1;
-        session->pool = remote_new(&settings, error);
+        session->pool = remote_pool_new(&settings, error);
         return session->pool != NULL ? 0 : -1;
     }
-    struct crew_settings settings = {.program = program,
+    struct local_pool_settings settings = {.program = program,
                                      .config_path = config_path,
                                      .template_folder = template_folder,
                                      .devices = devices};
@@ -90,6 +90,6 @@ int session_start_workers(struct session *session, const char *config_path,
     if (count_compile_workers(session->config, devices, session->settings.compile_workers,
                               &settings.compile_workers, error) < 0)
         return -1;
-    session->pool = crew_new(&settings, error);
+    session->pool = local_pool_new(&settings, error);
     return session->pool != NULL ? 0 : -1;
 }

@@ -5,23 +5,23 @@
 #include "cmd/cmd.h"
 #include "outcome/scaling.h"
 
-enum { REASONS = 8, ELITES = 5, LESSONS = 8 };
+enum { REASONS = 8, ELITES = 5, GENE_EFFECTS = 8 };
 
 struct summary {
     struct store *store;
-    struct chapters *chapters;
+    struct run_history *history;
     enum table_format format;
     cJSON *json; /* NULL for text or Markdown */
 };
 
 /* Prints the table under a title, or adds it to `to` as `name`; then frees it. -1 if `table` is
    NULL because it could not be read. */
-static int finish(const struct summary *summary, struct table *table, cJSON *to, const char *name,
+static int print_table(const struct summary *summary, struct table *table, cJSON *object, const char *name,
                   const char *title) {
     if (table == NULL)
         return -1;
-    if (to != NULL)
-        cJSON_AddItemToObject(to, name, table_json(table));
+    if (object != NULL)
+        cJSON_AddItemToObject(object, name, table_json(table));
     else if (table_row_count(table) > 0) {
         printf(summary->format == TABLE_MARKDOWN ? "\n### %s\n\n" : "\n%s\n", title);
         table_print(table, summary->format, stdout);
@@ -31,7 +31,7 @@ static int finish(const struct summary *summary, struct table *table, cJSON *to,
 }
 
 /* Shows the stored ablation of the goal, which may be of an earlier champion. */
-static int show_ablation(const struct summary *summary, int goal, cJSON *to, struct error *error) {
+static int show_ablation(const struct summary *summary, int goal, cJSON *object, struct error *error) {
     struct ablation *ablation;
     char title[128];
     int found = ablation_read(summary->store, goal, &ablation, error);
@@ -39,43 +39,43 @@ static int show_ablation(const struct summary *summary, int goal, cJSON *to, str
         return found;
     snprintf(title, sizeof title, "contribution of each gene of trial %lld%s",
              (long long)ablation->trial, ablation->predicted ? " (predicted)" : "");
-    int status = finish(summary, ablation_table(ablation), to, "ablation", title);
+    int status = print_table(summary, ablation_table(ablation), object, "ablation", title);
     ablation_free(ablation);
     return status;
 }
 
-static int show_goal(const struct summary *summary, int goal, cJSON *to, struct error *error) {
+static int show_goal(const struct summary *summary, int goal, cJSON *object, struct error *error) {
     bool predicted = false;
-    struct table *champions = chapters_champions(summary->chapters, goal, &predicted, error);
-    if (finish(summary, champions, to, "champions",
+    struct table *champions = run_history_champions(summary->history, goal, &predicted, error);
+    if (print_table(summary, champions, object, "champions",
                predicted ? "champions, by predicted latency" : "champions") < 0)
         return -1;
-    if (finish(summary, chapters_elites(summary->chapters, goal, ELITES, error), to, "elites",
+    if (print_table(summary, run_history_elites(summary->history, goal, ELITES, error), object, "elites",
                "the best") < 0)
         return -1;
-    if (finish(summary, chapters_islands(summary->chapters, goal, error), to, "islands",
+    if (print_table(summary, run_history_islands(summary->history, goal, error), object, "islands",
                "islands") < 0)
         return -1;
-    if (finish(summary, chapters_lessons(summary->chapters, goal, LESSONS, error), to, "lessons",
+    if (print_table(summary, run_history_gene_effects(summary->history, goal, GENE_EFFECTS, error), object, "lessons",
                "gene effects: time with these values / expected time") < 0)
         return -1;
-    return show_ablation(summary, goal, to, error);
+    return show_ablation(summary, goal, object, error);
 }
 
 static int show_goals(const struct summary *summary, struct error *error) {
     cJSON *goals = summary->json != NULL ? cJSON_AddArrayToObject(summary->json, "goals") : NULL;
     for (int goal = 0; goal < store_goal_count(summary->store); goal++) {
-        cJSON *to = goals != NULL ? cJSON_CreateObject() : NULL;
+        cJSON *object = goals != NULL ? cJSON_CreateObject() : NULL;
         const char *name = store_goal_name(summary->store, goal);
-        if (to != NULL) {
-            cJSON_AddItemToArray(goals, to);
-            cJSON_AddNumberToObject(to, "goal", goal);
-            cJSON_AddStringToObject(to, "name", name);
+        if (object != NULL) {
+            cJSON_AddItemToArray(goals, object);
+            cJSON_AddNumberToObject(object, "goal", goal);
+            cJSON_AddStringToObject(object, "name", name);
         } else {
             printf(summary->format == TABLE_MARKDOWN ? "\n## goal %d: %s\n" : "\ngoal %d: %s\n",
                    goal, name);
         }
-        if (show_goal(summary, goal, to, error) < 0)
+        if (show_goal(summary, goal, object, error) < 0)
             return -1;
     }
     return 0;
@@ -83,16 +83,16 @@ static int show_goals(const struct summary *summary, struct error *error) {
 
 static int show_shapes(const struct summary *summary, struct error *error) {
     int shapes;
-    struct table *table = chapters_shapes(summary->chapters, &shapes, error);
+    struct table *table = run_history_scaling(summary->history, &shapes, error);
     if (summary->json == NULL && table != NULL && table_row_count(table) == 0 && shapes > 1)
         printf("\nscaling over %d shapes: time never grows more than %.1f times as fast as work\n",
                shapes, SCALING_LIMIT);
-    return finish(summary, table, summary->json, "shapes",
+    return print_table(summary, table, summary->json, "shapes",
                   "cases whose time grows faster than their work");
 }
 
-static int show(struct summary *summary, struct error *error) {
-    struct chapters *chapters = summary->chapters;
+static int print_summary(struct summary *summary, struct error *error) {
+    struct run_history *history = summary->history;
     struct store_counts counts;
     char *device = NULL;
     if (store_count(summary->store, &counts, error) < 0 ||
@@ -109,12 +109,12 @@ static int show(struct summary *summary, struct error *error) {
     }
     free(device);
     if (show_goals(summary, error) < 0 || show_shapes(summary, error) < 0 ||
-        finish(summary, chapters_operators(chapters, error), summary->json, "operators",
+        print_table(summary, run_history_operators(history, error), summary->json, "operators",
                "operators") < 0 ||
-        finish(summary, chapters_verdicts(chapters, error), summary->json, "verdicts", "verdicts") <
+        print_table(summary, run_history_verdicts(history, error), summary->json, "verdicts", "verdicts") <
             0)
         return -1;
-    return finish(summary, chapters_reasons(chapters, REASONS, error), summary->json, "reasons",
+    return print_table(summary, run_history_reasons(history, REASONS, error), summary->json, "reasons",
                   "most common reasons for failures");
 }
 
@@ -141,13 +141,13 @@ static int run(const struct verb *verb, int argc, char **argv) {
         return error_report(&error);
     summary.format = markdown ? TABLE_MARKDOWN : TABLE_TEXT;
     summary.json = json ? cJSON_CreateObject() : NULL;
-    summary.chapters = chapters_open(summary.store, &error);
-    int status = summary.chapters != NULL ? show(&summary, &error) : -1;
+    summary.history = run_history_open(summary.store, &error);
+    int status = summary.history != NULL ? print_summary(&summary, &error) : -1;
     if (status == 0 && json)
         table_print_json(summary.json, stdout);
     else
         cJSON_Delete(summary.json);
-    chapters_close(summary.chapters);
+    run_history_close(summary.history);
     store_close(summary.store);
     return status < 0 ? error_report(&error) : STATUS_DONE;
 }

@@ -13,50 +13,50 @@
 #include <unistd.h>
 
 enum { JOBS_MAX = 1024 };
-static const double between_lines_s = 10;
+static const double log_interval_s = 10;
 
 /* Memory that the processes share. */
-struct shared {
+struct shared_traces {
     atomic_int next, done;
-    atomic_flag complained;
+    atomic_flag has_error;
     struct error error;
-    struct survey surveys[]; /* sparse: each has room for many cases, most pages stay untouched */
+    struct trace traces[]; /* sparse: each has room for many cases, most pages stay untouched */
 };
 
-struct surveys {
-    struct shared *shared;
+struct traces {
+    struct shared_traces *shared;
     size_t bytes;
     int count;
     const struct config *config;
     const struct device_info *info;
-    const struct survey_order *orders;
+    const struct trace_request *requests;
 };
 
-static int work(struct surveys *surveys, bool tells) {
-    struct shared *shared = surveys->shared;
+static int trace_genomes(struct traces *traces, bool logs_progress) {
+    struct shared_traces *shared = traces->shared;
     struct error error = {0};
     struct cache *cache = cache_new(NULL, 0);
-    const struct image_cache images = images_cached(cache);
-    struct surveyor *surveyor = surveyor_new(surveys->config, surveys->info, &images, &error);
-    double told = clock_seconds();
-    int status = surveyor != NULL ? 0 : -1;
-    for (int i; status == 0 && (i = atomic_fetch_add(&shared->next, 1)) < surveys->count;) {
-        const struct survey_order *order = &surveys->orders[i];
-        status = surveyor_look(surveyor, order->goal, &order->genome, &shared->surveys[i], &error);
+    const struct image_cache images = image_cache_on_disk(cache);
+    struct tracer *tracer = tracer_new(traces->config, traces->info, &images, &error);
+    double logged_s = clock_seconds();
+    int status = tracer != NULL ? 0 : -1;
+    for (int i; status == 0 && (i = atomic_fetch_add(&shared->next, 1)) < traces->count;) {
+        const struct trace_request *request = &traces->requests[i];
+        status = tracer_run(tracer, request->goal, &request->genome, &shared->traces[i], &error);
         int done = atomic_fetch_add(&shared->done, 1) + 1;
-        if (!tells || clock_seconds() - told < between_lines_s)
+        if (!logs_progress || clock_seconds() - logged_s < log_interval_s)
             continue;
-        told = clock_seconds();
-        log_info("traced %d of %d genomes", done, surveys->count);
+        logged_s = clock_seconds();
+        log_info("traced %d of %d genomes", done, traces->count);
     }
-    if (status < 0 && !atomic_flag_test_and_set(&shared->complained))
+    if (status < 0 && !atomic_flag_test_and_set(&shared->has_error))
         shared->error = error;
-    surveyor_free(surveyor);
+    tracer_free(tracer);
     cache_free(cache);
     return status < 0;
 }
 
-static int start(struct surveys *surveys, int jobs, struct error *error) {
+static int run_processes(struct traces *traces, int jobs, struct error *error) {
     pid_t children[JOBS_MAX]; /* wait for these only: the caller may have other children */
     int started = 0;
     bool failed = false;
@@ -65,7 +65,7 @@ static int start(struct surveys *surveys, int jobs, struct error *error) {
         pid_t child = fork();
         if (child == 0) {
             process_die_with_parent();
-            _exit(work(surveys, started == 0));
+            _exit(trace_genomes(traces, started == 0));
         }
         if (child < 0)
             break;
@@ -81,45 +81,45 @@ static int start(struct surveys *surveys, int jobs, struct error *error) {
     }
     if (!failed)
         return 0;
-    if (surveys->shared->error.kind == ERROR_NONE)
+    if (traces->shared->error.kind == ERROR_NONE)
         return error_set(error, "a process that traced genomes died");
-    *error = surveys->shared->error;
+    *error = traces->shared->error;
     return -1;
 }
 
-struct surveys *surveys_take(const struct config *config, const struct device_info *info,
-                             const struct survey_order *orders, int count, int jobs,
+struct traces *traces_collect(const struct config *config, const struct device_info *info,
+                             const struct trace_request *requests, int count, int jobs,
                              struct error *error) {
-    struct surveys *surveys = calloc(1, sizeof *surveys);
-    if (surveys == NULL)
+    struct traces *traces = calloc(1, sizeof *traces);
+    if (traces == NULL)
         BUG("out of memory");
-    *surveys =
-        (struct surveys){.bytes = sizeof(struct shared) + (size_t)count * sizeof(struct survey),
+    *traces =
+        (struct traces){.bytes = sizeof(struct shared_traces) + (size_t)count * sizeof(struct trace),
                          .count = count,
                          .config = config,
                          .info = info,
-                         .orders = orders};
-    surveys->shared = mmap(NULL, surveys->bytes, PROT_READ | PROT_WRITE,
+                         .requests = requests};
+    traces->shared = mmap(NULL, traces->bytes, PROT_READ | PROT_WRITE,
                            MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (surveys->shared == MAP_FAILED) {
-        surveys->shared = NULL;
+    if (traces->shared == MAP_FAILED) {
+        traces->shared = NULL;
         error_set(error, "cannot map memory for %d genomes: %s: use fewer", count, strerror(errno));
-    } else if (start(surveys, jobs, error) == 0) {
-        return surveys;
+    } else if (run_processes(traces, jobs, error) == 0) {
+        return traces;
     }
-    surveys_free(surveys);
+    traces_free(traces);
     return NULL;
 }
 
-void surveys_free(struct surveys *surveys) {
-    if (surveys == NULL)
+void traces_free(struct traces *traces) {
+    if (traces == NULL)
         return;
-    if (surveys->shared != NULL)
-        munmap(surveys->shared, surveys->bytes);
-    free(surveys);
+    if (traces->shared != NULL)
+        munmap(traces->shared, traces->bytes);
+    free(traces);
 }
 
-const struct survey *surveys_of(const struct surveys *surveys, int order) {
-    const struct survey *survey = &surveys->shared->surveys[order];
+const struct trace *traces_at(const struct traces *traces, int request) {
+    const struct trace *survey = &traces->shared->traces[request];
     return survey->verdict == VERDICT_OK && survey->case_count > 0 ? survey : NULL;
 }

@@ -12,9 +12,9 @@
 
 #include "trial/survey.h"
 
-struct surveys;
+struct traces;
 
-struct survey_order {
+struct trace_request {
     int goal;
     struct genome genome;
 };
@@ -22,12 +22,12 @@ struct survey_order {
 /* Traces the requested genomes for the device that `info` describes, in `jobs` processes. Logs its
    progress. Returns NULL with `error` if the template, the toolkit or the device is at fault.
    `config`, `info` and `orders` must outlive the call. */
-struct surveys *surveys_take(const struct config *config, const struct device_info *info,
-                             const struct survey_order *orders, int count, int jobs,
+struct traces *traces_collect(const struct config *config, const struct device_info *info,
+                             const struct trace_request *requests, int count, int jobs,
                              struct error *error);
-void surveys_free(struct surveys *surveys);
+void traces_free(struct traces *traces);
 
 /* The trace of a request; NULL if the genome did not compile or its blocks could not run. */
-const struct survey *surveys_of(const struct surveys *surveys, int order);
+const struct trace *traces_at(const struct traces *traces, int request);
 
 #endif

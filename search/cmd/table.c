@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-struct cell {
+struct table_cell_value {
     cJSON *value;
     char *text;
 };
@@ -17,10 +17,10 @@ struct cell {
 struct table {
     int column_count, cell_count, capacity;
     struct table_column *columns;
-    struct cell *cells; /* row by row */
+    struct table_cell_value *cells; /* row by row */
 };
 
-enum { INDENT = 4, WRAP_LEAST = 28 };
+enum { INDENT = 4, WRAP_WIDTH_MIN = 28 };
 
 struct table *table_new(const struct table_column *columns, int count) {
     struct table *table = calloc(1, sizeof *table);
@@ -58,7 +58,7 @@ void table_cell(struct table *table, cJSON *value, const char *text) {
     for (char *at = copy; *at != '\0'; at++)
         if ((unsigned char)*at < ' ')
             *at = ' ';
-    table->cells[table->cell_count++] = (struct cell){value, copy};
+    table->cells[table->cell_count++] = (struct table_cell_value){value, copy};
 }
 
 void table_text(struct table *table, const char *text) {
@@ -94,7 +94,7 @@ int table_row_count(const struct table *table) {
     return table->cell_count / table->column_count;
 }
 
-static const struct cell *cell_at(const struct table *table, int row, int column) {
+static const struct table_cell_value *cell_at(const struct table *table, int row, int column) {
     return &table->cells[row * table->column_count + column];
 }
 
@@ -162,7 +162,7 @@ static void print_wrapped(const char *text, int indent, int width, FILE *out) {
 }
 
 /* The layout of a table in text. */
-struct layout {
+struct text_layout {
     int widths[64];
     int last;       /* the last column shown */
     int lines;      /* of headings */
@@ -172,8 +172,8 @@ struct layout {
     bool below;     /* the last column has lines of its own */
 };
 
-static struct layout lay_out(const struct table *table, int width) {
-    struct layout layout = {.lines = 1, .last = -1};
+static struct text_layout compute_layout(const struct table *table, int width) {
+    struct text_layout layout = {.lines = 1, .last = -1};
     if (table->column_count > 64)
         BUG("a table of %d columns", table->column_count);
     for (int c = 0; c < table->column_count; c++) {
@@ -205,14 +205,14 @@ static struct layout lay_out(const struct table *table, int width) {
     layout.tail += layout.gap * shown;
     if (width > 0 && layout.last >= 0 && table->columns[layout.last].wrap &&
         layout.tail + layout.widths[layout.last] > width) {
-        layout.below = layout.tail + WRAP_LEAST > width;
+        layout.below = layout.tail + WRAP_WIDTH_MIN > width;
         layout.tail = layout.below ? INDENT : layout.tail;
         layout.tail_width = width - layout.tail > 1 ? width - layout.tail : 1;
     }
     return layout;
 }
 
-static void print_headings(const struct table *table, const struct layout *layout, FILE *out) {
+static void print_headings(const struct table *table, const struct text_layout *layout, FILE *out) {
     bool any = false;
     for (int c = 0; c <= layout->last; c++)
         any = any || (table->columns[c].heading != NULL && *table->columns[c].heading != '\0');
@@ -244,7 +244,7 @@ static void print_headings(const struct table *table, const struct layout *layou
 }
 
 void table_print_text(const struct table *table, int width, FILE *out) {
-    struct layout layout = lay_out(table, width);
+    struct text_layout layout = compute_layout(table, width);
     if (layout.last < 0)
         return;
     print_headings(table, &layout, out);
@@ -300,7 +300,7 @@ static void print_markdown(const struct table *table, FILE *out) {
 }
 
 /* The value for sorting, if the text is rounded. */
-static void print_html_value(const struct cell *cell, FILE *out) {
+static void print_html_value(const struct table_cell_value *cell, FILE *out) {
     if (cJSON_IsNumber(cell->value) && strtod(cell->text, NULL) != cell->value->valuedouble)
         fprintf(out, " data-value=%.6g", cell->value->valuedouble);
 }
@@ -314,17 +314,17 @@ static void print_html_wrapped(const char *text, FILE *out) {
         length = length < sizeof part ? length : sizeof part - 1;
         memcpy(part, text, length);
         part[length] = '\0';
-        stencil_html(part, out);
+        mustache_escape_html(part, out);
         fputs(part[length - 1] == ',' ? "<wbr>" : "", out);
     }
 }
 
-static void print_html_cell(const struct cell *cell, bool wrap, FILE *out) {
+static void print_html_cell(const struct table_cell_value *cell, bool wrap, FILE *out) {
     const char *text = cJSON_IsNull(cell->value) ? "\xe2\x80\x93" : cell->text;
     if (wrap)
         print_html_wrapped(text, out);
     else
-        stencil_html(text, out);
+        mustache_escape_html(text, out);
 }
 
 /* Closing tags of cells and rows are optional in HTML, and left out for size: a page has thousands
@@ -344,7 +344,7 @@ static void print_html_row(const struct table *table, int row, FILE *out) {
             print_html_value(cell_at(table, row, c), out);
         fputc('>', out);
         if (row < 0)
-            stencil_html(column->heading, out);
+            mustache_escape_html(column->heading, out);
         else
             print_html_cell(cell_at(table, row, c), column->wrap, out);
     }
@@ -377,7 +377,7 @@ void table_print_csv_text(const char *text, FILE *out) {
 
 /* Values are printed as in JSON, except text, which has no JSON quotes, and lists, which are
    printed as in text. */
-static void print_csv_value(const struct cell *cell, FILE *out) {
+static void print_csv_value(const struct table_cell_value *cell, FILE *out) {
     if (cJSON_IsNull(cell->value))
         return;
     if (cJSON_IsString(cell->value)) {

@@ -11,14 +11,14 @@
 #define EVOTILE_VERSION "unknown"
 #endif
 
-enum { META_MAX = 27 + RULES_MAX + 2 * CASES_MAX, META_NAME_SIZE = 32 };
+enum { META_MAX = 27 + HINTS_MAX + 2 * CASES_MAX, META_NAME_SIZE = 32 };
 
 #define SEEDS_META     "seeds:%d" /* by goal */
 #define PREDICTED_META "predicted:%d"
 
 /* ---- the command line ---- */
 
-void terms_apply(struct session *session) {
+void overrides_apply(struct session *session) {
     struct config *config = session->config;
     if (session->settings.recording)
         snprintf(config->strategy, sizeof config->strategy, "random");
@@ -48,35 +48,35 @@ void terms_apply(struct session *session) {
 
 /* The numeric overrides, under their names in the store. get_overrides and set_overrides use the
    same order. */
-enum { TERM_COUNT = 8 };
-static const char *const term_names[TERM_COUNT] = {"trials",    "seconds",     "patience",
+enum { OVERRIDE_COUNT = 8 };
+static const char *const override_names[OVERRIDE_COUNT] = {"trials",    "seconds",     "patience",
                                                    "target_us", "nice",        "max_temperature_c",
                                                    "islands",   "target_ratio"};
 
-static void get_terms(const struct config *config, double terms[TERM_COUNT]) {
-    const double all[TERM_COUNT] = {
+static void get_overrides(const struct config *config, double overrides[OVERRIDE_COUNT]) {
+    const double all[OVERRIDE_COUNT] = {
         (double)config->trials, config->seconds,     (double)config->patience,
         config->target_us,      config->nice,        config->max_temperature_c,
         config->islands,        config->target_ratio};
-    memcpy(terms, all, sizeof all);
+    memcpy(overrides, all, sizeof all);
 }
 
-static void set_terms(struct config *config, const double terms[TERM_COUNT]) {
-    config->trials = (int64_t)terms[0];
-    config->seconds = terms[1];
-    config->patience = (int64_t)terms[2];
-    config->target_us = terms[3];
-    config->nice = terms[4] != 0;
-    config->max_temperature_c = (int)terms[5];
-    config->islands = (int)terms[6];
-    config->target_ratio = terms[7];
+static void set_overrides(struct config *config, const double overrides[OVERRIDE_COUNT]) {
+    config->trials = (int64_t)overrides[0];
+    config->seconds = overrides[1];
+    config->patience = (int64_t)overrides[2];
+    config->target_us = overrides[3];
+    config->nice = overrides[4] != 0;
+    config->max_temperature_c = (int)overrides[5];
+    config->islands = (int)overrides[6];
+    config->target_ratio = overrides[7];
 }
 
-static void print_terms(const struct config *config, char texts[TERM_COUNT][32]) {
-    double terms[TERM_COUNT];
-    get_terms(config, terms);
-    for (int i = 0; i < TERM_COUNT; i++)
-        snprintf(texts[i], 32, "%.17g", terms[i]);
+static void print_overrides(const struct config *config, char texts[OVERRIDE_COUNT][32]) {
+    double overrides[OVERRIDE_COUNT];
+    get_overrides(config, overrides);
+    for (int i = 0; i < OVERRIDE_COUNT; i++)
+        snprintf(texts[i], 32, "%.17g", overrides[i]);
 }
 
 /* ---- a new run ---- */
@@ -94,22 +94,22 @@ static char *print_devices(const struct pool *pool) {
     return text;
 }
 
-int terms_create_store(struct session *session, struct error *error) {
+int session_create_store(struct session *session, struct error *error) {
     const struct config *config = session->config;
     const struct device_info *device = pool_device(session->pool);
     char seed[24], prefilter[32];
-    char terms[TERM_COUNT][32];
+    char overrides[OVERRIDE_COUNT][32];
     char hash[HASH_TEXT_SIZE];
     char names[CASES_MAX][CASE_NAME_SIZE];
     const char *goals[CASES_MAX];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)config->seed);
     snprintf(prefilter, sizeof prefilter, "%.17g", session->settings.prefilter);
-    print_terms(config, terms);
+    print_overrides(config, overrides);
     for (int g = 0; g < session->goal_count; g++) {
         config_goal_name(config, g, names[g]);
         goals[g] = names[g];
     }
-    char *device_line = wire_print_device(device);
+    char *device_line = protocol_print_device(device);
     char *devices = print_devices(session->pool);
     struct store_meta meta[META_MAX] = {
         {"config", config->text},
@@ -133,13 +133,13 @@ int terms_create_store(struct session *session, struct error *error) {
     int meta_count = 0;
     while (meta[meta_count].name != NULL)
         meta_count++;
-    for (int i = 0; i < TERM_COUNT; i++)
-        meta[meta_count++] = (struct store_meta){term_names[i], terms[i]};
-    const struct rules *rules = &session->templates[0]->space->rules;
-    char rule_names[RULES_MAX][OPERATOR_NAME_SIZE];
-    for (int r = 0; r < rules->count; r++) {
-        operator_print(OPERATOR_RULE, r, rule_names[r]);
-        meta[meta_count++] = (struct store_meta){rule_names[r], rules->rows[r].because};
+    for (int i = 0; i < OVERRIDE_COUNT; i++)
+        meta[meta_count++] = (struct store_meta){override_names[i], overrides[i]};
+    const struct hints *hints = &session->templates[0]->space->hints;
+    char rule_names[HINTS_MAX][OPERATOR_NAME_SIZE];
+    for (int r = 0; r < hints->count; r++) {
+        operator_print(OPERATOR_HINT, r, rule_names[r]);
+        meta[meta_count++] = (struct store_meta){rule_names[r], hints->rows[r].because};
     }
     char seed_names[CASES_MAX][META_NAME_SIZE], predicted_names[CASES_MAX][META_NAME_SIZE];
     for (int g = 0; g < session->goal_count; g++) {
@@ -159,7 +159,7 @@ int terms_create_store(struct session *session, struct error *error) {
 
 /* ---- a resumed run ---- */
 
-int terms_read_start(struct session *session, int goal, struct error *error) {
+int overrides_read_start(struct session *session, int goal, struct error *error) {
     char name[META_NAME_SIZE];
     snprintf(name, sizeof name, SEEDS_META, goal);
     if (store_meta_get(session->store, name, &session->seeds[goal], error) < 0)
@@ -180,31 +180,31 @@ static int read_meta_number(struct session *session, const char *name, double *n
 }
 
 /* Fills baseline_us and default_us, to which target_ratio refers. */
-static int read_references(struct session *session, struct error *error) {
+static int read_target_references(struct session *session, struct error *error) {
     const struct config *config = session->config;
-    struct yardstick *yardstick = NULL;
-    int status = yardstick_read(session->store, &yardstick, error) < 0 ? -1 : 0;
+    struct baseline_results *baseline = NULL;
+    int status = baseline_results_read(session->store, &baseline, error) < 0 ? -1 : 0;
     for (int goal = 0; status == 0 && goal < config_goal_count(config); goal++) {
-        struct store_trial *preset = NULL;
+        struct store_trial *default_trial = NULL;
         double logs = 0; /* NaN where a case has no figure */
         int first;
         int count;
         config_goal_cases(config, goal, &first, &count);
         for (int c = 0; c < count; c++)
-            logs += log(yardstick_p50_us(yardstick, first + c)) / count;
+            logs += log(baseline_results_p50_us(baseline, first + c)) / count;
         if (isfinite(logs))
             session->baseline_us[goal] = exp(logs);
-        status = preset_trial(session->store, goal, &preset, error);
-        if (preset != NULL && preset->outcome != NULL && preset->outcome->verdict == VERDICT_OK)
-            session->default_us[goal] = preset->outcome->score_us;
-        store_trial_free(preset);
+        status = default_trial_read(session->store, goal, &default_trial, error);
+        if (default_trial != NULL && default_trial->outcome != NULL && default_trial->outcome->verdict == VERDICT_OK)
+            session->default_us[goal] = default_trial->outcome->score_us;
+        store_trial_free(default_trial);
     }
-    yardstick_free(yardstick);
+    baseline_results_free(baseline);
     return status;
 }
 
 /* Returns 1 with the stored text in `to`; 0, with `to` unchanged, if the run stores none; -1. */
-static int read_meta_word(struct session *session, const char *name, char *to, size_t size,
+static int read_meta_text(struct session *session, const char *name, char *to, size_t size,
                           struct error *error) {
     char *text = NULL;
     int found = store_meta_get(session->store, name, &text, error);
@@ -214,9 +214,9 @@ static int read_meta_word(struct session *session, const char *name, char *to, s
     return found;
 }
 
-int terms_restore(struct session *session, struct error *error) {
+int overrides_restore(struct session *session, struct error *error) {
     struct config *config = session->config;
-    double terms[TERM_COUNT];
+    double overrides[OVERRIDE_COUNT];
     char *seed;
     char *recording;
     if (read_meta_number(session, "prefilter", &session->settings.prefilter, error) < 0 ||
@@ -229,33 +229,33 @@ int terms_restore(struct session *session, struct error *error) {
     if (seed != NULL)
         config->seed = strtoull(seed, NULL, 10);
     free(seed);
-    int found = read_meta_word(session, "devices", config->device, sizeof config->device, error);
+    int found = read_meta_text(session, "devices", config->device, sizeof config->device, error);
     if (found == 0) /* the run is older than runs on several devices */
-        found = read_meta_word(session, "device", config->device, sizeof config->device, error);
+        found = read_meta_text(session, "device", config->device, sizeof config->device, error);
     if (found < 0 ||
-        read_meta_word(session, "strategy", config->strategy, sizeof config->strategy, error) < 0)
+        read_meta_text(session, "strategy", config->strategy, sizeof config->strategy, error) < 0)
         return -1;
-    get_terms(config, terms);
-    for (int i = 0; i < TERM_COUNT; i++)
-        if (read_meta_number(session, term_names[i], &terms[i], error) < 0)
+    get_overrides(config, overrides);
+    for (int i = 0; i < OVERRIDE_COUNT; i++)
+        if (read_meta_number(session, override_names[i], &overrides[i], error) < 0)
             return -1;
-    set_terms(config, terms);
-    terms_apply(session);
-    return config->target_ratio > 0 ? read_references(session, error) : 0;
+    set_overrides(config, overrides);
+    overrides_apply(session);
+    return config->target_ratio > 0 ? read_target_references(session, error) : 0;
 }
 
-int terms_keep(struct session *session, struct error *error) {
+int overrides_save(struct session *session, struct error *error) {
     const struct session_settings *settings = &session->settings;
-    char texts[TERM_COUNT][32];
+    char texts[OVERRIDE_COUNT][32];
     if (settings->trials == 0 && settings->seconds == 0 && settings->patience == 0 &&
         settings->target_us == 0 && settings->target_ratio == 0 && !settings->nice &&
         settings->max_temperature_c == 0)
         return 0;
-    print_terms(session->config, texts);
+    print_overrides(session->config, texts);
     if (store_begin(session->store, error) < 0)
         return -1;
-    for (int i = 0; i < TERM_COUNT; i++)
-        if (store_meta_set(session->store, term_names[i], texts[i], error) < 0)
+    for (int i = 0; i < OVERRIDE_COUNT; i++)
+        if (store_meta_set(session->store, override_names[i], texts[i], error) < 0)
             return -1;
     return store_commit(session->store, error);
 }

@@ -16,18 +16,18 @@
 #include "cmd/session.h"
 
 /* Overwrites the config's values with those of the command line. */
-void terms_apply(struct session *session);
+void overrides_apply(struct session *session);
 
 /* Creates the run's store with all overrides; call it once workers and evolutions are there. */
-int terms_create_store(struct session *session, struct error *error);
+int session_create_store(struct session *session, struct error *error);
 
 /* Applies the overrides that the run stores, then those of the present command line. */
-int terms_restore(struct session *session, struct error *error);
+int overrides_restore(struct session *session, struct error *error);
 
 /* Fills `seeds` and `predicted` of a goal from the store. */
-int terms_read_start(struct session *session, int goal, struct error *error);
+int overrides_read_start(struct session *session, int goal, struct error *error);
 
 /* Stores the overrides of the present command line, so that the next resume uses them. */
-int terms_keep(struct session *session, struct error *error);
+int overrides_save(struct session *session, struct error *error);
 
 #endif

@@ -7,27 +7,27 @@
 #include <signal.h>
 #include <string.h>
 
-struct trying {
+struct try_context {
     struct config *config;
     struct template *template;
-    struct solo *solo;
+    struct single_trial *single_trial;
     int goal;
     bool json;
 };
 
 /* Runs all gates, including full timing and the final checks of a champion. */
-static int try_genome(struct trying *trying, const struct genome *genome, uint64_t seed,
+static int try_genome(struct try_context *context, const struct genome *genome, uint64_t seed,
                       struct trial_result *result, struct error *error) {
     struct trial_request request = {
-        .goal = trying->goal, .genome = *genome, .full = true, .promote = true, .seed = seed};
-    return solo_try(trying->solo, &request, result, error);
+        .goal = context->goal, .genome = *genome, .full = true, .promote = true, .seed = seed};
+    return single_trial_run(context->single_trial, &request, result, error);
 }
 
-static void add_case(const struct trying *trying, const struct case_outcome *outcome, int index,
+static void add_case(const struct try_context *context, const struct case_outcome *outcome, int index,
                      cJSON *array) {
     char name[CASE_NAME_SIZE];
     cJSON *object = cJSON_CreateObject();
-    template_print_shape(trying->template, &trying->template->cases[index], name);
+    template_print_shape(context->template, &context->template->cases[index], name);
     cJSON_AddStringToObject(object, "case", name);
     cJSON_AddNumberToObject(object, "p10_us", outcome->warm.p10_us);
     cJSON_AddNumberToObject(object, "p50_us", outcome->warm.p50_us);
@@ -40,15 +40,15 @@ static void add_case(const struct trying *trying, const struct case_outcome *out
     cJSON_AddItemToArray(array, object);
 }
 
-static void print_json(const struct trying *trying, const struct trial_result *result,
+static void print_json(const struct try_context *context, const struct trial_result *result,
                        double speedup) {
     const struct outcome *outcome = &result->outcome;
     const struct case_outcome *first = &outcome->cases[0];
     char genome[GENOME_TEXT_SIZE];
     cJSON *object = cJSON_CreateObject();
-    genome_print(&result->genome, trying->template->space, genome);
+    genome_print(&result->genome, context->template->space, genome);
     cJSON_AddStringToObject(object, "genome", genome);
-    cJSON_AddStringToObject(object, "device", solo_device(trying->solo)->name);
+    cJSON_AddStringToObject(object, "device", single_trial_device(context->single_trial)->name);
     cJSON_AddStringToObject(object, "verdict", verdict_name(outcome->verdict));
     cJSON_AddStringToObject(object, "reason", outcome->reason);
     cJSON_AddBoolToObject(object, "predicted", outcome->predicted);
@@ -61,7 +61,7 @@ static void print_json(const struct trying *trying, const struct trial_result *r
     cJSON_AddNumberToObject(object, "p90", first->warm.p90_us / 1000);
     cJSON_AddNumberToObject(object, "tflops", first->tflops);
     cJSON_AddNumberToObject(object, "ctas", first->ctas);
-    cJSON_AddNumberToObject(object, "sm_count", solo_device(trying->solo)->sm_count);
+    cJSON_AddNumberToObject(object, "sm_count", single_trial_device(context->single_trial)->sm_count);
     cJSON_AddNumberToObject(object, "registers", outcome->resources.registers);
     cJSON_AddNumberToObject(object, "smem_bytes", outcome->resources.smem_bytes);
     cJSON_AddNumberToObject(object, "spill_bytes", outcome->resources.spill_bytes);
@@ -69,59 +69,59 @@ static void print_json(const struct trying *trying, const struct trial_result *r
     cJSON_AddNumberToObject(object, "occupancy", outcome->resources.occupancy);
     cJSON *cases = cJSON_AddArrayToObject(object, "cases");
     for (int c = 0; c < outcome->case_count && outcome->verdict == VERDICT_OK; c++)
-        add_case(trying, &outcome->cases[c], c, cases);
-    cJSON_AddItemToObject(object, "gates", solo_json_gates(result));
+        add_case(context, &outcome->cases[c], c, cases);
+    cJSON_AddItemToObject(object, "gates", single_trial_json_gates(result));
     char *text = cJSON_Print(object);
     puts(text);
     free(text);
     cJSON_Delete(object);
 }
 
-static void print_text(const struct trying *trying, const struct trial_result *result,
+static void print_text(const struct try_context *context, const struct trial_result *result,
                        double speedup) {
     const struct outcome *outcome = &result->outcome;
     char text[GENOME_TEXT_SIZE];
-    genome_print(&result->genome, trying->template->space, text);
-    printf("%s\non %s\n", text, solo_device(trying->solo)->name);
-    solo_print_gates(result);
+    genome_print(&result->genome, context->template->space, text);
+    printf("%s\non %s\n", text, single_trial_device(context->single_trial)->name);
+    single_trial_print_gates(result);
     if (outcome->verdict != VERDICT_OK) {
         printf("%s: %s\n", verdict_name(outcome->verdict), outcome->reason);
         return;
     }
     for (int c = 0; c < outcome->case_count; c++) {
-        const struct case_outcome *one = &outcome->cases[c];
-        template_print_shape(trying->template, &trying->template->cases[c], text);
+        const struct case_outcome *timed = &outcome->cases[c];
+        template_print_shape(context->template, &context->template->cases[c], text);
         printf("%s: %.3f us%s (p90 %.3f), %.1f TFLOP/s, %d CTAs, error %.2e\n", text,
-               one->warm.p50_us, outcome->predicted ? " predicted" : "", one->warm.p90_us,
-               one->tflops, one->ctas, one->errors.relative_l2);
+               timed->warm.p50_us, outcome->predicted ? " predicted" : "", timed->warm.p90_us,
+               timed->tflops, timed->ctas, timed->errors.relative_l2);
     }
     if (speedup > 0)
         printf("speedup over the default genome: %.3f\n", speedup);
 }
 
-static int run_both(struct trying *trying, const char *genome_text, struct error *error) {
+static int run_with_default(struct try_context *context, const char *genome_text, struct error *error) {
     struct trial_result result;
-    struct trial_result preset;
+    struct trial_result default_result;
     struct genome genome;
-    struct genome standard = genome_default(trying->template->space);
-    uint64_t seed = solo_fresh_seed();
+    struct genome default_genome = genome_default(context->template->space);
+    uint64_t seed = single_trial_fresh_seed();
     double speedup = 0;
-    if (genome_parse(&genome, trying->template->space, genome_text, error) < 0 ||
-        try_genome(trying, &genome, seed, &result, error) < 0)
+    if (genome_parse(&genome, context->template->space, genome_text, error) < 0 ||
+        try_genome(context, &genome, seed, &result, error) < 0)
         return -1;
     /* Time the default genome in the same session, as the reference of the speedup. */
-    genome_canonicalise(&standard, trying->template->space);
+    genome_canonicalise(&default_genome, context->template->space);
     if (result.outcome.verdict == VERDICT_OK &&
-        space_check(trying->template->space, &standard, NULL)) {
-        if (try_genome(trying, &standard, seed + 1, &preset, error) < 0) {
+        space_check(context->template->space, &default_genome, NULL)) {
+        if (try_genome(context, &default_genome, seed + 1, &default_result, error) < 0) {
             trial_result_release(&result);
             return -1;
         }
-        if (preset.outcome.verdict == VERDICT_OK)
-            speedup = preset.outcome.score_us / result.outcome.score_us;
-        trial_result_release(&preset);
+        if (default_result.outcome.verdict == VERDICT_OK)
+            speedup = default_result.outcome.score_us / result.outcome.score_us;
+        trial_result_release(&default_result);
     }
-    (trying->json ? print_json : print_text)(trying, &result, speedup);
+    (context->json ? print_json : print_text)(context, &result, speedup);
     int status = result.outcome.verdict == VERDICT_OK ? STATUS_DONE : STATUS_GATE;
     trial_result_release(&result);
     return status;
@@ -133,7 +133,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const char *templates = NULL;
     int64_t goal = 0;
     bool diagnose = false;
-    struct trying trying = {0};
+    struct try_context context = {0};
     const struct option_row rows[] = {
         {"genome", "GENES", "BLOCK_M=64,WARPS=4,...; omitted genes have their defaults",
          OPTION_TEXT, &genome},
@@ -144,7 +144,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
         {"diagnose", NULL,
          "check memory accesses and races instead of timing (emulated devices only)", OPTION_FLAG,
          &diagnose},
-        {"json", NULL, "print one JSON object", OPTION_FLAG, &trying.json},
+        {"json", NULL, "print one JSON object", OPTION_FLAG, &context.json},
         {0},
     };
     if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
@@ -152,39 +152,39 @@ static int run(const struct verb *verb, int argc, char **argv) {
     struct error error = {0};
     int status = -1;
     signal(SIGPIPE, SIG_IGN);
-    trying.config = config_load(argv[0], templates, &error);
-    if (trying.config == NULL)
+    context.config = config_load(argv[0], templates, &error);
+    if (context.config == NULL)
         return error_report(&error);
-    if (trying.config->shapes->recorded != NULL) {
+    if (context.config->shapes->recorded != NULL) {
         error_input(&error,
                     "%s holds measurements, not a kernel to try: `evotile run %s` searches "
                     "them",
                     argv[0], argv[0]);
         goto done;
     }
-    if (goal >= config_goal_count(trying.config)) {
+    if (goal >= config_goal_count(context.config)) {
         error_input(&error, "there is no goal %lld: %s has %d, counted from 0: give another --goal",
-                    (long long)goal, argv[0], config_goal_count(trying.config));
+                    (long long)goal, argv[0], config_goal_count(context.config));
         goto done;
     }
-    trying.goal = (int)goal;
+    context.goal = (int)goal;
     if (device == NULL)
-        device = trying.config->device;
+        device = context.config->device;
     if (diagnose) {
-        status = diagnose_genome(trying.config, trying.goal, device, genome, trying.json, &error);
+        status = diagnose_genome(context.config, context.goal, device, genome, context.json, &error);
         goto done;
     }
-    trying.solo = solo_new(argv[0], trying.config->template_folder, device, &error);
-    if (trying.solo == NULL)
+    context.single_trial = single_trial_new(argv[0], context.config->template_folder, device, &error);
+    if (context.single_trial == NULL)
         goto done;
-    trying.template =
-        config_load_template(trying.config, trying.goal, solo_device(trying.solo), &error);
-    if (trying.template != NULL)
-        status = run_both(&trying, genome, &error);
+    context.template =
+        config_load_template(context.config, context.goal, single_trial_device(context.single_trial), &error);
+    if (context.template != NULL)
+        status = run_with_default(&context, genome, &error);
 done:
-    template_free(trying.template);
-    solo_free(trying.solo);
-    config_free(trying.config);
+    template_free(context.template);
+    single_trial_free(context.single_trial);
+    config_free(context.config);
     return status < 0 ? error_report(&error) : status;
 }
 

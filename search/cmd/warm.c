@@ -9,55 +9,55 @@
 #include <string.h>
 
 /* The distance of an earlier run's elite from a goal. The unit is a doubling of one dimension. */
-static const double specialised_apart = 2; /* a specialised dimension differs: another kernel */
-static const double device_apart = 1;
-static const double architecture_apart = 2;
-static const double rank_apart = 0.25;
+static const double specialised_distance = 2; /* a specialised dimension differs: another kernel */
+static const double device_model_distance = 1;
+static const double architecture_distance = 2;
+static const double rank_distance = 0.25;
 
 /* A genome from the leaderboard of an earlier run's goal. */
-struct elite {
+struct earlier_elite {
     char *genome;
     int run, goal, rank;
 };
 
-struct earlier {
+struct earlier_run {
     struct config *config;
     struct device_info device;
 };
 
-struct warm {
+struct warm_start {
     char *named;
     int run_count, elite_count;
-    struct earlier *runs;
-    struct elite *elites;
+    struct earlier_run *runs;
+    struct earlier_elite *elites;
 };
 
 /* ---- reading earlier runs ---- */
 
-static void *grown(void *array, int count, size_t size) {
+static void *grow_array(void *array, int count, size_t size) {
     void *more = realloc(array, (size_t)(count + 1) * size);
     if (more == NULL)
         BUG("out of memory");
     return more;
 }
 
-struct reading {
-    struct warm *warm;
+struct board_reading {
+    struct warm_start *warm_start;
     int goal, rank;
 };
 
 static int add_elite(void *context, const struct store_trial *trial, struct error *error) {
-    struct reading *reading = context;
-    struct warm *warm = reading->warm;
+    struct board_reading *reading = context;
+    struct warm_start *warm_start = reading->warm_start;
     (void)error;
-    warm->elites = grown(warm->elites, warm->elite_count, sizeof *warm->elites);
-    warm->elites[warm->elite_count++] =
-        (struct elite){strdup(trial->genome), warm->run_count - 1, reading->goal, reading->rank++};
+    warm_start->elites = grow_array(warm_start->elites, warm_start->elite_count, sizeof *warm_start->elites);
+    warm_start->elites[warm_start->elite_count++] =
+        (struct earlier_elite){strdup(trial->genome), warm_start->run_count - 1, reading->goal, reading->rank++};
     return 0;
 }
 
 /* Returns 1; 0 if it is a run of another template; -1. */
-static int read_run(struct warm *warm, const char *run_dir, const char *template_name,
+static int read_run(struct warm_start *warm_start, const char *run_dir, const char *template_name,
                     struct error *error) {
     char *name = NULL;
     struct store *store = store_open(run_dir, STORE_READ, error);
@@ -66,15 +66,15 @@ static int read_run(struct warm *warm, const char *run_dir, const char *template
         return -1;
     }
     int result = name != NULL && strcmp(name, template_name) == 0;
-    struct config *config = result == 1 ? session_config(store) : NULL;
+    struct config *config = result == 1 ? run_dir_config(store) : NULL;
     if (config != NULL) {
-        warm->runs = grown(warm->runs, warm->run_count, sizeof *warm->runs);
-        warm->runs[warm->run_count++] = (struct earlier){.config = config};
-        result = session_device(store, &warm->runs[warm->run_count - 1].device, error) < 0 ? -1 : 1;
+        warm_start->runs = grow_array(warm_start->runs, warm_start->run_count, sizeof *warm_start->runs);
+        warm_start->runs[warm_start->run_count++] = (struct earlier_run){.config = config};
+        result = run_dir_device(store, &warm_start->runs[warm_start->run_count - 1].device, error) < 0 ? -1 : 1;
     }
     for (int goal = 0; config != NULL && result == 1 && goal < store_goal_count(store); goal++) {
-        struct reading reading = {warm, goal, 0};
-        if (store_board(store, goal, WARM_FOUND, 0, add_elite, &reading, error) < 0)
+        struct board_reading reading = {warm_start, goal, 0};
+        if (store_board(store, goal, WARM_START_FOUND_MAX, 0, add_elite, &reading, error) < 0)
             result = -1;
     }
     free(name);
@@ -82,7 +82,7 @@ static int read_run(struct warm *warm, const char *run_dir, const char *template
     return result;
 }
 
-static int read_folder(struct warm *warm, const char *folder, const char *template_name,
+static int read_run_folders(struct warm_start *warm_start, const char *folder, const char *template_name,
                        struct error *error) {
     char run_dir[PATH_SIZE];
     char **names;
@@ -94,23 +94,23 @@ static int read_folder(struct warm *warm, const char *folder, const char *templa
         struct error ignored;
         if (path_join(run_dir, folder, names[i], error) < 0)
             result = -1;
-        else if (path_is_dir(run_dir) && store_present(run_dir, &ignored) == 1 &&
-                 read_run(warm, run_dir, template_name, &ignored) < 0)
+        else if (path_is_dir(run_dir) && store_holds_run(run_dir, &ignored) == 1 &&
+                 read_run(warm_start, run_dir, template_name, &ignored) < 0)
             log_warn("%s is skipped: %s", run_dir, ignored.text);
     }
     path_list_free(names, count);
     return result;
 }
 
-static int read_runs(struct warm *warm, const char *path, const char *template_name,
+static int read_runs(struct warm_start *warm_start, const char *path, const char *template_name,
                      struct error *error) {
     if (!path_is_dir(path))
         return error_input(error, "--warm-start %s: there is no such run, or folder of runs", path);
-    int present = store_present(path, error);
+    int present = store_holds_run(path, error);
     if (present < 0 ||
-        (present == 1 ? read_run : read_folder)(warm, path, template_name, error) < 0)
+        (present == 1 ? read_run : read_run_folders)(warm_start, path, template_name, error) < 0)
         return -1;
-    if (warm->elite_count == 0)
+    if (warm_start->elite_count == 0)
         return error_input(error,
                            "--warm-start %s: no run there has a trial of template %s on its board: "
                            "name another run, or leave the option out",
@@ -118,29 +118,29 @@ static int read_runs(struct warm *warm, const char *path, const char *template_n
     return 0;
 }
 
-struct warm *warm_open(const char *named, const char *runs, const char *template_name,
+struct warm_start *warm_start_open(const char *named, const char *runs, const char *template_name,
                        struct error *error) {
-    struct warm *warm = calloc(1, sizeof *warm);
-    if (warm == NULL)
+    struct warm_start *warm_start = calloc(1, sizeof *warm_start);
+    if (warm_start == NULL)
         BUG("out of memory");
-    warm->named = named != NULL ? strdup(named) : NULL;
-    if (runs == NULL || read_runs(warm, runs, template_name, error) == 0)
-        return warm;
-    warm_close(warm);
+    warm_start->named = named != NULL ? strdup(named) : NULL;
+    if (runs == NULL || read_runs(warm_start, runs, template_name, error) == 0)
+        return warm_start;
+    warm_start_close(warm_start);
     return NULL;
 }
 
-void warm_close(struct warm *warm) {
-    if (warm == NULL)
+void warm_start_close(struct warm_start *warm_start) {
+    if (warm_start == NULL)
         return;
-    for (int i = 0; i < warm->run_count; i++)
-        config_free(warm->runs[i].config);
-    for (int i = 0; i < warm->elite_count; i++)
-        free(warm->elites[i].genome);
-    free(warm->runs);
-    free(warm->elites);
-    free(warm->named);
-    free(warm);
+    for (int i = 0; i < warm_start->run_count; i++)
+        config_free(warm_start->runs[i].config);
+    for (int i = 0; i < warm_start->elite_count; i++)
+        free(warm_start->elites[i].genome);
+    free(warm_start->runs);
+    free(warm_start->elites);
+    free(warm_start->named);
+    free(warm_start);
 }
 
 /* ---- distances ---- */
@@ -154,7 +154,7 @@ static double case_distance(const struct template *ours, const struct shape *sha
         int64_t was = template_dimension(theirs, other, ours->dimensions[d].name, value);
         if (value != was && !ours->dimensions[d].real) /* real ones do not change the work */
             distance += ours->dimensions[d].specialised
-                            ? specialised_apart
+                            ? specialised_distance
                             : fabs(log2((double)(value + 1) / (double)(was + 1)));
     }
     return distance;
@@ -182,26 +182,26 @@ static double goal_distance(const struct config *ours, int goal, const struct co
 static double device_distance(const struct device_info *ours, const struct device_info *theirs) {
     if (strcmp(ours->name, theirs->name) == 0)
         return 0;
-    return device_apart +
-           (ours->compute_capability != theirs->compute_capability ? architecture_apart : 0) +
+    return device_model_distance +
+           (ours->compute_capability != theirs->compute_capability ? architecture_distance : 0) +
            fabs(log2((ours->sm_count + 1.0) / (theirs->sm_count + 1.0)));
 }
 
 /* ---- the genomes of a goal ---- */
 
-struct near {
+struct ranked_elite {
     double distance;
     int elite;
 };
 
 static int by_distance(const void *left, const void *right) {
-    const struct near *a = left, *b = right;
+    const struct ranked_elite *a = left, *b = right;
     if (a->distance != b->distance)
         return a->distance < b->distance ? -1 : 1;
     return a->elite - b->elite;
 }
 
-static bool add(struct genome *genomes, int *count, const struct genome *genome) {
+static bool add_unique(struct genome *genomes, int *count, const struct genome *genome) {
     for (int i = 0; i < *count; i++)
         if (genome_equal(&genomes[i], genome))
             return false;
@@ -209,48 +209,48 @@ static bool add(struct genome *genomes, int *count, const struct genome *genome)
     return true;
 }
 
-static int add_named(const struct warm *warm, const struct space *space, struct genome *genomes,
+static int add_named(const struct warm_start *warm_start, const struct space *space, struct genome *genomes,
                      struct error *error) {
-    struct genome named[WARM_NAMED];
+    struct genome named[WARM_START_NAMED_MAX];
     struct problem problem;
     int count = 0;
-    int given = warm_parse(warm->named, space, named, WARM_NAMED, error);
+    int given = warm_start_parse(warm_start->named, space, named, WARM_START_NAMED_MAX, error);
     if (given < 0)
         return error_prefix(error, "--seed-genome");
     for (int i = 0; i < given; i++)
         if (space_check(space, &named[i], &problem))
-            add(genomes, &count, &named[i]);
+            add_unique(genomes, &count, &named[i]);
         else
             log_warn("genome %d of --seed-genome is skipped: %s", i + 1, problem.text);
     return count;
 }
 
-int warm_genomes(const struct warm *warm, const struct config *config, int goal,
+int warm_start_genomes(const struct warm_start *warm_start, const struct config *config, int goal,
                  const struct template *template, const struct device_info *device,
-                 struct genome genomes[WARM_MAX], struct error *error) {
+                 struct genome genomes[WARM_START_MAX], struct error *error) {
     const struct space *space = template->space;
-    int count = warm->named != NULL ? add_named(warm, space, genomes, error) : 0;
+    int count = warm_start->named != NULL ? add_named(warm_start, space, genomes, error) : 0;
     if (count < 0)
         return -1;
-    struct near *order = calloc((size_t)warm->elite_count + 1, sizeof *order);
+    struct ranked_elite *order = calloc((size_t)warm_start->elite_count + 1, sizeof *order);
     if (order == NULL)
         BUG("out of memory");
-    for (int i = 0; i < warm->elite_count; i++) {
-        const struct elite *elite = &warm->elites[i];
-        const struct earlier *run = &warm->runs[elite->run];
+    for (int i = 0; i < warm_start->elite_count; i++) {
+        const struct earlier_elite *elite = &warm_start->elites[i];
+        const struct earlier_run *run = &warm_start->runs[elite->run];
         order[i] =
-            (struct near){goal_distance(config, goal, run->config, elite->goal) +
-                              device_distance(device, &run->device) + rank_apart * elite->rank,
+            (struct ranked_elite){goal_distance(config, goal, run->config, elite->goal) +
+                              device_distance(device, &run->device) + rank_distance * elite->rank,
                           i};
     }
-    qsort(order, (size_t)warm->elite_count, sizeof *order, by_distance);
+    qsort(order, (size_t)warm_start->elite_count, sizeof *order, by_distance);
     int found = 0;
-    for (int i = 0; i < warm->elite_count && found < WARM_FOUND; i++) {
+    for (int i = 0; i < warm_start->elite_count && found < WARM_START_FOUND_MAX; i++) {
         struct genome genome;
         struct error ignored;
-        if (genome_parse(&genome, space, warm->elites[order[i].elite].genome, &ignored) == 0 &&
+        if (genome_parse(&genome, space, warm_start->elites[order[i].elite].genome, &ignored) == 0 &&
             space_check(space, &genome, NULL))
-            found += add(genomes, &count, &genome);
+            found += add_unique(genomes, &count, &genome);
     }
     free(order);
     return count;
@@ -258,7 +258,7 @@ int warm_genomes(const struct warm *warm, const struct config *config, int goal,
 
 /* ---- as text ---- */
 
-char *warm_print(const struct genome *genomes, int count, const struct space *space) {
+char *warm_start_print(const struct genome *genomes, int count, const struct space *space) {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -273,14 +273,14 @@ char *warm_print(const struct genome *genomes, int count, const struct space *sp
     return text;
 }
 
-int warm_parse(const char *text, const struct space *space, struct genome *genomes, int most,
+int warm_start_parse(const char *text, const struct space *space, struct genome *genomes, int genomes_max,
                struct error *error) {
     int count = 0;
     while (*text != '\0') {
         char genome[GENOME_TEXT_SIZE];
         size_t length = strcspn(text, ";");
-        if (count == most)
-            return error_input(error, "at most %d genomes", most);
+        if (count == genomes_max)
+            return error_input(error, "at most %d genomes", genomes_max);
         if (length >= sizeof genome)
             return error_input(error, "the genome is too long: %.60s...", text);
         snprintf(genome, sizeof genome, "%.*s", (int)length, text);

@@ -25,35 +25,35 @@ enum { FILE_ROWS = 32, FILE_COLUMNS = 110 };
 
 /* ---- in a terminal ---- */
 
-static void show_cell(int row, int column, const struct canvas_cell *cell) {
+static void show_cell(int row, int column, const struct text_plot_cell *cell) {
     static const attr_t attributes[] = {
-        [CANVAS_PLAIN] = A_NORMAL,
-        [CANVAS_BOLD] = A_BOLD,
-        [CANVAS_DIM] = A_DIM,
-        [CANVAS_WARNING] = A_REVERSE,
+        [TEXT_PLOT_PLAIN] = A_NORMAL,
+        [TEXT_PLOT_BOLD] = A_BOLD,
+        [TEXT_PLOT_DIM] = A_DIM,
+        [TEXT_PLOT_WARNING] = A_REVERSE,
     };
-    wchar_t text[2] = {cell->letter, L'\0'};
+    wchar_t text[2] = {cell->character, L'\0'};
     attrset(attributes[cell->style]);
     mvaddnwstr(row, column, text, 1);
 }
 
-static void show(const struct live *live, bool by_trials, bool unicode) {
-    struct canvas canvas = {.rows = LINES - 1, .columns = COLS, .unicode = unicode};
-    canvas_init(&canvas);
-    screen_draw(live, by_trials, &canvas);
-    for (int row = 0; row < canvas.rows; row++)
-        for (int column = 0; column < canvas.columns; column++)
-            show_cell(row, column, canvas_at(&canvas, row, column));
+static void draw_view(const struct run_stats *stats, bool by_trials, bool unicode) {
+    struct text_plot plot = {.rows = LINES - 1, .columns = COLS, .unicode = unicode};
+    text_plot_init(&plot);
+    watch_view_draw(stats, by_trials, &plot);
+    for (int row = 0; row < plot.rows; row++)
+        for (int column = 0; column < plot.columns; column++)
+            show_cell(row, column, text_plot_at(&plot, row, column));
     attrset(A_DIM);
     mvprintw(LINES - 1, 0, "q: quit   t: by %s%s", by_trials ? "time  " : "trials",
-             store_goal_count(live->store) > 1 ? "   left, right: other goals" : "");
+             store_goal_count(stats->store) > 1 ? "   left, right: other goals" : "");
     refresh();
-    canvas_release(&canvas);
+    text_plot_release(&plot);
 }
 
 /* Refreshes the view until the user quits. It continues when the run ends, because the run may be
    resumed. */
-static int watch_screen(SCREEN *screen, struct live *live, double interval_s, bool unicode,
+static int watch_screen(SCREEN *screen, struct run_stats *stats, double interval_s, bool unicode,
                         struct error *error) {
     bool by_trials = false;
     int status = 0;
@@ -64,13 +64,13 @@ static int watch_screen(SCREEN *screen, struct live *live, double interval_s, bo
     curs_set(0);
     timeout((int)(1000 * fmin(interval_s, 86400)));
     while (status == 0 && key != 'q') {
-        show(live, by_trials, unicode);
+        draw_view(stats, by_trials, unicode);
         key = getch();
         by_trials ^= key == 't';
         if (key == KEY_LEFT || key == KEY_RIGHT)
-            status = live_turn(live, key == KEY_LEFT ? -1 : 1, error);
+            status = run_stats_turn_goal(stats, key == KEY_LEFT ? -1 : 1, error);
         else if (key == ERR) /* no key within the interval */
-            status = live_refresh(live, error);
+            status = run_stats_refresh(stats, error);
     }
     endwin();
     delscreen(screen);
@@ -79,84 +79,84 @@ static int watch_screen(SCREEN *screen, struct live *live, double interval_s, bo
 
 /* ---- in a log ---- */
 
-static int watch_log(struct live *live, double interval_s, struct error *error) {
-    const struct timespec pause = {(time_t)interval_s, (long)(1e9 * fmod(interval_s, 1))};
+static int watch_log(struct run_stats *stats, double interval_s, struct error *error) {
+    const struct timespec delay = {(time_t)interval_s, (long)(1e9 * fmod(interval_s, 1))};
     for (;;) {
         char text[1024];
-        screen_line(live, text, sizeof text);
+        watch_view_print_line(stats, text, sizeof text);
         printf("%s\n", text);
-        if (fflush(stdout) != 0 || live_is_over(live))
+        if (fflush(stdout) != 0 || run_stats_is_over(stats))
             return 0;
-        nanosleep(&pause, NULL);
-        if (live_refresh(live, error) < 0)
+        nanosleep(&delay, NULL);
+        if (run_stats_refresh(stats, error) < 0)
             return -1;
     }
 }
 
 /* ---- once ---- */
 
-static int size_of(const char *variable, int otherwise) {
+static int read_size(const char *variable, int fallback) {
     const char *text = getenv(variable);
     long number = text != NULL ? strtol(text, NULL, 10) : 0;
-    return number >= 20 && number <= 1000 ? (int)number : otherwise;
+    return number >= 20 && number <= 1000 ? (int)number : fallback;
 }
 
-static void print_once(const struct live *live, bool unicode) {
-    struct canvas canvas = {.rows = size_of("LINES", FILE_ROWS),
-                            .columns = size_of("COLUMNS", FILE_COLUMNS),
+static void print_once(const struct run_stats *stats, bool unicode) {
+    struct text_plot plot = {.rows = read_size("LINES", FILE_ROWS),
+                            .columns = read_size("COLUMNS", FILE_COLUMNS),
                             .unicode = unicode};
-    canvas_init(&canvas);
-    screen_draw(live, false, &canvas);
-    canvas_write(&canvas, stdout);
-    canvas_release(&canvas);
+    text_plot_init(&plot);
+    watch_view_draw(stats, false, &plot);
+    text_plot_write(&plot, stdout);
+    text_plot_release(&plot);
 }
 
-static cJSON *json_of_top(const struct live *live) {
+static cJSON *top_json(const struct run_stats *stats) {
     cJSON *list = cJSON_CreateArray();
-    for (int i = 0; i < live->top_count; i++) {
-        cJSON *one = cJSON_CreateObject();
-        cJSON_AddNumberToObject(one, "trial", (double)live->top[i].trial);
-        cJSON_AddNumberToObject(one, "score_us", live->top[i].score_us);
-        cJSON_AddBoolToObject(one, "predicted", live->top[i].predicted);
-        cJSON_AddStringToObject(one, "operator", live->top[i].operator_name);
-        cJSON_AddStringToObject(one, "differs", live->top[i].genome);
-        cJSON_AddItemToArray(list, one);
+    for (int i = 0; i < stats->top_count; i++) {
+        cJSON *item = cJSON_CreateObject();
+        cJSON_AddNumberToObject(item, "trial", (double)stats->top[i].trial);
+        cJSON_AddNumberToObject(item, "score_us", stats->top[i].score_us);
+        cJSON_AddBoolToObject(item, "predicted", stats->top[i].predicted);
+        cJSON_AddStringToObject(item, "operator", stats->top[i].operator_name);
+        cJSON_AddStringToObject(item, "differs", stats->top[i].genome);
+        cJSON_AddItemToArray(list, item);
     }
     return list;
 }
 
-static void print_json(const struct live *live) {
+static void print_json(const struct run_stats *stats) {
     cJSON *root = cJSON_CreateObject();
-    cJSON_AddStringToObject(root, "run", store_run_dir(live->store));
-    cJSON_AddBoolToObject(root, "over", live_is_over(live));
+    cJSON_AddStringToObject(root, "run", store_run_dir(stats->store));
+    cJSON_AddBoolToObject(root, "over", run_stats_is_over(stats));
     cJSON_AddItemToObject(root, "status",
-                          live->has_bulletin ? bulletin_json(&live->bulletin) : cJSON_CreateNull());
-    cJSON_AddNumberToObject(root, "trials", (double)live->told);
+                          stats->has_status ? run_status_json(&stats->status) : cJSON_CreateNull());
+    cJSON_AddNumberToObject(root, "trials", (double)stats->told);
     cJSON *verdicts = cJSON_AddObjectToObject(root, "verdicts");
     for (int v = 0; v < VERDICT_COUNT; v++)
-        cJSON_AddNumberToObject(verdicts, verdict_name((enum verdict)v), (double)live->verdicts[v]);
+        cJSON_AddNumberToObject(verdicts, verdict_name((enum verdict)v), (double)stats->verdicts[v]);
     cJSON *operators = cJSON_AddArrayToObject(root, "operators");
-    for (int i = 0; i < live->operator_count; i++) {
-        cJSON *one = cJSON_CreateObject();
-        cJSON_AddStringToObject(one, "operator", live->operators[i].name);
-        cJSON_AddNumberToObject(one, "trials", (double)live->operators[i].told);
-        cJSON_AddNumberToObject(one, "ok", (double)live->operators[i].ok);
-        cJSON_AddNumberToObject(one, "champions", (double)live->operators[i].crowned);
-        cJSON_AddItemToArray(operators, one);
+    for (int i = 0; i < stats->operator_count; i++) {
+        cJSON *item = cJSON_CreateObject();
+        cJSON_AddStringToObject(item, "operator", stats->operators[i].name);
+        cJSON_AddNumberToObject(item, "trials", (double)stats->operators[i].told);
+        cJSON_AddNumberToObject(item, "ok", (double)stats->operators[i].ok);
+        cJSON_AddNumberToObject(item, "champions", (double)stats->operators[i].accepted);
+        cJSON_AddItemToArray(operators, item);
     }
     cJSON *champions = cJSON_AddArrayToObject(root, "champions");
-    for (int i = 0; i < live->champion_count; i++) {
-        const struct store_champion *champion = &live->champions[i];
-        cJSON *one = cJSON_CreateObject();
-        cJSON_AddNumberToObject(one, "goal", champion->goal);
-        cJSON_AddNumberToObject(one, "trial", (double)champion->trial);
-        cJSON_AddNumberToObject(one, "seconds", champion->crowned - live->created);
-        cJSON_AddNumberToObject(one, "score_us", champion->score_us);
-        cJSON_AddItemToArray(champions, one);
+    for (int i = 0; i < stats->champion_count; i++) {
+        const struct store_champion *champion = &stats->champions[i];
+        cJSON *item = cJSON_CreateObject();
+        cJSON_AddNumberToObject(item, "goal", champion->goal);
+        cJSON_AddNumberToObject(item, "trial", (double)champion->trial);
+        cJSON_AddNumberToObject(item, "seconds", champion->accepted - stats->created);
+        cJSON_AddNumberToObject(item, "score_us", champion->score_us);
+        cJSON_AddItemToArray(champions, item);
     }
-    cJSON_AddNumberToObject(root, "goal", live->goal);
-    cJSON_AddStringToObject(root, "goal_name", store_goal_name(live->store, live->goal));
-    cJSON_AddItemToObject(root, "top", json_of_top(live));
+    cJSON_AddNumberToObject(root, "goal", stats->goal);
+    cJSON_AddStringToObject(root, "goal_name", store_goal_name(stats->store, stats->goal));
+    cJSON_AddItemToObject(root, "top", top_json(stats));
     table_print_json(root, stdout);
 }
 
@@ -176,12 +176,12 @@ static SCREEN *open_terminal(void) {
     return NULL;
 }
 
-static int watch(struct live *live, double interval_s, bool unicode, struct error *error) {
+static int watch(struct run_stats *stats, double interval_s, bool unicode, struct error *error) {
     SCREEN *screen = open_terminal();
-    double otherwise_s = screen != NULL ? terminal_interval_s : log_interval_s;
-    double every_s = interval_s > 0 ? interval_s : otherwise_s;
-    return screen != NULL ? watch_screen(screen, live, every_s, unicode, error)
-                          : watch_log(live, every_s, error);
+    double default_interval_s = screen != NULL ? terminal_interval_s : log_interval_s;
+    double refresh_s = interval_s > 0 ? interval_s : default_interval_s;
+    return screen != NULL ? watch_screen(screen, stats, refresh_s, unicode, error)
+                          : watch_log(stats, refresh_s, error);
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
@@ -205,28 +205,28 @@ static int run(const struct verb *verb, int argc, char **argv) {
         error_input(&error, "watch: --once and --json are mutually exclusive: give one");
         return error_report(&error);
     }
-    struct live *live = live_open(argv[0], &error);
-    if (live == NULL)
+    struct run_stats *stats = run_stats_open(argv[0], &error);
+    if (stats == NULL)
         return error_report(&error);
-    int goals = store_goal_count(live->store);
+    int goals = store_goal_count(stats->store);
     int status = 0;
     if (goal >= goals)
         status = error_input(&error, "%s has no goal %lld: --goal must be from 0 to %d", argv[0],
                              (long long)goal, goals - 1);
     if (status == 0)
-        status = live_refresh(live, &error);
+        status = run_stats_refresh(stats, &error);
     if (status == 0 && goal >= 0)
-        status = live_turn(live, (int)goal - live->goal, &error);
+        status = run_stats_turn_goal(stats, (int)goal - stats->goal, &error);
     /* Only LC_CTYPE: numbers keep the format of the C locale. */
     setlocale(LC_CTYPE, "");
     bool unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
     if (status == 0 && json)
-        print_json(live);
+        print_json(stats);
     else if (status == 0 && once)
-        print_once(live, unicode);
+        print_once(stats, unicode);
     else if (status == 0)
-        status = watch(live, interval_s, unicode, &error);
-    live_close(live);
+        status = watch(stats, interval_s, unicode, &error);
+    run_stats_close(stats);
     return status < 0 ? error_report(&error) : STATUS_DONE;
 }
 

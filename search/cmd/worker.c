@@ -25,13 +25,13 @@ struct worker {
     struct config *config;
     struct device *device;
     struct compiler *compiler;
-    struct bench *bench;
+    struct evaluator *evaluator;
     struct cache *cache;
 };
 
 /* ---- the pipe ---- */
 
-static void say(struct worker *worker, char *line) {
+static void write_line(struct worker *worker, char *line) {
     fputs(line, worker->out);
     fputc('\n', worker->out);
     fflush(worker->out);
@@ -39,7 +39,7 @@ static void say(struct worker *worker, char *line) {
 }
 
 /* Reads the next line. Returns false at end of file: the parent has exited. */
-static bool listen(char **line, size_t *room) {
+static bool read_line(char **line, size_t *room) {
     ssize_t length = getline(line, room, stdin);
     if (length <= 0)
         return false;
@@ -49,7 +49,7 @@ static bool listen(char **line, size_t *room) {
 
 /* ---- starting ---- */
 
-static int start(struct worker *worker, const char *config_path, const char *template_folder,
+static int start_worker(struct worker *worker, const char *config_path, const char *template_folder,
                  const char *spec, struct device_info *info, struct error *error) {
     char *text = path_read_file(config_path, 64 << 20, NULL, error);
     if (text == NULL)
@@ -71,25 +71,25 @@ static int start(struct worker *worker, const char *config_path, const char *tem
         if (worker->device == NULL)
             return -1;
         if (worker->device->backend == &emulated_backend)
-            emulated_spread(worker->device, worker->threads);
+            emulated_set_threads(worker->device, worker->threads);
         *info = worker->device->info;
     }
     worker->cache = cache_new(NULL, 0);
-    const struct image_cache images = images_cached(worker->cache);
+    const struct image_cache images = image_cache_on_disk(worker->cache);
     worker->compiler = compiler_new(worker->config, info, &images, error);
     if (worker->compiler == NULL)
         return -1;
     if (worker->has_device) {
-        worker->bench = bench_new(worker->config, worker->device, worker->compiler, error);
-        if (worker->bench == NULL)
+        worker->evaluator = evaluator_new(worker->config, worker->device, worker->compiler, error);
+        if (worker->evaluator == NULL)
             return -1;
         *info = worker->device->info; /* now with the calibrated ceilings */
     }
     return 0;
 }
 
-static void stop(struct worker *worker) {
-    bench_free(worker->bench);
+static void release_worker(struct worker *worker) {
+    evaluator_free(worker->evaluator);
     compiler_free(worker->compiler);
     cache_free(worker->cache);
     if (worker->device != NULL)
@@ -100,20 +100,20 @@ static void stop(struct worker *worker) {
 /* ---- working ---- */
 
 /* True if the device can still be used after the trial. */
-static bool survived(const struct worker *worker, const struct outcome *outcome) {
+static bool device_survived(const struct worker *worker, const struct outcome *outcome) {
     return !worker->has_device || worker->device == NULL || worker->device->info.predicts ||
            (outcome->verdict != VERDICT_CRASHED && outcome->verdict != VERDICT_TIMEOUT);
 }
 
 /* Fills the outcome from the recorded space. */
-static void look_up(const struct recorded *recorded, struct trial_result *result) {
+static void read_recorded(const struct recorded *recorded, struct trial_result *result) {
     int64_t row = recorded_find(recorded, &result->genome);
     struct outcome *outcome = &result->outcome;
     if (row < 0)
         BUG("trial %lld is not a row of the recorded space", (long long)result->number);
     outcome->verdict = recorded->verdicts[row];
     outcome_set_cases(outcome, 1);
-    trial_gate(result, "recorded", outcome->verdict == VERDICT_OK, 0, "row %lld", (long long)row);
+    trial_add_gate(result, "recorded", outcome->verdict == VERDICT_OK, 0, "row %lld", (long long)row);
     if (outcome->verdict != VERDICT_OK) {
         snprintf(outcome->reason, sizeof outcome->reason, "recorded as %s",
                  verdict_cache_name(outcome->verdict));
@@ -126,15 +126,15 @@ static void look_up(const struct recorded *recorded, struct trial_result *result
     warm->p10_us = warm->p50_us = warm->p90_us = warm->samples_us[0] = us;
 }
 
-static int work(struct worker *worker, const struct trial_request *request,
+static int run_trial(struct worker *worker, const struct trial_request *request,
                 struct trial_result *result, struct error *error) {
     struct device_image images[CASES_MAX];
-    trial_result_begin(result, request);
+    trial_result_init(result, request);
     if (worker->config->shapes->recorded != NULL) {
         snprintf(result->worker, sizeof result->worker, "recorded");
-        look_up(worker->config->shapes->recorded, result);
-        if (request->rival.present) /* recorded times decide without a duel */
-            result->rival = request->rival.trial;
+        read_recorded(worker->config->shapes->recorded, result);
+        if (request->opponent.present) /* recorded times decide without a duel */
+            result->opponent = request->opponent.trial;
         return 0;
     }
     snprintf(result->worker, sizeof result->worker, "%s",
@@ -143,64 +143,64 @@ static int work(struct worker *worker, const struct trial_request *request,
     if (status != 0)
         return status < 0 ? -1 : 0;
     if (worker->has_device)
-        status = bench_try(worker->bench, request, images, result, error);
+        status = evaluator_run(worker->evaluator, request, images, result, error);
     for (int c = 0; c < CASES_MAX; c++)
         nvrtc_image_release(&images[c]);
     return status;
 }
 
-static int serve(struct worker *worker, struct error *error) {
+static int serve_requests(struct worker *worker, struct error *error) {
     char *line = NULL;
     size_t room = 0;
     int status = 0;
-    while (status == 0 && listen(&line, &room)) {
-        struct wire_message message;
+    while (status == 0 && read_line(&line, &room)) {
+        struct protocol_message message;
         struct trial_result result;
-        if (wire_read(line, &message, error) < 0) {
+        if (protocol_read(line, &message, error) < 0) {
             status = -1;
             break;
         }
-        if (message.kind != WIRE_REQUEST)
+        if (message.kind != PROTOCOL_REQUEST)
             BUG("a worker was sent something other than a request");
-        status = work(worker, &message.request, &result, error);
+        status = run_trial(worker, &message.request, &result, error);
         trial_request_release(&message.request);
         if (status == 0)
-            say(worker, wire_print_result(&result));
-        bool lost = status == 0 && !survived(worker, &result.outcome);
+            write_line(worker, protocol_print_result(&result));
+        bool device_lost = status == 0 && !device_survived(worker, &result.outcome);
         trial_result_release(&result);
-        if (lost)
+        if (device_lost)
             _exit(STATUS_FAILED); /* the context is lost: cleaning up through the driver can hang */
     }
     free(line);
     return status;
 }
 
-static int run_enlisted(const struct enlistment *how) {
+static int run_queue_worker(const struct queue_worker_settings *how) {
     struct error error = {0};
-    return enlist(how, &error) < 0 ? error_report(&error) : STATUS_DONE;
+    return queue_worker_run(how, &error) < 0 ? error_report(&error) : STATUS_DONE;
 }
 
 /* One process for each device model, because a run has only one model. */
-static int enlist_models(struct enlistment *how) {
+static int run_queue_workers(struct queue_worker_settings *how) {
     struct error error = {0};
-    struct models models;
-    struct fleet fleet = {0};
+    struct gpu_groups groups;
+    struct process_group group = {0};
     signal(SIGPIPE, SIG_IGN);
     if (how->devices == NULL)
         how->devices = "auto";
-    if (models_read(&models, how->devices, &error) < 0)
+    if (gpu_groups_read(&groups, how->devices, &error) < 0)
         return error_report(&error);
-    if (models.count == 1)
-        return run_enlisted(how);
-    for (int m = 0; m < models.count; m++) {
-        struct enlistment its = *how;
-        its.devices = models.items[m].devices;
-        its.compile_workers = models_compile_workers(&models, m, how->compile_workers);
-        if (fleet_fork(&fleet) == 0)
-            _exit(run_enlisted(&its));
+    if (groups.count == 1)
+        return run_queue_worker(how);
+    for (int m = 0; m < groups.count; m++) {
+        struct queue_worker_settings group_settings = *how;
+        group_settings.devices = groups.items[m].devices;
+        group_settings.compile_workers = gpu_groups_compile_workers(&groups, m, how->compile_workers);
+        if (process_group_fork(&group) == 0)
+            _exit(run_queue_worker(&group_settings));
     }
-    fleet_wait(&fleet, NULL);
-    return fleet.status;
+    process_group_wait(&group, NULL);
+    return group.status;
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
@@ -210,16 +210,16 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const char *spec = NULL;
     bool watched = false;
     int64_t threads = 1;
-    struct enlistment how = {.compile_workers = -1};
+    struct queue_worker_settings how = {.compile_workers = -1};
     const struct option_row rows[] = {
-        {"queue", "URL", "a NATS server: nats://HOST:4222, or tls://", OPTION_TEXT, &how.link.url},
+        {"queue", "URL", "a NATS server: nats://HOST:4222, or tls://", OPTION_TEXT, &how.connection.url},
         {"device", "LIST", "auto, cuda:all, or some: cuda:0,cuda:2", OPTION_TEXT, &spec},
         {"credentials", "FILE", "a token, USER:PASSWORD, an NKey pair or NATS credentials",
-         OPTION_TEXT, &how.link.credentials},
+         OPTION_TEXT, &how.connection.credentials},
         {"ca", "FILE", "the certificate authority of its TLS certificate", OPTION_TEXT,
-         &how.link.authority},
+         &how.connection.authority},
         {"insecure", NULL, "accept a server on another host without credentials", OPTION_FLAG,
-         &how.link.insecure},
+         &how.connection.insecure},
         {"idle", "T", "leave after T without work", OPTION_DURATION, &how.idle_s},
         {"compile-workers", "N", "compile processes (default: the cores, less one for each device)",
          OPTION_INTEGER, &how.compile_workers},
@@ -237,8 +237,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (options_parse(verb, rows, argc, argv, 0, 0) < 0)
         return STATUS_USAGE;
     how.devices = spec;
-    if (how.link.url != NULL)
-        return enlist_models(&how);
+    if (how.connection.url != NULL)
+        return run_queue_workers(&how);
     if (role == NULL || config_path == NULL || template_folder == NULL || spec == NULL) {
         fprintf(stderr, "evotile: worker needs --queue URL: see `evotile worker --help`\n");
         return STATUS_USAGE;
@@ -261,22 +261,22 @@ static int run(const struct verb *verb, int argc, char **argv) {
     worker.out = fdopen(dup(STDOUT_FILENO), "w");
     dup2(STDERR_FILENO, STDOUT_FILENO);
     if (!worker.has_device) {
-        struct wire_message message;
-        if (!listen(&line, &room) || wire_read(line, &message, &error) < 0)
+        struct protocol_message message;
+        if (!read_line(&line, &room) || protocol_read(line, &message, &error) < 0)
             return STATUS_FAILED;
         info = message.device;
     }
     free(line);
-    int status = start(&worker, config_path, template_folder, spec, &info, &error);
+    int status = start_worker(&worker, config_path, template_folder, spec, &info, &error);
     if (status == 0) {
-        if (worker.bench != NULL && !watched)
-            bench_warn_of_others(worker.bench);
-        say(&worker, wire_print_device(&info));
-        status = serve(&worker, &error);
+        if (worker.evaluator != NULL && !watched)
+            evaluator_warn_if_gpu_shared(worker.evaluator);
+        write_line(&worker, protocol_print_device(&info));
+        status = serve_requests(&worker, &error);
     }
     if (status < 0)
-        say(&worker, wire_print_failure(&error));
-    stop(&worker);
+        write_line(&worker, protocol_print_failure(&error));
+    release_worker(&worker);
     return status == 0 ? STATUS_DONE : STATUS_FAILED;
 }
 

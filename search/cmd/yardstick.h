@@ -20,42 +20,42 @@
 #include "store/store.h"
 #include "trial/baseline.h"
 
-struct yardstick_figure {
+struct baseline_figure {
     char name[64];             /* of the implementation */
     char unable[REASON_SIZE];  /* why it does not support the case; empty: it does */
     struct latency warm, cold; /* if it does; the samples are not stored */
 };
 
-struct yardstick_case {
+struct baseline_case {
     char name[CASE_NAME_SIZE];
     int count;
-    struct yardstick_figure figures[IMPLEMENTATIONS_MAX];
+    struct baseline_figure figures[IMPLEMENTATIONS_MAX];
     int fastest; /* the figure with the least warm p50; -1: no implementation supports the case */
 };
 
-struct yardstick {
+struct baseline_results {
     char name[128], device[128];
     double measured; /* time of measurement, in seconds since 1970 */
     int case_count;
-    struct yardstick_case cases[CASES_MAX]; /* in the order of the config's */
+    struct baseline_case cases[CASES_MAX]; /* in the order of the config's */
 };
 
 /* Allocates zeroed results. */
-struct yardstick *yardstick_new(void);
-void yardstick_free(struct yardstick *yardstick);
+struct baseline_results *baseline_results_new(void);
+void baseline_results_free(struct baseline_results *results);
 
 /* The fastest figure of a case; NULL if there is none, or if the results are NULL. */
-const struct yardstick_figure *yardstick_fastest(const struct yardstick *yardstick, int case_index);
+const struct baseline_figure *baseline_results_fastest(const struct baseline_results *results, int case_index);
 /* Its warm median in microseconds, or NaN. */
-double yardstick_p50_us(const struct yardstick *yardstick, int case_index);
+double baseline_results_p50_us(const struct baseline_results *results, int case_index);
 
 /* Returns 1 with the stored results, to be freed; 0 with NULL if the run stores none; -1 if they
    are damaged. */
-int yardstick_read(struct store *store, struct yardstick **yardstick, struct error *error);
+int baseline_results_read(struct store *store, struct baseline_results **results, struct error *error);
 /* Writes in a transaction of its own: none may be open. The store must be open for writing. */
-int yardstick_write(struct store *store, const struct yardstick *yardstick, struct error *error);
+int baseline_results_write(struct store *store, const struct baseline_results *results, struct error *error);
 
 /* The JSON object that is stored; the caller owns it. */
-cJSON *yardstick_json(const struct yardstick *yardstick);
+cJSON *baseline_results_json(const struct baseline_results *results);
 
 #endif

@@ -12,7 +12,7 @@
 static const char recorded_prefix[] = "recorded:";
 
 static const struct config defaults = {
-    .smem_limit_bytes = SMEM_UNRAISED,
+    .smem_limit_bytes = SMEM_DEFAULT_LIMIT,
     .limited_range = true,
     .device = "auto",
     .seed = 1,
@@ -48,7 +48,7 @@ static const struct json_field search_fields[] = {
     FIELD("exploration", DOUBLE, exploration, 0, 1),
     FIELD("sanitize_every", INT, sanitize_every, -1, 1000000),
     FIELD("nice", BOOL, nice, 0, 1),
-    FIELD("max_temperature_c", INT, max_temperature_c, 0, TEMPERATURE_MOST_C),
+    FIELD("max_temperature_c", INT, max_temperature_c, 0, TEMPERATURE_MAX_C),
     {0},
 };
 static const struct json_field timing_fields[] = {
@@ -125,7 +125,7 @@ malformed:
 
 /* ---- sections ---- */
 
-static int read_shapes(struct config *config, const struct json *list,
+static int read_case_list(struct config *config, const struct json *list,
                        struct shape shapes[CASES_MAX], int *count, struct error *error) {
     if (json_is_array(list, error) < 0)
         return -1;
@@ -144,7 +144,7 @@ static int read_shapes(struct config *config, const struct json *list,
 }
 
 /* A held-out case must use a variant that is compiled for one of the cases. */
-static int check_variant(const struct config *config, const struct shape *shape,
+static int check_held_out_variant(const struct config *config, const struct shape *shape,
                          const struct json *value, struct error *error) {
     const struct template *shapes = config->shapes;
     for (int c = 0; c < config->case_count; c++) {
@@ -166,16 +166,16 @@ static int read_cases(struct config *config, const struct json *root, struct err
         config->case_count = 1; /* the case of the recorded space */
         return 0;
     }
-    if (json_need(root, "cases", &list, error) < 0 ||
-        read_shapes(config, &list, config->cases, &config->case_count, error) < 0)
+    if (json_require(root, "cases", &list, error) < 0 ||
+        read_case_list(config, &list, config->cases, &config->case_count, error) < 0)
         return -1;
     if (!json_find(root, "held_out", &list))
         return 0;
-    if (read_shapes(config, &list, config->held_out, &config->held_out_count, error) < 0)
+    if (read_case_list(config, &list, config->held_out, &config->held_out_count, error) < 0)
         return -1;
     for (int c = 0; c < config->held_out_count; c++) {
         struct json value = json_at(&list, c);
-        if (check_variant(config, &config->held_out[c], &value, error) < 0)
+        if (check_held_out_variant(config, &config->held_out[c], &value, error) < 0)
             return -1;
     }
     return 0;
@@ -191,17 +191,17 @@ static int read_genes(struct config *config, const struct json *root, struct err
         return json_error(&genes, error, "more than %d genes", GENES_MAX);
     for (int i = 0; i < json_count(&genes); i++) {
         struct json list = json_at(&genes, i);
-        struct narrowing *narrowing = &config->narrowings[config->narrowing_count++];
+        struct gene_restriction *restriction = &config->restrictions[config->restriction_count++];
         if (strlen(json_key(&list)) >= NAME_SIZE || json_is_array(&list, error) < 0 ||
             json_count(&list) < 1 || json_count(&list) > DOMAIN_MAX)
             return json_error(&list, error, "must list the allowed values of a gene");
-        strcpy(narrowing->gene, json_key(&list));
-        json_where(&list, narrowing->where, sizeof narrowing->where);
+        strcpy(restriction->gene, json_key(&list));
+        json_location(&list, restriction->where, sizeof restriction->where);
         for (int k = 0; k < json_count(&list); k++) {
             struct json value = json_at(&list, k);
             const char *text;
             int64_t number;
-            char *to = narrowing->values[narrowing->count++];
+            char *to = restriction->values[restriction->count++];
             if (cJSON_IsString(value.value)) {
                 if (json_string(&value, &text, error) < 0)
                     return -1;
@@ -225,7 +225,7 @@ static int read_budget(struct config *config, const struct json *root, struct er
     const char *text;
     if (!json_find(root, "budget", &budget))
         return 0;
-    if (json_only(&budget, keys, error) < 0)
+    if (json_check_keys(&budget, keys, error) < 0)
         return -1;
     if (json_find(&budget, "trials", &value)) {
         if (json_integer(&value, &config->trials, error) < 0)
@@ -260,7 +260,7 @@ static int read_budget(struct config *config, const struct json *root, struct er
     return 0;
 }
 
-static int read_word(const struct json *root, const char *key, char *to, size_t size,
+static int read_text(const struct json *root, const char *key, char *to, size_t size,
                      struct error *error) {
     struct json value;
     const char *text;
@@ -279,7 +279,7 @@ static int read_objective(struct config *config, const struct json *root, struct
         [OBJECTIVE_JOINT] = "joint", [OBJECTIVE_PER_CASE] = "per_case"};
     char text[16] = "joint";
     struct json value;
-    if (read_word(root, "objective", text, sizeof text, error) < 0)
+    if (read_text(root, "objective", text, sizeof text, error) < 0)
         return -1;
     for (int i = 0; i < 2; i++)
         if (strcmp(words[i], text) == 0) {
@@ -294,12 +294,12 @@ static const char *const root_keys[] = {"about", "template", "objective", "cases
                                         "genes", "limits",   "budget",    "search", "timing",
                                         "seed",  "device",   "baseline",  NULL};
 
-static int read_all(struct config *config, const struct json *root, struct error *error) {
+static int read_sections(struct config *config, const struct json *root, struct error *error) {
     struct json value;
     int64_t seed;
     if (read_objective(config, root, error) < 0 || read_cases(config, root, error) < 0 ||
         read_genes(config, root, error) < 0 || read_budget(config, root, error) < 0 ||
-        read_word(root, "device", config->device, sizeof config->device, error) < 0)
+        read_text(root, "device", config->device, sizeof config->device, error) < 0)
         return -1;
     if (json_find(root, "seed", &value)) {
         if (json_integer(&value, &seed, error) < 0)
@@ -318,7 +318,7 @@ static int read_all(struct config *config, const struct json *root, struct error
         return -1;
     if (json_find(root, "search", &value) &&
         (read_fields(config, &value, search_fields, "strategy", error) < 0 ||
-         read_word(&value, "strategy", config->strategy, sizeof config->strategy, error) < 0))
+         read_text(&value, "strategy", config->strategy, sizeof config->strategy, error) < 0))
         return -1;
     return 0;
 }
@@ -328,14 +328,14 @@ static struct config *read_document(struct json_document *document, const char *
     struct json root = json_root(document);
     struct json value;
     const char *name;
-    char found[PATH_SIZE];
+    char found_folder[PATH_SIZE];
     struct config *config = xmalloc(sizeof *config);
     *config = defaults;
     config->path = xstrdup(document->file);
-    if (json_only(&root, root_keys, error) < 0 || json_need(&root, "template", &value, error) < 0 ||
+    if (json_check_keys(&root, root_keys, error) < 0 || json_require(&root, "template", &value, error) < 0 ||
         json_string(&value, &name, error) < 0)
         goto failed;
-    if (folder == NULL && config_path_is_recording(name)) {
+    if (folder == NULL && config_path_is_recorded_space(name)) {
         folder = name + strlen(recorded_prefix);
         if (!path_exists(folder) || path_is_dir(folder)) {
             error_input(error,
@@ -346,17 +346,17 @@ static struct config *read_document(struct json_document *document, const char *
         }
     }
     if (folder == NULL) {
-        if (template_find(found, name, templates, error) < 0) {
+        if (template_find(found_folder, name, templates, error) < 0) {
             char where[512];
-            json_where(&value, where, sizeof where);
+            json_location(&value, where, sizeof where);
             error_prefix(error, "%s", where);
             goto failed;
         }
-        folder = found;
+        folder = found_folder;
     }
     config->template_folder = xstrdup(folder);
     config->shapes = template_load(folder, NULL, error);
-    if (config->shapes == NULL || read_all(config, &root, error) < 0)
+    if (config->shapes == NULL || read_sections(config, &root, error) < 0)
         goto failed;
     if (config->shapes->recorded != NULL)
         strcpy(config->device, "recorded");
@@ -378,12 +378,12 @@ struct config *config_from_text(const char *name, const char *text, const char *
     return config;
 }
 
-bool config_path_is_recording(const char *path) {
+bool config_path_is_recorded_space(const char *path) {
     return strncmp(path, recorded_prefix, strlen(recorded_prefix)) == 0;
 }
 
 /* The default config of a recorded space. */
-static struct config *config_of_recording(const char *path, struct error *error) {
+static struct config *config_from_recorded_space(const char *path, struct error *error) {
     cJSON *root = cJSON_CreateObject();
     cJSON_AddStringToObject(root, "template", path);
     char *text = cJSON_Print(root);
@@ -396,8 +396,8 @@ static struct config *config_of_recording(const char *path, struct error *error)
 }
 
 struct config *config_load(const char *path, const char *templates, struct error *error) {
-    if (config_path_is_recording(path))
-        return config_of_recording(path, error);
+    if (config_path_is_recorded_space(path))
+        return config_from_recorded_space(path, error);
     struct json_document document;
     if (json_read(&document, path, error) < 0)
         return NULL;
@@ -463,10 +463,10 @@ struct template_setting config_setting(const struct config *config, int goal,
         .smem_limit = config_smem_limit(config, device),
         .cases = &config->cases[first],
         .case_count = count,
-        .narrowings = config->narrowings,
-        .narrowing_count = config->narrowing_count,
+        .restrictions = config->restrictions,
+        .restriction_count = config->restriction_count,
         .forbid_limited_range = !config->limited_range,
-        .table = config->shapes->recorded,
+        .recorded = config->shapes->recorded,
     };
 }
 

@@ -41,9 +41,9 @@ struct timing {
 
 /* Shared memory of a block unless a config raises the limit: the amount that a kernel gets without
    opting in on every architecture (CUDA C++ Programming Guide, "Compute Capabilities"). */
-enum { SMEM_UNRAISED = 48 << 10 };
+enum { SMEM_DEFAULT_LIMIT = 48 << 10 };
 
-enum { TEMPERATURE_MOST_C = 150 }; /* a higher limit is a typing error */
+enum { TEMPERATURE_MAX_C = 150 }; /* a higher limit is a typing error */
 
 struct config {
     char *path, *text; /* file name and text as read */
@@ -57,8 +57,8 @@ struct config {
     struct shape held_out[CASES_MAX];
     int smem_limit_bytes; /* bytes a block: SMEM_DEFAULT_LIMIT */
     bool limited_range;   /* genomes with a limited input range are valid: true */
-    int narrowing_count;
-    struct narrowing narrowings[GENES_MAX];
+    int restriction_count;
+    struct gene_restriction restrictions[GENES_MAX];
     char device[1024]; /* auto, or a list of devices */
     uint64_t seed;
     int64_t trials;      /* 0: no limit */
@@ -85,7 +85,7 @@ struct config {
    device is the recording. `templates` is the first folder in which template names are looked up,
    or NULL (template_find). */
 struct config *config_load(const char *path, const char *templates, struct error *error);
-bool config_path_is_recording(const char *path);
+bool config_path_is_recorded_space(const char *path);
 /* Reads the text of a config that a run has stored; `folder` is the template's folder. */
 struct config *config_from_text(const char *name, const char *text, const char *folder,
                                 struct error *error);

@@ -13,25 +13,25 @@
 #include "device/driver.h"
 
 enum {
-    GUARD_BYTES = 16 << 10,
+    RED_ZONE_BYTES = 16 << 10,
     /* cuMemAlloc aligns allocations of more than half a page to a page. Callers of a kernel get
        their tensors that way, so tensors are timed that way: 2 MB that start 16 KB into a page
        would span two pages. */
     PAGE_BYTES = 2 << 20,
     ALLOCATIONS_MAX = 512,
-    IDLE_SHARE = 8, /* the fraction 1/8 of the GPU's memory that cached allocations may hold; beyond
+    CACHE_FRACTION = 8, /* the fraction 1/8 of the GPU's memory that cached allocations may hold; beyond
                        it they are freed */
-    SAMPLES_AT_ONCE = 64,
-    MARKS = 2 * SAMPLES_AT_ONCE,
+    SAMPLES_PER_BATCH = 64,
+    EVENTS_MAX = 2 * SAMPLES_PER_BATCH,
 };
 
-struct allocation {
+struct gpu_allocation {
     const char *name;
     CUdeviceptr base; /* start of the driver's allocation, or of the unmapped addresses before it;
                          ends with a red zone */
     CUdeviceptr address;
     size_t bytes;
-    bool idle; /* freed by the caller and cached for the next allocation of its size */
+    bool cached; /* freed by the caller and cached for the next allocation of its size */
     /* For memory between unmapped addresses, which has no red zones; otherwise 0. */
     size_t page, mapped;
     CUmemGenericAllocationHandle handle;
@@ -44,11 +44,11 @@ struct cuda_device {
     CUstream stream;
     bool hung; /* a kernel never ends: every call that waits for it would hang, freeing memory above
                   all */
-    CUevent marks[MARKS]; /* starts and ends of timed replays */
+    CUevent events[EVENTS_MAX]; /* starts and ends of timed replays */
     CUdeviceptr flush;    /* a buffer of twice the size of L2, allocated on first use */
     unsigned *red_zones;     /* pinned memory into which the red zones are read */
     int allocation_count;
-    struct allocation allocations[ALLOCATIONS_MAX];
+    struct gpu_allocation allocations[ALLOCATIONS_MAX];
 };
 
 struct device_module {
@@ -60,15 +60,15 @@ static inline struct cuda_device *cuda(struct device *device) {
 }
 
 /* cuda.c: the allocation that starts at `address`. */
-struct allocation *cuda_allocation(struct cuda_device *self, uint64_t address);
+struct gpu_allocation *cuda_find_allocation(struct cuda_device *self, uint64_t address);
 /* Makes room in the table for one more allocation. */
-void cuda_make_room(struct cuda_device *self);
+void cuda_reserve_slot(struct cuda_device *self);
 
 /* cuda_flush.c */
 int cuda_memory_new_flush(struct device *device, const char *name, size_t bytes, bool at_end,
                           uint64_t *address, struct error *error);
 int cuda_protect(struct device *device, uint64_t address, bool read_only, struct error *error);
-void cuda_flush_free(struct cuda_device *self, const struct allocation *allocation);
+void cuda_flush_free(struct cuda_device *self, const struct gpu_allocation *allocation);
 
 enum verdict cuda_run(struct device *device, const struct device_sequence *sequence,
                       double deadline_s, char *reason);

@@ -12,7 +12,7 @@ static size_t round_up(size_t bytes, size_t unit) {
 }
 
 /* Reserves three address ranges and backs the middle one with memory. */
-static CUresult map(struct cuda_device *self, struct allocation *allocation, size_t bytes) {
+static CUresult map_memory(struct cuda_device *self, struct gpu_allocation *allocation, size_t bytes) {
     const struct driver *driver = &self->driver;
     const CUmemAllocationProp properties = {
         .type = CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -48,9 +48,9 @@ static CUresult map(struct cuda_device *self, struct allocation *allocation, siz
 int cuda_memory_new_flush(struct device *device, const char *name, size_t bytes, bool at_end,
                           uint64_t *address, struct error *error) {
     struct cuda_device *self = cuda(device);
-    struct allocation allocation = {.name = name, .bytes = bytes};
-    cuda_make_room(self);
-    CUresult status = map(self, &allocation, bytes);
+    struct gpu_allocation allocation = {.name = name, .bytes = bytes};
+    cuda_reserve_slot(self);
+    CUresult status = map_memory(self, &allocation, bytes);
     if (status != CUDA_SUCCESS)
         return error_set(error, "cannot map %zu bytes of GPU memory for %s: %s", bytes, name,
                          driver_error_name(&self->driver, status));
@@ -65,7 +65,7 @@ int cuda_memory_new_flush(struct device *device, const char *name, size_t bytes,
    read-only mappings reports that here. */
 int cuda_protect(struct device *device, uint64_t address, bool read_only, struct error *error) {
     struct cuda_device *self = cuda(device);
-    const struct allocation *allocation = cuda_allocation(self, address);
+    const struct gpu_allocation *allocation = cuda_find_allocation(self, address);
     if (allocation->mapped == 0)
         return 0;
     const CUmemAccessDesc access = {
@@ -84,7 +84,7 @@ int cuda_protect(struct device *device, uint64_t address, bool read_only, struct
                      driver_error_name(&self->driver, status));
 }
 
-void cuda_flush_free(struct cuda_device *self, const struct allocation *allocation) {
+void cuda_flush_free(struct cuda_device *self, const struct gpu_allocation *allocation) {
     self->driver.cuMemUnmap(allocation->base + allocation->page, allocation->mapped);
     self->driver.cuMemRelease(allocation->handle);
     self->driver.cuMemAddressFree(allocation->base, allocation->mapped + 2 * allocation->page);

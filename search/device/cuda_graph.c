@@ -14,7 +14,7 @@ struct device_graph {
     double deadline_s;
 };
 
-static enum verdict failed(struct cuda_device *self, enum verdict verdict, CUresult status,
+static enum verdict set_reason(struct cuda_device *self, enum verdict verdict, CUresult status,
                            const char *what, char *reason) {
     snprintf(reason, REASON_SIZE, "%s: %s", what, driver_error_name(&self->driver, status));
     return verdict;
@@ -37,9 +37,9 @@ static const CUtensorMapSwizzle map_swizzles[SWIZZLE_COUNT] = {
 };
 _Static_assert(sizeof(CUtensorMap) == TENSOR_MAP_BYTES, "a kernel takes it by value");
 
-static CUresult encode(struct cuda_device *self, const struct tensor_map *map,
+static CUresult encode_tensor_map(struct cuda_device *self, const struct tensor_map *map,
                        CUtensorMap *encoded) {
-    static const cuuint32_t every[TENSOR_MAP_RANK_MAX] = {1, 1, 1, 1, 1};
+    static const cuuint32_t element_strides[TENSOR_MAP_RANK_MAX] = {1, 1, 1, 1, 1};
     if (map->rank == 0) {
         *encoded = (CUtensorMap){0};
         return CUDA_SUCCESS;
@@ -52,14 +52,14 @@ static CUresult encode(struct cuda_device *self, const struct tensor_map *map,
     }
     return self->driver.cuTensorMapEncodeTiled(
         encoded, map_types[map->element_bytes], map->rank, (void *)map->address, extents, strides,
-        map->box, every, CU_TENSOR_MAP_INTERLEAVE_NONE, map_swizzles[map->swizzle],
+        map->box, element_strides, CU_TENSOR_MAP_INTERLEAVE_NONE, map_swizzles[map->swizzle],
         CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
 /* ---- calls ---- */
 
 /* Raises the kernel's dynamic shared memory limit if a launch needs more than 48 KB in total. */
-static CUresult allow_shared(struct cuda_device *self, CUfunction function, int dynamic_bytes) {
+static CUresult raise_smem_limit(struct cuda_device *self, CUfunction function, int dynamic_bytes) {
     int declared_bytes = 0;
     CUresult status = self->driver.cuFuncGetAttribute(
         &declared_bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function);
@@ -71,7 +71,7 @@ static CUresult allow_shared(struct cuda_device *self, CUfunction function, int 
 
 /* Launches a kernel with the attributes for programmatic dependent launch and cooperative launch if
    requested; works in graph capture, too. */
-static CUresult start(struct cuda_device *self, const struct device_launch *launch,
+static CUresult launch_kernel(struct cuda_device *self, const struct device_launch *launch,
                       CUfunction function, void **arguments) {
     static const CUlaunchAttribute early = {
         .id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
@@ -98,7 +98,7 @@ static CUresult start(struct cuda_device *self, const struct device_launch *laun
 }
 
 /* Enqueues one call on the stream. */
-static enum verdict issue(struct cuda_device *self, const struct device_sequence *sequence,
+static enum verdict enqueue_call(struct cuda_device *self, const struct device_sequence *sequence,
                           char *reason) {
     for (int i = 0; i < sequence->count; i++) {
         const struct device_launch *launch = &sequence->launches[i];
@@ -106,7 +106,7 @@ static enum verdict issue(struct cuda_device *self, const struct device_sequence
             CUresult status = self->driver.cuMemsetD8Async(launch->clear_address, 0,
                                                            launch->clear_bytes, self->stream);
             if (status != CUDA_SUCCESS)
-                return failed(self, VERDICT_LAUNCH_FAILED, status, "clearing a workspace", reason);
+                return set_reason(self, VERDICT_LAUNCH_FAILED, status, "clearing a workspace", reason);
             continue;
         }
         CUfunction function;
@@ -117,34 +117,34 @@ static enum verdict issue(struct cuda_device *self, const struct device_sequence
             const struct device_argument *argument = &launch->arguments[k];
             pointers[k] = argument->map != NULL ? &maps[k] : (void *)argument->bytes;
             if (argument->map != NULL)
-                status = encode(self, argument->map, &maps[k]);
+                status = encode_tensor_map(self, argument->map, &maps[k]);
         }
         if (status != CUDA_SUCCESS)
-            return failed(self, VERDICT_LAUNCH_FAILED, status, "encoding a tensor map", reason);
+            return set_reason(self, VERDICT_LAUNCH_FAILED, status, "encoding a tensor map", reason);
         status =
             self->driver.cuModuleGetFunction(&function, launch->module->module, launch->kernel);
         if (status == CUDA_SUCCESS)
-            status = allow_shared(self, function, (int)launch->smem_bytes);
+            status = raise_smem_limit(self, function, (int)launch->smem_bytes);
         if (status == CUDA_SUCCESS)
-            status = start(self, launch, function, pointers);
+            status = launch_kernel(self, launch, function, pointers);
         if (status != CUDA_SUCCESS)
-            return failed(self, VERDICT_LAUNCH_FAILED, status, launch->kernel, reason);
+            return set_reason(self, VERDICT_LAUNCH_FAILED, status, launch->kernel, reason);
     }
     return VERDICT_OK;
 }
 
 /* Waits for the event: spins at first, because most launches take microseconds, then sleeps between
    polls. */
-static enum verdict wait_for(struct cuda_device *self, CUevent event, double deadline_s,
+static enum verdict wait_for_event(struct cuda_device *self, CUevent event, double deadline_s,
                              char *reason) {
-    double start = clock_seconds();
+    double launch_kernel = clock_seconds();
     for (;;) {
         CUresult status = self->driver.cuEventQuery(event);
         if (status == CUDA_SUCCESS)
             return VERDICT_OK;
         if (status != CUDA_ERROR_NOT_READY)
-            return failed(self, VERDICT_CRASHED, status, "while the kernel ran", reason);
-        double waited = clock_seconds() - start;
+            return set_reason(self, VERDICT_CRASHED, status, "while the kernel ran", reason);
+        double waited = clock_seconds() - launch_kernel;
         if (waited > deadline_s) {
             self->hung = true;
             snprintf(reason, REASON_SIZE, "still running after %.3g s", deadline_s);
@@ -158,35 +158,35 @@ static enum verdict wait_for(struct cuda_device *self, CUevent event, double dea
 enum verdict cuda_run(struct device *device, const struct device_sequence *sequence,
                       double deadline_s, char *reason) {
     struct cuda_device *self = cuda(device);
-    enum verdict verdict = issue(self, sequence, reason);
+    enum verdict verdict = enqueue_call(self, sequence, reason);
     if (verdict != VERDICT_OK)
         return verdict;
-    CUresult status = self->driver.cuEventRecord(self->marks[0], self->stream);
+    CUresult status = self->driver.cuEventRecord(self->events[0], self->stream);
     if (status != CUDA_SUCCESS)
-        return failed(self, VERDICT_CRASHED, status, "recording an event", reason);
-    return wait_for(self, self->marks[0], deadline_s, reason);
+        return set_reason(self, VERDICT_CRASHED, status, "recording an event", reason);
+    return wait_for_event(self, self->events[0], deadline_s, reason);
 }
 
 /* ---- graphs ---- */
 
 /* Captures a graph of `launches` calls that rotate through the input sets. */
-static enum verdict capture(struct cuda_device *self, const struct device_sequence *sets,
+static enum verdict capture_graph(struct cuda_device *self, const struct device_sequence *sets,
                             int set_count, int launches, CUgraphExec *graph, char *reason) {
     CUgraph captured = NULL;
     CUresult status =
         self->driver.cuStreamBeginCapture(self->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
     if (status != CUDA_SUCCESS)
-        return failed(self, VERDICT_CRASHED, status, "starting a graph", reason);
+        return set_reason(self, VERDICT_CRASHED, status, "starting a graph", reason);
     enum verdict verdict = VERDICT_OK;
     for (int i = 0; i < launches && verdict == VERDICT_OK; i++)
-        verdict = issue(self, &sets[i % set_count], reason);
+        verdict = enqueue_call(self, &sets[i % set_count], reason);
     status = self->driver.cuStreamEndCapture(self->stream, &captured);
     if (verdict == VERDICT_OK && status != CUDA_SUCCESS)
-        verdict = failed(self, VERDICT_LAUNCH_FAILED, status, "capturing the graph", reason);
+        verdict = set_reason(self, VERDICT_LAUNCH_FAILED, status, "capturing the graph", reason);
     if (verdict == VERDICT_OK) {
         status = self->driver.cuGraphInstantiateWithFlags(graph, captured, 0);
         if (status != CUDA_SUCCESS)
-            verdict = failed(self, VERDICT_LAUNCH_FAILED, status, "making the graph", reason);
+            verdict = set_reason(self, VERDICT_LAUNCH_FAILED, status, "making the graph", reason);
     }
     if (captured != NULL)
         self->driver.cuGraphDestroy(captured);
@@ -201,9 +201,9 @@ enum verdict cuda_graph_new(struct device *device, const struct device_sequence 
     if (timing->cold && self->flush == 0) {
         CUresult status = self->driver.cuMemAlloc(&self->flush, 2 * (size_t)device->info.l2_bytes);
         if (status != CUDA_SUCCESS)
-            return failed(self, VERDICT_CRASHED, status, "allocating the L2 flush buffer", reason);
+            return set_reason(self, VERDICT_CRASHED, status, "allocating the L2 flush buffer", reason);
     }
-    enum verdict verdict = capture(self, sets, set_count, timing->launches, &captured, reason);
+    enum verdict verdict = capture_graph(self, sets, set_count, timing->launches, &captured, reason);
     if (verdict != VERDICT_OK)
         return verdict;
     *graph = xcalloc(1, sizeof **graph);
@@ -220,42 +220,42 @@ void cuda_graph_free(struct device *device, struct device_graph *graph) {
 }
 
 /* Enqueues one replay between two events. */
-static CUresult replay(struct cuda_device *self, const struct device_graph *graph, int mark) {
-    CUresult status = self->driver.cuEventRecord(self->marks[mark], self->stream);
+static CUresult enqueue_replay(struct cuda_device *self, const struct device_graph *graph, int first_event) {
+    CUresult status = self->driver.cuEventRecord(self->events[first_event], self->stream);
     if (status == CUDA_SUCCESS)
         status = self->driver.cuGraphLaunch(graph->graph, self->stream);
     if (status == CUDA_SUCCESS)
-        status = self->driver.cuEventRecord(self->marks[mark + 1], self->stream);
+        status = self->driver.cuEventRecord(self->events[first_event + 1], self->stream);
     return status;
 }
 
 /* Enqueues one untimed replay and then all timed ones without waiting: the GPU is never idle at a
    starting event, so no sample includes host time. */
-static CUresult replay_warm(struct cuda_device *self, const struct device_graph *graph, int count) {
+static CUresult enqueue_warm_replays(struct cuda_device *self, const struct device_graph *graph, int count) {
     CUresult status = self->driver.cuGraphLaunch(graph->graph, self->stream);
     for (int i = 0; i < count && status == CUDA_SUCCESS; i++)
-        status = replay(self, graph, 2 * i);
+        status = enqueue_replay(self, graph, 2 * i);
     return status;
 }
 
 /* Enqueues the replay while the GPU writes the flush buffer: nothing runs between the flush and the
    starting event, and the sample includes no host time. */
-static CUresult replay_cold(struct cuda_device *self, const struct device_graph *graph) {
+static CUresult enqueue_cold_replay(struct cuda_device *self, const struct device_graph *graph) {
     CUresult status = self->driver.cuMemsetD32Async(
         self->flush, 0x0f1f2f3fu, 2 * (size_t)self->device.info.l2_bytes / 4, self->stream);
-    return status == CUDA_SUCCESS ? replay(self, graph, 0) : status;
+    return status == CUDA_SUCCESS ? enqueue_replay(self, graph, 0) : status;
 }
 
-static enum verdict read_marks(struct cuda_device *self, const struct device_graph *graph,
+static enum verdict read_samples(struct cuda_device *self, const struct device_graph *graph,
                                int count, double *samples_us, char *reason) {
     double deadline_s = graph->deadline_s * (count + 1);
-    enum verdict verdict = wait_for(self, self->marks[2 * count - 1], deadline_s, reason);
+    enum verdict verdict = wait_for_event(self, self->events[2 * count - 1], deadline_s, reason);
     for (int i = 0; i < count && verdict == VERDICT_OK; i++) {
         float milliseconds = 0;
-        CUresult status = self->driver.cuEventElapsedTime(&milliseconds, self->marks[2 * i],
-                                                          self->marks[2 * i + 1]);
+        CUresult status = self->driver.cuEventElapsedTime(&milliseconds, self->events[2 * i],
+                                                          self->events[2 * i + 1]);
         if (status != CUDA_SUCCESS)
-            return failed(self, VERDICT_CRASHED, status, "reading the time", reason);
+            return set_reason(self, VERDICT_CRASHED, status, "reading the time", reason);
         samples_us[i] = 1000.0 * milliseconds / graph->launches;
     }
     return verdict;
@@ -264,16 +264,16 @@ static enum verdict read_marks(struct cuda_device *self, const struct device_gra
 enum verdict cuda_graph_sample(struct device *device, struct device_graph *graph, int count,
                                double *samples_us, char *reason) {
     struct cuda_device *self = cuda(device);
-    int most = graph->cold ? 1 : SAMPLES_AT_ONCE;
+    int batch_max = graph->cold ? 1 : SAMPLES_PER_BATCH;
     for (int done = 0; done < count;) {
-        int now = count - done < most ? count - done : most;
-        CUresult status = graph->cold ? replay_cold(self, graph) : replay_warm(self, graph, now);
+        int batch = count - done < batch_max ? count - done : batch_max;
+        CUresult status = graph->cold ? enqueue_cold_replay(self, graph) : enqueue_warm_replays(self, graph, batch);
         if (status != CUDA_SUCCESS)
-            return failed(self, VERDICT_CRASHED, status, "launching the graph", reason);
-        enum verdict verdict = read_marks(self, graph, now, samples_us + done, reason);
+            return set_reason(self, VERDICT_CRASHED, status, "launching the graph", reason);
+        enum verdict verdict = read_samples(self, graph, batch, samples_us + done, reason);
         if (verdict != VERDICT_OK)
             return verdict;
-        done += now;
+        done += batch;
     }
     return VERDICT_OK;
 }

@@ -10,14 +10,14 @@
 #include <unistd.h>
 
 /* The device of `auto` on a machine without a GPU. */
-static const char fallback[] = "emulated:sm_89";
+static const char default_spec[] = "emulated:sm_89";
 
 static int describe_emulated(const char *spec, struct device_info *info, struct error *error) {
     int compute_capability;
     char rest;
     if (sscanf(spec, "emulated:sm_%3d%c", &compute_capability, &rest) != 1)
-        return error_input(error, "\"%s\" has no architecture: use %s", spec, fallback);
-    if (published_find(compute_capability, info, error) < 0)
+        return error_input(error, "\"%s\" has no architecture: use %s", spec, default_spec);
+    if (device_db_find(compute_capability, info, error) < 0)
         return -1;
     /* Marks the name, so that a figure of this device is never taken for one of the real card. */
     size_t length = strlen(info->name);
@@ -63,11 +63,11 @@ static const struct scheme {
 /* Finds the scheme of a spec; replaces `auto` by the spec that it selects. */
 static const struct scheme *find_scheme(const char **spec, struct error *error) {
     if (strcmp(*spec, "auto") == 0)
-        *spec = cuda_device_count(&(struct error){0}) > 0 ? "cuda:0" : fallback;
+        *spec = cuda_device_count(&(struct error){0}) > 0 ? "cuda:0" : default_spec;
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
         if (strncmp(*spec, schemes[i].prefix, strlen(schemes[i].prefix)) == 0)
             return &schemes[i];
-    error_input(error, "there is no device \"%s\": use auto, cuda:0 or %s", *spec, fallback);
+    error_input(error, "there is no device \"%s\": use auto, cuda:0 or %s", *spec, default_spec);
     return NULL;
 }
 
@@ -83,71 +83,71 @@ void device_close(struct device *device) {
 
 /* ---- querying the driver in a child process, so that this process never initialises it ---- */
 
-struct answer {
+struct driver_reply {
     int result;
     struct device_info info; /* of the spec */
     int count;               /* number of GPUs */
     struct error error;
 };
 
-static void describe(const char *spec, struct answer *answer) {
-    const struct scheme *scheme = find_scheme(&spec, &answer->error);
-    answer->result = scheme != NULL ? scheme->describe(spec, &answer->info, &answer->error) : -1;
+static void describe(const char *spec, struct driver_reply *reply) {
+    const struct scheme *scheme = find_scheme(&spec, &reply->error);
+    reply->result = scheme != NULL ? scheme->describe(spec, &reply->info, &reply->error) : -1;
 }
 
-static void count_gpus(const char *spec, struct answer *answer) {
+static void count_gpus(const char *spec, struct driver_reply *reply) {
     (void)spec;
-    answer->count = cuda_device_count(&answer->error);
-    answer->result = answer->error.kind == ERROR_NONE ? 0 : -1;
+    reply->count = cuda_device_count(&reply->error);
+    reply->result = reply->error.kind == ERROR_NONE ? 0 : -1;
 }
 
 /* Runs `ask` in a child process that then exits. */
-static int ask_apart(void (*ask)(const char *spec, struct answer *answer), const char *spec,
-                     struct answer *answer, struct error *error) {
+static int run_in_child(void (*query)(const char *spec, struct driver_reply *reply), const char *spec,
+                     struct driver_reply *reply, struct error *error) {
     int ends[2];
     if (pipe(ends) < 0)
         return error_set(error, "cannot query the driver: %s", strerror(errno));
     pid_t child = fork();
     if (child == 0) {
-        ask(spec, answer);
-        ssize_t written = write(ends[1], answer, sizeof *answer);
-        _exit(written == (ssize_t)sizeof *answer ? 0 : 1);
+        query(spec, reply);
+        ssize_t written = write(ends[1], reply, sizeof *reply);
+        _exit(written == (ssize_t)sizeof *reply ? 0 : 1);
     }
     close(ends[1]);
-    size_t got = 0;
-    while (child > 0 && got < sizeof *answer) {
-        ssize_t count = read(ends[0], (char *)answer + got, sizeof *answer - got);
+    size_t received = 0;
+    while (child > 0 && received < sizeof *reply) {
+        ssize_t count = read(ends[0], (char *)reply + received, sizeof *reply - received);
         if (count > 0)
-            got += (size_t)count;
+            received += (size_t)count;
         else if (count == 0 || errno != EINTR)
             break;
     }
     close(ends[0]);
     while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
         continue;
-    return got == sizeof *answer
+    return received == sizeof *reply
                ? 0
                : error_set(error, "the driver crashed during a query about %s: check nvidia-smi",
                            spec);
 }
 
 int device_describe(const char *spec, struct device_info *info, struct error *error) {
-    struct answer answer = {0};
+    struct driver_reply reply = {0};
     if (strncmp(spec, "emulated:", strlen("emulated:")) == 0 ||
         strncmp(spec, "recorded", strlen("recorded")) == 0)
-        describe(spec, &answer);
-    else if (ask_apart(describe, spec, &answer, error) < 0)
+        describe(spec, &reply);
+    else if (run_in_child(describe, spec, &reply, error) < 0)
         return -1;
-    if (answer.result == 0)
-        *info = answer.info;
+    if (reply.result == 0)
+        *info = reply.info;
     else
-        *error = answer.error;
-    return answer.result;
+        *error = reply.error;
+    return reply.result;
 }
 
 /* ---- device lists ---- */
 
-static int add(struct device_list *list, const char *spec, struct error *error) {
+static int add_spec(struct device_list *list, const char *spec, struct error *error) {
     for (int i = 0; i < list->count; i++)
         if (strcmp(list->specs[i], spec) == 0 && strncmp(spec, "emulated:", 9) != 0)
             return error_input(error, "%s is listed twice: a GPU has one timing worker", spec);
@@ -157,21 +157,21 @@ static int add(struct device_list *list, const char *spec, struct error *error) 
     return 0;
 }
 
-static int add_all(struct device_list *list, struct error *error) {
-    struct answer answer = {0};
+static int add_all_gpus(struct device_list *list, struct error *error) {
+    struct driver_reply reply = {0};
     char spec[32];
-    if (ask_apart(count_gpus, "the GPUs", &answer, error) < 0)
+    if (run_in_child(count_gpus, "the GPUs", &reply, error) < 0)
         return -1;
-    if (answer.result < 0) {
-        *error = answer.error;
+    if (reply.result < 0) {
+        *error = reply.error;
         return -1;
     }
-    if (answer.count == 0)
+    if (reply.count == 0)
         return error_set(error,
                          "the driver reports no GPU: check nvidia-smi and CUDA_VISIBLE_DEVICES");
-    for (int i = 0; i < answer.count; i++) {
+    for (int i = 0; i < reply.count; i++) {
         snprintf(spec, sizeof spec, "cuda:%d", i);
-        if (add(list, spec, error) < 0)
+        if (add_spec(list, spec, error) < 0)
             return -1;
     }
     return 0;
@@ -186,7 +186,7 @@ int device_list_read(struct device_list *list, const char *text, struct error *e
             return error_input(
                 error, "\"%.200s\" is not a list of devices: use cuda:0,cuda:2 or cuda:all", text);
         snprintf(spec, sizeof spec, "%.*s", (int)length, from);
-        if ((strcmp(spec, "cuda:all") == 0 ? add_all(list, error) : add(list, spec, error)) < 0)
+        if ((strcmp(spec, "cuda:all") == 0 ? add_all_gpus(list, error) : add_spec(list, spec, error)) < 0)
             return -1;
         from += length;
         if (*from == '\0')

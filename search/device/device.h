@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DEVICE_MODEL = 12 };
+enum { DEVICE_MODEL_PARAMETERS = 12 };
 
 /* A description of a device. For the emulated device these are the published figures in
    configs/devices/NAME.json. */
@@ -53,7 +53,7 @@ struct device_info {
     double launch_us; /* latency of an empty kernel inside a graph */
     double event_us;  /* time between two events around an empty graph */
     /* Fitted parameters of the latency model (device/predict.h); 0: not fitted. */
-    double model[DEVICE_MODEL];
+    double model[DEVICE_MODEL_PARAMETERS];
     double duel_margin; /* minimum relative difference that counts in a duel: 0.005; 0: not
                            calibrated */
 };
@@ -144,7 +144,7 @@ struct device_backend {
     /* Checks the red zones for writes outside the allocations since the last call: returns
        VERDICT_OK, or VERDICT_WROTE_OUTSIDE with a reason. `freed_too`: also checks freed memory
        that is cached for another memory_new. NULL if every stray access is trapped anyway. */
-    enum verdict (*guards)(struct device *device, bool freed_too, char *reason);
+    enum verdict (*check_red_zones)(struct device *device, bool freed_too, char *reason);
 
     int (*module_load)(struct device *device, const struct device_image *image,
                        struct device_module **module, struct error *error);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* An endless loop under the race checker ends after some twenty seconds. */
-enum { OBSERVED_STEPS = 1 << 26 };
+enum { RACECHECK_STEPS = 1 << 26 };
 
 static struct device *emulated_open(const char *spec, struct error *error) {
     return device_open(spec, error);
@@ -18,9 +18,9 @@ static struct device *emulated_open(const char *spec, struct error *error) {
    remote shared memory from Luo et al. ("Dissecting the NVIDIA Hopper Architecture", 2024: 180
    cycles plus the time of a local load). The cluster barrier is an estimate with little influence
    (search/evolve/README.md). */
-static struct ptx_pace pace_of(const struct device_info *info) {
+static struct ptx_latencies latencies_of(const struct device_info *info) {
     double operations = info->tensor_tflops * 1e6 / info->sm_count / info->clock_mhz;
-    return (struct ptx_pace){.issue = 1,
+    return (struct ptx_latencies){.issue = 1,
                              .special_function = 1,
                              .shared = 30,
                              .global = 600,
@@ -45,15 +45,15 @@ struct device *emulated_open_with(const struct device_info *info, struct error *
     emulated->device = (struct device){.backend = &emulated_backend, .info = *info};
     emulated->device.info.predicts = true;
     emulated->memory = ptx_memory_new();
-    emulated->pace = pace_of(info);
+    emulated->pace = latencies_of(info);
     return &emulated->device;
 }
 
-struct ptx_microscope *emulated_microscope(struct device *device, const char *symbol) {
+struct ptx_racecheck *emulated_attach_racecheck(struct device *device, const char *symbol) {
     struct emulated *emulated = emulated_of(device);
-    emulated->microscope = ptx_microscope_new(emulated->memory);
+    emulated->racecheck = ptx_racecheck_new(emulated->memory);
     emulated->symbol = symbol;
-    return emulated->microscope;
+    return emulated->racecheck;
 }
 
 uint64_t emulated_instructions(struct device *device) {
@@ -61,7 +61,7 @@ uint64_t emulated_instructions(struct device *device) {
 }
 
 static void emulated_close(struct device *device) {
-    ptx_microscope_free(emulated_of(device)->microscope);
+    ptx_racecheck_free(emulated_of(device)->racecheck);
     ptx_memory_free(emulated_of(device)->memory);
     free(device);
 }
@@ -84,13 +84,13 @@ static void emulated_memory_free(struct device *device, uint64_t address) {
 static int emulated_protect(struct device *device, uint64_t address, bool read_only,
                             struct error *error) {
     (void)error;
-    ptx_memory_protect(emulated_of(device)->memory, address, read_only);
+    ptx_memory_set_read_only(emulated_of(device)->memory, address, read_only);
     return 1;
 }
 
-static void *at(struct device *device, uint64_t address, size_t bytes, struct error *error) {
+static void *host_pointer(struct device *device, uint64_t address, size_t bytes, struct error *error) {
     struct ptx_memory *memory = emulated_of(device)->memory;
-    void *host = ptx_memory_at(memory, address, bytes);
+    void *host = ptx_memory_host_bytes(memory, address, bytes);
     if (host == NULL) {
         char where[160];
         ptx_memory_describe(memory, address, where, sizeof where);
@@ -102,17 +102,17 @@ static void *at(struct device *device, uint64_t address, size_t bytes, struct er
 
 static int emulated_write(struct device *device, uint64_t address, const void *from, size_t bytes,
                           struct error *error) {
-    void *host = at(device, address, bytes, error);
+    void *host = host_pointer(device, address, bytes, error);
     if (host == NULL)
         return -1;
     memcpy(host, from, bytes);
-    ptx_memory_written(emulated_of(device)->memory, address, bytes);
+    ptx_memory_mark_written(emulated_of(device)->memory, address, bytes);
     return 0;
 }
 
 static int emulated_read(struct device *device, uint64_t address, void *to, size_t bytes,
                          struct error *error) {
-    const void *host = at(device, address, bytes, error);
+    const void *host = host_pointer(device, address, bytes, error);
     if (host == NULL)
         return -1;
     memcpy(to, host, bytes);
@@ -121,12 +121,12 @@ static int emulated_read(struct device *device, uint64_t address, void *to, size
 
 static int emulated_fill32(struct device *device, uint64_t address, uint32_t word, size_t words,
                            struct error *error) {
-    uint32_t *host = at(device, address, words * sizeof word, error);
+    uint32_t *host = host_pointer(device, address, words * sizeof word, error);
     if (host == NULL)
         return -1;
     for (size_t i = 0; i < words; i++)
         host[i] = word;
-    ptx_memory_written(emulated_of(device)->memory, address, words * sizeof word);
+    ptx_memory_mark_written(emulated_of(device)->memory, address, words * sizeof word);
     return 0;
 }
 
@@ -205,19 +205,19 @@ static int emulated_global_u64(struct device *device, struct device_module *modu
 static const enum verdict verdict_of_fault[] = {
     [PTX_FAULT_NONE] = VERDICT_OK,
     [PTX_FAULT_LAUNCH] = VERDICT_LAUNCH_FAILED,
-    [PTX_FAULT_UNKNOWN] = VERDICT_CRASHED,
+    [PTX_FAULT_UNKNOWN_OPCODE] = VERDICT_CRASHED,
     [PTX_FAULT_LOAD] = VERDICT_CRASHED,
     [PTX_FAULT_STORE] = VERDICT_WROTE_OUTSIDE,
     [PTX_FAULT_READ_ONLY] = VERDICT_CHANGED_INPUT,
     [PTX_FAULT_MISALIGNED] = VERDICT_CRASHED,
     [PTX_FAULT_TRAP] = VERDICT_CRASHED,
-    [PTX_FAULT_LANES] = VERDICT_CRASHED,
-    [PTX_FAULT_MISUSE] = VERDICT_CRASHED,
+    [PTX_FAULT_LANES_DISAGREE] = VERDICT_CRASHED,
+    [PTX_FAULT_UNDEFINED] = VERDICT_CRASHED,
     [PTX_FAULT_DEADLOCK] = VERDICT_TIMEOUT,
     [PTX_FAULT_TIMEOUT] = VERDICT_TIMEOUT,
 };
 
-static void observe(struct device_module *module, const struct ptx_kernel *kernel,
+static void record_observation(struct device_module *module, const struct ptx_kernel *kernel,
                     const struct device_launch *launch, const struct ptx_counts *counts) {
     if (module->observation_count == OBSERVATIONS_MAX) {
         memmove(module->observations, module->observations + 1,
@@ -235,15 +235,15 @@ static void observe(struct device_module *module, const struct ptx_kernel *kerne
                    4);
 }
 
-static enum verdict clear(struct device *device, const struct device_launch *launch, char *reason) {
+static enum verdict clear_memory(struct device *device, const struct device_launch *launch, char *reason) {
     struct error error = {0};
-    void *host = at(device, launch->clear_address, launch->clear_bytes, &error);
+    void *host = host_pointer(device, launch->clear_address, launch->clear_bytes, &error);
     if (host == NULL) {
         snprintf(reason, REASON_SIZE, "clearing: %.*s", REASON_SIZE - 16, error.text);
         return VERDICT_WROTE_OUTSIDE;
     }
     memset(host, 0, launch->clear_bytes);
-    ptx_memory_written(emulated_of(device)->memory, launch->clear_address, launch->clear_bytes);
+    ptx_memory_mark_written(emulated_of(device)->memory, launch->clear_address, launch->clear_bytes);
     return VERDICT_OK;
 }
 
@@ -252,7 +252,7 @@ _Static_assert(sizeof(struct tensor_map) <= TENSOR_MAP_BYTES, "a kernel takes it
 
 /* Packs the arguments into the kernel's parameter layout; returns -1 if their number or sizes
    differ. */
-static int lay_out(const struct ptx_kernel *kernel, const struct device_launch *launch,
+static int pack_arguments(const struct ptx_kernel *kernel, const struct device_launch *launch,
                    unsigned char *arguments, char *reason) {
     bool fits = kernel->parameter_count == launch->argument_count &&
                 kernel->argument_bytes <= ARGUMENT_BYTES_MAX;
@@ -271,10 +271,10 @@ static int lay_out(const struct ptx_kernel *kernel, const struct device_launch *
     return fits ? 0 : -1;
 }
 
-static bool is_observed(struct device *device, const struct device_module *module) {
+static bool is_race_checked(struct device *device, const struct device_module *module) {
     const struct emulated *emulated = emulated_of(device);
     size_t bytes;
-    return emulated->microscope != NULL &&
+    return emulated->racecheck != NULL &&
            (emulated->symbol == NULL || ptx_module_variable(module->ptx, emulated->symbol, &bytes));
 }
 
@@ -284,7 +284,7 @@ static bool is_serialised(const struct device_launch *launch) {
 }
 
 /* Applies CUDA's limit on cooperative launches: all blocks must be co-resident. */
-static bool fits_together(struct device *device, const struct device_launch *launch, char *reason) {
+static bool fits_cooperatively(struct device *device, const struct device_launch *launch, char *reason) {
     const unsigned *grid = launch->grid, *block = launch->block;
     struct resources resources;
     struct error error = {0};
@@ -321,14 +321,14 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
                  kernel->name, smem_bytes, device->info.smem_per_block_optin);
         return VERDICT_LAUNCH_FAILED;
     }
-    if (lay_out(kernel, launch, arguments, reason) < 0 || !fits_together(device, launch, reason))
+    if (pack_arguments(kernel, launch, arguments, reason) < 0 || !fits_cooperatively(device, launch, reason))
         return VERDICT_LAUNCH_FAILED;
     struct ptx_launch ptx = {.kernel = kernel,
                              .smem_bytes = launch->smem_bytes,
                              .arguments = arguments,
                              .argument_bytes = kernel->argument_bytes,
                              .pace = &emulated_of(device)->pace,
-                             .serial_products = is_serialised(launch),
+                             .serial_wgmma = is_serialised(launch),
                              .sample = emulated_of(device)->sample,
                              .threads = emulated_of(device)->threads,
                              .print = stderr,
@@ -337,10 +337,10 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
                              .deadline_s = deadline_s};
     struct ptx_counts counts;
     struct ptx_fault fault;
-    if (is_observed(device, launch->module)) {
-        ptx.microscope = emulated_of(device)->microscope;
+    if (is_race_checked(device, launch->module)) {
+        ptx.racecheck = emulated_of(device)->racecheck;
         ptx.deadline_s = 0;
-        ptx.step_limit = OBSERVED_STEPS;
+        ptx.step_limit = RACECHECK_STEPS;
     }
     memcpy(ptx.grid, launch->grid, sizeof ptx.grid);
     memcpy(ptx.block, launch->block, sizeof ptx.block);
@@ -350,11 +350,11 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
         snprintf(reason, REASON_SIZE, "%s", fault.text);
         return verdict_of_fault[fault.kind];
     }
-    observe(launch->module, kernel, launch, &counts);
+    record_observation(launch->module, kernel, launch, &counts);
     return VERDICT_OK;
 }
 
-void emulated_spread(struct device *device, int threads) {
+void emulated_set_threads(struct device *device, int threads) {
     emulated_of(device)->threads = threads;
 }
 
@@ -364,7 +364,7 @@ enum verdict emulated_run(struct device *device, const struct device_sequence *s
     for (int i = 0; i < sequence->count && verdict == VERDICT_OK; i++) {
         const struct device_launch *launch = &sequence->launches[i];
         verdict = launch->kernel != NULL ? run_kernel(device, launch, deadline_s, reason)
-                                         : clear(device, launch, reason);
+                                         : clear_memory(device, launch, reason);
     }
     return verdict;
 }
@@ -379,7 +379,7 @@ const struct device_backend emulated_backend = {
     .write = emulated_write,
     .read = emulated_read,
     .fill32 = emulated_fill32,
-    .guards = NULL, /* every stray access is trapped */
+    .check_red_zones = NULL, /* every stray access is trapped */
     .module_load = emulated_module_load,
     .module_unload = emulated_module_unload,
     .resources = emulated_resources,

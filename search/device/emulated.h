@@ -34,16 +34,16 @@ struct device *emulated_open_with(const struct device_info *info, struct error *
    NULL: to all launches. The device owns the race checker. Call it before the device has memory or
    modules. A checked launch has an instruction limit instead of a deadline, and is three to nine
    times as slow (make bench-emulated, OBSERVED=1). */
-struct ptx_microscope *emulated_microscope(struct device *device, const char *symbol);
+struct ptx_racecheck *emulated_attach_racecheck(struct device *device, const char *symbol);
 
 /* Sets the number of host threads that interpret independent blocks (ptx/ptx.h), for a process that
    has the host to itself. Results, counters and predictions do not change. */
-void emulated_spread(struct device *device, int threads);
+void emulated_set_threads(struct device *device, int threads);
 
 /* Counts what a call executes by running a few blocks of each of its launches, evenly spread over
    the grid; the memory that they write is invalid afterwards. `operations` and `bytes` are the
    template's formulas for the call. Returns the verdict of the run, with a reason unless ok. */
-enum verdict emulated_survey(struct device *device, const struct device_sequence *sequence,
+enum verdict emulated_trace(struct device *device, const struct device_sequence *sequence,
                              int64_t operations, int64_t bytes, struct prediction_call *call,
                              char *reason);
 

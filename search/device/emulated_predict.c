@@ -13,7 +13,7 @@
 enum { SAMPLE_CLUSTERS = 4 };
 static const double sample_deadline_s = 20;
 
-static bool is_exact(const struct observation *observation, const struct device_launch *launch) {
+static bool has_same_arguments(const struct observation *observation, const struct device_launch *launch) {
     uint32_t scalars[DEVICE_ARGUMENTS_MAX];
     int count = 0;
     for (int i = 0; i < launch->argument_count; i++)
@@ -33,7 +33,7 @@ static const struct observation *find_observation(const struct device_launch *la
         const struct observation *observation = &launch->module->observations[i];
         if (observation->kernel != kernel)
             continue;
-        if ((*exact = is_exact(observation, launch)))
+        if ((*exact = has_same_arguments(observation, launch)))
             return observation;
         if (latest == NULL)
             latest = observation;
@@ -41,7 +41,7 @@ static const struct observation *find_observation(const struct device_launch *la
     return latest;
 }
 
-static double blocks_of(const unsigned grid[3]) {
+static double block_count(const unsigned grid[3]) {
     return (double)grid[0] * grid[1] * grid[2];
 }
 
@@ -50,7 +50,7 @@ static double blocks_of(const unsigned grid[3]) {
 static int describe_launch(struct device *device, const struct device_launch *launch,
                            struct prediction_input *input, bool *exact, struct error *error) {
     int threads = (int)(launch->block[0] * launch->block[1] * launch->block[2]);
-    *input = (struct prediction_input){.blocks = blocks_of(launch->grid), .threads = threads};
+    *input = (struct prediction_input){.blocks = block_count(launch->grid), .threads = threads};
     *exact = false;
     if (emulated_resources(device, launch->module, launch->kernel, threads, launch->smem_bytes,
                            &input->resources, error) < 0)
@@ -74,8 +74,8 @@ static int describe_launch(struct device *device, const struct device_launch *la
     input->store_bytes = scale * (double)counts->global_store_bytes;
     input->async_bytes = scale * (double)counts->async_bytes;
     input->local_bytes = scale * (double)counts->local_bytes;
-    input->chain_cycles = counts->chain_cycles / (double)counts->blocks;
-    input->longest_chain_cycles = counts->longest_chain_cycles;
+    input->critical_path_cycles = counts->critical_path_cycles / (double)counts->blocks;
+    input->longest_critical_path_cycles = counts->longest_critical_path_cycles;
     return 0;
 }
 
@@ -92,8 +92,8 @@ static void scale_work(struct prediction_input *input, double factor) {
                             &input->remote_bytes,
                             &input->async_bytes,
                             &input->local_bytes,
-                            &input->chain_cycles,
-                            &input->longest_chain_cycles};
+                            &input->critical_path_cycles,
+                            &input->longest_critical_path_cycles};
     for (size_t i = 0; i < sizeof work / sizeof *work; i++)
         *work[i] *= factor;
 }
@@ -102,7 +102,7 @@ static int describe_call(struct device *device, const struct device_sequence *se
                          int64_t operations, int64_t bytes, struct prediction_call *call,
                          struct error *error) {
     bool exact[DEVICE_LAUNCHES_MAX];
-    double done = 0, moved = 0;
+    double executed_operations = 0, moved_bytes = 0;
     *call = (struct prediction_call){0};
     for (int i = 0; i < sequence->count; i++) {
         const struct device_launch *launch = &sequence->launches[i];
@@ -115,23 +115,23 @@ static int describe_call(struct device *device, const struct device_sequence *se
         if (describe_launch(device, launch, input, &exact[call->count++], error) < 0)
             return -1;
         input->early = launch->early;
-        done += input->matrix_operations;
-        moved += input->load_bytes + input->store_bytes + input->async_bytes;
+        executed_operations += input->matrix_operations;
+        moved_bytes += input->load_bytes + input->store_bytes + input->async_bytes;
     }
     for (int i = 0; i < call->count; i++) {
         struct prediction_input *input = &call->launches[i];
-        double own = input->load_bytes + input->store_bytes + input->async_bytes;
-        input->dram_bytes = (double)bytes * (moved > 0 ? own / moved : 1.0 / call->count);
-        if (!exact[i] && input->matrix_operations > 0 && done < (double)operations)
-            scale_work(input, (double)operations / done);
-        if (done == 0 && moved == 0) /* the kernels never ran */
+        double own_bytes = input->load_bytes + input->store_bytes + input->async_bytes;
+        input->dram_bytes = (double)bytes * (moved_bytes > 0 ? own_bytes / moved_bytes : 1.0 / call->count);
+        if (!exact[i] && input->matrix_operations > 0 && executed_operations < (double)operations)
+            scale_work(input, (double)operations / executed_operations);
+        if (executed_operations == 0 && moved_bytes == 0) /* the kernels never ran */
             input->matrix_operations = (double)operations / call->count;
     }
     return 0;
 }
 
 /* Runs a few clusters of each launch, or blocks if there are no clusters. */
-static enum verdict sample(struct device *device, const struct device_sequence *sequence,
+static enum verdict sample_blocks(struct device *device, const struct device_sequence *sequence,
                            double deadline_s, char *reason) {
     struct emulated *emulated = emulated_of(device);
     emulated->sample = SAMPLE_CLUSTERS;
@@ -140,11 +140,11 @@ static enum verdict sample(struct device *device, const struct device_sequence *
     return verdict;
 }
 
-enum verdict emulated_survey(struct device *device, const struct device_sequence *sequence,
+enum verdict emulated_trace(struct device *device, const struct device_sequence *sequence,
                              int64_t operations, int64_t bytes, struct prediction_call *call,
                              char *reason) {
     struct error error = {0};
-    enum verdict verdict = sample(device, sequence, sample_deadline_s, reason);
+    enum verdict verdict = sample_blocks(device, sequence, sample_deadline_s, reason);
     if (verdict != VERDICT_OK)
         return verdict;
     if (describe_call(device, sequence, operations, bytes, call, &error) == 0)
@@ -153,7 +153,7 @@ enum verdict emulated_survey(struct device *device, const struct device_sequence
     return VERDICT_LAUNCH_FAILED;
 }
 
-static bool has_run(const struct device_sequence *sequence) {
+static bool all_have_run(const struct device_sequence *sequence) {
     bool all = true;
     for (int i = 0; i < sequence->count && all; i++)
         if (sequence->launches[i].kernel != NULL &&
@@ -171,7 +171,7 @@ enum verdict emulated_graph_new(struct device *device, const struct device_seque
     double deadline_s =
         timing->deadline_s > 0 ? fmin(timing->deadline_s, sample_deadline_s) : sample_deadline_s;
     enum verdict verdict =
-        has_run(&sets[0]) ? VERDICT_OK : sample(device, &sets[0], deadline_s, reason);
+        all_have_run(&sets[0]) ? VERDICT_OK : sample_blocks(device, &sets[0], deadline_s, reason);
     /* A timeout is accepted: a sampled block may wait for one that is not run, and the counters of
        the last run are used. */
     if (verdict != VERDICT_OK && verdict != VERDICT_TIMEOUT)

@@ -17,7 +17,7 @@ static bool read_line(const char *path, char *text, int size) {
 }
 
 /* Parses a CPU list, "0-15,64-79". */
-static bool parse_processors(const char *text, cpu_set_t *set) {
+static bool parse_cpu_list(const char *text, cpu_set_t *set) {
     CPU_ZERO(set);
     while (isdigit((unsigned char)*text)) {
         char *end;
@@ -34,7 +34,7 @@ bool numa_pin(const char *sysfs, const char *pci_bus_id) {
     char path[PATH_SIZE];
     char id[32];
     char text[4096];
-    cpu_set_t near, ours;
+    cpu_set_t near_cores, allowed;
     snprintf(id, sizeof id, "%s", pci_bus_id);
     for (char *at = id; *at != '\0'; at++) /* sysfs has lower case, the driver upper case */
         *at = (char)tolower((unsigned char)*at);
@@ -42,9 +42,9 @@ bool numa_pin(const char *sysfs, const char *pci_bus_id) {
     if (!read_line(path, text, sizeof text) || atoi(text) < 0)
         return false;
     snprintf(path, sizeof path, "%s/devices/system/node/node%d/cpulist", sysfs, atoi(text));
-    if (!read_line(path, text, sizeof text) || !parse_processors(text, &near) ||
-        sched_getaffinity(0, sizeof ours, &ours) < 0)
+    if (!read_line(path, text, sizeof text) || !parse_cpu_list(text, &near_cores) ||
+        sched_getaffinity(0, sizeof allowed, &allowed) < 0)
         return false;
-    CPU_AND(&near, &near, &ours);
-    return CPU_COUNT(&near) > 0 && sched_setaffinity(0, sizeof near, &near) == 0;
+    CPU_AND(&near_cores, &near_cores, &allowed);
+    return CPU_COUNT(&near_cores) > 0 && sched_setaffinity(0, sizeof near_cores, &near_cores) == 0;
 }

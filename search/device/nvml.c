@@ -10,11 +10,11 @@
 enum { SUCCESS = 0 };
 enum { CLOCK_SM = 1, CLOCK_MEMORY = 2, TEMPERATURE_GPU = 0, PROCESSES_MAX = 256 };
 
-struct memory {
+struct nvml_memory {
     unsigned long long total, free, used;
 };
 
-struct process {
+struct nvml_process_info {
     unsigned pid;
     unsigned long long used_memory; /* all ones: not available */
     unsigned gpu_instance, compute_instance;
@@ -37,10 +37,10 @@ typedef void *handle;
     X(temperature, (handle, int, unsigned *), "nvmlDeviceGetTemperature", NULL)                    \
     X(power, (handle, unsigned *), "nvmlDeviceGetPowerUsage", NULL)                                \
     X(power_limit, (handle, unsigned *), "nvmlDeviceGetEnforcedPowerLimit", NULL)                  \
-    X(memory, (handle, struct memory *), "nvmlDeviceGetMemoryInfo", NULL)                          \
+    X(memory, (handle, struct nvml_memory *), "nvmlDeviceGetMemoryInfo", NULL)                          \
     X(slowdowns, (handle, unsigned long long *), "nvmlDeviceGetCurrentClocksEventReasons",         \
       "nvmlDeviceGetCurrentClocksThrottleReasons")                                                 \
-    X(processes, (handle, unsigned *, struct process *),                                           \
+    X(processes, (handle, unsigned *, struct nvml_process_info *),                                           \
       "nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2")
 
 struct nvml {
@@ -52,7 +52,7 @@ struct nvml {
 };
 
 /* Looks up a function by either name; returns NULL if both are missing. */
-static void *look_up(void *library, const char *newest, const char *older) {
+static void *find_symbol(void *library, const char *newest, const char *older) {
     void *function = dlsym(library, newest);
     return function == NULL && older != NULL ? dlsym(library, older) : function;
 }
@@ -67,7 +67,7 @@ struct nvml *nvml_open(struct error *error) {
         return NULL;
     }
 #define X(name, arguments, newest, older)                                                          \
-    nvml->name = (__typeof__(nvml->name))look_up(nvml->library, newest, older);
+    nvml->name = (__typeof__(nvml->name))find_symbol(nvml->library, newest, older);
     NVML_FUNCTIONS(X)
 #undef X
     if (nvml->init == NULL || nvml->init() != SUCCESS) {
@@ -102,7 +102,7 @@ int nvml_count(const struct nvml *nvml) {
 }
 
 /* Converts "GPU-8c2e...-..." to CUDA's form, the digits alone. */
-static void plain_uuid(char *uuid) {
+static void normalise_uuid(char *uuid) {
     const char *from = strncmp(uuid, "GPU-", 4) == 0 ? uuid + 4 : uuid;
     char *to = uuid;
     for (; *from != '\0'; from++)
@@ -119,7 +119,7 @@ bool nvml_at(const struct nvml *nvml, int index, struct nvml_gpu *gpu) {
         gpu->name[0] = '\0';
     if (nvml->uuid == NULL || nvml->uuid(gpu->handle, gpu->uuid, sizeof gpu->uuid) != SUCCESS)
         gpu->uuid[0] = '\0';
-    plain_uuid(gpu->uuid);
+    normalise_uuid(gpu->uuid);
     return true;
 }
 
@@ -146,7 +146,7 @@ void nvml_read_changing(const struct nvml *nvml, const struct nvml_gpu *gpu,
 
 void nvml_read(const struct nvml *nvml, const struct nvml_gpu *gpu, struct nvml_state *state) {
     unsigned value;
-    struct memory memory;
+    struct nvml_memory memory;
     nvml_read_changing(nvml, gpu, state);
     state->sm_max_mhz = READ(max_clock, gpu->handle, CLOCK_SM, &value) ? (int)value : -1;
     state->memory_max_mhz = READ(max_clock, gpu->handle, CLOCK_MEMORY, &value) ? (int)value : -1;
@@ -184,7 +184,7 @@ const char *nvml_slowdowns(int64_t slowdowns, char text[NVML_SLOWDOWN_SIZE]) {
 
 int nvml_processes(const struct nvml *nvml, const struct nvml_gpu *gpu,
                    struct nvml_process *processes, int limit) {
-    struct process found[PROCESSES_MAX];
+    struct nvml_process_info found[PROCESSES_MAX];
     unsigned count = PROCESSES_MAX;
     if (nvml->processes == NULL)
         return -1;

@@ -24,7 +24,7 @@
     X(nvrtcGetNumSupportedArchs)                                                                   \
     X(nvrtcGetSupportedArchs)
 
-enum { INCLUDES_MAX = 2, OPTIONS_MOST = 64 };
+enum { INCLUDES_MAX = 2, COMPILE_OPTIONS_MAX = 64 };
 
 struct nvrtc {
     void *library;
@@ -151,7 +151,7 @@ bool nvrtc_supports(const struct nvrtc *nvrtc, int compute_capability) {
 }
 
 /* The limit of static shared memory. Beyond it ptxas fails with no message except in its report. */
-enum { STATIC_SMEM_MOST = 48 << 10 };
+enum { STATIC_SMEM_MAX = 48 << 10 };
 
 static int declared_smem(const char *log) {
     int most = 0;
@@ -166,7 +166,7 @@ static int declared_smem(const char *log) {
 
 /* Extracts the first line of the log with an error; else reports excessive static shared memory;
    else copies the first line. */
-static void first_error(const char *log, char *reason) {
+static void extract_first_error(const char *log, char *reason) {
     static const char *const words[] = {"error", "ptxas fatal"};
     const char *at = NULL;
     for (size_t i = 0; i < sizeof words / sizeof *words && at == NULL; i++)
@@ -174,10 +174,10 @@ static void first_error(const char *log, char *reason) {
     while (at != NULL && at > log && at[-1] != '\n')
         at--;
     int smem_bytes = declared_smem(log);
-    if (at == NULL && smem_bytes > STATIC_SMEM_MOST) {
+    if (at == NULL && smem_bytes > STATIC_SMEM_MAX) {
         snprintf(reason, REASON_SIZE,
                  "a kernel declares %d bytes of shared memory; at most %d can be declared",
-                 smem_bytes, STATIC_SMEM_MOST);
+                 smem_bytes, STATIC_SMEM_MAX);
         return;
     }
     if (at == NULL)
@@ -189,7 +189,7 @@ typedef nvrtcResult (*size_function)(nvrtcProgram, size_t *);
 typedef nvrtcResult (*text_function)(nvrtcProgram, char *);
 
 /* Returns a NUL-terminated copy of one of the program's outputs, or NULL. */
-static char *product(nvrtcProgram program, size_function size_of, text_function get,
+static char *program_output(nvrtcProgram program, size_function size_of, text_function get,
                      size_t *bytes) {
     if (size_of(program, bytes) != NVRTC_SUCCESS)
         return NULL;
@@ -200,32 +200,32 @@ static char *product(nvrtcProgram program, size_function size_of, text_function 
     return NULL;
 }
 
-static int compile(struct nvrtc *nvrtc, const char *name, const char *source,
+static int compile_program(struct nvrtc *nvrtc, const char *name, const char *source,
                    const char *const *options, int option_count, struct device_image *image,
                    char *reason, struct error *error) {
     nvrtcProgram program;
-    const char *all[OPTIONS_MOST];
+    const char *all_options[COMPILE_OPTIONS_MAX];
     size_t bytes = 0;
     int result = -1;
-    if (option_count + nvrtc->include_count > OPTIONS_MOST)
+    if (option_count + nvrtc->include_count > COMPILE_OPTIONS_MAX)
         BUG("%d options for NVRTC", option_count);
     for (int i = 0; i < option_count + nvrtc->include_count; i++)
-        all[i] = i < option_count ? options[i] : nvrtc->includes[i - option_count];
+        all_options[i] = i < option_count ? options[i] : nvrtc->includes[i - option_count];
     nvrtcResult status = nvrtc->nvrtcCreateProgram(&program, source, name, 0, NULL, NULL);
     if (status != NVRTC_SUCCESS)
         return error_set(error, "NVRTC cannot start: %s", nvrtc->nvrtcGetErrorString(status));
     *image = (struct device_image){.name = name};
-    status = nvrtc->nvrtcCompileProgram(program, option_count + nvrtc->include_count, all);
-    image->log = product(program, nvrtc->nvrtcGetProgramLogSize, nvrtc->nvrtcGetProgramLog, &bytes);
+    status = nvrtc->nvrtcCompileProgram(program, option_count + nvrtc->include_count, all_options);
+    image->log = program_output(program, nvrtc->nvrtcGetProgramLogSize, nvrtc->nvrtcGetProgramLog, &bytes);
     if (status == NVRTC_ERROR_COMPILATION || status == NVRTC_ERROR_INVALID_OPTION) {
-        first_error(image->log != NULL ? image->log : "no log", reason);
+        extract_first_error(image->log != NULL ? image->log : "no log", reason);
         result = 1;
     } else if (status != NVRTC_SUCCESS) {
         error_set(error, "NVRTC failed: %s", nvrtc->nvrtcGetErrorString(status));
     } else {
         image->cubin =
-            product(program, nvrtc->nvrtcGetCUBINSize, nvrtc->nvrtcGetCUBIN, &image->cubin_bytes);
-        image->ptx = product(program, nvrtc->nvrtcGetPTXSize, nvrtc->nvrtcGetPTX, &bytes);
+            program_output(program, nvrtc->nvrtcGetCUBINSize, nvrtc->nvrtcGetCUBIN, &image->cubin_bytes);
+        image->ptx = program_output(program, nvrtc->nvrtcGetPTXSize, nvrtc->nvrtcGetPTX, &bytes);
         if (image->cubin != NULL && image->ptx != NULL && image->log != NULL)
             result = 0;
         else
@@ -248,10 +248,10 @@ static struct hash image_hash(const struct nvrtc *nvrtc, const char *name, const
     return hasher_finish(hasher);
 }
 
-int nvrtc_compile_anew(struct nvrtc *nvrtc, const char *name, const char *source,
+int nvrtc_recompile(struct nvrtc *nvrtc, const char *name, const char *source,
                        const char *const *options, int option_count, struct device_image *image,
                        char *reason, struct error *error) {
-    int status = compile(nvrtc, name, source, options, option_count, image, reason, error);
+    int status = compile_program(nvrtc, name, source, options, option_count, image, reason, error);
     if (status == 0 && nvrtc->cache.put != NULL)
         nvrtc->cache.put(nvrtc->cache.context,
                          image_hash(nvrtc, name, source, options, option_count), image);
@@ -264,7 +264,7 @@ int nvrtc_compile(struct nvrtc *nvrtc, const char *name, const char *source,
     if (nvrtc->cache.get == NULL ||
         !nvrtc->cache.get(nvrtc->cache.context,
                           image_hash(nvrtc, name, source, options, option_count), image))
-        return nvrtc_compile_anew(nvrtc, name, source, options, option_count, image, reason, error);
+        return nvrtc_recompile(nvrtc, name, source, options, option_count, image, reason, error);
     image->name = name;
     return 0;
 }

@@ -54,7 +54,7 @@ static double launch_overhead_us(const struct device_info *info) {
     return info->launch_us > 0 ? info->launch_us : launch_default_us;
 }
 
-static double norm(const double *terms, int count, double power) {
+static double p_norm(const double *terms, int count, double power) {
     double sum = 0;
     for (int i = 0; i < count; i++)
         sum += terms[i] > 0 ? pow(terms[i], power) : 0;
@@ -68,45 +68,45 @@ static double tensor_rate(const struct device_info *info) {
 
 /* Cycles for which one block keeps a multiprocessor busy without stalls. */
 static double busy_cycles(const struct device_info *info, const double *parameters,
-                          const struct prediction_input *input, double spilling) {
+                          const struct prediction_input *input, double spill_factor) {
     double rate = tensor_rate(info);
     double bytes = input->load_bytes + input->store_bytes + input->async_bytes + input->local_bytes;
     const double cycles[] = {
-        parameters[PREDICTION_ISSUE] * input->warp_instructions * spilling / 4,
+        parameters[PREDICTION_ISSUE] * input->warp_instructions * spill_factor / 4,
         rate > 0 ? parameters[PREDICTION_TENSOR] * input->matrix_operations / rate : 0,
         parameters[PREDICTION_SPECIAL] * input->special_functions,
         parameters[PREDICTION_SHARED] * input->shared_wavefronts,
         parameters[PREDICTION_REMOTE] * input->remote_bytes / 16,
         parameters[PREDICTION_L1] * bytes / 64,
     };
-    return norm(cycles, sizeof cycles / sizeof *cycles, parameters[PREDICTION_OVERLAP]) /
+    return p_norm(cycles, sizeof cycles / sizeof *cycles, parameters[PREDICTION_OVERLAP]) /
            input->blocks;
 }
 
 /* Cycles of the multiprocessor that has the most blocks. */
 static double multiprocessor_cycles(const struct device_info *info, const double *parameters,
                                     const struct prediction_input *input) {
-    double spilling = 1 + parameters[PREDICTION_SPILL] * input->resources.spill_bytes / 4;
+    double spill_factor = 1 + parameters[PREDICTION_SPILL] * input->resources.spill_bytes / 4;
     double blocks = ceil(input->blocks / info->sm_count);
     double resident = fmin(fmax(input->resources.ctas_per_sm, 1), blocks);
     double waves = blocks / resident;
     /* Over many waves long and short blocks average out; in a single wave the longest block
        decides. */
     double chain =
-        input->chain_cycles + (input->longest_chain_cycles - input->chain_cycles) / waves;
-    double busy = busy_cycles(info, parameters, input, spilling), cycles = 0;
+        input->critical_path_cycles + (input->longest_critical_path_cycles - input->critical_path_cycles) / waves;
+    double busy = busy_cycles(info, parameters, input, spill_factor), cycles = 0;
     for (double left = blocks; left > 0; left -= resident) {
-        double together = fmin(left, resident);
-        const double terms[] = {parameters[PREDICTION_CHAIN] * spilling * chain, together * busy};
-        double wave = norm(terms, 2, parameters[PREDICTION_TOGETHER]);
-        double whole = together == resident ? floor(left / resident) : 1;
+        double resident_now = fmin(left, resident);
+        const double terms[] = {parameters[PREDICTION_CHAIN] * spill_factor * chain, resident_now * busy};
+        double wave = p_norm(terms, 2, parameters[PREDICTION_TOGETHER]);
+        double whole = resident_now == resident ? floor(left / resident) : 1;
         cycles += whole * wave;
         left -= (whole - 1) * resident;
     }
     return cycles;
 }
 
-static double launch_us(const struct device_info *info, const double *parameters,
+static double launch_latency_us(const struct device_info *info, const double *parameters,
                         const struct prediction_input *input) {
     double l2_gb_per_s =
         info->l2_gb_per_s > 0 ? info->l2_gb_per_s : info->dram_gb_per_s * l2_per_dram;
@@ -120,12 +120,12 @@ static double launch_us(const struct device_info *info, const double *parameters
            (input->early ? 0 : launch_overhead_us(info) + parameters[PREDICTION_START_US]);
 }
 
-static double call_us(const struct device_info *info, const double *parameters,
+static double call_latency_us(const struct device_info *info, const double *parameters,
                       const struct prediction_call *call) {
     double sum_us =
         call->clears * launch_overhead_us(info) + call->clear_bytes / (info->dram_gb_per_s * 1e3);
     for (int i = 0; i < call->count; i++)
-        sum_us += launch_us(info, parameters, &call->launches[i]);
+        sum_us += launch_latency_us(info, parameters, &call->launches[i]);
     return sum_us;
 }
 
@@ -133,53 +133,53 @@ static double call_us(const struct device_info *info, const double *parameters,
 static void find_parameters(const struct device_info *info,
                             double parameters[PREDICTION_PARAMETERS]) {
     for (int i = 0; i < PREDICTION_PARAMETERS; i++)
-        parameters[i] = info->model[i] > 0 ? info->model[i] : prediction_parameters[i].usual;
+        parameters[i] = info->model[i] > 0 ? info->model[i] : prediction_parameters[i].default_value;
 }
 
 double predict_launch_us(const struct device_info *info, const struct prediction_input *input) {
     double parameters[PREDICTION_PARAMETERS];
     find_parameters(info, parameters);
-    return launch_us(info, parameters, input);
+    return launch_latency_us(info, parameters, input);
 }
 
 double predict_call_us(const struct device_info *info, const struct prediction_call *call) {
     double parameters[PREDICTION_PARAMETERS];
     find_parameters(info, parameters);
-    return call_us(info, parameters, call);
+    return call_latency_us(info, parameters, call);
 }
 
 /* ---- fitting ---- */
 
 enum { FIT_STEPS = 200 };
 
-struct fit {
+struct model_fit {
     const struct device_info *info;
     const struct prediction_sample *samples;
     int count;
 };
 
 /* Huber loss: beyond this difference of logarithms the loss is linear rather than quadratic. */
-static const double far = 0.3;
+static const double huber_threshold = 0.3;
 /* Weight of the prior that keeps parameters near their default values (in logarithms), relative to
    all samples together. */
-static const double trust = 1e-3;
+static const double prior_weight = 1e-3;
 
 /* Scales the cost to minimise's stopping tolerance. */
-static const double scale = 1e5;
+static const double cost_scale = 1e5;
 
-static double cost(const struct fit *fit, const double *logs) {
-    double parameters[PREDICTION_PARAMETERS], sum = 0, away = 0;
+static double cost(const struct model_fit *fit, const double *logs) {
+    double parameters[PREDICTION_PARAMETERS], sum = 0, prior_distance = 0;
     for (int i = 0; i < PREDICTION_PARAMETERS; i++) {
-        double from_usual = logs[i] - log(prediction_parameters[i].usual);
+        double from_usual = logs[i] - log(prediction_parameters[i].default_value);
         parameters[i] = exp(logs[i]);
-        away += from_usual * from_usual / PREDICTION_PARAMETERS;
+        prior_distance += from_usual * from_usual / PREDICTION_PARAMETERS;
     }
     for (int i = 0; i < fit->count; i++) {
         const struct prediction_sample *sample = &fit->samples[i];
-        double off = fabs(log(call_us(fit->info, parameters, sample->call) / sample->latency_us));
-        sum += off < far ? off * off : 2 * far * off - far * far;
+        double difference = fabs(log(call_latency_us(fit->info, parameters, sample->call) / sample->latency_us));
+        sum += difference < huber_threshold ? difference * difference : 2 * huber_threshold * difference - huber_threshold * huber_threshold;
     }
-    return scale * (sum / fit->count + trust * away);
+    return cost_scale * (sum / fit->count + prior_weight * prior_distance);
 }
 
 static double cost_and_gradient(const double *logs, double *gradient, void *context) {
@@ -198,20 +198,20 @@ static double cost_and_gradient(const double *logs, double *gradient, void *cont
 
 double predict_fit(const struct device_info *info, const struct prediction_sample *samples,
                    int count, double parameters[PREDICTION_PARAMETERS]) {
-    struct fit fit = {info, samples, count};
-    double logs[PREDICTION_PARAMETERS], least[PREDICTION_PARAMETERS], most[PREDICTION_PARAMETERS];
+    struct model_fit fit = {info, samples, count};
+    double logs[PREDICTION_PARAMETERS], minimum[PREDICTION_PARAMETERS], maximum[PREDICTION_PARAMETERS];
     for (int i = 0; i < PREDICTION_PARAMETERS; i++) {
-        logs[i] = log(prediction_parameters[i].usual);
-        least[i] = log(prediction_parameters[i].least);
-        most[i] = log(prediction_parameters[i].most);
+        logs[i] = log(prediction_parameters[i].default_value);
+        minimum[i] = log(prediction_parameters[i].minimum);
+        maximum[i] = log(prediction_parameters[i].maximum);
     }
-    minimise(PREDICTION_PARAMETERS, logs, least, most, FIT_STEPS, cost_and_gradient, &fit);
+    minimise(PREDICTION_PARAMETERS, logs, minimum, maximum, FIT_STEPS, cost_and_gradient, &fit);
     for (int i = 0; i < PREDICTION_PARAMETERS; i++)
         parameters[i] = exp(logs[i]);
     double square = 0;
     for (int i = 0; i < count; i++) {
-        double off = log(call_us(info, parameters, samples[i].call) / samples[i].latency_us);
-        square += off * off / count;
+        double difference = log(call_latency_us(info, parameters, samples[i].call) / samples[i].latency_us);
+        square += difference * difference / count;
     }
     return sqrt(square);
 }

@@ -44,12 +44,12 @@ enum prediction_parameter {
     PREDICTION_OVERLAP,
     PREDICTION_PARAMETERS,
 };
-_Static_assert((int)PREDICTION_PARAMETERS == (int)DEVICE_MODEL, "a device holds them all");
+_Static_assert((int)PREDICTION_PARAMETERS == (int)DEVICE_MODEL_PARAMETERS, "a device holds them all");
 
 struct prediction_parameter_row {
     const char *name, *about;
-    double usual; /* default, if nothing was fitted */
-    double least, most;
+    double default_value; /* default, if nothing was fitted */
+    double minimum, maximum;
 };
 extern const struct prediction_parameter_row prediction_parameters[PREDICTION_PARAMETERS];
 
@@ -65,7 +65,7 @@ struct prediction_input {
     double remote_bytes; /* exchanged with other blocks of a cluster */
     double dram_bytes;   /* minimum traffic over the memory bus */
     /* Critical path of a block with a multiprocessor to itself, mean and maximum; 0: unknown. */
-    double chain_cycles, longest_chain_cycles;
+    double critical_path_cycles, longest_critical_path_cycles;
     bool early; /* may start while the previous launch still runs (programmatic dependent launch) */
 };
 

@@ -37,7 +37,7 @@ static int read_architecture(const struct json *root, int *compute_capability,
     struct json value;
     const char *text;
     char rest;
-    if (json_need(root, "architecture", &value, error) < 0 || json_string(&value, &text, error) < 0)
+    if (json_require(root, "architecture", &value, error) < 0 || json_string(&value, &text, error) < 0)
         return -1;
     if (sscanf(text, "sm_%3d%c", compute_capability, &rest) != 1 || *compute_capability < 50)
         return json_error(&value, error, "must be an architecture such as \"sm_89\"");
@@ -49,7 +49,7 @@ static int read_info(const struct json *root, struct device_info *info, struct e
     const char *name;
     *info = (struct device_info){.predicts = true};
     if (json_fields_check_keys(root, fields, other_keys, error) < 0 ||
-        json_need(root, "name", &value, error) < 0 || json_string(&value, &name, error) < 0 ||
+        json_require(root, "name", &value, error) < 0 || json_string(&value, &name, error) < 0 ||
         read_architecture(root, &info->compute_capability, error) < 0)
         return -1;
     if (*name == '\0' || strlen(name) >= sizeof info->name)
@@ -59,7 +59,7 @@ static int read_info(const struct json *root, struct device_info *info, struct e
     return json_fields_read(root, fields, info, error);
 }
 
-int published_read(const char *path, struct device_info *info, struct error *error) {
+int device_db_read(const char *path, struct device_info *info, struct error *error) {
     struct json_document document;
     struct device_info read;
     if (json_read(&document, path, error) < 0)
@@ -76,12 +76,12 @@ static int find_folder(char folder[PATH_SIZE], struct error *error) {
     char own[PATH_SIZE];
     char beside[PATH_SIZE];
     char installed[PATH_SIZE];
-    const char *set = getenv("EVOTILE_DEVICES");
-    if (path_own_folder(own, error) < 0 ||
+    const char *environment_folder = getenv("EVOTILE_DEVICES");
+    if (path_program_folder(own, error) < 0 ||
         path_join(beside, own, "../configs/devices", error) < 0 ||
         path_join(installed, own, "../share/evotile/configs/devices", error) < 0)
         return -1;
-    const char *const places[] = {set != NULL ? set : "configs/devices", "configs/devices", beside,
+    const char *const places[] = {environment_folder != NULL ? environment_folder : "configs/devices", "configs/devices", beside,
                                   installed};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (path_is_dir(places[i]))
@@ -92,7 +92,7 @@ static int find_folder(char folder[PATH_SIZE], struct error *error) {
 
 /* ---- fitted parameters ---- */
 
-static int read_fitted(const char *path, struct device_info *info, struct error *error) {
+static int read_fitted_parameters(const char *path, struct device_info *info, struct error *error) {
     const char *keys[PREDICTION_PARAMETERS + 3] = {"about", "name"};
     struct json_document document;
     struct json value;
@@ -102,7 +102,7 @@ static int read_fitted(const char *path, struct device_info *info, struct error 
     if (json_read(&document, path, error) < 0)
         return -1;
     struct json root = json_root(&document);
-    result = json_only(&root, keys, error);
+    result = json_check_keys(&root, keys, error);
     for (int i = 0; i < PREDICTION_PARAMETERS && result == 0; i++) {
         const struct prediction_parameter_row *row = &prediction_parameters[i];
         double number = 0;
@@ -110,15 +110,15 @@ static int read_fitted(const char *path, struct device_info *info, struct error 
             continue;
         if (json_number(&value, &number, error) < 0)
             result = -1;
-        else if (!(number >= row->least * 0.999 && number <= row->most * 1.001))
-            result = json_error(&value, error, "must lie between %g and %g", row->least, row->most);
+        else if (!(number >= row->minimum * 0.999 && number <= row->maximum * 1.001))
+            result = json_error(&value, error, "must lie between %g and %g", row->minimum, row->maximum);
         info->model[i] = number;
     }
     json_release(&document);
     return result;
 }
 
-int published_fitted_write(const char *path, const char *about, const struct device_info *info,
+int device_db_write_fitted(const char *path, const char *about, const struct device_info *info,
                            struct error *error) {
     char *text = NULL, folder[PATH_SIZE];
     size_t size;
@@ -149,11 +149,11 @@ static int fitted_path(char path[PATH_SIZE], const char *folder, const char *nam
 
 /* Finds the device file of an architecture; `fitted` gets the path of its fitted parameters, which
    may not exist. */
-static int find(int compute_capability, struct device_info *info, char fitted[PATH_SIZE],
+static int find_device_file(int compute_capability, struct device_info *info, char fitted[PATH_SIZE],
                 struct error *error) {
     char folder[PATH_SIZE];
     char path[PATH_SIZE];
-    char known[256] = "";
+    char known_devices[256] = "";
     char **names;
     int count;
     int result = 0;
@@ -163,18 +163,18 @@ static int find(int compute_capability, struct device_info *info, char fitted[PA
     for (int i = 0; i < count && result == 0 && !found; i++) {
         struct device_info candidate;
         size_t length = strlen(names[i]);
-        size_t used = strlen(known);
+        size_t used = strlen(known_devices);
         if (length < 5 || strcmp(names[i] + length - 5, ".json") != 0)
             continue;
         if (path_join(path, folder, names[i], error) < 0 ||
-            published_read(path, &candidate, error) < 0) {
+            device_db_read(path, &candidate, error) < 0) {
             result = -1;
         } else if (candidate.compute_capability == compute_capability) {
             found = true;
             *info = candidate;
             result = fitted_path(fitted, folder, names[i], error);
-        } else if (strstr(known, candidate.spec) == NULL) {
-            snprintf(known + used, sizeof known - used, "%s%s", used > 0 ? ", " : "",
+        } else if (strstr(known_devices, candidate.spec) == NULL) {
+            snprintf(known_devices + used, sizeof known_devices - used, "%s%s", used > 0 ? ", " : "",
                      candidate.spec);
         }
     }
@@ -183,25 +183,25 @@ static int find(int compute_capability, struct device_info *info, char fitted[PA
         return error_input(error,
                            "%s has no device of sm_%d: there are %s; add a file for yours, or "
                            "choose one of these",
-                           folder, compute_capability, *known != '\0' ? known : "none");
+                           folder, compute_capability, *known_devices != '\0' ? known_devices : "none");
     return result;
 }
 
-int published_find(int compute_capability, struct device_info *info, struct error *error) {
+int device_db_find(int compute_capability, struct device_info *info, struct error *error) {
     char fitted[PATH_SIZE];
-    if (find(compute_capability, info, fitted, error) < 0)
+    if (find_device_file(compute_capability, info, fitted, error) < 0)
         return -1;
-    return path_exists(fitted) ? read_fitted(fitted, info, error) : 0;
+    return path_exists(fitted) ? read_fitted_parameters(fitted, info, error) : 0;
 }
 
-int published_fitted_path(int compute_capability, char path[PATH_SIZE], struct error *error) {
+int device_db_fitted_path(int compute_capability, char path[PATH_SIZE], struct error *error) {
     struct device_info info;
-    return find(compute_capability, &info, path, error);
+    return find_device_file(compute_capability, &info, path, error);
 }
 
-int published_like(const struct device_info *device, struct device_info *info,
+int device_db_find_like(const struct device_info *device, struct device_info *info,
                    struct error *error) {
-    if (published_find(device->compute_capability, info, error) < 0)
+    if (device_db_find(device->compute_capability, info, error) < 0)
         return -1;
     info->sm_count = device->sm_count;
     return 0;

@@ -9,12 +9,12 @@
 #define nvtxRangePop()       ((void)0)
 #endif
 
-void range_begin(const char *name, int64_t trial) {
+void nvtx_begin(const char *name, int64_t trial) {
     char text[64];
     snprintf(text, sizeof text, "%s %lld", name, (long long)trial);
     nvtxRangePushA(text);
 }
 
-void range_end(void) {
+void nvtx_end(void) {
     nvtxRangePop();
 }

@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-void range_begin(const char *name, int64_t trial);
-void range_end(void);
+void nvtx_begin(const char *name, int64_t trial);
+void nvtx_end(void);
 
 #endif

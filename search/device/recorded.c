@@ -5,35 +5,35 @@
 #include <math.h>
 #include <string.h>
 
-enum { COMPLAINT_SIZE = 400 };
+enum { ERROR_TEXT_MAX = 400 };
 
-struct reader {
+struct recorded_reader {
     struct json_stream *stream;
-    struct sheet *sheet;
+    struct recorded_table *table;
     bool found;       /* the rows were read */
     double time_unit; /* the file's default unit (T4), in microseconds */
 };
 
 /* Adds the reader's position to an error of the table. */
-static int place(struct reader *reader, int result, const struct error *complaint) {
-    return result < 0 ? json_stream_error(reader->stream, "%.*s", COMPLAINT_SIZE, complaint->text)
+static int add_position(struct recorded_reader *reader, int result, const struct error *table_error) {
+    return result < 0 ? json_stream_error(reader->stream, "%.*s", ERROR_TEXT_MAX, table_error->text)
                       : 0;
 }
 
-static bool token_is(const struct reader *reader, const char *text) {
+static bool token_is(const struct recorded_reader *reader, const char *text) {
     return strcmp(json_stream_token(reader->stream), text) == 0;
 }
 
 /* Moves to the next member; a truncated object is an error. */
-static int next_member(struct reader *reader, bool *first) {
+static int next_member(struct recorded_reader *reader, bool *first) {
     int more = json_stream_member(reader->stream, first);
-    return more == JSON_CUT ? json_stream_error(reader->stream, "the file ends within an object")
+    return more == JSON_TRUNCATED ? json_stream_error(reader->stream, "the file ends within an object")
                             : more;
 }
 
-static int next_element(struct reader *reader, bool *first) {
+static int next_element(struct recorded_reader *reader, bool *first) {
     int more = json_stream_element(reader->stream, first);
-    return more == JSON_CUT ? json_stream_error(reader->stream, "the file ends within an array")
+    return more == JSON_TRUNCATED ? json_stream_error(reader->stream, "the file ends within an array")
                             : more;
 }
 
@@ -56,7 +56,7 @@ static const struct {
     {"correct", VERDICT_OK},
 };
 
-static int read_verdict(struct reader *reader, enum verdict *verdict) {
+static int read_verdict(struct recorded_reader *reader, enum verdict *verdict) {
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
         if (token_is(reader, failures[i].text)) {
             *verdict = failures[i].verdict;
@@ -67,7 +67,7 @@ static int read_verdict(struct reader *reader, enum verdict *verdict) {
 }
 
 /* Reads a number, or the name of a failure. */
-static int read_time(struct reader *reader, enum verdict *verdict, double *time) {
+static int read_time(struct recorded_reader *reader, enum verdict *verdict, double *time) {
     enum json_scalar kind;
     if (json_stream_scalar(reader->stream, &kind) < 0)
         return -1;
@@ -81,7 +81,7 @@ static int read_time(struct reader *reader, enum verdict *verdict, double *time)
     return 0;
 }
 
-static int read_name(struct reader *reader, char *name, size_t size) {
+static int read_name(struct recorded_reader *reader, char *name, size_t size) {
     int byte = json_stream_peek(reader->stream);
     enum json_scalar kind;
     if (byte != '"')
@@ -93,67 +93,67 @@ static int read_name(struct reader *reader, char *name, size_t size) {
 }
 
 /* Reads a member outside the rows. */
-static int read_name_member(struct reader *reader) {
-    struct sheet *sheet = reader->sheet;
+static int read_name_member(struct recorded_reader *reader) {
+    struct recorded_table *table = reader->table;
     if (token_is(reader, "device_name"))
-        return read_name(reader, sheet->device_name, sizeof sheet->device_name);
+        return read_name(reader, table->device_name, sizeof table->device_name);
     if (token_is(reader, "kernel_name"))
-        return read_name(reader, sheet->kernel_name, sizeof sheet->kernel_name);
+        return read_name(reader, table->kernel_name, sizeof table->kernel_name);
     if (token_is(reader, "default_genome"))
-        return read_name(reader, sheet->default_genome, sizeof sheet->default_genome);
+        return read_name(reader, table->default_genome, sizeof table->default_genome);
     return json_stream_skip(reader->stream);
 }
 
 /* ---- Kernel Tuner's cache ---- */
 
-static int read_columns(struct reader *reader) {
+static int read_columns(struct recorded_reader *reader) {
     enum json_scalar kind;
-    struct error complaint;
+    struct error table_error;
     int more;
     if (json_stream_enter(reader->stream, '[') < 0)
         return -1;
     for (bool first = true; (more = next_element(reader, &first)) == JSON_MORE;)
         if (json_stream_scalar(reader->stream, &kind) < 0 ||
-            place(reader,
-                  sheet_add_column(reader->sheet, json_stream_token(reader->stream), &complaint),
-                  &complaint) < 0)
+            add_position(reader,
+                  recorded_table_add_column(reader->table, json_stream_token(reader->stream), &table_error),
+                  &table_error) < 0)
             return -1;
     return more;
 }
 
-static int set_cell(struct reader *reader, int column) {
+static int set_cell(struct recorded_reader *reader, int column) {
     enum json_scalar kind;
-    struct error complaint;
+    struct error table_error;
     if (json_stream_scalar(reader->stream, &kind) < 0)
         return -1;
-    return place(
+    return add_position(
         reader,
-        sheet_set(reader->sheet, column, json_stream_token(reader->stream), kind, &complaint),
-        &complaint);
+        recorded_table_set(reader->table, column, json_stream_token(reader->stream), kind, &table_error),
+        &table_error);
 }
 
-static int end_row(struct reader *reader) {
-    struct error complaint;
-    return place(reader, sheet_end_row(reader->sheet, &complaint), &complaint);
+static int end_row(struct recorded_reader *reader) {
+    struct error table_error;
+    return add_position(reader, recorded_table_end_row(reader->table, &table_error), &table_error);
 }
 
-static int read_cache_row(struct reader *reader) {
-    struct sheet *sheet = reader->sheet;
+static int read_cache_row(struct recorded_reader *reader) {
+    struct recorded_table *table = reader->table;
     bool timed = false;
-    int more, next = 0;
+    int more, next_column = 0;
     double time_ms = 0;
     if (json_stream_enter(reader->stream, '{') < 0)
         return -1;
-    sheet_begin_row(sheet);
+    recorded_table_begin_row(table);
     for (bool first = true; (more = next_member(reader, &first)) == JSON_MORE;) {
         int result;
         int column;
         if (token_is(reader, "time")) {
             timed = true;
-            result = read_time(reader, &sheet->verdict, &time_ms);
-        } else if ((column = sheet_find_column(sheet, json_stream_token(reader->stream), next)) >=
+            result = read_time(reader, &table->verdict, &time_ms);
+        } else if ((column = recorded_table_find_column(table, json_stream_token(reader->stream), next_column)) >=
                    0) {
-            next = column + 1;
+            next_column = column + 1;
             result = set_cell(reader, column);
         } else
             result = json_stream_skip(reader->stream);
@@ -164,16 +164,16 @@ static int read_cache_row(struct reader *reader) {
         return -1;
     if (!timed)
         return json_stream_error(reader->stream, "the row has no \"time\"");
-    sheet->time_us = 1000 * time_ms;
+    table->time_us = 1000 * time_ms;
     return end_row(reader);
 }
 
-/* Returns JSON_CUT if the closing braces are missing. */
-static int read_cache(struct reader *reader) {
+/* Returns JSON_TRUNCATED if the closing braces are missing. */
+static int read_cache(struct recorded_reader *reader) {
     int more;
     if (reader->found)
         return json_stream_error(reader->stream, "the rows occur twice");
-    if (reader->sheet->column_count == 0)
+    if (reader->table->column_count == 0)
         return json_stream_error(reader->stream, "\"tune_params_keys\" is missing before the rows");
     reader->found = true;
     if (json_stream_enter(reader->stream, '{') < 0)
@@ -186,24 +186,24 @@ static int read_cache(struct reader *reader) {
 
 /* ---- T4 ---- */
 
-static int read_configuration(struct reader *reader) {
-    struct sheet *sheet = reader->sheet;
-    bool begins = sheet->count == 0;
-    int more, next = 0;
+static int read_configuration(struct recorded_reader *reader) {
+    struct recorded_table *table = reader->table;
+    bool is_first_row = table->count == 0;
+    int more, next_column = 0;
     if (json_stream_enter(reader->stream, '{') < 0)
         return -1;
     for (bool first = true; (more = next_member(reader, &first)) == JSON_MORE;) {
         const char *name = json_stream_token(reader->stream);
-        int column = sheet_find_column(sheet, name, next);
-        if (column < 0 && begins) {
-            struct error complaint;
-            if (place(reader, sheet_add_column(sheet, name, &complaint), &complaint) < 0)
+        int column = recorded_table_find_column(table, name, next_column);
+        if (column < 0 && is_first_row) {
+            struct error table_error;
+            if (add_position(reader, recorded_table_add_column(table, name, &table_error), &table_error) < 0)
                 return -1;
-            column = sheet->column_count - 1;
+            column = table->column_count - 1;
         } else if (column < 0)
             return json_stream_error(reader->stream, "the earlier rows have no parameter '%.60s'",
                                      name);
-        next = column + 1;
+        next_column = column + 1;
         if (set_cell(reader, column) < 0)
             return -1;
     }
@@ -232,7 +232,7 @@ static double unit_us(const char *name) {
     return 0;
 }
 
-static int read_unit(struct reader *reader, double *unit) {
+static int read_unit(struct recorded_reader *reader, double *unit) {
     char name[32] = "";
     if (read_name(reader, name, sizeof name) < 0)
         return -1;
@@ -246,14 +246,14 @@ static int read_unit(struct reader *reader, double *unit) {
 }
 
 /* The measurement of one row. */
-struct measured {
-    bool there;
+struct measurement {
+    bool present;
     double time; /* NAN: not a number */
     double unit; /* 0: the file's default */
 };
 
-static int read_measurement(struct reader *reader, struct measured *measured) {
-    struct measured it = {0};
+static int read_measurement(struct recorded_reader *reader, struct measurement *measurement) {
+    struct measurement current = {0};
     char name[NAME_SIZE] = "";
     char unit[32] = "";
     int more;
@@ -271,7 +271,7 @@ static int read_measurement(struct reader *reader, struct measured *measured) {
             /* other measurements may have text values; ignore them */
             enum json_scalar kind;
             result = json_stream_scalar(reader->stream, &kind);
-            it.time = kind == JSON_NUMBER ? strtod(json_stream_token(reader->stream), NULL) : NAN;
+            current.time = kind == JSON_NUMBER ? strtod(json_stream_token(reader->stream), NULL) : NAN;
         } else
             result = json_stream_skip(reader->stream);
         if (result < 0)
@@ -279,45 +279,45 @@ static int read_measurement(struct reader *reader, struct measured *measured) {
     }
     if (more < 0 || strcmp(name, "time") != 0)
         return more;
-    if (*unit != '\0' && (it.unit = unit_us(unit)) == 0)
+    if (*unit != '\0' && (current.unit = unit_us(unit)) == 0)
         return json_stream_error(reader->stream, "\"%s\" is not a unit of time: use ms", unit);
-    it.there = true;
-    *measured = it;
+    current.present = true;
+    *measurement = current;
     return 0;
 }
 
-static int read_measurements(struct reader *reader, struct measured *measured) {
+static int read_measurements(struct recorded_reader *reader, struct measurement *measurement) {
     int more;
     if (json_stream_enter(reader->stream, '[') < 0)
         return -1;
     for (bool first = true; (more = next_element(reader, &first)) == JSON_MORE;)
-        if (read_measurement(reader, measured) < 0)
+        if (read_measurement(reader, measurement) < 0)
             return -1;
     return more;
 }
 
-static int read_result(struct reader *reader) {
-    struct sheet *sheet = reader->sheet;
-    struct measured measured = {0};
-    bool configured = false;
-    bool judged = false;
+static int read_result(struct recorded_reader *reader) {
+    struct recorded_table *table = reader->table;
+    struct measurement measurement = {0};
+    bool has_configuration = false;
+    bool has_verdict = false;
     int more;
     if (json_stream_enter(reader->stream, '{') < 0)
         return -1;
-    sheet_begin_row(sheet);
+    recorded_table_begin_row(table);
     for (bool first = true; (more = next_member(reader, &first)) == JSON_MORE;) {
         int result;
         enum json_scalar kind;
         if (token_is(reader, "configuration")) {
-            configured = true;
+            has_configuration = true;
             result = read_configuration(reader);
         } else if (token_is(reader, "invalidity")) {
-            judged = true;
+            has_verdict = true;
             result = json_stream_scalar(reader->stream, &kind) < 0
                          ? -1
-                         : read_verdict(reader, &sheet->verdict);
+                         : read_verdict(reader, &table->verdict);
         } else if (token_is(reader, "measurements"))
-            result = read_measurements(reader, &measured);
+            result = read_measurements(reader, &measurement);
         else
             result = json_stream_skip(reader->stream);
         if (result < 0)
@@ -325,19 +325,19 @@ static int read_result(struct reader *reader) {
     }
     if (more < 0)
         return -1;
-    if (!configured || !judged)
+    if (!has_configuration || !has_verdict)
         return json_stream_error(reader->stream, "the result has no \"%s\"",
-                                 configured ? "invalidity" : "configuration");
-    if (sheet->verdict == VERDICT_OK) {
-        if (!measured.there)
+                                 has_configuration ? "invalidity" : "configuration");
+    if (table->verdict == VERDICT_OK) {
+        if (!measurement.present)
             return json_stream_error(reader->stream, "the result is correct and has no measurement "
                                                      "\"time\"");
-        sheet->time_us = measured.time * (measured.unit > 0 ? measured.unit : reader->time_unit);
+        table->time_us = measurement.time * (measurement.unit > 0 ? measurement.unit : reader->time_unit);
     }
     return end_row(reader);
 }
 
-static int read_results(struct reader *reader) {
+static int read_results(struct recorded_reader *reader) {
     int more;
     if (reader->found)
         return json_stream_error(reader->stream, "the rows occur twice");
@@ -350,7 +350,7 @@ static int read_results(struct reader *reader) {
     return more;
 }
 
-static int read_metadata(struct reader *reader) {
+static int read_metadata(struct recorded_reader *reader) {
     int more;
     if (json_stream_enter(reader->stream, '{') < 0)
         return -1;
@@ -366,7 +366,7 @@ static int read_metadata(struct reader *reader) {
 
 /* ---- both ---- */
 
-static int read_top_member(struct reader *reader) {
+static int read_top_member(struct recorded_reader *reader) {
     if (token_is(reader, "cache"))
         return read_cache(reader);
     if (token_is(reader, "tune_params_keys"))
@@ -378,13 +378,13 @@ static int read_top_member(struct reader *reader) {
     return read_name_member(reader);
 }
 
-static int read_document(struct reader *reader) {
+static int read_document(struct recorded_reader *reader) {
     int more;
     if (json_stream_enter(reader->stream, '{') < 0)
         return -1;
     for (bool first = true; (more = json_stream_member(reader->stream, &first)) == JSON_MORE;) {
         int result = read_top_member(reader);
-        if (result == JSON_CUT)
+        if (result == JSON_TRUNCATED)
             return 0;
         if (result < 0)
             return -1;
@@ -394,18 +394,18 @@ static int read_document(struct reader *reader) {
     if (!reader->found)
         return json_stream_error(reader->stream, "neither a Kernel Tuner cache nor T4 results: it "
                                                  "has no \"cache\" and no \"results\"");
-    return more == JSON_CUT ? 0 : json_stream_end(reader->stream);
+    return more == JSON_TRUNCATED ? 0 : json_stream_end(reader->stream);
 }
 
 struct recorded *recorded_read_stream(struct json_stream *stream) {
-    struct reader reader = {.stream = stream, .sheet = sheet_new(), .time_unit = 1000};
+    struct recorded_reader reader = {.stream = stream, .table = recorded_table_new(), .time_unit = 1000};
     struct recorded *recorded = NULL;
-    struct error complaint;
+    struct error table_error;
     if (read_document(&reader) == 0) {
-        recorded = sheet_finish(reader.sheet, &complaint);
-        place(&reader, recorded != NULL ? 0 : -1, &complaint);
+        recorded = recorded_table_build(reader.table, &table_error);
+        add_position(&reader, recorded != NULL ? 0 : -1, &table_error);
     }
-    sheet_free(reader.sheet);
+    recorded_table_free(reader.table);
     return recorded;
 }
 

@@ -39,7 +39,7 @@ struct recorded {
     double *times_us;       /* INFINITY unless ok */
     double best_us;         /* the minimum; there is always an ok row */
     uint32_t *row_of_rank;  /* indexed by space_rank */
-    int shares;             /* number of owners besides the first (recorded_retain) */
+    int references;             /* number of owners besides the first (recorded_retain) */
 };
 
 /* Reads a file. A malformed file, or one in neither format, is an error with line and column. */
@@ -47,7 +47,7 @@ struct recorded *recorded_read(const char *path, struct error *error);
 /* Reads a stream, which the caller closes; errors go to the stream's `error`. */
 struct recorded *recorded_read_stream(struct json_stream *stream);
 /* Adds an owner: the data is freed when every owner has called recorded_free. Not thread-safe. */
-struct recorded *recorded_share(struct recorded *recorded);
+struct recorded *recorded_retain(struct recorded *recorded);
 void recorded_free(struct recorded *recorded);
 
 /* Returns the row of a genome, or -1. */

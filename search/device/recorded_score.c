@@ -8,7 +8,7 @@
 /* Below this probability the remaining terms do not change a double. */
 static const double negligible = 1e-15;
 
-static int descending(const void *a, const void *b) {
+static int compare_descending(const void *a, const void *b) {
     double first = *(const double *)a;
     double second = *(const double *)b;
     return (first < second) - (first > second);
@@ -26,7 +26,7 @@ void score_random_curve(const struct recorded *recorded, int trials, double *cur
     double *ratios = xcalloc((size_t)count, sizeof *ratios);
     for (int64_t i = 0; i < count; i++)
         ratios[i] = recorded->best_us / recorded->times_us[i]; /* 0 for failed rows */
-    qsort(ratios, (size_t)count, sizeof *ratios, descending);
+    qsort(ratios, (size_t)count, sizeof *ratios, compare_descending);
     for (int k = 1; k <= trials; k++) {
         double expected = 0;
         double none_yet = 1; /* the probability that no better row is among the k */
@@ -46,15 +46,15 @@ static int run_curve(const struct recorded *recorded, const struct visits *run, 
                      double near_percent, double *curve) {
     double near_ratio = 1 / (1 + near_percent / 100);
     double best_us = INFINITY;
-    int near = trials + 1;
+    int near_trial = trials + 1;
     for (int k = 0; k < trials; k++) {
         if (k < run->count)
             best_us = fmin(best_us, recorded->times_us[run->rows[k]]);
         curve[k] = recorded->best_us / best_us;
-        if (near > trials && curve[k] >= near_ratio)
-            near = k + 1;
+        if (near_trial > trials && curve[k] >= near_ratio)
+            near_trial = k + 1;
     }
-    return near;
+    return near_trial;
 }
 
 struct score score_runs(const struct recorded *recorded, const struct visits *runs, int run_count,
@@ -62,18 +62,18 @@ struct score score_runs(const struct recorded *recorded, const struct visits *ru
                         double *curve) {
     struct score score = {.random = mean(random_curve, trials)};
     double *areas = xcalloc((size_t)run_count, sizeof *areas);
-    double *nears = xcalloc((size_t)run_count, sizeof *nears);
-    double *of_run = xcalloc((size_t)trials, sizeof *of_run);
+    double *near_trials = xcalloc((size_t)run_count, sizeof *near_trials);
+    double *run_ratios = xcalloc((size_t)trials, sizeof *run_ratios);
     for (int k = 0; k < trials; k++)
         curve[k] = 0;
     for (int i = 0; i < run_count; i++) {
-        nears[i] = run_curve(recorded, &runs[i], trials, near_percent, of_run);
-        areas[i] = mean(of_run, trials);
-        score.optimum_found += of_run[trials - 1] == 1;
-        score.near_found += nears[i] <= trials;
+        near_trials[i] = run_curve(recorded, &runs[i], trials, near_percent, run_ratios);
+        areas[i] = mean(run_ratios, trials);
+        score.optimum_found += run_ratios[trials - 1] == 1;
+        score.near_found += near_trials[i] <= trials;
         score.visited += runs[i].count < trials ? runs[i].count : trials;
         for (int k = 0; k < trials; k++)
-            curve[k] += of_run[k] / run_count;
+            curve[k] += run_ratios[k] / run_count;
     }
     score.area = mean(areas, run_count);
     score.area_median = statistics_median(areas, run_count);
@@ -81,12 +81,12 @@ struct score score_runs(const struct recorded *recorded, const struct visits *ru
     score.optimum_found /= run_count;
     score.near_found /= run_count;
     score.visited /= run_count;
-    score.trials_to_near = statistics_median(nears, run_count);
+    score.trials_to_near = statistics_median(near_trials, run_count);
     if (score.trials_to_near > trials)
         score.trials_to_near = NAN;
     free(areas);
-    free(nears);
-    free(of_run);
+    free(near_trials);
+    free(run_ratios);
     return score;
 }
 

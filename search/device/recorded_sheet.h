@@ -21,42 +21,42 @@
 
 enum { COLUMNS_MAX = 64 };
 
-struct column {
+struct recorded_column {
     char name[NAME_SIZE];
     int count, last; /* number of values; index of the last one found */
     bool integers, numbers;
     char values[DOMAIN_MAX][NAME_SIZE];
 };
 
-struct sheet {
+struct recorded_table {
     char device_name[128], kernel_name[128], default_genome[GENOME_TEXT_SIZE];
     int column_count;
-    struct column columns[COLUMNS_MAX];
+    struct recorded_column columns[COLUMNS_MAX];
     /* The row being read. */
     uint64_t given; /* a bit for each column that has a value */
     uint8_t cells[COLUMNS_MAX];
     enum verdict verdict;
     double time_us;
     /* The complete rows; after the first one the columns are fixed. */
-    size_t count, room;
+    size_t count, capacity;
     uint8_t *rows; /* column_count cells a row */
     uint8_t *verdicts;
     double *times_us;
 };
 
-struct sheet *sheet_new(void);
-void sheet_free(struct sheet *sheet);
+struct recorded_table *recorded_table_new(void);
+void recorded_table_free(struct recorded_table *table);
 
-int sheet_add_column(struct sheet *sheet, const char *name, struct error *error);
+int recorded_table_add_column(struct recorded_table *table, const char *name, struct error *error);
 /* Returns the column of that name, searched from `hint` on; -1 if there is none. */
-int sheet_find_column(const struct sheet *sheet, const char *name, int hint);
+int recorded_table_find_column(const struct recorded_table *table, const char *name, int hint);
 
-void sheet_begin_row(struct sheet *sheet);
-int sheet_set(struct sheet *sheet, int column, const char *value, enum json_scalar kind,
+void recorded_table_begin_row(struct recorded_table *table);
+int recorded_table_set(struct recorded_table *table, int column, const char *value, enum json_scalar kind,
               struct error *error);
 /* Rejects a row in which a column has no value. */
-int sheet_end_row(struct sheet *sheet, struct error *error);
+int recorded_table_end_row(struct recorded_table *table, struct error *error);
 
-struct recorded *sheet_finish(const struct sheet *sheet, struct error *error);
+struct recorded *recorded_table_build(const struct recorded_table *table, struct error *error);
 
 #endif

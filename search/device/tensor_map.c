@@ -4,7 +4,7 @@ enum { BOX_BYTES_MAX = 227 << 10 }; /* limit per block on sm_90 */
 
 /* Bytes that a row of the box must have: the width of the swizzle pattern. 0: any. (The driver
    accepts narrower rows, but then they are not packed.) */
-static const int64_t swizzle_spans[SWIZZLE_COUNT] = {
+static const int64_t swizzle_row_bytes[SWIZZLE_COUNT] = {
     [SWIZZLE_32B] = 32,
     [SWIZZLE_64B] = 64,
     [SWIZZLE_128B] = 128,
@@ -46,11 +46,11 @@ int tensor_map_check(const struct tensor_map *map, struct error *error) {
                            "the box's last extent is %lld bytes, which must be a multiple "
                            "of 16",
                            (long long)row_bytes);
-    int64_t span = map->swizzle < SWIZZLE_COUNT ? swizzle_spans[map->swizzle] : -1;
-    if (span != 0 && row_bytes != span)
+    int64_t required_bytes = map->swizzle < SWIZZLE_COUNT ? swizzle_row_bytes[map->swizzle] : -1;
+    if (required_bytes != 0 && row_bytes != required_bytes)
         return error_input(error,
                            "the box's last extent is %lld bytes, which must be the swizzle's %lld",
-                           (long long)row_bytes, (long long)span);
+                           (long long)row_bytes, (long long)required_bytes);
     if (tensor_map_box_bytes(map) > BOX_BYTES_MAX)
         return error_input(error, "a box of %lld bytes exceeds shared memory: %d",
                            (long long)tensor_map_box_bytes(map), BOX_BYTES_MAX);

@@ -26,7 +26,7 @@ enum tensor_swizzle { SWIZZLE_NONE, SWIZZLE_32B, SWIZZLE_64B, SWIZZLE_128B, SWIZ
 
 /* Element class, needed only by copies that reduce. */
 enum tensor_format {
-    TENSOR_WHOLE,
+    TENSOR_UNSIGNED,
     TENSOR_SIGNED,
     TENSOR_FLOAT, /* f16, f32, f64 */
     TENSOR_BFLOAT,
@@ -41,7 +41,7 @@ struct tensor_map {
     uint32_t box[TENSOR_MAP_RANK_MAX];    /* elements */
     uint8_t rank;                         /* 0: no map */
     uint8_t element_bytes, swizzle;
-    uint8_t format; /* on a real device TENSOR_WHOLE */
+    uint8_t format; /* on a real device TENSOR_UNSIGNED */
 };
 
 /* Returns the bytes of a box in shared memory, which its copy announces at the mbarrier. */

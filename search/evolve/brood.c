@@ -9,55 +9,55 @@
 
 enum {
     COUNT_STEPS = 200000, /* steps of space_count that decide whether a space is small */
-    NEAR_TRIES = 2000,    /* attempts to change two genes of an elite */
-    NEAR_MOST = 300,      /* neighbours of one elite, at most */
+    NEIGHBOUR_ATTEMPTS = 2000,    /* attempts to change two genes of an elite */
+    NEIGHBOURS_MAX = 300,      /* neighbours of one elite, at most */
     CHILDREN = 200,
-    REFILL_MOST = BROOD_MAX - 400, /* leaves room for neighbours that are added later */
+    REFILL_MAX = CANDIDATE_POOL_MAX - 400, /* leaves room for neighbours that are added later */
 };
 
-struct brood {
+struct candidate_pool {
     const struct space *space;
     bool whole;
-    struct seen genomes; /* an insertion-ordered set; `made_by` is unused */
+    struct history genomes; /* an insertion-ordered set; `made_by` is unused */
 };
 
-static bool add(struct brood *brood, const struct genome *genome, size_t most) {
-    if (brood->genomes.count >= most || seen_find(&brood->genomes, genome) != NULL)
+static bool add_genome(struct candidate_pool *pool, const struct genome *genome, size_t most) {
+    if (pool->genomes.count >= most || history_find(&pool->genomes, genome) != NULL)
         return false;
-    seen_add(&brood->genomes, genome, OPERATOR_MODEL);
+    history_add(&pool->genomes, genome, OPERATOR_MODEL);
     return true;
 }
 
-static void take_all(struct brood *brood) {
-    struct space_cursor *cursor = space_cursor_new(brood->space);
+static void add_all(struct candidate_pool *pool) {
+    struct space_cursor *cursor = space_cursor_new(pool->space);
     struct genome genome;
     while (space_cursor_next(cursor, &genome))
-        add(brood, &genome, BROOD_MAX);
+        add_genome(pool, &genome, CANDIDATE_POOL_MAX);
     space_cursor_free(cursor);
 }
 
-struct brood *brood_new(const struct space *space) {
-    struct brood *brood = calloc(1, sizeof *brood);
+struct candidate_pool *candidate_pool_new(const struct space *space) {
+    struct candidate_pool *pool = calloc(1, sizeof *pool);
     uint64_t count;
-    if (brood == NULL)
+    if (pool == NULL)
         BUG("out of memory");
-    brood->space = space;
-    brood->whole = space_count(space, COUNT_STEPS, &count) && count <= BROOD_WHOLE;
-    if (brood->whole)
-        take_all(brood);
-    return brood;
+    pool->space = space;
+    pool->whole = space_count(space, COUNT_STEPS, &count) && count <= CANDIDATE_POOL_WHOLE;
+    if (pool->whole)
+        add_all(pool);
+    return pool;
 }
 
-void brood_free(struct brood *brood) {
-    if (brood == NULL)
+void candidate_pool_free(struct candidate_pool *pool) {
+    if (pool == NULL)
         return;
-    seen_release(&brood->genomes);
-    free(brood);
+    history_release(&pool->genomes);
+    free(pool);
 }
 
 /* Changes one active gene and makes the genome canonical. Returns false if nothing changes or
    the gene is inactive. */
-static bool change(const struct space *space, struct genome *genome, int gene, int value) {
+static bool change_gene(const struct space *space, struct genome *genome, int gene, int value) {
     if (genome->value[gene] == value || !space_active(space, genome, gene))
         return false;
     genome->value[gene] = (uint8_t)value;
@@ -66,7 +66,7 @@ static bool change(const struct space *space, struct genome *genome, int gene, i
 }
 
 /* Changes one gene; each (gene, other value) pair is equally likely. */
-static bool change_any(const struct space *space, struct random *random, struct genome *genome) {
+static bool change_any_gene(const struct space *space, struct random *random, struct genome *genome) {
     int changes = 0, gene = 0;
     for (int i = 0; i < space->gene_count; i++)
         changes += space->genes[i].count - 1;
@@ -75,61 +75,61 @@ static bool change_any(const struct space *space, struct random *random, struct 
     int at = (int)random_below(random, (uint64_t)changes);
     for (; at >= space->genes[gene].count - 1; gene++)
         at -= space->genes[gene].count - 1;
-    return change(space, genome, gene, at + (at >= genome->value[gene]));
+    return change_gene(space, genome, gene, at + (at >= genome->value[gene]));
 }
 
-static void add_near(struct brood *brood, struct random *random, const struct genome *elite) {
-    size_t most = brood->genomes.count + NEAR_MOST;
-    most = most < REFILL_MOST ? most : REFILL_MOST;
-    for (int i = 0; i < NEAR_TRIES && brood->genomes.count < most; i++) {
+static void add_distant_neighbours(struct candidate_pool *pool, struct random *random, const struct genome *elite) {
+    size_t most = pool->genomes.count + NEIGHBOURS_MAX;
+    most = most < REFILL_MAX ? most : REFILL_MAX;
+    for (int i = 0; i < NEIGHBOUR_ATTEMPTS && pool->genomes.count < most; i++) {
         struct genome genome = *elite;
-        if (change_any(brood->space, random, &genome) &&
-            change_any(brood->space, random, &genome) && space_check(brood->space, &genome, NULL))
-            add(brood, &genome, most);
+        if (change_any_gene(pool->space, random, &genome) &&
+            change_any_gene(pool->space, random, &genome) && space_check(pool->space, &genome, NULL))
+            add_genome(pool, &genome, most);
     }
 }
 
-static void add_children(struct brood *brood, struct random *random, const struct genome *elites,
+static void add_children(struct candidate_pool *pool, struct random *random, const struct genome *elites,
                          int count) {
     for (int i = 0; i < CHILDREN && count >= 2; i++) {
         struct genome child;
         int mother = (int)random_below(random, (uint64_t)count);
         int father = (mother + 1 + (int)random_below(random, (uint64_t)count - 1)) % count;
-        if (breed_cross_uniform(brood->space, random, &elites[mother], &elites[father], &child))
-            add(brood, &child, REFILL_MOST);
+        if (breed_cross_uniform(pool->space, random, &elites[mother], &elites[father], &child))
+            add_genome(pool, &child, REFILL_MAX);
     }
 }
 
-void brood_refill(struct brood *brood, struct random *random, const struct genome *elites,
+void candidate_pool_refill(struct candidate_pool *pool, struct random *random, const struct genome *elites,
                   int count) {
     struct genome genome;
-    if (brood->whole)
+    if (pool->whole)
         return;
-    seen_release(&brood->genomes);
+    history_release(&pool->genomes);
     for (int i = 0; i < count; i++)
-        brood_add_neighbours(brood, &elites[i]);
+        candidate_pool_add_neighbours(pool, &elites[i]);
     for (int i = 0; i < count; i++)
-        add_near(brood, random, &elites[i]);
-    add_children(brood, random, elites, count);
-    for (int i = 0; i < BROOD_UNIFORM; i++)
-        if (space_sample(brood->space, random, &genome))
-            add(brood, &genome, REFILL_MOST);
+        add_distant_neighbours(pool, random, &elites[i]);
+    add_children(pool, random, elites, count);
+    for (int i = 0; i < CANDIDATE_POOL_UNIFORM; i++)
+        if (space_sample(pool->space, random, &genome))
+            add_genome(pool, &genome, REFILL_MAX);
 }
 
-void brood_add_neighbours(struct brood *brood, const struct genome *genome) {
-    const struct space *space = brood->space;
-    for (int gene = 0; gene < space->gene_count && !brood->whole; gene++)
+void candidate_pool_add_neighbours(struct candidate_pool *pool, const struct genome *genome) {
+    const struct space *space = pool->space;
+    for (int gene = 0; gene < space->gene_count && !pool->whole; gene++)
         for (int value = 0; value < space->genes[gene].count; value++) {
             struct genome neighbour = *genome;
-            if (change(space, &neighbour, gene, value) && space_check(space, &neighbour, NULL))
-                add(brood, &neighbour, BROOD_MAX);
+            if (change_gene(space, &neighbour, gene, value) && space_check(space, &neighbour, NULL))
+                add_genome(pool, &neighbour, CANDIDATE_POOL_MAX);
         }
 }
 
-int brood_count(const struct brood *brood) {
-    return (int)brood->genomes.count;
+int candidate_pool_count(const struct candidate_pool *pool) {
+    return (int)pool->genomes.count;
 }
 
-const struct genome *brood_genome(const struct brood *brood, int index) {
-    return &brood->genomes.entries[index].genome;
+const struct genome *candidate_pool_genome(const struct candidate_pool *pool, int index) {
+    return &pool->genomes.entries[index].genome;
 }

@@ -17,26 +17,26 @@
 #include "genome/space.h"
 
 struct random;
-struct brood;
+struct candidate_pool;
 
 enum {
-    BROOD_MAX = 4096,    /* genomes at most, all distinct */
-    BROOD_WHOLE = 3000,  /* a space of at most this many genomes is included completely */
-    BROOD_UNIFORM = 2000 /* uniform draws from a larger space */
+    CANDIDATE_POOL_MAX = 4096,    /* genomes at most, all distinct */
+    CANDIDATE_POOL_WHOLE = 3000,  /* a space of at most this many genomes is included completely */
+    CANDIDATE_POOL_UNIFORM = 2000 /* uniform draws from a larger space */
 };
 
 /* `space` must outlive the pool. */
-struct brood *brood_new(const struct space *space);
-void brood_free(struct brood *brood);
+struct candidate_pool *candidate_pool_new(const struct space *space);
+void candidate_pool_free(struct candidate_pool *pool);
 
 /* Replaces the contents. The elites themselves are not necessarily included. */
-void brood_refill(struct brood *brood, struct random *random, const struct genome *elites,
+void candidate_pool_refill(struct candidate_pool *pool, struct random *random, const struct genome *elites,
                   int count);
 
 /* Adds all valid genomes that differ from this one in exactly one gene, while there is room. */
-void brood_add_neighbours(struct brood *brood, const struct genome *genome);
+void candidate_pool_add_neighbours(struct candidate_pool *pool, const struct genome *genome);
 
-int brood_count(const struct brood *brood);
-const struct genome *brood_genome(const struct brood *brood, int index);
+int candidate_pool_count(const struct candidate_pool *pool);
+const struct genome *candidate_pool_genome(const struct candidate_pool *pool, int index);
 
 #endif

@@ -8,80 +8,80 @@
 
 enum {
     DRAWS = 4096,
-    MIDDLE_AMONG = 128, /* draws among which the medoid is chosen */
+    MEDOID_AMONG = 128, /* draws among which the medoid is chosen */
 };
 
 struct design {
     const struct space *space;
-    int count, middle;
-    bool begun; /* at least one genome was added */
+    int count, medoid;
+    bool has_points; /* at least one genome was added */
     struct genome genomes[DRAWS];
-    float places[GENES_MAX][DRAWS]; /* by gene and draw: from 0 to 1 for an ordered gene, else the
+    float positions[GENES_MAX][DRAWS]; /* by gene and draw: from 0 to 1 for an ordered gene, else the
                                        value's index */
-    float least[DRAWS]; /* squared distance to the nearest added genome; 0: it was added itself */
+    float nearest[DRAWS]; /* squared distance to the nearest added genome; 0: it was added itself */
 };
 
-static float place(const struct gene *gene, int value) {
+static float position_of(const struct gene *gene, int value) {
     return gene->ordered && gene->count > 1 ? (float)value / (float)(gene->count - 1)
                                             : (float)value;
 }
 
 /* Squared distances from a genome to the first `count` draws. Two different labels are as far
    apart as the ends of an ordered domain. */
-static void measure(const struct design *design, const struct genome *genome, int count,
+static void measure_distances(const struct design *design, const struct genome *genome, int count,
                     float distances[DRAWS]) {
     for (int i = 0; i < count; i++)
         distances[i] = 0;
     for (int g = 0; g < design->space->gene_count; g++) {
         const struct gene *gene = &design->space->genes[g];
-        const float *restrict places = design->places[g];
-        float *restrict sums = distances, at = place(gene, genome->value[g]);
+        const float *restrict positions = design->positions[g];
+        float *restrict sums = distances, at = position_of(gene, genome->value[g]);
         if (gene->ordered)
             for (int i = 0; i < count; i++)
-                sums[i] += (places[i] - at) * (places[i] - at);
+                sums[i] += (positions[i] - at) * (positions[i] - at);
         else
             for (int i = 0; i < count; i++)
-                sums[i] += places[i] != at;
+                sums[i] += positions[i] != at;
     }
 }
 
-static int middle_of(const struct design *design) {
-    int among = design->count < MIDDLE_AMONG ? design->count : MIDDLE_AMONG, middle = 0;
-    float distances[DRAWS], least = INFINITY;
+static int find_medoid(const struct design *design) {
+    int among = design->count < MEDOID_AMONG ? design->count : MEDOID_AMONG, medoid = 0;
+    float distances[DRAWS], nearest = INFINITY;
     for (int i = 0; i < among; i++) {
         float sum = 0;
-        measure(design, &design->genomes[i], among, distances);
+        measure_distances(design, &design->genomes[i], among, distances);
         for (int j = 0; j < among; j++)
             sum += distances[j];
-        if (sum < least) {
-            least = sum;
-            middle = i;
+        if (sum < nearest) {
+            nearest = sum;
+            medoid = i;
         }
     }
-    return middle;
+    return medoid;
 }
 
-static bool is_round(const struct gene *gene, int value) {
+static bool is_round_value(const struct gene *gene, int value) {
     int64_t number = gene->values[value];
     return value == 0 || value == gene->count - 1 || (number > 0 && (number & (number - 1)) == 0);
 }
 
-static int nearest_round(const struct gene *gene, int value) {
+static int nearest_round_value(const struct gene *gene, int value) {
     int away = 0;
-    while (!(value >= away && is_round(gene, value - away)) &&
-           !(value + away < gene->count && is_round(gene, value + away)))
+    while (!(value >= away && is_round_value(gene, value - away)) &&
+           !(value + away < gene->count && is_round_value(gene, value + away)))
         away++;
-    return value >= away && is_round(gene, value - away) ? value - away : value + away;
+    return value >= away && is_round_value(gene, value - away) ? value - away : value + away;
 }
 
-static void make_round(const struct space *space, struct genome *genome) {
-    struct genome made = *genome;
+static void round_genes(const struct space *space, struct genome *genome) {
+    struct genome rounded = *genome;
     for (int g = 0; g < space->gene_count; g++)
         if (space->genes[g].ordered)
-            made.value[g] = (uint8_t)nearest_round(&space->genes[g], made.value[g]);
-    genome_canonicalise(&made, space);
-    if (space_check(space, &made, NULL))
-        *genome = made;
+            rounded.value[g] = (uint8_t)nearest_round_value(&space->genes[g], rounded.value[g]);
+    genome_canonicalise(&rounded, space);
+    if (space_check(space, &rounded, NULL))
+        *genome = rounded;
 }
 
 struct design *design_new(const struct space *space, uint64_t seed, uint64_t stream) {
@@ -95,12 +95,12 @@ struct design *design_new(const struct space *space, uint64_t seed, uint64_t str
         struct genome *genome = &design->genomes[design->count];
         if (!space_sample(space, &random, genome))
             continue;
-        make_round(space, genome);
+        round_genes(space, genome);
         for (int g = 0; g < space->gene_count; g++)
-            design->places[g][design->count] = place(&space->genes[g], genome->value[g]);
-        design->least[design->count++] = INFINITY;
+            design->positions[g][design->count] = position_of(&space->genes[g], genome->value[g]);
+        design->nearest[design->count++] = INFINITY;
     }
-    design->middle = middle_of(design);
+    design->medoid = find_medoid(design);
     return design;
 }
 
@@ -108,21 +108,21 @@ void design_free(struct design *design) {
     free(design);
 }
 
-void design_note(struct design *design, const struct genome *genome) {
+void design_add(struct design *design, const struct genome *genome) {
     float distances[DRAWS];
-    design->begun = true;
-    measure(design, genome, design->count, distances);
+    design->has_points = true;
+    measure_distances(design, genome, design->count, distances);
     for (int i = 0; i < design->count; i++)
-        design->least[i] = distances[i] < design->least[i] ? distances[i] : design->least[i];
+        design->nearest[i] = distances[i] < design->nearest[i] ? distances[i] : design->nearest[i];
 }
 
 bool design_next(const struct design *design, struct genome *genome) {
-    int farthest = design->begun ? 0 : design->middle;
+    int farthest = design->has_points ? 0 : design->medoid;
     if (design->count == 0)
         return false;
-    for (int i = 0; i < design->count && design->begun; i++)
-        if (design->least[i] > design->least[farthest])
+    for (int i = 0; i < design->count && design->has_points; i++)
+        if (design->nearest[i] > design->nearest[farthest])
             farthest = i;
     *genome = design->genomes[farthest];
-    return design->least[farthest] > 0;
+    return design->nearest[farthest] > 0;
 }

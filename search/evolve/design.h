@@ -24,7 +24,7 @@ struct design;
 struct design *design_new(const struct space *space, uint64_t seed, uint64_t stream);
 void design_free(struct design *design);
 
-void design_note(struct design *design, const struct genome *genome);
+void design_add(struct design *design, const struct genome *genome);
 
 /* Gives the farthest draw: the same one until another genome is added. Returns false when every
    draw was added. */

@@ -17,7 +17,7 @@
 struct random;
 struct effects;
 
-enum { EFFECT_ALONE = -1, DOOMED_LEAST = 5 };
+enum { EFFECT_SINGLE = -1, ALWAYS_FAILED_MIN = 5 };
 
 /* Sums over the trials with one value, or with one pair of values. */
 struct effect {
@@ -29,24 +29,24 @@ struct effect {
 struct effects *effects_new(const struct space *space);
 void effects_free(struct effects *effects);
 
-void effects_learn(struct effects *effects, const struct genome *genome, double log_score);
+void effects_add(struct effects *effects, const struct genome *genome, double log_score);
 
 /* Thompson sampling: sets gene `first`, or with `second` >= 0 a pair of genes, to the value
    whose draw from its posterior is least. Uncertain values are tried, known bad ones are not. A
    failed trial counts as a bad score; the prior of a pair is the sum of its two values' effects. */
-void effects_draw(const struct effects *effects, int first, int second, struct random *random,
+void effects_sample(const struct effects *effects, int first, int second, struct random *random,
                   struct genome *genome);
 
 /* Returns whether the genome has a pair of values that failed at least ALWAYS_FAILED_MIN times
    and never succeeded. */
-bool effects_doomed(const struct effects *effects, const struct genome *genome);
+bool effects_always_failed(const struct effects *effects, const struct genome *genome);
 
 /* ---- For display ---- */
 
 /* Over all successful trials: their number, mean log score and its standard deviation. */
 void effects_overall(const struct effects *effects, double *count, double *mean, double *deviation);
 /* With `second` EFFECT_SINGLE: the effect of one value. */
-const struct effect *effects_of(const struct effects *effects, int first, int first_value,
+const struct effect *effects_find(const struct effects *effects, int first, int first_value,
                                 int second, int second_value);
 
 #endif

@@ -29,7 +29,7 @@ static int check_settings(const struct evolution_settings *settings, struct erro
         names[count++] = row->name;
     if (strategy_find(settings->strategy) == NULL)
         return error_input(error, "unknown strategy '%s'; the nearest is '%s'", settings->strategy,
-                           nearest(settings->strategy, names, count));
+                           spelling_nearest(settings->strategy, names, count));
     if (settings->population < 2 || settings->population > MEMBERS_MAX)
         return error_input(error, "population is %d: it must be from 2 to %d", settings->population,
                            MEMBERS_MAX);
@@ -52,7 +52,7 @@ static int check_settings(const struct evolution_settings *settings, struct erro
 
 /* ---- The initial genomes ---- */
 
-static void make_starts(struct evolution *evolution, const struct evolution_settings *settings) {
+static void make_initial(struct evolution *evolution, const struct evolution_settings *settings) {
     const struct space *space = evolution->space;
     struct genome genome = genome_default(space);
     size_t room = 1 + (size_t)settings->seed_count + PREDICTED_START + (size_t)settings->initial;
@@ -76,7 +76,7 @@ static void make_starts(struct evolution *evolution, const struct evolution_sett
         strategy->start(evolution, most - evolution->start_count);
 }
 
-static void take_predicted(struct evolution *evolution, const struct evolution_settings *settings) {
+static void copy_predicted(struct evolution *evolution, const struct evolution_settings *settings) {
     size_t bytes = (size_t)settings->predicted_count * sizeof *evolution->predicted;
     evolution->predicted = malloc(bytes + 1);
     if (evolution->predicted == NULL)
@@ -88,11 +88,11 @@ static void take_predicted(struct evolution *evolution, const struct evolution_s
     evolution->slow = INFINITY;
     if (settings->predicted_count == 0)
         return;
-    evolution->forecast =
-        forecast_new(evolution->space, evolution->predicted, evolution->predicted_count);
+    evolution->low_fidelity =
+        low_fidelity_model_new(evolution->space, evolution->predicted, evolution->predicted_count);
     evolution->prefilter = settings->prefilter;
     if (evolution->prefilter > 0)
-        evolution->slow = forecast_limit(evolution->forecast, evolution->predicted,
+        evolution->slow = low_fidelity_model_threshold(evolution->low_fidelity, evolution->predicted,
                                          evolution->predicted_count, evolution->prefilter);
 }
 
@@ -114,13 +114,13 @@ struct evolution *evolution_new(const struct space *space,
     evolution->exploration = settings->exploration;
     evolution->seed = seed;
     evolution->stream = stream;
-    take_predicted(evolution, settings);
+    copy_predicted(evolution, settings);
     random_seed(&evolution->random, seed, stream);
     archipelago_init(&evolution->archipelago, evolution->strategy->breeds ? settings->islands : 1,
                      settings->population);
     evolution->migration = settings->migration;
     evolution->parents = &evolution->archipelago.islands[0];
-    make_starts(evolution, settings);
+    make_initial(evolution, settings);
     return evolution;
 }
 
@@ -131,10 +131,10 @@ void evolution_free(struct evolution *evolution) {
         evolution->strategy->free_state(evolution->state);
     free(evolution->told);
     archipelago_release(&evolution->archipelago);
-    seen_release(&evolution->seen);
+    history_release(&evolution->history);
     space_cursor_free(evolution->rest);
     free(evolution->starts);
-    forecast_free(evolution->forecast);
+    low_fidelity_model_free(evolution->low_fidelity);
     free(evolution->predicted);
     free(evolution);
 }
@@ -142,50 +142,50 @@ void evolution_free(struct evolution *evolution) {
 /* ---- The digest of the history ---- */
 
 /* The part of an entry that belongs to the state, without padding. */
-struct known {
+struct hashed_entry {
     struct genome genome;
-    uint8_t made_by, rule, ok, filtered;
-    uint32_t rules, told_at, index;
+    uint8_t made_by, hint, ok, filtered;
+    uint32_t hints, told_at, index;
     double score_us, score_error;
 };
-_Static_assert(sizeof(struct known) == 64, "its bytes are hashed");
+_Static_assert(sizeof(struct hashed_entry) == 64, "its bytes are hashed");
 
-static struct hash hash_known(const struct evolution *evolution, const struct seen_entry *entry) {
-    const struct known known = {
+static struct hash hash_entry(const struct evolution *evolution, const struct history_entry *entry) {
+    const struct hashed_entry hashed = {
         .genome = entry->genome,
         .made_by = entry->made_by,
-        .rule = entry->rule,
+        .hint = entry->hint,
         .ok = entry->ok,
         .filtered = entry->filtered,
-        .rules = entry->rules & ~evolution->space->rules.profiled,
+        .hints = entry->hints & ~evolution->space->hints.profiled,
         .told_at = entry->told_at,
-        .index = (uint32_t)(entry - evolution->seen.entries),
+        .index = (uint32_t)(entry - evolution->history.entries),
         .score_us = entry->score_us,
         .score_error = entry->score_error,
     };
-    return hash_bytes(&known, sizeof known);
+    return hash_bytes(&hashed, sizeof hashed);
 }
 
 /* Called before and after each change of an entry, so that a digest need not visit all entries. */
-static void unknow(struct evolution *evolution, const struct seen_entry *entry) {
-    struct hash hash = hash_known(evolution, entry);
-    evolution->known.low -= hash.low;
-    evolution->known.high -= hash.high;
+static void digest_remove(struct evolution *evolution, const struct history_entry *entry) {
+    struct hash hash = hash_entry(evolution, entry);
+    evolution->history_hash.low -= hash.low;
+    evolution->history_hash.high -= hash.high;
 }
 
-static void know(struct evolution *evolution, const struct seen_entry *entry) {
-    struct hash hash = hash_known(evolution, entry);
-    evolution->known.low += hash.low;
-    evolution->known.high += hash.high;
+static void digest_add(struct evolution *evolution, const struct history_entry *entry) {
+    struct hash hash = hash_entry(evolution, entry);
+    evolution->history_hash.low += hash.low;
+    evolution->history_hash.high += hash.high;
 }
 
 /* ---- Ask ---- */
 
 static bool is_new(const struct evolution *evolution, const struct proposal *proposal) {
-    return seen_find(&evolution->seen, &proposal->genome) == NULL;
+    return history_find(&evolution->history, &proposal->genome) == NULL;
 }
 
-static bool next_start(struct evolution *evolution, struct proposal *proposal) {
+static bool next_initial(struct evolution *evolution, struct proposal *proposal) {
     while (evolution->start_at < evolution->start_count) {
         *proposal = evolution->starts[evolution->start_at++];
         if (is_new(evolution, proposal))
@@ -196,128 +196,128 @@ static bool next_start(struct evolution *evolution, struct proposal *proposal) {
 
 /* The islands take turns. */
 static int next_island(const struct evolution *evolution) {
-    return (int)(evolution->seen.count % (size_t)evolution->archipelago.count);
+    return (int)(evolution->history.count % (size_t)evolution->archipelago.count);
 }
 
 /* Each ask has a random sequence of its own: its draws do not depend on those of other asks, so
    that an ask whose proposal is known need not be computed again. */
-static void begin_question(struct evolution *evolution) {
+static void begin_ask(struct evolution *evolution) {
     evolution->parents = &evolution->archipelago.islands[next_island(evolution)];
     random_seed(&evolution->random,
-                evolution->seed + 0x9E3779B97F4A7C15 * (evolution->seen.count + 1),
+                evolution->seed + 0x9E3779B97F4A7C15 * (evolution->history.count + 1),
                 evolution->stream);
 }
 
-static struct seen_entry *see(struct evolution *evolution, const struct genome *genome,
+static struct history_entry *add_to_history(struct evolution *evolution, const struct genome *genome,
                               enum operator_kind made_by) {
     int island = next_island(evolution);
-    struct seen_entry *entry = seen_add(&evolution->seen, genome, made_by);
+    struct history_entry *entry = history_add(&evolution->history, genome, made_by);
     entry->island = (uint8_t)island;
     evolution->counters[made_by].tries++;
     return entry;
 }
 
-static void note(struct evolution *evolution, const struct proposal *proposal) {
-    struct seen_entry *entry = see(evolution, &proposal->genome, proposal->made_by);
-    entry->rule = (uint8_t)proposal->rule;
-    know(evolution, entry);
-    if (proposal->made_by == OPERATOR_RULE)
-        evolution->rule_counters[proposal->rule].tries++;
+static void record_proposal(struct evolution *evolution, const struct proposal *proposal) {
+    struct history_entry *entry = add_to_history(evolution, &proposal->genome, proposal->made_by);
+    entry->hint = (uint8_t)proposal->hint;
+    digest_add(evolution, entry);
+    if (proposal->made_by == OPERATOR_HINT)
+        evolution->hint_counters[proposal->hint].tries++;
 }
 
 /* Genomes that the user named are never filtered. */
 static bool is_slow(const struct evolution *evolution, const struct proposal *proposal) {
     return isfinite(evolution->slow) && proposal->made_by != OPERATOR_DEFAULT &&
            proposal->made_by != OPERATOR_SEED &&
-           forecast_of(evolution->forecast, &proposal->genome) > evolution->slow;
+           low_fidelity_model_predict(evolution->low_fidelity, &proposal->genome) > evolution->slow;
 }
 
 int evolution_ask(struct evolution *evolution, struct proposal *proposal) {
     struct proposal found;
-    begin_question(evolution);
-    if (!next_start(evolution, &found) && !evolution->strategy->propose(evolution, &found) &&
-        !strategy_explore(evolution, &found) && !strategy_walk(evolution, &found))
+    begin_ask(evolution);
+    if (!next_initial(evolution, &found) && !evolution->strategy->propose(evolution, &found) &&
+        !strategy_explore(evolution, &found) && !strategy_enumerate(evolution, &found))
         return 0;
-    note(evolution, &found);
+    record_proposal(evolution, &found);
     found.filtered = is_slow(evolution, &found);
     *proposal = found;
     return 1;
 }
 
 int evolution_replay(struct evolution *evolution, const struct proposal *proposal) {
-    if (seen_find(&evolution->seen, &proposal->genome) != NULL ||
+    if (history_find(&evolution->history, &proposal->genome) != NULL ||
         !space_check(evolution->space, &proposal->genome, NULL))
         return -1;
     for (int i = evolution->start_at; i < evolution->start_count; i++)
         if (genome_equal(&evolution->starts[i].genome, &proposal->genome))
             evolution->start_at = i + 1;
-    note(evolution, proposal);
+    record_proposal(evolution, proposal);
     return 0;
 }
 
 /* ---- Tell ---- */
 
-static struct member member_of(int64_t trial, const struct genome *genome, double score_us) {
+static struct member make_member(int64_t trial, const struct genome *genome, double score_us) {
     if (!(score_us > 0 && isfinite(score_us)))
         BUG("trial %lld is ok with a score of %g us", (long long)trial, score_us);
     return (struct member){trial, *genome, score_us};
 }
 
-static void put_told(struct evolution *evolution, struct seen_entry *entry) {
+static void append_told(struct evolution *evolution, struct history_entry *entry) {
     if ((evolution->told_count & (evolution->told_count - 1)) == 0) { /* double the capacity */
         size_t room = evolution->told_count ? 2 * evolution->told_count : 1;
         evolution->told = realloc(evolution->told, room * sizeof *evolution->told);
         if (evolution->told == NULL)
             BUG("out of memory");
     }
-    evolution->told[evolution->told_count++] = (uint32_t)(entry - evolution->seen.entries);
+    evolution->told[evolution->told_count++] = (uint32_t)(entry - evolution->history.entries);
     entry->told_at = (uint32_t)evolution->told_count;
 }
 
-static void credit(struct operator_counters *counters, int rank) {
+static void count_result(struct operator_counters *counters, int rank) {
     counters->successes++;
     counters->entered += rank >= 0;
     counters->gains += rank == 0;
 }
 
 /* The result of a trial. */
-struct told {
+struct told_result {
     enum verdict verdict;
     double score_us, score_error;
 };
 
-static struct told told_of(const struct outcome *outcome) {
-    return (struct told){outcome->verdict, outcome->score_us, outcome_score_error(outcome)};
+static struct told_result told_result_of(const struct outcome *outcome) {
+    return (struct told_result){outcome->verdict, outcome->score_us, outcome_score_error(outcome)};
 }
 
-static void accept(struct evolution *evolution, struct seen_entry *entry, const struct told *told,
+static void add_member(struct evolution *evolution, struct history_entry *entry, const struct told_result *result,
                    const struct measures *measures) {
-    const struct member member = member_of(entry->trial, &entry->genome, told->score_us);
+    const struct member member = make_member(entry->trial, &entry->genome, result->score_us);
     int rank = archipelago_offer(&evolution->archipelago, entry->island, &member);
     entry->ok = true;
-    entry->score_us = told->score_us;
-    entry->score_error = told->score_error;
-    entry->rules = space_rules(evolution->space, &entry->genome, measures);
-    credit(&evolution->counters[entry->made_by], rank);
-    if (entry->made_by == OPERATOR_RULE)
-        credit(&evolution->rule_counters[entry->rule], rank);
+    entry->score_us = result->score_us;
+    entry->score_error = result->score_error;
+    entry->hints = space_hints(evolution->space, &entry->genome, measures);
+    count_result(&evolution->counters[entry->made_by], rank);
+    if (entry->made_by == OPERATOR_HINT)
+        count_result(&evolution->hint_counters[entry->hint], rank);
 }
 
-static void tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
-                 const struct told *told, const struct measures *measures) {
-    struct seen_entry *entry = seen_find(&evolution->seen, genome);
+static void tell_result(struct evolution *evolution, int64_t trial, const struct genome *genome,
+                 const struct told_result *result, const struct measures *measures) {
+    struct history_entry *entry = history_find(&evolution->history, genome);
     if (entry != NULL)
-        unknow(evolution, entry);
+        digest_remove(evolution, entry);
     else
-        entry = see(evolution, genome, OPERATOR_SEED);
+        entry = add_to_history(evolution, genome, OPERATOR_SEED);
     if (entry->told_at)
         BUG("the genome of trial %lld was told twice", (long long)trial);
-    put_told(evolution, entry);
+    append_told(evolution, entry);
     entry->trial = trial;
-    if (told->verdict == VERDICT_OK)
-        accept(evolution, entry, told, measures);
-    entry->filtered = told->verdict == VERDICT_FILTERED;
-    know(evolution, entry);
+    if (result->verdict == VERDICT_OK)
+        add_member(evolution, entry, result, measures);
+    entry->filtered = result->verdict == VERDICT_FILTERED;
+    digest_add(evolution, entry);
     if (evolution->archipelago.count > 1 &&
         evolution->told_count % (size_t)evolution->migration == 0)
         archipelago_migrate(&evolution->archipelago);
@@ -325,7 +325,7 @@ static void tell(struct evolution *evolution, int64_t trial, const struct genome
 
 void evolution_tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
                     enum verdict verdict, double score_us) {
-    tell(evolution, trial, genome, &(struct told){verdict, score_us, 0}, &(struct measures){0});
+    tell_result(evolution, trial, genome, &(struct told_result){verdict, score_us, 0}, &(struct measures){0});
 }
 
 struct measures evolution_measures(const struct resources *resources) {
@@ -342,33 +342,33 @@ struct measures evolution_measures(const struct resources *resources) {
 void evolution_tell_outcome(struct evolution *evolution, int64_t trial, const struct genome *genome,
                             const struct outcome *outcome) {
     const struct measures measures = evolution_measures(&outcome->resources);
-    const struct told told = told_of(outcome);
-    tell(evolution, trial, genome, &told, &measures);
+    const struct told_result result = told_result_of(outcome);
+    tell_result(evolution, trial, genome, &result, &measures);
 }
 
 void evolution_tell_profile(struct evolution *evolution, const struct genome *genome,
                             const struct measures *measures) {
-    const uint32_t profiled = evolution->space->rules.profiled;
-    struct seen_entry *entry = seen_find(&evolution->seen, genome);
+    const uint32_t profiled = evolution->space->hints.profiled;
+    struct history_entry *entry = history_find(&evolution->history, genome);
     if (entry != NULL && entry->ok)
-        entry->rules = (entry->rules & ~profiled) |
-                       (space_rules(evolution->space, genome, measures) & profiled);
+        entry->hints = (entry->hints & ~profiled) |
+                       (space_hints(evolution->space, genome, measures) & profiled);
 }
 
 void evolution_tell_again(struct evolution *evolution, int64_t trial, const struct genome *genome,
                           const struct outcome *outcome) {
-    struct seen_entry *entry = seen_find(&evolution->seen, genome);
+    struct history_entry *entry = history_find(&evolution->history, genome);
     if (entry == NULL || !entry->told_at)
         BUG("trial %lld is told again, but never was", (long long)trial);
-    const struct told told = told_of(outcome);
-    evolution->retold_count++;
-    unknow(evolution, entry);
-    entry->ok = told.verdict == VERDICT_OK;
-    entry->score_us = entry->ok ? told.score_us : 0;
-    entry->score_error = entry->ok ? told.score_error : 0;
-    know(evolution, entry);
+    const struct told_result result = told_result_of(outcome);
+    evolution->rescored_count++;
+    digest_remove(evolution, entry);
+    entry->ok = result.verdict == VERDICT_OK;
+    entry->score_us = entry->ok ? result.score_us : 0;
+    entry->score_error = entry->ok ? result.score_error : 0;
+    digest_add(evolution, entry);
     const struct member again =
-        entry->ok ? member_of(trial, genome, told.score_us) : (struct member){0};
+        entry->ok ? make_member(trial, genome, result.score_us) : (struct member){0};
     archipelago_renew(&evolution->archipelago, entry->island, genome, entry->ok ? &again : NULL);
 }
 
@@ -384,7 +384,7 @@ const struct member *evolution_champion(const struct evolution *evolution) {
 }
 
 uint64_t evolution_seen_count(const struct evolution *evolution) {
-    return evolution->seen.count;
+    return evolution->history.count;
 }
 
 uint64_t evolution_told_count(const struct evolution *evolution) {
@@ -392,15 +392,15 @@ uint64_t evolution_told_count(const struct evolution *evolution) {
 }
 
 bool evolution_has_seen(const struct evolution *evolution, const struct genome *genome) {
-    return seen_find(&evolution->seen, genome) != NULL;
+    return history_find(&evolution->history, genome) != NULL;
 }
 
 const struct operator_counters *evolution_counters(const struct evolution *evolution) {
     return evolution->counters;
 }
 
-const struct operator_counters *evolution_rule_counters(const struct evolution *evolution) {
-    return evolution->rule_counters;
+const struct operator_counters *evolution_hint_counters(const struct evolution *evolution) {
+    return evolution->hint_counters;
 }
 
 static void add_island(struct hasher *hasher, const struct population *island) {
@@ -427,10 +427,10 @@ struct hash evolution_digest(const struct evolution *evolution) {
         hasher_add(hasher, &evolution->predicted_hash, sizeof evolution->predicted_hash);
     if (evolution->prefilter > 0)
         hasher_add(hasher, &evolution->prefilter, sizeof evolution->prefilter);
-    hasher_add(hasher, &evolution->seen.count, sizeof evolution->seen.count);
-    hasher_add(hasher, &evolution->known, sizeof evolution->known);
+    hasher_add(hasher, &evolution->history.count, sizeof evolution->history.count);
+    hasher_add(hasher, &evolution->history_hash, sizeof evolution->history_hash);
     hasher_add(hasher, evolution->counters, sizeof evolution->counters);
-    hasher_add(hasher, evolution->rule_counters, sizeof evolution->rule_counters);
+    hasher_add(hasher, evolution->hint_counters, sizeof evolution->hint_counters);
     for (int i = evolution->start_at; i < evolution->start_count; i++)
         hasher_add(hasher, &evolution->starts[i].genome, sizeof evolution->starts[i].genome);
     /* The position of the enumeration follows from the history. */

@@ -57,7 +57,7 @@ struct proposal {
     struct genome genome; /* canonical and valid */
     enum operator_kind made_by;
     int64_t parents[2]; /* trial numbers, or TRIAL_NONE */
-    int rule;           /* index of the space's hint, for OPERATOR_HINT */
+    int hint;           /* index of the space's hint, for OPERATOR_HINT */
     bool filtered;      /* predicted to be too slow to try: tell it with VERDICT_FILTERED */
 };
 
@@ -130,7 +130,7 @@ bool evolution_has_seen(const struct evolution *evolution, const struct genome *
 const struct operator_counters *evolution_counters(const struct evolution *evolution);
 
 /* One row per hint of the space: the results of its children. */
-const struct operator_counters *evolution_rule_counters(const struct evolution *evolution);
+const struct operator_counters *evolution_hint_counters(const struct evolution *evolution);
 
 /* A hash of the whole state: equal states have equal digests. Its cost does not depend on the
    length of the history. */

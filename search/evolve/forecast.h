@@ -30,19 +30,19 @@ _Static_assert(sizeof(struct predicted) == sizeof(struct genome) + sizeof(double
 /* Sorts by predicted latency, fastest first; ties by the bytes of the genomes. */
 void predicted_sort(struct predicted *predicted, int count);
 
-struct forecast;
+struct low_fidelity_model;
 
 /* Takes at least one prediction. If there are more than fit, keeps the fastest half and fills up
    with the others in their order. `space` must outlive the model. */
-struct forecast *forecast_new(const struct space *space, const struct predicted *predicted,
+struct low_fidelity_model *low_fidelity_model_new(const struct space *space, const struct predicted *predicted,
                               int count);
-void forecast_free(struct forecast *forecast);
+void low_fidelity_model_free(struct low_fidelity_model *model);
 
-double forecast_of(const struct forecast *forecast, const struct genome *genome);
+double low_fidelity_model_predict(const struct low_fidelity_model *model, const struct genome *genome);
 
 /* The threshold above which the slowest `share` of these genomes' predictions lie. At least one
    genome. */
-double forecast_limit(const struct forecast *forecast, const struct predicted *predicted, int count,
+double low_fidelity_model_threshold(const struct low_fidelity_model *model, const struct predicted *predicted, int count,
                       double share);
 
 #endif

@@ -7,7 +7,7 @@
 /* e^-x for x >= 0 with a relative error of 2e-7: 2^whole by the exponent bits, times a
    polynomial (the Taylor series of 2^part for |part| <= 1/2, whose seventh term is below that
    error). */
-static inline float exponential_of_minus(float x) {
+static inline float exp_minus(float x) {
     float y = (x < 80 ? x : 80) * -1.44269504f;
     int32_t whole = (int32_t)(y - 0.5f);
     float part = y - (float)whole;
@@ -24,12 +24,12 @@ static inline float exponential_of_minus(float x) {
     return p * power;
 }
 
-void kernel_matern(const float *restrict squared, int count, float *restrict alike,
-                   float *restrict steepness) {
+void covariance_matern(const float *restrict squared, int count, float *restrict correlation,
+                   float *restrict gradient_factor) {
     for (int i = 0; i < count; i++) {
         float s = sqrtf(5 * squared[i]);
-        float e = exponential_of_minus(s);
-        alike[i] = (1 + s + s * s * (1 / 3.0f)) * e;
-        steepness[i] = (5 / 3.0f) * (1 + s) * e;
+        float e = exp_minus(s);
+        correlation[i] = (1 + s + s * s * (1 / 3.0f)) * e;
+        gradient_factor[i] = (5 / 3.0f) * (1 + s) * e;
     }
 }

@@ -12,7 +12,7 @@
 
 /* Computes correlations from squared distances, and the factor e in d correlation / d log scale
    = e * (the part of the squared distance measured in that scale). The arrays may not alias. */
-void kernel_matern(const float *restrict squared, int count, float *restrict alike,
-                   float *restrict steepness);
+void covariance_matern(const float *restrict squared, int count, float *restrict correlation,
+                   float *restrict gradient_factor);
 
 #endif

@@ -27,13 +27,13 @@ void map_free(void *state) {
     free(map);
 }
 
-static const struct seen_entry *elite_of(const struct evolution *evolution, const struct map *map,
+static const struct history_entry *elite_of(const struct evolution *evolution, const struct map *map,
                                          int niche) {
-    return &evolution->seen.entries[map->niches[niche].entry];
+    return &evolution->history.entries[map->niches[niche].entry];
 }
 
 static void offer(const struct evolution *evolution, struct map *map, uint32_t index) {
-    const struct seen_entry *entry = &evolution->seen.entries[index];
+    const struct history_entry *entry = &evolution->history.entries[index];
     uint64_t key = space_niche(evolution->space, &entry->genome);
     int at = 0;
     while (at < map->count && map->niches[at].key != key)
@@ -58,24 +58,24 @@ static struct map *map_of(struct evolution *evolution) {
         if (!map)
             BUG("out of memory");
     }
-    if (map->retold != evolution->retold_count) {
-        map->retold = evolution->retold_count;
+    if (map->retold != evolution->rescored_count) {
+        map->retold = evolution->rescored_count;
         map->told_done = 0;
         map->count = 0;
     }
     for (; map->told_done < evolution->told_count; map->told_done++)
-        if (evolution->seen.entries[evolution->told[map->told_done]].ok)
+        if (evolution->history.entries[evolution->told[map->told_done]].ok)
             offer(evolution, map, evolution->told[map->told_done]);
     return map;
 }
 
 /* The best of a few draws: with a single one a map spends its trials evenly, on niches that cannot
    win too. */
-static const struct seen_entry *pick(struct evolution *evolution, const struct map *map) {
-    const struct seen_entry *best = NULL;
+static const struct history_entry *pick(struct evolution *evolution, const struct map *map) {
+    const struct history_entry *best = NULL;
     for (int i = 0; i < TOURNAMENT; i++) {
         int niche = (int)random_below(&evolution->random, (uint64_t)map->count);
-        const struct seen_entry *drawn = elite_of(evolution, map, niche);
+        const struct history_entry *drawn = elite_of(evolution, map, niche);
         if (!best || drawn->score_us < best->score_us)
             best = drawn;
     }
@@ -84,7 +84,7 @@ static const struct seen_entry *pick(struct evolution *evolution, const struct m
 
 static bool breed(struct evolution *evolution, const struct map *map, struct proposal *proposal) {
     enum operator_kind kind = operators_pick(map->count > 1 ? 2 : 1, &evolution->random);
-    const struct seen_entry *mother = pick(evolution, map), *father = NULL;
+    const struct history_entry *mother = pick(evolution, map), *father = NULL;
     if (operators[kind].parents == 2)
         father = pick(evolution, map);
     if (father == mother)
@@ -100,7 +100,7 @@ bool map_propose(struct evolution *evolution, struct proposal *proposal) {
     if (map->count == 0 || random_uniform(&evolution->random) < evolution->exploration)
         return strategy_explore(evolution, proposal);
     for (int i = 0; i < TRIES; i++)
-        if (breed(evolution, map, proposal) && !seen_find(&evolution->seen, &proposal->genome))
+        if (breed(evolution, map, proposal) && !history_find(&evolution->history, &proposal->genome))
             return true;
     return false;
 }

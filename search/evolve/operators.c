@@ -44,42 +44,42 @@ const struct operator_row operators[OPERATOR_COUNT] = {
                               cross_block},
     [OPERATOR_INSIGHT] = {"insight", "one or two genes sampled from the archive's effects", 1, 0,
                           NULL},
-    [OPERATOR_RULE] = {"rule", "genes moved as an insight of the template advises", 1, 0, NULL},
+    [OPERATOR_HINT] = {"rule", "genes moved as an insight of the template advises", 1, 0, NULL},
     [OPERATOR_MODEL] = {"model", "best acquisition value under a model of the archive", 0, 0, NULL},
     [OPERATOR_REST] = {"rest", "enumeration of the genomes not yet tried", 0, 0, NULL},
 };
 
-void operator_print(enum operator_kind kind, int rule, char text[OPERATOR_NAME_SIZE]) {
-    if (kind == OPERATOR_RULE)
-        snprintf(text, OPERATOR_NAME_SIZE, "%s:%d", operators[kind].name, rule + 1);
+void operator_print(enum operator_kind kind, int hint, char text[OPERATOR_NAME_SIZE]) {
+    if (kind == OPERATOR_HINT)
+        snprintf(text, OPERATOR_NAME_SIZE, "%s:%d", operators[kind].name, hint + 1);
     else
         snprintf(text, OPERATOR_NAME_SIZE, "%s", operators[kind].name);
 }
 
-int operator_parse(const char *text, int *rule) {
+int operator_parse(const char *text, int *hint) {
     size_t length = strcspn(text, ":");
     int number = text[length] == ':' ? atoi(text + length + 1) - 1 : 0;
-    if (number < 0 || number >= RULES_MAX)
+    if (number < 0 || number >= HINTS_MAX)
         return -1;
-    if (rule != NULL)
-        *rule = number;
+    if (hint != NULL)
+        *hint = number;
     for (int i = 0; i < OPERATOR_COUNT; i++)
         if (strlen(operators[i].name) == length && strncmp(operators[i].name, text, length) == 0)
             return i;
     return -1;
 }
 
-static int weight(int kind, int parents) {
+static int weight_for(int kind, int parents) {
     return operators[kind].parents <= parents ? operators[kind].weight : 0;
 }
 
 enum operator_kind operators_pick(int parents, struct random *random) {
     int total = 0, kind = 0;
     for (int i = 0; i < OPERATOR_COUNT; i++)
-        total += weight(i, parents);
+        total += weight_for(i, parents);
     if (total == 0)
         BUG("no operator works with %d parents", parents);
-    for (int at = (int)random_below(random, (uint64_t)total); at >= weight(kind, parents); kind++)
-        at -= weight(kind, parents);
+    for (int at = (int)random_below(random, (uint64_t)total); at >= weight_for(kind, parents); kind++)
+        at -= weight_for(kind, parents);
     return (enum operator_kind)kind;
 }

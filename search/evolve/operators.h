@@ -22,7 +22,7 @@ enum operator_kind {
     OPERATOR_CROSS_UNIFORM,
     OPERATOR_CROSS_BLOCK,
     OPERATOR_INSIGHT, /* genes sampled from the archive's effects */
-    OPERATOR_RULE,    /* genes moved as one of the template's hints advises */
+    OPERATOR_HINT,    /* genes moved as one of the template's hints advises */
     OPERATOR_MODEL,   /* maximises the acquisition function of a model */
     OPERATOR_REST,    /* from the enumeration of a nearly exhausted space */
     OPERATOR_COUNT
@@ -44,11 +44,11 @@ extern const struct operator_row operators[OPERATOR_COUNT];
 
 /* Prints an operator as a trial stores it: its name; for OPERATOR_HINT also the number of the
    template's hint (space/hints.h), from 1: "rule:2". */
-void operator_print(enum operator_kind kind, int rule, char text[OPERATOR_NAME_SIZE]);
+void operator_print(enum operator_kind kind, int hint, char text[OPERATOR_NAME_SIZE]);
 
 /* Parses such a text; returns the operator or -1. `hint`, which may be NULL, gets the hint's
    index, or 0. */
-int operator_parse(const char *text, int *rule);
+int operator_parse(const char *text, int *hint);
 
 /* Draws an operator by weight among those that need from 1 to `parents` parents. */
 enum operator_kind operators_pick(int parents, struct random *random);

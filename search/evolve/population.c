@@ -50,15 +50,15 @@ bool population_remove(struct population *population, const struct genome *genom
 }
 
 /* Draws the index of a member other than `without` (-1: of any member). */
-static int pick(const struct population *population, int without, struct random *random) {
+static int pick_index(const struct population *population, int excluded, struct random *random) {
     double total = 0;
     int last = -1;
     for (int i = 0; i < population->count; i++)
-        if (i != without)
+        if (i != excluded)
             total += 1.0 / (i + 1 + population->capacity);
     double at = random_uniform(random) * total;
     for (int i = 0; i < population->count; i++) {
-        if (i == without)
+        if (i == excluded)
             continue;
         last = i; /* rounding may leave a remainder after the last member */
         at -= 1.0 / (i + 1 + population->capacity);
@@ -69,7 +69,7 @@ static int pick(const struct population *population, int without, struct random 
 }
 
 const struct member *population_pick(const struct population *population, struct random *random) {
-    int index = population->count > 0 ? pick(population, -1, random) : -1;
+    int index = population->count > 0 ? pick_index(population, -1, random) : -1;
     return index < 0 ? NULL : &population->members[index];
 }
 
@@ -77,8 +77,8 @@ bool population_pick_two(const struct population *population, struct random *ran
                          const struct member *picked[2]) {
     if (population->count < 2)
         return false;
-    int first = pick(population, -1, random);
-    int second = pick(population, first, random);
+    int first = pick_index(population, -1, random);
+    int second = pick_index(population, first, random);
     picked[0] = &population->members[first];
     picked[1] = &population->members[second];
     return true;

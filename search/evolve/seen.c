@@ -2,48 +2,48 @@
 
 #include "base/error.h"
 
-void seen_release(struct seen *seen) {
-    free(seen->entries);
-    free(seen->table);
-    *seen = (struct seen){0};
+void history_release(struct history *history) {
+    free(history->entries);
+    free(history->table);
+    *history = (struct history){0};
 }
 
 /* The cell of the hash table that holds this genome, or the free cell where it belongs. */
-static uint32_t *cell_of(const struct seen *seen, const struct genome *genome) {
-    size_t at = genome_hash(genome).low & (seen->table_size - 1);
-    while (seen->table[at] && !genome_equal(&seen->entries[seen->table[at] - 1].genome, genome))
-        at = (at + 1) & (seen->table_size - 1);
-    return &seen->table[at];
+static uint32_t *find_cell(const struct history *history, const struct genome *genome) {
+    size_t at = genome_hash(genome).low & (history->table_size - 1);
+    while (history->table[at] && !genome_equal(&history->entries[history->table[at] - 1].genome, genome))
+        at = (at + 1) & (history->table_size - 1);
+    return &history->table[at];
 }
 
-struct seen_entry *seen_find(const struct seen *seen, const struct genome *genome) {
-    if (seen->count == 0)
+struct history_entry *history_find(const struct history *history, const struct genome *genome) {
+    if (history->count == 0)
         return NULL;
-    uint32_t index = *cell_of(seen, genome);
-    return index ? &seen->entries[index - 1] : NULL;
+    uint32_t index = *find_cell(history, genome);
+    return index ? &history->entries[index - 1] : NULL;
 }
 
 /* Doubles the capacity. The table has two cells per entry, which keeps probe sequences short. */
-static void grow(struct seen *seen) {
-    seen->room = seen->room ? 2 * seen->room : 256;
-    seen->table_size = 2 * seen->room;
-    seen->entries = realloc(seen->entries, seen->room * sizeof *seen->entries);
-    free(seen->table);
-    seen->table = calloc(seen->table_size, sizeof *seen->table);
-    if (seen->entries == NULL || seen->table == NULL)
+static void grow_history(struct history *history) {
+    history->capacity = history->capacity ? 2 * history->capacity : 256;
+    history->table_size = 2 * history->capacity;
+    history->entries = realloc(history->entries, history->capacity * sizeof *history->entries);
+    free(history->table);
+    history->table = calloc(history->table_size, sizeof *history->table);
+    if (history->entries == NULL || history->table == NULL)
         BUG("out of memory");
-    for (size_t i = 0; i < seen->count; i++)
-        *cell_of(seen, &seen->entries[i].genome) = (uint32_t)i + 1;
+    for (size_t i = 0; i < history->count; i++)
+        *find_cell(history, &history->entries[i].genome) = (uint32_t)i + 1;
 }
 
-struct seen_entry *seen_add(struct seen *seen, const struct genome *genome,
+struct history_entry *history_add(struct history *history, const struct genome *genome,
                             enum operator_kind made_by) {
-    if (seen_find(seen, genome) != NULL)
+    if (history_find(history, genome) != NULL)
         BUG("a genome was added twice");
-    if (seen->count == seen->room)
-        grow(seen);
-    struct seen_entry *entry = &seen->entries[seen->count++];
-    *entry = (struct seen_entry){.genome = *genome, .made_by = (uint8_t)made_by};
-    *cell_of(seen, genome) = (uint32_t)seen->count;
+    if (history->count == history->capacity)
+        grow_history(history);
+    struct history_entry *entry = &history->entries[history->count++];
+    *entry = (struct history_entry){.genome = *genome, .made_by = (uint8_t)made_by};
+    *find_cell(history, genome) = (uint32_t)history->count;
     return entry;
 }

@@ -2,31 +2,31 @@
 
 #include <math.h>
 
-static double compress(const struct squash *squash, double us) {
-    double value = log(us), past = value - squash->middle;
-    return past <= 0 ? value : squash->middle + squash->span * log1p(past / squash->span);
+static double compress(const struct output_transform *transform, double us) {
+    double value = log(us), excess = value - transform->median;
+    return excess <= 0 ? value : transform->median + transform->span * log1p(excess / transform->span);
 }
 
-struct squash squash_over(const double *sorted_us, int count) {
-    struct squash squash = {.middle = log(sorted_us[count / 2])};
+struct output_transform output_transform_fit(const double *sorted_us, int count) {
+    struct output_transform transform = {.median = log(sorted_us[count / 2])};
     double square = 0;
-    squash.span = fmax(squash.middle - log(sorted_us[0]), 1e-6);
+    transform.span = fmax(transform.median - log(sorted_us[0]), 1e-6);
     for (int i = 0; i < count; i++)
-        squash.mean += compress(&squash, sorted_us[i]) / count;
+        transform.mean += compress(&transform, sorted_us[i]) / count;
     for (int i = 0; i < count; i++) {
-        double away = compress(&squash, sorted_us[i]) - squash.mean;
-        square += away * away / count;
+        double difference = compress(&transform, sorted_us[i]) - transform.mean;
+        square += difference * difference / count;
     }
-    squash.deviation = sqrt(square) + 1e-9;
-    return squash;
+    transform.deviation = sqrt(square) + 1e-9;
+    return transform;
 }
 
-double squash_of(const struct squash *squash, double us) {
-    return (compress(squash, us) - squash->mean) / squash->deviation;
+double output_transform_apply(const struct output_transform *transform, double us) {
+    return (compress(transform, us) - transform->mean) / transform->deviation;
 }
 
-double squash_noise(const struct squash *squash, double us, double error) {
-    double past = log(us) - squash->middle;
-    double slope = past <= 0 ? 1 : 1 / (1 + past / squash->span);
-    return pow(error * slope / squash->deviation, 2);
+double output_transform_noise(const struct output_transform *transform, double us, double error) {
+    double excess = log(us) - transform->median;
+    double slope = excess <= 0 ? 1 : 1 / (1 + excess / transform->span);
+    return pow(error * slope / transform->deviation, 2);
 }

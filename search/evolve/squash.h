@@ -8,15 +8,15 @@
 #ifndef EVOTILE_EVOLVE_SQUASH_H
 #define EVOTILE_EVOLVE_SQUASH_H
 
-struct squash {
-    double middle, span;    /* of log latency: the median, and its distance to the least */
+struct output_transform {
+    double median, span;    /* of log latency: the median, and its distance to the least */
     double mean, deviation; /* of the compressed logarithms */
 };
 
-struct squash squash_over(const double *sorted_us, int count);
-double squash_of(const struct squash *squash, double us);
+struct output_transform output_transform_fit(const double *sorted_us, int count);
+double output_transform_apply(const struct output_transform *transform, double us);
 /* The variance of the transformed value when the latency has the relative standard error
    `error`. */
-double squash_noise(const struct squash *squash, double us, double error);
+double output_transform_noise(const struct output_transform *transform, double us, double error);
 
 #endif

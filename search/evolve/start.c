@@ -16,10 +16,10 @@ void start_spread(struct evolution *evolution, int count) {
     struct design *design = design_new(evolution->space, evolution->seed, evolution->stream);
     struct genome genome;
     for (int i = 0; i < evolution->start_count; i++)
-        design_note(design, &evolution->starts[i].genome);
+        design_add(design, &evolution->starts[i].genome);
     for (int i = 0; i < count && design_next(design, &genome); i++) {
         start_add(evolution, &genome, OPERATOR_START);
-        design_note(design, &genome);
+        design_add(design, &genome);
     }
     design_free(design);
 }

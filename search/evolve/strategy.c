@@ -10,7 +10,7 @@ enum {
 };
 
 static bool is_new(const struct evolution *evolution, const struct proposal *proposal) {
-    return seen_find(&evolution->seen, &proposal->genome) == NULL;
+    return history_find(&evolution->history, &proposal->genome) == NULL;
 }
 
 bool strategy_explore(struct evolution *evolution, struct proposal *proposal) {
@@ -23,7 +23,7 @@ bool strategy_explore(struct evolution *evolution, struct proposal *proposal) {
 }
 
 /* The history only grows, so the enumeration never has to go back. */
-bool strategy_walk(struct evolution *evolution, struct proposal *proposal) {
+bool strategy_enumerate(struct evolution *evolution, struct proposal *proposal) {
     *proposal = (struct proposal){.made_by = OPERATOR_REST, .parents = {TRIAL_NONE, TRIAL_NONE}};
     if (evolution->rest == NULL)
         evolution->rest = space_cursor_new(evolution->space);
@@ -33,7 +33,7 @@ bool strategy_walk(struct evolution *evolution, struct proposal *proposal) {
     return false;
 }
 
-static bool breed(struct evolution *evolution, struct proposal *proposal) {
+static bool breed_child(struct evolution *evolution, struct proposal *proposal) {
     struct random *random = &evolution->random;
     const struct population *population = evolution->parents;
     const struct member *picked[2] = {NULL, NULL};
@@ -54,29 +54,29 @@ static bool breed(struct evolution *evolution, struct proposal *proposal) {
    draw. The choice between the two is made once per ask, not once per attempt: in a converged
    population most children are known, and repeated choices would explore more than the settings
    say. */
-static bool evolve(struct evolution *evolution, struct proposal *proposal) {
+static bool evolve_propose(struct evolution *evolution, struct proposal *proposal) {
     if (evolution->parents->count == 0 ||
         random_uniform(&evolution->random) < evolution->exploration)
         return strategy_explore(evolution, proposal);
     for (int i = 0; i < BREED_TRIES; i++)
-        if (breed(evolution, proposal) && is_new(evolution, proposal))
+        if (breed_child(evolution, proposal) && is_new(evolution, proposal))
             return true;
     return false;
 }
 
 const struct strategy strategies[] = {
-    {"auto", "expected improvement under a Gaussian process", NULL, 0, auto_propose, auto_free,
+    {"auto", "expected improvement under a Gaussian process", NULL, 0, bayes_propose, bayes_free,
      false},
-    {"evolve", "steady-state evolution of a ranked population", start_spread, START_ANY, evolve,
+    {"evolve", "steady-state evolution of a ranked population", start_spread, START_ANY, evolve_propose,
      NULL, true},
-    {"free", "EvoEngineer's Free: mutations of the best", start_spread, ENGINEER_START,
+    {"free", "EvoEngineer's Free: mutations of the best", start_spread, EVOENGINEER_START,
      free_propose, NULL, true},
     {"full", "EvoEngineer's Full: elites, insights, operators by merit", start_spread,
-     ENGINEER_START, full_propose, engineer_free, true},
-    {"grid", "enumeration of every genome", NULL, 0, strategy_walk, NULL, false},
+     EVOENGINEER_START, full_propose, evoengineer_free, true},
+    {"grid", "enumeration of every genome", NULL, 0, strategy_enumerate, NULL, false},
     {"insight", "EvoEngineer's Insight: the best, mutated by what the archive teaches",
-     start_spread, ENGINEER_START, insight_propose, engineer_free, true},
-    {"map", "MAP-Elites: the best of each niche are the parents", start_spread, ENGINEER_START,
+     start_spread, EVOENGINEER_START, insight_propose, evoengineer_free, true},
+    {"map", "MAP-Elites: the best of each niche are the parents", start_spread, EVOENGINEER_START,
      map_propose, map_free, false},
     {"random", "uniform draws without replacement", NULL, 0, strategy_explore, NULL, false},
     {NULL, NULL, NULL, 0, NULL, NULL, false},

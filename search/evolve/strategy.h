@@ -44,19 +44,19 @@ struct evolution {
     struct predicted *predicted; /* copied from the settings */
     int predicted_count;
     struct hash predicted_hash;
-    struct forecast *forecast; /* fitted to `predicted`; NULL without predictions */
+    struct low_fidelity_model *low_fidelity; /* fitted to `predicted`; NULL without predictions */
     double prefilter;
     double slow; /* filter threshold on the low-fidelity prediction; INFINITY: none */
     struct archipelago archipelago;
     int migration;
     const struct population *parents; /* the population of the island that the current ask is for */
-    struct seen seen;  /* shared by all islands, so that none repeats another's genome */
-    struct hash known; /* sum of the entries' hashes, maintained by evolution.c */
+    struct history history;  /* shared by all islands, so that none repeats another's genome */
+    struct hash history_hash; /* sum of the entries' hashes, maintained by evolution.c */
     uint32_t *told;    /* indices in history.entries, in the order told */
     size_t told_count;
-    uint64_t retold_count; /* number of scores that were replaced (evolution_tell_again) */
+    uint64_t rescored_count; /* number of scores that were replaced (evolution_tell_again) */
     struct operator_counters counters[OPERATOR_COUNT];
-    struct operator_counters rule_counters[RULES_MAX];
+    struct operator_counters hint_counters[HINTS_MAX];
     struct proposal *starts; /* the initial genomes, proposed first, in this order */
     int start_count, start_at;
     struct space_cursor *rest; /* enumerates the space; NULL until the strategy finds nothing new */
@@ -65,15 +65,15 @@ struct evolution {
     void *state;
 };
 
-enum { START_ANY = 1 << 30, ENGINEER_START = 16, PREDICTED_START = 4 };
+enum { START_ANY = 1 << 30, EVOENGINEER_START = 16, PREDICTED_START = 4 };
 
 /* The strategies' functions, for the table. */
-bool auto_propose(struct evolution *evolution, struct proposal *proposal);
-void auto_free(void *state);
+bool bayes_propose(struct evolution *evolution, struct proposal *proposal);
+void bayes_free(void *state);
 bool free_propose(struct evolution *evolution, struct proposal *proposal);
 bool insight_propose(struct evolution *evolution, struct proposal *proposal);
 bool full_propose(struct evolution *evolution, struct proposal *proposal);
-void engineer_free(void *state);
+void evoengineer_free(void *state);
 bool map_propose(struct evolution *evolution, struct proposal *proposal);
 void map_free(void *state);
 
@@ -83,6 +83,6 @@ bool strategy_explore(struct evolution *evolution, struct proposal *proposal);
 
 /* Proposes the next valid genome, in the order of the space, that is not in the history. Returns
    false at the end. */
-bool strategy_walk(struct evolution *evolution, struct proposal *proposal);
+bool strategy_enumerate(struct evolution *evolution, struct proposal *proposal);
 
 #endif

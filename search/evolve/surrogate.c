@@ -23,17 +23,17 @@ struct surrogate {
     struct features features;
     double parameters[FEATURES_MAX + 1];
     float weights[FEATURES_MAX]; /* of the squared distances, by feature */
-    double noise, signal; /* fitted noise relative to the signal variance; the signal variance */
+    double noise, signal_variance; /* fitted noise relative to the signal variance; the signal variance */
 
     int row_count;
     uint8_t *row_genes; /* [gene][row] */
     struct genome *rows;
     double *factor;          /* [row][row] */
     double noises[ROWS_MAX]; /* known noise of each row, relative to the signal variance */
-    double pulls[ROWS_MAX];  /* K^-1 values: the weight of each row's covariance in a mean */
+    double alpha[ROWS_MAX];  /* K^-1 values: the weight of each row's covariance in a mean */
 
     int candidate_count;
-    int projected; /* candidates whose projections include all rows */
+    int projected_count; /* candidates whose projections include all rows */
     struct genome *candidates;
     uint8_t *candidate_genes; /* [gene][candidate] */
     float *projections;       /* [row][candidate] */
@@ -47,7 +47,7 @@ static void *allocate(size_t count, size_t size) {
     return memory;
 }
 
-static void take_parameters(struct surrogate *surrogate) {
+static void apply_parameters(struct surrogate *surrogate) {
     for (int f = 0; f < surrogate->features.count; f++)
         surrogate->weights[f] = (float)exp(-2 * surrogate->parameters[f]);
     surrogate->noise = exp(surrogate->parameters[surrogate->features.count]);
@@ -87,14 +87,14 @@ void surrogate_free(struct surrogate *surrogate) {
 }
 
 void surrogate_clear(struct surrogate *surrogate) {
-    surrogate->row_count = surrogate->candidate_count = surrogate->projected = 0;
+    surrogate->row_count = surrogate->candidate_count = surrogate->projected_count = 0;
 }
 
 void surrogate_reset(struct surrogate *surrogate) {
     surrogate_clear(surrogate);
     likelihood_prior(&surrogate->features, surrogate->parameters);
-    surrogate->signal = 1;
-    take_parameters(surrogate);
+    surrogate->signal_variance = 1;
+    apply_parameters(surrogate);
 }
 
 void surrogate_fit(struct surrogate *surrogate, const struct genome *genomes, const double *values,
@@ -102,17 +102,17 @@ void surrogate_fit(struct surrogate *surrogate, const struct genome *genomes, co
     if (count > FIT_MAX)
         BUG("a fit to %d values", count);
     surrogate_clear(surrogate);
-    double signal = likelihood_fit(&surrogate->features, genomes, values, noises, count,
-                                   surrogate->signal, surrogate->parameters);
-    surrogate->signal =
-        fmax(1, signal); /* with values that are all noise it would shrink without end */
-    take_parameters(surrogate);
+    double signal_variance = likelihood_fit(&surrogate->features, genomes, values, noises, count,
+                                   surrogate->signal_variance, surrogate->parameters);
+    surrogate->signal_variance =
+        fmax(1, signal_variance); /* with values that are all noise it would shrink without end */
+    apply_parameters(surrogate);
 }
 
 /* Correlations of the genome with `count` others, whose genes begin at others[gene * stride]. */
-static void compare(const struct surrogate *surrogate, const struct genome *genome,
-                    const uint8_t *others, int stride, int count, float *alike) {
-    float squared[BLOCK], steepness[BLOCK], weighted[DOMAIN_MAX];
+static void correlate(const struct surrogate *surrogate, const struct genome *genome,
+                    const uint8_t *others, int stride, int count, float *correlation) {
+    float squared[BLOCK], gradient_factor[BLOCK], weighted[DOMAIN_MAX];
     if (count > BLOCK)
         BUG("%d genomes to compare", count);
     for (int i = 0; i < count; i++)
@@ -126,11 +126,11 @@ static void compare(const struct surrogate *surrogate, const struct genome *geno
         for (int i = 0; i < count; i++)
             squared[i] += weighted[genes[i]];
     }
-    kernel_matern(squared, count, alike, steepness);
+    covariance_matern(squared, count, correlation, gradient_factor);
 }
 
 /* to -= sum of rows * factor, four rows at a time while there are four. */
-static void take_off(float *restrict to, const float *from, const double *factor, int rows,
+static void subtract_rows(float *restrict to, const float *from, const double *factor, int rows,
                      int count) {
     int k = 0;
     for (; k + 4 <= rows; k += 4, from += 4 * (size_t)CANDIDATES_MAX) {
@@ -150,13 +150,13 @@ static void take_off(float *restrict to, const float *from, const double *factor
 
 /* Computes one row of the projections for a block of candidates; the rows above must be up to
    date. */
-static void project(struct surrogate *surrogate, int row, int first, int count) {
+static void project_row(struct surrogate *surrogate, int row, int first, int count) {
     const double *factor = surrogate->factor + (size_t)row * ROWS_MAX;
     float *to = surrogate->projections + (size_t)row * CANDIDATES_MAX + first;
     float *explained = surrogate->explained + first;
-    compare(surrogate, &surrogate->rows[row], surrogate->candidate_genes + first, CANDIDATES_MAX,
+    correlate(surrogate, &surrogate->rows[row], surrogate->candidate_genes + first, CANDIDATES_MAX,
             count, to);
-    take_off(to, surrogate->projections + first, factor, row, count);
+    subtract_rows(to, surrogate->projections + first, factor, row, count);
     float scale = (float)(1 / factor[row]);
     for (int i = 0; i < count; i++) {
         to[i] *= scale;
@@ -164,33 +164,33 @@ static void project(struct surrogate *surrogate, int row, int first, int count) 
     }
 }
 
-static int block_at(int first, int end) {
+static int block_size(int first, int end) {
     return end - first < BLOCK ? end - first : BLOCK;
 }
 
 /* Computes the projections of the candidates that were added since the last call. */
-static void catch_up(struct surrogate *surrogate) {
+static void project_new_candidates(struct surrogate *surrogate) {
     int end = surrogate->candidate_count;
-    for (int first = surrogate->projected; first < end; first += BLOCK) {
-        int count = block_at(first, end);
+    for (int first = surrogate->projected_count; first < end; first += BLOCK) {
+        int count = block_size(first, end);
         memset(surrogate->explained + first, 0, (size_t)count * sizeof *surrogate->explained);
         for (int row = 0; row < surrogate->row_count; row++)
-            project(surrogate, row, first, count);
+            project_row(surrogate, row, first, count);
     }
-    surrogate->projected = end;
+    surrogate->projected_count = end;
 }
 
 bool surrogate_add_row(struct surrogate *surrogate, const struct genome *genome, double noise) {
     int row = surrogate->row_count;
     double *factor = surrogate->factor + (size_t)row * ROWS_MAX;
-    float alike[ROWS_MAX];
+    float correlation[ROWS_MAX];
     if (row == ROWS_MAX)
         return false;
     _Static_assert((int)ROWS_MAX <= (int)BLOCK, "rows are compared as one block");
-    compare(surrogate, genome, surrogate->row_genes, ROWS_MAX, row, alike);
+    correlate(surrogate, genome, surrogate->row_genes, ROWS_MAX, row, correlation);
     for (int i = 0; i < row; i++)
-        factor[i] = alike[i];
-    surrogate->noises[row] = noise / surrogate->signal;
+        factor[i] = correlation[i];
+    surrogate->noises[row] = noise / surrogate->signal_variance;
     factor[row] = 1 + surrogate->noise + surrogate->noises[row] + jitter;
     /* Rounding can make this fail for a genome that differs from another in no feature. */
     if (cholesky_row(surrogate->factor, ROWS_MAX, row) < 0)
@@ -199,8 +199,8 @@ bool surrogate_add_row(struct surrogate *surrogate, const struct genome *genome,
     for (int gene = 0; gene < GENES_MAX; gene++)
         surrogate->row_genes[gene * ROWS_MAX + row] = genome->value[gene];
     surrogate->row_count++;
-    for (int first = 0; first < surrogate->projected; first += BLOCK)
-        project(surrogate, row, first, block_at(first, surrogate->projected));
+    for (int first = 0; first < surrogate->projected_count; first += BLOCK)
+        project_row(surrogate, row, first, block_size(first, surrogate->projected_count));
     return true;
 }
 
@@ -218,7 +218,7 @@ bool surrogate_add_candidate(struct surrogate *surrogate, const struct genome *g
 void surrogate_condition(struct surrogate *surrogate, const double *values) {
     double whitened[ROWS_MAX], square = 0;
     int known = 0, candidates = surrogate->candidate_count;
-    catch_up(surrogate);
+    project_new_candidates(surrogate);
     memset(surrogate->means, 0, (size_t)candidates * sizeof *surrogate->means);
     for (int row = 0; row < surrogate->row_count; row++) {
         const double *factor = surrogate->factor + (size_t)row * ROWS_MAX;
@@ -236,13 +236,13 @@ void surrogate_condition(struct surrogate *surrogate, const double *values) {
         for (int i = 0; i < candidates && weight != 0; i++)
             surrogate->means[i] += weight * projections[i];
     }
-    memcpy(surrogate->pulls, whitened, (size_t)surrogate->row_count * sizeof *whitened);
-    cholesky_backward(surrogate->factor, ROWS_MAX, surrogate->row_count, surrogate->pulls);
-    float signal = (float)fmax(known > 0 ? square / known : 1, 1e-6);
+    memcpy(surrogate->alpha, whitened, (size_t)surrogate->row_count * sizeof *whitened);
+    cholesky_backward(surrogate->factor, ROWS_MAX, surrogate->row_count, surrogate->alpha);
+    float signal_variance = (float)fmax(known > 0 ? square / known : 1, 1e-6);
     float prior = (float)(1 + surrogate->noise);
     for (int i = 0; i < candidates; i++) {
         float left = prior - surrogate->explained[i];
-        surrogate->variances[i] = signal * (left > 1e-8f ? left : 1e-8f);
+        surrogate->variances[i] = signal_variance * (left > 1e-8f ? left : 1e-8f);
     }
 }
 
@@ -266,23 +266,23 @@ const float *surrogate_variances(const struct surrogate *surrogate) {
     return surrogate->variances;
 }
 
-double surrogate_settle(const struct surrogate *surrogate, int row, double value) {
-    return value - surrogate->noises[row] * surrogate->pulls[row];
+double surrogate_denoise(const struct surrogate *surrogate, int row, double value) {
+    return value - surrogate->noises[row] * surrogate->alpha[row];
 }
 
-double surrogate_guess(const struct surrogate *surrogate, const struct genome *genome) {
-    float alike[ROWS_MAX];
+double surrogate_predict(const struct surrogate *surrogate, const struct genome *genome) {
+    float correlation[ROWS_MAX];
     double sum = 0;
-    compare(surrogate, genome, surrogate->row_genes, ROWS_MAX, surrogate->row_count, alike);
+    correlate(surrogate, genome, surrogate->row_genes, ROWS_MAX, surrogate->row_count, correlation);
     for (int row = 0; row < surrogate->row_count; row++)
-        sum += surrogate->pulls[row] * alike[row];
+        sum += surrogate->alpha[row] * correlation[row];
     return sum;
 }
 
-void surrogate_likeness(struct surrogate *surrogate, const struct genome *genome, int first,
-                        float *likeness) {
+void surrogate_correlations(struct surrogate *surrogate, const struct genome *genome, int first,
+                        float *correlations) {
     int end = surrogate->candidate_count;
     for (int at = first; at < end; at += BLOCK)
-        compare(surrogate, genome, surrogate->candidate_genes + at, CANDIDATES_MAX,
-                block_at(at, end), likeness + at - first);
+        correlate(surrogate, genome, surrogate->candidate_genes + at, CANDIDATES_MAX,
+                block_size(at, end), correlations + at - first);
 }

@@ -71,14 +71,14 @@ const float *surrogate_variances(const struct surrogate *surrogate);
 
 /* The posterior mean of a row without its own known noise, as of the last surrogate_condition,
    which must have had this value; equal to `value` if the row has no noise of its own. */
-double surrogate_settle(const struct surrogate *surrogate, int row, double value);
+double surrogate_denoise(const struct surrogate *surrogate, int row, double value);
 
 /* The posterior mean of any genome, as of the last surrogate_condition. Slower per genome than
    candidates in bulk; for single genomes whose variance is not needed. */
-double surrogate_guess(const struct surrogate *surrogate, const struct genome *genome);
+double surrogate_predict(const struct surrogate *surrogate, const struct genome *genome);
 
 /* The prior correlations, from 0 to 1, of a genome with each candidate from `first` on. */
-void surrogate_likeness(struct surrogate *surrogate, const struct genome *genome, int first,
-                        float *likeness);
+void surrogate_correlations(struct surrogate *surrogate, const struct genome *genome, int first,
+                        float *correlations);
 
 #endif

@@ -3,35 +3,35 @@
 #include <math.h>
 
 /* Prior standard deviations: of log latency from its prediction, and of the slope from 1. */
-static const double usually_off = 0.15, slope_usually_off = 0.3;
+static const double usual_error = 0.15, usual_slope_error = 0.3;
 
-static struct trend trend_of(const double *forecasts, const double *values, int count,
+static struct linear_mean fit_line(const double *predictions, const double *values, int count,
                              double deviation) {
-    const double trust = pow(usually_off / slope_usually_off, 2);
-    double middle = 0, mean = 0, square = trust, product = trust;
+    const double prior_precision = pow(usual_error / usual_slope_error, 2);
+    double mean_prediction = 0, mean_value = 0, square = prior_precision, product = prior_precision;
     for (int i = 0; i < count; i++) {
-        middle += forecasts[i] / count;
-        mean += values[i] / count;
+        mean_prediction += predictions[i] / count;
+        mean_value += values[i] / count;
     }
     for (int i = 0; i < count; i++) {
-        square += (forecasts[i] - middle) * (forecasts[i] - middle);
-        product += (forecasts[i] - middle) * (values[i] - mean) * deviation;
+        square += (predictions[i] - mean_prediction) * (predictions[i] - mean_prediction);
+        product += (predictions[i] - mean_prediction) * (values[i] - mean_value) * deviation;
     }
     double slope = product / square / deviation;
-    return (struct trend){mean - slope * middle, slope};
+    return (struct linear_mean){mean_value - slope * mean_prediction, slope};
 }
 
-struct trend trend_take(const double *forecasts, double *values, int count, double deviation) {
-    struct trend trend = trend_of(forecasts, values, count, deviation);
+struct linear_mean linear_mean_subtract(const double *predictions, double *values, int count, double deviation) {
+    struct linear_mean line = fit_line(predictions, values, count, deviation);
     for (int i = 0; i < count; i++)
-        values[i] -= trend_at(&trend, forecasts[i]);
-    return trend;
+        values[i] -= linear_mean_at(&line, predictions[i]);
+    return line;
 }
 
-struct trend trend_usual(void) {
-    return (struct trend){0, 1 / usually_off};
+struct linear_mean linear_mean_default(void) {
+    return (struct linear_mean){0, 1 / usual_error};
 }
 
-double trend_at(const struct trend *trend, double forecast) {
-    return trend->level + trend->slope * forecast;
+double linear_mean_at(const struct linear_mean *line, double prediction) {
+    return line->intercept + line->slope * prediction;
 }

@@ -13,17 +13,17 @@
 #define EVOTILE_EVOLVE_TREND_H
 
 /* value = intercept + slope * prediction. All zeros without predictions. */
-struct trend {
-    double level, slope;
+struct linear_mean {
+    double intercept, slope;
 };
 
 /* Fits the line and subtracts it from the values. Returns the line. */
-struct trend trend_take(const double *forecasts, double *values, int count, double deviation);
+struct linear_mean linear_mean_subtract(const double *predictions, double *values, int count, double deviation);
 
 /* The prior line, for when no value is known: a difference of 1 is the usual error of a
    prediction. */
-struct trend trend_usual(void);
+struct linear_mean linear_mean_default(void);
 
-double trend_at(const struct trend *trend, double forecast);
+double linear_mean_at(const struct linear_mean *line, double prediction);
 
 #endif

@@ -5,26 +5,26 @@
 
 /* "{d[0], d[1], real(d[2])}" */
 static void add_shape_glue(const struct template *template, cJSON *values) {
-    struct text text = {0};
+    struct strbuf text = {0};
     for (int d = 0; d < template->dimension_count; d++)
-        text_print(&text, template->dimensions[d].real ? "%sreal(d[%d])" : "%sd[%d]",
+        strbuf_print(&text, template->dimensions[d].real ? "%sreal(d[%d])" : "%sd[%d]",
                    d > 0 ? ", " : "{", d);
-    text_print(&text, "%s}", template->dimension_count == 0 ? "{" : "");
+    strbuf_print(&text, "%s}", template->dimension_count == 0 ? "{" : "");
     embedded_add_text(values, "shape", &text);
 }
 
 /* "{.q = t[0], .k = t[1]}" */
 static void add_tensor_glue(const struct template *template, cJSON *values) {
-    struct text text = {0};
+    struct strbuf text = {0};
     int index = 0;
-    text_print(&text, "{");
+    strbuf_print(&text, "{");
     for (int t = 0; t < template->tensor_count; t++)
         if (template->tensors[t].role != ROLE_WORKSPACE) {
-            text_print(&text, "%s.%s = t[%d]", index > 0 ? ", " : "", template->tensors[t].name,
+            strbuf_print(&text, "%s.%s = t[%d]", index > 0 ? ", " : "", template->tensors[t].name,
                        index);
             index++;
         }
-    text_print(&text, "}");
+    strbuf_print(&text, "}");
     embedded_add_text(values, "tensors", &text);
 }
 
@@ -36,39 +36,39 @@ static bool any_real(const struct template *template) {
 }
 
 static void add_shape(const struct export *export, const struct checked_shape *checked,
-                      struct text *text) {
+                      struct strbuf *text) {
     const struct template *template = export->template;
-    const struct plan *plan = &checked->plan;
-    text_print(text, "    {\"%s\",\n     {", checked->name);
+    const struct launch_plan *plan = &checked->plan;
+    strbuf_print(text, "    {\"%s\",\n     {", checked->name);
     for (int d = 0; d < template->dimension_count; d++)
-        text_print(text, "%s%lld", d > 0 ? ", " : "", (long long)checked->shape.values[d]);
-    text_print(text, "},\n     {");
+        strbuf_print(text, "%s%lld", d > 0 ? ", " : "", (long long)checked->shape.values[d]);
+    strbuf_print(text, "},\n     {");
     const char *comma = "";
     for (int t = 0; t < template->tensor_count; t++) {
         const struct planned_tensor *tensor = &plan->tensors[t];
         if (template->tensors[t].role == ROLE_WORKSPACE)
             continue;
-        text_print(text, "%s{\"%s\", \"%s\", %d, %lld, %lld}", comma, template->tensors[t].name,
+        strbuf_print(text, "%s{\"%s\", \"%s\", %d, %lld, %lld}", comma, template->tensors[t].name,
                    dtype_name(tensor->dtype), template->tensors[t].role == ROLE_OUTPUT,
                    (long long)tensor->elements * tensor->present, (long long)tensor->row);
         comma = ",\n      ";
     }
-    text_print(text, "},\n     %.6g, %.6g, %.1f, ", checked->bound.relative_l2,
+    strbuf_print(text, "},\n     %.6g, %.6g, %.1f, ", checked->bound.relative_l2,
                checked->bound.row_relative_l2, (double)plan->operations);
     if (checked->record != NULL)
-        text_print(text, "%.4f, %.4f},\n", checked->record->warm.p50_us,
+        strbuf_print(text, "%.4f, %.4f},\n", checked->record->warm.p50_us,
                    checked->record->warm.p90_us);
     else
-        text_print(text, "0, 0},\n");
+        strbuf_print(text, "0, 0},\n");
 }
 
-int write_cases(const struct export *export, struct text *text, struct error *error) {
+int write_cases(const struct export *export, struct strbuf *text, struct error *error) {
     const struct template *template = export->template;
-    struct text device = {0};
-    struct text shapes = {0};
+    struct strbuf device = {0};
+    struct strbuf shapes = {0};
     cJSON *values = embedded_values(export);
     (void)error;
-    text_quote(&device, export->request->units[0].key->parts[KEY_DEVICE]);
+    strbuf_add_quoted(&device, export->request->variants[0].key->parts[KEY_DEVICE]);
     embedded_add_text(values, "device_literal", &device);
     cJSON_AddStringToObject(values, "kind", export->request->predicted ? "predicted" : "measured");
     cJSON_AddStringToObject(values, "reference", template->cpu_reference_function);

@@ -25,24 +25,24 @@ static const struct {
 
 cJSON *embedded_values(const struct export *export) {
     cJSON *values = cJSON_CreateObject();
-    struct text upper = {0};
-    add_upper(export, &upper);
+    struct strbuf upper = {0};
+    add_upper_name(export, &upper);
     cJSON_AddStringToObject(values, "name", export->name);
     cJSON_AddStringToObject(values, "prefix", upper.bytes);
     cJSON_AddStringToObject(values, "template", export->template->name);
-    text_release(&upper);
+    strbuf_release(&upper);
     return values;
 }
 
-void embedded_add_text(cJSON *values, const char *key, struct text *block) {
-    text_add(block, "", 0);
+void embedded_add_text(cJSON *values, const char *key, struct strbuf *block) {
+    strbuf_add(block, "", 0);
     if (block->used > 0 && block->bytes[block->used - 1] == '\n')
         block->bytes[--block->used] = '\0';
     cJSON_AddStringToObject(values, key, block->bytes);
-    text_release(block);
+    strbuf_release(block);
 }
 
-void embedded_fill(enum embedded_file file, cJSON *values, struct text *text) {
+void embedded_fill(enum embedded_file file, cJSON *values, struct strbuf *text) {
     size_t bytes = (uintptr_t)embedded[file].end - (uintptr_t)embedded[file].text;
     char *source = strndup(embedded[file].text, bytes);
     char *filled = NULL;
@@ -50,11 +50,11 @@ void embedded_fill(enum embedded_file file, cJSON *values, struct text *text) {
     FILE *out = open_memstream(&filled, &size);
     if (source == NULL || out == NULL)
         BUG("out of memory");
-    stencil_fill(source, values, stencil_html,
+    mustache_render(source, values, mustache_escape_html,
                  out); /* all holes are {{{raw}}}: nothing is escaped */
     if (fclose(out) != 0)
         BUG("out of memory");
-    text_add(text, filled, size);
+    strbuf_add(text, filled, size);
     free(filled);
     free(source);
     cJSON_Delete(values);

@@ -40,7 +40,7 @@
 
 /* ---- writing ---- */
 
-struct frozen_unit {
+struct export_variant {
     const struct genome *genome;
     int case_index;    /* the first case that it serves */
     const void *cubin; /* as compiled by NVRTC; the caller owns it */
@@ -49,20 +49,20 @@ struct frozen_unit {
     struct resources resources;
 };
 
-struct frozen_case {
-    int unit;
+struct export_case {
+    int variant;
     const struct case_outcome *outcome; /* its verified, timed outcome */
     double ratio_to_default;            /* p50 of the default genome / p50; 0: unknown */
     double ratio_to_baseline;           /* p50 of the baseline / p50; 0: unknown */
 };
 
-struct freeze_request {
+struct export_request {
     const struct template *template;
     const struct template_setting *setting; /* with which the template was loaded */
     const char *name; /* a C identifier: the functions' prefix. NULL: from the folder's name */
-    int unit_count;
-    const struct frozen_unit *units;
-    const struct frozen_case *cases; /* one per case of the template, in its order */
+    int variant_count;
+    const struct export_variant *variants;
+    const struct export_case *cases; /* one per case of the template, in its order */
     bool predicted;                  /* the latencies are predictions */
     double score_us;                 /* as in struct outcome; 0: no score over all cases */
     const char *baseline;            /* its name; NULL: none */
@@ -73,21 +73,21 @@ struct freeze_request {
 /* Assigns cases to variants. `genomes` has a genome for each of the template's cases; cases with
    equal genomes share one. Fills `variants` (genome and case_index; an array as long as `cases`)
    and each case's variant; returns the number of variants. */
-int freeze_divide(const struct template *template, const struct genome *const *genomes,
-                  struct frozen_unit *units, struct frozen_case *cases);
+int export_assign_variants(const struct template *template, const struct genome *const *genomes,
+                  struct export_variant *variants, struct export_case *cases);
 
 /* Writes the folder atomically: completely beside `folder`, then renamed into place. Without
    `force` an existing folder is an error; with it, only an earlier export (a folder with a
    manifest.json) is replaced. On failure an existing folder is unchanged, and no temporary files
    remain. */
-int freeze_write(const struct freeze_request *request, const char *folder, struct error *error);
+int export_write(const struct export_request *request, const char *folder, struct error *error);
 
 /* ---- reading ---- */
 
 enum { MANIFEST_FORMAT = 1 };
 
 /* The document owns the strings. */
-struct manifest_unit {
+struct manifest_variant {
     const char *source, *cubin; /* file names */
     const char *genome;         /* canonical text: genome_parse */
     struct key key;
@@ -95,7 +95,7 @@ struct manifest_unit {
 
 struct manifest_case {
     struct json shape; /* an object of dimensions, for template_read_shape */
-    int unit;
+    int variant;
     double p10_us, p50_us, p90_us;
     double ratio_to_default, ratio_to_baseline; /* 0: unknown */
 };
@@ -109,8 +109,8 @@ struct manifest {
     int smem_limit;
     bool predicted;
     double score_us;
-    int unit_count, case_count;
-    struct manifest_unit units[CASES_MAX];
+    int variant_count, case_count;
+    struct manifest_variant variants[CASES_MAX];
     struct manifest_case cases[CASES_MAX];
 };
 

@@ -13,8 +13,8 @@ static cJSON *add_object(cJSON *list) {
 static void add_cases(const struct export *export, cJSON *values) {
     cJSON *list = cJSON_AddArrayToObject(values, "cases");
     for (int c = 0; c < export->template->case_count; c++) {
-        struct text line = {0};
-        text_print(&line, " *     %-32s %8.2f us", export->checked[c].name,
+        struct strbuf line = {0};
+        strbuf_print(&line, " *     %-32s %8.2f us", export->checked[c].name,
                    export->checked[c].record->warm.p50_us);
         embedded_add_text(add_object(list), "line", &line);
     }
@@ -25,8 +25,8 @@ static void add_dimensions(const struct template *template, cJSON *values) {
     for (int d = 0; d < template->dimension_count; d++) {
         const struct dimension *dimension = &template->dimensions[d];
         cJSON *object = add_object(list);
-        struct text about = {0};
-        text_comment(&about, dimension->about, strlen(dimension->about));
+        struct strbuf about = {0};
+        strbuf_add_comment(&about, dimension->about, strlen(dimension->about));
         cJSON_AddStringToObject(object, "type", dimension->real ? "float" : "int64_t");
         cJSON_AddStringToObject(object, "dimension", dimension->name);
         embedded_add_text(object, "about", &about);
@@ -46,12 +46,12 @@ static void add_strides(const struct template *template, cJSON *values) {
     cJSON *list = cJSON_AddArrayToObject(values, "strides");
     for (int t = 0; t < template->tensor_count; t++) {
         const struct tensor *tensor = &template->tensors[t];
-        struct text packed = {0};
+        struct strbuf packed = {0};
         if (!tensor->strided)
             continue;
         cJSON *object = add_object(list);
         for (int i = 0; i < tensor->rank - 1; i++)
-            text_print(&packed, "%s%s", i > 0 ? ", " : "",
+            strbuf_print(&packed, "%s%s", i > 0 ? ", " : "",
                        derived_text(template, tensor->strides[i]));
         cJSON_AddStringToObject(object, "tensor", tensor->name);
         cJSON_AddNumberToObject(object, "count", tensor->rank - 1);
@@ -65,18 +65,18 @@ static void add_tensors(const struct template *template, cJSON *values) {
     cJSON *list = cJSON_AddArrayToObject(values, "tensors");
     for (int t = 0; t < template->tensor_count; t++) {
         const struct tensor *tensor = &template->tensors[t];
-        struct text about = {0};
+        struct strbuf about = {0};
         if (tensor->role == ROLE_WORKSPACE)
             continue;
         cJSON *object = add_object(list);
         if (tensor->dtype_when != NULL)
-            text_print(&about, "%s if %s, else %s", dtype_name(tensor->dtype),
+            strbuf_print(&about, "%s if %s, else %s", dtype_name(tensor->dtype),
                        expression_text(tensor->dtype_when), dtype_name(tensor->other_dtype));
         else
-            text_print(&about, "%s", dtype_name(tensor->dtype));
+            strbuf_print(&about, "%s", dtype_name(tensor->dtype));
         for (int i = 0; i < tensor->rank; i++)
-            text_print(&about, "%s%s", i == 0 ? " [" : ", ", expression_text(tensor->shape[i]));
-        text_print(&about, "]%s%s", tensor->when != NULL ? "; NULL unless " : "",
+            strbuf_print(&about, "%s%s", i == 0 ? " [" : ", ", expression_text(tensor->shape[i]));
+        strbuf_print(&about, "]%s%s", tensor->when != NULL ? "; NULL unless " : "",
                    tensor->when != NULL ? expression_text(tensor->when) : "");
         cJSON_AddStringToObject(object, "type", tensor->role == ROLE_INPUT ? "const void" : "void");
         cJSON_AddStringToObject(object, "tensor", tensor->name);
@@ -84,16 +84,16 @@ static void add_tensors(const struct template *template, cJSON *values) {
     }
 }
 
-int write_header(const struct export *export, struct text *text, struct error *error) {
-    const struct freeze_request *request = export->request;
+int write_header(const struct export *export, struct strbuf *text, struct error *error) {
+    const struct export_request *request = export->request;
     cJSON *values = embedded_values(export);
-    struct text about = {0};
+    struct strbuf about = {0};
     (void)error;
-    text_wrap(&about, " * ", export->template->about);
+    strbuf_add_wrapped(&about, " * ", export->template->about);
     embedded_add_text(values, "about", &about);
     cJSON_AddStringToObject(values, "device", request->setting->device->name);
     cJSON_AddStringToObject(values, "kind", request->predicted ? "predicted" : "measured");
-    cJSON_AddBoolToObject(values, "several", request->unit_count > 1);
+    cJSON_AddBoolToObject(values, "several", request->variant_count > 1);
     add_cases(export, values);
     add_dimensions(export->template, values);
     add_tensors(export->template, values);

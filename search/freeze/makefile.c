@@ -3,21 +3,21 @@
 
 #include <string.h>
 
-int write_makefile(const struct export *export, struct text *text, struct error *error) {
+int write_makefile(const struct export *export, struct strbuf *text, struct error *error) {
     char architecture[NAME_SIZE] = "";
     char stem[STEM_SIZE];
-    struct text stems = {0};
+    struct strbuf stems = {0};
     cJSON *values = embedded_values(export);
     cJSON *variants = cJSON_AddArrayToObject(values, "variants");
-    for (int unit = 0; unit < export->request->unit_count; unit++) {
-        struct text options = {0};
-        if (unit_options(export, unit, architecture, &options, error) < 0) {
-            text_release(&options);
-            text_release(&stems);
+    for (int variant = 0; variant < export->request->variant_count; variant++) {
+        struct strbuf options = {0};
+        if (variant_options(export, variant, architecture, &options, error) < 0) {
+            strbuf_release(&options);
+            strbuf_release(&stems);
             cJSON_Delete(values);
             return -1;
         }
-        text_print(&stems, " %s", unit_stem(unit, stem));
+        strbuf_print(&stems, " %s", variant_stem(variant, stem));
         cJSON *object = cJSON_CreateObject();
         cJSON_AddItemToArray(variants, object);
         cJSON_AddStringToObject(object, "stem", stem);

@@ -64,51 +64,51 @@ static void add_resources(cJSON *object, const struct resources *resources) {
     cJSON_AddNumberToObject(parts, "occupancy", resources->occupancy);
 }
 
-static int add_unit_object(const struct export *export, int unit, cJSON *list,
+static int add_variant_object(const struct export *export, int variant, cJSON *list,
                            struct error *error) {
-    const struct frozen_unit *frozen = &export->request->units[unit];
+    const struct export_variant *exported = &export->request->variants[variant];
     const struct template *template = export->template;
-    struct text options = {0};
+    struct strbuf options = {0};
     char architecture[NAME_SIZE] = "";
     char genome[GENOME_TEXT_SIZE];
     char stem[STEM_SIZE];
     char text[64];
-    if (unit_options(export, unit, architecture, &options, error) < 0)
+    if (variant_options(export, variant, architecture, &options, error) < 0)
         return -1;
     cJSON *object = cJSON_CreateObject();
     cJSON_AddItemToArray(list, object);
-    snprintf(text, sizeof text, "%s.cu", unit_stem(unit, stem));
+    snprintf(text, sizeof text, "%s.cu", variant_stem(variant, stem));
     cJSON_AddStringToObject(object, "source", text);
     snprintf(text, sizeof text, "%s.cubin", stem);
     cJSON_AddStringToObject(object, "cubin", text);
-    genome_print(frozen->genome, template->space, genome);
+    genome_print(exported->genome, template->space, genome);
     cJSON_AddStringToObject(object, "genome", genome);
     snprintf(text, sizeof text, "%016llx",
-             (unsigned long long)template_genome_mark(frozen->genome));
+             (unsigned long long)template_genome_tag(exported->genome));
     cJSON_AddStringToObject(object, "genome_mark", text);
     cJSON *specialised = cJSON_AddObjectToObject(object, "specialised");
     for (int d = 0; d < template->dimension_count; d++)
         if (template->dimensions[d].specialised)
             add_integer(specialised, template->dimensions[d].name,
-                        template->cases[frozen->case_index].values[d]);
+                        template->cases[exported->case_index].values[d]);
     cJSON_AddStringToObject(object, "architecture", architecture);
     cJSON_AddStringToObject(object, "options", options.bytes + (options.bytes[0] == ' '));
-    add_key(object, frozen->key);
-    add_resources(object, &frozen->resources);
-    text_release(&options);
+    add_key(object, exported->key);
+    add_resources(object, &exported->resources);
+    strbuf_release(&options);
     return 0;
 }
 
 static void add_case(const struct export *export, int index, cJSON *list) {
     const struct checked_shape *checked = &export->checked[index];
-    const struct frozen_case *frozen = &export->request->cases[index];
-    const struct latency *warm = &frozen->outcome->warm;
-    const struct errors *errors = &frozen->outcome->errors;
+    const struct export_case *exported = &export->request->cases[index];
+    const struct latency *warm = &exported->outcome->warm;
+    const struct errors *errors = &exported->outcome->errors;
     cJSON *object = cJSON_CreateObject();
     cJSON_AddItemToArray(list, object);
     cJSON_AddStringToObject(object, "name", checked->name);
     cJSON_AddItemToObject(object, "shape", template_shape_json(export->template, &checked->shape));
-    add_integer(object, "unit", frozen->unit);
+    add_integer(object, "unit", exported->variant);
     cJSON_AddNumberToObject(object, "p10_us", warm->p10_us);
     cJSON_AddNumberToObject(object, "p50_us", warm->p50_us);
     cJSON_AddNumberToObject(object, "p90_us", warm->p90_us);
@@ -119,9 +119,9 @@ static void add_case(const struct export *export, int index, cJSON *list) {
     if (warm->p50_us > 0)
         cJSON_AddNumberToObject(object, "tflops",
                                 (double)checked->plan.operations / warm->p50_us / 1e6);
-    add_integer(object, "ctas", frozen->outcome->ctas);
-    add_known(object, "ratio_to_default", frozen->ratio_to_default);
-    add_known(object, "ratio_to_baseline", frozen->ratio_to_baseline);
+    add_integer(object, "ctas", exported->outcome->ctas);
+    add_known(object, "ratio_to_default", exported->ratio_to_default);
+    add_known(object, "ratio_to_baseline", exported->ratio_to_baseline);
     cJSON *measured = cJSON_AddObjectToObject(object, "errors");
     cJSON_AddNumberToObject(measured, "relative_l2", errors->relative_l2);
     cJSON_AddNumberToObject(measured, "row_relative_l2", errors->row_relative_l2);
@@ -165,8 +165,8 @@ static double mean_ratio(const struct export *export, bool baseline) {
     double sum = 0;
     int count = export->template->case_count;
     for (int c = 0; c < count; c++) {
-        const struct frozen_case *frozen = &export->request->cases[c];
-        double ratio = baseline ? frozen->ratio_to_baseline : frozen->ratio_to_default;
+        const struct export_case *exported = &export->request->cases[c];
+        double ratio = baseline ? exported->ratio_to_baseline : exported->ratio_to_default;
         if (!(ratio > 0))
             return 0;
         sum += log(ratio);
@@ -174,8 +174,8 @@ static double mean_ratio(const struct export *export, bool baseline) {
     return exp(sum / count);
 }
 
-static int fill(const struct export *export, cJSON *root, struct error *error) {
-    const struct freeze_request *request = export->request;
+static int fill_manifest(const struct export *export, cJSON *root, struct error *error) {
+    const struct export_request *request = export->request;
     const struct template *template = export->template;
     add_integer(root, "format", MANIFEST_FORMAT);
     cJSON_AddStringToObject(root, "name", export->name);
@@ -192,9 +192,9 @@ static int fill(const struct export *export, cJSON *root, struct error *error) {
         cJSON_AddStringToObject(root, "baseline", request->baseline);
         add_known(root, "ratio_to_baseline", mean_ratio(export, true));
     }
-    cJSON *units = cJSON_AddArrayToObject(root, "units");
-    for (int unit = 0; unit < request->unit_count; unit++)
-        if (add_unit_object(export, unit, units, error) < 0)
+    cJSON *variants = cJSON_AddArrayToObject(root, "units");
+    for (int variant = 0; variant < request->variant_count; variant++)
+        if (add_variant_object(export, variant, variants, error) < 0)
             return -1;
     cJSON *cases = cJSON_AddArrayToObject(root, "cases");
     for (int c = 0; c < template->case_count; c++)
@@ -202,16 +202,16 @@ static int fill(const struct export *export, cJSON *root, struct error *error) {
     return add_files(cJSON_AddObjectToObject(root, "files"), export->folder, "", error);
 }
 
-int write_manifest(const struct export *export, struct text *text, struct error *error) {
+int write_manifest(const struct export *export, struct strbuf *text, struct error *error) {
     cJSON *root = cJSON_CreateObject();
-    if (fill(export, root, error) < 0) {
+    if (fill_manifest(export, root, error) < 0) {
         cJSON_Delete(root);
         return -1;
     }
     char *printed = cJSON_Print(root);
     if (printed == NULL)
         BUG("out of memory");
-    text_print(text, "%s\n", printed);
+    strbuf_print(text, "%s\n", printed);
     free(printed);
     cJSON_Delete(root);
     return 0;

@@ -21,10 +21,10 @@ static const char *const launcher_names[] = {
 };
 
 /* Names that would collide with other files of the export: check.c, reference.c, cases.h ... */
-static const char *const own_files[] = {"check",    "reference", "cases",    "kernel",
+static const char *const export_files[] = {"check",    "reference", "cases",    "kernel",
                                         "manifest", "Makefile",  "template", NULL};
 
-static bool among(const char *name, const char *const *words) {
+static bool is_in_list(const char *name, const char *const *words) {
     while (*words != NULL && strcmp(*words, name) != 0)
         words++;
     return *words != NULL;
@@ -38,9 +38,9 @@ static bool is_identifier(const char *name) {
     return *name == '\0';
 }
 
-void add_upper(const struct export *export, struct text *text) {
+void add_upper_name(const struct export *export, struct strbuf *text) {
     for (const char *at = export->name; *at != '\0'; at++)
-        text_print(text, "%c", toupper((unsigned char)*at));
+        strbuf_print(text, "%c", toupper((unsigned char)*at));
 }
 
 int check_names(const struct export *export, struct error *error) {
@@ -50,24 +50,24 @@ int check_names(const struct export *export, struct error *error) {
                            "\"%s\" cannot name a kernel: it is the prefix of its C functions; use "
                            "letters, digits and _, less than %d",
                            export->name, NAME_SIZE);
-    if (among(export->name, keywords) || among(export->name, own_files) ||
+    if (is_in_list(export->name, keywords) || is_in_list(export->name, export_files) ||
         strncmp(export->name, "kernel_", 7) == 0)
         return error_input(error,
                            "\"%s\" cannot name a kernel: it is a C keyword or another file of the "
                            "export; choose another",
                            export->name);
     for (int i = 0; i < template->space->derived_count; i++) {
-        const char *name = template->space->scope.slots[template->space->derived[i].slot];
-        if (among(name, keywords) || among(name, launcher_names))
+        const char *name = template->space->symbols.slots[template->space->derived[i].slot];
+        if (is_in_list(name, keywords) || is_in_list(name, launcher_names))
             return error_input(error, "%s: derived.%s: C code cannot have that name: rename it",
                                template->document.file, name);
     }
     for (int d = 0; d < template->dimension_count; d++)
-        if (among(template->dimensions[d].name, keywords))
+        if (is_in_list(template->dimensions[d].name, keywords))
             return error_input(error, "%s: dimensions.%s: C code cannot have that name: rename it",
                                template->document.file, template->dimensions[d].name);
     for (int t = 0; t < template->tensor_count; t++)
-        if (!is_identifier(template->tensors[t].name) || among(template->tensors[t].name, keywords))
+        if (!is_identifier(template->tensors[t].name) || is_in_list(template->tensors[t].name, keywords))
             return error_input(error, "%s: tensors.%s: C code cannot have that name: rename it",
                                template->document.file, template->tensors[t].name);
     return 0;

@@ -23,7 +23,7 @@ static const char *const device_keys[] = {"name",
                                           "memory_bytes",
                                           "clock_mhz",
                                           NULL};
-static const char *const unit_keys[] = {"source",      "cubin",        "genome",  "genome_mark",
+static const char *const variant_keys[] = {"source",      "cubin",        "genome",  "genome_mark",
                                         "specialised", "architecture", "options", "key_hash",
                                         "key",         "resources",    NULL};
 static const char *const case_keys[] = {"name",
@@ -47,14 +47,14 @@ static const char *const case_keys[] = {"name",
 static int need_string(const struct json *object, const char *key, const char **string,
                        struct error *error) {
     struct json value;
-    return json_need(object, key, &value, error) < 0 ? -1 : json_string(&value, string, error);
+    return json_require(object, key, &value, error) < 0 ? -1 : json_string(&value, string, error);
 }
 
 static int need_integer(const struct json *object, const char *key, int64_t minimum,
                         int64_t maximum, int *number, struct error *error) {
     struct json value;
     int64_t wide;
-    if (json_need(object, key, &value, error) < 0 || json_integer(&value, &wide, error) < 0)
+    if (json_require(object, key, &value, error) < 0 || json_integer(&value, &wide, error) < 0)
         return -1;
     if (wide < minimum || wide > maximum)
         return json_error(&value, error, "must lie between %lld and %lld", (long long)minimum,
@@ -69,7 +69,7 @@ static int read_positive(const struct json *object, const char *key, bool needed
     struct json value;
     *number = 0;
     if (!json_find(object, key, &value))
-        return needed ? json_need(object, key, &value, error) : 0;
+        return needed ? json_require(object, key, &value, error) : 0;
     if (json_number(&value, number, error) < 0)
         return -1;
     return *number >= 0 ? 0 : json_error(&value, error, "must not be negative");
@@ -79,7 +79,7 @@ static int read_positive(const struct json *object, const char *key, bool needed
 static int need_file(const struct json *object, const char *key, const char **name,
                      struct error *error) {
     struct json value;
-    if (json_need(object, key, &value, error) < 0 || json_string(&value, name, error) < 0)
+    if (json_require(object, key, &value, error) < 0 || json_string(&value, name, error) < 0)
         return -1;
     if (**name == '\0' || **name == '.' || strchr(*name, '/') != NULL)
         return json_error(&value, error, "must name a file in the kernel's own folder");
@@ -90,20 +90,20 @@ static int need_hash(const struct json *object, const char *key, struct hash *ha
                      struct error *error) {
     struct json value;
     const char *digits;
-    if (json_need(object, key, &value, error) < 0 || json_string(&value, &digits, error) < 0)
+    if (json_require(object, key, &value, error) < 0 || json_string(&value, &digits, error) < 0)
         return -1;
     return hash_parse(hash, digits) ? 0
                                     : json_error(&value, error, "must be 32 hexadecimal digits");
 }
 
-static int read_key(const struct json *unit, struct key *key, struct error *error) {
+static int read_key(const struct json *variant, struct key *key, struct error *error) {
     const char *names[KEY_PART_COUNT + 1] = {NULL};
     struct json object;
     struct json hash_value;
     struct hash recorded;
     for (int part = 0; part < KEY_PART_COUNT; part++)
         names[part] = key_part_name((enum key_part)part);
-    if (json_need(unit, "key", &object, error) < 0 || json_only(&object, names, error) < 0)
+    if (json_require(variant, "key", &object, error) < 0 || json_check_keys(&object, names, error) < 0)
         return -1;
     for (int part = 0; part < KEY_PART_COUNT; part++) {
         const char *text;
@@ -111,29 +111,29 @@ static int read_key(const struct json *unit, struct key *key, struct error *erro
             return -1;
         key_set(key, (enum key_part)part, text);
     }
-    if (need_hash(unit, "key_hash", &recorded, error) < 0)
+    if (need_hash(variant, "key_hash", &recorded, error) < 0)
         return -1;
     if (hash_equal(recorded, key_hash(key)))
         return 0;
-    json_find(unit, "key_hash", &hash_value);
+    json_find(variant, "key_hash", &hash_value);
     return json_error(&hash_value, error,
                       "is not the hash of \"key\": the manifest was edited; export again");
 }
 
-static int read_unit(const struct json *value, struct manifest_unit *unit, struct error *error) {
-    if (json_only(value, unit_keys, error) < 0 ||
-        need_file(value, "source", &unit->source, error) < 0 ||
-        need_file(value, "cubin", &unit->cubin, error) < 0 ||
-        need_string(value, "genome", &unit->genome, error) < 0)
+static int read_variant(const struct json *value, struct manifest_variant *variant, struct error *error) {
+    if (json_check_keys(value, variant_keys, error) < 0 ||
+        need_file(value, "source", &variant->source, error) < 0 ||
+        need_file(value, "cubin", &variant->cubin, error) < 0 ||
+        need_string(value, "genome", &variant->genome, error) < 0)
         return -1;
-    return read_key(value, &unit->key, error);
+    return read_key(value, &variant->key, error);
 }
 
-static int read_case(const struct json *value, int unit_count, struct manifest_case *to,
+static int read_case(const struct json *value, int variant_count, struct manifest_case *to,
                      struct error *error) {
-    if (json_only(value, case_keys, error) < 0 ||
-        json_need(value, "shape", &to->shape, error) < 0 || json_is_object(&to->shape, error) < 0 ||
-        need_integer(value, "unit", 0, unit_count - 1, &to->unit, error) < 0 ||
+    if (json_check_keys(value, case_keys, error) < 0 ||
+        json_require(value, "shape", &to->shape, error) < 0 || json_is_object(&to->shape, error) < 0 ||
+        need_integer(value, "unit", 0, variant_count - 1, &to->variant, error) < 0 ||
         read_positive(value, "p10_us", true, &to->p10_us, error) < 0 ||
         read_positive(value, "p50_us", true, &to->p50_us, error) < 0 ||
         read_positive(value, "p90_us", true, &to->p90_us, error) < 0 ||
@@ -145,7 +145,7 @@ static int read_case(const struct json *value, int unit_count, struct manifest_c
 
 static int need_list(const struct json *root, const char *key, struct json *list,
                      struct error *error) {
-    if (json_need(root, key, list, error) < 0 || json_is_array(list, error) < 0)
+    if (json_require(root, key, list, error) < 0 || json_is_array(list, error) < 0)
         return -1;
     if (json_count(list) < 1 || json_count(list) > CASES_MAX)
         return json_error(list, error, "must have 1 to %d entries", CASES_MAX);
@@ -158,8 +158,8 @@ static int read_lists(struct manifest *manifest, const struct json *root, struct
         return -1;
     for (int i = 0; i < json_count(&list); i++) {
         struct json value = json_at(&list, i);
-        manifest->unit_count++;
-        if (read_unit(&value, &manifest->units[i], error) < 0)
+        manifest->variant_count++;
+        if (read_variant(&value, &manifest->variants[i], error) < 0)
             return -1;
     }
     if (need_list(root, "cases", &list, error) < 0)
@@ -167,35 +167,35 @@ static int read_lists(struct manifest *manifest, const struct json *root, struct
     for (int i = 0; i < json_count(&list); i++) {
         struct json value = json_at(&list, i);
         manifest->case_count++;
-        if (read_case(&value, manifest->unit_count, &manifest->cases[i], error) < 0)
+        if (read_case(&value, manifest->variant_count, &manifest->cases[i], error) < 0)
             return -1;
     }
     return 0;
 }
 
-static int read_head(struct manifest *manifest, const struct json *root, const char *folder,
+static int read_header(struct manifest *manifest, const struct json *root, const char *folder,
                      struct error *error) {
     struct json value;
     int format;
-    if (json_is_object(root, error) < 0 || json_need(root, "format", &value, error) < 0 ||
+    if (json_is_object(root, error) < 0 || json_require(root, "format", &value, error) < 0 ||
         need_integer(root, "format", 0, INT32_MAX, &format, error) < 0)
         return -1;
     if (format != MANIFEST_FORMAT)
         return json_error(&value, error, "this evotile reads manifests of format %d, not %d",
                           MANIFEST_FORMAT, format);
-    if (json_only(root, root_keys, error) < 0 ||
+    if (json_check_keys(root, root_keys, error) < 0 ||
         need_string(root, "name", &manifest->name, error) < 0 ||
-        json_need(root, "template", &value, error) < 0 ||
-        json_only(&value, template_keys, error) < 0 ||
+        json_require(root, "template", &value, error) < 0 ||
+        json_check_keys(&value, template_keys, error) < 0 ||
         need_file(&value, "name", &manifest->template_name, error) < 0 ||
         need_hash(&value, "hash", &manifest->template_hash, error) < 0 ||
         path_join(manifest->template_folder, folder, "template", error) < 0 ||
         path_join(manifest->template_folder, manifest->template_folder, manifest->template_name,
                   error) < 0 ||
-        json_need(root, "device", &value, error) < 0 || json_only(&value, device_keys, error) < 0 ||
+        json_require(root, "device", &value, error) < 0 || json_check_keys(&value, device_keys, error) < 0 ||
         need_string(&value, "name", &manifest->device, error) < 0 ||
         need_integer(root, "smem_limit", 0, INT32_MAX, &manifest->smem_limit, error) < 0 ||
-        json_need(root, "predicted", &value, error) < 0 ||
+        json_require(root, "predicted", &value, error) < 0 ||
         json_bool(&value, &manifest->predicted, error) < 0 ||
         read_positive(root, "score_us", false, &manifest->score_us, error) < 0)
         return -1;
@@ -212,22 +212,22 @@ int manifest_read(struct manifest *manifest, const char *folder, struct error *e
         return -1;
     struct json root = json_root(&manifest->document);
     struct json files;
-    if (read_head(manifest, &root, folder, error) == 0 && read_lists(manifest, &root, error) == 0 &&
-        json_need(&root, "files", &files, error) == 0 && json_is_object(&files, error) == 0)
+    if (read_header(manifest, &root, folder, error) == 0 && read_lists(manifest, &root, error) == 0 &&
+        json_require(&root, "files", &files, error) == 0 && json_is_object(&files, error) == 0)
         return 0;
     manifest_release(manifest);
     return -1;
 }
 
 void manifest_release(struct manifest *manifest) {
-    for (int i = 0; i < manifest->unit_count; i++)
-        key_release(&manifest->units[i].key);
+    for (int i = 0; i < manifest->variant_count; i++)
+        key_release(&manifest->variants[i].key);
     json_release(&manifest->document);
     *manifest = (struct manifest){0};
 }
 
 /* True if the file exists and has that hash. */
-static bool unchanged(const char *folder, const char *name, const cJSON *digits) {
+static bool is_unchanged(const char *folder, const char *name, const cJSON *digits) {
     char path[PATH_SIZE];
     struct hash recorded;
     size_t size;
@@ -248,7 +248,7 @@ int manifest_verify(const struct manifest *manifest, const char *folder, char *f
     if (!json_find(&root, "files", &files))
         BUG("a manifest that was not read");
     for (const cJSON *file = files.value->child; file != NULL; file = file->next)
-        if (!unchanged(folder, file->string, file) && changed++ == 0)
+        if (!is_unchanged(folder, file->string, file) && changed++ == 0)
             snprintf(first, PATH_SIZE, "%s", file->string);
     return changed;
 }

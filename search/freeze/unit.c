@@ -3,230 +3,230 @@
 #include <string.h>
 
 /* State while one variant's functions are written. */
-struct writing {
+struct variant_writer {
     const struct export *export;
     const struct template *template;
     int number; /* from 1 */
-    struct formulas formulas, wide;
-    struct text *text;
+    struct expr_printer printer, double_printer;
+    struct strbuf *text;
 };
 
 /* Assembles a function from its opening, declarations of the derived quantities that its body
    reads, and the body. Casts unused parameters to void. */
-static void add_function(const struct formulas *formulas, struct text *opening,
-                         const char *const *parameters, struct text *body, struct text *text) {
-    struct text locals = {0};
-    text_add(&locals, "", 0);
-    formulas_locals(formulas, body->bytes, &locals);
-    text_print(text, "%s", opening->bytes);
+static void add_function(const struct expr_printer *printer, struct strbuf *opening,
+                         const char *const *parameters, struct strbuf *body, struct strbuf *text) {
+    struct strbuf locals = {0};
+    strbuf_add(&locals, "", 0);
+    expr_to_c_add_locals(printer, body->bytes, &locals);
+    strbuf_print(text, "%s", opening->bytes);
     for (; *parameters != NULL; parameters++)
-        if (!text_mentions(body->bytes, *parameters) && !text_mentions(locals.bytes, *parameters))
-            text_print(text, "    (void)%s;\n", *parameters);
-    text_print(text, "%s%s}\n\n", locals.bytes, body->bytes);
-    text_release(&locals);
-    text_release(opening);
-    text_release(body);
+        if (!mentions_identifier(body->bytes, *parameters) && !mentions_identifier(locals.bytes, *parameters))
+            strbuf_print(text, "    (void)%s;\n", *parameters);
+    strbuf_print(text, "%s%s}\n\n", locals.bytes, body->bytes);
+    strbuf_release(&locals);
+    strbuf_release(opening);
+    strbuf_release(body);
 }
 
-static const char *const none[] = {NULL};
+static const char *const no_parameters[] = {NULL};
 static const char *const only_shape[] = {"shape", NULL};
 
 /* 1 if the condition is always true, 0 if never, -1 if it depends on the shape. */
-static int certainty(const struct writing *writing, const struct expression *when) {
+static int constant_truth(const struct variant_writer *writer, const struct expression *when) {
     int64_t value;
     if (when == NULL)
         return 1;
-    if (!formula_constant(&writing->formulas, when, &value))
+    if (!expr_to_c_constant(&writer->printer, when, &value))
         return -1;
     return value != 0;
 }
 
 /* "(const int64_t[]){shape->B, 64}, 2" */
-static void add_extents(const struct writing *writing, const struct tensor *tensor,
-                        struct text *text) {
-    text_print(text, "(const int64_t[]){");
+static void add_extents(const struct variant_writer *writer, const struct tensor *tensor,
+                        struct strbuf *text) {
+    strbuf_print(text, "(const int64_t[]){");
     for (int i = 0; i < tensor->rank; i++) {
-        text_print(text, "%s", i > 0 ? ", " : "");
-        formula_add(&writing->formulas, tensor->shape[i], text);
+        strbuf_print(text, "%s", i > 0 ? ", " : "");
+        expr_to_c_add(&writer->printer, tensor->shape[i], text);
     }
-    text_print(text, "}, %d", tensor->rank);
+    strbuf_print(text, "}, %d", tensor->rank);
 }
 
-static void add_element_bytes(const struct writing *writing, const struct tensor *tensor,
-                              struct text *text) {
-    int then = certainty(writing, tensor->dtype_when);
-    if (then >= 0) {
-        text_print(text, "%d", dtype_bytes(then ? tensor->dtype : tensor->other_dtype));
+static void add_element_bytes(const struct variant_writer *writer, const struct tensor *tensor,
+                              struct strbuf *text) {
+    int constant = constant_truth(writer, tensor->dtype_when);
+    if (constant >= 0) {
+        strbuf_print(text, "%d", dtype_bytes(constant ? tensor->dtype : tensor->other_dtype));
         return;
     }
-    formula_add(&writing->formulas, tensor->dtype_when, text);
-    text_print(text, " ? %d : %d", dtype_bytes(tensor->dtype), dtype_bytes(tensor->other_dtype));
+    expr_to_c_add(&writer->printer, tensor->dtype_when, text);
+    strbuf_print(text, " ? %d : %d", dtype_bytes(tensor->dtype), dtype_bytes(tensor->other_dtype));
 }
 
 /* ---- admits ---- */
 
 /* True if the tensor's size depends on the shape. */
-static bool varies(const struct writing *writing, const struct tensor *tensor) {
+static bool depends_on_shape(const struct variant_writer *writer, const struct tensor *tensor) {
     int64_t extent;
     for (int i = 0; i < tensor->rank; i++)
-        if (!formula_constant(&writing->formulas, tensor->shape[i], &extent))
+        if (!expr_to_c_constant(&writer->printer, tensor->shape[i], &extent))
             return true;
     return false;
 }
 
 /* "fits((const int64_t[]){shape->B, 64}, 2)", under the condition that the tensor is present. */
-static void add_fit(const struct writing *writing, const struct tensor *tensor, struct text *text) {
-    bool always = certainty(writing, tensor->when) > 0;
+static void add_fit(const struct variant_writer *writer, const struct tensor *tensor, struct strbuf *text) {
+    bool always = constant_truth(writer, tensor->when) > 0;
     if (!always) {
-        text_print(text, "(!(");
-        formula_add(&writing->formulas, tensor->when, text);
-        text_print(text, ") || ");
+        strbuf_print(text, "(!(");
+        expr_to_c_add(&writer->printer, tensor->when, text);
+        strbuf_print(text, ") || ");
     }
-    text_print(text, "fits(");
-    add_extents(writing, tensor, text);
-    text_print(text, always ? ")" : "))");
+    strbuf_print(text, "fits(");
+    add_extents(writer, tensor, text);
+    strbuf_print(text, always ? ")" : "))");
 }
 
 /* Checks sizes first, in a separate function: constraints cannot overflow for tensors that fit. */
-static void add_fits(struct writing *writing) {
-    struct text body = {0};
-    struct text opening = {0};
+static void add_fits(struct variant_writer *writer) {
+    struct strbuf body = {0};
+    struct strbuf opening = {0};
     bool first = true;
-    text_print(&body, "    return ");
-    for (int t = 0; t < writing->template->tensor_count; t++) {
-        const struct tensor *tensor = &writing->template->tensors[t];
-        struct text one = {0};
-        if (certainty(writing, tensor->when) == 0 || !varies(writing, tensor))
+    strbuf_print(&body, "    return ");
+    for (int t = 0; t < writer->template->tensor_count; t++) {
+        const struct tensor *tensor = &writer->template->tensors[t];
+        struct strbuf one = {0};
+        if (constant_truth(writer, tensor->when) == 0 || !depends_on_shape(writer, tensor))
             continue;
-        add_fit(writing, tensor, &one);
+        add_fit(writer, tensor, &one);
         if (strstr(body.bytes, one.bytes) == NULL) { /* many tensors have the same shape */
-            text_print(&body, "%s%s", first ? "" : " &&\n           ", one.bytes);
+            strbuf_print(&body, "%s%s", first ? "" : " &&\n           ", one.bytes);
             first = false;
         }
-        text_release(&one);
+        strbuf_release(&one);
     }
-    text_print(&body, "%s;\n", first ? "1" : "");
-    text_print(&opening, "static int fits_%d(const struct %s_shape *shape)\n{\n", writing->number,
-               writing->export->name);
-    add_function(&writing->formulas, &opening, only_shape, &body, writing->text);
+    strbuf_print(&body, "%s;\n", first ? "1" : "");
+    strbuf_print(&opening, "static int fits_%d(const struct %s_shape *shape)\n{\n", writer->number,
+               writer->export->name);
+    add_function(&writer->printer, &opening, only_shape, &body, writer->text);
 }
 
 /* Checks the constraints that are not constant for this variant's genes and specialised
    dimensions. */
-static void add_admits(struct writing *writing) {
-    const struct space *space = writing->template->space;
-    int case_index = writing->export->request->units[writing->number - 1].case_index;
-    struct text body = {0};
+static void add_admits(struct variant_writer *writer) {
+    const struct space *space = writer->template->space;
+    int case_index = writer->export->request->variants[writer->number - 1].case_index;
+    struct strbuf body = {0};
     for (int i = 0; i < space->constraint_count; i++) {
         const struct constraint *constraint = &space->constraints[i];
-        if (certainty(writing, constraint->expression) == 1)
+        if (constant_truth(writer, constraint->expression) == 1)
             continue;
-        text_print(&body, "    if (!(");
-        formula_add(&writing->formulas, constraint->expression, &body);
-        text_print(&body, "))\n        return 0; /* ");
-        text_comment(&body, constraint->because, strlen(constraint->because));
-        text_print(&body, " */\n");
+        strbuf_print(&body, "    if (!(");
+        expr_to_c_add(&writer->printer, constraint->expression, &body);
+        strbuf_print(&body, "))\n        return 0; /* ");
+        strbuf_add_comment(&body, constraint->because, strlen(constraint->because));
+        strbuf_print(&body, " */\n");
     }
-    text_print(&body, "    return 1;\n");
-    struct text opening = {0};
-    text_print(&opening, "static int admits_%d(const struct %s_shape *shape)\n{\n    if (",
-               writing->number, writing->export->name);
-    for (int d = 0; d < writing->template->dimension_count; d++)
-        if (writing->template->dimensions[d].specialised)
-            text_print(&opening, "shape->%s != %lld || ", writing->template->dimensions[d].name,
-                       (long long)writing->template->cases[case_index].values[d]);
-    text_print(&opening, "!fits_%d(shape))\n        return 0;\n", writing->number);
-    add_function(&writing->formulas, &opening, none, &body, writing->text);
+    strbuf_print(&body, "    return 1;\n");
+    struct strbuf opening = {0};
+    strbuf_print(&opening, "static int admits_%d(const struct %s_shape *shape)\n{\n    if (",
+               writer->number, writer->export->name);
+    for (int d = 0; d < writer->template->dimension_count; d++)
+        if (writer->template->dimensions[d].specialised)
+            strbuf_print(&opening, "shape->%s != %lld || ", writer->template->dimensions[d].name,
+                       (long long)writer->template->cases[case_index].values[d]);
+    strbuf_print(&opening, "!fits_%d(shape))\n        return 0;\n", writer->number);
+    add_function(&writer->printer, &opening, no_parameters, &body, writer->text);
 }
 
 /* ---- operations ---- */
 
-static void add_operations(struct writing *writing) {
-    const struct expression *operations = writing->template->operations;
-    struct text body = {0};
-    const struct formulas *formulas = &writing->wide;
+static void add_operations(struct variant_writer *writer) {
+    const struct expression *operations = writer->template->operations;
+    struct strbuf body = {0};
+    const struct expr_printer *printer = &writer->double_printer;
     /* C has no % for doubles: an expression with a remainder is printed in integers instead. */
     for (int attempt = 0; attempt < 2; attempt++) {
-        text_release(&body);
-        text_print(&body, "    return ");
-        formula_add(formulas, operations, &body);
-        text_print(&body, ";\n");
-        struct text locals = {0};
-        formulas_locals(formulas, body.bytes, &locals);
+        strbuf_release(&body);
+        strbuf_print(&body, "    return ");
+        expr_to_c_add(printer, operations, &body);
+        strbuf_print(&body, ";\n");
+        struct strbuf locals = {0};
+        expr_to_c_add_locals(printer, body.bytes, &locals);
         bool remainder =
             strchr(body.bytes, '%') != NULL || (locals.used > 0 && strchr(locals.bytes, '%'));
-        text_release(&locals);
+        strbuf_release(&locals);
         if (!remainder)
             break;
-        formulas = &writing->formulas;
+        printer = &writer->printer;
     }
-    struct text opening = {0};
-    text_print(&opening, "static double operations_%d(const struct %s_shape *shape)\n{\n",
-               writing->number, writing->export->name);
-    add_function(formulas, &opening, only_shape, &body, writing->text);
+    struct strbuf opening = {0};
+    strbuf_print(&opening, "static double operations_%d(const struct %s_shape *shape)\n{\n",
+               writer->number, writer->export->name);
+    add_function(printer, &opening, only_shape, &body, writer->text);
 }
 
 /* ---- parts of the workspace ---- */
 
-static void add_parts(struct writing *writing) {
-    struct text body = {0};
+static void add_parts(struct variant_writer *writer) {
+    struct strbuf body = {0};
     int part = 0;
-    for (int t = 0; t < writing->template->tensor_count; t++) {
-        const struct tensor *tensor = &writing->template->tensors[t];
+    for (int t = 0; t < writer->template->tensor_count; t++) {
+        const struct tensor *tensor = &writer->template->tensors[t];
         if (tensor->role != ROLE_WORKSPACE)
             continue;
-        int there = certainty(writing, tensor->when);
-        const char *margin = there < 0 ? "        " : "    ";
-        if (there <= 0)
-            text_print(&body, "    parts[%d] = (struct part){0, 0}; /* %s */\n", part,
+        int presence = constant_truth(writer, tensor->when);
+        const char *indent = presence < 0 ? "        " : "    ";
+        if (presence <= 0)
+            strbuf_print(&body, "    parts[%d] = (struct part){0, 0}; /* %s */\n", part,
                        tensor->name);
-        if (there < 0) {
-            text_print(&body, "    if (");
-            formula_add(&writing->formulas, tensor->when, &body);
-            text_print(&body, ")\n");
+        if (presence < 0) {
+            strbuf_print(&body, "    if (");
+            expr_to_c_add(&writer->printer, tensor->when, &body);
+            strbuf_print(&body, ")\n");
         }
-        if (there != 0) {
-            text_print(&body, "%sparts[%d] = take(&used, ", margin, part);
-            add_extents(writing, tensor, &body);
-            text_print(&body, ", ");
-            add_element_bytes(writing, tensor, &body);
-            text_print(&body, "); /* %s */\n", tensor->name);
+        if (presence != 0) {
+            strbuf_print(&body, "%sparts[%d] = take(&used, ", indent, part);
+            add_extents(writer, tensor, &body);
+            strbuf_print(&body, ", ");
+            add_element_bytes(writer, tensor, &body);
+            strbuf_print(&body, "); /* %s */\n", tensor->name);
         }
         part++;
     }
-    text_print(&body, "    return used;\n");
-    struct text opening = {0};
-    text_print(&opening,
+    strbuf_print(&body, "    return used;\n");
+    struct strbuf opening = {0};
+    strbuf_print(&opening,
                "static int64_t parts_%d(const struct %s_shape *shape, struct part *parts)\n"
                "{\n    int64_t used = 0;\n",
-               writing->number, writing->export->name);
-    add_function(&writing->formulas, &opening, only_shape, &body, writing->text);
+               writer->number, writer->export->name);
+    add_function(&writer->printer, &opening, only_shape, &body, writer->text);
 }
 
 /* ---- run ---- */
 
-static void add_check(const struct writing *writing, const struct tensor *tensor,
-                      struct text *body) {
-    int there = certainty(writing, tensor->when);
-    if (tensor->role == ROLE_WORKSPACE || there == 0)
+static void add_check(const struct variant_writer *writer, const struct tensor *tensor,
+                      struct strbuf *body) {
+    int presence = constant_truth(writer, tensor->when);
+    if (tensor->role == ROLE_WORKSPACE || presence == 0)
         return;
-    text_print(body, "    if (status == 0");
-    if (there < 0) {
-        text_print(body, " && (");
-        formula_add(&writing->formulas, tensor->when, body);
-        text_print(body, ")");
+    strbuf_print(body, "    if (status == 0");
+    if (presence < 0) {
+        strbuf_print(body, " && (");
+        expr_to_c_add(&writer->printer, tensor->when, body);
+        strbuf_print(body, ")");
     }
-    text_print(body, ")\n        status = unusable(tensors->%s);\n", tensor->name);
+    strbuf_print(body, ")\n        status = unusable(tensors->%s);\n", tensor->name);
     if (!tensor->strided)
         return;
-    text_print(body, "    if (status == 0)\n        status = uneven(tensors->%s_strides, %d, ",
+    strbuf_print(body, "    if (status == 0)\n        status = uneven(tensors->%s_strides, %d, ",
                tensor->name, tensor->rank - 1);
-    add_element_bytes(writing, tensor, body);
-    text_print(body, ");\n");
+    add_element_bytes(writer, tensor, body);
+    strbuf_print(body, ");\n");
 }
 
 /* A workspace tensor's index in `parts`. */
-static int part_of(const struct template *template, int tensor) {
+static int part_index(const struct template *template, int tensor) {
     int part = 0;
     for (int t = 0; t < tensor; t++)
         part += template->tensors[t].role == ROLE_WORKSPACE;
@@ -234,243 +234,243 @@ static int part_of(const struct template *template, int tensor) {
 }
 
 /* The tensor's address, NULL if it is absent. */
-static void add_address(const struct writing *writing, int index, struct text *body) {
-    const struct tensor *tensor = &writing->template->tensors[index];
-    int there = certainty(writing, tensor->when);
-    if (there == 0)
-        text_print(body, "NULL");
+static void add_address(const struct variant_writer *writer, int index, struct strbuf *body) {
+    const struct tensor *tensor = &writer->template->tensors[index];
+    int presence = constant_truth(writer, tensor->when);
+    if (presence == 0)
+        strbuf_print(body, "NULL");
     else if (tensor->role == ROLE_WORKSPACE)
-        text_print(body, "address(workspace, parts[%d])", part_of(writing->template, index));
-    else if (there > 0)
-        text_print(body, "tensors->%s", tensor->name);
+        strbuf_print(body, "address(workspace, parts[%d])", part_index(writer->template, index));
+    else if (presence > 0)
+        strbuf_print(body, "tensors->%s", tensor->name);
     else {
-        text_print(body, "(");
-        formula_add(&writing->formulas, tensor->when, body);
-        text_print(body, ") ? tensors->%s : NULL", tensor->name);
+        strbuf_print(body, "(");
+        expr_to_c_add(&writer->printer, tensor->when, body);
+        strbuf_print(body, ") ? tensors->%s : NULL", tensor->name);
     }
 }
 
-static void add_swizzle(const struct writing *writing, const struct map *map, struct text *body) {
+static void add_swizzle(const struct variant_writer *writer, const struct tensor_map_spec *map, struct strbuf *body) {
     static const char *const words[SWIZZLE_COUNT] = {
         [SWIZZLE_NONE] = "CU_TENSOR_MAP_SWIZZLE_NONE",
         [SWIZZLE_32B] = "CU_TENSOR_MAP_SWIZZLE_32B",
         [SWIZZLE_64B] = "CU_TENSOR_MAP_SWIZZLE_64B",
         [SWIZZLE_128B] = "CU_TENSOR_MAP_SWIZZLE_128B",
     };
-    int then = certainty(writing, map->swizzle_when);
-    if (then >= 0) {
-        text_print(body, "%s", words[then ? map->swizzle : map->other_swizzle]);
+    int constant = constant_truth(writer, map->swizzle_when);
+    if (constant >= 0) {
+        strbuf_print(body, "%s", words[constant ? map->swizzle : map->other_swizzle]);
         return;
     }
-    formula_add(&writing->formulas, map->swizzle_when, body);
-    text_print(body, " ? %s : %s", words[map->swizzle], words[map->other_swizzle]);
+    expr_to_c_add(&writer->printer, map->swizzle_when, body);
+    strbuf_print(body, " ? %s : %s", words[map->swizzle], words[map->other_swizzle]);
 }
 
 /* "map_tensor(tensors->k, (const int64_t[]){shape->S, 64}, 2, (const int64_t[]){K_ROW},
    (const int64_t[]){128, 64}, 2, CU_TENSOR_MAP_SWIZZLE_128B, &status)" */
-static void add_map(const struct writing *writing, const struct map *map, struct text *body) {
-    const struct tensor *tensor = &writing->template->tensors[map->tensor];
-    int there = certainty(writing, map->when);
-    text_print(body, "map_tensor(");
-    if (there == 0) {
-        text_print(body, "NULL");
-    } else if (there > 0) {
-        add_address(writing, map->tensor, body);
+static void add_map(const struct variant_writer *writer, const struct tensor_map_spec *map, struct strbuf *body) {
+    const struct tensor *tensor = &writer->template->tensors[map->tensor];
+    int presence = constant_truth(writer, map->when);
+    strbuf_print(body, "map_tensor(");
+    if (presence == 0) {
+        strbuf_print(body, "NULL");
+    } else if (presence > 0) {
+        add_address(writer, map->tensor, body);
     } else {
-        text_print(body, "!(");
-        formula_add(&writing->formulas, map->when, body);
-        text_print(body, ") ? NULL : ");
-        add_address(writing, map->tensor, body);
+        strbuf_print(body, "!(");
+        expr_to_c_add(&writer->printer, map->when, body);
+        strbuf_print(body, ") ? NULL : ");
+        add_address(writer, map->tensor, body);
     }
-    text_print(body, ",\n                                ");
-    add_extents(writing, tensor, body);
-    text_print(body, ",\n                                ");
+    strbuf_print(body, ",\n                                ");
+    add_extents(writer, tensor, body);
+    strbuf_print(body, ",\n                                ");
     if (tensor->strided)
-        text_print(body, "(const int64_t[]){");
+        strbuf_print(body, "(const int64_t[]){");
     for (int i = 0; tensor->strided && i < tensor->rank - 1; i++)
-        text_print(body, "%s%s", i > 0 ? ", " : "",
-                   writing->formulas.scope.slots[tensor->strides[i]]);
-    text_print(body, "%s,\n                                (const int64_t[]){",
+        strbuf_print(body, "%s%s", i > 0 ? ", " : "",
+                   writer->printer.symbols.slots[tensor->strides[i]]);
+    strbuf_print(body, "%s,\n                                (const int64_t[]){",
                tensor->strided ? "}" : "NULL");
     for (int i = 0; i < tensor->rank; i++) {
-        text_print(body, "%s", i > 0 ? ", " : "");
-        formula_add(&writing->formulas, map->box[i], body);
+        strbuf_print(body, "%s", i > 0 ? ", " : "");
+        expr_to_c_add(&writer->printer, map->box[i], body);
     }
-    text_print(body, "}, ");
-    add_element_bytes(writing, tensor, body);
-    text_print(body, ",\n                                ");
-    add_swizzle(writing, map, body);
-    text_print(body, ", &status)");
+    strbuf_print(body, "}, ");
+    add_element_bytes(writer, tensor, body);
+    strbuf_print(body, ",\n                                ");
+    add_swizzle(writer, map, body);
+    strbuf_print(body, ", &status)");
 }
 
-static void add_argument(const struct writing *writing, const struct argument *argument,
-                         struct text *body) {
+static void add_argument(const struct variant_writer *writer, const struct argument *argument,
+                         struct strbuf *body) {
     int64_t value;
     if (argument->map >= 0) {
-        text_print(body, "{.map = ");
-        add_map(writing, &writing->template->maps[argument->map], body);
-        text_print(body, "}");
+        strbuf_print(body, "{.map = ");
+        add_map(writer, &writer->template->maps[argument->map], body);
+        strbuf_print(body, "}");
         return;
     }
     if (argument->tensor >= 0) {
-        text_print(body, "{.pointer = ");
-        add_address(writing, argument->tensor, body);
-        text_print(body, "}");
+        strbuf_print(body, "{.pointer = ");
+        add_address(writer, argument->tensor, body);
+        strbuf_print(body, "}");
         return;
     }
     if (argument->real) {
-        text_print(body, "{.f32 = ");
-        formula_add(&writing->formulas, argument->expression, body);
-        text_print(body, "}");
+        strbuf_print(body, "{.f32 = ");
+        expr_to_c_add(&writer->printer, argument->expression, body);
+        strbuf_print(body, "}");
         return;
     }
-    bool constant = formula_constant(&writing->formulas, argument->expression, &value);
+    bool constant = expr_to_c_constant(&writer->printer, argument->expression, &value);
     bool narrow = argument->size == 4 && !(constant && value == (int32_t)value);
-    text_print(body, "{.%s = %s", argument->size == 4 ? "i32" : "i64", narrow ? "narrow(" : "");
-    formula_add(&writing->formulas, argument->expression, body);
-    text_print(body, "%s}", narrow ? ", &status)" : "");
+    strbuf_print(body, "{.%s = %s", argument->size == 4 ? "i32" : "i64", narrow ? "narrow(" : "");
+    expr_to_c_add(&writer->printer, argument->expression, body);
+    strbuf_print(body, "%s}", narrow ? ", &status)" : "");
 }
 
-static void add_triple(const struct writing *writing, struct expression *const triple[3],
-                       struct text *body) {
-    text_print(body, "(const int64_t[]){");
+static void add_triple(const struct variant_writer *writer, struct expression *const triple[3],
+                       struct strbuf *body) {
+    strbuf_print(body, "(const int64_t[]){");
     for (int i = 0; i < 3; i++) {
-        text_print(body, "%s", i > 0 ? ", " : "");
-        formula_add(&writing->formulas, triple[i], body);
+        strbuf_print(body, "%s", i > 0 ? ", " : "");
+        expr_to_c_add(&writer->printer, triple[i], body);
     }
-    text_print(body, "}");
+    strbuf_print(body, "}");
 }
 
 /* ", CONDITION ? 1 : 0"; ", 0" without a condition. */
-static void add_condition(const struct writing *writing, const struct expression *condition,
-                          struct text *body) {
-    text_print(body, ", ");
+static void add_condition(const struct variant_writer *writer, const struct expression *condition,
+                          struct strbuf *body) {
+    strbuf_print(body, ", ");
     if (condition == NULL) {
-        text_print(body, "0");
+        strbuf_print(body, "0");
     } else {
-        formula_add(&writing->formulas, condition, body);
-        text_print(body, " ? 1 : 0");
+        expr_to_c_add(&writer->printer, condition, body);
+        strbuf_print(body, " ? 1 : 0");
     }
 }
 
-static void add_launch(const struct writing *writing, int index, struct text *body) {
-    const struct launch *launch = &writing->template->launches.launches[index];
+static void add_launch(const struct variant_writer *writer, int index, struct strbuf *body) {
+    const struct launch *launch = &writer->template->launches.launches[index];
     char symbol[SYMBOL_SIZE];
-    int there = certainty(writing, launch->when);
-    if (there == 0)
+    int presence = constant_truth(writer, launch->when);
+    if (presence == 0)
         return;
-    text_print(body, "    if (status == 0");
-    if (there < 0) {
-        text_print(body, " && (");
-        formula_add(&writing->formulas, launch->when, body);
-        text_print(body, ")");
+    strbuf_print(body, "    if (status == 0");
+    if (presence < 0) {
+        strbuf_print(body, " && (");
+        expr_to_c_add(&writer->printer, launch->when, body);
+        strbuf_print(body, ")");
     }
-    text_print(body, ") {\n        union argument arguments[] = {\n");
+    strbuf_print(body, ") {\n        union argument arguments[] = {\n");
     for (int i = 0; i < launch->argument_count; i++) {
-        text_print(body, "            ");
-        add_argument(writing, &launch->arguments[i], body);
-        text_print(body, ",\n");
+        strbuf_print(body, "            ");
+        add_argument(writer, &launch->arguments[i], body);
+        strbuf_print(body, ",\n");
     }
     /* A kernel without arguments still needs an array that C allows. */
     if (launch->argument_count == 0)
-        text_print(body, "            {.pointer = NULL},\n");
-    text_print(body,
+        strbuf_print(body, "            {.pointer = NULL},\n");
+    strbuf_print(body,
                "        };\n        if (status == 0)\n"
                "            status = launch(&%s,\n                            ",
-               unit_symbol(writing->number - 1, launch->kernel, symbol));
-    add_triple(writing, launch->grid, body);
-    text_print(body, ",\n                            ");
-    add_triple(writing, launch->block, body);
-    text_print(body, ", ");
+               variant_symbol(writer->number - 1, launch->kernel, symbol));
+    add_triple(writer, launch->grid, body);
+    strbuf_print(body, ",\n                            ");
+    add_triple(writer, launch->block, body);
+    strbuf_print(body, ", ");
     if (launch->smem != NULL)
-        formula_add(&writing->formulas, launch->smem, body);
+        expr_to_c_add(&writer->printer, launch->smem, body);
     else
-        text_print(body, "0");
-    add_condition(writing, launch->early, body);
-    add_condition(writing, launch->cooperative, body);
-    text_print(body, ", arguments, %d, stream);\n    }\n", launch->argument_count);
+        strbuf_print(body, "0");
+    add_condition(writer, launch->early, body);
+    add_condition(writer, launch->cooperative, body);
+    strbuf_print(body, ", arguments, %d, stream);\n    }\n", launch->argument_count);
 }
 
-static void add_run(struct writing *writing) {
-    const struct template *template = writing->template;
-    bool parts = writing->export->workspaces;
-    struct text body = {0};
+static void add_run(struct variant_writer *writer) {
+    const struct template *template = writer->template;
+    bool parts = writer->export->workspaces;
+    struct strbuf body = {0};
     for (int t = 0; t < template->tensor_count; t++)
-        add_check(writing, &template->tensors[t], &body);
+        add_check(writer, &template->tensors[t], &body);
     for (int t = 0; t < template->tensor_count; t++)
-        if (template->tensors[t].clear && certainty(writing, template->tensors[t].when) != 0)
-            text_print(&body,
+        if (template->tensors[t].clear && constant_truth(writer, template->tensors[t].when) != 0)
+            strbuf_print(&body,
                        "    if (status == 0)\n"
                        "        status = clear(workspace, parts[%d], stream); /* %s */\n",
-                       part_of(template, t), template->tensors[t].name);
+                       part_index(template, t), template->tensors[t].name);
     for (int i = 0; i < template->launches.count; i++)
-        add_launch(writing, i, &body);
-    text_print(&body, "    return status;\n");
-    struct text opening = {0};
-    text_print(&opening,
+        add_launch(writer, i, &body);
+    strbuf_print(&body, "    return status;\n");
+    struct strbuf opening = {0};
+    strbuf_print(&opening,
                "static int run_%d(const struct %s_shape *shape, const struct %s_tensors *tensors,\n"
                "                 %scudaStream_t stream)\n{\n    int status = 0;\n",
-               writing->number, writing->export->name, writing->export->name,
+               writer->number, writer->export->name, writer->export->name,
                parts ? "void *workspace, const struct part *parts, " : "");
     static const char *const with_parts[] = {"shape", "tensors", "workspace",
                                              "parts", "stream",  NULL};
     static const char *const without_parts[] = {"shape", "tensors", "stream", NULL};
-    struct formulas formulas = writing->formulas;
-    formulas.launches = true;
-    add_function(&formulas, &opening, parts ? with_parts : without_parts, &body, writing->text);
+    struct expr_printer printer = writer->printer;
+    printer.launches = true;
+    add_function(&printer, &opening, parts ? with_parts : without_parts, &body, writer->text);
 }
 
 /* ---- the whole ---- */
 
 /* True if the launch can happen and no earlier launch uses the same kernel. */
-static bool first_use(const struct writing *writing, int index) {
-    const struct launch *launches = writing->template->launches.launches;
-    if (certainty(writing, launches[index].when) == 0)
+static bool is_first_use(const struct variant_writer *writer, int index) {
+    const struct launch *launches = writer->template->launches.launches;
+    if (constant_truth(writer, launches[index].when) == 0)
         return false;
     for (int i = 0; i < index; i++)
         if (strcmp(launches[i].kernel, launches[index].kernel) == 0 &&
-            certainty(writing, launches[i].when) != 0)
+            constant_truth(writer, launches[i].when) != 0)
             return false;
     return true;
 }
 
-static void add_heading(const struct writing *writing) {
-    const struct launch_list *launches = &writing->template->launches;
-    const struct frozen_unit *unit = &writing->export->request->units[writing->number - 1];
-    struct text specialised = {0};
+static void add_heading(const struct variant_writer *writer) {
+    const struct launch_list *launches = &writer->template->launches;
+    const struct export_variant *variant = &writer->export->request->variants[writer->number - 1];
+    struct strbuf specialised = {0};
     char stem[STEM_SIZE];
     char symbol[SYMBOL_SIZE];
     char genome[GENOME_TEXT_SIZE];
-    unit_specialised(writing->export, writing->number - 1, &specialised);
-    genome_print(unit->genome, writing->template->space, genome);
-    text_print(writing->text, "/* ---- %s.cu%s%s ----\n *\n", unit_stem(writing->number - 1, stem),
+    variant_specialised(writer->export, writer->number - 1, &specialised);
+    genome_print(variant->genome, writer->template->space, genome);
+    strbuf_print(writer->text, "/* ---- %s.cu%s%s ----\n *\n", variant_stem(writer->number - 1, stem),
                specialised.used > 0 ? ": " : "", specialised.bytes);
-    text_wrap(writing->text, " * ", genome);
-    text_print(writing->text, " */\n\nextern const unsigned long long %s_%s_cubin[];\n",
-               writing->export->name, stem);
+    strbuf_add_wrapped(writer->text, " * ", genome);
+    strbuf_print(writer->text, " */\n\nextern const unsigned long long %s_%s_cubin[];\n",
+               writer->export->name, stem);
     for (int i = 0; i < launches->count; i++)
-        if (first_use(writing, i))
-            text_print(writing->text, "static struct kernel %s = {%s_%s_cubin, \"%s\", NULL};\n",
-                       unit_symbol(writing->number - 1, launches->launches[i].kernel, symbol),
-                       writing->export->name, stem, launches->launches[i].kernel);
-    text_print(writing->text, "\n");
-    text_release(&specialised);
+        if (is_first_use(writer, i))
+            strbuf_print(writer->text, "static struct kernel %s = {%s_%s_cubin, \"%s\", NULL};\n",
+                       variant_symbol(writer->number - 1, launches->launches[i].kernel, symbol),
+                       writer->export->name, stem, launches->launches[i].kernel);
+    strbuf_print(writer->text, "\n");
+    strbuf_release(&specialised);
 }
 
-int add_unit(const struct export *export, int unit, struct text *text, struct error *error) {
-    struct writing writing = {
-        .export = export, .template = export->template, .number = unit + 1, .text = text};
-    const struct frozen_unit *frozen = &export->request->units[unit];
-    if (formulas_init(&writing.formulas, export->template, frozen, false, error) < 0 ||
-        formulas_init(&writing.wide, export->template, frozen, true, error) < 0)
+int add_variant(const struct export *export, int variant, struct strbuf *text, struct error *error) {
+    struct variant_writer writer = {
+        .export = export, .template = export->template, .number = variant + 1, .text = text};
+    const struct export_variant *exported = &export->request->variants[variant];
+    if (expr_to_c_init(&writer.printer, export->template, exported, false, error) < 0 ||
+        expr_to_c_init(&writer.double_printer, export->template, exported, true, error) < 0)
         return -1;
-    add_heading(&writing);
-    add_fits(&writing);
-    add_admits(&writing);
-    if (export->request->unit_count > 1)
-        add_operations(&writing);
+    add_heading(&writer);
+    add_fits(&writer);
+    add_admits(&writer);
+    if (export->request->variant_count > 1)
+        add_operations(&writer);
     if (export->workspaces)
-        add_parts(&writing);
-    add_run(&writing);
+        add_parts(&writer);
+    add_run(&writer);
     return 0;
 }

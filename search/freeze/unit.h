@@ -6,6 +6,6 @@
 
 /* Adds admits_N, operations_N if there are several variants, parts_N if any variant has a
    workspace, and run_N; N counts from 1. */
-int add_unit(const struct export *export, int unit, struct text *text, struct error *error);
+int add_variant(const struct export *export, int variant, struct strbuf *text, struct error *error);
 
 #endif

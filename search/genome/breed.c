@@ -6,31 +6,31 @@
 
 enum { ATTEMPTS = 16, REPAIR_STEPS = 24, MUTATIONS_MAX = 3 };
 
-static int below(struct random *random, int bound) {
+static int random_below_int(struct random *random, int bound) {
     return (int)random_below(random, (uint64_t)bound);
 }
 
 /* Draws a value of the gene other than `value`. */
 static int other_value(const struct gene *gene, int value, struct random *random) {
-    int other = below(random, gene->count - 1);
+    int other = random_below_int(random, gene->count - 1);
     return other + (other >= value);
 }
 
-static int step(const struct gene *gene, int value, struct random *random) {
+static int step_value(const struct gene *gene, int value, struct random *random) {
     if (!gene->ordered)
         return other_value(gene, value, random);
-    bool up = value == 0 || (value + 1 < gene->count && below(random, 2));
+    bool up = value == 0 || (value + 1 < gene->count && random_below_int(random, 2));
     return up ? value + 1 : value - 1;
 }
 
 /* Repairs the child; returns false if that fails or the child equals a parent. */
-static bool finish(const struct space *space, struct random *random, const struct genome *mother,
+static bool finish_child(const struct space *space, struct random *random, const struct genome *mother,
                    const struct genome *father, struct genome *child) {
     return breed_repair(space, random, child) && !genome_equal(child, mother) &&
            !genome_equal(child, father);
 }
 
-static bool mutate(const struct space *space, struct random *random, const struct genome *parent,
+static bool mutate_genes(const struct space *space, struct random *random, const struct genome *parent,
                    struct genome *child,
                    int (*change)(const struct gene *gene, int value, struct random *random)) {
     int genes[GENES_MAX], count = 0;
@@ -40,11 +40,11 @@ static bool mutate(const struct space *space, struct random *random, const struc
     for (int attempt = 0; count > 0 && attempt < ATTEMPTS; attempt++) {
         *child = *parent;
         /* The same gene may be drawn twice: two steps are a valid mutation. */
-        for (int changes = 1 + below(random, MUTATIONS_MAX); changes > 0; changes--) {
-            int gene = genes[below(random, count)];
+        for (int changes = 1 + random_below_int(random, MUTATIONS_MAX); changes > 0; changes--) {
+            int gene = genes[random_below_int(random, count)];
             child->value[gene] = (uint8_t)change(&space->genes[gene], child->value[gene], random);
         }
-        if (finish(space, random, parent, parent, child))
+        if (finish_child(space, random, parent, parent, child))
             return true;
     }
     return false;
@@ -52,12 +52,12 @@ static bool mutate(const struct space *space, struct random *random, const struc
 
 bool breed_mutate_step(const struct space *space, struct random *random,
                        const struct genome *parent, struct genome *child) {
-    return mutate(space, random, parent, child, step);
+    return mutate_genes(space, random, parent, child, step_value);
 }
 
 bool breed_mutate_reset(const struct space *space, struct random *random,
                         const struct genome *parent, struct genome *child) {
-    return mutate(space, random, parent, child, other_value);
+    return mutate_genes(space, random, parent, child, other_value);
 }
 
 bool breed_cross_uniform(const struct space *space, struct random *random,
@@ -66,9 +66,9 @@ bool breed_cross_uniform(const struct space *space, struct random *random,
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         *child = *mother;
         for (int i = 0; i < space->gene_count; i++)
-            if (below(random, 2))
+            if (random_below_int(random, 2))
                 child->value[i] = father->value[i];
-        if (finish(space, random, mother, father, child))
+        if (finish_child(space, random, mother, father, child))
             return true;
     }
     return false;
@@ -78,12 +78,12 @@ bool breed_cross_block(const struct space *space, struct random *random,
                        const struct genome *mother, const struct genome *father,
                        struct genome *child) {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        int first = below(random, space->gene_count);
-        int end = first + 1 + below(random, space->gene_count - first);
+        int first = random_below_int(random, space->gene_count);
+        int end = first + 1 + random_below_int(random, space->gene_count - first);
         *child = *mother;
         for (int i = first; i < end; i++)
             child->value[i] = father->value[i];
-        if (finish(space, random, mother, father, child))
+        if (finish_child(space, random, mother, father, child))
             return true;
     }
     return false;
@@ -108,7 +108,7 @@ static int repair_step(const struct space *space, struct random *random, struct 
             else if (failures > best_failures)
                 continue;
             best_failures = failures;
-            if (below(random, ++equals) == 0)
+            if (random_below_int(random, ++equals) == 0)
                 best = candidate;
         }
     }
@@ -118,17 +118,17 @@ static int repair_step(const struct space *space, struct random *random, struct 
 
 bool breed_repair(const struct space *space, struct random *random, struct genome *genome) {
     genome_canonicalise(genome, space);
-    uint32_t culprits;
-    int failures = space_failures(space, genome, &culprits);
+    uint32_t causes;
+    int failures = space_failures(space, genome, &causes);
     /* In a space of rows the failure count has no gradient: a single step must succeed. */
-    int steps = space->plan->table ? 1 : REPAIR_STEPS;
+    int steps = space->order->table ? 1 : REPAIR_STEPS;
     for (int i = 0; i < steps && failures > 0; i++) {
         /* If no gene among the causes can change (a condition keeps it inactive), any gene may
            be the way out. */
-        if (repair_step(space, random, genome, culprits) < 0 &&
+        if (repair_step(space, random, genome, causes) < 0 &&
             repair_step(space, random, genome, UINT32_MAX) < 0)
             return false;
-        failures = space_failures(space, genome, &culprits);
+        failures = space_failures(space, genome, &causes);
     }
     return failures == 0 || space_nearest(space, random, genome);
 }

@@ -24,31 +24,31 @@
 
 #include <stddef.h>
 
-struct diagram;
+struct mdd;
 
 /* The empty set, and the terminal node below the last level. */
-enum { DIAGRAM_NONE = 0, DIAGRAM_END = 1 };
+enum { MDD_NONE = 0, MDD_END = 1 };
 
 /* Level l decides genes[l], which has domains[l] values. */
-struct diagram *diagram_new(int depth, const int *genes, const int *domains);
-void diagram_free(struct diagram *diagram);
+struct mdd *mdd_new(int depth, const int *genes, const int *domains);
+void mdd_free(struct mdd *mdd);
 
 /* Returns the node of this level with these children, one per value of its gene; an existing
    equal node is reused. MDD_NONE if all children are. Counts saturate at 2^64 - 1. */
-uint32_t diagram_node(struct diagram *diagram, int level, const uint32_t *children);
-void diagram_set_root(struct diagram *diagram, uint32_t root);
+uint32_t mdd_add_node(struct mdd *mdd, int level, const uint32_t *children);
+void mdd_set_root(struct mdd *mdd, uint32_t root);
 
-uint64_t diagram_count(const struct diagram *diagram);
-size_t diagram_node_count(const struct diagram *diagram);
+uint64_t mdd_count(const struct mdd *mdd);
+size_t mdd_node_count(const struct mdd *mdd);
 
 /* Returns false if the genome is not in the set. */
-bool diagram_rank(const struct diagram *diagram, const struct genome *genome, uint64_t *rank);
+bool mdd_rank(const struct mdd *mdd, const struct genome *genome, uint64_t *rank);
 /* Writes the genome of a rank, which must be less than the count. Genes that no level decides
    are set to 0. */
-void diagram_at(const struct diagram *diagram, uint64_t rank, struct genome *genome);
+void mdd_at(const struct mdd *mdd, uint64_t rank, struct genome *genome);
 /* Changes the genome, level by level and only where necessary, to the nearest value below which
    the set has a genome. The set must not be empty. At equal distance it takes the higher value
    if `upper`, else the lower. */
-void diagram_nearest(const struct diagram *diagram, bool upper, struct genome *genome);
+void mdd_nearest(const struct mdd *mdd, bool upper, struct genome *genome);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* If one spelling is a prefix of another, the longer comes first. */
-const struct spelling spellings[OP_COUNT] = {
+const struct operator_spelling spellings[OP_COUNT] = {
     [OP_NEGATE] = {"-", 0, false},      [OP_NOT] = {"!", 0, false},
     [OP_OR] = {"||", 1, false},         [OP_AND] = {"&&", 2, false},
     [OP_EQUAL] = {"==", 3, false},      [OP_NOT_EQUAL] = {"!=", 3, false},
@@ -26,18 +26,18 @@ const char *const expression_functions[] = {"min", "max", "ceil_div", "log2", NU
 /* A tree of maximal depth prints with at most this many nested brackets and signs. */
 enum { NESTING_MAX = 4 * EXPRESSION_DEPTH_MAX, WINDOW = 96 };
 
-struct parser {
+struct expression_parser {
     const char *text, *at;
-    const struct scope *scope;
+    const struct symbol_table *symbols;
     struct expression *expression;
     int count, nesting;
     struct error *error;
 };
 
-static int parse_choice(struct parser *parser);
+static int parse_choice(struct expression_parser *parser);
 
 /* Sets the error, with a caret under `at`; returns -1. */
-__attribute__((format(printf, 3, 4))) static int fail(struct parser *parser, const char *at,
+__attribute__((format(printf, 3, 4))) static int parse_error(struct expression_parser *parser, const char *at,
                                                       const char *format, ...) {
     char what[256], window[WINDOW + 8];
     va_list arguments;
@@ -57,13 +57,13 @@ __attribute__((format(printf, 3, 4))) static int fail(struct parser *parser, con
                        (int)(strlen(before) + column - start), "");
 }
 
-static void skip_spaces(struct parser *parser) {
+static void skip_spaces(struct expression_parser *parser) {
     while (isspace((unsigned char)*parser->at))
         parser->at++;
 }
 
 /* Consumes `text` if it comes next. */
-static bool accept(struct parser *parser, const char *text) {
+static bool accept_token(struct expression_parser *parser, const char *text) {
     skip_spaces(parser);
     size_t length = strlen(text);
     if (strncmp(parser->at, text, length) != 0)
@@ -72,21 +72,21 @@ static bool accept(struct parser *parser, const char *text) {
     return true;
 }
 
-static int add_node(struct parser *parser, enum op op, const char *at, int a, int b, int c) {
-    struct node *nodes = parser->expression->nodes;
-    struct node node = {.op = (uint8_t)op,
+static int add_node(struct expression_parser *parser, enum op op, const char *at, int a, int b, int c) {
+    struct expression_node *nodes = parser->expression->nodes;
+    struct expression_node node = {.op = (uint8_t)op,
                         .column = (uint16_t)(at - parser->text + 1),
                         .operands = {(int16_t)a, (int16_t)b, (int16_t)c}};
     for (int i = 0; i < 3; i++)
         if (node.operands[i] >= 0 && nodes[node.operands[i]].depth > node.depth)
             node.depth = nodes[node.operands[i]].depth;
     if (node.depth++ == EXPRESSION_DEPTH_MAX)
-        return fail(parser, at, "more than %d nested operators", EXPRESSION_DEPTH_MAX);
+        return parse_error(parser, at, "more than %d nested operators", EXPRESSION_DEPTH_MAX);
     nodes[parser->count] = node;
     return parser->count++;
 }
 
-static int add_leaf(struct parser *parser, enum op op, const char *at, int64_t number) {
+static int add_leaf(struct expression_parser *parser, enum op op, const char *at, int64_t number) {
     int node = add_node(parser, op, at, -1, -1, -1);
     parser->expression->nodes[node].number = number;
     return node;
@@ -94,7 +94,7 @@ static int add_leaf(struct parser *parser, enum op op, const char *at, int64_t n
 
 /* Adds an operator, or its value if that is constant. So a printed negative constant, which
    parses as an operation, becomes a leaf again, and printing and parsing never deepens a tree. */
-static int add_operator(struct parser *parser, enum op op, const char *at, int a, int b, int c) {
+static int add_operator(struct expression_parser *parser, enum op op, const char *at, int a, int b, int c) {
     static const struct slots none;
     int64_t value;
     struct fault fault;
@@ -102,23 +102,23 @@ static int add_operator(struct parser *parser, enum op op, const char *at, int a
     if (node < 0 || !expression_value(parser->expression, node, &none, NULL, &value, &fault))
         return node;
     parser->expression->nodes[node] =
-        (struct node){.op = OP_NUMBER, .depth = 1, .operands = {-1, -1, -1}, .number = value};
+        (struct expression_node){.op = OP_NUMBER, .depth = 1, .operands = {-1, -1, -1}, .number = value};
     return node;
 }
 
-static int parse_number(struct parser *parser) {
+static int parse_number(struct expression_parser *parser) {
     const char *start = parser->at;
     int64_t number = 0;
     for (; isdigit((unsigned char)*parser->at); parser->at++)
         if (__builtin_mul_overflow(number, 10, &number) ||
             __builtin_add_overflow(number, *parser->at - '0', &number))
-            return fail(parser, start, "the number does not fit in 64 bits");
+            return parse_error(parser, start, "the number does not fit in 64 bits");
     if (isalpha((unsigned char)*parser->at) || *parser->at == '_' || *parser->at == '.')
-        return fail(parser, parser->at, "a number consists of decimal digits");
+        return parse_error(parser, parser->at, "a number consists of decimal digits");
     return add_leaf(parser, OP_NUMBER, start, number);
 }
 
-static int parse_call(struct parser *parser, enum op op, const char *name) {
+static int parse_call(struct expression_parser *parser, enum op op, const char *name) {
     int wanted = op == OP_LOG2 ? 1 : 2, count = 0, result = -1;
     do {
         int argument = parse_choice(parser);
@@ -133,17 +133,17 @@ static int parse_call(struct parser *parser, enum op op, const char *name) {
                                           : argument;
         if (result < 0)
             return -1;
-    } while (accept(parser, ","));
+    } while (accept_token(parser, ","));
     bool variadic = op == OP_MIN || op == OP_MAX;
     if (count < wanted || (count > wanted && !variadic))
-        return fail(parser, name, "%s takes %d argument%s%s, not %d", spellings[op].text, wanted,
+        return parse_error(parser, name, "%s takes %d argument%s%s, not %d", spellings[op].text, wanted,
                     wanted == 1 ? "" : "s", variadic ? " or more" : "", count);
-    if (!accept(parser, ")"))
-        return fail(parser, parser->at, "expected , or )");
+    if (!accept_token(parser, ")"))
+        return parse_error(parser, parser->at, "expected , or )");
     return result;
 }
 
-static int parse_name(struct parser *parser) {
+static int parse_name(struct expression_parser *parser) {
     const char *start = parser->at;
     char name[NAME_SIZE] = "";
     size_t length = 0;
@@ -151,55 +151,55 @@ static int parse_name(struct parser *parser) {
         if (length + 1 < sizeof name)
             name[length++] = *parser->at;
 
-    bool call = accept(parser, "(");
+    bool call = accept_token(parser, "(");
     for (int op = 0; op < OP_COUNT; op++)
         if (spellings[op].function && strcmp(spellings[op].text, name) == 0)
             return call ? parse_call(parser, (enum op)op, start)
-                        : fail(parser, start, "'%s' is a function: write its arguments in ( )",
+                        : parse_error(parser, start, "'%s' is a function: write its arguments in ( )",
                                name);
     if (call)
-        return fail(parser, start, "unknown function '%s'; known are min, max, ceil_div, log2",
+        return parse_error(parser, start, "unknown function '%s'; known are min, max, ceil_div, log2",
                     name);
 
-    int slot = scope_find(parser->scope, name);
+    int slot = symbol_table_find(parser->symbols, name);
     if (slot >= 0) {
         slots_add(&parser->expression->reads, slot);
         return add_leaf(parser, OP_SLOT, start, slot);
     }
-    int label = scope_find_label(parser->scope, name);
+    int label = symbol_table_find_label(parser->symbols, name);
     if (label >= 0)
         return add_leaf(parser, OP_NUMBER, start, label);
-    return fail(parser, start, "unknown name '%s'; the nearest is '%s'", name,
-                scope_nearest(parser->scope, name));
+    return parse_error(parser, start, "unknown name '%s'; the nearest is '%s'", name,
+                symbol_table_nearest(parser->symbols, name));
 }
 
-static int parse_operand(struct parser *parser) {
+static int parse_operand(struct expression_parser *parser) {
     skip_spaces(parser);
     const char *start = parser->at;
     if (isdigit((unsigned char)*start))
         return parse_number(parser);
     if (isalpha((unsigned char)*start) || *start == '_')
         return parse_name(parser);
-    if (accept(parser, "(")) {
+    if (accept_token(parser, "(")) {
         int inner = parse_choice(parser);
-        if (inner >= 0 && !accept(parser, ")"))
-            return fail(parser, parser->at, "expected )");
+        if (inner >= 0 && !accept_token(parser, ")"))
+            return parse_error(parser, parser->at, "expected )");
         return inner;
     }
     for (int op = OP_NEGATE; op <= OP_NOT; op++)
-        if (accept(parser, spellings[op].text)) {
+        if (accept_token(parser, spellings[op].text)) {
             if (parser->nesting == NESTING_MAX)
-                return fail(parser, start, "too many nested signs and brackets");
+                return parse_error(parser, start, "too many nested signs and brackets");
             parser->nesting++;
             int operand = parse_operand(parser);
             parser->nesting--;
             return operand < 0 ? -1 : add_operator(parser, (enum op)op, start, operand, -1, -1);
         }
-    return fail(parser, start, "expected a number, a name or (");
+    return parse_error(parser, start, "expected a number, a name or (");
 }
 
 /* The next binary operator, not consumed; or -1. */
-static int peek_binary(struct parser *parser) {
+static int peek_binary(struct expression_parser *parser) {
     skip_spaces(parser);
     for (int op = 0; op < OP_COUNT; op++)
         if (spellings[op].level > 0 &&
@@ -208,7 +208,7 @@ static int peek_binary(struct parser *parser) {
     return -1;
 }
 
-static int parse_binary(struct parser *parser, int level) {
+static int parse_binary(struct expression_parser *parser, int level) {
     int left = parse_operand(parser);
     while (left >= 0) {
         int op = peek_binary(parser);
@@ -224,21 +224,21 @@ static int parse_binary(struct parser *parser, int level) {
         int next = left < 0 ? -1 : peek_binary(parser);
         bool compares = op >= OP_EQUAL && op <= OP_GREATER;
         if (compares && next >= 0 && spellings[next].level == own_level)
-            return fail(parser, parser->at, "comparisons do not chain: write a < b && b < c");
+            return parse_error(parser, parser->at, "comparisons do not chain: write a < b && b < c");
     }
     return left;
 }
 
-static int parse_choice(struct parser *parser) {
+static int parse_choice(struct expression_parser *parser) {
     if (parser->nesting == NESTING_MAX)
-        return fail(parser, parser->at, "too many nested signs and brackets");
+        return parse_error(parser, parser->at, "too many nested signs and brackets");
     parser->nesting++;
     int node = parse_binary(parser, 1);
     const char *at = parser->at;
-    if (node >= 0 && accept(parser, "?")) {
+    if (node >= 0 && accept_token(parser, "?")) {
         int chosen = parse_choice(parser), other = -1;
-        if (chosen >= 0 && !accept(parser, ":"))
-            chosen = fail(parser, parser->at, "expected : of ?:");
+        if (chosen >= 0 && !accept_token(parser, ":"))
+            chosen = parse_error(parser, parser->at, "expected : of ?:");
         if (chosen >= 0)
             other = parse_choice(parser);
         node = other < 0 ? -1 : add_operator(parser, OP_CHOOSE, at, node, chosen, other);
@@ -247,7 +247,7 @@ static int parse_choice(struct parser *parser) {
     return node;
 }
 
-static int parse_all(struct parser *parser) {
+static int parse_all(struct expression_parser *parser) {
     int root = parse_choice(parser);
     if (root < 0)
         return -1;
@@ -256,16 +256,16 @@ static int parse_all(struct parser *parser) {
     case '\0':
         return root;
     case '=':
-        return fail(parser, parser->at, "write == to compare");
+        return parse_error(parser, parser->at, "write == to compare");
     case '&':
     case '|':
-        return fail(parser, parser->at, "write && or ||");
+        return parse_error(parser, parser->at, "write && or ||");
     default:
-        return fail(parser, parser->at, "expected an operator");
+        return parse_error(parser, parser->at, "expected an operator");
     }
 }
 
-struct expression *expression_parse(const char *text, const struct scope *scope,
+struct expression *expression_parse(const char *text, const struct symbol_table *symbols,
                                     struct error *error) {
     size_t length = strlen(text);
     if (length > EXPRESSION_TEXT_MAX) {
@@ -275,12 +275,12 @@ struct expression *expression_parse(const char *text, const struct scope *scope,
     }
     /* Every node takes at least one character of the text. */
     struct expression *expression =
-        calloc(1, sizeof *expression + (length + 1) * sizeof(struct node));
+        calloc(1, sizeof *expression + (length + 1) * sizeof(struct expression_node));
     if (expression == NULL || (expression->text = strdup(text)) == NULL)
         BUG("out of memory");
-    struct parser parser = {.text = expression->text,
+    struct expression_parser parser = {.text = expression->text,
                             .at = expression->text,
-                            .scope = scope,
+                            .symbols = symbols,
                             .expression = expression,
                             .error = error};
     expression->root = parse_all(&parser);
@@ -310,7 +310,7 @@ const struct slots *expression_reads(const struct expression *expression) {
 
 /* Applies a binary operator that evaluates both operands; returns the reason if it cannot, or
    NULL. */
-static const char *apply(enum op op, int64_t a, int64_t b, int64_t *result) {
+static const char *apply_binary(enum op op, int64_t a, int64_t b, int64_t *result) {
     bool overflow = false;
     switch (op) {
     case OP_EQUAL:
@@ -366,7 +366,7 @@ static const char *apply(enum op op, int64_t a, int64_t b, int64_t *result) {
 
 bool expression_value(const struct expression *expression, int index, const struct slots *known,
                       const int64_t *values, int64_t *result, struct fault *fault) {
-    const struct node *node = &expression->nodes[index];
+    const struct expression_node *node = &expression->nodes[index];
     enum op op = (enum op)node->op;
     int64_t a, b;
     if (op == OP_NUMBER) {
@@ -410,7 +410,7 @@ bool expression_value(const struct expression *expression, int index, const stru
     default:
         if (!expression_value(expression, node->operands[1], known, values, &b, fault))
             return false;
-        fault->what = apply(op, a, b, result);
+        fault->what = apply_binary(op, a, b, result);
         fault->column = node->column;
         return fault->what == NULL;
     }

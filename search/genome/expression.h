@@ -36,7 +36,7 @@ extern const char *const expression_functions[];
    "column N: what is wrong", the expression (a window of it if it is long), and a caret under
    the column. An unknown name comes with the most similar known one. Slots are stored as
    numbers, so the symbol table may grow later. */
-struct expression *expression_parse(const char *text, const struct scope *scope,
+struct expression *expression_parse(const char *text, const struct symbol_table *symbols,
                                     struct error *error);
 void expression_free(struct expression *expression);
 
@@ -66,7 +66,7 @@ struct expression_style {
 /* Prints into `text` and returns the length as snprintf does: at least `size` if it was
    truncated. Subexpressions that are constant after the substitution are folded, unless folding
    fails (division by zero). */
-size_t expression_print(const struct expression *expression, const struct scope *scope,
+size_t expression_print(const struct expression *expression, const struct symbol_table *symbols,
                         const struct expression_style *style, char *text, size_t size);
 
 /* Prints the functions that printed C calls as C source for the top of a file: static inline

@@ -7,7 +7,7 @@
 
 struct printer {
     const struct expression *expression;
-    const struct scope *scope;
+    const struct symbol_table *symbols;
     const struct slots *known;
     const int64_t *values;
     const char *prefix; /* NULL: not C */
@@ -15,7 +15,7 @@ struct printer {
     size_t size, length;
 };
 
-__attribute__((format(printf, 2, 3))) static void put(struct printer *printer, const char *format,
+__attribute__((format(printf, 2, 3))) static void print_text(struct printer *printer, const char *format,
                                                       ...) {
     size_t left = printer->length < printer->size ? printer->size - printer->length : 0;
     va_list arguments;
@@ -25,18 +25,18 @@ __attribute__((format(printf, 2, 3))) static void put(struct printer *printer, c
     printer->length += (size_t)length;
 }
 
-static void put_number(struct printer *printer, int64_t number) {
+static void print_number(struct printer *printer, int64_t number) {
     /* In C a constant without a suffix is an int, and int arithmetic may overflow. */
     const char *suffix = printer->prefix != NULL ? "LL" : "";
     if (number == INT64_MIN) /* its magnitude does not fit an int64 */
-        put(printer, "(-%" PRId64 "%s - 1%s)", INT64_MAX, suffix, suffix);
+        print_text(printer, "(-%" PRId64 "%s - 1%s)", INT64_MAX, suffix, suffix);
     else if (number < 0)
-        put(printer, "(%" PRId64 "%s)", number, suffix);
+        print_text(printer, "(%" PRId64 "%s)", number, suffix);
     else
-        put(printer, "%" PRId64 "%s", number, suffix);
+        print_text(printer, "%" PRId64 "%s", number, suffix);
 }
 
-static bool folds(const struct printer *printer, int index, int64_t *value) {
+static bool folds_to_constant(const struct printer *printer, int index, int64_t *value) {
     static const struct slots none;
     struct fault fault;
     return expression_value(printer->expression, index,
@@ -46,59 +46,59 @@ static bool folds(const struct printer *printer, int index, int64_t *value) {
 
 /* Nested operators are always bracketed, so that the output reads without knowing the
    precedences. */
-static void put_node(struct printer *printer, int index, bool outermost) {
-    const struct node *node = &printer->expression->nodes[index];
-    const struct spelling *spelling = &spellings[node->op];
+static void print_node(struct printer *printer, int index, bool outermost) {
+    const struct expression_node *node = &printer->expression->nodes[index];
+    const struct operator_spelling *spelling = &spellings[node->op];
     const int16_t *operands = node->operands;
     int64_t value;
-    if (folds(printer, index, &value)) {
-        put_number(printer, value);
+    if (folds_to_constant(printer, index, &value)) {
+        print_number(printer, value);
         return;
     }
     if (node->op == OP_SLOT) {
-        put(printer, "%s", printer->scope->slots[node->number]);
+        print_text(printer, "%s", printer->symbols->slots[node->number]);
         return;
     }
-    if (node->op == OP_CHOOSE && folds(printer, operands[0], &value)) {
-        put_node(printer, operands[value ? 1 : 2], outermost);
+    if (node->op == OP_CHOOSE && folds_to_constant(printer, operands[0], &value)) {
+        print_node(printer, operands[value ? 1 : 2], outermost);
         return;
     }
     if (node->op == OP_NEGATE || node->op == OP_NOT) {
         /* The space in "- -a" prevents a decrement operator. */
-        put(printer, "%s ", spelling->text);
-        put_node(printer, operands[0], false);
+        print_text(printer, "%s ", spelling->text);
+        print_node(printer, operands[0], false);
         return;
     }
     if (spelling->function)
-        put(printer, "%s%s", printer->prefix != NULL ? printer->prefix : "", spelling->text);
+        print_text(printer, "%s%s", printer->prefix != NULL ? printer->prefix : "", spelling->text);
     if (spelling->function || !outermost)
-        put(printer, "(");
-    put_node(printer, operands[0], spelling->function);
+        print_text(printer, "(");
+    print_node(printer, operands[0], spelling->function);
     if (node->op == OP_CHOOSE) {
-        put(printer, " ? ");
-        put_node(printer, operands[1], false);
-        put(printer, " : ");
-        put_node(printer, operands[2], false);
+        print_text(printer, " ? ");
+        print_node(printer, operands[1], false);
+        print_text(printer, " : ");
+        print_node(printer, operands[2], false);
     } else if (operands[1] >= 0) {
         if (spelling->function)
-            put(printer, ", ");
+            print_text(printer, ", ");
         else
-            put(printer, " %s ", spelling->text);
-        put_node(printer, operands[1], spelling->function);
+            print_text(printer, " %s ", spelling->text);
+        print_node(printer, operands[1], spelling->function);
     }
     if (spelling->function || !outermost)
-        put(printer, ")");
+        print_text(printer, ")");
 }
 
-size_t expression_print(const struct expression *expression, const struct scope *scope,
+size_t expression_print(const struct expression *expression, const struct symbol_table *symbols,
                         const struct expression_style *style, char *text, size_t size) {
-    struct printer printer = {.expression = expression, .scope = scope, .text = text, .size = size};
+    struct printer printer = {.expression = expression, .symbols = symbols, .text = text, .size = size};
     if (style != NULL) {
         printer.known = style->known;
         printer.values = style->values;
         printer.prefix = style->function_prefix;
     }
-    put_node(&printer, expression->root, true);
+    print_node(&printer, expression->root, true);
     return printer.length;
 }
 
@@ -114,7 +114,7 @@ size_t expression_print_functions(const char *function_prefix, char *text, size_
     };
     struct printer printer = {.text = text, .size = size};
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-        put(&printer, "%sstatic inline int64_t %s%s(%s) {\n    %s\n}\n", i ? "\n" : "",
+        print_text(&printer, "%sstatic inline int64_t %s%s(%s) {\n    %s\n}\n", i ? "\n" : "",
             function_prefix, functions[i].name, functions[i].parameters, functions[i].body);
     return printer.length;
 }

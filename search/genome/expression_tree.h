@@ -39,15 +39,15 @@ enum op {
 };
 
 /* The spelling of an operator. */
-struct spelling {
+struct operator_spelling {
     const char *text; /* NULL for nodes without an operator */
     int level;        /* precedence of a binary operator; 0 for others */
     bool function;
 };
 
-extern const struct spelling spellings[OP_COUNT];
+extern const struct operator_spelling spellings[OP_COUNT];
 
-struct node {
+struct expression_node {
     uint8_t op;      /* enum op */
     uint8_t depth;   /* depth of the subtree, itself included */
     uint16_t column; /* in the text, from 1 */
@@ -59,7 +59,7 @@ struct expression {
     char *text;
     struct slots reads;
     int root;
-    struct node nodes[];
+    struct expression_node nodes[];
 };
 
 /* Why and where a subtree cannot be evaluated. */

@@ -32,23 +32,23 @@ void genome_canonicalise(struct genome *genome, const struct space *space) {
             continue;
         conditions = true;
         for (int d = 0; d < space->derived_count && !derives; d++)
-            derives = slots_has(expression_reads(when), space->plan->checks[d].slot);
+            derives = slots_has(expression_reads(when), space->order->checks[d].slot);
     }
     if (!conditions)
         return;
-    struct bench bench;
-    bench_fill(&bench, space, genome);
+    struct constraint_env env;
+    constraint_env_fill(&env, space, genome);
     if (derives)
-        bench_derive(&bench, space);
+        constraint_env_derive(&env, space);
     /* A condition reads earlier genes only, so one pass suffices. */
     for (int i = 0; i < space->gene_count; i++) {
         int value = space->genes[i].default_index;
-        if (genome->value[i] == value || bench_active(&bench, space, i))
+        if (genome->value[i] == value || constraint_env_active(&env, space, i))
             continue;
         genome->value[i] = (uint8_t)value;
-        bench_set(&bench, space, i, value);
+        constraint_env_set(&env, space, i, value);
         if (derives)
-            bench_derive(&bench, space);
+            constraint_env_derive(&env, space);
     }
 }
 
@@ -64,20 +64,20 @@ void genome_print(const struct genome *genome, const struct space *space,
 
 /* Reads the text up to the next of `ends` or the end of the string, trims spaces, and moves past
    the delimiter. Returns false if the word is too long for a name. */
-static bool take(const char **at, const char *ends, char word[NAME_SIZE]) {
+static bool read_word(const char **at, const char *ends, char word[NAME_SIZE]) {
     const char *start = *at, *stop = start + strcspn(start, ends);
     *at = *stop ? stop + 1 : stop;
     while (start < stop && isspace((unsigned char)*start))
         start++;
     while (start < stop && isspace((unsigned char)stop[-1]))
         stop--;
-    size_t length = (size_t)(stop - start), kept = length < NAME_SIZE ? length : NAME_SIZE - 1;
-    memcpy(word, start, kept);
-    word[kept] = '\0';
-    return kept == length;
+    size_t length = (size_t)(stop - start), kept_length = length < NAME_SIZE ? length : NAME_SIZE - 1;
+    memcpy(word, start, kept_length);
+    word[kept_length] = '\0';
+    return kept_length == length;
 }
 
-static int no_value(const struct space *space, int gene, const char *word, struct error *error) {
+static int unknown_value_error(const struct space *space, int gene, const char *word, struct error *error) {
     char text[NAME_SIZE], domain[1024] = "";
     size_t length = 0;
     for (int i = 0; i < space->genes[gene].count && length < sizeof domain; i++)
@@ -104,9 +104,9 @@ static int parse_value(const struct space *space, int gene, const char *word, st
     bool read = !of->ordered || read_number(word, &number);
     for (int i = 0; i < of->count && read; i++)
         if (of->ordered ? of->values[i] == number
-                        : strcmp(space->scope.labels[of->values[i]], word) == 0)
+                        : strcmp(space->symbols.labels[of->values[i]], word) == 0)
             return i;
-    return no_value(space, gene, word, error);
+    return unknown_value_error(space, gene, word, error);
 }
 
 /* Genes are usually in the order of the space, so that gene is tried first. */
@@ -121,7 +121,7 @@ static int parse_gene(const struct space *space, int expected, const char *name,
     for (int i = 0; i < space->gene_count; i++)
         names[i] = space->genes[i].name;
     return error_input(error, "unknown gene '%s'; the nearest is %s", name,
-                       nearest(name, names, space->gene_count));
+                       spelling_nearest(name, names, space->gene_count));
 }
 
 int genome_parse(struct genome *genome, const struct space *space, const char *text,
@@ -136,7 +136,7 @@ int genome_parse(struct genome *genome, const struct space *space, const char *t
         if (memchr(at, '=', length) == NULL)
             return error_input(error, "'%.*s' is not GENE=VALUE", (int)(length < 60 ? length : 60),
                                at);
-        if (!take(&at, "=", name) || !take(&at, ",", word))
+        if (!read_word(&at, "=", name) || !read_word(&at, ",", word))
             return error_input(error, "the name or value '%s...' is too long for any gene",
                                strlen(name) == NAME_SIZE - 1 ? name : word);
         gene = parse_gene(space, gene + 1, name, error);

@@ -9,7 +9,7 @@ int space_add_niche(struct space *space, const char *expression, struct error *e
     struct niches *niches = &space->niches;
     if (niches->count == NICHES_MAX)
         return error_input(error, "more than %d expressions that tell niches apart", NICHES_MAX);
-    niches->by[niches->count] = expression_parse(expression, &space->scope, error);
+    niches->by[niches->count] = expression_parse(expression, &space->symbols, error);
     if (!niches->by[niches->count])
         return -1;
     niches->count++;

@@ -30,14 +30,14 @@ struct check {
     uint8_t first_of[ENVIRONMENTS_MAX];
 };
 
-struct plan {
+struct constraint_order {
     /* Environments that differ in a dimension that is read, as indices into the space's. All
        other indices of environments here refer to these. */
     int environment_count;
     uint8_t environments[ENVIRONMENTS_MAX];
     int check_count; /* derived quantities, then constraints, in the order of declaration */
     struct check checks[CHECKS_MAX];
-    int order[GENES_MAX];  /* genes that a check or a condition depends on come first ... */
+    int gene_order[GENES_MAX];  /* genes that a check or a condition depends on come first ... */
     int constrained_count; /* ... and this is their number */
     /* The checks of level l are by_level[level_start[l + 1] .. level_start[l + 2]). */
     uint8_t by_level[CHECKS_MAX];
@@ -45,47 +45,47 @@ struct plan {
     bool table; /* sealed from rows: the MDD defines validity, and there are no checks */
     /* The valid genomes, built when first needed: all of them, or (not whole) those found within
        the given steps. If whole, `steps` is the number of steps it took. */
-    struct diagram *diagram;
+    struct mdd *mdd;
     bool whole;
     uint64_t steps;
 };
 
 /* The values of all slots for one genome, in every environment of the order. */
-struct bench {
+struct constraint_env {
     int64_t values[ENVIRONMENTS_MAX][SLOTS_MAX];
     struct slots failed; /* derived quantities that cannot be evaluated */
 };
 
-struct plan *plan_new(const struct space *space, struct error *error);
-void plan_free(struct plan *plan);
+struct constraint_order *constraint_order_new(const struct space *space, struct error *error);
+void constraint_order_free(struct constraint_order *order);
 
 /* Builds the MDD of the valid genomes that at most `*steps` steps find. Sets `whole` if these
    are all; then `*steps` gets the number of steps it took. */
-struct diagram *diagram_of_space(const struct space *space, uint64_t *steps, bool *whole);
+struct mdd *mdd_build(const struct space *space, uint64_t *steps, bool *whole);
 
 /* Makes exactly these rows valid; only for an order without checks. */
-void plan_set_rows(const struct space *space, const struct genome *rows, size_t count);
+void constraint_order_set_rows(const struct space *space, const struct genome *rows, size_t count);
 
-void bench_init(struct bench *bench, const struct space *space);
-void bench_set(struct bench *bench, const struct space *space, int gene, int index);
+void constraint_env_init(struct constraint_env *env, const struct space *space);
+void constraint_env_set(struct constraint_env *env, const struct space *space, int gene, int index);
 
 /* Initialises the values and sets all genes of a genome. */
-void bench_fill(struct bench *bench, const struct space *space, const struct genome *genome);
+void constraint_env_fill(struct constraint_env *env, const struct space *space, const struct genome *genome);
 
 /* Evaluates every derived quantity. */
-void bench_derive(struct bench *bench, const struct space *space);
+void constraint_env_derive(struct constraint_env *env, const struct space *space);
 
 /* Returns whether the gene's condition holds, given the genes and derived quantities that it
    reads. */
-bool bench_active(const struct bench *bench, const struct space *space, int gene);
+bool constraint_env_active(const struct constraint_env *env, const struct space *space, int gene);
 
 /* Returns whether the checks that are decided at this level of the order hold. */
-bool bench_level_holds(struct bench *bench, const struct space *space, int level);
+bool constraint_env_level_holds(struct constraint_env *env, const struct space *space, int level);
 
 /* The number of environments in which the check fails; stores the value of a derived quantity.
    If `first` is not NULL, stops at the first failure and gives its environment (an index of the
    order). */
-int bench_check(struct bench *bench, const struct space *space, const struct check *check,
+int constraint_env_check(struct constraint_env *env, const struct space *space, const struct check *check,
                 int *first);
 
 #endif

@@ -40,130 +40,130 @@ void measures_put(struct measures *measures, enum measure measure, int64_t value
 
 /* Measures are visible in hints only, so that no constraint can read what is known only after a
    trial: a hint is parsed with a copy of the symbol table that has additional slots. */
-int space_add_rule(struct space *space, const char *when, const char *because,
+int space_add_hint(struct space *space, const char *when, const char *because,
                    struct error *error) {
-    struct rules *rules = &space->rules;
-    struct scope scope = space->scope;
-    if (rules->count == RULES_MAX)
-        return error_input(error, "more than %d insights", RULES_MAX);
-    if (strlen(because) >= BECAUSE_SIZE)
+    struct hints *hints = &space->hints;
+    struct symbol_table symbols = space->symbols;
+    if (hints->count == HINTS_MAX)
+        return error_input(error, "more than %d insights", HINTS_MAX);
+    if (strlen(because) >= HINT_REASON_SIZE)
         return error_input(error, "the reason '%.40s...' has more than %d characters", because,
-                           BECAUSE_SIZE - 1);
-    rules->first_slot = scope.slot_count;
+                           HINT_REASON_SIZE - 1);
+    hints->first_slot = symbols.slot_count;
     for (int m = 0; m < MEASURE_COUNT; m++)
-        if (scope_add(&scope, measure_names[m], error) < 0)
+        if (symbol_table_add(&symbols, measure_names[m], error) < 0)
             return -1;
-    struct rule *rule = &rules->rows[rules->count];
-    rule->when = expression_parse(when, &scope, error);
-    if (rule->when == NULL)
+    struct hint *hint = &hints->rows[hints->count];
+    hint->when = expression_parse(when, &symbols, error);
+    if (hint->when == NULL)
         return -1;
     for (int m = 0; m < MEASURE_COUNT; m++)
-        if (slots_has(expression_reads(rule->when), rules->first_slot + m))
-            rule->reads |= UINT32_C(1) << m;
-    if (rule->reads >> MEASURE_PROFILED != 0)
-        rules->profiled |= UINT32_C(1) << rules->count;
-    strcpy(rule->because, because);
-    return rules->count++;
+        if (slots_has(expression_reads(hint->when), hints->first_slot + m))
+            hint->reads |= UINT32_C(1) << m;
+    if (hint->reads >> MEASURE_PROFILED != 0)
+        hints->profiled |= UINT32_C(1) << hints->count;
+    strcpy(hint->because, because);
+    return hints->count++;
 }
 
-int space_add_favour(struct space *space, int rule, const char *gene, const char *towards,
+int space_add_preference(struct space *space, int hint, const char *gene, const char *towards,
                      struct error *error) {
-    struct rule *to = &space->rules.rows[rule];
+    struct hint *to = &space->hints.rows[hint];
     char text[NAME_SIZE];
     int index = space_find_gene(space, gene);
     if (index < 0)
         return error_input(error, "unknown gene %s; the nearest name is %s", gene,
-                           scope_nearest(&space->scope, gene));
-    if (to->favour_count == FAVOURS_MAX)
-        return error_input(error, "an insight may prefer at most %d genes", FAVOURS_MAX);
-    struct favour favour = {.gene = index};
+                           symbol_table_nearest(&space->symbols, gene));
+    if (to->preference_count == PREFERENCES_MAX)
+        return error_input(error, "an insight may prefer at most %d genes", PREFERENCES_MAX);
+    struct preference preference = {.gene = index};
     if (space->genes[index].ordered)
-        favour.step = strcmp(towards, "higher") == 0 ? 1 : strcmp(towards, "lower") == 0 ? -1 : 0;
-    while (favour.step == 0 && favour.value < space->genes[index].count &&
-           strcmp(space_value_text(space, index, favour.value, text), towards) != 0)
-        favour.value++;
-    if (favour.value == space->genes[index].count)
+        preference.step = strcmp(towards, "higher") == 0 ? 1 : strcmp(towards, "lower") == 0 ? -1 : 0;
+    while (preference.step == 0 && preference.value < space->genes[index].count &&
+           strcmp(space_value_text(space, index, preference.value, text), towards) != 0)
+        preference.value++;
+    if (preference.value == space->genes[index].count)
         return error_input(
             error, "gene %s has no value %s%s", gene, towards,
             space->genes[index].ordered ? "; \"higher\" and \"lower\" are allowed too" : "");
-    to->favours[to->favour_count++] = favour;
+    to->preferences[to->preference_count++] = preference;
     return 0;
 }
 
-static bool can_move(const struct favour *favour, const struct space *space,
+static bool can_move(const struct preference *preference, const struct space *space,
                      const struct genome *genome) {
-    int now = genome->value[favour->gene], next = now + favour->step;
-    return favour->step == 0 ? now != favour->value
-                             : next >= 0 && next < space->genes[favour->gene].count;
+    int now = genome->value[preference->gene], next = now + preference->step;
+    return preference->step == 0 ? now != preference->value
+                             : next >= 0 && next < space->genes[preference->gene].count;
 }
 
 /* A hint whose genes are all where it wants them is not applicable. */
-static bool leaves_something(const struct rule *rule, const struct space *space,
+static bool can_move_any(const struct hint *hint, const struct space *space,
                              const struct genome *genome) {
-    for (int f = 0; f < rule->favour_count; f++)
-        if (can_move(&rule->favours[f], space, genome))
+    for (int f = 0; f < hint->preference_count; f++)
+        if (can_move(&hint->preferences[f], space, genome))
             return true;
     return false;
 }
 
-uint32_t space_rules(const struct space *space, const struct genome *genome,
+uint32_t space_hints(const struct space *space, const struct genome *genome,
                      const struct measures *measures) {
-    const struct rules *rules = &space->rules;
-    int holds[RULES_MAX] = {0};
+    const struct hints *hints = &space->hints;
+    int holds[HINTS_MAX] = {0};
     uint32_t holding = 0;
-    if (rules->count == 0)
+    if (hints->count == 0)
         return 0;
-    if (rules->first_slot != space->scope.slot_count)
+    if (hints->first_slot != space->symbols.slot_count)
         BUG("a name was added to a space after its rules");
     for (int e = 0; e < space->environment_count; e++) {
         int64_t values[SLOTS_MAX], held;
         if (space_values(space, genome, e, values, NULL) < 0)
             continue;
-        memcpy(values + rules->first_slot, measures->values, sizeof measures->values);
-        for (int r = 0; r < rules->count; r++) {
-            const struct rule *rule = &rules->rows[r];
-            if ((rule->reads & ~measures->known) == 0 &&
-                expression_evaluate(rule->when, values, &held, NULL) == 0)
+        memcpy(values + hints->first_slot, measures->values, sizeof measures->values);
+        for (int r = 0; r < hints->count; r++) {
+            const struct hint *hint = &hints->rows[r];
+            if ((hint->reads & ~measures->known) == 0 &&
+                expression_evaluate(hint->when, values, &held, NULL) == 0)
                 holds[r] += held != 0;
         }
     }
-    for (int r = 0; r < rules->count; r++)
+    for (int r = 0; r < hints->count; r++)
         if (holds[r] > 0 && 2 * holds[r] >= space->environment_count &&
-            leaves_something(&rules->rows[r], space, genome))
+            can_move_any(&hints->rows[r], space, genome))
             holding |= UINT32_C(1) << r;
     return holding;
 }
 
 /* Moves one step, and each further step with probability 1/2, within the domain. */
-static void move(const struct favour *favour, int domain, struct random *random,
+static void move_gene(const struct preference *preference, int domain, struct random *random,
                  struct genome *genome) {
-    int value = favour->value;
-    if (favour->step != 0) {
-        value = genome->value[favour->gene] + favour->step;
-        while (value + favour->step >= 0 && value + favour->step < domain &&
+    int value = preference->value;
+    if (preference->step != 0) {
+        value = genome->value[preference->gene] + preference->step;
+        while (value + preference->step >= 0 && value + preference->step < domain &&
                random_below(random, 2))
-            value += favour->step;
+            value += preference->step;
     }
     if (value >= 0 && value < domain)
-        genome->value[favour->gene] = (uint8_t)value;
+        genome->value[preference->gene] = (uint8_t)value;
 }
 
-bool breed_rule(const struct space *space, int rule, struct random *random,
+bool breed_hint(const struct space *space, int hint, struct random *random,
                 const struct genome *parent, struct genome *child) {
-    const struct rule *by = &space->rules.rows[rule];
-    for (int attempt = 0; attempt < ATTEMPTS && by->favour_count > 0; attempt++) {
-        uint64_t sure = random_below(random, (uint64_t)by->favour_count);
+    const struct hint *by = &space->hints.rows[hint];
+    for (int attempt = 0; attempt < ATTEMPTS && by->preference_count > 0; attempt++) {
+        uint64_t first_moved = random_below(random, (uint64_t)by->preference_count);
         *child = *parent;
-        for (int f = 0; f < by->favour_count; f++)
-            if ((uint64_t)f == sure || random_below(random, 2))
-                move(&by->favours[f], space->genes[by->favours[f].gene].count, random, child);
+        for (int f = 0; f < by->preference_count; f++)
+            if ((uint64_t)f == first_moved || random_below(random, 2))
+                move_gene(&by->preferences[f], space->genes[by->preferences[f].gene].count, random, child);
         if (breed_repair(space, random, child) && !genome_equal(child, parent))
             return true;
     }
     return false;
 }
 
-void rules_release(struct rules *rules) {
-    for (int r = 0; r < rules->count; r++)
-        expression_free(rules->rows[r].when);
+void hints_release(struct hints *hints) {
+    for (int r = 0; r < hints->count; r++)
+        expression_free(hints->rows[r].when);
 }

@@ -24,7 +24,7 @@ struct genome;
 struct random;
 struct space;
 
-enum { RULES_MAX = 32, FAVOURS_MAX = 8, BECAUSE_SIZE = 256 };
+enum { HINTS_MAX = 32, PREFERENCES_MAX = 8, HINT_REASON_SIZE = 256 };
 
 /* Measures of a successful trial that a hint may read, beside the names of the space:
    MEASURED_REGISTERS ... and, if a profiler ran too, PROFILED_SM ... (definitions in
@@ -63,45 +63,45 @@ const char *measure_name(enum measure measure);
 void measures_put(struct measures *measures, enum measure measure, int64_t value);
 
 /* A gene that a hint would move: by steps in its domain, or to a value. */
-struct favour {
+struct preference {
     int gene;
     int step;  /* 1: higher, -1: lower, 0: to `value` */
     int value; /* index in the domain */
 };
 
-struct rule {
+struct hint {
     struct expression *when;
     uint32_t reads; /* one bit per measure */
-    char because[BECAUSE_SIZE];
-    int favour_count;
-    struct favour favours[FAVOURS_MAX];
+    char because[HINT_REASON_SIZE];
+    int preference_count;
+    struct preference preferences[PREFERENCES_MAX];
 };
 
-struct rules {
+struct hints {
     int count;
     int first_slot;    /* slot of the first measure, directly after the space's own slots */
     uint32_t profiled; /* one bit per hint that reads a profiler's measures */
-    struct rule rows[RULES_MAX];
+    struct hint rows[HINTS_MAX];
 };
 
 /* Call after the last name was added to the space. Returns the hint's index, or -1. */
-int space_add_rule(struct space *space, const char *when, const char *because, struct error *error);
+int space_add_hint(struct space *space, const char *when, const char *because, struct error *error);
 
 /* `towards`: "higher", "lower" (for a gene of integers), or one of its values. */
-int space_add_favour(struct space *space, int rule, const char *gene, const char *towards,
+int space_add_preference(struct space *space, int hint, const char *gene, const char *towards,
                      struct error *error);
 
 /* One bit per hint whose condition holds for this valid genome in at least half of the
    environments, and which would move at least one gene. */
-uint32_t space_rules(const struct space *space, const struct genome *genome,
+uint32_t space_hints(const struct space *space, const struct genome *genome,
                      const struct measures *measures);
 
 /* Makes a child in which some of the genes that the hint prefers are moved by a step or more.
    Returns false if no valid, canonical child that differs from the parent was found. */
-bool breed_rule(const struct space *space, int rule, struct random *random,
+bool breed_hint(const struct space *space, int hint, struct random *random,
                 const struct genome *parent, struct genome *child);
 
 /* Called by space_free. */
-void rules_release(struct rules *rules);
+void hints_release(struct hints *hints);
 
 #endif

@@ -16,7 +16,7 @@ static bool is_identifier(const char *name) {
     return true;
 }
 
-static int find(const char (*names)[NAME_SIZE], int count, const char *name) {
+static int find_name(const char (*names)[NAME_SIZE], int count, const char *name) {
     for (int i = 0; i < count; i++)
         if (strcmp(names[i], name) == 0)
             return i;
@@ -30,12 +30,12 @@ static bool is_function(const char *name) {
     return false;
 }
 
-int scope_find(const struct scope *scope, const char *name) {
-    return find(scope->slots, scope->slot_count, name);
+int symbol_table_find(const struct symbol_table *symbols, const char *name) {
+    return find_name(symbols->slots, symbols->slot_count, name);
 }
 
-int scope_find_label(const struct scope *scope, const char *name) {
-    return find(scope->labels, scope->label_count, name);
+int symbol_table_find_label(const struct symbol_table *symbols, const char *name) {
+    return find_name(symbols->labels, symbols->label_count, name);
 }
 
 static int check_new(const char *name, int count, int most, struct error *error) {
@@ -49,41 +49,41 @@ static int check_new(const char *name, int count, int most, struct error *error)
     return 0;
 }
 
-int scope_add(struct scope *scope, const char *name, struct error *error) {
+int symbol_table_add(struct symbol_table *symbols, const char *name, struct error *error) {
     if (!is_identifier(name))
         return error_input(error, "'%.60s' is not a name: use letters, digits and _", name);
-    if (check_new(name, scope->slot_count, SLOTS_MAX, error) < 0)
+    if (check_new(name, symbols->slot_count, SLOTS_MAX, error) < 0)
         return -1;
-    if (scope_find(scope, name) >= 0)
+    if (symbol_table_find(symbols, name) >= 0)
         return error_input(error, "'%s' is declared twice", name);
-    if (scope_find_label(scope, name) >= 0)
+    if (symbol_table_find_label(symbols, name) >= 0)
         return error_input(error, "'%s' is already a value of a gene and cannot be a name", name);
-    strcpy(scope->slots[scope->slot_count], name);
-    return scope->slot_count++;
+    strcpy(symbols->slots[symbols->slot_count], name);
+    return symbols->slot_count++;
 }
 
-int scope_add_label(struct scope *scope, const char *name, struct error *error) {
-    int known = scope_find_label(scope, name);
+int symbol_table_add_label(struct symbol_table *symbols, const char *name, struct error *error) {
+    int known = symbol_table_find_label(symbols, name);
     if (known >= 0)
         return known;
     if (*name == '\0')
         return error_input(error, "a value of a gene is empty");
-    if (check_new(name, scope->label_count, LABELS_MAX, error) < 0)
+    if (check_new(name, symbols->label_count, LABELS_MAX, error) < 0)
         return -1;
-    if (scope_find(scope, name) >= 0)
+    if (symbol_table_find(symbols, name) >= 0)
         return error_input(error, "'%s' is already declared and cannot be a value", name);
-    strcpy(scope->labels[scope->label_count], name);
-    return scope->label_count++;
+    strcpy(symbols->labels[symbols->label_count], name);
+    return symbols->label_count++;
 }
 
-const char *scope_nearest(const struct scope *scope, const char *name) {
+const char *symbol_table_nearest(const struct symbol_table *symbols, const char *name) {
     const char *names[SLOTS_MAX + LABELS_MAX + 8];
     int count = 0;
-    for (int i = 0; i < scope->slot_count; i++)
-        names[count++] = scope->slots[i];
-    for (int i = 0; i < scope->label_count; i++)
-        names[count++] = scope->labels[i];
+    for (int i = 0; i < symbols->slot_count; i++)
+        names[count++] = symbols->slots[i];
+    for (int i = 0; i < symbols->label_count; i++)
+        names[count++] = symbols->labels[i];
     for (int i = 0; expression_functions[i] != NULL; i++)
         names[count++] = expression_functions[i];
-    return nearest(name, names, count);
+    return spelling_nearest(name, names, count);
 }

@@ -28,7 +28,7 @@ enum {
 
 /* A plain value that owns nothing; all zeros is the empty table. Fields may be read; add through
    the functions. */
-struct scope {
+struct symbol_table {
     int slot_count, label_count;
     char slots[SLOTS_MAX][NAME_SIZE];
     char labels[LABELS_MAX][NAME_SIZE]; /* the label's value is its index */
@@ -68,18 +68,18 @@ static inline bool slots_meet(const struct slots *a, const struct slots *b) {
 /* Adds a slot; returns its number. Fails for a name that is not an identifier
    ([A-Za-z_][A-Za-z0-9_]*), that is already a slot, label or function, or when the table is
    full. */
-int scope_add(struct scope *scope, const char *name, struct error *error);
+int symbol_table_add(struct symbol_table *symbols, const char *name, struct error *error);
 
 /* Returns the value of a label, which is added if it is new. Fails for the name of a slot or
    function, an empty or too long name, and when the table is full. A label need not be an
    identifier ("16x8"), but only an identifier can be written in an expression. */
-int scope_add_label(struct scope *scope, const char *name, struct error *error);
+int symbol_table_add_label(struct symbol_table *symbols, const char *name, struct error *error);
 
 /* The slot's number or the label's value; -1 if there is none. */
-int scope_find(const struct scope *scope, const char *name);
-int scope_find_label(const struct scope *scope, const char *name);
+int symbol_table_find(const struct symbol_table *symbols, const char *name);
+int symbol_table_find_label(const struct symbol_table *symbols, const char *name);
 
 /* The slot, label or function with the most similar name (base/nearest.h). */
-const char *scope_nearest(const struct scope *scope, const char *name);
+const char *symbol_table_nearest(const struct symbol_table *symbols, const char *name);
 
 #endif

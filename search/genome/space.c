@@ -25,8 +25,8 @@ void space_free(struct space *space) {
     for (int i = 0; i < space->constraint_count; i++)
         expression_free(space->constraints[i].expression);
     niches_release(&space->niches);
-    rules_release(&space->rules);
-    plan_free(space->plan);
+    hints_release(&space->hints);
+    constraint_order_free(space->order);
     free(space);
 }
 
@@ -57,7 +57,7 @@ int space_add_dimension(struct space *space, const char *name, struct error *err
         BUG("dimension %s was added after an environment", name);
     if (check_room(space, space->dimension_count, SLOTS_MAX, "dimensions", error) < 0)
         return -1;
-    int slot = scope_add(&space->scope, name, error);
+    int slot = symbol_table_add(&space->symbols, name, error);
     if (slot >= 0)
         space->dimensions[space->dimension_count++] = slot;
     return slot;
@@ -65,7 +65,7 @@ int space_add_dimension(struct space *space, const char *name, struct error *err
 
 /* The part common to both kinds of genes. The caller adds the values; the gene is not counted
    yet. */
-static struct gene *begin_gene(struct space *space, const char *name, const char *about, int count,
+static struct gene *init_gene(struct space *space, const char *name, const char *about, int count,
                                int default_index, const char *when, struct error *error) {
     if (check_room(space, space->gene_count, GENES_MAX, "genes", error) < 0)
         return NULL;
@@ -82,9 +82,9 @@ static struct gene *begin_gene(struct space *space, const char *name, const char
     }
     if (copy_text(gene->about, sizeof gene->about, about, "the description", error) < 0)
         return NULL;
-    if (when != NULL && (gene->when = expression_parse(when, &space->scope, error)) == NULL)
+    if (when != NULL && (gene->when = expression_parse(when, &space->symbols, error)) == NULL)
         return NULL;
-    gene->slot = scope_add(&space->scope, name, error);
+    gene->slot = symbol_table_add(&space->symbols, name, error);
     if (gene->slot < 0) {
         expression_free(gene->when);
         return NULL;
@@ -97,7 +97,7 @@ static struct gene *begin_gene(struct space *space, const char *name, const char
 int space_add_integers(struct space *space, const char *name, const char *about,
                        const int64_t *values, int count, int default_index, const char *when,
                        struct error *error) {
-    struct gene *gene = begin_gene(space, name, about, count, default_index, when, error);
+    struct gene *gene = init_gene(space, name, about, count, default_index, when, error);
     if (gene == NULL)
         return -1;
     gene->ordered = true;
@@ -112,14 +112,14 @@ int space_add_integers(struct space *space, const char *name, const char *about,
 int space_add_labels(struct space *space, const char *name, const char *about,
                      const char *const *labels, int count, int default_index, const char *when,
                      struct error *error) {
-    struct gene *gene = begin_gene(space, name, about, count, default_index, when, error);
+    struct gene *gene = init_gene(space, name, about, count, default_index, when, error);
     if (gene == NULL)
         return -1;
     for (int i = 0; i < count; i++) {
         if (strpbrk(labels[i], ",= \t\r\n") != NULL)
             return error_input(error, "the value '%.60s' of gene %s has a comma, = or space in it",
                                labels[i], name);
-        gene->values[i] = scope_add_label(&space->scope, labels[i], error);
+        gene->values[i] = symbol_table_add_label(&space->symbols, labels[i], error);
         if (gene->values[i] < 0)
             return -1;
         for (int j = 0; j < i; j++)
@@ -134,9 +134,9 @@ int space_add_derived(struct space *space, const char *name, const char *express
     if (check_room(space, space->derived_count, DERIVED_MAX, "derived quantities", error) < 0)
         return -1;
     struct derived derived;
-    if ((derived.expression = expression_parse(expression, &space->scope, error)) == NULL)
+    if ((derived.expression = expression_parse(expression, &space->symbols, error)) == NULL)
         return -1;
-    derived.slot = scope_add(&space->scope, name, error);
+    derived.slot = symbol_table_add(&space->symbols, name, error);
     if (derived.slot < 0) {
         expression_free(derived.expression);
         return -1;
@@ -152,7 +152,7 @@ int space_add_constraint(struct space *space, const char *expression, const char
     struct constraint constraint;
     if (copy_text(constraint.because, sizeof constraint.because, because, "the reason", error) < 0)
         return -1;
-    if ((constraint.expression = expression_parse(expression, &space->scope, error)) == NULL)
+    if ((constraint.expression = expression_parse(expression, &space->symbols, error)) == NULL)
         return -1;
     space->constraints[space->constraint_count] = constraint;
     return space->constraint_count++;
@@ -174,8 +174,8 @@ int space_add_environment(struct space *space, const char *name, const int64_t *
 void space_clear_environments(struct space *space) {
     space->environment_count = 0;
     space->sealed = false;
-    plan_free(space->plan);
-    space->plan = NULL;
+    constraint_order_free(space->order);
+    space->order = NULL;
 }
 
 int space_seal(struct space *space, struct error *error) {
@@ -187,8 +187,8 @@ int space_seal(struct space *space, struct error *error) {
         space_add_environment(space, "", NULL, error);
     if (space->environment_count == 0)
         return error_input(error, "there is no case");
-    space->plan = plan_new(space, error);
-    if (space->plan == NULL)
+    space->order = constraint_order_new(space, error);
+    if (space->order == NULL)
         return -1;
     space->sealed = true;
     return 0;
@@ -203,13 +203,13 @@ int space_seal_rows(struct space *space, const struct genome *rows, size_t count
             BUG("a space of rows has a gene with a condition");
     if (space_seal(space, error) < 0)
         return -1;
-    plan_set_rows(space, rows, count);
+    constraint_order_set_rows(space, rows, count);
     return 0;
 }
 
 /* ---- One genome ---- */
 
-static void explain(const struct space *space, const struct check *check, const int64_t *values,
+static void explain_failure(const struct space *space, const struct check *check, const int64_t *values,
                     struct problem *problem) {
     const char *name = space->environments[problem->environment].name;
     const char *because =
@@ -219,7 +219,7 @@ static void explain(const struct space *space, const struct check *check, const 
     char what[PROBLEM_SIZE];
     if (expression_evaluate(check->expression, values, &value, &error) < 0)
         snprintf(what, sizeof what, "%s%s%.300s",
-                 check->slot >= 0 ? space->scope.slots[check->slot] : "",
+                 check->slot >= 0 ? space->symbols.slots[check->slot] : "",
                  check->slot >= 0 ? ": " : "", error.text);
     else
         snprintf(what, sizeof what, "'%.300s' does not hold", expression_text(check->expression));
@@ -230,7 +230,7 @@ static void explain(const struct space *space, const struct check *check, const 
 /* Returns whether the genome is a row of a space sealed from rows. */
 static bool is_row(const struct space *space, const struct genome *genome) {
     uint64_t rank;
-    return diagram_rank(space->plan->diagram, genome, &rank);
+    return mdd_rank(space->order->mdd, genome, &rank);
 }
 
 static bool check_row(const struct space *space, const struct genome *genome,
@@ -240,47 +240,47 @@ static bool check_row(const struct space *space, const struct genome *genome,
     if (problem != NULL) {
         *problem = (struct problem){.constraint = -1};
         snprintf(problem->text, sizeof problem->text, "it is not one of the %llu rows",
-                 (unsigned long long)diagram_count(space->plan->diagram));
+                 (unsigned long long)mdd_count(space->order->mdd));
     }
     return false;
 }
 
 bool space_check(const struct space *space, const struct genome *genome, struct problem *problem) {
-    if (space->plan->table)
+    if (space->order->table)
         return check_row(space, genome, problem);
-    struct bench bench;
-    bench_fill(&bench, space, genome);
-    for (int i = 0; i < space->plan->check_count; i++) {
-        const struct check *check = &space->plan->checks[i];
+    struct constraint_env env;
+    constraint_env_fill(&env, space, genome);
+    for (int i = 0; i < space->order->check_count; i++) {
+        const struct check *check = &space->order->checks[i];
         int first;
-        if (bench_check(&bench, space, check, &first) == 0)
+        if (constraint_env_check(&env, space, check, &first) == 0)
             continue;
         if (problem != NULL) {
             problem->constraint = check->constraint;
-            problem->environment = space->plan->environments[first];
-            explain(space, check, bench.values[first], problem);
+            problem->environment = space->order->environments[first];
+            explain_failure(space, check, env.values[first], problem);
         }
         return false;
     }
     return true;
 }
 
-int space_failures(const struct space *space, const struct genome *genome, uint32_t *culprits) {
-    struct bench bench;
+int space_failures(const struct space *space, const struct genome *genome, uint32_t *causes) {
+    struct constraint_env env;
     int failures = 0;
-    if (space->plan->table) {
+    if (space->order->table) {
         failures = !is_row(space, genome);
-        if (culprits != NULL)
-            *culprits = failures ? UINT32_MAX : 0;
+        if (causes != NULL)
+            *causes = failures ? UINT32_MAX : 0;
         return failures;
     }
-    bench_fill(&bench, space, genome);
-    if (culprits != NULL)
-        *culprits = 0;
-    for (int i = 0; i < space->plan->check_count; i++) {
-        int more = bench_check(&bench, space, &space->plan->checks[i], NULL);
-        if (more && culprits != NULL)
-            *culprits |= space->plan->checks[i].genes;
+    constraint_env_fill(&env, space, genome);
+    if (causes != NULL)
+        *causes = 0;
+    for (int i = 0; i < space->order->check_count; i++) {
+        int more = constraint_env_check(&env, space, &space->order->checks[i], NULL);
+        if (more && causes != NULL)
+            *causes |= space->order->checks[i].genes;
         failures += more;
     }
     return failures;
@@ -296,7 +296,7 @@ int space_values(const struct space *space, const struct genome *genome, int env
     for (int i = 0; i < space->derived_count; i++) {
         const struct derived *derived = &space->derived[i];
         if (expression_evaluate(derived->expression, values, &values[derived->slot], error) < 0)
-            return error_prefix(error, "%s", space->scope.slots[derived->slot]);
+            return error_prefix(error, "%s", space->symbols.slots[derived->slot]);
     }
     return 0;
 }
@@ -304,10 +304,10 @@ int space_values(const struct space *space, const struct genome *genome, int env
 bool space_active(const struct space *space, const struct genome *genome, int gene) {
     if (space->genes[gene].when == NULL)
         return true;
-    struct bench bench;
-    bench_fill(&bench, space, genome);
-    bench_derive(&bench, space);
-    return bench_active(&bench, space, gene);
+    struct constraint_env env;
+    constraint_env_fill(&env, space, genome);
+    constraint_env_derive(&env, space);
+    return constraint_env_active(&env, space, gene);
 }
 
 int space_find_gene(const struct space *space, const char *name) {
@@ -324,6 +324,6 @@ const char *space_value_text(const struct space *space, int gene, int index, cha
     if (of->ordered)
         snprintf(text, NAME_SIZE, "%" PRId64, of->values[index]);
     else
-        strcpy(text, space->scope.labels[of->values[index]]);
+        strcpy(text, space->symbols.labels[of->values[index]]);
     return text;
 }

@@ -75,7 +75,7 @@ struct environment {
 
 /* Fields may be read; change them only through the functions. */
 struct space {
-    struct scope scope;
+    struct symbol_table symbols;
     int gene_count, dimension_count, derived_count, constraint_count, environment_count;
     struct gene genes[GENES_MAX];
     int dimensions[SLOTS_MAX]; /* slots of case dimensions and device attributes */
@@ -83,9 +83,9 @@ struct space {
     struct constraint constraints[CONSTRAINTS_MAX];
     struct environment environments[ENVIRONMENTS_MAX];
     struct niches niches;
-    struct rules rules; /* advice of the template (space/hints.h) */
+    struct hints hints; /* advice of the template (space/hints.h) */
     bool sealed;
-    struct plan *plan; /* made by space_seal (space/constraint_order.h) */
+    struct constraint_order *order; /* made by space_seal (space/constraint_order.h) */
 };
 
 /* ---- Building: a name must exist before an expression reads it ---- */
@@ -150,7 +150,7 @@ bool space_check(const struct space *space, const struct genome *genome, struct 
 /* The number of pairs of a constraint (or derived quantity) and an environment in which the
    genome fails: 0 if it is valid. Environments that a constraint cannot distinguish count once.
    `culprits`, which may be NULL, gets a bit for each gene that a failure depends on. */
-int space_failures(const struct space *space, const struct genome *genome, uint32_t *culprits);
+int space_failures(const struct space *space, const struct genome *genome, uint32_t *causes);
 
 /* Computes the values of all slots in one environment, to evaluate further expressions (grids,
    tensor shapes). Fails if a derived quantity cannot be evaluated. */

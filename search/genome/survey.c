@@ -21,19 +21,19 @@ struct term {
 
 /* The subtree below a search state, so that equal states are expanded once. */
 struct memo {
-    struct hash place;
+    struct hash state;
     uint32_t node;
     bool used;
 };
 
-struct survey {
+struct mdd_builder {
     const struct space *space;
-    struct diagram *diagram;
-    struct bench bench;
+    struct mdd *mdd;
+    struct constraint_env env;
     uint64_t steps, limit;
-    bool cut;                  /* the step limit was reached */
+    bool truncated;                  /* the step limit was reached */
     struct term *terms;        /* grouped by level */
-    int term_count, term_room; /* of all levels */
+    int term_count, term_capacity; /* of all levels */
     int first_term[GENES_MAX + 1];
     int64_t *values; /* buffer for the term values of one level */
     struct memo *memos;
@@ -42,14 +42,14 @@ struct survey {
 
 /* ---- search states ---- */
 
-static void add_term(struct survey *survey, struct term term) {
-    if (survey->term_count == survey->term_room) {
-        survey->term_room = 2 * survey->term_room + 64;
-        survey->terms = realloc(survey->terms, (size_t)survey->term_room * sizeof *survey->terms);
-        if (survey->terms == NULL)
+static void add_term(struct mdd_builder *builder, struct term term) {
+    if (builder->term_count == builder->term_capacity) {
+        builder->term_capacity = 2 * builder->term_capacity + 64;
+        builder->terms = realloc(builder->terms, (size_t)builder->term_capacity * sizeof *builder->terms);
+        if (builder->terms == NULL)
             BUG("out of memory");
     }
-    survey->terms[survey->term_count++] = term;
+    builder->terms[builder->term_count++] = term;
 }
 
 /* To what extent a subexpression is decided. */
@@ -57,7 +57,7 @@ enum extent { CONSTANT, DECIDED, OPEN };
 
 static enum extent extent_of(const struct expression *expression, int index,
                              const struct slots *constant, const struct slots *decided) {
-    const struct node *node = &expression->nodes[index];
+    const struct expression_node *node = &expression->nodes[index];
     enum extent extent = CONSTANT;
     if (node->op == OP_SLOT)
         return slots_has(constant, (int)node->number)  ? CONSTANT
@@ -70,183 +70,183 @@ static enum extent extent_of(const struct expression *expression, int index,
     return extent;
 }
 
-static void add_terms(struct survey *survey, struct term whole, const struct slots *constant,
+static void add_terms(struct mdd_builder *builder, struct term whole, const struct slots *constant,
                       const struct slots *decided) {
-    const struct node *node = &whole.expression->nodes[whole.node];
+    const struct expression_node *node = &whole.expression->nodes[whole.node];
     enum extent extent = extent_of(whole.expression, whole.node, constant, decided);
     if (extent == DECIDED)
-        add_term(survey, whole);
+        add_term(builder, whole);
     if (extent != OPEN)
         return;
     for (int i = 0; i < 3 && node->operands[i] >= 0; i++)
-        add_terms(survey, (struct term){whole.expression, node->operands[i], whole.check}, constant,
+        add_terms(builder, (struct term){whole.expression, node->operands[i], whole.check}, constant,
                   decided);
 }
 
-static void find_terms(struct survey *survey) {
-    const struct space *space = survey->space;
-    const struct plan *plan = space->plan;
+static void find_terms(struct mdd_builder *builder) {
+    const struct space *space = builder->space;
+    const struct constraint_order *order = space->order;
     struct slots constant = {0};
     struct slots decided = {0};
     int most = 1;
     for (int i = 0; i < space->dimension_count; i++)
         slots_add(&constant, space->dimensions[i]);
     for (int level = 0; level < space->gene_count; level++) {
-        survey->first_term[level] = survey->term_count;
-        for (int i = 0; i < plan->check_count; i++) {
-            const struct check *check = &plan->checks[i];
+        builder->first_term[level] = builder->term_count;
+        for (int i = 0; i < order->check_count; i++) {
+            const struct check *check = &order->checks[i];
             if (check->level < level && check->slot >= 0)
                 slots_add(check->level < 0 ? &constant : &decided, check->slot);
         }
-        for (int i = 0; i < plan->check_count; i++)
-            if (plan->checks[i].level >= level)
-                add_terms(survey,
-                          (struct term){plan->checks[i].expression,
-                                        plan->checks[i].expression->root, &plan->checks[i]},
+        for (int i = 0; i < order->check_count; i++)
+            if (order->checks[i].level >= level)
+                add_terms(builder,
+                          (struct term){order->checks[i].expression,
+                                        order->checks[i].expression->root, &order->checks[i]},
                           &constant, &decided);
         for (int later = level; later < space->gene_count; later++) {
-            const struct expression *when = space->genes[plan->order[later]].when;
+            const struct expression *when = space->genes[order->gene_order[later]].when;
             if (when != NULL)
-                add_terms(survey, (struct term){when, when->root, NULL}, &constant, &decided);
+                add_terms(builder, (struct term){when, when->root, NULL}, &constant, &decided);
         }
         int values = 1;
-        for (int i = survey->first_term[level]; i < survey->term_count; i++)
+        for (int i = builder->first_term[level]; i < builder->term_count; i++)
             values +=
-                2 * (survey->terms[i].check != NULL ? survey->terms[i].check->first_count : 1);
+                2 * (builder->terms[i].check != NULL ? builder->terms[i].check->first_count : 1);
         most = values > most ? values : most;
-        slots_add(&decided, space->genes[plan->order[level]].slot);
+        slots_add(&decided, space->genes[order->gene_order[level]].slot);
     }
-    survey->first_term[space->gene_count] = survey->term_count;
-    survey->values = malloc((size_t)most * sizeof *survey->values);
-    if (survey->values == NULL)
+    builder->first_term[space->gene_count] = builder->term_count;
+    builder->values = malloc((size_t)most * sizeof *builder->values);
+    if (builder->values == NULL)
         BUG("out of memory");
 }
 
 /* Appends the term's value. INT64_MIN stands for a term that cannot be evaluated; a flag that
    follows distinguishes it from the number. */
-static int add_value(const struct survey *survey, const struct term *term, int environment,
+static int add_value(const struct mdd_builder *builder, const struct term *term, int environment,
                      int count) {
     struct fault fault;
     int64_t value = INT64_MIN;
     bool is_number = expression_value(term->expression, term->node, NULL,
-                                      survey->bench.values[environment], &value, &fault);
-    survey->values[count++] = is_number ? value : INT64_MIN;
-    if (survey->values[count - 1] == INT64_MIN)
-        survey->values[count++] = is_number;
+                                      builder->env.values[environment], &value, &fault);
+    builder->values[count++] = is_number ? value : INT64_MIN;
+    if (builder->values[count - 1] == INT64_MIN)
+        builder->values[count++] = is_number;
     return count;
 }
 
-static struct hash place_of(const struct survey *survey, int level) {
+static struct hash state_hash(const struct mdd_builder *builder, int level) {
     int count = 0;
-    survey->values[count++] = level;
-    for (int i = survey->first_term[level]; i < survey->first_term[level + 1]; i++) {
-        const struct term *term = &survey->terms[i];
+    builder->values[count++] = level;
+    for (int i = builder->first_term[level]; i < builder->first_term[level + 1]; i++) {
+        const struct term *term = &builder->terms[i];
         int environments = term->check != NULL ? term->check->first_count : 1;
         for (int e = 0; e < environments; e++)
             count =
-                add_value(survey, term, term->check != NULL ? term->check->firsts[e] : 0, count);
+                add_value(builder, term, term->check != NULL ? term->check->firsts[e] : 0, count);
     }
-    return hash_bytes(survey->values, (size_t)count * sizeof *survey->values);
+    return hash_bytes(builder->values, (size_t)count * sizeof *builder->values);
 }
 
 /* ---- memo table ---- */
 
-static struct memo *memo_of(const struct survey *survey, struct hash place) {
-    size_t at = place.low & (survey->memo_size - 1);
-    while (survey->memos[at].used && !hash_equal(survey->memos[at].place, place))
-        at = (at + 1) & (survey->memo_size - 1);
-    return &survey->memos[at];
+static struct memo *find_memo(const struct mdd_builder *builder, struct hash state) {
+    size_t at = state.low & (builder->memo_size - 1);
+    while (builder->memos[at].used && !hash_equal(builder->memos[at].state, state))
+        at = (at + 1) & (builder->memo_size - 1);
+    return &builder->memos[at];
 }
 
-static void grow_memos(struct survey *survey) {
-    struct memo *old = survey->memos;
-    size_t old_size = survey->memo_size;
-    survey->memo_size = old_size ? 4 * old_size : 256;
-    survey->memos = calloc(survey->memo_size, sizeof *survey->memos);
-    if (survey->memos == NULL)
+static void grow_memos(struct mdd_builder *builder) {
+    struct memo *old = builder->memos;
+    size_t old_size = builder->memo_size;
+    builder->memo_size = old_size ? 4 * old_size : 256;
+    builder->memos = calloc(builder->memo_size, sizeof *builder->memos);
+    if (builder->memos == NULL)
         BUG("out of memory");
     for (size_t i = 0; i < old_size; i++)
         if (old[i].used)
-            *memo_of(survey, old[i].place) = old[i];
+            *find_memo(builder, old[i].state) = old[i];
     free(old);
 }
 
-static void remember(struct survey *survey, struct hash place, uint32_t node) {
-    if (survey->memo_count == MEMOS_MAX)
+static void add_memo(struct mdd_builder *builder, struct hash state, uint32_t node) {
+    if (builder->memo_count == MEMOS_MAX)
         return;
-    if (2 * (survey->memo_count + 1) > survey->memo_size)
-        grow_memos(survey);
-    *memo_of(survey, place) = (struct memo){place, node, true};
-    survey->memo_count++;
+    if (2 * (builder->memo_count + 1) > builder->memo_size)
+        grow_memos(builder);
+    *find_memo(builder, state) = (struct memo){state, node, true};
+    builder->memo_count++;
 }
 
 /* ---- the search ---- */
 
-static uint32_t find_below(struct survey *survey, int level);
+static uint32_t build_below(struct mdd_builder *builder, int level);
 
-static uint32_t search_below(struct survey *survey, int level) {
-    const struct space *space = survey->space;
-    int index = space->plan->order[level];
+static uint32_t expand_below(struct mdd_builder *builder, int level) {
+    const struct space *space = builder->space;
+    int index = space->order->gene_order[level];
     const struct gene *gene = &space->genes[index];
     uint32_t children[DOMAIN_MAX];
-    bool active = bench_active(&survey->bench, space, index);
+    bool active = constraint_env_active(&builder->env, space, index);
     for (int value = 0; value < gene->count; value++) {
-        children[value] = DIAGRAM_NONE;
-        if ((!active && value != gene->default_index) || survey->cut)
+        children[value] = MDD_NONE;
+        if ((!active && value != gene->default_index) || builder->truncated)
             continue;
-        if (survey->steps == survey->limit) {
-            survey->cut = true;
+        if (builder->steps == builder->limit) {
+            builder->truncated = true;
             continue;
         }
-        survey->steps++;
-        bench_set(&survey->bench, space, index, value);
-        if (bench_level_holds(&survey->bench, space, level))
-            children[value] = find_below(survey, level + 1);
+        builder->steps++;
+        constraint_env_set(&builder->env, space, index, value);
+        if (constraint_env_level_holds(&builder->env, space, level))
+            children[value] = build_below(builder, level + 1);
     }
-    return diagram_node(survey->diagram, level, children);
+    return mdd_add_node(builder->mdd, level, children);
 }
 
-static uint32_t find_below(struct survey *survey, int level) {
-    if (level == survey->space->gene_count)
-        return DIAGRAM_END;
-    struct hash place = place_of(survey, level);
-    const struct memo *memo = memo_of(survey, place);
+static uint32_t build_below(struct mdd_builder *builder, int level) {
+    if (level == builder->space->gene_count)
+        return MDD_END;
+    struct hash state = state_hash(builder, level);
+    const struct memo *memo = find_memo(builder, state);
     if (memo->used)
         return memo->node;
-    uint32_t node = search_below(survey, level);
-    if (!survey->cut) /* a truncated subtree is incomplete */
-        remember(survey, place, node);
+    uint32_t node = expand_below(builder, level);
+    if (!builder->truncated) /* a truncated subtree is incomplete */
+        add_memo(builder, state, node);
     return node;
 }
 
-static struct diagram *new_diagram(const struct space *space) {
+static struct mdd *new_mdd(const struct space *space) {
     int domains[GENES_MAX];
     for (int level = 0; level < space->gene_count; level++)
-        domains[level] = space->genes[space->plan->order[level]].count;
-    return diagram_new(space->gene_count, space->plan->order, domains);
+        domains[level] = space->genes[space->order->gene_order[level]].count;
+    return mdd_new(space->gene_count, space->order->gene_order, domains);
 }
 
-struct diagram *diagram_of_space(const struct space *space, uint64_t *steps, bool *whole) {
-    struct survey *survey = calloc(1, sizeof *survey);
-    if (survey == NULL)
+struct mdd *mdd_build(const struct space *space, uint64_t *steps, bool *whole) {
+    struct mdd_builder *builder = calloc(1, sizeof *builder);
+    if (builder == NULL)
         BUG("out of memory");
-    survey->space = space;
-    survey->limit = *steps;
-    survey->diagram = new_diagram(space);
-    find_terms(survey);
-    grow_memos(survey);
-    bench_init(&survey->bench, space);
-    if (bench_level_holds(&survey->bench, space, -1))
-        diagram_set_root(survey->diagram, find_below(survey, 0));
-    struct diagram *diagram = survey->diagram;
-    *whole = !survey->cut && diagram_count(diagram) < UINT64_MAX;
+    builder->space = space;
+    builder->limit = *steps;
+    builder->mdd = new_mdd(space);
+    find_terms(builder);
+    grow_memos(builder);
+    constraint_env_init(&builder->env, space);
+    if (constraint_env_level_holds(&builder->env, space, -1))
+        mdd_set_root(builder->mdd, build_below(builder, 0));
+    struct mdd *mdd = builder->mdd;
+    *whole = !builder->truncated && mdd_count(mdd) < UINT64_MAX;
     if (*whole)
-        *steps = survey->steps;
-    free(survey->terms);
-    free(survey->values);
-    free(survey->memos);
-    free(survey);
-    return diagram;
+        *steps = builder->steps;
+    free(builder->terms);
+    free(builder->values);
+    free(builder->memos);
+    free(builder);
+    return mdd;
 }
 
 /* ---- From rows ---- */
@@ -257,35 +257,35 @@ static int compare_rows(const void *a, const void *b, void *rows) {
 }
 
 /* Builds the node for rows that agree in all genes before this level; `order` lists them sorted. */
-static uint32_t node_of_rows(struct diagram *diagram, const struct space *space,
-                             const struct genome *rows, const uint32_t *order, size_t count,
+static uint32_t build_from_rows(struct mdd *mdd, const struct space *space,
+                             const struct genome *rows, const uint32_t *row_order, size_t count,
                              int level) {
     if (level == space->gene_count)
-        return DIAGRAM_END;
+        return MDD_END;
     uint32_t children[DOMAIN_MAX];
     size_t at = 0;
     for (int value = 0; value < space->genes[level].count; value++) {
         size_t first = at;
-        while (at < count && rows[order[at]].value[level] == value)
+        while (at < count && rows[row_order[at]].value[level] == value)
             at++;
         children[value] =
-            at == first ? DIAGRAM_NONE
-                        : node_of_rows(diagram, space, rows, order + first, at - first, level + 1);
+            at == first ? MDD_NONE
+                        : build_from_rows(mdd, space, rows, row_order + first, at - first, level + 1);
     }
-    return diagram_node(diagram, level, children);
+    return mdd_add_node(mdd, level, children);
 }
 
-void plan_set_rows(const struct space *space, const struct genome *rows, size_t count) {
-    struct plan *plan = space->plan;
-    uint32_t *order = malloc((count + 1) * sizeof *order);
-    if (order == NULL || count > UINT32_MAX)
+void constraint_order_set_rows(const struct space *space, const struct genome *rows, size_t count) {
+    struct constraint_order *order = space->order;
+    uint32_t *row_order = malloc((count + 1) * sizeof *row_order);
+    if (row_order == NULL || count > UINT32_MAX)
         BUG("out of memory");
     for (size_t row = 0; row < count; row++)
-        order[row] = (uint32_t)row;
-    qsort_r(order, count, sizeof *order, compare_rows, (void *)rows);
+        row_order[row] = (uint32_t)row;
+    qsort_r(row_order, count, sizeof *row_order, compare_rows, (void *)rows);
     /* Without checks the levels are in the order of the genes, as the sorted rows are. */
-    plan->diagram = new_diagram(space);
-    diagram_set_root(plan->diagram, node_of_rows(plan->diagram, space, rows, order, count, 0));
-    plan->whole = plan->table = true;
-    free(order);
+    order->mdd = new_mdd(space);
+    mdd_set_root(order->mdd, build_from_rows(order->mdd, space, rows, row_order, count, 0));
+    order->whole = order->table = true;
+    free(row_order);
 }

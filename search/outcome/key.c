@@ -4,19 +4,19 @@
 
 #include "base/error.h"
 
-static const char *const names[KEY_PART_COUNT] = {
+static const char *const part_names[KEY_PART_COUNT] = {
     [KEY_GENOME] = "genome", [KEY_TEMPLATE] = "template", [KEY_OPTIONS] = "options",
     [KEY_CASES] = "cases",   [KEY_DEVICE] = "device",     [KEY_DRIVER] = "driver",
     [KEY_NVRTC] = "nvrtc",   [KEY_METHOD] = "method",
 };
 
 const char *key_part_name(enum key_part part) {
-    return names[part];
+    return part_names[part];
 }
 
 int key_part_parse(const char *name) {
     for (int part = 0; part < KEY_PART_COUNT; part++)
-        if (strcmp(names[part], name) == 0)
+        if (strcmp(part_names[part], name) == 0)
             return part;
     return -1;
 }
@@ -46,7 +46,7 @@ struct hash key_hash(const struct key *key) {
     struct hasher *hasher = hasher_new();
     for (int part = 0; part < KEY_PART_COUNT; part++) {
         if (key->parts[part] == NULL)
-            BUG("a key without %s", names[part]);
+            BUG("a key without %s", part_names[part]);
         hasher_add_text(hasher, key->parts[part]);
     }
     return hasher_finish(hasher);
@@ -60,7 +60,7 @@ int key_compare(const struct key *a, const struct key *b,
         if (in_a == in_b || (in_a != NULL && in_b != NULL && strcmp(in_a, in_b) == 0))
             continue;
         differences[count++] =
-            (struct key_difference){.part = part, .name = names[part], .a = in_a, .b = in_b};
+            (struct key_difference){.part = part, .name = part_names[part], .a = in_a, .b = in_b};
     }
     return count;
 }

@@ -8,7 +8,7 @@
  */
 static const struct {
     const char *name, *t4, *cache;
-} words[VERDICT_COUNT] = {
+} verdict_words[VERDICT_COUNT] = {
     [VERDICT_OK] = {"ok", "correct", NULL},
     [VERDICT_INVALID] = {"invalid", "constraints", "InvalidConfig"},
     [VERDICT_COMPILE_FAILED] = {"compile_failed", "compile", "CompilationFailedConfig"},
@@ -26,20 +26,20 @@ static const struct {
 };
 
 const char *verdict_name(enum verdict verdict) {
-    return words[verdict].name;
+    return verdict_words[verdict].name;
 }
 
 const char *verdict_t4_name(enum verdict verdict) {
-    return words[verdict].t4;
+    return verdict_words[verdict].t4;
 }
 
 const char *verdict_cache_name(enum verdict verdict) {
-    return words[verdict].cache;
+    return verdict_words[verdict].cache;
 }
 
 int verdict_parse(const char *name) {
     for (int verdict = 0; verdict < VERDICT_COUNT; verdict++)
-        if (strcmp(words[verdict].name, name) == 0)
+        if (strcmp(verdict_words[verdict].name, name) == 0)
             return verdict;
     return -1;
 }
@@ -65,22 +65,22 @@ void outcome_copy(struct outcome *to, const struct outcome *from) {
    The 10th and 90th percentiles are 2.5631 standard deviations apart; with few samples their
    distance is smaller by about (count - 1) / (count + 1). */
 static double median_error(const struct latency *latency) {
-    const double between = 2.5631, of_a_mean = 1.2533;
+    const double p10_to_p90 = 2.5631, median_to_mean_error = 1.2533;
     int count = latency->sample_count;
     if (count < 2 || !(latency->p50_us > 0))
         return 0;
-    double deviation = (latency->p90_us - latency->p10_us) / between * (count + 1) / (count - 1);
-    return of_a_mean * deviation / sqrt(count) / latency->p50_us;
+    double deviation = (latency->p90_us - latency->p10_us) / p10_to_p90 * (count + 1) / (count - 1);
+    return median_to_mean_error * deviation / sqrt(count) / latency->p50_us;
 }
 
 double outcome_score_error(const struct outcome *outcome) {
     const struct duel_outcome *duel = &outcome->duel;
-    const double of_99_percent = 2.5758; /* half width of a 99 % interval in standard deviations */
+    const double interval_half_width = 2.5758; /* half width of a 99 % interval in standard deviations */
     double square = 0;
     if (outcome->verdict != VERDICT_OK || outcome->predicted)
         return 0;
     if ((duel->result == DUEL_LOST || duel->result == DUEL_UNDECIDED) && duel->low > 0)
-        return log(duel->high / duel->low) / (2 * of_99_percent);
+        return log(duel->high / duel->low) / (2 * interval_half_width);
     for (int c = 0; c < outcome->case_count; c++)
         square += pow(median_error(&outcome->cases[c].warm), 2);
     return outcome->case_count > 0 ? sqrt(square) / outcome->case_count : 0;

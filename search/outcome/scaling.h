@@ -31,7 +31,7 @@ struct scaling_flag {
 };
 
 /* Recovers the counts of a stored case: its rates times its warm median. */
-struct scaling_case scaling_of(const struct case_outcome *outcome);
+struct scaling_case scaling_from_outcome(const struct case_outcome *outcome);
 
 /* Fills at most count - 1 flags, in the order of work, and returns their number. Skips cases
    without a time or without any count. BUG if there are more than CASES_MAX cases. */

@@ -17,24 +17,24 @@
 #include "queue/notice.h"
 #include "trial/pool.h"
 
-struct bridge;
+struct consumer;
 
 /* Borrows its arguments, except `platform`. Results name the worker "HOST/DEVICE". */
-struct bridge *bridge_new(struct link *link, const struct description *description,
-                          struct pool *crew, const struct queue_place *place);
+struct consumer *consumer_new(struct connection *connection, const struct run_description *description,
+                          struct pool *local_pool, const struct platform *platform);
 /* Returns unfinished requests to the queue (negative acknowledgement) for other workers. */
-void bridge_free(struct bridge *bridge);
+void consumer_free(struct consumer *consumer);
 
 /* Pulls requests (if `pull`), collects the pool's results, publishes and acknowledges. Returns 0,
    or -1 if the pool has failed. While the server is unreachable, it retries. */
-int bridge_round(struct bridge *bridge, bool pull, struct error *error);
+int consumer_poll(struct consumer *consumer, bool pull, struct error *error);
 
 /* Requests that are pulled and not acknowledged. */
-int bridge_held(const struct bridge *bridge);
+int consumer_held_count(const struct consumer *consumer);
 /* Seconds since it last had a request; 0 while it has one. */
-double bridge_idle_s(const struct bridge *bridge);
+double consumer_idle_s(const struct consumer *consumer);
 
 /* Publishes this worker's heartbeat, at most every two seconds; immediately if `leaving`. */
-void bridge_beat(struct bridge *bridge, bool leaving);
+void consumer_send_heartbeat(struct consumer *consumer, bool leaving);
 
 #endif

@@ -17,27 +17,27 @@ enum { WAIT_MS = 5000, RECONNECT_MS = 500, RECONNECT_BYTES = 64 << 20 };
 static const int64_t duplicates_ns = INT64_C(120) * 1000000000;
 
 /* The library's last error message without its source position "(conn.c:1905): ". */
-static const char *last_word(natsStatus status) {
+static const char *last_nats_error(natsStatus status) {
     const char *why = nats_GetLastError(NULL);
-    const char *place = why != NULL && *why == '(' ? strstr(why, "): ") : NULL;
-    why = place != NULL ? place + 3 : why;
+    const char *source_end = why != NULL && *why == '(' ? strstr(why, "): ") : NULL;
+    why = source_end != NULL ? source_end + 3 : why;
     return why != NULL && *why != '\0' ? why : natsStatus_GetText(status);
 }
 
-int link_fail(natsStatus status, const char *doing, struct error *error) {
-    return error_set(error, "%s: %s", doing, last_word(status));
+int connection_fail(natsStatus status, const char *doing, struct error *error) {
+    return error_set(error, "%s: %s", doing, last_nats_error(status));
 }
 
-void link_refused_for(struct link *link, const char *things, const char *why) {
+void connection_warn_rejected_because(struct connection *connection, const char *things, const char *why) {
     double now = clock_seconds();
-    if (link->warned > 0 && now - link->warned < 60)
+    if (connection->last_warning > 0 && now - connection->last_warning < 60)
         return;
-    link->warned = now;
+    connection->last_warning = now;
     log_warn("the queue's server rejects %s: %s; see the server's log", things, why);
 }
 
-void link_refused(struct link *link, const char *things, natsStatus status) {
-    link_refused_for(link, things, last_word(status));
+void connection_warn_rejected(struct connection *connection, const char *things, natsStatus status) {
+    connection_warn_rejected_because(connection, things, last_nats_error(status));
 }
 
 /* ---- authentication and TLS ---- */
@@ -54,28 +54,28 @@ static bool is_loopback(const char *host, size_t length) {
 }
 
 /* Parses one server of the list: does its URL hold credentials, is it this host? */
-static void look_at(const char *url, size_t length, bool *named, bool *local) {
+static void parse_server_url(const char *url, size_t length, bool *has_credentials, bool *is_local) {
     const char *end = url + length;
     const char *scheme = strstr(url, "://");
     const char *host = scheme != NULL && scheme < end ? scheme + 3 : url;
     const char *at = memrchr(host, '@', (size_t)(end - host));
-    *named = at != NULL;
+    *has_credentials = at != NULL;
     host = at != NULL ? at + 1 : host;
     size_t name = *host == '[' ? strcspn(host, "]/,") + 1 : strcspn(host, ":/,");
-    *local = name <= (size_t)(end - host) && is_loopback(host, name);
+    *is_local = name <= (size_t)(end - host) && is_loopback(host, name);
 }
 
-static int check_servers(const struct link_settings *settings, struct error *error) {
+static int check_servers(const struct connection_settings *settings, struct error *error) {
     for (const char *url = settings->url; *url != '\0';) {
         size_t length = strcspn(url, ",");
-        bool named, local;
-        look_at(url, length, &named, &local);
-        if (!local && !named && settings->credentials == NULL && !settings->insecure)
+        bool has_credentials, is_local;
+        parse_server_url(url, length, &has_credentials, &is_local);
+        if (!is_local && !has_credentials && settings->credentials == NULL && !settings->insecure)
             return error_input(error,
                                "%.*s is another host, where anyone could send this process work: "
                                "give --credentials FILE (or --insecure)",
                                (int)length, url);
-        if (!local && strncmp(url, "tls://", 6) != 0 && settings->authority == NULL &&
+        if (!is_local && strncmp(url, "tls://", 6) != 0 && settings->authority == NULL &&
             !settings->insecure)
             log_warn("the connection to the queue's server is not encrypted: use tls://");
         url += length + (url[length] == ',');
@@ -114,17 +114,17 @@ static int set_credentials(natsOptions *options, const char *path, struct error 
     bool has_word = sscanf(text, "%511s", word) == 1;
     bool has_key = find_nkey(text, "U", 56, key);
     bool has_seed = find_nkey(text, "S", 58, seed);
-    bool is_chain = strstr(text, "-----BEGIN NATS") != NULL;
+    bool is_credentials_chain = strstr(text, "-----BEGIN NATS") != NULL;
     free(text);
     if (!has_word)
         return error_input(error, "%s holds no credentials", path);
-    if (has_key != has_seed && !is_chain)
+    if (has_key != has_seed && !is_credentials_chain)
         return error_input(error,
                            "%s holds only an NKey's %s: it must hold both the U... line of the "
                            "public key and the SU... line of the seed",
                            path, has_key ? "public key" : "seed");
     char *colon = strchr(word, ':');
-    if (is_chain) {
+    if (is_credentials_chain) {
         status = natsOptions_SetUserCredentialsFromFiles(options, path, NULL);
     } else if (has_seed) {
         status = natsOptions_SetNKeyFromSeed(options, key, path);
@@ -134,17 +134,17 @@ static int set_credentials(natsOptions *options, const char *path, struct error 
     } else {
         status = natsOptions_SetToken(options, word);
     }
-    return status == NATS_OK ? 0 : link_fail(status, path, error);
+    return status == NATS_OK ? 0 : connection_fail(status, path, error);
 }
 
 /* The library treats tls:// like nats://: unless told to require TLS, it would send the password in
    plain text to a server without TLS. */
-static bool wants_tls(const struct link_settings *settings) {
+static bool wants_tls(const struct connection_settings *settings) {
     return settings->authority != NULL || strncmp(settings->url, "tls://", 6) == 0 ||
            strstr(settings->url, ",tls://") != NULL;
 }
 
-static int set_options(natsOptions *options, const struct link_settings *settings,
+static int set_options(natsOptions *options, const struct connection_settings *settings,
                        struct error *error) {
     natsStatus status = natsOptions_SetURL(options, settings->url);
     if (status == NATS_OK)
@@ -164,28 +164,28 @@ static int set_options(natsOptions *options, const struct link_settings *setting
     if (status == NATS_OK && settings->authority != NULL)
         status = natsOptions_LoadCATrustedCertificates(options, settings->authority);
     if (status != NATS_OK)
-        return link_fail(status, "--queue", error); /* not the address: it may hold a password */
+        return connection_fail(status, "--queue", error); /* not the address: it may hold a password */
     return settings->credentials != NULL ? set_credentials(options, settings->credentials, error)
                                          : 0;
 }
 
 /* ---- opening ---- */
 
-struct link *link_open(const struct link_settings *settings, struct error *error) {
+struct connection *connection_open(const struct connection_settings *settings, struct error *error) {
     natsOptions *options = NULL;
-    struct link *link = calloc(1, sizeof *link);
-    if (link == NULL || natsOptions_Create(&options) != NATS_OK)
+    struct connection *connection = calloc(1, sizeof *connection);
+    if (connection == NULL || natsOptions_Create(&options) != NATS_OK)
         BUG("out of memory");
-    link->was_up = true;
+    connection->was_up = true;
     int result = check_servers(settings, error);
     if (result == 0)
         result = set_options(options, settings, error);
     if (result == 0) {
-        natsStatus status = natsConnection_Connect(&link->connection, options);
+        natsStatus status = natsConnection_Connect(&connection->nats, options);
         if (status == NATS_OK)
-            status = natsConnection_JetStream(&link->js, link->connection, NULL);
+            status = natsConnection_JetStream(&connection->js, connection->nats, NULL);
         if (status != NATS_OK)
-            result = link_fail(status,
+            result = connection_fail(status,
                                status == NATS_SSL_ERROR && settings->authority == NULL
                                    ? "cannot trust the queue's server: give its certificate, or "
                                      "the one that signed it, with --ca FILE"
@@ -194,44 +194,44 @@ struct link *link_open(const struct link_settings *settings, struct error *error
     }
     natsOptions_Destroy(options);
     if (result == 0)
-        return link;
-    link_close(link);
+        return connection;
+    connection_close(connection);
     return NULL;
 }
 
-void link_close(struct link *link) {
-    if (link == NULL)
+void connection_close(struct connection *connection) {
+    if (connection == NULL)
         return;
-    if (link->connection != NULL) /* sends the last acknowledgements */
-        natsConnection_FlushTimeout(link->connection, WAIT_MS);
-    kvStore_Destroy(link->runs);
-    kvStore_Destroy(link->files);
-    jsCtx_Destroy(link->js);
-    natsConnection_Destroy(link->connection);
+    if (connection->nats != NULL) /* sends the last acknowledgements */
+        natsConnection_FlushTimeout(connection->nats, WAIT_MS);
+    kvStore_Destroy(connection->runs);
+    kvStore_Destroy(connection->files);
+    jsCtx_Destroy(connection->js);
+    natsConnection_Destroy(connection->nats);
     nats_CloseAndWait(WAIT_MS); /* no callback runs after this */
-    free(link);
+    free(connection);
 }
 
-bool link_is_up(struct link *link) {
-    char server[sizeof link->server];
-    bool is_up = natsConnection_Status(link->connection) == NATS_CONN_STATUS_CONNECTED;
+bool connection_is_up(struct connection *connection) {
+    char server[sizeof connection->server];
+    bool is_up = natsConnection_Status(connection->nats) == NATS_CONN_STATUS_CONNECTED;
     if (is_up &&
-        natsConnection_GetConnectedServerId(link->connection, server, sizeof server) == NATS_OK &&
-        strcmp(server, link->server) != 0) {
-        strcpy(link->server, server);
-        link->epoch++;
+        natsConnection_GetConnectedServerId(connection->nats, server, sizeof server) == NATS_OK &&
+        strcmp(server, connection->server) != 0) {
+        strcpy(connection->server, server);
+        connection->epoch++;
     }
-    if (is_up != link->was_up)
+    if (is_up != connection->was_up)
         log_info(is_up ? "reconnected to the queue's server"
                        : "lost the connection to the queue's server: waiting for it");
-    return link->was_up = is_up;
+    return connection->was_up = is_up;
 }
 
 /* Leaves an existing stream as it is: its administrator may have set other limits. */
-static natsStatus make_stream(struct link *link, const char *name, const char *subject) {
+static natsStatus make_stream(struct connection *connection, const char *name, const char *subject) {
     jsStreamConfig config;
     jsStreamInfo *info = NULL;
-    natsStatus status = js_GetStreamInfo(&info, link->js, name, NULL, NULL);
+    natsStatus status = js_GetStreamInfo(&info, connection->js, name, NULL, NULL);
     jsStreamInfo_Destroy(info);
     if (status == NATS_OK)
         return status;
@@ -242,54 +242,54 @@ static natsStatus make_stream(struct link *link, const char *name, const char *s
     config.Retention = js_WorkQueuePolicy;
     config.Storage = js_FileStorage;
     config.Duplicates = duplicates_ns;
-    return js_AddStream(NULL, link->js, &config, NULL, NULL);
+    return js_AddStream(NULL, connection->js, &config, NULL, NULL);
 }
 
-static natsStatus bind_store(struct link *link, const char *name, bool make, kvStore **store) {
+static natsStatus bind_store(struct connection *connection, const char *name, bool make, kvStore **store) {
     kvConfig config;
-    natsStatus status = *store != NULL ? NATS_OK : js_KeyValue(store, link->js, name);
+    natsStatus status = *store != NULL ? NATS_OK : js_KeyValue(store, connection->js, name);
     if (!make || status != NATS_NOT_FOUND)
         return status;
     kvConfig_Init(&config);
     config.Bucket = name;
     config.History = 1;
-    return js_CreateKeyValue(store, link->js, &config);
+    return js_CreateKeyValue(store, connection->js, &config);
 }
 
-int link_bind(struct link *link, bool make, struct error *error) {
-    natsStatus status = bind_store(link, QUEUE_RUNS, make, &link->runs);
+int connection_bind_streams(struct connection *connection, bool make, struct error *error) {
+    natsStatus status = bind_store(connection, QUEUE_RUNS, make, &connection->runs);
     if (status == NATS_OK)
-        status = bind_store(link, QUEUE_FILES, make, &link->files);
+        status = bind_store(connection, QUEUE_FILES, make, &connection->files);
     if (make && status == NATS_OK)
-        status = make_stream(link, QUEUE_TRIALS, "evotile.trial.>");
+        status = make_stream(connection, QUEUE_TRIALS, "evotile.trial.>");
     if (make && status == NATS_OK)
-        status = make_stream(link, QUEUE_RESULTS, "evotile.result.>");
+        status = make_stream(connection, QUEUE_RESULTS, "evotile.result.>");
     if (status == NATS_NOT_FOUND && !make)
         return 1;
     return status == NATS_OK
                ? 0
-               : link_fail(status, "cannot use JetStream on the queue's server", error);
+               : connection_fail(status, "cannot use JetStream on the queue's server", error);
 }
 
 /* ---- messages ---- */
 
-void link_subject(char subject[QUEUE_SUBJECT_SIZE], const char *kind, const char *id) {
+void subject_print(char subject[QUEUE_SUBJECT_SIZE], const char *kind, const char *id) {
     snprintf(subject, QUEUE_SUBJECT_SIZE, "evotile.%s.%s", kind, id);
 }
 
-void link_id(char id[QUEUE_ID_SIZE]) {
+void random_id(char id[QUEUE_ID_SIZE]) {
     uint64_t digits;
     if (getrandom(&digits, sizeof digits, 0) != sizeof digits)
         BUG("no random numbers");
     snprintf(id, QUEUE_ID_SIZE, "%016llx", (unsigned long long)digits);
 }
 
-natsMsg *link_message(const char *kind, const char *id, const char *mark, const char *line) {
+natsMsg *message_new(const char *kind, const char *id, const char *message_id, const char *line) {
     char subject[QUEUE_SUBJECT_SIZE];
     natsMsg *message = NULL;
-    link_subject(subject, kind, id);
+    subject_print(subject, kind, id);
     if (natsMsg_Create(&message, subject, NULL, line, (int)strlen(line)) != NATS_OK ||
-        natsMsgHeader_Set(message, "Nats-Msg-Id", mark) != NATS_OK)
+        natsMsgHeader_Set(message, "Nats-Msg-Id", message_id) != NATS_OK)
         BUG("out of memory");
     return message;
 }
@@ -300,7 +300,7 @@ static bool is_control(unsigned long letter) {
 }
 
 /* The character that a JSON escape stands for, and the escape's length. */
-static unsigned long escaped(const char *escape, int *length) {
+static unsigned long escaped_character(const char *escape, int *length) {
     static const char letters[] = "bfnrt", controls[] = "\b\f\n\r\t";
     char digits[5] = "";
     *length = 2;
@@ -313,7 +313,7 @@ static unsigned long escaped(const char *escape, int *length) {
     return letter != NULL ? (unsigned long)controls[letter - letters] : ' ';
 }
 
-const char *link_control(const char *text, int *length) {
+const char *find_control_character(const char *text, int *length) {
     for (; *text != '\0'; text += *length) {
         unsigned long letter = (unsigned char)*text;
         *length = 1;
@@ -324,7 +324,7 @@ const char *link_control(const char *text, int *length) {
         } else if (letter >= 0x80) { /* a byte of another multibyte character */
             letter = ' ';
         } else if (letter == '\\' && text[1] != '\0') {
-            letter = escaped(text, length);
+            letter = escaped_character(text, length);
         }
         if (is_control(letter))
             return text;
@@ -335,19 +335,19 @@ const char *link_control(const char *text, int *length) {
 /* Keeps line ends and tabs: a compiler's messages have several lines. */
 static void blank_controls(char *text) {
     int length = 0;
-    for (char *at = text; (at = (char *)link_control(at, &length)) != NULL; at += length)
+    for (char *at = text; (at = (char *)find_control_character(at, &length)) != NULL; at += length)
         if (strncmp(at, "\\n", 2) != 0 && strncmp(at, "\\t", 2) != 0)
             memset(at, ' ', (size_t)length);
 }
 
-char *link_text(natsMsg *message, char mark[QUEUE_MARK_SIZE]) {
+char *message_text(natsMsg *message, char message_id[MESSAGE_ID_SIZE]) {
     const char *value = NULL;
     int length = natsMsg_GetDataLength(message);
     if (length > QUEUE_MESSAGE_MAX ||
         natsMsgHeader_Get(message, "Nats-Msg-Id", &value) != NATS_OK || value == NULL ||
-        strlen(value) >= QUEUE_MARK_SIZE)
+        strlen(value) >= MESSAGE_ID_SIZE)
         return NULL;
-    strcpy(mark, value);
+    strcpy(message_id, value);
     char *text = strndup(natsMsg_GetData(message), (size_t)length);
     if (text == NULL)
         BUG("out of memory");

@@ -40,18 +40,18 @@
 #include <stdint.h>
 
 /* Increment it when a message changes. */
-enum { QUEUE_PROTOCOL = 4 };
+enum { QUEUE_PROTOCOL_VERSION = 4 };
 
 enum {
     QUEUE_ID_SIZE = 17,          /* of a run or a worker */
-    QUEUE_MARK_SIZE = 48,        /* of a message id */
+    MESSAGE_ID_SIZE = 48,        /* of a message id */
     QUEUE_MESSAGE_MAX = 1 << 20, /* bytes; longer messages are dropped */
     QUEUE_DELIVERIES_MAX = 3,    /* after so many deliveries without a result: a dead letter: its
                                     trial gets the verdict crashed */
     QUEUE_SUBJECT_SIZE = 64,
 };
 
-struct link_settings {
+struct connection_settings {
     const char *url;         /* nats://HOST:4222 or tls://..., with user:password@ or token@ */
     const char *credentials; /* a file that only its owner can read (set_credentials in
                                 connection.c lists the formats); NULL: none */
@@ -59,20 +59,20 @@ struct link_settings {
     bool insecure;           /* allows another host without credentials */
 };
 
-struct link;
+struct connection;
 
 /* Another host without credentials is an error unless `insecure`. One connection per process. */
-struct link *link_open(const struct link_settings *settings, struct error *error);
-void link_close(struct link *link);
+struct connection *connection_open(const struct connection_settings *settings, struct error *error);
+void connection_close(struct connection *connection);
 
 /* True if the server is connected; logs each change. */
-bool link_is_up(struct link *link);
+bool connection_is_up(struct connection *connection);
 
 /* Finds the first control character (C0, DEL, C1) in a JSON text, raw or as an escape, since a
    terminal would interpret it. Sets `length` to its size in bytes. NULL: there is none. */
-const char *link_control(const char *text, int *length);
+const char *find_control_character(const char *text, int *length);
 
 /* Fills `id` with 16 random hexadecimal digits. */
-void link_id(char id[QUEUE_ID_SIZE]);
+void random_id(char id[QUEUE_ID_SIZE]);
 
 #endif

@@ -7,7 +7,7 @@
 
 enum { CAPACITY_MAX = 100000 };
 
-static char *printed(cJSON *object) {
+static char *print_and_delete(cJSON *object) {
     char *text = cJSON_PrintUnformatted(object);
     cJSON_Delete(object);
     if (text == NULL)
@@ -17,24 +17,24 @@ static char *printed(cJSON *object) {
 
 /* ---- checks ---- */
 
-static int read_protocol(const struct json *root, struct error *error) {
+static int read_protocol_version(const struct json *root, struct error *error) {
     struct json value;
     int64_t protocol;
-    if (json_need(root, "protocol", &value, error) < 0 ||
+    if (json_require(root, "protocol", &value, error) < 0 ||
         json_integer(&value, &protocol, error) < 0)
         return -1;
-    return protocol == QUEUE_PROTOCOL
+    return protocol == QUEUE_PROTOCOL_VERSION
                ? 0
                : error_input(error,
                              "its evotile speaks protocol %lld of the queue, this one protocol %d: "
                              "install the same evotile on all hosts",
-                             (long long)protocol, QUEUE_PROTOCOL);
+                             (long long)protocol, QUEUE_PROTOCOL_VERSION);
 }
 
 static int read_count(const struct json *object, const char *key, int64_t least, int64_t most,
                       int64_t *count, struct error *error) {
     struct json value;
-    if (json_need(object, key, &value, error) < 0 || json_integer(&value, count, error) < 0)
+    if (json_require(object, key, &value, error) < 0 || json_integer(&value, count, error) < 0)
         return -1;
     return *count >= least && *count <= most
                ? 0
@@ -44,14 +44,14 @@ static int read_count(const struct json *object, const char *key, int64_t least,
 
 static int read_flag(const struct json *object, const char *key, bool *flag, struct error *error) {
     struct json value;
-    return json_need(object, key, &value, error) < 0 ? -1 : json_bool(&value, flag, error);
+    return json_require(object, key, &value, error) < 0 ? -1 : json_bool(&value, flag, error);
 }
 
 /* Rejects control characters before the parser runs: its error messages quote the text. */
-static int read_plain(struct json_document *document, const char *what, const char *text,
+static int parse_checked(struct json_document *document, const char *what, const char *text,
                       struct error *error) {
     int length;
-    if (link_control(text, &length) != NULL)
+    if (find_control_character(text, &length) != NULL)
         return error_input(error, "%s contains a control character", what);
     return json_read_text(document, what, text, error);
 }
@@ -67,7 +67,7 @@ static int read_id(const struct json *object, const char *key, char id[QUEUE_ID_
 }
 
 /* True for a relative path without ".", ".." and empty parts: it stays inside its folder. */
-static bool is_inside(const char *path) {
+static bool is_relative_inside(const char *path) {
     for (const char *part = path;; part++) {
         size_t length = strcspn(part, "/");
         if (length == 0 || (length == 1 && *part == '.') ||
@@ -81,7 +81,7 @@ static bool is_inside(const char *path) {
 
 /* ---- platforms ---- */
 
-bool queue_place_same(const struct queue_place *a, const struct queue_place *b, char why[256]) {
+bool platform_same(const struct platform *a, const struct platform *b, char why[256]) {
     const char *const parts[][3] = {{"device", a->device.name, b->device.name},
                                     {"driver", a->device.driver, b->device.driver},
                                     {"NVRTC", a->nvrtc, b->nvrtc},
@@ -96,7 +96,7 @@ bool queue_place_same(const struct queue_place *a, const struct queue_place *b, 
 }
 
 /* A protocol message as a JSON object, to nest it in another. Frees `line`. */
-static cJSON *wire_json(char *line) {
+static cJSON *message_json(char *line) {
     cJSON *object = cJSON_Parse(line);
     free(line);
     if (object == NULL)
@@ -104,12 +104,12 @@ static cJSON *wire_json(char *line) {
     return object;
 }
 
-static int read_wire(const struct json *object, enum wire_kind kind, struct wire_message *message,
+static int read_message(const struct json *object, enum protocol_message_kind kind, struct protocol_message *message,
                      struct error *error) {
     char *line = cJSON_PrintUnformatted(object->value);
     if (line == NULL)
         BUG("out of memory");
-    int status = wire_read(line, message, error);
+    int status = protocol_read(line, message, error);
     free(line);
     if (status < 0 || message->kind == kind)
         return status;
@@ -118,39 +118,39 @@ static int read_wire(const struct json *object, enum wire_kind kind, struct wire
     return json_error(object, error, "is another message");
 }
 
-static cJSON *place_json(const struct queue_place *place) {
+static cJSON *platform_json(const struct platform *platform) {
     cJSON *object = cJSON_CreateObject();
-    cJSON_AddItemToObject(object, "device", wire_json(wire_print_device(&place->device)));
-    cJSON_AddStringToObject(object, "nvrtc", place->nvrtc);
-    cJSON_AddStringToObject(object, "method", place->method);
+    cJSON_AddItemToObject(object, "device", message_json(protocol_print_device(&platform->device)));
+    cJSON_AddStringToObject(object, "nvrtc", platform->nvrtc);
+    cJSON_AddStringToObject(object, "method", platform->method);
     return object;
 }
 
-static int read_place(const struct json *root, struct queue_place *place, struct error *error) {
+static int read_platform(const struct json *root, struct platform *platform, struct error *error) {
     static const char *const keys[] = {"device", "nvrtc", "method", NULL};
     struct json object, device;
-    struct wire_message message;
-    if (json_need(root, "place", &object, error) < 0 || json_only(&object, keys, error) < 0 ||
-        json_need(&object, "device", &device, error) < 0 ||
-        json_copy_text(&object, "nvrtc", place->nvrtc, sizeof place->nvrtc, error) < 0 ||
-        json_copy_text(&object, "method", place->method, sizeof place->method, error) < 0 ||
-        read_wire(&device, WIRE_DEVICE, &message, error) < 0)
+    struct protocol_message message;
+    if (json_require(root, "place", &object, error) < 0 || json_check_keys(&object, keys, error) < 0 ||
+        json_require(&object, "device", &device, error) < 0 ||
+        json_copy_text(&object, "nvrtc", platform->nvrtc, sizeof platform->nvrtc, error) < 0 ||
+        json_copy_text(&object, "method", platform->method, sizeof platform->method, error) < 0 ||
+        read_message(&device, PROTOCOL_DEVICE, &message, error) < 0)
         return -1;
-    place->device = message.device;
+    platform->device = message.device;
     return 0;
 }
 
 /* ---- descriptions ---- */
 
-char *description_print(const struct description *description) {
+char *run_description_print(const struct run_description *description) {
     cJSON *root = cJSON_CreateObject();
     char hash[HASH_TEXT_SIZE];
-    cJSON_AddNumberToObject(root, "protocol", QUEUE_PROTOCOL);
+    cJSON_AddNumberToObject(root, "protocol", QUEUE_PROTOCOL_VERSION);
     cJSON_AddStringToObject(root, "run", description->id);
     cJSON_AddStringToObject(root, "name", description->name);
-    cJSON_AddNumberToObject(root, "patience_s", description->patience_s);
-    if (description->placed)
-        cJSON_AddItemToObject(root, "place", place_json(&description->place));
+    cJSON_AddNumberToObject(root, "patience_s", description->ack_wait_s);
+    if (description->has_platform)
+        cJSON_AddItemToObject(root, "place", platform_json(&description->platform));
     cJSON *files = cJSON_AddArrayToObject(root, "files");
     for (int f = 0; f < description->file_count; f++) {
         cJSON *file = cJSON_CreateObject();
@@ -161,27 +161,27 @@ char *description_print(const struct description *description) {
     }
     cJSON *champions = cJSON_AddArrayToObject(root, "champions");
     for (int c = 0; c < description->champion_count; c++)
-        cJSON_AddItemToArray(champions, wire_json(wire_print_champion(&description->champions[c])));
-    return printed(root);
+        cJSON_AddItemToArray(champions, message_json(protocol_print_champion(&description->champions[c])));
+    return print_and_delete(root);
 }
 
-static int read_file(const struct json *object, struct queue_file *file, struct error *error) {
+static int read_file(const struct json *object, struct run_file *file, struct error *error) {
     static const char *const keys[] = {"path", "bytes", "hash", NULL};
     char hash[HASH_TEXT_SIZE];
-    if (json_only(object, keys, error) < 0 ||
+    if (json_check_keys(object, keys, error) < 0 ||
         json_copy_text(object, "path", file->path, sizeof file->path, error) < 0 ||
         read_count(object, "bytes", 0, INT64_C(1) << 30, &file->bytes, error) < 0 ||
         json_copy_text(object, "hash", hash, sizeof hash, error) < 0)
         return -1;
-    if (!is_inside(file->path))
+    if (!is_relative_inside(file->path))
         return json_error(object, error, "\"path\" leads out of the run's folder");
     return hash_parse(&file->hash, hash) ? 0 : json_error(object, error, "\"hash\" is not a hash");
 }
 
-static int read_files(const struct json *root, struct description *description,
+static int read_files(const struct json *root, struct run_description *description,
                       struct error *error) {
     struct json files;
-    if (json_need(root, "files", &files, error) < 0 || json_is_array(&files, error) < 0)
+    if (json_require(root, "files", &files, error) < 0 || json_is_array(&files, error) < 0)
         return -1;
     int count = json_count(&files);
     if (count < 1 || count > QUEUE_FILES_MAX)
@@ -197,18 +197,18 @@ static int read_files(const struct json *root, struct description *description,
     return 0;
 }
 
-static int read_champions(const struct json *root, struct description *description,
+static int read_champions(const struct json *root, struct run_description *description,
                           struct error *error) {
     struct json champions;
-    struct wire_message message;
-    if (json_need(root, "champions", &champions, error) < 0 || json_is_array(&champions, error) < 0)
+    struct protocol_message message;
+    if (json_require(root, "champions", &champions, error) < 0 || json_is_array(&champions, error) < 0)
         return -1;
     int count = json_count(&champions);
     if (count > CASES_MAX)
         return json_error(&champions, error, "must have at most %d champions", CASES_MAX);
     for (; description->champion_count < count; description->champion_count++) {
         struct json champion = json_at(&champions, description->champion_count);
-        if (read_wire(&champion, WIRE_CHAMPION, &message, error) < 0)
+        if (read_message(&champion, PROTOCOL_CHAMPION, &message, error) < 0)
             return -1;
         if (!(message.champion.score_us > 0))
             return json_error(&champion, error, "has no score");
@@ -217,38 +217,38 @@ static int read_champions(const struct json *root, struct description *descripti
     return 0;
 }
 
-static int read_description(const struct json *root, struct description *description,
+static int read_description(const struct json *root, struct run_description *description,
                             struct error *error) {
     static const char *const keys[] = {"protocol", "run",   "name",      "patience_s",
                                        "place",    "files", "champions", NULL};
-    struct json place, patience;
-    if (json_is_object(root, error) < 0 || read_protocol(root, error) < 0 ||
-        json_only(root, keys, error) < 0 || read_id(root, "run", description->id, error) < 0 ||
+    struct json platform, patience;
+    if (json_is_object(root, error) < 0 || read_protocol_version(root, error) < 0 ||
+        json_check_keys(root, keys, error) < 0 || read_id(root, "run", description->id, error) < 0 ||
         json_copy_text(root, "name", description->name, sizeof description->name, error) < 0 ||
-        json_need(root, "patience_s", &patience, error) < 0 ||
-        json_number(&patience, &description->patience_s, error) < 0 ||
+        json_require(root, "patience_s", &patience, error) < 0 ||
+        json_number(&patience, &description->ack_wait_s, error) < 0 ||
         read_files(root, description, error) < 0 || read_champions(root, description, error) < 0)
         return -1;
-    if (!(description->patience_s >= 0.1 && description->patience_s <= 3600))
+    if (!(description->ack_wait_s >= 0.1 && description->ack_wait_s <= 3600))
         return json_error(&patience, error, "must be from 0.1 to 3600");
-    description->placed = json_find(root, "place", &place);
-    return description->placed ? read_place(root, &description->place, error) : 0;
+    description->has_platform = json_find(root, "place", &platform);
+    return description->has_platform ? read_platform(root, &description->platform, error) : 0;
 }
 
-int description_parse(struct description *description, const char *text, struct error *error) {
+int run_description_parse(struct run_description *description, const char *text, struct error *error) {
     struct json_document document;
-    *description = (struct description){0};
-    if (read_plain(&document, "a run's description", text, error) < 0)
+    *description = (struct run_description){0};
+    if (parse_checked(&document, "a run's description", text, error) < 0)
         return -1;
     struct json root = json_root(&document);
     int status = read_description(&root, description, error);
     json_release(&document);
     if (status < 0)
-        description_release(description);
+        run_description_release(description);
     return status;
 }
 
-void description_release(struct description *description) {
+void run_description_release(struct run_description *description) {
     free(description->files);
     description->files = NULL;
     description->file_count = 0;
@@ -256,56 +256,56 @@ void description_release(struct description *description) {
 
 /* ---- heartbeats ---- */
 
-char *beat_print(const struct beat *beat) {
+char *heartbeat_print(const struct heartbeat *heartbeat) {
     cJSON *root = cJSON_CreateObject();
-    cJSON_AddNumberToObject(root, "protocol", QUEUE_PROTOCOL);
-    cJSON_AddStringToObject(root, "worker", beat->worker);
-    cJSON_AddStringToObject(root, "host", beat->host);
-    cJSON_AddItemToObject(root, "place", place_json(&beat->place));
-    cJSON_AddNumberToObject(root, "devices", beat->devices);
-    cJSON_AddNumberToObject(root, "capacity", beat->capacity);
-    cJSON_AddNumberToObject(root, "in_flight", beat->in_flight);
-    cJSON_AddBoolToObject(root, "leaving", beat->leaving);
-    return printed(root);
+    cJSON_AddNumberToObject(root, "protocol", QUEUE_PROTOCOL_VERSION);
+    cJSON_AddStringToObject(root, "worker", heartbeat->worker);
+    cJSON_AddStringToObject(root, "host", heartbeat->host);
+    cJSON_AddItemToObject(root, "place", platform_json(&heartbeat->platform));
+    cJSON_AddNumberToObject(root, "devices", heartbeat->devices);
+    cJSON_AddNumberToObject(root, "capacity", heartbeat->capacity);
+    cJSON_AddNumberToObject(root, "in_flight", heartbeat->in_flight);
+    cJSON_AddBoolToObject(root, "leaving", heartbeat->leaving);
+    return print_and_delete(root);
 }
 
 /* Reads who sent it, even if the rest is invalid. */
-static void read_sender(const struct json *root, struct beat *beat) {
+static void read_sender(const struct json *root, struct heartbeat *heartbeat) {
     struct error ignored;
-    if (read_id(root, "worker", beat->worker, &ignored) < 0 ||
-        json_copy_text(root, "host", beat->host, sizeof beat->host, &ignored) < 0)
-        *beat->worker = *beat->host = '\0';
+    if (read_id(root, "worker", heartbeat->worker, &ignored) < 0 ||
+        json_copy_text(root, "host", heartbeat->host, sizeof heartbeat->host, &ignored) < 0)
+        *heartbeat->worker = *heartbeat->host = '\0';
 }
 
-static int read_beat(const struct json *root, struct beat *beat, struct error *error) {
+static int read_heartbeat(const struct json *root, struct heartbeat *heartbeat, struct error *error) {
     static const char *const keys[] = {"protocol", "worker",    "host",    "place", "devices",
                                        "capacity", "in_flight", "leaving", NULL};
     int64_t devices, capacity, in_flight;
     if (json_is_object(root, error) < 0)
         return -1;
-    read_sender(root, beat);
-    if (read_protocol(root, error) < 0 || json_only(root, keys, error) < 0 ||
-        read_id(root, "worker", beat->worker, error) < 0 ||
-        json_copy_text(root, "host", beat->host, sizeof beat->host, error) < 0 ||
-        read_place(root, &beat->place, error) < 0 ||
+    read_sender(root, heartbeat);
+    if (read_protocol_version(root, error) < 0 || json_check_keys(root, keys, error) < 0 ||
+        read_id(root, "worker", heartbeat->worker, error) < 0 ||
+        json_copy_text(root, "host", heartbeat->host, sizeof heartbeat->host, error) < 0 ||
+        read_platform(root, &heartbeat->platform, error) < 0 ||
         read_count(root, "devices", 0, DEVICES_MAX, &devices, error) < 0 ||
         read_count(root, "capacity", 0, CAPACITY_MAX, &capacity, error) < 0 ||
         read_count(root, "in_flight", 0, CAPACITY_MAX, &in_flight, error) < 0 ||
-        read_flag(root, "leaving", &beat->leaving, error) < 0)
+        read_flag(root, "leaving", &heartbeat->leaving, error) < 0)
         return -1;
-    beat->devices = (int)devices;
-    beat->capacity = (int)capacity;
-    beat->in_flight = (int)in_flight;
+    heartbeat->devices = (int)devices;
+    heartbeat->capacity = (int)capacity;
+    heartbeat->in_flight = (int)in_flight;
     return 0;
 }
 
-int beat_parse(struct beat *beat, const char *text, struct error *error) {
+int heartbeat_parse(struct heartbeat *heartbeat, const char *text, struct error *error) {
     struct json_document document;
-    *beat = (struct beat){0};
-    if (read_plain(&document, "a worker's heartbeat", text, error) < 0)
+    *heartbeat = (struct heartbeat){0};
+    if (parse_checked(&document, "a worker's heartbeat", text, error) < 0)
         return -1;
     struct json root = json_root(&document);
-    int status = read_beat(&root, beat, error);
+    int status = read_heartbeat(&root, heartbeat, error);
     json_release(&document);
     return status;
 }

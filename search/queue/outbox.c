@@ -8,15 +8,15 @@
 
 enum { PENDING_MAX = 65536 };
 
-static const double again_s = 5;
+static const double resend_after_s = 5;
 
 struct outbox {
-    struct link *link;
+    struct connection *connection;
     jsCtx *js; /* its own context, with on_publish_ack as handler */
     char run[QUEUE_ID_SIZE], session[QUEUE_ID_SIZE];
     int64_t serials;
     int count, room;
-    struct sent *items;
+    struct outbox_request *items;
     /* Written by the library's thread: serials of requests that the server has stored. */
     pthread_mutex_t lock;
     int stored_count, stored_room;
@@ -32,18 +32,18 @@ static void *grown(void *items, int count, size_t size) {
 }
 
 /* Runs in the library's thread. Failed requests (`bad`) are resent by outbox_send's timeout. */
-static void on_stored(jsCtx *js, natsMsg *message, jsPubAck *good, jsPubAckErr *bad,
+static void on_publish_ack(jsCtx *js, natsMsg *message, jsPubAck *good, jsPubAckErr *bad,
                       void *context) {
     struct outbox *outbox = context;
-    const char *mark = NULL;
+    const char *message_id = NULL;
     (void)js;
-    if (good != NULL && natsMsgHeader_Get(message, "Nats-Msg-Id", &mark) == NATS_OK) {
+    if (good != NULL && natsMsgHeader_Get(message, "Nats-Msg-Id", &message_id) == NATS_OK) {
         pthread_mutex_lock(&outbox->lock);
         if (outbox->stored_count == outbox->stored_room) {
             outbox->stored_room = 2 * outbox->stored_room + 64;
             outbox->stored = grown(outbox->stored, outbox->stored_room, sizeof *outbox->stored);
         }
-        outbox->stored[outbox->stored_count++] = strtoll(strchr(mark, '-') + 1, NULL, 10);
+        outbox->stored[outbox->stored_count++] = strtoll(strchr(message_id, '-') + 1, NULL, 10);
         pthread_mutex_unlock(&outbox->lock);
     } else if (bad != NULL && bad->ErrCode != 0 && bad->ErrText != NULL) {
         pthread_mutex_lock(&outbox->lock);
@@ -53,23 +53,23 @@ static void on_stored(jsCtx *js, natsMsg *message, jsPubAck *good, jsPubAckErr *
     natsMsg_Destroy(message);
 }
 
-struct outbox *outbox_new(struct link *link, const char *run, struct error *error) {
+struct outbox *outbox_new(struct connection *connection, const char *run, struct error *error) {
     struct outbox *outbox = calloc(1, sizeof *outbox);
     jsOptions options;
     if (outbox == NULL)
         BUG("out of memory");
-    outbox->link = link;
+    outbox->connection = connection;
     snprintf(outbox->run, sizeof outbox->run, "%s", run);
-    link_id(outbox->session);
+    random_id(outbox->session);
     pthread_mutex_init(&outbox->lock, NULL);
     jsOptions_Init(&options);
     options.PublishAsync.MaxPending = PENDING_MAX;
-    options.PublishAsync.AckHandler = on_stored;
+    options.PublishAsync.AckHandler = on_publish_ack;
     options.PublishAsync.AckHandlerClosure = outbox;
-    natsStatus status = natsConnection_JetStream(&outbox->js, link->connection, &options);
+    natsStatus status = natsConnection_JetStream(&outbox->js, connection->nats, &options);
     if (status == NATS_OK)
         return outbox;
-    link_fail(status, "the queue accepts no requests", error);
+    connection_fail(status, "the queue accepts no requests", error);
     outbox_stop(outbox);
     outbox_free(outbox);
     return NULL;
@@ -86,7 +86,7 @@ void outbox_free(struct outbox *outbox) {
     if (outbox == NULL)
         return;
     while (outbox->count > 0)
-        outbox_done(outbox, outbox->items);
+        outbox_remove(outbox, outbox->items);
     pthread_mutex_destroy(&outbox->lock);
     free(outbox->stored);
     free(outbox->items);
@@ -94,87 +94,87 @@ void outbox_free(struct outbox *outbox) {
 }
 
 void outbox_add(struct outbox *outbox, const struct trial_request *request) {
-    struct trial_request ours = *request;
+    struct trial_request copy = *request;
     if (outbox->count == outbox->room) {
         outbox->room = 2 * outbox->room + 64;
         outbox->items = grown(outbox->items, outbox->room, sizeof *outbox->items);
     }
-    outbox->items[outbox->count++] = (struct sent){.serial = outbox->serials++,
+    outbox->items[outbox->count++] = (struct outbox_request){.serial = outbox->serials++,
                                                    .number = request->number,
                                                    .goal = request->goal,
                                                    .genome = request->genome,
-                                                   .line = wire_print_request(request)};
-    trial_request_release(&ours);
+                                                   .line = protocol_print_request(request)};
+    trial_request_release(&copy);
 }
 
-static struct sent *find_serial(struct outbox *outbox, int64_t serial) {
+static struct outbox_request *find_by_serial(struct outbox *outbox, int64_t serial) {
     for (int i = 0; i < outbox->count; i++)
         if (outbox->items[i].serial == serial)
             return &outbox->items[i];
     return NULL;
 }
 
-static void note_stored(struct outbox *outbox) {
+static void apply_acknowledgements(struct outbox *outbox) {
     pthread_mutex_lock(&outbox->lock);
     while (outbox->stored_count > 0) {
-        struct sent *sent = find_serial(outbox, outbox->stored[--outbox->stored_count]);
-        if (sent != NULL)
-            sent->stored = true;
+        struct outbox_request *pending = find_by_serial(outbox, outbox->stored[--outbox->stored_count]);
+        if (pending != NULL)
+            pending->stored = true;
     }
     if (*outbox->refused != '\0')
-        link_refused_for(outbox->link, "requests", outbox->refused);
+        connection_warn_rejected_because(outbox->connection, "requests", outbox->refused);
     *outbox->refused = '\0';
     pthread_mutex_unlock(&outbox->lock);
 }
 
 void outbox_send(struct outbox *outbox) {
-    char mark[QUEUE_MARK_SIZE];
+    char message_id[MESSAGE_ID_SIZE];
     double now = clock_seconds();
-    note_stored(outbox);
+    apply_acknowledgements(outbox);
     for (int i = 0; i < outbox->count; i++) {
-        struct sent *sent = &outbox->items[i];
-        if (sent->stored || (sent->published > 0 && now - sent->published < again_s))
+        struct outbox_request *pending = &outbox->items[i];
+        if (pending->stored || (pending->last_published > 0 && now - pending->last_published < resend_after_s))
             continue;
-        snprintf(mark, sizeof mark, "%s-%lld", outbox->session, (long long)sent->serial);
-        natsMsg *message = link_message("trial", outbox->run, mark, sent->line);
+        snprintf(message_id, sizeof message_id, "%s-%lld", outbox->session, (long long)pending->serial);
+        natsMsg *message = message_new("trial", outbox->run, message_id, pending->line);
         js_PublishMsgAsync(outbox->js, &message, NULL);
         natsMsg_Destroy(message);
-        sent->published = now;
+        pending->last_published = now;
     }
 }
 
-struct sent *outbox_find(struct outbox *outbox, const char *mark) {
+struct outbox_request *outbox_find(struct outbox *outbox, const char *message_id) {
     size_t length = strlen(outbox->session);
-    return strncmp(mark, outbox->session, length) == 0 && mark[length] == '-'
-               ? find_serial(outbox, strtoll(mark + length + 1, NULL, 10))
+    return strncmp(message_id, outbox->session, length) == 0 && message_id[length] == '-'
+               ? find_by_serial(outbox, strtoll(message_id + length + 1, NULL, 10))
                : NULL;
 }
 
-void outbox_done(struct outbox *outbox, struct sent *sent) {
-    free(sent->line);
-    *sent = outbox->items[--outbox->count];
+void outbox_remove(struct outbox *outbox, struct outbox_request *pending) {
+    free(pending->line);
+    *pending = outbox->items[--outbox->count];
 }
 
-void outbox_again(struct outbox *outbox) {
-    note_stored(outbox);
+void outbox_resend_all(struct outbox *outbox) {
+    apply_acknowledgements(outbox);
     for (int i = 0; i < outbox->count; i++) {
         outbox->items[i].stored = false;
-        outbox->items[i].published = 0;
+        outbox->items[i].last_published = 0;
     }
 }
 
-void outbox_renew(struct outbox *outbox, struct sent *sent) {
-    sent->serial = outbox->serials++;
-    sent->stored = false;
-    sent->published = 0;
+void outbox_renew_id(struct outbox *outbox, struct outbox_request *pending) {
+    pending->serial = outbox->serials++;
+    pending->stored = false;
+    pending->last_published = 0;
 }
 
-int outbox_renew_stored(struct outbox *outbox) {
+int outbox_renew_acknowledged(struct outbox *outbox) {
     int count = 0;
-    note_stored(outbox);
+    apply_acknowledgements(outbox);
     for (int i = 0; i < outbox->count; i++)
         if (outbox->items[i].stored) {
-            outbox_renew(outbox, &outbox->items[i]);
+            outbox_renew_id(outbox, &outbox->items[i]);
             count++;
         }
     return count;

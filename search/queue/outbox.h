@@ -15,20 +15,20 @@
 #include "queue/server.h"
 #include "trial/trial.h"
 
-struct sent {
+struct outbox_request {
     int64_t serial; /* its message id is SESSION-SERIAL */
     int64_t number; /* of the trial */
     int goal;
     struct genome genome;
     char *line;
     bool stored;      /* acknowledged by the server */
-    double published; /* clock_seconds; 0: not yet */
+    double last_published; /* clock_seconds; 0: not yet */
 };
 
 struct outbox;
 
 /* `run` is the run's id. */
-struct outbox *outbox_new(struct link *link, const char *run, struct error *error);
+struct outbox *outbox_new(struct connection *connection, const char *run, struct error *error);
 /* Call outbox_stop before the connection is closed, since the library frees no message afterwards;
    and outbox_free after it, since the library's thread reports acknowledgements until then. */
 void outbox_stop(struct outbox *outbox);
@@ -37,13 +37,13 @@ void outbox_free(struct outbox *outbox);
 void outbox_add(struct outbox *outbox, const struct trial_request *request);
 void outbox_send(struct outbox *outbox);
 /* The request with that message id; NULL: it has its result, or belongs to an earlier session. */
-struct sent *outbox_find(struct outbox *outbox, const char *mark);
-void outbox_done(struct outbox *outbox, struct sent *sent);
+struct outbox_request *outbox_find(struct outbox *outbox, const char *message_id);
+void outbox_remove(struct outbox *outbox, struct outbox_request *pending);
 /* Publishes all again with their message ids: for a server that may have lost them. */
-void outbox_again(struct outbox *outbox);
+void outbox_resend_all(struct outbox *outbox);
 /* Gives the request a new message id and publishes it again: its result was unusable. */
-void outbox_renew(struct outbox *outbox, struct sent *sent);
+void outbox_renew_id(struct outbox *outbox, struct outbox_request *pending);
 /* Does the same with all requests that the server has acknowledged; returns how many. */
-int outbox_renew_stored(struct outbox *outbox);
+int outbox_renew_acknowledged(struct outbox *outbox);
 
 #endif

@@ -10,8 +10,8 @@ enum { CHUNK_BYTES = 512 << 10, KEY_SIZE = 96 };
 
 static const size_t file_max = (size_t)1 << 30;
 
-static void chunk_key(char key[KEY_SIZE], const struct description *description,
-                      const struct queue_file *file, int64_t chunk) {
+static void chunk_key(char key[KEY_SIZE], const struct run_description *description,
+                      const struct run_file *file, int64_t chunk) {
     char hash[HASH_TEXT_SIZE];
     snprintf(key, KEY_SIZE, "%s.%s.%lld", description->id, hash_print(file->hash, hash),
              (long long)chunk);
@@ -19,11 +19,11 @@ static void chunk_key(char key[KEY_SIZE], const struct description *description,
 
 /* ---- listing ---- */
 
-static int add_file(struct description *description, const char *folder, const char *name,
+static int add_file(struct run_description *description, const char *folder, const char *name,
                     struct error *error) {
     char path[PATH_SIZE];
     size_t size;
-    struct queue_file file = {0};
+    struct run_file file = {0};
     if (strlen(name) >= sizeof file.path || description->file_count == QUEUE_FILES_MAX)
         return error_input(error,
                            "%s/%s: a queue takes names of less than %d bytes and at most %d files",
@@ -45,7 +45,7 @@ static int add_file(struct description *description, const char *folder, const c
     return 0;
 }
 
-static int add_tree(struct description *description, const char *folder, const char *below,
+static int add_tree(struct run_description *description, const char *folder, const char *below,
                     struct error *error) {
     char path[PATH_SIZE];
     char name[PATH_SIZE];
@@ -67,7 +67,7 @@ static int add_tree(struct description *description, const char *folder, const c
     return status;
 }
 
-int parcel_list(struct description *description, const char *folder, struct error *error) {
+int file_transfer_list(struct run_description *description, const char *folder, struct error *error) {
     return add_tree(description, folder, "config.json", error) < 0
                ? -1
                : add_tree(description, folder, "template", error);
@@ -75,8 +75,8 @@ int parcel_list(struct description *description, const char *folder, struct erro
 
 /* ---- uploading ---- */
 
-static int put_file(struct link *link, const struct description *description,
-                    const struct queue_file *file, const char *folder, struct error *error) {
+static int upload_file(struct connection *connection, const struct run_description *description,
+                    const struct run_file *file, const char *folder, struct error *error) {
     char path[PATH_SIZE];
     char key[KEY_SIZE];
     size_t size;
@@ -89,16 +89,16 @@ static int put_file(struct link *link, const struct description *description,
     for (size_t at = 0, chunk = 0; at < size && status == NATS_OK; at += CHUNK_BYTES, chunk++) {
         size_t length = size - at < CHUNK_BYTES ? size - at : CHUNK_BYTES;
         chunk_key(key, description, file, (int64_t)chunk);
-        status = kvStore_Put(NULL, link->files, key, bytes + at, (int)length);
+        status = kvStore_Put(NULL, connection->files, key, bytes + at, (int)length);
     }
     free(bytes);
-    return status == NATS_OK ? 0 : link_fail(status, "the queue accepts no files", error);
+    return status == NATS_OK ? 0 : connection_fail(status, "the queue accepts no files", error);
 }
 
-int parcel_put(struct link *link, const struct description *description, const char *folder,
+int file_transfer_upload(struct connection *connection, const struct run_description *description, const char *folder,
                struct error *error) {
     for (int f = 0; f < description->file_count; f++)
-        if (put_file(link, description, &description->files[f], folder, error) < 0)
+        if (upload_file(connection, description, &description->files[f], folder, error) < 0)
             return -1;
     return 0;
 }
@@ -106,12 +106,12 @@ int parcel_put(struct link *link, const struct description *description, const c
 /* ---- downloading ---- */
 
 /* Returns as file_transfer_download does. */
-static int get_chunk(struct link *link, const char *key, char *to, int64_t length,
+static int download_chunk(struct connection *connection, const char *key, char *to, int64_t length,
                      struct error *error) {
     kvEntry *entry = NULL;
-    natsStatus status = kvStore_Get(&entry, link->files, key);
+    natsStatus status = kvStore_Get(&entry, connection->files, key);
     if (status == NATS_NOT_FOUND)
-        return link_fail(status, "a file of the run is missing on the queue", error);
+        return connection_fail(status, "a file of the run is missing on the queue", error);
     if (status != NATS_OK)
         return 1;
     int got = kvEntry_ValueLen(entry);
@@ -124,8 +124,8 @@ static int get_chunk(struct link *link, const char *key, char *to, int64_t lengt
                            got);
 }
 
-static int get_file(struct link *link, const struct description *description,
-                    const struct queue_file *file, const char *folder, struct error *error) {
+static int download_file(struct connection *connection, const struct run_description *description,
+                    const struct run_file *file, const char *folder, struct error *error) {
     char path[PATH_SIZE];
     char parent[PATH_SIZE];
     char key[KEY_SIZE];
@@ -135,7 +135,7 @@ static int get_file(struct link *link, const struct description *description,
     int status = 0;
     for (int64_t at = 0; at < file->bytes && status == 0; at += CHUNK_BYTES) {
         chunk_key(key, description, file, at / CHUNK_BYTES);
-        status = get_chunk(link, key, bytes + at,
+        status = download_chunk(connection, key, bytes + at,
                            file->bytes - at < CHUNK_BYTES ? file->bytes - at : CHUNK_BYTES, error);
     }
     if (status == 0 && !hash_equal(hash_bytes(bytes, (size_t)file->bytes), file->hash))
@@ -143,16 +143,16 @@ static int get_file(struct link *link, const struct description *description,
     if (status == 0 &&
         (path_join(path, folder, file->path, error) < 0 || path_parent(parent, path, error) < 0 ||
          path_make_folder(parent, error) < 0 ||
-         path_write_scratch(path, bytes, (size_t)file->bytes, error) < 0))
+         path_write_unsynced(path, bytes, (size_t)file->bytes, error) < 0))
         status = -1;
     free(bytes);
     return status;
 }
 
-int parcel_get(struct link *link, const struct description *description, const char *folder,
+int file_transfer_download(struct connection *connection, const struct run_description *description, const char *folder,
                struct error *error) {
     int status = 0;
     for (int f = 0; f < description->file_count && status == 0; f++)
-        status = get_file(link, description, &description->files[f], folder, error);
+        status = download_file(connection, description, &description->files[f], folder, error);
     return status;
 }

@@ -15,10 +15,10 @@
 
 #include "queue/notice.h"
 
-int parcel_list(struct description *description, const char *folder, struct error *error);
-int parcel_put(struct link *link, const struct description *description, const char *folder,
+int file_transfer_list(struct run_description *description, const char *folder, struct error *error);
+int file_transfer_upload(struct connection *connection, const struct run_description *description, const char *folder,
                struct error *error);
 /* 0; -1 with `error`; 1: the server did not answer, retry. */
-int parcel_get(struct link *link, const struct description *description, const char *folder,
+int file_transfer_download(struct connection *connection, const struct run_description *description, const char *folder,
                struct error *error);
 #endif

@@ -15,14 +15,14 @@
 
 #include "queue/link.h"
 
-void remains_clear_queues(struct link *link, const char *id);
-void remains_clear(struct link *link, const char *id);
+void cleanup_queues(struct connection *connection, const char *id);
+void cleanup_run(struct connection *connection, const char *id);
 
 /* True if the run was purged completely: its files are removed last. */
-bool remains_gone(struct link *link, const char *id);
+bool cleanup_is_purged(struct connection *connection, const char *id);
 
 /* Purges runs other than `id` that were silent for `silent_s` by the server's clock; a run without
    a description is as old as its files. Returns how many. */
-int remains_clear_dead(struct link *link, const char *id, double silent_s);
+int cleanup_abandoned(struct connection *connection, const char *id, double silent_s);
 
 #endif

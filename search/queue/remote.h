@@ -20,16 +20,16 @@
 #include "queue/notice.h"
 #include "trial/pool.h"
 
-struct remote_settings {
-    struct link_settings link;
+struct remote_pool_settings {
+    struct connection_settings connection;
     const char *run_dir;              /* with config.json and template/; must outlive the pool */
     const char *id;                   /* of the run: random_id makes one */
-    double patience_s;                /* redelivery timeout of a request; 0: 30 */
-    const struct device_info *wanted; /* the workers' device model; NULL: the first worker's */
-    int news; /* write end of a pipe: each new device model is written there once, as a whole
+    double ack_wait_s;                /* redelivery timeout of a request; 0: 30 */
+    const struct device_info *wanted_device; /* the workers' device model; NULL: the first worker's */
+    int model_pipe; /* write end of a pipe: each new device model is written there once, as a whole
                  struct device_info; 0: none */
 };
 
-struct pool *remote_new(const struct remote_settings *settings, struct error *error);
+struct pool *remote_pool_new(const struct remote_pool_settings *settings, struct error *error);
 
 #endif

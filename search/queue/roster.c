@@ -7,68 +7,68 @@
 
 enum { WORKERS_MAX = 4096 };
 
-static const double forget_after_s = 15; /* without a heartbeat */
+static const double heartbeat_timeout_s = 15; /* without a heartbeat */
 
-void roster_release(struct roster *roster) {
-    free(roster->helpers);
-    *roster = (struct roster){0};
+void worker_registry_release(struct worker_registry *registry) {
+    free(registry->workers);
+    *registry = (struct worker_registry){0};
 }
 
-struct helper *roster_find(struct roster *roster, const char *id) {
-    for (int h = 0; h < roster->count; h++)
-        if (strcmp(roster->helpers[h].beat.worker, id) == 0)
-            return &roster->helpers[h];
-    if (roster->count == WORKERS_MAX)
+struct remote_worker *worker_registry_find(struct worker_registry *registry, const char *id) {
+    for (int h = 0; h < registry->count; h++)
+        if (strcmp(registry->workers[h].heartbeat.worker, id) == 0)
+            return &registry->workers[h];
+    if (registry->count == WORKERS_MAX)
         return NULL;
-    roster->helpers =
-        realloc(roster->helpers, (size_t)(roster->count + 1) * sizeof *roster->helpers);
-    if (roster->helpers == NULL)
+    registry->workers =
+        realloc(registry->workers, (size_t)(registry->count + 1) * sizeof *registry->workers);
+    if (registry->workers == NULL)
         BUG("out of memory");
-    struct helper *helper = &roster->helpers[roster->count++];
-    *helper = (struct helper){0};
-    return helper;
+    struct remote_worker *worker = &registry->workers[registry->count++];
+    *worker = (struct remote_worker){0};
+    return worker;
 }
 
-void roster_drop(struct roster *roster, struct helper *helper) {
-    *helper = roster->helpers[--roster->count];
+void worker_registry_remove(struct worker_registry *registry, struct remote_worker *worker) {
+    *worker = registry->workers[--registry->count];
 }
 
-int roster_forget(struct roster *roster) {
+int worker_registry_expire(struct worker_registry *registry) {
     double now = clock_seconds();
     int vanished = 0;
-    for (int h = roster->count - 1; h >= 0; h--) {
-        struct helper *helper = &roster->helpers[h];
-        if (now - helper->heard < forget_after_s)
+    for (int h = registry->count - 1; h >= 0; h--) {
+        struct remote_worker *worker = &registry->workers[h];
+        if (now - worker->last_seen < heartbeat_timeout_s)
             continue;
-        if (!helper->refused) {
-            log_info("the worker on %s timed out: others get its work", helper->beat.host);
+        if (!worker->rejected) {
+            log_info("the worker on %s timed out: others get its work", worker->heartbeat.host);
             vanished++;
         }
-        roster_drop(roster, helper);
+        worker_registry_remove(registry, worker);
     }
     return vanished;
 }
 
-int roster_capacity(const struct roster *roster) {
+int worker_registry_capacity(const struct worker_registry *registry) {
     int capacity = 0;
-    for (int h = 0; h < roster->count; h++)
-        capacity += roster->helpers[h].refused ? 0 : roster->helpers[h].beat.capacity;
+    for (int h = 0; h < registry->count; h++)
+        capacity += registry->workers[h].rejected ? 0 : registry->workers[h].heartbeat.capacity;
     return capacity;
 }
 
-int roster_look(const struct roster *roster, struct pool_worker *workers, int limit) {
+int worker_registry_list(const struct worker_registry *registry, struct pool_worker *workers, int limit) {
     int count = 0;
-    for (int h = 0; h < roster->count; h++) {
-        const struct helper *helper = &roster->helpers[h];
-        for (int d = 0; d < helper->beat.devices && !helper->refused; d++, count++) {
+    for (int h = 0; h < registry->count; h++) {
+        const struct remote_worker *worker = &registry->workers[h];
+        for (int d = 0; d < worker->heartbeat.devices && !worker->rejected; d++, count++) {
             if (count >= limit)
                 continue;
             workers[count] =
                 (struct pool_worker){.role = "device",
-                                     .state = helper->beat.in_flight > d ? POOL_BUSY : POOL_IDLE,
+                                     .state = worker->heartbeat.in_flight > d ? POOL_BUSY : POOL_IDLE,
                                      .trial = -1,
-                                     .since_s = clock_seconds() - helper->heard};
-            snprintf(workers[count].host, sizeof workers[count].host, "%s", helper->beat.host);
+                                     .since_s = clock_seconds() - worker->last_seen};
+            snprintf(workers[count].host, sizeof workers[count].host, "%s", worker->heartbeat.host);
         }
     }
     return count;

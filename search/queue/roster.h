@@ -13,29 +13,29 @@
 #include "queue/notice.h"
 #include "trial/pool.h"
 
-struct helper {
-    struct beat beat; /* the last one */
-    double heard;     /* clock_seconds */
-    bool refused;     /* gets no work */
+struct remote_worker {
+    struct heartbeat heartbeat; /* the last one */
+    double last_seen;     /* clock_seconds */
+    bool rejected;     /* gets no work */
 };
 
 /* All zero: no workers. */
-struct roster {
+struct worker_registry {
     int count;
-    struct helper *helpers;
+    struct remote_worker *workers;
 };
 
-void roster_release(struct roster *roster);
+void worker_registry_release(struct worker_registry *registry);
 
 /* Finds the worker or adds it; NULL: too many workers. Valid until the next find or remove. */
-struct helper *roster_find(struct roster *roster, const char *id);
-void roster_drop(struct roster *roster, struct helper *helper);
+struct remote_worker *worker_registry_find(struct worker_registry *registry, const char *id);
+void worker_registry_remove(struct worker_registry *registry, struct remote_worker *worker);
 /* Removes workers whose heartbeat timed out. Logs and returns how many of them were accepted. */
-int roster_forget(struct roster *roster);
+int worker_registry_expire(struct worker_registry *registry);
 
 /* Total capacity in trials of the accepted workers; 0: there are none. */
-int roster_capacity(const struct roster *roster);
-/* Lists the accepted workers' devices, as pool_look does. */
-int roster_look(const struct roster *roster, struct pool_worker *workers, int limit);
+int worker_registry_capacity(const struct worker_registry *registry);
+/* Lists the accepted workers' devices, as pool_list_workers does. */
+int worker_registry_list(const struct worker_registry *registry, struct pool_worker *workers, int limit);
 
 #endif

@@ -18,19 +18,19 @@
 
 #include "queue/notice.h"
 
-struct runs;
+struct run_discovery;
 
-struct runs *runs_new(struct link *link);
-void runs_free(struct runs *runs);
+struct run_discovery *run_discovery_new(struct connection *connection);
+void run_discovery_free(struct run_discovery *discovery);
 
 /* Finds a live run that was not rejected. 1: found; 0: there is none; -1: the server has no
    JetStream for this user. Rejects runs that this evotile cannot read, with a warning. */
-int runs_find(struct runs *runs, struct description *description, struct error *error);
+int run_discovery_find(struct run_discovery *discovery, struct run_description *description, struct error *error);
 /* Reads a run's current description. 1: read; 0: the run is over or silent, or the server does not
    answer; -1: the description is invalid. */
-int runs_read(struct runs *runs, const char *id, struct description *description,
+int run_discovery_read(struct run_discovery *discovery, const char *id, struct run_description *description,
               struct error *error);
 /* Marks the run as unsuitable for this host, so that it is not found again; logs `error` once. */
-void runs_refuse(struct runs *runs, const char *id, const struct error *error);
+void run_discovery_reject(struct run_discovery *discovery, const char *id, const struct error *error);
 
 #endif

@@ -16,13 +16,13 @@ struct ancestry {
     int count; /* members including the trial itself, which is the first; nearest generation first
                 */
     bool more; /* there are more than ANCESTORS_MAX */
-    const struct sight *members[ANCESTORS_MAX];
+    const struct trial_row *members[ANCESTORS_MAX];
     int generations; /* between the trial and its farthest ancestor */
     int line_count;
-    const struct sight *line[ANCESTORS_MAX];
+    const struct trial_row *line[ANCESTORS_MAX];
 };
 
-struct ancestry *ancestry_new(const struct gathered *run, const struct sight *sight);
+struct ancestry *ancestry_new(const struct run_data *run, const struct trial_row *row);
 void ancestry_free(struct ancestry *ancestry);
 
 /* Returns whether a trial is among the members. */

@@ -6,11 +6,11 @@
 
 /* The champions' medians: one goal with every case, or one goal per case. */
 static int read_champions(struct baselines *it, struct error *error) {
-    const struct gathered *run = it->run;
+    const struct run_data *run = it->run;
     for (int c = 0; c < CASES_MAX; c++)
         it->champion_us[c] = NAN;
     for (int g = 0; g < run->goal_count; g++) {
-        const struct sight *champion = gathered_champion(run, g);
+        const struct trial_row *champion = run_data_champion(run, g);
         if (champion == NULL)
             continue;
         struct store_trial *trial = store_trial_read(run->store, champion->number, error);
@@ -24,42 +24,42 @@ static int read_champions(struct baselines *it, struct error *error) {
     return 0;
 }
 
-static void add_bar(struct baselines *it, int number, const struct yardstick_figure *figure) {
+static void add_bar(struct baselines *it, int number, const struct baseline_figure *figure) {
     if (figure->unable[0] != '\0')
         return;
     struct bar *bar = bars_add(&it->bars, figure->warm.p50_us / it->champion_us[number], NAN, NAN);
     if (bar != NULL)
-        snprintf(bar->label, sizeof bar->label, "%.90s  %.90s", it->yardstick->cases[number].name,
+        snprintf(bar->label, sizeof bar->label, "%.90s  %.90s", it->baseline_results->cases[number].name,
                  figure->name);
 }
 
 static void fill_bars(struct baselines *it) {
     int all = 0;
-    for (int c = 0; c < it->yardstick->case_count; c++)
-        all += it->yardstick->cases[c].count;
-    for (int c = 0; c < it->yardstick->case_count; c++) {
-        const struct yardstick_case *one = &it->yardstick->cases[c];
+    for (int c = 0; c < it->baseline_results->case_count; c++)
+        all += it->baseline_results->cases[c].count;
+    for (int c = 0; c < it->baseline_results->case_count; c++) {
+        const struct baseline_case *one = &it->baseline_results->cases[c];
         for (int i = 0; i < one->count; i++)
             if (all <= BARS_MAX || i == one->fastest)
                 add_bar(it, c, &one->figures[i]);
     }
 }
 
-int baselines_read(const struct gathered *run, struct baselines **baselines, struct error *error) {
-    struct yardstick *yardstick;
+int baselines_read(const struct run_data *run, struct baselines **baselines, struct error *error) {
+    struct baseline_results *baseline_results;
     *baselines = NULL;
-    int found = yardstick_read(run->store, &yardstick, error);
+    int found = baseline_results_read(run->store, &baseline_results, error);
     if (found <= 0)
         return found;
     struct baselines *it = calloc(1, sizeof *it);
     if (it == NULL)
         BUG("out of memory");
-    *it = (struct baselines){.yardstick = yardstick, .run = run};
+    *it = (struct baselines){.baseline_results = baseline_results, .run = run};
     if (read_champions(it, error) < 0) {
         baselines_free(it);
         return -1;
     }
-    snprintf(it->about, sizeof it->about, "%s, timed on %s", yardstick->name, yardstick->device);
+    snprintf(it->about, sizeof it->about, "%s, timed on %s", baseline_results->name, baseline_results->device);
     fill_bars(it);
     *baselines = it;
     return 0;
@@ -68,7 +68,7 @@ int baselines_read(const struct gathered *run, struct baselines **baselines, str
 void baselines_free(struct baselines *baselines) {
     if (baselines == NULL)
         return;
-    yardstick_free(baselines->yardstick);
+    baseline_results_free(baselines->baseline_results);
     free(baselines);
 }
 
@@ -84,10 +84,10 @@ struct table *baselines_table(const struct baselines *it) {
         {.name = "note", .heading = "note", .wrap = true},
     };
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
-    for (int c = 0; c < it->yardstick->case_count; c++) {
-        const struct yardstick_case *one = &it->yardstick->cases[c];
+    for (int c = 0; c < it->baseline_results->case_count; c++) {
+        const struct baseline_case *one = &it->baseline_results->cases[c];
         for (int i = 0; i < one->count; i++) {
-            const struct yardstick_figure *figure = &one->figures[i];
+            const struct baseline_figure *figure = &one->figures[i];
             bool able = figure->unable[0] == '\0';
             table_text(table, one->name);
             table_text(table, figure->name);

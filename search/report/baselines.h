@@ -16,14 +16,14 @@
 #include "report/pictures.h"
 
 struct baselines {
-    struct yardstick *yardstick;
-    const struct gathered *run;
+    struct baseline_results *baseline_results;
+    const struct run_data *run;
     double champion_us[CASES_MAX]; /* warm p50 by case; NaN: no champion */
     char about[320];
     struct bars bars; /* every implementation; if these are too many, the fastest of each case */
 };
 
-int baselines_read(const struct gathered *run, struct baselines **baselines, struct error *error);
+int baselines_read(const struct run_data *run, struct baselines **baselines, struct error *error);
 void baselines_free(struct baselines *baselines);
 
 struct table *baselines_table(const struct baselines *baselines);

@@ -7,7 +7,7 @@
 enum { NAMES_MAX = 256 };
 
 /* Collects the genes of all runs, each name once. */
-static int all_genes(struct gathered *const *runs, int count, const char *names[NAMES_MAX]) {
+static int all_genes(struct run_data *const *runs, int count, const char *names[NAMES_MAX]) {
     int known = 0;
     for (int r = 0; r < count; r++)
         for (int g = 0; g < runs[r]->genes.count; g++) {
@@ -32,36 +32,36 @@ static void print_parent(int64_t number, FILE *out) {
         fprintf(out, "%lld", (long long)number);
 }
 
-static void print_trial(const struct gathered *run, const struct sight *sight, const int *columns,
+static void print_trial(const struct run_data *run, const struct trial_row *row, const int *columns,
                         int gene_count, FILE *out) {
     table_print_csv_text(run->path, out);
-    fprintf(out, ",%d,", sight->goal);
-    table_print_csv_text(store_goal_name(run->store, sight->goal), out);
-    fprintf(out, ",%lld,", (long long)sight->number);
-    table_print_csv_text(run->operators.items[sight->operator_index], out);
+    fprintf(out, ",%d,", row->goal);
+    table_print_csv_text(store_goal_name(run->store, row->goal), out);
+    fprintf(out, ",%lld,", (long long)row->number);
+    table_print_csv_text(run->operators.items[row->operator_index], out);
     fputc(',', out);
-    table_print_csv_text(run->workers.items[sight->worker_index], out);
-    print_parent(sight->parent_a, out);
-    print_parent(sight->parent_b, out);
-    print_number(sight->seconds, out);
-    fprintf(out, ",%s,%s,%s,%s", verdict_name(sight->verdict), sight->predicted ? "true" : "false",
-            sight->raced ? "true" : "false", sight->outdated ? "true" : "false");
-    print_number(sight->score_us, out);
-    print_number(sight->foretold_us, out);
-    print_number(sight->tflops, out);
-    print_number(sight->relative_l2, out);
+    table_print_csv_text(run->workers.items[row->worker_index], out);
+    print_parent(row->parent_a, out);
+    print_parent(row->parent_b, out);
+    print_number(row->seconds, out);
+    fprintf(out, ",%s,%s,%s,%s", verdict_name(row->verdict), row->predicted ? "true" : "false",
+            row->raced ? "true" : "false", row->outdated ? "true" : "false");
+    print_number(row->score_us, out);
+    print_number(row->predicted_us, out);
+    print_number(row->tflops, out);
+    print_number(row->relative_l2, out);
     for (int r = 0; r < RESOURCE_COUNT; r++)
-        print_number(sight->resources[r], out);
+        print_number(row->resources[r], out);
     for (int i = 0; i < gene_count; i++) {
         fputc(',', out);
         if (columns[i] >= 0)
-            table_print_csv_text(run->genes.columns[columns[i]].values[sight->genes[columns[i]]],
+            table_print_csv_text(run->genes.columns[columns[i]].values[row->genes[columns[i]]],
                                  out);
     }
     fputc('\n', out);
 }
 
-void page_print_csv(struct gathered *const *runs, int count, FILE *out) {
+void page_print_csv(struct run_data *const *runs, int count, FILE *out) {
     const char *names[NAMES_MAX];
     int columns[NAMES_MAX];
     int gene_count = all_genes(runs, count, names);
@@ -85,6 +85,6 @@ void page_print_csv(struct gathered *const *runs, int count, FILE *out) {
                     columns[i] = g;
         }
         for (int i = 0; i < runs[r]->count; i++)
-            print_trial(runs[r], &runs[r]->sights[i], columns, gene_count, out);
+            print_trial(runs[r], &runs[r]->rows[i], columns, gene_count, out);
     }
 }

@@ -19,20 +19,20 @@
 enum { COLOUR_GRID, COLOUR_MUTED, COLOUR_ACCENT, COLOUR_GOOD, COLOUR_BAD, COLOUR_SERIES = 10 };
 enum { SERIES_COUNT = 10 };
 
-FILE *drawing_begin(struct pictures *pictures, const char *name, int width, int height);
-void drawing_end(struct pictures *pictures);
+FILE *plot_begin(struct pictures *pictures, const char *name, int width, int height);
+void plot_end(struct pictures *pictures);
 
 /* Prints a gnuplot command with a quoted text: set xlabel 'trials'. */
-void drawing_text(FILE *out, const char *what, const char *text);
+void plot_set_text(FILE *out, const char *what, const char *text);
 
 /* The step of about four tick marks over a range, a round number. */
-double drawing_step(double range);
+double plot_tick_step(double range);
 
 /* Sets a logarithmic axis, "x" or "y", with a margin around the data. */
-void drawing_log_range(FILE *out, const char *axis, double low, double high);
+void plot_log_range(FILE *out, const char *axis, double low, double high);
 
 /* Sets the y range with a margin around the data; `low` may equal `high`. Logarithmic if the
    range is wide. */
-void drawing_y_range(FILE *out, double low, double high);
+void plot_y_range(FILE *out, double low, double high);
 
 #endif

@@ -2,41 +2,41 @@
 
 #include <math.h>
 
-static bool is_foretold(const struct sight *it, int goal) {
+static bool has_prediction(const struct trial_row *it, int goal) {
     return it->goal == goal && !it->outdated && !it->predicted && !isnan(it->score_us) &&
-           !isnan(it->foretold_us);
+           !isnan(it->predicted_us);
 }
 
-struct foretold *foretold_new(const struct gathered *run, int goal) {
-    struct foretold *foretold = calloc(1, sizeof *foretold);
+struct predicted_vs_measured *predicted_vs_measured_new(const struct run_data *run, int goal) {
+    struct predicted_vs_measured *comparison = calloc(1, sizeof *comparison);
     int count = 0;
     for (int i = 0; i < run->count; i++)
-        count += is_foretold(&run->sights[i], goal);
-    int *sights = calloc((size_t)count + 1, sizeof *sights);
+        count += has_prediction(&run->rows[i], goal);
+    int *rows = calloc((size_t)count + 1, sizeof *rows);
     struct prediction_pair *pairs = calloc((size_t)count + 1, sizeof *pairs);
-    if (foretold == NULL || sights == NULL || pairs == NULL)
+    if (comparison == NULL || rows == NULL || pairs == NULL)
         BUG("out of memory");
-    *foretold = (struct foretold){.sights = sights};
+    *comparison = (struct predicted_vs_measured){.rows = rows};
     for (int i = 0; i < run->count; i++) {
-        const struct sight *it = &run->sights[i];
-        if (!is_foretold(it, goal))
+        const struct trial_row *it = &run->rows[i];
+        if (!has_prediction(it, goal))
             continue;
-        pairs[foretold->count] = (struct prediction_pair){it->foretold_us, it->score_us};
-        sights[foretold->count++] = i;
+        pairs[comparison->count] = (struct prediction_pair){it->predicted_us, it->score_us};
+        rows[comparison->count++] = i;
     }
     if (count > 0) {
-        foretold->agreement = agreement_of(pairs, count);
+        comparison->agreement = agreement_compute(pairs, count);
     } else {
-        foretold_free(foretold);
-        foretold = NULL;
+        predicted_vs_measured_free(comparison);
+        comparison = NULL;
     }
     free(pairs);
-    return foretold;
+    return comparison;
 }
 
-void foretold_free(struct foretold *foretold) {
-    if (foretold == NULL)
+void predicted_vs_measured_free(struct predicted_vs_measured *comparison) {
+    if (comparison == NULL)
         return;
-    free(foretold->sights);
-    free(foretold);
+    free(comparison->rows);
+    free(comparison);
 }

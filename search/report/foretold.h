@@ -15,13 +15,13 @@
 #include "cmd/predictions.h"
 #include "report/gather.h"
 
-struct foretold {
+struct predicted_vs_measured {
     int count;
-    int *sights; /* indices of trial rows, in the order told */
+    int *rows; /* indices of trial rows, in the order told */
     struct agreement agreement;
 };
 
-struct foretold *foretold_new(const struct gathered *run, int goal);
-void foretold_free(struct foretold *foretold);
+struct predicted_vs_measured *predicted_vs_measured_new(const struct run_data *run, int goal);
+void predicted_vs_measured_free(struct predicted_vs_measured *comparison);
 
 #endif

@@ -15,13 +15,13 @@ const struct resource_row resource_rows[RESOURCE_COUNT] = {
     [RESOURCE_OCCUPANCY] = {"occupancy", "occupancy"},
 };
 
-struct gathering {
-    struct gathered *run;
+struct run_reader {
+    struct run_data *run;
     int room;
     double last; /* when the previous trial was told */
 };
 
-static void *grown(void *items, int count, size_t size) {
+static void *grow_array(void *items, int count, size_t size) {
     void *more = realloc(items, (size_t)(count > 0 ? count : 1) * size);
     if (more == NULL)
         BUG("out of memory");
@@ -34,7 +34,7 @@ static int index_of(struct names *names, const char *name) {
     for (int i = 0; i < names->count; i++)
         if (strcmp(names->items[i], name) == 0)
             return i;
-    names->items = grown(names->items, names->count + 1, sizeof *names->items);
+    names->items = grow_array(names->items, names->count + 1, sizeof *names->items);
     names->items[names->count] = strdup(name);
     return names->count++;
 }
@@ -45,7 +45,7 @@ static void names_release(struct names *names) {
     free(names->items);
 }
 
-static void note_cases(struct sight *sight, const struct outcome *outcome) {
+static void fill_cases(struct trial_row *row, const struct outcome *outcome) {
     double tflops[CASES_MAX];
     bool known = outcome->case_count > 0;
     int ctas = 0;
@@ -54,46 +54,46 @@ static void note_cases(struct sight *sight, const struct outcome *outcome) {
         tflops[i] = it->tflops;
         known = known && it->tflops > 0;
         ctas = i == 0 || it->ctas < ctas ? it->ctas : ctas;
-        if (i == 0 || it->errors.relative_l2 > sight->relative_l2)
-            sight->relative_l2 = it->errors.relative_l2;
+        if (i == 0 || it->errors.relative_l2 > row->relative_l2)
+            row->relative_l2 = it->errors.relative_l2;
     }
-    sight->tflops = known ? statistics_geometric_mean(tflops, outcome->case_count) : NAN;
-    sight->resources[RESOURCE_CTAS] = (float)ctas;
+    row->tflops = known ? statistics_geometric_mean(tflops, outcome->case_count) : NAN;
+    row->resources[RESOURCE_CTAS] = (float)ctas;
 }
 
 /* Resources are unknown for a trial that was looked up in a recording or never compiled. */
-static void note_resources(struct sight *sight, const struct resources *it) {
-    sight->resources[RESOURCE_REGISTERS] = (float)it->registers;
-    sight->resources[RESOURCE_SMEM] = (float)it->smem_bytes;
-    sight->resources[RESOURCE_SPILLS] = (float)it->spill_bytes;
-    sight->resources[RESOURCE_CTAS_PER_SM] = (float)it->ctas_per_sm;
-    sight->resources[RESOURCE_OCCUPANCY] = (float)it->occupancy;
+static void fill_resources(struct trial_row *row, const struct resources *it) {
+    row->resources[RESOURCE_REGISTERS] = (float)it->registers;
+    row->resources[RESOURCE_SMEM] = (float)it->smem_bytes;
+    row->resources[RESOURCE_SPILLS] = (float)it->spill_bytes;
+    row->resources[RESOURCE_CTAS_PER_SM] = (float)it->ctas_per_sm;
+    row->resources[RESOURCE_OCCUPANCY] = (float)it->occupancy;
     for (int i = 0; it->ctas_per_sm == 0 && i < RESOURCE_COUNT; i++)
-        sight->resources[i] = NAN;
+        row->resources[i] = NAN;
 }
 
-static void note_time(struct gathering *gathering, struct sight *sight, double finished) {
-    struct gathered *run = gathering->run;
-    double since = finished - gathering->last;
+static void fill_time(struct run_reader *run_reader, struct trial_row *row, double finished) {
+    struct run_data *run = run_reader->run;
+    double since = finished - run_reader->last;
     if (since > PAUSE_S)
         run->pauses++;
     else if (since > 0)
         run->seconds += since;
-    gathering->last = finished;
-    sight->seconds = run->seconds;
+    run_reader->last = finished;
+    row->seconds = run->seconds;
 }
 
-static int note_trial(void *context, const struct store_trial *trial, struct error *error) {
-    struct gathering *gathering = context;
-    struct gathered *run = gathering->run;
+static int add_trial(void *context, const struct store_trial *trial, struct error *error) {
+    struct run_reader *run_reader = context;
+    struct run_data *run = run_reader->run;
     const struct outcome *outcome = trial->outcome;
-    if (run->count == gathering->room) {
-        gathering->room = gathering->room > 0 ? 2 * gathering->room : 1024;
-        run->sights = grown(run->sights, gathering->room, sizeof *run->sights);
+    if (run->count == run_reader->room) {
+        run_reader->room = run_reader->room > 0 ? 2 * run_reader->room : 1024;
+        run->rows = grow_array(run->rows, run_reader->room, sizeof *run->rows);
     }
-    struct sight *sight = &run->sights[run->count++];
+    struct trial_row *row = &run->rows[run->count++];
     struct goal_view *goal = &run->goals[trial->goal];
-    *sight = (struct sight){
+    *row = (struct trial_row){
         .number = trial->number,
         .parent_a = trial->parent_a,
         .parent_b = trial->parent_b,
@@ -109,92 +109,92 @@ static int note_trial(void *context, const struct store_trial *trial, struct err
         .score_us =
             outcome->verdict == VERDICT_OK && outcome->score_us > 0 ? outcome->score_us : NAN,
         .relative_l2 = NAN,
-        .foretold_us = NAN,
+        .predicted_us = NAN,
     };
-    note_cases(sight, outcome);
-    note_resources(sight, &outcome->resources);
-    note_time(gathering, sight, trial->finished);
+    fill_cases(row, outcome);
+    fill_resources(row, &outcome->resources);
+    fill_time(run_reader, row, trial->finished);
     if (outcome->verdict == VERDICT_OK) {
         run->predicted += outcome->predicted;
         run->measured += !outcome->predicted;
     }
-    return genes_learn(&run->genes, trial->genome, sight->genes, error);
+    return genes_add(&run->genes, trial->genome, row->genes, error);
 }
 
-static void sort_genes(struct gathered *run) {
+static void sort_genes(struct run_data *run) {
     static uint8_t places[GENES_MAX][DOMAIN_MAX];
     genes_sort(&run->genes, places);
     for (int i = 0; i < run->count; i++)
         for (int g = 0; g < run->genes.count; g++)
-            run->sights[i].genes[g] = places[g][run->sights[i].genes[g]];
+            run->rows[i].genes[g] = places[g][run->rows[i].genes[g]];
 }
 
 /* ---- goals ---- */
 
-static int compare_sights(const void *a, const void *b, void *context) {
-    const struct sight *sights = context;
-    const struct sight *x = &sights[*(const int *)a];
-    const struct sight *y = &sights[*(const int *)b];
+static int compare_rows(const void *a, const void *b, void *context) {
+    const struct trial_row *rows = context;
+    const struct trial_row *x = &rows[*(const int *)a];
+    const struct trial_row *y = &rows[*(const int *)b];
     if (x->score_us != y->score_us)
         return x->score_us < y->score_us ? -1 : 1;
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static int elites_of(int ranked) {
+static int count_elites(int ranked) {
     int quarter = ranked / 4 < ELITES_MOST ? ranked / 4 : ELITES_MOST;
     int least = ranked < ELITES_LEAST ? ranked : ELITES_LEAST;
     return quarter > least ? quarter : least;
 }
 
-static void rank(struct gathered *run) {
+static void rank_trials(struct run_data *run) {
     for (int g = 0; g < run->goal_count; g++) {
         run->goals[g].first = -1;
-        run->goals[g].ranked = grown(NULL, run->goals[g].told, sizeof(int));
+        run->goals[g].ranked = grow_array(NULL, run->goals[g].told, sizeof(int));
     }
     for (int i = 0; i < run->count; i++) {
-        const struct sight *sight = &run->sights[i];
-        struct goal_view *goal = &run->goals[sight->goal];
-        if (isnan(sight->score_us) || sight->outdated)
+        const struct trial_row *row = &run->rows[i];
+        struct goal_view *goal = &run->goals[row->goal];
+        if (isnan(row->score_us) || row->outdated)
             continue;
         goal->valid++;
-        if (strcmp(run->operators.items[sight->operator_index], "default") == 0)
+        if (strcmp(run->operators.items[row->operator_index], "default") == 0)
             goal->first = i;
-        if (!sight->raced)
+        if (!row->raced)
             goal->ranked[goal->ranked_count++] = i;
     }
     for (int g = 0; g < run->goal_count; g++) {
         struct goal_view *goal = &run->goals[g];
-        goal->elite_count = elites_of(goal->ranked_count);
-        qsort_r(goal->ranked, (size_t)goal->ranked_count, sizeof(int), compare_sights, run->sights);
+        goal->elite_count = count_elites(goal->ranked_count);
+        qsort_r(goal->ranked, (size_t)goal->ranked_count, sizeof(int), compare_rows, run->rows);
     }
 }
 
 static int compare_numbers(const void *a, const void *b) {
-    const struct sight *x = *(const struct sight *const *)a;
-    const struct sight *y = *(const struct sight *const *)b;
+    const struct trial_row *x = *(const struct trial_row *const *)a;
+    const struct trial_row *y = *(const struct trial_row *const *)b;
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static void index_numbers(struct gathered *run) {
-    run->by_number = grown(NULL, run->count, sizeof *run->by_number);
+static void index_numbers(struct run_data *run) {
+    run->by_number = grow_array(NULL, run->count, sizeof *run->by_number);
     for (int i = 0; i < run->count; i++)
-        run->by_number[i] = &run->sights[i];
+        run->by_number[i] = &run->rows[i];
     qsort(run->by_number, (size_t)run->count, sizeof *run->by_number, compare_numbers);
 }
 
-const struct sight *gathered_find(const struct gathered *run, int64_t number) {
-    const struct sight *const wanted = &(struct sight){.number = number};
-    const struct sight **found = bsearch(&wanted, run->by_number, (size_t)run->count,
+const struct trial_row *run_data_find_trial(const struct run_data *run, int64_t number) {
+    const struct trial_row *const wanted = &(struct trial_row){.number = number};
+    const struct trial_row **found = bsearch(&wanted, run->by_number, (size_t)run->count,
                                          sizeof *run->by_number, compare_numbers);
     return found != NULL ? *found : NULL;
 }
 
 /* The number of trials told at or before an event. */
-static int told_at(const struct gathered *run, int64_t event) {
+static int count_told_at(const struct run_data *run, int64_t event) {
     int low = 0;
     for (int high = run->count; low < high;) {
         int middle = (low + high) / 2;
-        if (run->sights[middle].event <= event)
+        if (run->rows[middle].event <= event)
             low = middle + 1;
         else
             high = middle;
@@ -202,54 +202,54 @@ static int told_at(const struct gathered *run, int64_t event) {
     return low;
 }
 
-static void note_crownings(struct gathered *run) {
+static void add_champion_changes(struct run_data *run) {
     int count;
-    const struct store_champion *crowned = chapters_crowned(run->chapters, &count);
+    const struct store_champion *champions = run_history_accepted(run->history, &count);
     for (int i = 0; i < count; i++) {
-        const struct sight *sight = gathered_find(run, crowned[i].trial);
-        struct goal_view *goal = &run->goals[crowned[i].goal];
-        if (sight == NULL) /* it was stored after we read the trials */
+        const struct trial_row *row = run_data_find_trial(run, champions[i].trial);
+        struct goal_view *goal = &run->goals[champions[i].goal];
+        if (row == NULL) /* it was stored after we read the trials */
             continue;
-        struct crowning crowning = {.sight = (int)(sight - run->sights),
-                                    .score_us = crowned[i].score_us,
-                                    .again = crowned[i].previous == crowned[i].trial};
-        for (int k = told_at(run, crowned[i].event) - 1; k >= 0 && crowning.order == 0; k--)
-            if (run->sights[k].goal == crowned[i].goal) {
-                crowning.order = run->sights[k].order;
-                crowning.seconds = run->sights[k].seconds;
+        struct champion_change change = {.row = (int)(row - run->rows),
+                                    .score_us = champions[i].score_us,
+                                    .again = champions[i].previous == champions[i].trial};
+        for (int k = count_told_at(run, champions[i].event) - 1; k >= 0 && change.order == 0; k--)
+            if (run->rows[k].goal == champions[i].goal) {
+                change.order = run->rows[k].order;
+                change.seconds = run->rows[k].seconds;
             }
-        goal->crownings = grown(goal->crownings, goal->crowning_count + 1, sizeof *goal->crownings);
-        goal->crownings[goal->crowning_count++] = crowning;
+        goal->champion_changes = grow_array(goal->champion_changes, goal->champion_change_count + 1, sizeof *goal->champion_changes);
+        goal->champion_changes[goal->champion_change_count++] = change;
     }
 }
 
-static int note_predictions(struct gathered *run, struct error *error) {
+static int add_predictions(struct run_data *run, struct error *error) {
     struct predictions kept;
     if (predictions_read(run->store, &kept, error) < 0)
         return -1;
     for (int i = 0; i < kept.count; i++) {
-        const struct sight *sight = gathered_find(run, kept.items[i].trial);
-        if (sight != NULL)
-            run->sights[sight - run->sights].foretold_us = kept.items[i].predicted_us;
+        const struct trial_row *row = run_data_find_trial(run, kept.items[i].trial);
+        if (row != NULL)
+            run->rows[row - run->rows].predicted_us = kept.items[i].predicted_us;
     }
     predictions_release(&kept);
     return 0;
 }
 
-int gathered_goal(const struct gathered *run, const char *name) {
+int run_data_find_goal(const struct run_data *run, const char *name) {
     for (int g = 0; g < run->goal_count; g++)
         if (strcmp(store_goal_name(run->store, g), name) == 0)
             return g;
     return -1;
 }
 
-const struct sight *gathered_champion(const struct gathered *run, int goal) {
+const struct trial_row *run_data_champion(const struct run_data *run, int goal) {
     const struct goal_view *view = &run->goals[goal];
-    return view->crowning_count > 0 ? &run->sights[view->crownings[view->crowning_count - 1].sight]
+    return view->champion_change_count > 0 ? &run->rows[view->champion_changes[view->champion_change_count - 1].row]
                                     : NULL;
 }
 
-const char *gathered_unit(const struct gathered *run) {
+const char *run_data_unit(const struct run_data *run) {
     return run->predicted == 0  ? "us"
            : run->measured == 0 ? "predicted us"
                                 : "us, measured or predicted";
@@ -257,7 +257,7 @@ const char *gathered_unit(const struct gathered *run) {
 
 /* ---- the run ---- */
 
-static int read_meta(struct gathered *run, struct error *error) {
+static int read_meta(struct run_data *run, struct error *error) {
     const struct {
         const char *name;
         char **value;
@@ -275,10 +275,10 @@ static int read_meta(struct gathered *run, struct error *error) {
     return 0;
 }
 
-static int read_run(struct gathered *run, struct error *error) {
-    struct gathering gathering = {.run = run};
+static int read_run(struct run_data *run, struct error *error) {
+    struct run_reader run_reader = {.run = run};
     run->store = store_open(run->path, STORE_READ, error);
-    if (run->store == NULL || (run->chapters = chapters_open(run->store, error)) == NULL ||
+    if (run->store == NULL || (run->history = run_history_open(run->store, error)) == NULL ||
         read_meta(run, error) < 0)
         return -1;
     run->goal_count = store_goal_count(run->store);
@@ -287,33 +287,33 @@ static int read_run(struct gathered *run, struct error *error) {
     run->goals = calloc((size_t)run->goal_count + 1, sizeof *run->goals);
     if (run->goals == NULL)
         BUG("out of memory");
-    gathering.last = run->created = chapters_created(run->chapters);
+    run_reader.last = run->created = run_history_created(run->history);
     if (store_count(run->store, &run->counts, error) < 0 ||
-        store_trials(run->store, note_trial, &gathering, error) < 0)
+        store_trials(run->store, add_trial, &run_reader, error) < 0)
         return -1;
     sort_genes(run);
-    rank(run);
+    rank_trials(run);
     index_numbers(run);
-    note_crownings(run);
-    if (note_predictions(run, error) < 0)
+    add_champion_changes(run);
+    if (add_predictions(run, error) < 0)
         return -1;
     size_t room = strlen(run->path) + 64;
-    run->heading = grown(NULL, (int)room, 1);
-    snprintf(run->heading, room, "%s\n%s", run->path, gathered_unit(run));
+    run->heading = grow_array(NULL, (int)room, 1);
+    snprintf(run->heading, room, "%s\n%s", run->path, run_data_unit(run));
     return 0;
 }
 
-struct gathered *gather(const char *run_dir, struct error *error) {
-    struct gathered *run = calloc(1, sizeof *run);
+struct run_data *run_data_read(const char *run_dir, struct error *error) {
+    struct run_data *run = calloc(1, sizeof *run);
     if (run == NULL || (run->path = strdup(run_dir)) == NULL)
         BUG("out of memory");
     if (read_run(run, error) == 0)
         return run;
-    gathered_free(run);
+    run_data_free(run);
     return NULL;
 }
 
-void gathered_free(struct gathered *run) {
+void run_data_free(struct run_data *run) {
     if (run == NULL)
         return;
     char *const texts[] = {run->path,   run->heading, run->device, run->template, run->objective,
@@ -322,15 +322,15 @@ void gathered_free(struct gathered *run) {
         free(texts[i]);
     for (int g = 0; run->goals != NULL && g < run->goal_count; g++) {
         free(run->goals[g].ranked);
-        free(run->goals[g].crownings);
+        free(run->goals[g].champion_changes);
     }
     free(run->goals);
     names_release(&run->operators);
     names_release(&run->workers);
-    free(run->sights);
+    free(run->rows);
     free(run->by_number);
     genes_release(&run->genes);
-    chapters_close(run->chapters);
+    run_history_close(run->history);
     store_close(run->store);
     free(run);
 }

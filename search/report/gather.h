@@ -39,7 +39,7 @@ struct names {
 
 /* A trial as a report needs it. With several cases `tflops` is the geometric mean and
    RESOURCE_CTAS the minimum. */
-struct sight {
+struct trial_row {
     int64_t number, parent_a, parent_b, event;
     int goal,
         order; /* order: number of trials of its goal that were told until then, itself included */
@@ -48,15 +48,15 @@ struct sight {
     bool raced, outdated, predicted;
     double seconds; /* time since the start of the run when it was told, without pauses */
     double score_us, tflops, relative_l2;
-    double foretold_us; /* predicted by a model that was not fitted to this trial, as stored in the
+    double predicted_us; /* predicted by a model that was not fitted to this trial, as stored in the
                            run; NaN: unknown */
     float resources[RESOURCE_COUNT];
     uint8_t genes[GENES_MAX];
 };
 
 /* The indices below refer to the run's rows. */
-struct crowning {
-    int sight, order; /* order: as in a trial row, when the champion was accepted */
+struct champion_change {
+    int row, order; /* order: as in a trial row, when the champion was accepted */
     double score_us, seconds;
     bool again; /* the same trial, measured again */
 };
@@ -68,8 +68,8 @@ struct goal_view {
     int ranked_count;
     int elite_count; /* the first of these that are shown as elites: a quarter, at least
                         ELITES_LEAST and at most ELITES_MOST */
-    struct crowning *crownings;
-    int crowning_count;
+    struct champion_change *champion_changes;
+    int champion_change_count;
 };
 
 enum { ELITES_LEAST = 10, ELITES_MOST = 24 };
@@ -77,11 +77,11 @@ enum { ELITES_LEAST = 10, ELITES_MOST = 24 };
 /* A longer time between two trials is a pause: the run was stopped and resumed. */
 enum { PAUSE_S = 300 };
 
-struct gathered {
+struct run_data {
     char *path;
     char *heading; /* of a table column: path, line break, unit */
     struct store *store;
-    struct chapters *chapters;
+    struct run_history *history;
     struct store_counts counts;
     char *device, *template, *objective, *driver, *version, *seed,
         *strategy; /* "?" if not stored */
@@ -92,26 +92,26 @@ struct gathered {
     struct genes genes;
     struct names operators;
     struct names workers; /* where trials ran: cuda:3, gpu1/cuda:3 */
-    struct sight *sights; /* in the order told */
+    struct trial_row *rows; /* in the order told */
     int count;
-    const struct sight **by_number; /* the same, sorted by trial number */
+    const struct trial_row **by_number; /* the same, sorted by trial number */
     int goal_count;
     struct goal_view *goals;
 };
 
-struct gathered *gather(const char *run_dir, struct error *error);
-void gathered_free(struct gathered *run);
+struct run_data *run_data_read(const char *run_dir, struct error *error);
+void run_data_free(struct run_data *run);
 
 /* The row of a trial, or NULL if it was still in flight. */
-const struct sight *gathered_find(const struct gathered *run, int64_t number);
+const struct trial_row *run_data_find_trial(const struct run_data *run, int64_t number);
 
 /* The index of the goal with that name, or -1. */
-int gathered_goal(const struct gathered *run, const char *name);
+int run_data_find_goal(const struct run_data *run, const char *name);
 
 /* The trial that is the goal's champion, or NULL. */
-const struct sight *gathered_champion(const struct gathered *run, int goal);
+const struct trial_row *run_data_champion(const struct run_data *run, int goal);
 
 /* The unit of the run's latencies, which says if they are predictions. */
-const char *gathered_unit(const struct gathered *run);
+const char *run_data_unit(const struct run_data *run);
 
 #endif

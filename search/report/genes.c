@@ -12,14 +12,14 @@ static char *copy_of(const char *text, size_t length) {
     return copy;
 }
 
-static bool is(const char *known, const char *text, size_t length) {
+static bool equals_text(const char *known, const char *text, size_t length) {
     return strncmp(known, text, length) == 0 && known[length] == '\0';
 }
 
 /* The index of a value, which is added if it is new; -1 if there are too many. */
-static int learn_value(struct gene_column *column, const char *text, size_t length) {
+static int find_or_add_value(struct gene_column *column, const char *text, size_t length) {
     for (int i = 0; i < column->count; i++)
-        if (is(column->values[i], text, length))
+        if (equals_text(column->values[i], text, length))
             return i;
     if (column->count == DOMAIN_MAX)
         return -1;
@@ -27,7 +27,7 @@ static int learn_value(struct gene_column *column, const char *text, size_t leng
     return column->count++;
 }
 
-int genes_learn(struct genes *genes, const char *text, uint8_t row[GENES_MAX],
+int genes_add(struct genes *genes, const char *text, uint8_t row[GENES_MAX],
                 struct error *error) {
     bool first = genes->count == 0;
     int gene = 0;
@@ -42,8 +42,8 @@ int genes_learn(struct genes *genes, const char *text, uint8_t row[GENES_MAX],
             column->name = copy_of(at, name);
             genes->count++;
         }
-        int value = is(column->name, at, name) && whole - name - 1 < NAME_SIZE
-                        ? learn_value(column, at + name + 1, whole - name - 1)
+        int value = equals_text(column->name, at, name) && whole - name - 1 < NAME_SIZE
+                        ? find_or_add_value(column, at + name + 1, whole - name - 1)
                         : -1;
         if (value < 0)
             break;
@@ -73,7 +73,7 @@ static int compare_values(const void *a, const void *b) {
     return strcmp(*texts[0], *texts[1]);
 }
 
-void genes_sort(struct genes *genes, uint8_t places[GENES_MAX][DOMAIN_MAX]) {
+void genes_sort(struct genes *genes, uint8_t positions[GENES_MAX][DOMAIN_MAX]) {
     for (int g = 0; g < genes->count; g++) {
         struct gene_column *column = &genes->columns[g];
         char *before[DOMAIN_MAX];
@@ -82,7 +82,7 @@ void genes_sort(struct genes *genes, uint8_t places[GENES_MAX][DOMAIN_MAX]) {
         for (int i = 0; i < column->count; i++)
             for (int k = 0; k < column->count; k++)
                 if (before[i] == column->values[k])
-                    places[g][i] = (uint8_t)k;
+                    positions[g][i] = (uint8_t)k;
     }
 }
 

@@ -28,11 +28,11 @@ struct genes {
 
 /* Parses one genome into `row` and adds its new values. It is an error if its genes or their
    order differ from those of the first. */
-int genes_learn(struct genes *genes, const char *text, uint8_t row[GENES_MAX], struct error *error);
+int genes_add(struct genes *genes, const char *text, uint8_t row[GENES_MAX], struct error *error);
 
 /* Sorts each gene's values, numbers by size and labels alphabetically; gives each old index its
    new one. */
-void genes_sort(struct genes *genes, uint8_t places[GENES_MAX][DOMAIN_MAX]);
+void genes_sort(struct genes *genes, uint8_t positions[GENES_MAX][DOMAIN_MAX]);
 
 /* Prints a genome. */
 void genes_print(const struct genes *genes, const uint8_t row[GENES_MAX],

@@ -29,7 +29,7 @@ static void add_comparison(const struct page *page, cJSON *root) {
     }
     cJSON *to = cJSON_AddObjectToObject(root, "comparison");
     add_text(to, "first_run", page->runs[0]->path);
-    add_text(to, "unit", gathered_unit(page->runs[0]));
+    add_text(to, "unit", run_data_unit(page->runs[0]));
     add_text(to, "mixed_note",
              predicted > 0 && predicted < page->count
                  ? "Some of these runs have measured and some predicted latencies: a ratio between "
@@ -68,13 +68,13 @@ static void add_head(const struct page *page, cJSON *root, const struct error *d
                    "not a measurement."
                  : "Some latencies on this page are predictions of the emulated device, "
                    "not measurements; they are marked.");
-    struct portion portion = page_portion(page);
-    if (!portion.values)
+    struct size_limits limits = page_size_limits(page);
+    if (!limits.values)
         add_format(
             root, "thrift_note",
             "With %d goals, this page shows for each the %d most important genes, the %d nearest "
             "ancestors and the best %d trials. `evotile report --csv` prints every trial.",
-            page_goals(page), portion.panels, portion.ancestors, portion.board_rows);
+            page_goals(page), limits.panels, limits.ancestors, limits.board_rows);
     if (page->format != PAGE_HTML)
         return;
     add_text(root, "pictures_missing", drawn->kind != ERROR_NONE ? drawn->text : "");
@@ -82,7 +82,7 @@ static void add_head(const struct page *page, cJSON *root, const struct error *d
     add_embedded(root, "script", page_js, page_js_end);
 }
 
-static int fill(const struct page *page, const struct error *drawn, FILE *out,
+static int fill_template(const struct page *page, const struct error *drawn, FILE *out,
                 struct error *error) {
     cJSON *root = cJSON_CreateObject();
     int status = 0;
@@ -99,7 +99,7 @@ static int fill(const struct page *page, const struct error *drawn, FILE *out,
         bool html = page->format == PAGE_HTML;
         char *stencil = html ? strndup(page_html, (size_t)(page_html_end - page_html))
                              : strndup(page_md, (size_t)(page_md_end - page_md));
-        stencil_fill(stencil, root, html ? stencil_html : stencil_markdown, out);
+        mustache_render(stencil, root, html ? mustache_escape_html : mustache_escape_markdown, out);
         free(stencil);
     }
     cJSON_Delete(root);
@@ -115,31 +115,31 @@ int page_goals(const struct page *page) {
     return goals;
 }
 
-struct finding *page_finding(const struct page *page, int run, int goal) {
-    struct finding *first = page->findings;
+struct goal_analysis *page_goal_analysis(const struct page *page, int run, int goal) {
+    struct goal_analysis *first = page->goal_analyses;
     for (int r = 0; r < run; r++)
         first += page->runs[r]->goal_count;
     return &first[goal];
 }
 
-struct portion page_portion(const struct page *page) {
+struct size_limits page_size_limits(const struct page *page) {
     enum { MANY = 24, DOTS = 48000 }; /* of all goals together */
     int goals = page_goals(page);
     int dots = DOTS / (goals > 0 ? goals : 1);
-    return goals <= MANY ? (struct portion){dots, 40, 10, GENES_MAX, ANCESTORS_MAX, true}
-                         : (struct portion){dots, 20, 5, 5, 32, false};
+    return goals <= MANY ? (struct size_limits){dots, 40, 10, GENES_MAX, ANCESTORS_MAX, true}
+                         : (struct size_limits){dots, 20, 5, 5, 32, false};
 }
 
-static int find_out(const struct page *page, struct error *error) {
+static int analyse_runs(const struct page *page, struct error *error) {
     for (int r = 0; r < page->count; r++) {
-        const struct gathered *run = page->runs[r];
+        const struct run_data *run = page->runs[r];
         if (baselines_read(run, &page->baselines[r], error) < 0)
             return -1;
         for (int g = 0; g < run->goal_count; g++) {
-            struct finding *it = page_finding(page, r, g);
-            const struct sight *champion = gathered_champion(run, g);
-            it->worth = worth_new(run, g);
-            it->foretold = foretold_new(run, g);
+            struct goal_analysis *it = page_goal_analysis(page, r, g);
+            const struct trial_row *champion = run_data_champion(run, g);
+            it->importance = gene_importance_new(run, g);
+            it->predicted_vs_measured = predicted_vs_measured_new(run, g);
             it->ancestry = champion != NULL ? ancestry_new(run, champion) : NULL;
             if (ablation_read(run->store, g, &it->ablation, error) < 0)
                 return -1;
@@ -148,33 +148,33 @@ static int find_out(const struct page *page, struct error *error) {
     return 0;
 }
 
-static void release(struct page *page) {
+static void release_page(struct page *page) {
     for (int i = 0; i < page_goals(page); i++) {
-        worth_free(page->findings[i].worth);
-        ancestry_free(page->findings[i].ancestry);
-        ablation_free(page->findings[i].ablation);
-        foretold_free(page->findings[i].foretold);
+        gene_importance_free(page->goal_analyses[i].importance);
+        ancestry_free(page->goal_analyses[i].ancestry);
+        ablation_free(page->goal_analyses[i].ablation);
+        predicted_vs_measured_free(page->goal_analyses[i].predicted_vs_measured);
     }
     for (int r = 0; r < page->count; r++)
         baselines_free(page->baselines[r]);
     pictures_free(page->pictures);
-    free(page->findings);
+    free(page->goal_analyses);
     free(page->baselines);
 }
 
-int page_print(struct gathered *const *runs, int count, enum page_format format, FILE *out,
+int page_print(struct run_data *const *runs, int count, enum page_format format, FILE *out,
                struct error *drawn, struct error *error) {
     struct page page = {.runs = runs, .count = count, .format = format};
-    page.findings = calloc((size_t)page_goals(&page) + 1, sizeof *page.findings);
+    page.goal_analyses = calloc((size_t)page_goals(&page) + 1, sizeof *page.goal_analyses);
     page.baselines = calloc((size_t)count, sizeof *page.baselines);
-    if (page.findings == NULL || page.baselines == NULL)
+    if (page.goal_analyses == NULL || page.baselines == NULL)
         BUG("out of memory");
     *drawn = (struct error){0};
-    int status = find_out(&page, error);
+    int status = analyse_runs(&page, error);
     if (status == 0 && format == PAGE_HTML)
         page.pictures = page_draw(&page, drawn);
     if (status == 0)
-        status = fill(&page, drawn, out, error);
-    release(&page);
+        status = fill_template(&page, drawn, out, error);
+    release_page(&page);
     return status;
 }

@@ -15,10 +15,10 @@ enum page_format { PAGE_HTML, PAGE_MARKDOWN, PAGE_JSON };
 
 /* HTML includes pictures; if they cannot be drawn the page says so and `*drawn` gets the reason
    (otherwise its kind is ERROR_NONE). Returns -1 if a store cannot be read. */
-int page_print(struct gathered *const *runs, int count, enum page_format format, FILE *out,
+int page_print(struct run_data *const *runs, int count, enum page_format format, FILE *out,
                struct error *drawn, struct error *error);
 
 /* A heading line, then every told trial in the order told; one column for each gene of any run. */
-void page_print_csv(struct gathered *const *runs, int count, FILE *out);
+void page_print_csv(struct run_data *const *runs, int count, FILE *out);
 
 #endif

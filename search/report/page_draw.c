@@ -13,33 +13,33 @@ static void draw_ablation(struct pictures *pictures, const char *name,
                               : NULL;
         if (bar == NULL)
             continue;
-        chapters_print_changes(move->genome, before, changes);
+        run_history_print_changes(move->genome, before, changes);
         snprintf(bar->label, sizeof bar->label, "%.190s", changes);
     }
     picture_bars(pictures, name, "times as long as the champion", &bars);
 }
 
 static void draw_goal(const struct page *page, struct pictures *pictures, int r, int goal) {
-    const struct gathered *run = page->runs[r];
-    const struct finding *it = page_finding(page, r, goal);
+    const struct run_data *run = page->runs[r];
+    const struct goal_analysis *it = page_goal_analysis(page, r, goal);
     char name[PICTURE_NAME_SIZE];
     picture_best(pictures, picture_name("best", r, goal, name), run, goal, false);
     picture_best(pictures, picture_name("time", r, goal, name), run, goal, true);
-    picture_genes(pictures, picture_name("genes", r, goal, name), run, it->worth,
-                  page_portion(page).panels);
-    picture_pairs(pictures, picture_name("pairs", r, goal, name), run, it->worth);
+    picture_genes(pictures, picture_name("genes", r, goal, name), run, it->importance,
+                  page_size_limits(page).panels);
+    picture_pairs(pictures, picture_name("pairs", r, goal, name), run, it->importance);
     picture_elites(pictures, picture_name("elites", r, goal, name), run, goal);
     picture_ancestry(pictures, picture_name("ancestry", r, goal, name), run, it->ancestry,
-                     page_portion(page).ancestors);
-    if (it->foretold != NULL)
-        picture_foretold(pictures, picture_name("foretold", r, goal, name), run, goal, it->foretold,
-                         page_portion(page).dots);
+                     page_size_limits(page).ancestors);
+    if (it->predicted_vs_measured != NULL)
+        picture_predicted_vs_measured(pictures, picture_name("foretold", r, goal, name), run, goal, it->predicted_vs_measured,
+                         page_size_limits(page).dots);
     if (it->ablation != NULL)
         draw_ablation(pictures, picture_name("ablation", r, goal, name), it->ablation);
 }
 
 static void draw_run(const struct page *page, struct pictures *pictures, int r) {
-    const struct gathered *run = page->runs[r];
+    const struct run_data *run = page->runs[r];
     char name[PICTURE_NAME_SIZE];
     picture_all_best(pictures, picture_name("all", r, 0, name), run, false);
     picture_all_best(pictures, picture_name("all_time", r, 0, name), run, true);

@@ -5,39 +5,39 @@
 #include "report/sheet.h"
 #include "report/tables.h"
 
-static void add_worth(const struct page *page, cJSON *to, int r, int goal) {
-    const struct gathered *run = page->runs[r];
-    const struct worth *worth = page_finding(page, r, goal)->worth;
-    if (worth == NULL) {
+static void add_importance(const struct page *page, cJSON *to, int r, int goal) {
+    const struct run_data *run = page->runs[r];
+    const struct gene_importance *importance = page_goal_analysis(page, r, goal)->importance;
+    if (importance == NULL) {
         add_text(to, "genes_missing", "Too few valid trials to separate the effects of the genes.");
         return;
     }
     cJSON *genes = cJSON_AddObjectToObject(to, "genes");
-    if (worth->alone)
+    if (importance->alone)
         add_format(
             genes, "genes_note",
             "%d valid trials are too few to fit all genes together, so each is fitted alone: "
             "the cost of a value may be due to values of other genes that occur with it.",
-            worth->count);
+            importance->count);
     else
         add_format(
             genes, "genes_note",
             "An additive model, fitted to the log latency of %d valid trials, explains %.0f %% "
             "of its variance. A search does not sample values evenly: these figures are a "
             "guide, not a proof.",
-            worth->count, 100 * worth->explained);
-    cJSON_AddBoolToObject(genes, "together", !worth->alone);
+            importance->count, 100 * importance->explained);
+    cJSON_AddBoolToObject(genes, "together", !importance->alone);
     add_picture(page, genes, "picture", "genes", r, goal, "cost of each value of each gene");
-    add_table(page, genes, "table", table_of_genes(run, worth));
-    if (page_portion(page).values || page->format == PAGE_JSON)
-        add_table(page, genes, "values", table_of_values(run, worth));
-    add_table(page, genes, "pairs", table_of_pairs(run, worth));
+    add_table(page, genes, "table", table_of_genes(run, importance));
+    if (page_size_limits(page).values || page->format == PAGE_JSON)
+        add_table(page, genes, "values", table_of_values(run, importance));
+    add_table(page, genes, "pairs", table_of_pairs(run, importance));
     add_picture(page, genes, "pairs_picture", "pairs", r, goal, "significant pairs of values");
 }
 
 static void add_ancestry(const struct page *page, cJSON *to, int r, int goal) {
-    const struct gathered *run = page->runs[r];
-    const struct ancestry *it = page_finding(page, r, goal)->ancestry;
+    const struct run_data *run = page->runs[r];
+    const struct ancestry *it = page_goal_analysis(page, r, goal)->ancestry;
     if (it == NULL)
         add_text(to, "ancestry_note", "There is no champion yet.");
     else if (it->count == 1)
@@ -58,7 +58,7 @@ static void add_ancestry(const struct page *page, cJSON *to, int r, int goal) {
 }
 
 static void add_ablation(const struct page *page, cJSON *to, int r, int goal) {
-    const struct ablation *it = page_finding(page, r, goal)->ablation;
+    const struct ablation *it = page_goal_analysis(page, r, goal)->ablation;
     if (it == NULL)
         return;
     cJSON *object = cJSON_AddObjectToObject(to, "ablation");
@@ -68,8 +68,8 @@ static void add_ablation(const struct page *page, cJSON *to, int r, int goal) {
     add_table(page, object, "table", ablation_table(it));
 }
 
-static void add_foretold(const struct page *page, cJSON *to, int r, int goal) {
-    const struct foretold *it = page_finding(page, r, goal)->foretold;
+static void add_predicted_vs_measured(const struct page *page, cJSON *to, int r, int goal) {
+    const struct predicted_vs_measured *it = page_goal_analysis(page, r, goal)->predicted_vs_measured;
     if (it == NULL)
         return;
     const struct agreement *agreement = &it->agreement;
@@ -84,7 +84,7 @@ static void add_foretold(const struct page *page, cJSON *to, int r, int goal) {
             "with the best predictions takes %.3f times as long as the fastest trial",
             agreement->rank_correlation, agreement->count, agreement->off_percent,
             agreement->best_hundredth);
-    int dots = page_portion(page).dots;
+    int dots = page_size_limits(page).dots;
     if (it->count > dots)
         add_format(object, "thinned", "One dot per trial, an even selection of %d of %d.", dots,
                    it->count);
@@ -93,23 +93,23 @@ static void add_foretold(const struct page *page, cJSON *to, int r, int goal) {
     add_picture(page, object, "picture", "foretold", r, goal, "predicted versus measured");
 }
 
-static void add_headline(cJSON *to, const struct gathered *run, int goal) {
-    const struct sight *champion = gathered_champion(run, goal);
+static void add_headline(cJSON *to, const struct run_data *run, int goal) {
+    const struct trial_row *champion = run_data_champion(run, goal);
     const struct goal_view *view = &run->goals[goal];
     char genome[GENOME_TEXT_SIZE];
     if (champion == NULL) {
         add_format(to, "headline", "no champion; %d trials", view->told);
         return;
     }
-    double ratio = view->first >= 0 ? run->sights[view->first].score_us / champion->score_us : NAN;
+    double ratio = view->first >= 0 ? run->rows[view->first].score_us / champion->score_us : NAN;
     genes_print(&run->genes, champion->genes, genome);
     add_text(to, "genome", genome);
     if (isnan(ratio))
-        add_format(to, "headline", "%.3f %s; %d trials", champion->score_us, gathered_unit(run),
+        add_format(to, "headline", "%.3f %s; %d trials", champion->score_us, run_data_unit(run),
                    view->told);
     else
         add_format(to, "headline", "%.3f %s, %.2f times as fast as the default; %d trials",
-                   champion->score_us, gathered_unit(run), ratio, view->told);
+                   champion->score_us, run_data_unit(run), ratio, view->told);
 }
 
 static void add_scatter_note(cJSON *to, const struct scatter_note *note) {
@@ -133,7 +133,7 @@ static void add_scatter_note(cJSON *to, const struct scatter_note *note) {
 
 static int add_goal(const struct page *page, cJSON *goals, int r, int goal,
                     const struct scatter_note *note, struct error *error) {
-    const struct gathered *run = page->runs[r];
+    const struct run_data *run = page->runs[r];
     cJSON *to = cJSON_CreateObject();
     bool predicted = false;
     cJSON_AddItemToArray(goals, to);
@@ -144,17 +144,17 @@ static int add_goal(const struct page *page, cJSON *goals, int r, int goal,
     cJSON_AddBoolToObject(to, "open", page->count == 1 && goal == 0);
     add_headline(to, run, goal);
     if (add_table(page, to, "board",
-                  board_table(run->store, goal, page_portion(page).board_rows, error)) < 0 ||
+                  board_table(run->store, goal, page_size_limits(page).board_rows, error)) < 0 ||
         add_table(page, to, "champions_table",
-                  chapters_champions(run->chapters, goal, &predicted, error)) < 0)
+                  run_history_champions(run->history, goal, &predicted, error)) < 0)
         return -1;
     add_format(to, "champions_title", "All champions%s, and why each was accepted",
                predicted ? ", by predicted latency" : "");
     add_picture(page, to, "best_trials", "best", r, goal, "best latency so far over trials");
     add_picture(page, to, "best_time", "time", r, goal, "best latency so far over time");
     add_scatter_note(to, note);
-    add_foretold(page, to, r, goal);
-    add_worth(page, to, r, goal);
+    add_predicted_vs_measured(page, to, r, goal);
+    add_importance(page, to, r, goal);
     cJSON_AddNumberToObject(to, "elite_count", run->goals[goal].elite_count);
     add_picture(page, to, "elites", "elites", r, goal, "elites in parallel coordinates");
     add_ancestry(page, to, r, goal);
@@ -163,16 +163,16 @@ static int add_goal(const struct page *page, cJSON *goals, int r, int goal,
 }
 
 int page_add_goals(const struct page *page, cJSON *to, int r, struct error *error) {
-    const struct gathered *run = page->runs[r];
+    const struct run_data *run = page->runs[r];
     struct scatter_note notes[CASES_MAX];
     int weightiest[CASES_MAX];
-    struct portion portion = page_portion(page);
+    struct size_limits limits = page_size_limits(page);
     int status = 0;
     for (int g = 0; g < run->goal_count; g++) {
-        const struct worth *worth = page_finding(page, r, g)->worth;
-        weightiest[g] = worth != NULL && worth->fitted_count > 0 ? worth->order[0] : -1;
+        const struct gene_importance *importance = page_goal_analysis(page, r, g)->importance;
+        weightiest[g] = importance != NULL && importance->fitted_count > 0 ? importance->order[0] : -1;
     }
-    char *scatter = scatter_json(run, weightiest, portion.dots, portion.bin_rows, notes);
+    char *scatter = scatter_json(run, weightiest, limits.dots, limits.bin_rows, notes);
     if (page->format == PAGE_HTML)
         add_text(to, "scatter", scatter);
     cJSON *goals = cJSON_AddArrayToObject(to, "goals");

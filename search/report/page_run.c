@@ -15,7 +15,7 @@ static double rounded(double number) {
     return strtod(text, NULL);
 }
 
-static void add_facts(cJSON *to, const struct gathered *run) {
+static void add_facts(cJSON *to, const struct run_data *run) {
     char when[64], duration[64];
     double gains[CASES_MAX];
     int compared = 0, champions = 0;
@@ -23,12 +23,12 @@ static void add_facts(cJSON *to, const struct gathered *run) {
     print_when(run->created, when);
     print_duration(run->seconds, duration);
     for (int g = 0; g < run->goal_count; g++) {
-        const struct sight *champion = gathered_champion(run, g);
+        const struct trial_row *champion = run_data_champion(run, g);
         int first = run->goals[g].first;
-        for (int i = 0; i < run->goals[g].crowning_count; i++)
-            champions += !run->goals[g].crownings[i].again;
+        for (int i = 0; i < run->goals[g].champion_change_count; i++)
+            champions += !run->goals[g].champion_changes[i].again;
         if (champion != NULL && first >= 0 && compared < CASES_MAX)
-            gains[compared++] = run->sights[first].score_us / champion->score_us;
+            gains[compared++] = run->rows[first].score_us / champion->score_us;
     }
     add_text(to, "path", run->path);
     add_text(to, "template", run->template);
@@ -53,7 +53,7 @@ static void add_facts(cJSON *to, const struct gathered *run) {
 }
 
 /* Adds remarks that a reader needs besides the figures. */
-static void add_remarks(cJSON *to, const struct gathered *run, bool several) {
+static void add_remarks(cJSON *to, const struct run_data *run, bool several) {
     char text[512] = "";
     size_t used = 0;
     if (run->pauses > 0)
@@ -80,10 +80,10 @@ static void add_remarks(cJSON *to, const struct gathered *run, bool several) {
                    "measurements.");
 }
 
-static int add_shapes(const struct page *page, cJSON *to, const struct gathered *run,
+static int add_shapes(const struct page *page, cJSON *to, const struct run_data *run,
                       struct error *error) {
     int shapes = 0;
-    struct table *table = chapters_shapes(run->chapters, &shapes, error);
+    struct table *table = run_history_scaling(run->history, &shapes, error);
     if (table == NULL)
         return -1;
     int flagged = table_row_count(table);
@@ -115,22 +115,22 @@ static void add_baselines(const struct page *page, cJSON *to, int r) {
 }
 
 static void add_agreement(const struct page *page, cJSON *to, int r) {
-    const struct gathered *run = page->runs[r];
+    const struct run_data *run = page->runs[r];
     /* The name of the run is in the heading. */
     struct table *table = table_new(agreement_columns + 1, AGREEMENT_COLUMNS - 1);
     for (int g = 0; g < run->goal_count; g++) {
-        const struct foretold *it = page_finding(page, r, g)->foretold;
+        const struct predicted_vs_measured *it = page_goal_analysis(page, r, g)->predicted_vs_measured;
         if (it == NULL)
             continue;
         table_text(table, store_goal_name(run->store, g));
-        agreement_add(table, &it->agreement);
+        agreement_add_cells(table, &it->agreement);
     }
     add_table(page, to, "agreement", table);
 }
 
 int page_add_run(const struct page *page, cJSON *runs, int r, struct error *error) {
-    const struct gathered *run = page->runs[r];
-    struct chapters *chapters = run->chapters;
+    const struct run_data *run = page->runs[r];
+    struct run_history *history = run->history;
     cJSON *to = cJSON_CreateObject();
     cJSON_AddItemToArray(runs, to);
     add_format(to, "id", "r%d", r);
@@ -144,9 +144,9 @@ int page_add_run(const struct page *page, cJSON *runs, int r, struct error *erro
     add_baselines(page, to, r);
     add_agreement(page, to, r);
     return add_table(page, to, "overview", table_of_goals(run)) < 0 ||
-                   add_table(page, to, "verdicts", chapters_verdicts(chapters, error)) < 0 ||
-                   add_table(page, to, "reasons", chapters_reasons(chapters, REASONS, error)) < 0 ||
-                   add_table(page, to, "operators", chapters_operators(chapters, error)) < 0 ||
+                   add_table(page, to, "verdicts", run_history_verdicts(history, error)) < 0 ||
+                   add_table(page, to, "reasons", run_history_reasons(history, REASONS, error)) < 0 ||
+                   add_table(page, to, "operators", run_history_operators(history, error)) < 0 ||
                    add_table(page, to, "workers", table_of_workers(run)) < 0 ||
                    add_shapes(page, to, run, error) < 0
                ? -1

@@ -64,7 +64,7 @@ char *pictures_svg(const struct pictures *pictures, const char *name, const char
     return svg;
 }
 
-FILE *drawing_begin(struct pictures *pictures, const char *name, int width, int height) {
+FILE *plot_begin(struct pictures *pictures, const char *name, int width, int height) {
     char path[PATH_SIZE];
     struct error error;
     FILE *out = pictures->gnuplot;
@@ -72,7 +72,7 @@ FILE *drawing_begin(struct pictures *pictures, const char *name, int width, int 
         BUG("%s", error.text);
     fprintf(out, "reset\nset terminal svg size %d,%d dynamic noenhanced font 'sans,12'\n", width,
             height);
-    drawing_text(out, "output", path);
+    plot_set_text(out, "output", path);
     fprintf(out,
             "set border 3 lc rgb " SVG_COLOUR "\nset tics nomirror scale 0.5\n"
             "set grid y lt 1 lw 0.6 lc rgb " SVG_COLOUR "\nunset key\nset samples 2\n",
@@ -80,17 +80,17 @@ FILE *drawing_begin(struct pictures *pictures, const char *name, int width, int 
     return out;
 }
 
-void drawing_end(struct pictures *pictures) {
+void plot_end(struct pictures *pictures) {
     fputs("unset output\n", pictures->gnuplot);
 }
 
-void drawing_text(FILE *out, const char *what, const char *text) {
+void plot_set_text(FILE *out, const char *what, const char *text) {
     fprintf(out, "set %s ", what);
     gnuplot_quote(text, out);
     fputc('\n', out);
 }
 
-double drawing_step(double range) {
+double plot_tick_step(double range) {
     double power = pow(10, floor(log10(range / 4)));
     double share = range / 4 / power;
     return power * (share <= 1 ? 1 : share <= 2 ? 2 : share <= 5 ? 5 : 10);
@@ -106,7 +106,7 @@ static void print_log_marks(FILE *out, const char *axis, double low, double high
     const char *comma = "";
     fprintf(out, "set %stics (", axis);
     if (!spans_much(low, high)) {
-        double step = drawing_step(high - low);
+        double step = plot_tick_step(high - low);
         for (double mark = step * ceil(low / step); mark <= high; mark += step, comma = ", ")
             fprintf(out, "%s%.6g", comma, mark);
         fputs(")\n", out);
@@ -121,15 +121,15 @@ static void print_log_marks(FILE *out, const char *axis, double low, double high
     fputs(")\n", out);
 }
 
-void drawing_log_range(FILE *out, const char *axis, double low, double high) {
+void plot_log_range(FILE *out, const char *axis, double low, double high) {
     fprintf(out, "set logscale %s\nset %srange [%.6g:%.6g]\n", axis, axis, 0.93 * low, 1.07 * high);
     print_log_marks(out, axis, 0.93 * low, 1.07 * high);
 }
 
-void drawing_y_range(FILE *out, double low, double high) {
+void plot_y_range(FILE *out, double low, double high) {
     double room = high > low ? 0.07 * (high - low) : 0.02 * fabs(high);
     if (spans_much(low, high))
-        drawing_log_range(out, "y", low, high);
+        plot_log_range(out, "y", low, high);
     else
         fprintf(out, "unset logscale y\nset ytics autofreq\nset yrange [%.6g:%.6g]\n", low - room,
                 high + room);
@@ -139,22 +139,22 @@ void drawing_y_range(FILE *out, double low, double high) {
 
 /* Prints the latency steps of a goal's champions up to the end of the goal, divided by
    `last_us`. */
-static void print_steps(FILE *out, const char *block, const struct gathered *run, int goal,
+static void print_steps(FILE *out, const char *block, const struct run_data *run, int goal,
                         bool over_time, double last_us) {
     const struct goal_view *view = &run->goals[goal];
     fprintf(out, "$%s << END\n", block);
-    for (int i = 0; i < view->crowning_count; i++) {
-        const struct crowning *it = &view->crownings[i];
+    for (int i = 0; i < view->champion_change_count; i++) {
+        const struct champion_change *it = &view->champion_changes[i];
         fprintf(out, "%.7g %.7g %lld\n", over_time ? it->seconds : it->order,
-                it->score_us / last_us, (long long)run->sights[it->sight].number);
+                it->score_us / last_us, (long long)run->rows[it->row].number);
     }
-    const struct crowning *last = &view->crownings[view->crowning_count - 1];
+    const struct champion_change *last = &view->champion_changes[view->champion_change_count - 1];
     fprintf(out, "%.7g %.7g -1\nEND\n", over_time ? run->seconds : view->told,
             last->score_us / last_us);
 }
 
 static double last_score(const struct goal_view *goal) {
-    return goal->crowning_count > 0 ? goal->crownings[goal->crowning_count - 1].score_us : NAN;
+    return goal->champion_change_count > 0 ? goal->champion_changes[goal->champion_change_count - 1].score_us : NAN;
 }
 
 /* Tick marks of a logarithmic time axis. */
@@ -167,7 +167,7 @@ static const struct {
 
 /* Most champions are found early, so a long axis is logarithmic, from the first champion on. */
 static void print_x_axis(FILE *out, const char *title, double first, double last, bool time) {
-    drawing_text(out, "xlabel", title);
+    plot_set_text(out, "xlabel", title);
     if (!(first > 0 && last > 20 * first)) {
         fprintf(out, "set xrange [0:%.6g]\n", last > 0 ? last : 1);
         return;
@@ -181,93 +181,93 @@ static void print_x_axis(FILE *out, const char *title, double first, double last
     fputs(")\n", out);
 }
 
-static double first_along(const struct goal_view *goal, bool over_time) {
-    return over_time ? fmax(goal->crownings[0].seconds, 1) : goal->crownings[0].order;
+static double first_x(const struct goal_view *goal, bool over_time) {
+    return over_time ? fmax(goal->champion_changes[0].seconds, 1) : goal->champion_changes[0].order;
 }
 
 static const char time_title[] = "run time in seconds, without pauses";
 
-void picture_best(struct pictures *pictures, const char *name, const struct gathered *run, int goal,
+void picture_best(struct pictures *pictures, const char *name, const struct run_data *run, int goal,
                   bool over_time) {
     const struct goal_view *view = &run->goals[goal];
-    if (view->crowning_count == 0)
+    if (view->champion_change_count == 0)
         return;
-    FILE *out = drawing_begin(pictures, name, PANEL_WIDTH, PANEL_HEIGHT);
+    FILE *out = plot_begin(pictures, name, PANEL_WIDTH, PANEL_HEIGHT);
     print_steps(out, "steps", run, goal, over_time, 1);
-    print_x_axis(out, over_time ? time_title : "trials of this goal", first_along(view, over_time),
+    print_x_axis(out, over_time ? time_title : "trials of this goal", first_x(view, over_time),
                  over_time ? run->seconds : view->told, over_time);
-    drawing_text(out, "ylabel", gathered_unit(run));
-    double low = last_score(view), high = view->crownings[0].score_us;
+    plot_set_text(out, "ylabel", run_data_unit(run));
+    double low = last_score(view), high = view->champion_changes[0].score_us;
     if (view->first >= 0) {
-        low = fmin(low, run->sights[view->first].score_us);
-        high = fmax(high, run->sights[view->first].score_us);
+        low = fmin(low, run->rows[view->first].score_us);
+        high = fmax(high, run->rows[view->first].score_us);
     }
-    drawing_y_range(out, low, high);
+    plot_y_range(out, low, high);
     if (view->first >= 0)
         fprintf(out,
                 "set arrow from graph 0, first %.7g to graph 1, first %.7g nohead dt 2 lc "
                 "rgb " SVG_COLOUR
                 "\nset label 'default' at graph 0.99, first %.7g right offset 0,0.5 "
                 "tc rgb " SVG_COLOUR "\n",
-                run->sights[view->first].score_us, run->sights[view->first].score_us, COLOUR_MUTED,
-                run->sights[view->first].score_us, COLOUR_MUTED);
+                run->rows[view->first].score_us, run->rows[view->first].score_us, COLOUR_MUTED,
+                run->rows[view->first].score_us, COLOUR_MUTED);
     fprintf(out,
             "plot $steps using 1:2 with steps lw 2 lc rgb " SVG_COLOUR
             ", $steps using 1:($3 < 0 ? NaN : $2) with points pt 7 ps 0.45 lc rgb " SVG_COLOUR "\n",
             COLOUR_ACCENT, COLOUR_ACCENT);
-    drawing_end(pictures);
+    plot_end(pictures);
 }
 
-void picture_all_best(struct pictures *pictures, const char *name, const struct gathered *run,
+void picture_all_best(struct pictures *pictures, const char *name, const struct run_data *run,
                       bool over_time) {
     double first = INFINITY, last = 0, most = 1;
     int drawn = 0;
     for (int g = 0; g < run->goal_count; g++) {
         const struct goal_view *view = &run->goals[g];
-        if (view->crowning_count == 0)
+        if (view->champion_change_count == 0)
             continue;
         drawn++;
-        first = fmin(first, first_along(view, over_time));
+        first = fmin(first, first_x(view, over_time));
         last = fmax(last, over_time ? run->seconds : view->told);
-        most = fmax(most, view->crownings[0].score_us / last_score(view));
+        most = fmax(most, view->champion_changes[0].score_us / last_score(view));
     }
     if (drawn < 2)
         return;
-    FILE *out = drawing_begin(pictures, name, PANEL_WIDTH, PANEL_HEIGHT + (drawn > 4 ? 130 : 60));
+    FILE *out = plot_begin(pictures, name, PANEL_WIDTH, PANEL_HEIGHT + (drawn > 4 ? 130 : 60));
     char block[32];
     for (int g = 0; g < run->goal_count; g++) {
         snprintf(block, sizeof block, "goal%d", g);
-        if (run->goals[g].crowning_count > 0)
+        if (run->goals[g].champion_change_count > 0)
             print_steps(out, block, run, g, over_time, last_score(&run->goals[g]));
     }
     print_x_axis(out, over_time ? time_title : "trials of each goal", first, last, over_time);
-    drawing_text(out, "ylabel", "best so far / final champion");
+    plot_set_text(out, "ylabel", "best so far / final champion");
     fprintf(out,
             "set xlabel offset 0,0.6\nset yrange [0.98:%.4g]\nset key outside center top "
             "horizontal font ',9' samplen 1.5\n%splot 1 with lines "
             "lc rgb " SVG_COLOUR " notitle",
             fmax(1.1, fmin(1.05 * most, 5)), drawn > 14 ? "unset key\n" : "", COLOUR_GRID);
     for (int g = 0; g < run->goal_count; g++) {
-        if (run->goals[g].crowning_count == 0)
+        if (run->goals[g].champion_change_count == 0)
             continue;
         fprintf(out, ", $goal%d using 1:2 with steps lw 1.4 dt %d lc rgb " SVG_COLOUR " title ", g,
                 1 + g / SERIES_COUNT % 4, COLOUR_SERIES + g % SERIES_COUNT);
         gnuplot_quote(store_goal_name(run->store, g), out);
     }
     fputc('\n', out);
-    drawing_end(pictures);
+    plot_end(pictures);
 }
 
 /* ---- the funnel ---- */
 
 /* A gate: its name and the verdicts of the trials that fail it. */
-struct gate {
+struct funnel_gate {
     const char *name;
     enum verdict verdicts[VERDICT_COUNT];
     int count;
 };
 
-static const struct gate gates[] = {
+static const struct funnel_gate gates[] = {
     {"tried", {VERDICT_FILTERED}, 1},
     {"compiled", {VERDICT_INVALID, VERDICT_COMPILE_FAILED}, 2},
     {"within limits, ran",
@@ -285,7 +285,7 @@ struct funnel_row {
     char lost[256];
 };
 
-static int64_t pass_gate(const struct gathered *run, const struct gate *gate, int64_t left,
+static int64_t pass_gate(const struct run_data *run, const struct funnel_gate *gate, int64_t left,
                          struct funnel_row *row) {
     size_t used = 0;
     for (int i = 0; i < gate->count; i++) {
@@ -301,7 +301,7 @@ static int64_t pass_gate(const struct gathered *run, const struct gate *gate, in
     return left;
 }
 
-static void fill_funnel(const struct gathered *run, struct funnel_row rows[FUNNEL_ROWS]) {
+static void fill_funnel(const struct run_data *run, struct funnel_row rows[FUNNEL_ROWS]) {
     int64_t left = run->counts.told, champions = 0;
     for (int i = 0; i < GATES; i++)
         left = pass_gate(run, &gates[i], left, &rows[i]);
@@ -311,18 +311,18 @@ static void fill_funnel(const struct gathered *run, struct funnel_row rows[FUNNE
         snprintf(rows[GATES].lost, sizeof rows[GATES].lost, "%lld dropped by the race",
                  (long long)run->counts.raced);
     for (int g = 0; g < run->goal_count; g++)
-        for (int i = 0; i < run->goals[g].crowning_count; i++)
-            champions += !run->goals[g].crownings[i].again;
+        for (int i = 0; i < run->goals[g].champion_change_count; i++)
+            champions += !run->goals[g].champion_changes[i].again;
     rows[GATES + 1].name = "became champion";
     rows[GATES + 1].left = champions;
 }
 
-void picture_funnel(struct pictures *pictures, const char *name, const struct gathered *run) {
+void picture_funnel(struct pictures *pictures, const char *name, const struct run_data *run) {
     struct funnel_row rows[FUNNEL_ROWS] = {0};
     if (run->counts.told == 0)
         return;
     fill_funnel(run, rows);
-    FILE *out = drawing_begin(pictures, name, WIDE, 40 + 34 * FUNNEL_ROWS);
+    FILE *out = plot_begin(pictures, name, WIDE, 40 + 34 * FUNNEL_ROWS);
     fprintf(out,
             "unset border\nunset tics\nunset grid\nset xrange [-1.02:1.02]\nset yrange [%g:0.6]\n"
             "set lmargin 24\nset rmargin 50\nset tmargin 0\nset bmargin 0\n",
@@ -343,44 +343,44 @@ void picture_funnel(struct pictures *pictures, const char *name, const struct ga
                 COLOUR_MUTED);
     }
     fputs("plot NaN\n", out);
-    drawing_end(pictures);
+    plot_end(pictures);
 }
 
 /* ---- several runs ---- */
 
 /* The number of runs in which a goal of the first run has a champion. */
-static int sharers(struct gathered *const *runs, int count, int goal) {
+static int count_runs_with_goal(struct run_data *const *runs, int count, int goal) {
     int sharing = 0;
     for (int r = 0; r < count; r++) {
-        int its = gathered_goal(runs[r], store_goal_name(runs[0]->store, goal));
-        sharing += its >= 0 && runs[r]->goals[its].crowning_count > 0;
+        int its = run_data_find_goal(runs[r], store_goal_name(runs[0]->store, goal));
+        sharing += its >= 0 && runs[r]->goals[its].champion_change_count > 0;
     }
     return sharing;
 }
 
-static void draw_shared(FILE *out, struct gathered *const *runs, int count, int goal) {
+static void draw_goal_of_runs(FILE *out, struct run_data *const *runs, int count, int goal) {
     const char *name = store_goal_name(runs[0]->store, goal);
     char block[48];
     for (int r = 0; r < count; r++) {
-        int its = gathered_goal(runs[r], name);
+        int its = run_data_find_goal(runs[r], name);
         snprintf(block, sizeof block, "run%d_%d", r, goal);
-        if (its >= 0 && runs[r]->goals[its].crowning_count > 0)
+        if (its >= 0 && runs[r]->goals[its].champion_change_count > 0)
             print_steps(out, block, runs[r], its, true, 1);
     }
     double low = INFINITY, high = 0;
     for (int r = 0; r < count; r++) {
-        int its = gathered_goal(runs[r], name);
-        if (its < 0 || runs[r]->goals[its].crowning_count == 0)
+        int its = run_data_find_goal(runs[r], name);
+        if (its < 0 || runs[r]->goals[its].champion_change_count == 0)
             continue;
         low = fmin(low, last_score(&runs[r]->goals[its]));
-        high = fmax(high, runs[r]->goals[its].crownings[0].score_us);
+        high = fmax(high, runs[r]->goals[its].champion_changes[0].score_us);
     }
-    drawing_y_range(out, low, high);
-    drawing_text(out, "title", name);
+    plot_y_range(out, low, high);
+    plot_set_text(out, "title", name);
     fputs("plot NaN notitle", out);
     for (int r = 0; r < count; r++) {
-        int its = gathered_goal(runs[r], name);
-        if (its < 0 || runs[r]->goals[its].crowning_count == 0)
+        int its = run_data_find_goal(runs[r], name);
+        if (its < 0 || runs[r]->goals[its].champion_change_count == 0)
             continue;
         fprintf(out, ", $run%d_%d using 1:2 with steps lw 1.8 lc rgb " SVG_COLOUR " title ", r,
                 goal, COLOUR_SERIES + r % SERIES_COUNT);
@@ -392,29 +392,29 @@ static void draw_shared(FILE *out, struct gathered *const *runs, int count, int 
     fputc('\n', out);
 }
 
-void picture_runs(struct pictures *pictures, const char *name, struct gathered *const *runs,
+void picture_runs(struct pictures *pictures, const char *name, struct run_data *const *runs,
                   int count) {
     int panels = 0;
     double longest = 0;
     for (int g = 0; g < runs[0]->goal_count; g++)
-        panels += sharers(runs, count, g) > 1;
+        panels += count_runs_with_goal(runs, count, g) > 1;
     if (panels == 0)
         return;
     for (int r = 0; r < count; r++)
         longest = fmax(longest, runs[r]->seconds);
     int columns = panels < 3 ? panels : 3, rows = (panels + columns - 1) / columns;
-    FILE *out = drawing_begin(pictures, name, WIDE * columns / 3, 280 * rows);
+    FILE *out = plot_begin(pictures, name, WIDE * columns / 3, 280 * rows);
     print_x_axis(out, time_title, 1, longest, true);
-    drawing_text(out, "ylabel", gathered_unit(runs[0]));
+    plot_set_text(out, "ylabel", run_data_unit(runs[0]));
     fprintf(out,
             "set key outside center top horizontal font ',9' samplen 1.5\n"
             "set multiplot layout %d,%d\n",
             rows, columns);
     for (int g = 0; g < runs[0]->goal_count; g++)
-        if (sharers(runs, count, g) > 1)
-            draw_shared(out, runs, count, g);
+        if (count_runs_with_goal(runs, count, g) > 1)
+            draw_goal_of_runs(out, runs, count, g);
     fputs("unset multiplot\n", out);
-    drawing_end(pictures);
+    plot_end(pictures);
 }
 
 /* ---- bars ---- */
@@ -428,12 +428,12 @@ struct bar *bars_add(struct bars *bars, double value, double low, double high) {
 }
 
 void picture_bars(struct pictures *pictures, const char *name, const char *axis,
-                  const struct bars *them) {
-    const struct bar *bars = them->bars;
-    int count = them->count;
+                  const struct bars *bar_set) {
+    const struct bar *bars = bar_set->bars;
+    int count = bar_set->count;
     if (count == 0)
         return;
-    FILE *out = drawing_begin(pictures, name, WIDE, 60 + 22 * count);
+    FILE *out = plot_begin(pictures, name, WIDE, 60 + 22 * count);
     fputs("$bars << END\n", out);
     for (int i = 0; i < count; i++)
         fprintf(out, "%d %.7g %.7g %.7g %d\n", -i, bars[i].value,
@@ -447,7 +447,7 @@ void picture_bars(struct pictures *pictures, const char *name, const char *axis,
         fprintf(out, " %d", -i);
     }
     fprintf(out, ")\nset yrange [%g:0.6]\nset border 1\nset grid noy x\n", -count + 0.4);
-    drawing_text(out, "xlabel", axis);
+    plot_set_text(out, "xlabel", axis);
     fprintf(out,
             "set arrow from 1, graph 0 to 1, graph 1 nohead lc rgb " SVG_COLOUR "\nplot "
             "$bars using (($2+1)/2):1:(1):2:($1-0.32):($1+0.32) with boxxyerror fs solid 0.55 "
@@ -456,5 +456,5 @@ void picture_bars(struct pictures *pictures, const char *name, const char *axis,
             "labels left, $bars using ($2 < 1 ? $3 : NaN):1:(sprintf('%%.2f  ', $2)) with labels "
             "right\n",
             COLOUR_MUTED, COLOUR_ACCENT);
-    drawing_end(pictures);
+    plot_end(pictures);
 }

@@ -28,32 +28,32 @@ char *pictures_svg(const struct pictures *pictures, const char *name, const char
 void pictures_free(struct pictures *pictures);
 
 /* The champion's latency over the goal's trials or over the run's time. */
-void picture_best(struct pictures *pictures, const char *name, const struct gathered *run, int goal,
+void picture_best(struct pictures *pictures, const char *name, const struct run_data *run, int goal,
                   bool over_time);
 /* The same for all goals, each divided by its final value. */
-void picture_all_best(struct pictures *pictures, const char *name, const struct gathered *run,
+void picture_all_best(struct pictures *pictures, const char *name, const struct run_data *run,
                       bool over_time);
 /* The number of trials left after each gate. */
-void picture_funnel(struct pictures *pictures, const char *name, const struct gathered *run);
+void picture_funnel(struct pictures *pictures, const char *name, const struct run_data *run);
 /* The cost of each value of each gene: one panel per gene, for the `most` most important ones. */
-void picture_genes(struct pictures *pictures, const char *name, const struct gathered *run,
-                   const struct worth *worth, int most);
-void picture_pairs(struct pictures *pictures, const char *name, const struct gathered *run,
-                   const struct worth *worth);
+void picture_genes(struct pictures *pictures, const char *name, const struct run_data *run,
+                   const struct gene_importance *importance, int most);
+void picture_pairs(struct pictures *pictures, const char *name, const struct run_data *run,
+                   const struct gene_importance *importance);
 /* The elites in parallel coordinates. */
-void picture_elites(struct pictures *pictures, const char *name, const struct gathered *run,
+void picture_elites(struct pictures *pictures, const char *name, const struct run_data *run,
                     int goal);
 /* The ancestry graph of at most the `most` nearest members. */
-void picture_ancestry(struct pictures *pictures, const char *name, const struct gathered *run,
+void picture_ancestry(struct pictures *pictures, const char *name, const struct run_data *run,
                       const struct ancestry *ancestry, int most);
 
 /* Predicted versus measured latency of at most `most` trials, evenly selected; the champion is
    highlighted. */
-void picture_foretold(struct pictures *pictures, const char *name, const struct gathered *run,
-                      int goal, const struct foretold *foretold, int most);
+void picture_predicted_vs_measured(struct pictures *pictures, const char *name, const struct run_data *run,
+                      int goal, const struct predicted_vs_measured *pairs, int most);
 
 /* Several runs on their common goals over time: one panel per goal, one line per run. */
-void picture_runs(struct pictures *pictures, const char *name, struct gathered *const *runs,
+void picture_runs(struct pictures *pictures, const char *name, struct run_data *const *runs,
                   int count);
 
 /* Horizontal bars that start at 1, with intervals where these are known (NaN: unknown): latency

@@ -10,7 +10,7 @@ static const double edge_ratio = 10;
 enum { COLUMNS = 28 };
 
 struct scatter {
-    const struct gathered *run;
+    const struct run_data *run;
     FILE *out;
     int goal, rows;
     const int *valid; /* row indices of the goal's valid trials */
@@ -20,8 +20,8 @@ struct scatter {
     double low[RESOURCE_COUNT], high[RESOURCE_COUNT]; /* NaN: unknown for all trials */
 };
 
-static const struct sight *sight_at(const struct scatter *scatter, int i) {
-    return &scatter->run->sights[scatter->valid[i]];
+static const struct trial_row *trial_at(const struct scatter *scatter, int i) {
+    return &scatter->run->rows[scatter->valid[i]];
 }
 
 /* Prints a JSON string without "<". */
@@ -63,18 +63,18 @@ static void find_ranges(struct scatter *scatter, struct scatter_note *note) {
     for (int r = 0; r < RESOURCE_COUNT; r++)
         scatter->low[r] = scatter->high[r] = NAN;
     for (int i = 0; i < scatter->valid_count; i++) {
-        const struct sight *sight = sight_at(scatter, i);
-        scatter->low_us = fmin(scatter->low_us, sight->score_us);
-        most = fmax(most, sight->score_us);
+        const struct trial_row *trial = trial_at(scatter, i);
+        scatter->low_us = fmin(scatter->low_us, trial->score_us);
+        most = fmax(most, trial->score_us);
         for (int r = 0; r < RESOURCE_COUNT; r++) {
-            scatter->low[r] = fmin(scatter->low[r], sight->resources[r]);
-            scatter->high[r] = fmax(scatter->high[r], sight->resources[r]);
+            scatter->low[r] = fmin(scatter->low[r], trial->resources[r]);
+            scatter->high[r] = fmax(scatter->high[r], trial->resources[r]);
         }
     }
     scatter->high_us = fmin(1.03 * most, edge_ratio * scatter->low_us);
     scatter->low_us *= 0.97;
     for (int i = 0; i < scatter->valid_count; i++)
-        note->above += sight_at(scatter, i)->score_us > scatter->high_us;
+        note->above += trial_at(scatter, i)->score_us > scatter->high_us;
     note->high_us = scatter->high_us;
 }
 
@@ -91,7 +91,7 @@ static int print_dots(const struct scatter *scatter, bool binned) {
     fputs("\"dots\":{\"n\":[", out);
     for (int i = 0; i < scatter->valid_count; i++)
         if (is_dot(scatter, i, binned))
-            fprintf(out, "%s%lld", count++ > 0 ? "," : "", (long long)sight_at(scatter, i)->number);
+            fprintf(out, "%s%lld", count++ > 0 ? "," : "", (long long)trial_at(scatter, i)->number);
     fputs("],\"f\":\"", out);
     for (int i = 0; i < scatter->valid_count; i++)
         if (is_dot(scatter, i, binned))
@@ -100,14 +100,14 @@ static int print_dots(const struct scatter *scatter, bool binned) {
     for (int i = 0, printed = 0; i < scatter->valid_count; i++)
         if (is_dot(scatter, i, binned)) {
             fputs(printed++ > 0 ? "," : "", out);
-            print_number(out, sight_at(scatter, i)->score_us);
+            print_number(out, trial_at(scatter, i)->score_us);
         }
     fputs("],\"g\":[", out);
     for (int i = 0, printed = 0; i < scatter->valid_count; i++)
         if (is_dot(scatter, i, binned)) {
             fputs(printed++ > 0 ? ",\"" : "\"", out);
             for (int g = 0; g < scatter->run->genes.count; g++)
-                print_place(out, sight_at(scatter, i)->genes[g]);
+                print_place(out, trial_at(scatter, i)->genes[g]);
             fputc('"', out);
         }
     fputs("],\"r\":[", out);
@@ -116,7 +116,7 @@ static int print_dots(const struct scatter *scatter, bool binned) {
         for (int i = 0, printed = 0; i < scatter->valid_count && !isnan(scatter->low[r]); i++)
             if (is_dot(scatter, i, binned)) {
                 fputs(printed++ > 0 ? "," : "", out);
-                print_number(out, sight_at(scatter, i)->resources[r]);
+                print_number(out, trial_at(scatter, i)->resources[r]);
             }
         fputc(']', out);
     }
@@ -124,22 +124,22 @@ static int print_dots(const struct scatter *scatter, bool binned) {
     return count;
 }
 
-static int row_of(const struct scatter *scatter, const struct sight *sight) {
-    double share = log(sight->score_us / scatter->low_us) / log(scatter->high_us / scatter->low_us);
+static int row_of(const struct scatter *scatter, const struct trial_row *trial) {
+    double share = log(trial->score_us / scatter->low_us) / log(scatter->high_us / scatter->low_us);
     int row = (int)(share * scatter->rows);
     return row < 0 ? 0 : row >= scatter->rows ? scatter->rows - 1 : row;
 }
 
 /* The bin column of a trial on the axis of a gene, or (axes after the genes) of a resource; -1:
    unknown. */
-static int column_of(const struct scatter *scatter, const struct sight *sight, int axis) {
+static int column_of(const struct scatter *scatter, const struct trial_row *trial, int axis) {
     if (axis < scatter->run->genes.count)
-        return sight->genes[axis];
+        return trial->genes[axis];
     int r = axis - scatter->run->genes.count;
     double span = scatter->high[r] - scatter->low[r];
-    if (isnan(sight->resources[r]))
+    if (isnan(trial->resources[r]))
         return -1;
-    int column = span > 0 ? (int)((sight->resources[r] - scatter->low[r]) / span * COLUMNS) : 0;
+    int column = span > 0 ? (int)((trial->resources[r] - scatter->low[r]) / span * COLUMNS) : 0;
     return column < COLUMNS ? column : COLUMNS - 1;
 }
 
@@ -148,10 +148,10 @@ static void print_cells(const struct scatter *scatter, int axis, int *bins) {
     int rows = scatter->rows, printed = 0;
     memset(bins, 0, (size_t)(DOMAIN_MAX * rows) * sizeof *bins);
     for (int i = 0; i < scatter->valid_count; i++) {
-        const struct sight *sight = sight_at(scatter, i);
-        int column = column_of(scatter, sight, axis);
+        const struct trial_row *trial = trial_at(scatter, i);
+        int column = column_of(scatter, trial, axis);
         if (column >= 0)
-            bins[column * rows + row_of(scatter, sight)]++;
+            bins[column * rows + row_of(scatter, trial)]++;
     }
     fputc('[', scatter->out);
     for (int i = 0; i < DOMAIN_MAX * rows; i++)
@@ -203,24 +203,24 @@ static void print_goal(struct scatter *scatter, int weightiest, int dots_most,
 
 /* ---- the run ---- */
 
-static char *flag_sights(const struct gathered *run) {
+static char *flag_trials(const struct run_data *run) {
     char *flags = malloc((size_t)run->count + 1);
     if (flags == NULL)
         BUG("out of memory");
     for (int i = 0; i < run->count; i++)
-        flags[i] = run->sights[i].raced ? 'r' : ' ';
+        flags[i] = run->rows[i].raced ? 'r' : ' ';
     for (int g = 0; g < run->goal_count; g++) {
         const struct goal_view *goal = &run->goals[g];
         for (int rank = 0; rank < goal->elite_count; rank++)
             flags[goal->ranked[rank]] = 'e';
-        for (int i = 0; i < goal->crowning_count; i++)
-            flags[goal->crownings[i].sight] = 'c';
+        for (int i = 0; i < goal->champion_change_count; i++)
+            flags[goal->champion_changes[i].row] = 'c';
     }
     return flags;
 }
 
-static void print_head(FILE *out, const struct gathered *run, int rows) {
-    fprintf(out, "{\"unit\":\"%s\",\"rows\":%d,\"columns\":%d,\"genes\":[", gathered_unit(run),
+static void print_head(FILE *out, const struct run_data *run, int rows) {
+    fprintf(out, "{\"unit\":\"%s\",\"rows\":%d,\"columns\":%d,\"genes\":[", run_data_unit(run),
             rows, COLUMNS);
     for (int g = 0; g < run->genes.count; g++) {
         const struct gene_column *gene = &run->genes.columns[g];
@@ -241,11 +241,11 @@ static void print_head(FILE *out, const struct gathered *run, int rows) {
     fputs("],\"goals\":[", out);
 }
 
-char *scatter_json(const struct gathered *run, const int *weightiest, int dots_most, int rows,
+char *scatter_json(const struct run_data *run, const int *weightiest, int dots_most, int rows,
                    struct scatter_note *notes) {
     char *text = NULL;
     size_t size = 0;
-    char *flags = flag_sights(run);
+    char *flags = flag_trials(run);
     int *valid = malloc(((size_t)run->count + 1) * sizeof *valid);
     FILE *out = open_memstream(&text, &size);
     if (valid == NULL || out == NULL)
@@ -255,8 +255,8 @@ char *scatter_json(const struct gathered *run, const int *weightiest, int dots_m
         struct scatter scatter = {
             .run = run, .out = out, .goal = g, .rows = rows, .valid = valid, .flags = flags};
         for (int i = 0; i < run->count; i++)
-            if (run->sights[i].goal == g && !run->sights[i].outdated &&
-                !isnan(run->sights[i].score_us))
+            if (run->rows[i].goal == g && !run->rows[i].outdated &&
+                !isnan(run->rows[i].score_us))
                 valid[scatter.valid_count++] = i;
         fputs(g > 0 ? "," : "", out);
         print_goal(&scatter, weightiest[g], dots_most, &notes[g]);

@@ -21,7 +21,7 @@ struct scatter_note {
 
 /* `weightiest`: by goal, the gene to show first; -1: none. A goal with more than `dots_most`
    valid trials is binned into `rows` rows of latency. `notes` gets one entry per goal. */
-char *scatter_json(const struct gathered *run, const int *weightiest, int dots_most, int rows,
+char *scatter_json(const struct run_data *run, const int *weightiest, int dots_most, int rows,
                    struct scatter_note *notes);
 
 #endif

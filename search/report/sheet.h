@@ -17,28 +17,28 @@
 #include "report/pictures.h"
 
 /* The analyses of one goal of one run; each may be NULL if there is none. */
-struct finding {
-    struct worth *worth;
+struct goal_analysis {
+    struct gene_importance *importance;
     struct ancestry *ancestry; /* of the champion */
     struct ablation *ablation;
-    struct foretold *foretold;
+    struct predicted_vs_measured *predicted_vs_measured;
 };
 
 struct page {
-    struct gathered *const *runs;
+    struct run_data *const *runs;
     int count;
     enum page_format format;
     struct pictures *pictures;    /* NULL: none */
-    struct finding *findings;     /* by run and goal, consecutively; see page_goal_analysis */
+    struct goal_analysis *goal_analyses;     /* by run and goal, consecutively; see page_goal_analysis */
     struct baselines **baselines; /* by run; NULL: none stored */
 };
 
-struct finding *page_finding(const struct page *page, int run, int goal);
+struct goal_analysis *page_goal_analysis(const struct page *page, int run, int goal);
 /* The total number of goals of all runs. */
 int page_goals(const struct page *page);
 
 /* Limits per goal that keep a page below about 5 MB whatever the number of goals. */
-struct portion {
+struct size_limits {
     int dots;     /* dots of the scatter plot; with more trials, bins */
     int bin_rows; /* rows of bins, along latency */
     int board_rows;
@@ -46,7 +46,7 @@ struct portion {
     int ancestors; /* in the picture */
     bool values;   /* include the table of the cost of every value */
 };
-struct portion page_portion(const struct page *page);
+struct size_limits page_size_limits(const struct page *page);
 
 /* ---- page_draw.c ---- */
 

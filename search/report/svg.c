@@ -34,7 +34,7 @@ static const struct {
 };
 
 /* Applies a rule at `at`: how many bytes it takes, 0 where none does. */
-static size_t apply_rule(const char *at, struct text *out) {
+static size_t apply_rule(const char *at, struct strbuf *out) {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         size_t length = strlen(rules[i].from);
         if (strncmp(at, rules[i].from, length) != 0)
@@ -42,21 +42,21 @@ static size_t apply_rule(const char *at, struct text *out) {
         const char *end = strstr(at + length, rules[i].to);
         if (end == NULL)
             continue;
-        text_add(out, rules[i].instead, strlen(rules[i].instead));
+        strbuf_add(out, rules[i].instead, strlen(rules[i].instead));
         return (size_t)(end - at) + strlen(rules[i].to);
     }
     return 0;
 }
 
-static size_t apply_colour(const char *at, struct text *out) {
+static size_t apply_colour(const char *at, struct strbuf *out) {
     int red, green, blue, length = 0;
     if (strncmp(at, "rgb(", 4) != 0 ||
         sscanf(at, "rgb(%d,%d,%d)%n", &red, &green, &blue, &length) != 3 || length == 0)
         return 0;
     if (red == 1 && green == 0)
-        text_print(out, "var(--c%d)", blue);
+        strbuf_print(out, "var(--c%d)", blue);
     else
-        text_print(out, "rgb(%d,%d,%d)", red, green, blue);
+        strbuf_print(out, "rgb(%d,%d,%d)", red, green, blue);
     return (size_t)length;
 }
 
@@ -127,7 +127,7 @@ static size_t apply_group(const char *at, struct groups *groups) {
 }
 
 char *svg_inline(const char *svg, const char *label) {
-    struct text out = {0};
+    struct strbuf out = {0};
     struct groups groups = {0};
     bool in_tag = false; /* what is between tags is text, and stays */
     char *escaped = NULL;
@@ -136,10 +136,10 @@ char *svg_inline(const char *svg, const char *label) {
     FILE *stream = open_memstream(&escaped, &size);
     if (stream == NULL)
         BUG("out of memory");
-    stencil_html(label, stream);
+    mustache_escape_html(label, stream);
     fclose(stream);
     size_of(svg, &width, &height);
-    text_print(&out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">", width, height,
+    strbuf_print(&out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">", width, height,
                escaped);
     free(escaped);
     for (const char *at = svg; *at != '\0';) {
@@ -161,7 +161,7 @@ char *svg_inline(const char *svg, const char *label) {
         bool blank = isspace((unsigned char)*at) != 0;
         if (!(in_tag && is_too_fine(svg, at)) &&
             (!blank || !isspace((unsigned char)out.bytes[out.used - 1])))
-            text_add(&out, blank && *at == '\t' ? " " : at, 1);
+            strbuf_add(&out, blank && *at == '\t' ? " " : at, 1);
         at++;
     }
     return out.bytes;

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-static double first_us(const struct gathered *run, int goal) {
+static double first_us(const struct run_data *run, int goal) {
     int first = run->goals[goal].first;
-    return first >= 0 ? run->sights[first].score_us : NAN;
+    return first >= 0 ? run->rows[first].score_us : NAN;
 }
 
 /* A cost in percent: "-5.2" for 0.948 - 1. */
@@ -18,7 +18,7 @@ static void add_percent(struct table *table, double share) {
         table_none(table);
 }
 
-static void add_cost(struct table *table, const struct cost *cost) {
+static void add_cost(struct table *table, const struct value_cost *cost) {
     add_percent(table, cost->cost);
     add_percent(table, cost->low);
     add_percent(table, cost->high);
@@ -27,22 +27,22 @@ static void add_cost(struct table *table, const struct cost *cost) {
 /* ---- goals ---- */
 
 /* The genes that differ from the default genome; the whole genome if the default was not tried. */
-static void add_changes(struct table *table, const struct gathered *run, int goal,
-                        const struct sight *sight) {
+static void add_changes(struct table *table, const struct run_data *run, int goal,
+                        const struct trial_row *row) {
     char genome[GENOME_TEXT_SIZE], first[GENOME_TEXT_SIZE], changes[CHANGES_SIZE];
     const char *const parents[2] = {first, NULL};
     int index = run->goals[goal].first;
-    genes_print(&run->genes, sight->genes, genome);
+    genes_print(&run->genes, row->genes, genome);
     if (index < 0) {
         table_text(table, genome);
         return;
     }
-    genes_print(&run->genes, run->sights[index].genes, first);
-    chapters_print_changes(genome, parents, changes);
+    genes_print(&run->genes, run->rows[index].genes, first);
+    run_history_print_changes(genome, parents, changes);
     table_text(table, changes[0] != '\0' ? changes : "(the default)");
 }
 
-struct table *table_of_goals(const struct gathered *run) {
+struct table *table_of_goals(const struct run_data *run) {
     struct table_column columns[] = {
         {.name = "goal", .heading = "goal"},
         {.name = "score_us", .heading = "champion\nus", .right = true},
@@ -61,23 +61,23 @@ struct table *table_of_goals(const struct gathered *run) {
     }
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
     for (int g = 0; g < run->goal_count; g++) {
-        const struct sight *sight = gathered_champion(run, g);
+        const struct trial_row *row = run_data_champion(run, g);
         table_text(table, store_goal_name(run->store, g));
-        table_number(table, sight != NULL ? sight->score_us : NAN, 3);
+        table_number(table, row != NULL ? row->score_us : NAN, 3);
         table_number(table, first_us(run, g), 3);
-        table_number(table, sight != NULL ? first_us(run, g) / sight->score_us : NAN, 2);
-        table_number(table, sight != NULL ? sight->tflops : NAN, 2);
-        if (sight != NULL) {
-            table_integer(table, sight->number);
-            table_integer(table, sight->order);
+        table_number(table, row != NULL ? first_us(run, g) / row->score_us : NAN, 2);
+        table_number(table, row != NULL ? row->tflops : NAN, 2);
+        if (row != NULL) {
+            table_integer(table, row->number);
+            table_integer(table, row->order);
         } else {
             table_none(table);
             table_none(table);
         }
         table_integer(table, run->goals[g].told);
         table_integer(table, run->goals[g].valid);
-        if (sight != NULL)
-            add_changes(table, run, g, sight);
+        if (row != NULL)
+            add_changes(table, run, g, row);
         else
             table_none(table);
     }
@@ -86,7 +86,7 @@ struct table *table_of_goals(const struct gathered *run) {
 
 /* ---- workers ---- */
 
-struct table *table_of_workers(const struct gathered *run) {
+struct table *table_of_workers(const struct run_data *run) {
     static const struct table_column columns[] = {
         {.name = "worker", .heading = "host and device"},
         {.name = "trials", .heading = "trials", .right = true},
@@ -101,11 +101,11 @@ struct table *table_of_workers(const struct gathered *run) {
     if (done == NULL)
         BUG("out of memory");
     for (int i = 0; i < run->count; i++) {
-        const struct sight *sight = &run->sights[i];
-        done[sight->worker_index].trials++;
-        done[sight->worker_index].ok += sight->verdict == VERDICT_OK;
-        done[sight->worker_index].lost +=
-            sight->verdict == VERDICT_CRASHED || sight->verdict == VERDICT_TIMEOUT;
+        const struct trial_row *row = &run->rows[i];
+        done[row->worker_index].trials++;
+        done[row->worker_index].ok += row->verdict == VERDICT_OK;
+        done[row->worker_index].lost +=
+            row->verdict == VERDICT_CRASHED || row->verdict == VERDICT_TIMEOUT;
     }
     for (int w = 0; w < count; w++) {
         const char *name = run->workers.items[w];
@@ -122,7 +122,7 @@ struct table *table_of_workers(const struct gathered *run) {
 
 /* ---- genes ---- */
 
-struct table *table_of_genes(const struct gathered *run, const struct worth *worth) {
+struct table *table_of_genes(const struct run_data *run, const struct gene_importance *importance) {
     static const struct table_column columns[] = {
         {.name = "gene", .heading = "gene"},
         {.name = "best", .heading = "best"},
@@ -133,9 +133,9 @@ struct table *table_of_genes(const struct gathered *run, const struct worth *wor
         {.name = "share_percent", .heading = "share of\nvariance, %", .right = true},
     };
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
-    for (int i = 0; i < worth->fitted_count; i++) {
-        const struct gene_worth *it = &worth->genes[worth->order[i]];
-        const struct gene_column *gene = &run->genes.columns[worth->order[i]];
+    for (int i = 0; i < importance->fitted_count; i++) {
+        const struct gene_cost *it = &importance->genes[importance->order[i]];
+        const struct gene_column *gene = &run->genes.columns[importance->order[i]];
         table_text(table, gene->name);
         if (it->best == it->worst) {
             for (int c = 1; c < 6; c++)
@@ -150,7 +150,7 @@ struct table *table_of_genes(const struct gathered *run, const struct worth *wor
     return table;
 }
 
-struct table *table_of_values(const struct gathered *run, const struct worth *worth) {
+struct table *table_of_values(const struct run_data *run, const struct gene_importance *importance) {
     static const struct table_column columns[] = {
         {.name = "gene", .heading = "gene"},
         {.name = "value", .heading = "value"},
@@ -161,10 +161,10 @@ struct table *table_of_values(const struct gathered *run, const struct worth *wo
         {.name = "failed", .heading = "failed", .right = true},
     };
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
-    for (int i = 0; i < worth->fitted_count; i++) {
-        const struct gene_column *gene = &run->genes.columns[worth->order[i]];
+    for (int i = 0; i < importance->fitted_count; i++) {
+        const struct gene_column *gene = &run->genes.columns[importance->order[i]];
         for (int v = 0; v < gene->count; v++) {
-            const struct cost *it = &worth->genes[worth->order[i]].values[v];
+            const struct value_cost *it = &importance->genes[importance->order[i]].values[v];
             if (it->count == 0 && it->failed == 0)
                 continue;
             table_text(table, gene->name);
@@ -181,7 +181,7 @@ struct table *table_of_values(const struct gathered *run, const struct worth *wo
     return table;
 }
 
-struct table *table_of_pairs(const struct gathered *run, const struct worth *worth) {
+struct table *table_of_pairs(const struct run_data *run, const struct gene_importance *importance) {
     static const struct table_column columns[] = {
         {.name = "pair", .heading = "pair"},
         {.name = "cost_percent", .heading = "cost\n%", .right = true},
@@ -190,8 +190,8 @@ struct table *table_of_pairs(const struct gathered *run, const struct worth *wor
         {.name = "trials", .heading = "valid\ntrials", .right = true},
     };
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
-    for (int i = 0; i < worth->pair_count; i++) {
-        const struct pair_worth *it = &worth->pairs[i];
+    for (int i = 0; i < importance->pair_count; i++) {
+        const struct pair_cost *it = &importance->pairs[i];
         char text[4 * NAME_SIZE + 16];
         const struct gene_column *a = &run->genes.columns[it->genes[0]];
         const struct gene_column *b = &run->genes.columns[it->genes[1]];
@@ -206,19 +206,19 @@ struct table *table_of_pairs(const struct gathered *run, const struct worth *wor
 
 /* ---- descent ---- */
 
-struct table *table_of_line(const struct gathered *run, const struct ancestry *ancestry) {
+struct table *table_of_line(const struct run_data *run, const struct ancestry *ancestry) {
     const struct table_column columns[] = {
         {.name = "trial", .heading = "trial", .right = true},
-        {.name = "score_us", .heading = gathered_unit(run), .right = true},
+        {.name = "score_us", .heading = run_data_unit(run), .right = true},
         {.name = "operator", .heading = "operator"},
         {.name = "other_parent", .heading = "other\nparent", .right = true},
         {.name = "changed", .heading = "changes", .wrap = true},
     };
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
     for (int i = 0; i < ancestry->line_count; i++) {
-        const struct sight *it = ancestry->line[i];
-        const struct sight *sources[2] = {gathered_find(run, it->parent_a),
-                                          gathered_find(run, it->parent_b)};
+        const struct trial_row *it = ancestry->line[i];
+        const struct trial_row *sources[2] = {run_data_find_trial(run, it->parent_a),
+                                          run_data_find_trial(run, it->parent_b)};
         char genome[GENOME_TEXT_SIZE], texts[2][GENOME_TEXT_SIZE], changes[CHANGES_SIZE];
         const char *parents[2] = {NULL, NULL};
         for (int p = 0; p < 2; p++)
@@ -227,7 +227,7 @@ struct table *table_of_line(const struct gathered *run, const struct ancestry *a
                 parents[p] = texts[p];
             }
         genes_print(&run->genes, it->genes, genome);
-        chapters_print_changes(genome, parents, changes);
+        run_history_print_changes(genome, parents, changes);
         table_integer(table, it->number);
         table_number(table, it->score_us, 3);
         table_text(table, run->operators.items[it->operator_index]);
@@ -240,28 +240,28 @@ struct table *table_of_line(const struct gathered *run, const struct ancestry *a
     return table;
 }
 
-struct table *table_of_succession(const struct gathered *run, int goal) {
+struct table *table_of_succession(const struct run_data *run, int goal) {
     const struct table_column columns[] = {
         {.name = "trial", .heading = "trial", .right = true},
-        {.name = "score_us", .heading = gathered_unit(run), .right = true},
+        {.name = "score_us", .heading = run_data_unit(run), .right = true},
         {.name = "operator", .heading = "operator"},
         {.name = "changed", .heading = "changes from the previous champion", .wrap = true},
     };
     const struct goal_view *view = &run->goals[goal];
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
-    for (int i = view->crowning_count - 1; i >= 0; i--) {
-        const struct crowning *it = &view->crownings[i];
-        const struct sight *sight = &run->sights[it->sight];
+    for (int i = view->champion_change_count - 1; i >= 0; i--) {
+        const struct champion_change *it = &view->champion_changes[i];
+        const struct trial_row *row = &run->rows[it->row];
         char genome[GENOME_TEXT_SIZE], before[GENOME_TEXT_SIZE], changes[CHANGES_SIZE];
         const char *const parents[2] = {before, NULL};
-        genes_print(&run->genes, sight->genes, genome);
+        genes_print(&run->genes, row->genes, genome);
         if (i > 0) {
-            genes_print(&run->genes, run->sights[view->crownings[i - 1].sight].genes, before);
-            chapters_print_changes(genome, parents, changes);
+            genes_print(&run->genes, run->rows[view->champion_changes[i - 1].row].genes, before);
+            run_history_print_changes(genome, parents, changes);
         }
-        table_integer(table, sight->number);
+        table_integer(table, row->number);
         table_number(table, it->score_us, 3);
-        table_text(table, run->operators.items[sight->operator_index]);
+        table_text(table, run->operators.items[row->operator_index]);
         table_text(table, i == 0 ? genome : it->again ? "measured again" : changes);
     }
     return table;
@@ -269,13 +269,13 @@ struct table *table_of_succession(const struct gathered *run, int goal) {
 
 /* ---- several runs ---- */
 
-static double best_us(const struct gathered *run, const char *goal) {
-    int its = gathered_goal(run, goal);
-    const struct sight *champion = its >= 0 ? gathered_champion(run, its) : NULL;
+static double best_us(const struct run_data *run, const char *goal) {
+    int its = run_data_find_goal(run, goal);
+    const struct trial_row *champion = its >= 0 ? run_data_champion(run, its) : NULL;
     return champion != NULL ? champion->score_us : NAN;
 }
 
-static void add_goal(struct table *table, struct gathered *const *runs, int count,
+static void add_goal(struct table *table, struct run_data *const *runs, int count,
                      const char *goal) {
     double best[RUNS_COMPARED];
     int have = 0;
@@ -293,7 +293,7 @@ static void add_goal(struct table *table, struct gathered *const *runs, int coun
     }
 }
 
-struct table *table_of_runs(struct gathered *const *runs, int count) {
+struct table *table_of_runs(struct run_data *const *runs, int count) {
     struct table_column columns[2 * RUNS_COMPARED] = {{.name = "goal", .heading = "goal"}};
     int used = 1;
     count = count < RUNS_COMPARED ? count : RUNS_COMPARED;
@@ -310,7 +310,7 @@ struct table *table_of_runs(struct gathered *const *runs, int count) {
             const char *name = store_goal_name(runs[r]->store, g);
             bool had = false;
             for (int before = 0; before < r; before++)
-                had = had || gathered_goal(runs[before], name) >= 0;
+                had = had || run_data_find_goal(runs[before], name) >= 0;
             if (!had)
                 add_goal(table, runs, count, name);
         }

@@ -14,27 +14,27 @@
 #include "report/worth.h"
 
 /* One row per goal: its champion and the comparison with the default genome. */
-struct table *table_of_goals(const struct gathered *run);
+struct table *table_of_goals(const struct run_data *run);
 
 /* One row per worker, named HOST/DEVICE if it was remote: the results of its trials. Empty if
    one local device ran all trials. */
-struct table *table_of_workers(const struct gathered *run);
+struct table *table_of_workers(const struct run_data *run);
 
 /* One row per gene: its best and worst value, and their difference. */
-struct table *table_of_genes(const struct gathered *run, const struct worth *worth);
-struct table *table_of_values(const struct gathered *run, const struct worth *worth);
-struct table *table_of_pairs(const struct gathered *run, const struct worth *worth);
+struct table *table_of_genes(const struct run_data *run, const struct gene_importance *importance);
+struct table *table_of_values(const struct run_data *run, const struct gene_importance *importance);
+struct table *table_of_pairs(const struct run_data *run, const struct gene_importance *importance);
 
 /* The line of first parents, the champion first, and what each trial changed. */
-struct table *table_of_line(const struct gathered *run, const struct ancestry *ancestry);
+struct table *table_of_line(const struct run_data *run, const struct ancestry *ancestry);
 
 /* The champions of a goal, the last first, and how each differs from the previous one; used for
    a champion without parents. */
-struct table *table_of_succession(const struct gathered *run, int goal);
+struct table *table_of_succession(const struct run_data *run, int goal);
 
 /* One row per goal for which at least two runs have a champion, one column per run, for at most
    RUNS_COMPARED runs. */
 enum { RUNS_COMPARED = 8 };
-struct table *table_of_runs(struct gathered *const *runs, int count);
+struct table *table_of_runs(struct run_data *const *runs, int count);
 
 #endif

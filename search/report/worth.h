@@ -25,46 +25,46 @@
 
 #include "report/gather.h"
 
-enum { PAIRS_MAX = 12, WORTH_VALUES_MAX = 32 };
+enum { PAIRS_MAX = 12, IMPORTANCE_VALUES_MAX = 32 };
 
 /* Relative to a latency: 0.05 is 5 % more. */
-struct cost {
+struct value_cost {
     double cost, low, high;
     int count;  /* valid trials */
     int failed; /* trials with the value that failed */
 };
 
-struct gene_worth {
+struct gene_cost {
     bool fitted;     /* false: it has one value, or more than IMPORTANCE_VALUES_MAX */
     double share;    /* share of the variance of log latency; shares of correlated genes overlap */
     int best, worst; /* among values with at least IMPORTANCE_TRIALS_MIN trials */
-    struct cost spread; /* of the worst relative to the best */
-    struct cost values[WORTH_VALUES_MAX];
+    struct value_cost spread; /* of the worst relative to the best */
+    struct value_cost values[IMPORTANCE_VALUES_MAX];
 };
 
-struct pair_worth {
+struct pair_cost {
     int genes[2], values[2];
-    struct cost cost;
+    struct value_cost cost;
 };
 
-struct worth {
+struct gene_importance {
     int count;        /* valid trials in the fit */
     bool alone;       /* each gene was fitted alone; pairs and `explained` are not set */
     double explained; /* share of the variance that the additive model explains */
     int gene_count;
-    struct gene_worth genes[GENES_MAX];
+    struct gene_cost genes[GENES_MAX];
     int fitted_count;
     int order[GENES_MAX]; /* fitted genes, by decreasing lower bound of their spread */
     int pair_count;
-    struct pair_worth pairs[PAIRS_MAX]; /* those whose interval excludes 0, the strongest first; at
+    struct pair_cost pairs[PAIRS_MAX]; /* those whose interval excludes 0, the strongest first; at
                                            most one per pair of genes */
 };
 
 /* A value with fewer trials has an interval but is not called best or worst. */
-enum { WORTH_LEAST = 5 };
+enum { IMPORTANCE_TRIALS_MIN = 5 };
 
 /* Returns NULL if there are too few trials. */
-struct worth *worth_new(const struct gathered *run, int goal);
-void worth_free(struct worth *worth);
+struct gene_importance *gene_importance_new(const struct run_data *run, int goal);
+void gene_importance_free(struct gene_importance *importance);
 
 #endif

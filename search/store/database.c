@@ -9,7 +9,7 @@
 /* How long a statement waits for another process's lock. */
 enum { BUSY_MS = 10000 };
 
-double now_unix(void) {
+double unix_time_s(void) {
     struct timespec time;
     clock_gettime(CLOCK_REALTIME, &time);
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
@@ -17,7 +17,7 @@ double now_unix(void) {
 
 int database_fail(struct store *store, struct error *error) {
     int code = sqlite3_extended_errcode(store->database);
-    const char *said = sqlite3_errmsg(store->database);
+    const char *message = sqlite3_errmsg(store->database);
     int number = sqlite3_system_errno(store->database);
     const char *verb = store->mode == STORE_WRITE ? "write" : "read";
     switch (code & 0xff) {
@@ -30,14 +30,14 @@ int database_fail(struct store *store, struct error *error) {
         return error_set(error,
                          "cannot %s %s: %s; free some space or check that disk (nothing stored is "
                          "lost)",
-                         verb, store->path, number ? strerror(number) : said);
+                         verb, store->path, number ? strerror(number) : message);
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
     case SQLITE_PERM:
         return error_set(error,
                          "cannot %s %s: %s; change the permissions of the folder and its files, or "
                          "copy the folder to where you may write",
-                         verb, store->path, said);
+                         verb, store->path, message);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return error_set(error, "%s is in use by another process: try again when it has ended",
@@ -50,16 +50,16 @@ int database_fail(struct store *store, struct error *error) {
             error,
             "%s is damaged (%s): restore it from a copy, or start a new run; sqlite3's "
             ".recover may save most of it",
-            store->path, said);
+            store->path, message);
     case SQLITE_NOMEM:
         BUG("out of memory");
     case SQLITE_CONSTRAINT:
     case SQLITE_MISUSE:
     case SQLITE_RANGE:
-        BUG("%s: %s", store->path, said);
+        BUG("%s: %s", store->path, message);
     default:
         return error_set(error, "cannot %s %s: %s (SQLite %d); check the disk and the file", verb,
-                         store->path, said, code);
+                         store->path, message, code);
     }
 }
 
@@ -75,7 +75,7 @@ int database_run(struct store *store, const char *sql, struct error *error) {
 }
 
 /* A pragma's first value as text; "" if it returns no row. */
-static int pragma(struct store *store, const char *sql, char value[32], struct error *error) {
+static int read_pragma(struct store *store, const char *sql, char value[32], struct error *error) {
     sqlite3_stmt *statement;
     if (sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL) != SQLITE_OK)
         return database_fail(store, error);
@@ -98,10 +98,10 @@ static int pragma(struct store *store, const char *sql, char value[32], struct e
 static int choose_journal(struct store *store, const char *network, struct error *error) {
     char value[32];
     if (network == NULL) {
-        if (pragma(store, "PRAGMA journal_mode = WAL", value, error) < 0)
+        if (read_pragma(store, "PRAGMA journal_mode = WAL", value, error) < 0)
             return -1;
         if (strcmp(value, "wal") == 0)
-            return pragma(store, "PRAGMA synchronous = NORMAL", value, error);
+            return read_pragma(store, "PRAGMA synchronous = NORMAL", value, error);
         log_warn("%s: this file system does not support a write-ahead log, so every commit waits "
                  "for the disk; for a faster run use a folder on a local disk",
                  store->run_dir);
@@ -110,9 +110,9 @@ static int choose_journal(struct store *store, const char *network, struct error
                  "run use a folder on a local disk",
                  store->run_dir, network);
     }
-    return pragma(store, "PRAGMA journal_mode = TRUNCATE", value, error) < 0 ||
-                   pragma(store, "PRAGMA locking_mode = NORMAL", value, error) < 0 ||
-                   pragma(store, "PRAGMA synchronous = FULL", value, error) < 0
+    return read_pragma(store, "PRAGMA journal_mode = TRUNCATE", value, error) < 0 ||
+                   read_pragma(store, "PRAGMA locking_mode = NORMAL", value, error) < 0 ||
+                   read_pragma(store, "PRAGMA synchronous = FULL", value, error) < 0
                ? -1
                : 0;
 }
@@ -122,7 +122,7 @@ static int choose_journal(struct store *store, const char *network, struct error
  * a journal that must be rolled back before the database can be read; a read-only connection cannot
  * do that. SQLite's locks ensure that a live writer's journal is never rolled back.
  */
-static void recover(struct store *store) {
+static void rollback_hot_journal(struct store *store) {
     sqlite3 *database;
     if (sqlite3_open_v2(store->path, &database, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK) {
         sqlite3_busy_timeout(database, BUSY_MS);
@@ -142,16 +142,16 @@ int database_open(struct store *store, const char *network, struct error *error)
     sqlite3_extended_result_codes(store->database, 1);
     sqlite3_busy_timeout(store->database, BUSY_MS);
     if (store->mode == STORE_READ) {
-        struct error unheard = {0};
-        if (database_check(store, &unheard) < 0 &&
+        struct error ignored = {0};
+        if (database_check(store, &ignored) < 0 &&
             (sqlite3_errcode(store->database) & 0xff) == SQLITE_READONLY)
-            recover(store);
+            rollback_hot_journal(store);
         return 0;
     }
     /* Exclusive until the journal mode is set: a database copied here with a write-ahead log is
        then read without shared memory. */
     char value[32];
-    if (network != NULL && pragma(store, "PRAGMA locking_mode = EXCLUSIVE", value, error) < 0)
+    if (network != NULL && read_pragma(store, "PRAGMA locking_mode = EXCLUSIVE", value, error) < 0)
         return -1;
     /* Checked first: a database of another program must not be changed, not even its journal mode.
      */
@@ -178,9 +178,9 @@ void database_close(struct store *store) {
 
 int database_check(struct store *store, struct error *error) {
     char application[32], format[32], tables[32];
-    if (pragma(store, "PRAGMA application_id", application, error) < 0 ||
-        pragma(store, "PRAGMA user_version", format, error) < 0 ||
-        pragma(store, "SELECT count(*) FROM sqlite_master", tables, error) < 0)
+    if (read_pragma(store, "PRAGMA application_id", application, error) < 0 ||
+        read_pragma(store, "PRAGMA user_version", format, error) < 0 ||
+        read_pragma(store, "SELECT count(*) FROM sqlite_master", tables, error) < 0)
         return -1;
     if (strcmp(tables, "0") == 0 && strcmp(application, "0") == 0)
         return 0;
@@ -197,15 +197,15 @@ int database_check(struct store *store, struct error *error) {
 }
 
 sqlite3_stmt *database_use(struct store *store, enum statement statement, struct error *error) {
-    sqlite3_stmt **kept = &store->statements[statement];
-    if (*kept == NULL && sqlite3_prepare_v3(store->database, sql_text(statement), -1,
-                                            SQLITE_PREPARE_PERSISTENT, kept, NULL) != SQLITE_OK) {
+    sqlite3_stmt **prepared = &store->statements[statement];
+    if (*prepared == NULL && sqlite3_prepare_v3(store->database, sql_text(statement), -1,
+                                            SQLITE_PREPARE_PERSISTENT, prepared, NULL) != SQLITE_OK) {
         database_fail(store, error);
         return NULL;
     }
-    if (sqlite3_stmt_busy(*kept))
+    if (sqlite3_stmt_busy(*prepared))
         BUG("read within its own rows: %s", sql_text(statement));
-    return *kept;
+    return *prepared;
 }
 
 int database_step(struct store *store, sqlite3_stmt *statement, struct error *error) {
@@ -224,6 +224,6 @@ int database_finish(struct store *store, sqlite3_stmt *statement, struct error *
     return got < 0 ? -1 : 0;
 }
 
-void bind_text(sqlite3_stmt *statement, int index, const char *text) {
+void database_bind_text(sqlite3_stmt *statement, int index, const char *text) {
     sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC);
 }

@@ -5,7 +5,7 @@
  *     sqlite3_stmt *statement = database_use(store, SQL_META_GET, error);
  *     if (statement == NULL)
  *         return -1;
- *     bind_text(statement, 1, name);
+ *     database_bind_text(statement, 1, name);
  *     int status = database_step(store, statement, error);   // 1 row, 0 done, -1 failed
  *     database_done(statement);
  */
@@ -63,8 +63,8 @@ int database_fail(struct store *store, struct error *error);
 int database_damaged(struct store *store, struct error *error, const char *what);
 
 /* Binds NULL for NULL. The text must stay valid until the statement is reset. */
-void bind_text(sqlite3_stmt *statement, int index, const char *text);
+void database_bind_text(sqlite3_stmt *statement, int index, const char *text);
 
-double now_unix(void);
+double unix_time_s(void);
 
 #endif

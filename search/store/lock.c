@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int refuse(int file, const char *run_dir, struct error *error) {
+static int report_holder(int file, const char *run_dir, struct error *error) {
     char holder[256];
     ssize_t length = pread(file, holder, sizeof holder - 1, 0);
     holder[length > 0 ? length : 0] = '\0';
@@ -21,7 +21,7 @@ static int refuse(int file, const char *run_dir, struct error *error) {
         run_dir, holder);
 }
 
-int lock_take(struct lock *lock, const char *run_dir, struct error *error) {
+int lock_acquire(struct lock *lock, const char *run_dir, struct error *error) {
     lock->file = -1;
     if (path_join(lock->path, run_dir, "run.lock", error) < 0)
         return -1;
@@ -34,7 +34,7 @@ int lock_take(struct lock *lock, const char *run_dir, struct error *error) {
         if (flock(file, LOCK_EX | LOCK_NB) < 0) {
             int number = errno;
             if (number == EWOULDBLOCK)
-                refuse(file, run_dir, error);
+                report_holder(file, run_dir, error);
             else
                 error_set(error, "cannot lock %s: %s; use a folder on a local disk", lock->path,
                           strerror(number));
@@ -43,9 +43,9 @@ int lock_take(struct lock *lock, const char *run_dir, struct error *error) {
         }
         /* The previous holder may have removed the file between open and flock: then this lock is
            on a deleted file and excludes no other process. */
-        struct stat ours, there;
-        if (fstat(file, &ours) < 0 || stat(lock->path, &there) < 0 || ours.st_ino != there.st_ino ||
-            ours.st_dev != there.st_dev) {
+        struct stat locked_file, path_file;
+        if (fstat(file, &locked_file) < 0 || stat(lock->path, &path_file) < 0 || locked_file.st_ino != path_file.st_ino ||
+            locked_file.st_dev != path_file.st_dev) {
             close(file);
             continue;
         }

@@ -21,7 +21,7 @@ struct lock {
 };
 
 /* Does not wait: if another process holds the lock, the error names it. */
-int lock_take(struct lock *lock, const char *run_dir, struct error *error);
+int lock_acquire(struct lock *lock, const char *run_dir, struct error *error);
 
 /* Does nothing if the lock is not taken (file -1). */
 void lock_release(struct lock *lock);

@@ -194,11 +194,11 @@ static int each_trial(struct store *store, sqlite3_stmt *statement, store_trial_
     int got;
     while ((got = database_step(store, statement, error)) == 1) {
         struct store_trial trial;
-        int said = read_trial(store, statement, 0, true, &trial, outcome, error);
-        if (said == 0)
-            said = row(context, &trial, error);
-        if (said != 0) {
-            got = said < 0 ? -1 : 0;
+        int status = read_trial(store, statement, 0, true, &trial, outcome, error);
+        if (status == 0)
+            status = row(context, &trial, error);
+        if (status != 0) {
+            got = status < 0 ? -1 : 0;
             break;
         }
     }
@@ -231,11 +231,11 @@ int store_events(struct store *store, int64_t after, store_event_row *row, void 
         int tells = sqlite3_column_int(statement, 1);
         struct store_event event = {
             .number = sqlite3_column_int64(statement, 0), .told = tells > 0, .again = tells > 1};
-        int said = read_trial(store, statement, 2, event.told, &event.trial, outcome, error);
-        if (said == 0)
-            said = row(context, &event, error);
-        if (said != 0) {
-            got = said < 0 ? -1 : 0;
+        int status = read_trial(store, statement, 2, event.told, &event.trial, outcome, error);
+        if (status == 0)
+            status = row(context, &event, error);
+        if (status != 0) {
+            got = status < 0 ? -1 : 0;
             break;
         }
     }
@@ -261,15 +261,15 @@ struct owned_trial {
     char text[];
 };
 
-static const char *keep(char **room, const char *text) {
+static const char *copy_text(char **room, const char *text) {
     if (text == NULL)
         return NULL;
-    char *kept = *room;
-    *room = stpcpy(kept, text) + 1;
-    return kept;
+    char *copied = *room;
+    *room = stpcpy(copied, text) + 1;
+    return copied;
 }
 
-static size_t room_for(const char *text) {
+static size_t text_size(const char *text) {
     return text != NULL ? strlen(text) + 1 : 0;
 }
 
@@ -287,15 +287,15 @@ struct store_trial *store_trial_read(struct store *store, int64_t number, struct
                     (long long)number);
     if (got == 1 && read_trial(store, statement, 0, true, &trial, outcome, error) == 0) {
         size_t size =
-            room_for(trial.genome) + room_for(trial.operator_name) + room_for(trial.worker);
+            text_size(trial.genome) + text_size(trial.operator_name) + text_size(trial.worker);
         owned = malloc(sizeof *owned + size);
         if (owned == NULL)
             BUG("out of memory");
         char *room = owned->text;
         owned->trial = trial;
-        owned->trial.genome = keep(&room, trial.genome);
-        owned->trial.operator_name = keep(&room, trial.operator_name);
-        owned->trial.worker = keep(&room, trial.worker);
+        owned->trial.genome = copy_text(&room, trial.genome);
+        owned->trial.operator_name = copy_text(&room, trial.operator_name);
+        owned->trial.worker = copy_text(&room, trial.worker);
         if (trial.outcome != NULL) {
             outcome_copy(&owned->outcome, outcome);
             owned->trial.outcome = &owned->outcome;
@@ -324,15 +324,15 @@ int store_key_read(struct store *store, int64_t trial, struct key *key, struct e
     if (got == 1) {
         struct hash stored = {0};
         const char *digits = column_text(statement, 0);
-        bool whole = digits != NULL && hash_parse(&stored, digits);
+        bool complete = digits != NULL && hash_parse(&stored, digits);
         *key = (struct key){0};
         for (int part = 0; part < KEY_PART_COUNT; part++) {
             const char *text = column_text(statement, 1 + part);
-            whole = whole && text != NULL;
+            complete = complete && text != NULL;
             if (text != NULL)
                 key_set(key, part, text);
         }
-        if (whole && hash_equal(stored, key_hash(key))) {
+        if (complete && hash_equal(stored, key_hash(key))) {
             result = 0;
         } else {
             key_release(key);
@@ -398,100 +398,100 @@ int store_count(struct store *store, struct store_counts *counts, struct error *
     return got;
 }
 
-int store_news(struct store *store, int64_t after, store_news_row *row, void *context,
+int store_tells(struct store *store, int64_t after, store_tell_row *row, void *context,
                struct error *error) {
-    sqlite3_stmt *statement = database_use(store, SQL_NEWS, error);
-    int got = -1, said = 0;
+    sqlite3_stmt *statement = database_use(store, SQL_TELLS, error);
+    int got = -1, status = 0;
     if (statement != NULL)
         sqlite3_bind_int64(statement, 1, after);
-    while (statement != NULL && said == 0 && (got = database_step(store, statement, error)) == 1) {
+    while (statement != NULL && status == 0 && (got = database_step(store, statement, error)) == 1) {
         const char *name = column_text(statement, 1);
         int verdict = name != NULL ? verdict_parse(name) : -1;
-        struct store_news news = {.operator_name = column_text(statement, 0),
+        struct store_tell_summary tell = {.operator_name = column_text(statement, 0),
                                   .verdict = (enum verdict)verdict,
                                   .raced = sqlite3_column_int(statement, 2),
                                   .again = sqlite3_column_int(statement, 3) > 1,
                                   .told = sqlite3_column_int64(statement, 4)};
-        said = verdict < 0 ? database_damaged(store, error, "a trial's verdict is invalid")
-                           : row(context, &news, error);
+        status = verdict < 0 ? database_damaged(store, error, "a trial's verdict is invalid")
+                           : row(context, &tell, error);
     }
     if (statement != NULL)
         database_done(statement);
-    return said < 0 || got < 0 ? -1 : 0;
+    return status < 0 || got < 0 ? -1 : 0;
 }
 
 int store_operators(struct store *store, store_operator_row *row, void *context,
                     struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_OPERATORS, error);
-    int got = -1, said = 0;
-    while (statement != NULL && said == 0 && (got = database_step(store, statement, error)) == 1)
-        said = row(context, column_text(statement, 0), sqlite3_column_int64(statement, 1),
+    int got = -1, status = 0;
+    while (statement != NULL && status == 0 && (got = database_step(store, statement, error)) == 1)
+        status = row(context, column_text(statement, 0), sqlite3_column_int64(statement, 1),
                    sqlite3_column_int64(statement, 2), error);
     if (statement != NULL)
         database_done(statement);
-    return said < 0 || got < 0 ? -1 : 0;
+    return status < 0 || got < 0 ? -1 : 0;
 }
 
 int store_turns(struct store *store, int goal, int turns, store_turn_row *row, void *context,
                 struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_TURNS, error);
-    int got = -1, said = 0;
+    int got = -1, status = 0;
     if (statement != NULL) {
         sqlite3_bind_int(statement, 1, goal);
         sqlite3_bind_int(statement, 2, turns);
     }
-    while (statement != NULL && said == 0 && (got = database_step(store, statement, error)) == 1) {
-        bool any = sqlite3_column_type(statement, 4) != SQLITE_NULL;
+    while (statement != NULL && status == 0 && (got = database_step(store, statement, error)) == 1) {
+        bool has_best = sqlite3_column_type(statement, 4) != SQLITE_NULL;
         const struct store_turn turn = {
             .turn = sqlite3_column_int(statement, 0),
             .told = sqlite3_column_int64(statement, 1),
             .ok = sqlite3_column_int64(statement, 2),
             .champions = sqlite3_column_int64(statement, 3),
             .score_us = sqlite3_column_double(statement, 4),
-            .best = any ? sqlite3_column_int64(statement, 5) : STORE_NO_TRIAL,
+            .best = has_best ? sqlite3_column_int64(statement, 5) : STORE_NO_TRIAL,
         };
-        said = row(context, &turn, error);
+        status = row(context, &turn, error);
     }
     if (statement != NULL)
         database_done(statement);
-    return said < 0 || got < 0 ? -1 : 0;
+    return status < 0 || got < 0 ? -1 : 0;
 }
 
 int store_scores(struct store *store, store_score_row *row, void *context, struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_SCORES, error);
-    int got = -1, said = 0;
-    while (statement != NULL && said == 0 && (got = database_step(store, statement, error)) == 1) {
+    int got = -1, status = 0;
+    while (statement != NULL && status == 0 && (got = database_step(store, statement, error)) == 1) {
         int goal = sqlite3_column_int(statement, 0);
         int verdict = verdict_parse(column_text(statement, 2));
         if (verdict < 0)
-            said = database_damaged(store, error, "a trial's verdict is invalid");
+            status = database_damaged(store, error, "a trial's verdict is invalid");
         else if (goal < 0 || goal >= store->goal_count)
-            said = database_damaged(store, error, "a trial's goal is invalid");
+            status = database_damaged(store, error, "a trial's goal is invalid");
         else
-            said = row(context, goal, column_text(statement, 1), (enum verdict)verdict,
+            status = row(context, goal, column_text(statement, 1), (enum verdict)verdict,
                        sqlite3_column_double(statement, 3), error);
     }
     if (statement != NULL)
         database_done(statement);
-    return said < 0 || got < 0 ? -1 : 0;
+    return status < 0 || got < 0 ? -1 : 0;
 }
 
 int store_reasons(struct store *store, int64_t limit, store_reason_row *row, void *context,
                   struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_REASONS, error);
-    int got = -1, said = 0;
+    int got = -1, status = 0;
     if (statement != NULL)
         sqlite3_bind_int64(statement, 1, limit);
-    while (statement != NULL && said == 0 && (got = database_step(store, statement, error)) == 1) {
+    while (statement != NULL && status == 0 && (got = database_step(store, statement, error)) == 1) {
         int verdict = verdict_parse(column_text(statement, 0));
         const char *reason = column_text(statement, 1);
-        said = verdict < 0 ? database_damaged(store, error, "a trial's verdict is invalid")
+        status = verdict < 0 ? database_damaged(store, error, "a trial's verdict is invalid")
                            : row(context, (enum verdict)verdict, reason != NULL ? reason : "",
                                  sqlite3_column_int64(statement, 2), error);
     }
     if (statement != NULL)
         database_done(statement);
-    return said < 0 || got < 0 ? -1 : 0;
+    return status < 0 || got < 0 ? -1 : 0;
 }
 
 int store_champions(struct store *store, store_champion_row *row, void *context,
@@ -507,11 +507,11 @@ int store_champions(struct store *store, store_champion_row *row, void *context,
             .trial = sqlite3_column_int64(statement, 2),
             .previous = column_trial(statement, 3),
             .score_us = column_double(statement, 4),
-            .crowned = sqlite3_column_double(statement, 5),
+            .accepted = sqlite3_column_double(statement, 5),
         };
-        int said = row(context, &champion, error);
-        if (said != 0) {
-            got = said < 0 ? -1 : 0;
+        int status = row(context, &champion, error);
+        if (status != 0) {
+            got = status < 0 ? -1 : 0;
             break;
         }
     }

@@ -41,7 +41,7 @@ static bool next_gene(char **text, char **name, char **value) {
     return true;
 }
 
-static char *copy(const char *text) {
+static char *duplicate_text(const char *text) {
     char *copied = strdup(text);
     if (copied == NULL)
         BUG("out of memory");
@@ -58,7 +58,7 @@ static cJSON *value_json(const char *text) {
 
 /* Adds NAME: VALUE for each gene. */
 static void add_genes(cJSON *object, const char *genome) {
-    char *text = copy(genome);
+    char *text = duplicate_text(genome);
     char *rest = text;
     char *name;
     char *value;
@@ -68,7 +68,7 @@ static void add_genes(cJSON *object, const char *genome) {
 }
 
 /* Rounds to a picosecond: further digits are noise, and would double the size of the file. */
-static double in_ms(double us) {
+static double round_to_ms(double us) {
     return round(us * 1e6) / 1e9;
 }
 
@@ -76,7 +76,7 @@ static double time_ms(const struct outcome *outcome) {
     double medians_us[CASES_MAX];
     for (int c = 0; c < outcome->case_count; c++)
         medians_us[c] = outcome->cases[c].warm.p50_us;
-    return in_ms(outcome->case_count > 0
+    return round_to_ms(outcome->case_count > 0
                      ? statistics_geometric_mean(medians_us, outcome->case_count)
                      : outcome->score_us);
 }
@@ -85,36 +85,36 @@ static void add_samples(cJSON *object, const char *name, const struct outcome *o
     const struct latency *latency = &outcome->cases[0].warm;
     cJSON *samples = cJSON_AddArrayToObject(object, name);
     for (int i = 0; outcome->case_count == 1 && i < latency->sample_count; i++)
-        cJSON_AddItemToArray(samples, cJSON_CreateNumber(in_ms(latency->samples_us[i])));
+        cJSON_AddItemToArray(samples, cJSON_CreateNumber(round_to_ms(latency->samples_us[i])));
 }
 
-static void add_moment(cJSON *object, double seconds) {
-    time_t moment = (time_t)seconds;
+static void add_timestamp(cJSON *object, double seconds) {
+    time_t time = (time_t)seconds;
     struct tm parts;
     char text[40];
-    gmtime_r(&moment, &parts);
+    gmtime_r(&time, &parts);
     strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S+00:00", &parts);
     cJSON_AddStringToObject(object, "timestamp", text);
 }
 
-static void put(struct writer *writer, const char *text) {
+static void write_text(struct writer *writer, const char *text) {
     int length = (int)strlen(text);
     writer->failed = writer->failed || gzwrite(writer->out, text, (unsigned)length) != length;
 }
 
 /* Prints and frees the value. */
-static void put_json(struct writer *writer, cJSON *value) {
+static void write_json(struct writer *writer, cJSON *value) {
     char *text = cJSON_PrintUnformatted(value);
     if (text == NULL)
         BUG("out of memory");
-    put(writer, text);
+    write_text(writer, text);
     free(text);
     cJSON_Delete(value);
 }
 
 /* ---- T4 ---- */
 
-static void put_t4_head(struct writer *writer) {
+static void write_t4_head(struct writer *writer) {
     cJSON *metadata = cJSON_CreateObject();
     cJSON_AddStringToObject(metadata, "timeunit", "milliseconds");
     cJSON_AddStringToObject(metadata, "device_name", writer->file->device);
@@ -123,22 +123,22 @@ static void put_t4_head(struct writer *writer) {
         cJSON_AddStringToObject(metadata, "default_genome", writer->file->default_genome);
     if (writer->predicted)
         cJSON_AddBoolToObject(metadata, "predicted", true);
-    put(writer, "{\"schema_version\": \"1.0.0\",\n\"metadata\": ");
-    put_json(writer, metadata);
-    put(writer, ",\n\"results\": [");
+    write_text(writer, "{\"schema_version\": \"1.0.0\",\n\"metadata\": ");
+    write_json(writer, metadata);
+    write_text(writer, ",\n\"results\": [");
 }
 
-static void put_t4_row(struct writer *writer, const struct store_trial *trial) {
+static void write_t4_row(struct writer *writer, const struct store_trial *trial) {
     const struct outcome *outcome = trial->outcome;
     bool ok = outcome->verdict == VERDICT_OK;
     cJSON *row = cJSON_CreateObject();
-    add_moment(row, trial->finished);
+    add_timestamp(row, trial->finished);
     add_genes(cJSON_AddObjectToObject(row, "configuration"), trial->genome);
     cJSON *times = cJSON_AddObjectToObject(row, "times");
-    cJSON_AddNumberToObject(times, "compilation_time", in_ms(outcome->compile_s * 1e6));
+    cJSON_AddNumberToObject(times, "compilation_time", round_to_ms(outcome->compile_s * 1e6));
     cJSON_AddNumberToObject(times, "framework", 0);
     cJSON_AddNumberToObject(times, "search_algorithm", 0);
-    cJSON_AddNumberToObject(times, "validation", in_ms(outcome->verify_s * 1e6));
+    cJSON_AddNumberToObject(times, "validation", round_to_ms(outcome->verify_s * 1e6));
     add_samples(times, "runtimes", outcome);
     cJSON_AddStringToObject(row, "invalidity", verdict_t4_name(outcome->verdict));
     cJSON_AddNumberToObject(row, "correctness", ok);
@@ -151,17 +151,17 @@ static void put_t4_row(struct writer *writer, const struct store_trial *trial) {
         cJSON_AddItemToArray(measurements, measurement);
     }
     cJSON_AddItemToArray(cJSON_AddArrayToObject(row, "objectives"), cJSON_CreateString("time"));
-    put(writer, writer->rows > 0 ? ",\n" : "\n");
-    put_json(writer, row);
+    write_text(writer, writer->rows > 0 ? ",\n" : "\n");
+    write_json(writer, row);
 }
 
-static void put_t4_tail(struct writer *writer) {
-    put(writer, "\n]}\n");
+static void write_t4_tail(struct writer *writer) {
+    write_text(writer, "\n]}\n");
 }
 
 /* ---- Kernel Tuner ---- */
 
-static void put_cache_head(struct writer *writer) {
+static void write_cache_head(struct writer *writer) {
     cJSON *head = cJSON_CreateObject();
     cJSON_AddStringToObject(head, "device_name", writer->file->device);
     cJSON_AddStringToObject(head, "kernel_name", writer->file->kernel);
@@ -182,28 +182,28 @@ static void put_cache_head(struct writer *writer) {
     if (text == NULL)
         BUG("out of memory");
     text[strlen(text) - 1] = '\0'; /* drops the closing brace: the object continues */
-    put(writer, text);
-    put(writer, ",\n\"cache\": {");
+    write_text(writer, text);
+    write_text(writer, ",\n\"cache\": {");
     free(text);
     cJSON_Delete(head);
 }
 
 /* "64,4,xor": only the values. */
-static void put_cache_key(struct writer *writer, const char *genome) {
-    char *text = copy(genome);
+static void write_cache_key(struct writer *writer, const char *genome) {
+    char *text = duplicate_text(genome);
     char *rest = text;
     char *name;
     char *value;
-    put(writer, writer->rows > 0 ? ",\n\"" : "\n\"");
+    write_text(writer, writer->rows > 0 ? ",\n\"" : "\n\"");
     for (bool first = true; next_gene(&rest, &name, &value); first = false) {
-        put(writer, first ? "" : ",");
-        put(writer, value);
+        write_text(writer, first ? "" : ",");
+        write_text(writer, value);
     }
-    put(writer, "\": ");
+    write_text(writer, "\": ");
     free(text);
 }
 
-static void put_cache_row(struct writer *writer, const struct store_trial *trial) {
+static void write_cache_row(struct writer *writer, const struct store_trial *trial) {
     const struct outcome *outcome = trial->outcome;
     cJSON *row = cJSON_CreateObject();
     add_genes(row, trial->genome);
@@ -212,18 +212,18 @@ static void put_cache_row(struct writer *writer, const struct store_trial *trial
     else
         cJSON_AddStringToObject(row, "time", verdict_cache_name(outcome->verdict));
     add_samples(row, "times", outcome);
-    cJSON_AddNumberToObject(row, "compile_time", in_ms(outcome->compile_s * 1e6));
-    cJSON_AddNumberToObject(row, "verification_time", in_ms(outcome->verify_s * 1e6));
+    cJSON_AddNumberToObject(row, "compile_time", round_to_ms(outcome->compile_s * 1e6));
+    cJSON_AddNumberToObject(row, "verification_time", round_to_ms(outcome->verify_s * 1e6));
     cJSON_AddNumberToObject(row, "benchmark_time", outcome->measure_s * 1000);
     cJSON_AddNumberToObject(row, "strategy_time", 0);
     cJSON_AddNumberToObject(row, "framework_time", 0);
-    add_moment(row, trial->finished);
-    put_cache_key(writer, trial->genome);
-    put_json(writer, row);
+    add_timestamp(row, trial->finished);
+    write_cache_key(writer, trial->genome);
+    write_json(writer, row);
 }
 
-static void put_cache_tail(struct writer *writer) {
-    put(writer, "}\n}\n");
+static void write_cache_tail(struct writer *writer) {
+    write_text(writer, "}\n}\n");
 }
 
 /* ---- the file ---- */
@@ -234,8 +234,8 @@ static const struct {
     void (*row)(struct writer *writer, const struct store_trial *trial);
     void (*tail)(struct writer *writer);
 } formats[SPACE_FILE_FORMAT_COUNT] = {
-    [SPACE_FILE_T4] = {"t4", put_t4_head, put_t4_row, put_t4_tail},
-    [SPACE_FILE_KERNEL_TUNER] = {"kernel-tuner", put_cache_head, put_cache_row, put_cache_tail},
+    [SPACE_FILE_T4] = {"t4", write_t4_head, write_t4_row, write_t4_tail},
+    [SPACE_FILE_KERNEL_TUNER] = {"kernel-tuner", write_cache_head, write_cache_row, write_cache_tail},
 };
 
 const char *space_file_format_name(enum space_file_format format) {
@@ -256,22 +256,22 @@ static bool is_row(const struct writer *writer, const struct store_event *event)
            event->trial.outcome->verdict != VERDICT_FILTERED; /* was not tried */
 }
 
-static int learn_value(struct parameter *parameter, const char *value, struct error *error) {
+static int add_value(struct parameter *parameter, const char *value, struct error *error) {
     for (int i = 0; i < parameter->count; i++)
         if (strcmp(parameter->values[i], value) == 0)
             return 0;
     if (parameter->count == VALUES_MAX)
         return error_set(error, "gene %s has more than %d values", parameter->name, VALUES_MAX);
-    parameter->values[parameter->count++] = copy(value);
+    parameter->values[parameter->count++] = duplicate_text(value);
     return 0;
 }
 
 /* The first pass collects the genes and their values. */
-static int learn(void *context, const struct store_event *event, struct error *error) {
+static int collect_values(void *context, const struct store_event *event, struct error *error) {
     struct writer *writer = context;
     if (!is_row(writer, event))
         return 0;
-    char *text = copy(event->trial.genome);
+    char *text = duplicate_text(event->trial.genome);
     char *rest = text;
     char *name;
     char *value;
@@ -280,8 +280,8 @@ static int learn(void *context, const struct store_event *event, struct error *e
         if (i == GENES_MAX)
             BUG("a genome of more than %d genes was stored", GENES_MAX);
         if (i == writer->parameter_count)
-            writer->parameters[writer->parameter_count++].name = copy(name);
-        result = learn_value(&writer->parameters[i], value, error);
+            writer->parameters[writer->parameter_count++].name = duplicate_text(name);
+        result = add_value(&writer->parameters[i], value, error);
     }
     writer->predicted = writer->predicted || event->trial.outcome->predicted;
     writer->rows++;
@@ -289,7 +289,7 @@ static int learn(void *context, const struct store_event *event, struct error *e
     return result;
 }
 
-static int put_row(void *context, const struct store_event *event, struct error *error) {
+static int write_row(void *context, const struct store_event *event, struct error *error) {
     struct writer *writer = context;
     (void)error;
     if (is_row(writer, event)) {
@@ -299,8 +299,8 @@ static int put_row(void *context, const struct store_event *event, struct error 
     return 0;
 }
 
-static int put_all(struct store *store, struct writer *writer, struct error *error) {
-    if (store_events(store, 0, learn, writer, error) < 0)
+static int write_rows(struct store *store, struct writer *writer, struct error *error) {
+    if (store_events(store, 0, collect_values, writer, error) < 0)
         return -1;
     if (writer->rows == 0)
         return error_set(error,
@@ -308,7 +308,7 @@ static int put_all(struct store *store, struct writer *writer, struct error *err
                          store_run_dir(store), writer->file->goal);
     writer->rows = 0;
     formats[writer->file->format].head(writer);
-    if (store_events(store, 0, put_row, writer, error) < 0)
+    if (store_events(store, 0, write_row, writer, error) < 0)
         return -1;
     formats[writer->file->format].tail(writer);
     return 0;
@@ -319,16 +319,16 @@ int64_t space_file_write(struct store *store, const struct space_file *file, con
     char partial[PATH_SIZE + 16];
     struct writer writer = {.file = file};
     size_t length = strlen(path);
-    bool packed = length > 3 && strcmp(path + length - 3, ".gz") == 0;
+    bool compressed = length > 3 && strcmp(path + length - 3, ".gz") == 0;
     if (file->goal < 0 || file->goal >= store_goal_count(store))
         return error_input(error, "%s has %d goals, from 0: there is no goal %d",
                            store_run_dir(store), store_goal_count(store), file->goal);
     bool replaced = path_is_replaceable(path);
     snprintf(partial, sizeof partial, "%.*s%s", PATH_SIZE, path, replaced ? ".partial" : "");
-    writer.out = gzopen(partial, packed ? "wb9" : "wbT");
+    writer.out = gzopen(partial, compressed ? "wb9" : "wbT");
     if (writer.out == NULL)
         return error_set(error, "cannot write %s: %s", partial, strerror(errno));
-    int result = put_all(store, &writer, error);
+    int result = write_rows(store, &writer, error);
     writer.failed = gzclose(writer.out) != Z_OK || writer.failed;
     if (result == 0 && (writer.failed || (replaced && rename(partial, path) < 0)))
         result = error_set(error, "cannot write %s: %s", path, strerror(errno));

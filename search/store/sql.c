@@ -93,7 +93,7 @@ static const char *const texts[SQL_COUNT] = {
     [SQL_SETTING_ADD] = "INSERT OR IGNORE INTO settings (hash, template, options, cases, device, "
                         "driver, nvrtc, method) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     [SQL_SETTING_ID] = "SELECT id FROM settings WHERE hash = ?1",
-    [SQL_CROWN] = "INSERT INTO champions (event, goal, trial, previous, score_us, crowned) "
+    [SQL_CHAMPION_ADD] = "INSERT INTO champions (event, goal, trial, previous, score_us, crowned) "
                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     [SQL_CHECKPOINT_SET] = "INSERT OR REPLACE INTO checkpoints (id, events, digest, text) "
                            "VALUES (1, ?1, ?2, ?3)",
@@ -122,7 +122,7 @@ static const char *const texts[SQL_COUNT] = {
     [SQL_COUNTS] = "SELECT verdict, raced, outdated, count(*) FROM trials "
                    "GROUP BY verdict, raced, outdated",
     /* Counted by the caller: GROUP BY would cost SQLite more than the rest of the query. */
-    [SQL_NEWS] = "SELECT operator, verdict, raced, tells, told FROM trials WHERE told > ?1",
+    [SQL_TELLS] = "SELECT operator, verdict, raced, tells, told FROM trials WHERE told > ?1",
     [SQL_OPERATORS] = "SELECT operator, count(*), sum(verdict = 'ok') FROM trials WHERE " TRIED
                       "GROUP BY operator ORDER BY count(*) DESC, operator",
     /* With min(), SQLite takes the bare column `number` from the row with the minimum. */

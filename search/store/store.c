@@ -51,10 +51,10 @@ static int load_goals(struct store *store, struct error *error) {
     return got;
 }
 
-static int describe(struct store *store, const struct store_description *description,
+static int write_description(struct store *store, const struct store_description *description,
                     struct error *error) {
     char created[32], header[96];
-    snprintf(created, sizeof created, "%.3f", now_unix());
+    snprintf(created, sizeof created, "%.3f", unix_time_s());
     snprintf(header, sizeof header, "PRAGMA application_id = %d; PRAGMA user_version = %d",
              STORE_APPLICATION, STORE_FORMAT);
     if (database_run(store, sql_schema, error) < 0 || database_run(store, header, error) < 0 ||
@@ -68,7 +68,7 @@ static int describe(struct store *store, const struct store_description *descrip
         if (statement == NULL)
             return -1;
         sqlite3_bind_int(statement, 1, i);
-        bind_text(statement, 2, description->goals[i]);
+        database_bind_text(statement, 2, description->goals[i]);
         if (database_finish(store, statement, error) < 0)
             return -1;
     }
@@ -91,10 +91,10 @@ struct store *store_create(const char *run_dir, const struct store_description *
     if (store == NULL)
         return NULL;
     bool made_folder = !path_exists(run_dir), made_database = false;
-    if (path_make_folder(run_dir, error) < 0 || lock_take(&store->lock, run_dir, error) < 0)
+    if (path_make_folder(run_dir, error) < 0 || lock_acquire(&store->lock, run_dir, error) < 0)
         goto failed;
     made_database = !path_exists(store->path);
-    if (database_open(store, path_network(run_dir), error) < 0)
+    if (database_open(store, path_network_filesystem(run_dir), error) < 0)
         goto failed;
     int found = database_check(store, error);
     if (found < 0)
@@ -107,7 +107,7 @@ struct store *store_create(const char *run_dir, const struct store_description *
     }
     if (store_begin(store, error) < 0)
         goto failed;
-    if (describe(store, description, error) < 0 || store_commit(store, error) < 0 ||
+    if (write_description(store, description, error) < 0 || store_commit(store, error) < 0 ||
         load_goals(store, error) < 0)
         goto failed;
     return store;
@@ -131,9 +131,9 @@ struct store *store_open(const char *run_dir, enum store_mode mode, struct error
                     store->path, strerror(errno));
         goto failed;
     }
-    if (mode == STORE_WRITE && lock_take(&store->lock, run_dir, error) < 0)
+    if (mode == STORE_WRITE && lock_acquire(&store->lock, run_dir, error) < 0)
         goto failed;
-    if (database_open(store, path_network(run_dir), error) < 0)
+    if (database_open(store, path_network_filesystem(run_dir), error) < 0)
         goto failed;
     int found = database_check(store, error);
     if (found < 0)
@@ -151,7 +151,7 @@ failed:
     return NULL;
 }
 
-int store_present(const char *run_dir, struct error *error) {
+int store_holds_run(const char *run_dir, struct error *error) {
     struct store *store = store_new(run_dir, STORE_READ, error);
     if (store == NULL)
         return -1;
@@ -184,7 +184,7 @@ int store_meta_get(struct store *store, const char *name, char **value, struct e
     sqlite3_stmt *statement = database_use(store, SQL_META_GET, error);
     if (statement == NULL)
         return -1;
-    bind_text(statement, 1, name);
+    database_bind_text(statement, 1, name);
     int got = database_step(store, statement, error);
     if (got == 1 && (*value = strdup((const char *)sqlite3_column_text(statement, 0))) == NULL)
         BUG("out of memory");

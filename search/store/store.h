@@ -82,7 +82,7 @@ struct store *store_open(const char *run_dir, enum store_mode mode, struct error
 
 /* 1: the folder holds a run; 0: it does not, or its creation was interrupted; -1: its run.db is not
    a run. */
-int store_present(const char *run_dir, struct error *error);
+int store_holds_run(const char *run_dir, struct error *error);
 
 /* Rolls back an open batch. Accepts NULL. */
 void store_close(struct store *store);
@@ -134,7 +134,7 @@ int store_outdate(struct store *store, const struct key *present, struct error *
 
 /* Records that a trial became the champion of its goal at the last event; or, if `previous` is the
    trial itself, that its score changed because it was told again. */
-int store_crown(struct store *store, int goal, int64_t trial, int64_t previous, double score_us,
+int store_record_champion(struct store *store, int goal, int64_t trial, int64_t previous, double score_us,
                 struct error *error);
 
 /* Stores the state of the search at the last event: a digest, with which resume verifies the state
@@ -213,17 +213,17 @@ struct store_counts {
 int store_count(struct store *store, struct store_counts *counts, struct error *error);
 
 /* A summary of a tell, for live counters. */
-struct store_news {
+struct store_tell_summary {
     const char *operator_name;
     enum verdict verdict;
     bool raced;
     bool again;   /* the trial was told before too, so it may already be counted */
     int64_t told; /* event number */
 };
-typedef int store_news_row(void *context, const struct store_news *news, struct error *error);
+typedef int store_tell_row(void *context, const struct store_tell_summary *tell, struct error *error);
 /* Reads the tells after event `after`, in any order; to poll, pass the greatest event read so far.
  */
-int store_news(struct store *store, int64_t after, store_news_row *row, void *context,
+int store_tells(struct store *store, int64_t after, store_tell_row *row, void *context,
                struct error *error);
 
 /* Counts told trials, and ok ones among them, for each operator, in descending order. Here and
@@ -262,7 +262,7 @@ struct store_champion {
     int goal;
     int64_t trial, previous; /* previous: STORE_NO_TRIAL for the first */
     double score_us;
-    double crowned; /* time of acceptance */
+    double accepted; /* time of acceptance */
 };
 typedef int store_champion_row(void *context, const struct store_champion *champion,
                                struct error *error);

@@ -26,7 +26,7 @@ void store_rollback(struct store *store) {
 }
 
 /* Rolls back and returns -1, for `return` after a failure. */
-static int abandon(struct store *store) {
+static int rollback_failed(struct store *store) {
     store_rollback(store);
     return -1;
 }
@@ -36,24 +36,24 @@ int store_commit(struct store *store, struct error *error) {
         BUG("a commit outside of a batch");
     sqlite3_stmt *statement = database_use(store, SQL_COMMIT, error);
     if (statement == NULL || database_finish(store, statement, error) < 0)
-        return abandon(store);
+        return rollback_failed(store);
     store->in_batch = false;
     return 0;
 }
 
-static sqlite3_stmt *use(struct store *store, enum statement statement, struct error *error) {
+static sqlite3_stmt *use_in_batch(struct store *store, enum statement statement, struct error *error) {
     if (!store->in_batch)
         BUG("writing outside of a batch: %s", sql_text(statement));
     return database_use(store, statement, error);
 }
 
 int store_meta_set(struct store *store, const char *name, const char *value, struct error *error) {
-    sqlite3_stmt *statement = use(store, SQL_META_SET, error);
+    sqlite3_stmt *statement = use_in_batch(store, SQL_META_SET, error);
     if (statement == NULL)
-        return abandon(store);
-    bind_text(statement, 1, name);
-    bind_text(statement, 2, value);
-    return database_finish(store, statement, error) < 0 ? abandon(store) : 0;
+        return rollback_failed(store);
+    database_bind_text(statement, 1, name);
+    database_bind_text(statement, 2, value);
+    return database_finish(store, statement, error) < 0 ? rollback_failed(store) : 0;
 }
 
 static void bind_trial(sqlite3_stmt *statement, int index, int64_t trial) {
@@ -70,19 +70,19 @@ static void check_goal(const struct store *store, int goal) {
 
 int64_t store_ask(struct store *store, const struct store_ask *ask, struct error *error) {
     check_goal(store, ask->goal);
-    sqlite3_stmt *statement = use(store, SQL_ASK, error);
+    sqlite3_stmt *statement = use_in_batch(store, SQL_ASK, error);
     if (statement == NULL)
-        return abandon(store);
+        return rollback_failed(store);
     sqlite3_bind_int64(statement, 1, ask->number);
     sqlite3_bind_int(statement, 2, ask->goal);
-    bind_text(statement, 3, ask->genome);
+    database_bind_text(statement, 3, ask->genome);
     bind_trial(statement, 4, ask->parent_a);
     bind_trial(statement, 5, ask->parent_b);
-    bind_text(statement, 6, ask->operator_name);
+    database_bind_text(statement, 6, ask->operator_name);
     sqlite3_bind_int64(statement, 7, store->events + 1);
-    sqlite3_bind_double(statement, 8, now_unix());
+    sqlite3_bind_double(statement, 8, unix_time_s());
     if (database_finish(store, statement, error) < 0)
-        return abandon(store);
+        return rollback_failed(store);
     return ++store->events;
 }
 
@@ -97,16 +97,16 @@ static int64_t setting_id(struct store *store, const struct key *key, struct err
 
     char text[HASH_TEXT_SIZE];
     hash_print(hash, text);
-    sqlite3_stmt *statement = use(store, SQL_SETTING_ADD, error);
+    sqlite3_stmt *statement = use_in_batch(store, SQL_SETTING_ADD, error);
     if (statement == NULL)
         return -1;
-    bind_text(statement, 1, text);
+    database_bind_text(statement, 1, text);
     for (int part = KEY_GENOME + 1; part < KEY_PART_COUNT; part++)
-        bind_text(statement, 1 + part, key->parts[part]);
+        database_bind_text(statement, 1 + part, key->parts[part]);
     if (database_finish(store, statement, error) < 0 ||
-        (statement = use(store, SQL_SETTING_ID, error)) == NULL)
+        (statement = use_in_batch(store, SQL_SETTING_ID, error)) == NULL)
         return -1;
-    bind_text(statement, 1, text);
+    database_bind_text(statement, 1, text);
     int got = database_step(store, statement, error);
     int64_t setting = got == 1 ? sqlite3_column_int64(statement, 0) : -1;
     database_done(statement);
@@ -133,7 +133,7 @@ static int add_case(struct store *store, int64_t event, int number,
                     const struct case_outcome *outcome, struct error *error) {
     const struct latency *warm = &outcome->warm;
     const struct latency *cold = &outcome->cold;
-    sqlite3_stmt *statement = use(store, SQL_CASE_ADD, error);
+    sqlite3_stmt *statement = use_in_batch(store, SQL_CASE_ADD, error);
     if (statement == NULL)
         return -1;
     sqlite3_bind_int64(statement, 1, event);
@@ -188,22 +188,22 @@ int64_t store_tell(struct store *store, int64_t number, const struct outcome *ou
     if (key != NULL) {
         hash_print(key_hash(key), hash);
         if ((setting = setting_id(store, key, error)) < 0)
-            return abandon(store);
+            return rollback_failed(store);
     }
-    sqlite3_stmt *statement = use(store, SQL_TELL, error);
+    sqlite3_stmt *statement = use_in_batch(store, SQL_TELL, error);
     if (statement == NULL)
-        return abandon(store);
+        return rollback_failed(store);
     const struct resources *resources = &outcome->resources;
     sqlite3_bind_int64(statement, 1, number);
     sqlite3_bind_int64(statement, 2, store->events + 1);
-    sqlite3_bind_double(statement, 3, now_unix());
-    bind_text(statement, 4, worker);
+    sqlite3_bind_double(statement, 3, unix_time_s());
+    database_bind_text(statement, 4, worker);
     if (key != NULL) {
-        bind_text(statement, 5, hash);
+        database_bind_text(statement, 5, hash);
         sqlite3_bind_int64(statement, 6, setting);
     }
-    bind_text(statement, 7, verdict_name(outcome->verdict));
-    bind_text(statement, 8, outcome->reason);
+    database_bind_text(statement, 7, verdict_name(outcome->verdict));
+    database_bind_text(statement, 8, outcome->reason);
     sqlite3_bind_int(statement, 9, outcome->predicted);
     sqlite3_bind_int(statement, 10, outcome->raced);
     sqlite3_bind_double(statement, 11, outcome->score_us);
@@ -221,18 +221,18 @@ int64_t store_tell(struct store *store, int64_t number, const struct outcome *ou
     bind_conditions(statement, 27, &outcome->conditions);
     sqlite3_bind_int(statement, 34, outcome->limited_range);
     if (database_finish(store, statement, error) < 0)
-        return abandon(store);
+        return rollback_failed(store);
     if (sqlite3_changes(store->database) != 1)
         BUG("trial %lld was told twice, or was not asked", (long long)number);
     for (int i = 0; i < outcome->case_count; i++)
         if (add_case(store, store->events + 1, i, &outcome->cases[i], error) < 0)
-            return abandon(store);
+            return rollback_failed(store);
     return ++store->events;
 }
 
-static int change_trial(struct store *store, enum statement which, int64_t number,
+static int run_for_trial(struct store *store, enum statement which, int64_t number,
                         struct error *error) {
-    sqlite3_stmt *statement = use(store, which, error);
+    sqlite3_stmt *statement = use_in_batch(store, which, error);
     if (statement == NULL)
         return -1;
     sqlite3_bind_int64(statement, 1, number);
@@ -245,45 +245,45 @@ static int change_trial(struct store *store, enum statement which, int64_t numbe
 
 int64_t store_tell_again(struct store *store, int64_t number, const struct outcome *outcome,
                          const struct key *key, const char *worker, struct error *error) {
-    if (change_trial(store, SQL_EARLIER_ADD, number, error) < 0 ||
-        change_trial(store, SQL_UNTELL, number, error) < 0)
-        return abandon(store);
+    if (run_for_trial(store, SQL_EARLIER_ADD, number, error) < 0 ||
+        run_for_trial(store, SQL_UNTELL, number, error) < 0)
+        return rollback_failed(store);
     return store_tell(store, number, outcome, key, worker, error);
 }
 
 int store_outdate(struct store *store, const struct key *present, struct error *error) {
-    sqlite3_stmt *statement = use(store, SQL_OUTDATE, error);
+    sqlite3_stmt *statement = use_in_batch(store, SQL_OUTDATE, error);
     if (statement == NULL)
-        return abandon(store);
-    bind_text(statement, 1, present->parts[KEY_DRIVER]);
-    bind_text(statement, 2, present->parts[KEY_NVRTC]);
-    bind_text(statement, 3, present->parts[KEY_METHOD]);
-    return database_finish(store, statement, error) < 0 ? abandon(store) : 0;
+        return rollback_failed(store);
+    database_bind_text(statement, 1, present->parts[KEY_DRIVER]);
+    database_bind_text(statement, 2, present->parts[KEY_NVRTC]);
+    database_bind_text(statement, 3, present->parts[KEY_METHOD]);
+    return database_finish(store, statement, error) < 0 ? rollback_failed(store) : 0;
 }
 
-int store_crown(struct store *store, int goal, int64_t trial, int64_t previous, double score_us,
+int store_record_champion(struct store *store, int goal, int64_t trial, int64_t previous, double score_us,
                 struct error *error) {
     check_goal(store, goal);
-    sqlite3_stmt *statement = use(store, SQL_CROWN, error);
+    sqlite3_stmt *statement = use_in_batch(store, SQL_CHAMPION_ADD, error);
     if (statement == NULL)
-        return abandon(store);
+        return rollback_failed(store);
     sqlite3_bind_int64(statement, 1, store->events);
     sqlite3_bind_int(statement, 2, goal);
     sqlite3_bind_int64(statement, 3, trial);
     bind_trial(statement, 4, previous);
     sqlite3_bind_double(statement, 5, score_us);
-    sqlite3_bind_double(statement, 6, now_unix());
-    return database_finish(store, statement, error) < 0 ? abandon(store) : 0;
+    sqlite3_bind_double(statement, 6, unix_time_s());
+    return database_finish(store, statement, error) < 0 ? rollback_failed(store) : 0;
 }
 
 int store_checkpoint(struct store *store, struct hash digest, const char *text,
                      struct error *error) {
-    sqlite3_stmt *statement = use(store, SQL_CHECKPOINT_SET, error);
+    sqlite3_stmt *statement = use_in_batch(store, SQL_CHECKPOINT_SET, error);
     if (statement == NULL)
-        return abandon(store);
+        return rollback_failed(store);
     char digits[HASH_TEXT_SIZE];
     sqlite3_bind_int64(statement, 1, store->events);
-    bind_text(statement, 2, hash_print(digest, digits));
-    bind_text(statement, 3, text);
-    return database_finish(store, statement, error) < 0 ? abandon(store) : 0;
+    database_bind_text(statement, 2, hash_print(digest, digits));
+    database_bind_text(statement, 3, text);
+    return database_finish(store, statement, error) < 0 ? rollback_failed(store) : 0;
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static const double usual_limit_s =
+static const double default_limit_s =
     120; /* the first import of a framework from a cold disk is slow */
 
 static const char *const keys[] = {"command", "limit_s", NULL};
@@ -28,8 +28,8 @@ int baseline_command_read(struct baseline_command *command, const struct json *v
                           const char *folder, struct error *error) {
     struct json words;
     struct json limit;
-    *command = (struct baseline_command){.limit_s = usual_limit_s};
-    if (json_only(value, keys, error) < 0 || json_need(value, "command", &words, error) < 0 ||
+    *command = (struct baseline_command){.limit_s = default_limit_s};
+    if (json_check_keys(value, keys, error) < 0 || json_require(value, "command", &words, error) < 0 ||
         json_is_array(&words, error) < 0)
         return -1;
     int count = json_count(&words);

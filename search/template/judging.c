@@ -31,16 +31,16 @@ double dtype_largest(enum dtype dtype) {
     return precisions[dtype].largest;
 }
 
-double template_fill_most(const struct tensor_fill *fill, enum dtype dtype) {
+double template_fill_maximum(const struct tensor_fill *fill, enum dtype dtype) {
     switch (fill->fill) {
     case FILL_NORMAL:
-        return fabs(fill->value) * FILL_NORMAL_MOST;
+        return fabs(fill->value) * FILL_NORMAL_MAX;
     case FILL_CONSTANT:
         return fabs(fill->value);
     case FILL_SPIKES:
-        return fmax(fabs(fill->value), FILL_NORMAL_MOST);
+        return fmax(fabs(fill->value), FILL_NORMAL_MAX);
     default:
-        return fmax(fabs(fill->value) * dtype_largest(dtype), FILL_NORMAL_MOST);
+        return fmax(fabs(fill->value) * dtype_largest(dtype), FILL_NORMAL_MAX);
     }
 }
 
@@ -85,7 +85,7 @@ static int load_stress(struct template *template, const struct json *value, stru
     bool given[TENSORS_MAX] = {false};
     for (int t = 0; t < TENSORS_MAX; t++)
         stress->fills[t] = (struct tensor_fill){FILL_NORMAL, 1};
-    if (json_only(value, stress_keys, error) < 0 || json_need(value, "name", &member, error) < 0 ||
+    if (json_check_keys(value, stress_keys, error) < 0 || json_require(value, "name", &member, error) < 0 ||
         load_name(&member, stress->name, error) < 0 ||
         load_optional_expression(template, value, "when", &stress->when, error) < 0)
         return -1;
@@ -101,26 +101,26 @@ static int load_stress(struct template *template, const struct json *value, stru
 static const char *const relaxed_keys[] = {"when", "tile", "length", "input_range", "about", NULL};
 
 static int load_relaxed(struct template *template, const struct json *value, struct error *error) {
-    struct relaxed *relaxed = &template->relaxed[template->relaxed_count++];
+    struct relaxed_rule *relaxed = &template->relaxed[template->relaxed_count++];
     struct json member;
-    if (json_only(value, relaxed_keys, error) < 0 || load_about(value, relaxed->about, error) < 0 ||
-        json_need(value, "when", &member, error) < 0 ||
+    if (json_check_keys(value, relaxed_keys, error) < 0 || load_about(value, relaxed->about, error) < 0 ||
+        json_require(value, "when", &member, error) < 0 ||
         load_expression(template, &member, &relaxed->when, error) < 0 ||
-        json_need(value, "tile", &member, error) < 0 ||
+        json_require(value, "tile", &member, error) < 0 ||
         load_expression(template, &member, &relaxed->tile, error) < 0 ||
-        json_need(value, "length", &member, error) < 0 ||
+        json_require(value, "length", &member, error) < 0 ||
         load_expression(template, &member, &relaxed->length, error) < 0 ||
-        json_need(value, "input_range", &member, error) < 0 ||
+        json_require(value, "input_range", &member, error) < 0 ||
         json_number(&member, &relaxed->input_range, error) < 0)
         return -1;
-    if (!(relaxed->input_range >= FILL_NORMAL_MOST))
+    if (!(relaxed->input_range >= FILL_NORMAL_MAX))
         return json_error(&member, error, "must be at least %.1f, the largest random input",
-                          FILL_NORMAL_MOST);
+                          FILL_NORMAL_MAX);
     return 0;
 }
 
 /* Calls `load` for each element of the root's list `key`, which may be missing. */
-static int load_list(struct template *template, const struct json *root, const char *key, int most,
+static int load_list(struct template *template, const struct json *root, const char *key, int maximum,
                      int (*load)(struct template *template, const struct json *value,
                                  struct error *error),
                      struct error *error) {
@@ -129,8 +129,8 @@ static int load_list(struct template *template, const struct json *root, const c
         return 0;
     if (json_is_array(&list, error) < 0)
         return -1;
-    if (json_count(&list) > most)
-        return json_error(&list, error, "more than %d of them", most);
+    if (json_count(&list) > maximum)
+        return json_error(&list, error, "more than %d of them", maximum);
     for (int i = 0; i < json_count(&list); i++) {
         struct json value = json_at(&list, i);
         if (load(template, &value, error) < 0)
@@ -139,11 +139,11 @@ static int load_list(struct template *template, const struct json *root, const c
     return 0;
 }
 
-static int forbid(struct template *template, const struct json *value, struct error *error) {
+static int forbid_relaxed_rule(struct template *template, const struct json *value, struct error *error) {
     struct json when;
     const char *text;
     char require[EXPRESSION_TEXT_MAX];
-    if (json_need(value, "when", &when, error) < 0 || json_string(&when, &text, error) < 0)
+    if (json_require(value, "when", &when, error) < 0 || json_string(&when, &text, error) < 0)
         return -1;
     if (snprintf(require, sizeof require, "!(%s)", text) >= (int)sizeof require)
         return json_error(&when, error, "must be shorter than %d characters",
@@ -151,15 +151,15 @@ static int forbid(struct template *template, const struct json *value, struct er
     return space_add_constraint(template->space, require,
                                 "the config's \"limits\" forbids genomes of a limited input range",
                                 error) < 0
-               ? load_located(&when, error)
+               ? load_locate_error(&when, error)
                : 0;
 }
 
 int forbid_relaxed(struct template *template, const struct json *root, struct error *error) {
-    return load_list(template, root, "relaxed", RELAXED_MAX, forbid, error);
+    return load_list(template, root, "relaxed", RELAXED_MAX, forbid_relaxed_rule, error);
 }
 
-int load_judging(struct template *template, const struct json *root, struct error *error) {
+int load_error_model(struct template *template, const struct json *root, struct error *error) {
     struct json value;
     if (load_program(template, root, "plain", &template->plain_source, &template->plain, error) <
             0 ||
@@ -171,7 +171,7 @@ int load_judging(struct template *template, const struct json *root, struct erro
                : 0;
 }
 
-void release_judging(struct template *template) {
+void release_error_model(struct template *template) {
     for (int i = 0; i < template->relaxed_count; i++) {
         expression_free(template->relaxed[i].when);
         expression_free(template->relaxed[i].tile);

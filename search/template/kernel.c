@@ -43,7 +43,7 @@ static int load_word(const struct json *value, const char *const *words, int cou
             return 0;
         }
     return json_error(value, error, "unknown word \"%s\"; did you mean \"%s\"?", text,
-                      nearest(text, words, count));
+                      spelling_nearest(text, words, count));
 }
 
 /* ---- tensors ---- */
@@ -64,11 +64,11 @@ static int load_choice(const struct template *template, const struct json *value
         *otherwise = *then;
         return 0;
     }
-    if (json_only(value, choice_keys, error) < 0 || json_need(value, "when", &member, error) < 0 ||
+    if (json_check_keys(value, choice_keys, error) < 0 || json_require(value, "when", &member, error) < 0 ||
         load_expression(template, &member, when, error) < 0 ||
-        json_need(value, "then", &member, error) < 0 ||
+        json_require(value, "then", &member, error) < 0 ||
         load_word(&member, words, count, then, error) < 0 ||
-        json_need(value, "else", &member, error) < 0)
+        json_require(value, "else", &member, error) < 0)
         return -1;
     return load_word(&member, words, count, otherwise, error);
 }
@@ -92,7 +92,7 @@ static int load_strides(const struct template *template, const struct json *valu
         int d = 0;
         if (json_string(&item, &name, error) < 0)
             return -1;
-        tensor->strides[i] = scope_find(&space->scope, name);
+        tensor->strides[i] = symbol_table_find(&space->symbols, name);
         while (d < space->derived_count && space->derived[d].slot != tensor->strides[i])
             d++;
         if (d == space->derived_count)
@@ -112,13 +112,13 @@ static int load_tensor(struct template *template, const struct json *value, stru
         return json_error(value, error, "a name has fewer than %d characters", NAME_SIZE);
     strcpy(tensor->name, json_key(value));
     template->tensor_count++;
-    if (json_only(value, tensor_keys, error) < 0 || json_need(value, "dtype", &member, error) < 0 ||
+    if (json_check_keys(value, tensor_keys, error) < 0 || json_require(value, "dtype", &member, error) < 0 ||
         load_choice(template, &member, dtype_names, DTYPE_COUNT, &tensor->dtype_when, &index,
                     &other, error) < 0)
         return -1;
     tensor->dtype = (enum dtype)index;
     tensor->other_dtype = (enum dtype)other;
-    if (json_need(value, "role", &member, error) < 0 ||
+    if (json_require(value, "role", &member, error) < 0 ||
         load_word(&member, role_names, ROLE_COUNT, &index, error) < 0)
         return -1;
     tensor->role = (enum role)index;
@@ -139,7 +139,7 @@ static int load_tensor(struct template *template, const struct json *value, stru
         tensor->precision = (enum dtype)index;
     }
     if (load_optional_expression(template, value, "when", &tensor->when, error) < 0 ||
-        json_need(value, "shape", &member, error) < 0 || json_is_array(&member, error) < 0)
+        json_require(value, "shape", &member, error) < 0 || json_is_array(&member, error) < 0)
         return -1;
     if (json_count(&member) < 1 || json_count(&member) > RANK_MAX)
         return json_error(&member, error, "must have 1 to %d dimensions", RANK_MAX);
@@ -177,7 +177,7 @@ static int find_map(const struct template *template, const char *name) {
     return m;
 }
 
-static int load_box(const struct template *template, const struct json *value, struct map *map,
+static int load_box(const struct template *template, const struct json *value, struct tensor_map_spec *map,
                     struct error *error) {
     int rank = template->tensors[map->tensor].rank;
     if (json_is_array(value, error) < 0)
@@ -206,17 +206,17 @@ static int load_map(struct template *template, const struct json *value, struct 
         return json_error(value, error, "a name has fewer than %d characters", NAME_SIZE);
     if (find_tensor(template, json_key(value)) >= 0)
         return json_error(value, error, "is also the name of a tensor");
-    struct map *map = &template->maps[template->map_count++];
+    struct tensor_map_spec *map = &template->maps[template->map_count++];
     strcpy(map->name, json_key(value));
-    if (json_only(value, map_keys, error) < 0 || json_need(value, "tensor", &member, error) < 0 ||
+    if (json_check_keys(value, map_keys, error) < 0 || json_require(value, "tensor", &member, error) < 0 ||
         json_string(&member, &name, error) < 0)
         return -1;
     map->tensor = find_tensor(template, name);
     if (map->tensor < 0)
         return json_error(&member, error, "there is no tensor \"%s\"", name);
-    if (json_need(value, "box", &member, error) < 0 ||
+    if (json_require(value, "box", &member, error) < 0 ||
         load_box(template, &member, map, error) < 0 ||
-        json_need(value, "swizzle", &member, error) < 0 ||
+        json_require(value, "swizzle", &member, error) < 0 ||
         load_choice(template, &member, swizzle_names, SWIZZLE_COUNT, &map->swizzle_when, &swizzle,
                     &other, error) < 0)
         return -1;
@@ -234,7 +234,7 @@ static const char *const argument_keys[] = {"i32", "i64", "f32", NULL};
 static int load_triple(const struct template *template, const struct json *launch, const char *key,
                        struct expression *triple[3], struct error *error) {
     struct json value;
-    if (json_need(launch, key, &value, error) < 0 || json_is_array(&value, error) < 0)
+    if (json_require(launch, key, &value, error) < 0 || json_is_array(&value, error) < 0)
         return -1;
     if (json_count(&value) != 3)
         return json_error(&value, error, "must have 3 extents: x, y, z");
@@ -259,7 +259,7 @@ static int load_real_argument(const struct template *template, const struct json
     if (d == template->dimension_count)
         return json_error(value, error, "there is no real dimension \"%s\"", name);
     argument->real = true;
-    argument->expression = expression_parse(name, &template->space->scope, error);
+    argument->expression = expression_parse(name, &template->space->symbols, error);
     return argument->expression != NULL ? 0 : -1;
 }
 
@@ -269,7 +269,7 @@ static int load_argument(const struct template *template, const struct json *val
     struct json inner;
     *argument = (struct argument){.tensor = -1, .map = -1};
     if (cJSON_IsObject(value->value)) {
-        if (json_only(value, argument_keys, error) < 0)
+        if (json_check_keys(value, argument_keys, error) < 0)
             return -1;
         if (json_count(value) != 1)
             return json_error(value, error,
@@ -297,8 +297,8 @@ static int load_launch(const struct template *template, const struct json *value
     if (list->count == LAUNCHES_MAX)
         return json_error(value, error, "more than %d launches", LAUNCHES_MAX);
     struct launch *launch = &list->launches[list->count++];
-    if (json_only(value, launch_keys, error) < 0 ||
-        json_need(value, "kernel", &member, error) < 0 ||
+    if (json_check_keys(value, launch_keys, error) < 0 ||
+        json_require(value, "kernel", &member, error) < 0 ||
         load_name(&member, launch->kernel, error) < 0 ||
         load_triple(template, value, "grid", launch->grid, error) < 0 ||
         load_triple(template, value, "block", launch->block, error) < 0 ||
@@ -306,7 +306,7 @@ static int load_launch(const struct template *template, const struct json *value
         load_optional_expression(template, value, "when", &launch->when, error) < 0 ||
         load_optional_expression(template, value, "early", &launch->early, error) < 0 ||
         load_optional_expression(template, value, "cooperative", &launch->cooperative, error) < 0 ||
-        json_need(value, "arguments", &member, error) < 0 || json_is_array(&member, error) < 0)
+        json_require(value, "arguments", &member, error) < 0 || json_is_array(&member, error) < 0)
         return -1;
     if (json_count(&member) > ARGUMENTS_MAX)
         return json_error(&member, error, "more than %d arguments", ARGUMENTS_MAX);
@@ -322,7 +322,7 @@ static int load_launch(const struct template *template, const struct json *value
 static int load_launches(const struct template *template, const struct json *object,
                          struct launch_list *list, struct error *error) {
     struct json value;
-    if (json_need(object, "launches", &value, error) < 0 || json_is_array(&value, error) < 0)
+    if (json_require(object, "launches", &value, error) < 0 || json_is_array(&value, error) < 0)
         return -1;
     if (json_count(&value) == 0)
         return json_error(&value, error, "must have at least one launch");
@@ -350,8 +350,8 @@ static int load_options(struct template *template, const struct json *root, stru
     for (int i = 0; i < json_count(&list); i++) {
         struct json value = json_at(&list, i);
         struct option *option = &template->options[template->option_count++];
-        if (json_only(&value, option_keys, error) < 0 ||
-            json_need(&value, "option", &text, error) < 0 ||
+        if (json_check_keys(&value, option_keys, error) < 0 ||
+            json_require(&value, "option", &text, error) < 0 ||
             load_name(&text, option->text, error) < 0 ||
             load_optional_expression(template, &value, "when", &option->when, error) < 0)
             return -1;
@@ -387,8 +387,8 @@ static int load_cpu_reference(struct template *template, const struct json *valu
     const char *name = NULL;
     char own[2 * NAME_SIZE];
     if (cJSON_IsObject(value->value)) {
-        if (json_only(value, keys, error) < 0 || json_need(value, "source", &source, error) < 0 ||
-            json_need(value, "function", &function, error) < 0 ||
+        if (json_check_keys(value, keys, error) < 0 || json_require(value, "source", &source, error) < 0 ||
+            json_require(value, "function", &function, error) < 0 ||
             json_string(&function, &name, error) < 0)
             return -1;
         if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") !=
@@ -411,9 +411,9 @@ int load_program(struct template *template, const struct json *root, const char 
                  struct launch_list *launches, struct error *error) {
     struct json value;
     struct json file;
-    if (json_need(root, key, &value, error) < 0 || json_only(&value, program_keys, error) < 0 ||
+    if (json_require(root, key, &value, error) < 0 || json_check_keys(&value, program_keys, error) < 0 ||
         load_launches(template, &value, launches, error) < 0 ||
-        json_need(&value, "source", &file, error) < 0)
+        json_require(&value, "source", &file, error) < 0)
         return -1;
     for (int i = 0; i < launches->count; i++)
         for (int k = 0; k < launches->launches[i].argument_count; k++)
@@ -439,7 +439,7 @@ static int load_maps(struct template *template, const struct json *root, struct 
 int load_kernel(struct template *template, const struct json *root, struct error *error) {
     struct json value;
     struct json source;
-    if (json_need(root, "tensors", &value, error) < 0 || json_is_object(&value, error) < 0)
+    if (json_require(root, "tensors", &value, error) < 0 || json_is_object(&value, error) < 0)
         return -1;
     for (int i = 0; i < json_count(&value); i++) {
         struct json tensor = json_at(&value, i);
@@ -448,14 +448,14 @@ int load_kernel(struct template *template, const struct json *root, struct error
     }
     if (load_maps(template, root, error) < 0 ||
         load_launches(template, root, &template->launches, error) < 0 ||
-        load_options(template, root, error) < 0 || json_need(root, "source", &source, error) < 0 ||
+        load_options(template, root, error) < 0 || json_require(root, "source", &source, error) < 0 ||
         load_file_name(template, &source, &template->source, error) < 0 ||
         load_program(template, root, "reference", &template->reference_source, &template->reference,
                      error) < 0 ||
-        load_judging(template, root, error) < 0 ||
-        json_need(root, "operations", &value, error) < 0 ||
+        load_error_model(template, root, error) < 0 ||
+        json_require(root, "operations", &value, error) < 0 ||
         load_expression(template, &value, &template->operations, error) < 0 ||
-        json_need(root, "bytes", &value, error) < 0 ||
+        json_require(root, "bytes", &value, error) < 0 ||
         load_expression(template, &value, &template->bytes, error) < 0)
         return -1;
     if (json_find(root, "cpu_reference", &value) && load_cpu_reference(template, &value, error) < 0)
@@ -491,7 +491,7 @@ void release_kernel(struct template *template) {
         expression_free(tensor->when);
     }
     for (int i = 0; i < template->map_count; i++) {
-        struct map *map = &template->maps[i];
+        struct tensor_map_spec *map = &template->maps[i];
         for (int k = 0; k < RANK_MAX; k++)
             expression_free(map->box[k]);
         expression_free(map->swizzle_when);
@@ -500,7 +500,7 @@ void release_kernel(struct template *template) {
     release_launches(&template->launches);
     release_launches(&template->reference);
     release_launches(&template->plain);
-    release_judging(template);
+    release_error_model(template);
     for (int i = 0; i < template->option_count; i++)
         expression_free(template->options[i].when);
     expression_free(template->operations);

@@ -12,7 +12,7 @@
 
 /* ---- device attributes that expressions may read ---- */
 
-struct attribute {
+struct device_attribute {
     const char *name;
     int64_t (*value)(const struct template_setting *setting);
 };
@@ -38,7 +38,7 @@ static int64_t max_threads(const struct template_setting *setting) {
                     "Compute Capabilities") */
 }
 
-static const struct attribute attributes[] = {
+static const struct device_attribute attributes[] = {
     {"SM_COUNT", sm_count},
     {"SMEM_LIMIT", smem_limit},
     {"CC", compute_capability},
@@ -90,18 +90,18 @@ int load_expression_text(const struct json *value, char text[EXPRESSION_TEXT_MAX
     return 0;
 }
 
-int load_located(const struct json *value, struct error *error) {
+int load_locate_error(const struct json *value, struct error *error) {
     char text[sizeof error->text];
     memcpy(text, error->text, sizeof text);
     return json_error(value, error, "%s", text);
 }
 
-int load_whole(const struct template *template, const struct json *value,
+int load_reject_real(const struct template *template, const struct json *value,
                const struct expression *expression, struct error *error) {
     for (int d = 0; d < template->dimension_count; d++) {
         const struct dimension *dimension = &template->dimensions[d];
         if (dimension->real && slots_has(expression_reads(expression),
-                                         scope_find(&template->space->scope, dimension->name)))
+                                         symbol_table_find(&template->space->symbols, dimension->name)))
             return json_error(
                 value, error,
                 "%s is a real number, which can only be an argument: { \"f32\": \"%s\" }",
@@ -115,9 +115,9 @@ int load_expression(const struct template *template, const struct json *value,
     char text[EXPRESSION_TEXT_MAX];
     if (load_expression_text(value, text, error) < 0)
         return -1;
-    *expression = expression_parse(text, &template->space->scope, error);
-    return *expression != NULL ? load_whole(template, value, *expression, error)
-                               : load_located(value, error);
+    *expression = expression_parse(text, &template->space->symbols, error);
+    return *expression != NULL ? load_reject_real(template, value, *expression, error)
+                               : load_locate_error(value, error);
 }
 
 int load_optional_expression(const struct template *template, const struct json *object,
@@ -143,28 +143,28 @@ static int load_real_dimension(struct template *template, const struct json *val
     dimension->real = true;
     dimension->least = -FLT_MAX;
     dimension->most = FLT_MAX;
-    if (json_only(value, real_dimension_keys, error) < 0)
+    if (json_check_keys(value, real_dimension_keys, error) < 0)
         return -1;
     if (json_find(value, "minimum", &member)) {
-        if (load_real(&member, &bits, error) < 0)
+        if (load_float_bits(&member, &bits, error) < 0)
             return -1;
         dimension->least = dimension_real(bits);
     }
     if (json_find(value, "maximum", &member)) {
-        if (load_real(&member, &bits, error) < 0)
+        if (load_float_bits(&member, &bits, error) < 0)
             return -1;
         dimension->most = dimension_real(bits);
     }
     if (!json_find(value, "default", &member))
         return 0;
-    if (load_real(&member, &bits, error) < 0)
+    if (load_float_bits(&member, &bits, error) < 0)
         return -1;
     snprintf(text, sizeof text, "%lld", (long long)bits);
-    dimension->preset = expression_parse(text, &template->space->scope, error);
-    return dimension->preset != NULL ? 0 : -1;
+    dimension->default_value = expression_parse(text, &template->space->symbols, error);
+    return dimension->default_value != NULL ? 0 : -1;
 }
 
-static int load_whole_dimension(struct template *template, const struct json *value,
+static int load_integer_dimension(struct template *template, const struct json *value,
                                 struct dimension *dimension, struct error *error) {
     struct json member;
     if (json_find(value, "minimum", &member) &&
@@ -185,7 +185,7 @@ static int load_whole_dimension(struct template *template, const struct json *va
                 return -1;
         }
     }
-    return load_optional_expression(template, value, "default", &dimension->preset, error);
+    return load_optional_expression(template, value, "default", &dimension->default_value, error);
 }
 
 static int load_dimension(struct template *template, const struct json *value,
@@ -196,7 +196,7 @@ static int load_dimension(struct template *template, const struct json *value,
         return json_error(value, error, "more than %d dimensions", DIMENSIONS_MAX);
     struct dimension *dimension = &template->dimensions[template->dimension_count++];
     *dimension = (struct dimension){.minimum = 1, .maximum = INT32_MAX};
-    if (json_only(value, dimension_keys, error) < 0 ||
+    if (json_check_keys(value, dimension_keys, error) < 0 ||
         load_about(value, dimension->about, error) < 0)
         return -1;
     if (strlen(json_key(value)) >= NAME_SIZE)
@@ -204,10 +204,10 @@ static int load_dimension(struct template *template, const struct json *value,
     strcpy(dimension->name, json_key(value));
     if ((json_find(value, "real", &member) && json_bool(&member, &real, error) < 0) ||
         (real ? load_real_dimension(template, value, dimension, error)
-              : load_whole_dimension(template, value, dimension, error)) < 0)
+              : load_integer_dimension(template, value, dimension, error)) < 0)
         return -1;
     return space_add_dimension(template->space, dimension->name, error) < 0
-               ? load_located(value, error)
+               ? load_locate_error(value, error)
                : 0;
 }
 
@@ -215,7 +215,7 @@ static int load_dimensions(struct template *template, const struct json *root,
                            struct error *error) {
     struct json dimensions;
     struct json specialised;
-    if (json_need(root, "dimensions", &dimensions, error) < 0 ||
+    if (json_require(root, "dimensions", &dimensions, error) < 0 ||
         json_is_object(&dimensions, error) < 0)
         return -1;
     for (int i = 0; i < json_count(&dimensions); i++) {
@@ -249,44 +249,44 @@ static int load_dimensions(struct template *template, const struct json *root,
 /* Prints the value of a gene as an operand of an expression: a label's name if it is an identifier,
    else its number. */
 static void value_operand(const struct space *space, int gene, int index, char operand[NAME_SIZE]) {
-    const struct gene *the = &space->genes[gene];
+    const struct gene *definition = &space->genes[gene];
     space_value_text(space, gene, index, operand);
     bool identifier = isalpha((unsigned char)*operand) || *operand == '_';
     for (const char *at = operand; *at != '\0'; at++)
         identifier = identifier && (isalnum((unsigned char)*at) || *at == '_');
     if (!identifier)
-        snprintf(operand, NAME_SIZE, "%lld", (long long)the->values[index]);
+        snprintf(operand, NAME_SIZE, "%lld", (long long)definition->values[index]);
 }
 
 /* Adds the config's "genes" as one more constraint a gene: if the gene is active, it must have one
    of the listed values. */
-static int narrow(struct template *template, const struct narrowing *narrowing,
+static int restrict_gene(struct template *template, const struct gene_restriction *restriction,
                   struct error *error) {
     struct space *space = template->space;
     char text[EXPRESSION_TEXT_MAX] = "";
     char value[NAME_SIZE];
     size_t used = 0;
-    int index = space_find_gene(space, narrowing->gene);
+    int index = space_find_gene(space, restriction->gene);
     if (index < 0) {
         const char *names[GENES_MAX];
         for (int i = 0; i < space->gene_count; i++)
             names[i] = space->genes[i].name;
         return error_input(
-            error, "there is no gene %s in %s; did you mean %s?", narrowing->gene, template->name,
-            space->gene_count > 0 ? nearest(narrowing->gene, names, space->gene_count)
+            error, "there is no gene %s in %s; did you mean %s?", restriction->gene, template->name,
+            space->gene_count > 0 ? spelling_nearest(restriction->gene, names, space->gene_count)
                                   : "another template");
     }
     const struct gene *gene = &space->genes[index];
     if (gene->when != NULL)
         used = (size_t)snprintf(text, sizeof text, "!(%s) || ", expression_text(gene->when));
-    for (int i = 0; i < narrowing->count; i++) {
+    for (int i = 0; i < restriction->count; i++) {
         int k = 0;
         while (k < gene->count &&
-               strcmp(space_value_text(space, index, k, value), narrowing->values[i]) != 0)
+               strcmp(space_value_text(space, index, k, value), restriction->values[i]) != 0)
             k++;
         if (k == gene->count)
             return error_input(error, "gene %s of %s has no value %s: `evotile space` lists them",
-                               gene->name, template->name, narrowing->values[i]);
+                               gene->name, template->name, restriction->values[i]);
         value_operand(space, index, k, value);
         if (used < sizeof text)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s == %s",
@@ -300,12 +300,12 @@ static int narrow(struct template *template, const struct narrowing *narrowing,
                : 0;
 }
 
-static int narrow_all(struct template *template, const struct template_setting *setting,
+static int restrict_genes(struct template *template, const struct template_setting *setting,
                       struct error *error) {
-    for (int i = 0; i < setting->narrowing_count; i++)
-        if (narrow(template, &setting->narrowings[i], error) < 0)
-            return setting->narrowings[i].where[0] != '\0'
-                       ? error_prefix(error, "%s", setting->narrowings[i].where)
+    for (int i = 0; i < setting->restriction_count; i++)
+        if (restrict_gene(template, &setting->restrictions[i], error) < 0)
+            return setting->restrictions[i].where[0] != '\0'
+                       ? error_prefix(error, "%s", setting->restrictions[i].where)
                        : -1;
     return 0;
 }
@@ -363,12 +363,12 @@ static const char *const root_keys[] = {"format",
 static int load_head(struct template *template, const struct json *root, struct error *error) {
     struct json value;
     int64_t format;
-    if (json_only(root, root_keys, error) < 0 || json_need(root, "format", &value, error) < 0 ||
+    if (json_check_keys(root, root_keys, error) < 0 || json_require(root, "format", &value, error) < 0 ||
         json_integer(&value, &format, error) < 0)
         return -1;
     if (format != 1)
         return json_error(&value, error, "this evotile reads templates of format 1");
-    if (json_need(root, "name", &value, error) < 0 ||
+    if (json_require(root, "name", &value, error) < 0 ||
         load_name(&value, template->name, error) < 0 ||
         load_about(root, template->about, error) < 0)
         return -1;
@@ -384,7 +384,7 @@ struct template *template_load(const char *folder, const struct template_setting
     template->folder = xstrdup(folder);
     template->space = space_new();
     if (path_exists(folder) && !path_is_dir(folder)) {
-        if (load_table(template, setting, error) < 0)
+        if (load_recorded_template(template, setting, error) < 0)
             goto failed;
         return template;
     }
@@ -405,7 +405,7 @@ struct template *template_load(const char *folder, const struct template_setting
             goto failed;
         }
     if (load_space(template, &root, error) < 0 || load_niches(template, &root, error) < 0 ||
-        load_insights(template, &root, error) < 0 || narrow_all(template, setting, error) < 0 ||
+        load_insights(template, &root, error) < 0 || restrict_genes(template, setting, error) < 0 ||
         (setting->forbid_limited_range && forbid_relaxed(template, &root, error) < 0) ||
         add_environments(template, setting, error) < 0 || load_kernel(template, &root, error) < 0 ||
         template_hash(template, error) < 0)
@@ -420,9 +420,9 @@ void template_free(struct template *template) {
     if (template == NULL)
         return;
     for (int d = 0; d < template->dimension_count; d++)
-        expression_free(template->dimensions[d].preset);
+        expression_free(template->dimensions[d].default_value);
     release_kernel(template);
-    release_table(template);
+    release_recorded_template(template);
     baseline_command_release(&template->baseline);
     space_free(template->space);
     json_release(&template->document);

@@ -23,12 +23,12 @@ int load_optional_expression(const struct template *template, const struct json 
                              const char *key, struct expression **expression, struct error *error);
 /* Rejects an expression that reads a real dimension: its slot holds the float's bits, not a
    number. */
-int load_whole(const struct template *template, const struct json *value,
+int load_reject_real(const struct template *template, const struct json *value,
                const struct expression *expression, struct error *error);
 /* Reads a real number as the bits of a float; a number outside the range of float is an error. */
-int load_real(const struct json *value, int64_t *bits, struct error *error);
+int load_float_bits(const struct json *value, int64_t *bits, struct error *error);
 /* Puts file, line and path before the text of an error that lacks them; returns -1. */
-int load_located(const struct json *value, struct error *error);
+int load_locate_error(const struct json *value, struct error *error);
 
 /* space.c, called in this order: genes, derived quantities and constraints; niches; insights, which
    must follow everything that adds names. */
@@ -44,13 +44,13 @@ int load_program(struct template *template, const struct json *root, const char 
                  struct launch_list *launches, struct error *error);
 
 /* recorded_template.c: a template that is a recorded tuning space; its file is `folder`. */
-int load_table(struct template *template, const struct template_setting *setting,
+int load_recorded_template(struct template *template, const struct template_setting *setting,
                struct error *error);
-void release_table(struct template *template);
+void release_recorded_template(struct template *template);
 
 /* error_model.c: the plain kernel, relaxed genomes, stress inputs. */
-int load_judging(struct template *template, const struct json *root, struct error *error);
-void release_judging(struct template *template);
+int load_error_model(struct template *template, const struct json *root, struct error *error);
+void release_error_model(struct template *template);
 /* Adds constraints that make relaxed genomes invalid; call it before the space is sealed. */
 int forbid_relaxed(struct template *template, const struct json *root, struct error *error);
 

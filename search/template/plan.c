@@ -8,7 +8,7 @@
 static const int64_t grid_limits[3] = {INT32_MAX, 65535, 65535};
 static const int64_t block_limits[3] = {1024, 1024, 64};
 
-static int evaluate(const struct template *template, const struct expression *expression,
+static int evaluate_expression(const struct template *template, const struct expression *expression,
                     const int64_t *values, int64_t *result, struct error *error) {
     if (expression_evaluate(expression, values, result, error) == 0)
         return 0;
@@ -16,10 +16,10 @@ static int evaluate(const struct template *template, const struct expression *ex
 }
 
 /* Evaluates a condition; a missing one (NULL) is true. */
-static int holds(const struct template *template, const struct expression *when,
+static int evaluate_condition(const struct template *template, const struct expression *when,
                  const int64_t *values, bool *result, struct error *error) {
     int64_t number = 1;
-    if (when != NULL && evaluate(template, when, values, &number, error) < 0)
+    if (when != NULL && evaluate_expression(template, when, values, &number, error) < 0)
         return -1;
     *result = number != 0;
     return 0;
@@ -27,10 +27,10 @@ static int holds(const struct template *template, const struct expression *when,
 
 /* Computes the size of a strided tensor: the elements from its first to its last, including the
    gaps between them. */
-static int plan_span(const struct template *template, const struct tensor *tensor,
+static int plan_strided_size(const struct template *template, const struct tensor *tensor,
                      const int64_t *extents, const int64_t *values, struct planned_tensor *planned,
                      struct error *error) {
-    int64_t span = planned->row;
+    int64_t elements = planned->row;
     for (int i = 0; i < tensor->rank - 1; i++) {
         int64_t stride = values[tensor->strides[i]];
         int64_t steps;
@@ -38,32 +38,32 @@ static int plan_span(const struct template *template, const struct tensor *tenso
             return error_input(error, "%s: tensor %s: stride %d is %lld", template->document.file,
                                tensor->name, i, (long long)stride);
         if (__builtin_mul_overflow(extents[i] - 1, stride, &steps) ||
-            __builtin_add_overflow(span, steps, &span) || span > INT64_C(1) << 40)
+            __builtin_add_overflow(elements, steps, &elements) || elements > INT64_C(1) << 40)
             return error_input(error, "%s: tensor %s: its size fits no GPU",
                                template->document.file, tensor->name);
     }
-    if (tensor->role == ROLE_OUTPUT && span != planned->elements)
+    if (tensor->role == ROLE_OUTPUT && elements != planned->elements)
         return error_input(error, "%s: tensor %s: an output must be dense, in any order",
                            template->document.file, tensor->name);
-    planned->elements = span;
+    planned->elements = elements;
     return 0;
 }
 
 static int plan_tensor(const struct template *template, const struct tensor *tensor,
                        const int64_t *values, struct planned_tensor *planned, struct error *error) {
     int64_t extents[RANK_MAX];
-    bool then;
+    bool condition_holds;
     *planned = (struct planned_tensor){.elements = 1};
-    if (holds(template, tensor->when, values, &planned->present, error) < 0)
+    if (evaluate_condition(template, tensor->when, values, &planned->present, error) < 0)
         return -1;
     if (!planned->present)
         return 0;
-    if (holds(template, tensor->dtype_when, values, &then, error) < 0)
+    if (evaluate_condition(template, tensor->dtype_when, values, &condition_holds, error) < 0)
         return -1;
-    planned->dtype = then ? tensor->dtype : tensor->other_dtype;
+    planned->dtype = condition_holds ? tensor->dtype : tensor->other_dtype;
     planned->precision = tensor->coarse ? tensor->precision : planned->dtype;
     for (int i = 0; i < tensor->rank; i++) {
-        if (evaluate(template, tensor->shape[i], values, &extents[i], error) < 0)
+        if (evaluate_expression(template, tensor->shape[i], values, &extents[i], error) < 0)
             return -1;
         if (extents[i] < 1 ||
             __builtin_mul_overflow(planned->elements, extents[i], &planned->elements) ||
@@ -74,14 +74,14 @@ static int plan_tensor(const struct template *template, const struct tensor *ten
                                template->document.file, tensor->name, i, (long long)extents[i]);
         planned->row = extents[i];
     }
-    if (tensor->strided && plan_span(template, tensor, extents, values, planned, error) < 0)
+    if (tensor->strided && plan_strided_size(template, tensor, extents, values, planned, error) < 0)
         return -1;
     planned->bytes = planned->elements * dtype_bytes(planned->dtype);
     return 0;
 }
 
 /* Fills the extents of a tensor map from the tensor's, fastest dimension first. */
-static int plan_map_extents(const struct template *template, const struct map *map,
+static int plan_map_extents(const struct template *template, const struct tensor_map_spec *map,
                             const int64_t *values, struct tensor_map *planned,
                             struct error *error) {
     const struct tensor *tensor = &template->tensors[map->tensor];
@@ -90,8 +90,8 @@ static int plan_map_extents(const struct template *template, const struct map *m
         int from = tensor->rank - 1 - i;
         int64_t extent;
         int64_t box;
-        if (evaluate(template, tensor->shape[from], values, &extent, error) < 0 ||
-            evaluate(template, map->box[from], values, &box, error) < 0)
+        if (evaluate_expression(template, tensor->shape[from], values, &extent, error) < 0 ||
+            evaluate_expression(template, map->box[from], values, &box, error) < 0)
             return -1;
         planned->extents[i] = (uint64_t)extent;
         planned->box[i] = box < 0 || box > UINT32_MAX ? 0 : (uint32_t)box;
@@ -104,21 +104,21 @@ static int plan_map_extents(const struct template *template, const struct map *m
     return 0;
 }
 
-static int plan_map(const struct template *template, const struct map *map,
+static int plan_map(const struct template *template, const struct tensor_map_spec *map,
                     const struct planned_tensor *tensor, const int64_t *values,
                     struct tensor_map *planned, struct error *error) {
     bool present;
-    bool then;
+    bool condition_holds;
     *planned = (struct tensor_map){0};
-    if (holds(template, map->when, values, &present, error) < 0)
+    if (evaluate_condition(template, map->when, values, &present, error) < 0)
         return -1;
     if (!present || !tensor->present)
         return 0;
-    if (holds(template, map->swizzle_when, values, &then, error) < 0)
+    if (evaluate_condition(template, map->swizzle_when, values, &condition_holds, error) < 0)
         return -1;
     planned->rank = (uint8_t) template->tensors[map->tensor].rank;
     planned->element_bytes = (uint8_t)dtype_bytes(tensor->dtype);
-    planned->swizzle = (uint8_t)(then ? map->swizzle : map->other_swizzle);
+    planned->swizzle = (uint8_t)(condition_holds ? map->swizzle : map->other_swizzle);
     if (plan_map_extents(template, map, values, planned, error) < 0)
         return -1;
     return tensor_map_check(planned, error) < 0
@@ -127,7 +127,7 @@ static int plan_map(const struct template *template, const struct map *map,
                : 0;
 }
 
-static int plan_maps(const struct template *template, const int64_t *values, struct plan *plan,
+static int plan_maps(const struct template *template, const int64_t *values, struct launch_plan *plan,
                      struct error *error) {
     for (int m = 0; m < template->map_count; m++)
         if (plan_map(template, &template->maps[m], &plan->tensors[template->maps[m].tensor], values,
@@ -142,7 +142,7 @@ static int plan_extents(const struct template *template, const struct launch *la
                         struct error *error) {
     for (int i = 0; i < 3; i++) {
         int64_t extent;
-        if (evaluate(template, extents[i], values, &extent, error) < 0)
+        if (evaluate_expression(template, extents[i], values, &extent, error) < 0)
             return -1;
         if (extent < 1 || extent > limits[i])
             return error_input(error,
@@ -163,7 +163,7 @@ static int plan_launch(const struct template *template, const struct launch *lau
                      error) < 0 ||
         plan_extents(template, launch, "block", launch->block, block_limits, values, planned->block,
                      error) < 0 ||
-        (launch->smem != NULL && evaluate(template, launch->smem, values, &smem, error) < 0))
+        (launch->smem != NULL && evaluate_expression(template, launch->smem, values, &smem, error) < 0))
         return -1;
     if (planned->block[0] * planned->block[1] * planned->block[2] > 1024 || smem < 0 ||
         smem > INT32_MAX)
@@ -173,10 +173,10 @@ static int plan_launch(const struct template *template, const struct launch *lau
                            template->document.file, launch->kernel,
                            planned->block[0] * planned->block[1] * planned->block[2],
                            (long long)smem);
-    if (launch->early != NULL && holds(template, launch->early, values, &planned->early, error) < 0)
+    if (launch->early != NULL && evaluate_condition(template, launch->early, values, &planned->early, error) < 0)
         return -1;
     if (launch->cooperative != NULL &&
-        holds(template, launch->cooperative, values, &planned->cooperative, error) < 0)
+        evaluate_condition(template, launch->cooperative, values, &planned->cooperative, error) < 0)
         return -1;
     planned->smem_bytes = (unsigned)smem;
     planned->argument_count = launch->argument_count;
@@ -186,7 +186,7 @@ static int plan_launch(const struct template *template, const struct launch *lau
         *to = (struct planned_argument){
             .tensor = argument->tensor, .map = argument->map, .size = argument->size};
         if (argument->expression != NULL &&
-            evaluate(template, argument->expression, values, &to->value, error) < 0)
+            evaluate_expression(template, argument->expression, values, &to->value, error) < 0)
             return -1;
         if (to->size == 4 && !argument->real && to->value != (int32_t)to->value)
             return error_input(error,
@@ -197,10 +197,10 @@ static int plan_launch(const struct template *template, const struct launch *lau
 }
 
 static int plan_launches(const struct template *template, const struct launch_list *list,
-                         const int64_t *values, struct plan *plan, struct error *error) {
+                         const int64_t *values, struct launch_plan *plan, struct error *error) {
     for (int i = 0; i < list->count; i++) {
         bool launched;
-        if (holds(template, list->launches[i].when, values, &launched, error) < 0)
+        if (evaluate_condition(template, list->launches[i].when, values, &launched, error) < 0)
             return -1;
         if (launched && plan_launch(template, &list->launches[i], values,
                                     &plan->launches[plan->launch_count++], error) < 0)
@@ -214,7 +214,7 @@ static int plan_launches(const struct template *template, const struct launch_li
     return 0;
 }
 
-static int plan_tensors(const struct template *template, const int64_t *values, struct plan *plan,
+static int plan_tensors(const struct template *template, const int64_t *values, struct launch_plan *plan,
                         struct error *error) {
     for (int t = 0; t < template->tensor_count; t++)
         if (plan_tensor(template, &template->tensors[t], values, &plan->tensors[t], error) < 0)
@@ -222,28 +222,28 @@ static int plan_tensors(const struct template *template, const int64_t *values, 
     return 0;
 }
 
-static int plan_stresses(const struct template *template, const int64_t *values, struct plan *plan,
+static int plan_stresses(const struct template *template, const int64_t *values, struct launch_plan *plan,
                          struct error *error) {
     for (int i = 0; i < template->stress_count; i++)
-        if (holds(template, template->stresses[i].when, values, &plan->stressed[i], error) < 0)
+        if (evaluate_condition(template, template->stresses[i].when, values, &plan->stressed[i], error) < 0)
             return -1;
     return 0;
 }
 
 /* Evaluates whether the genome is relaxed, and the cost of a dropped tile if so. */
-static int plan_relaxed(const struct template *template, const int64_t *values, struct plan *plan,
+static int plan_relaxed(const struct template *template, const int64_t *values, struct launch_plan *plan,
                         struct error *error) {
     plan->input_range = INFINITY;
     for (int i = 0; i < template->relaxed_count && !plan->limited_range; i++) {
-        const struct relaxed *relaxed = &template->relaxed[i];
+        const struct relaxed_rule *relaxed = &template->relaxed[i];
         int64_t tile;
         int64_t length;
-        if (holds(template, relaxed->when, values, &plan->limited_range, error) < 0)
+        if (evaluate_condition(template, relaxed->when, values, &plan->limited_range, error) < 0)
             return -1;
         if (!plan->limited_range)
             continue;
-        if (evaluate(template, relaxed->tile, values, &tile, error) < 0 ||
-            evaluate(template, relaxed->length, values, &length, error) < 0)
+        if (evaluate_expression(template, relaxed->tile, values, &tile, error) < 0 ||
+            evaluate_expression(template, relaxed->length, values, &length, error) < 0)
             return -1;
         if (tile < 1 || length < 1)
             return error_input(error, "%s: relaxed[%d]: tile and length must be positive",
@@ -254,36 +254,36 @@ static int plan_relaxed(const struct template *template, const int64_t *values, 
     return 0;
 }
 
-int template_plan(const struct template *template, const struct genome *genome, int case_index,
-                  struct plan *plan, struct error *error) {
+int template_launch_plan(const struct template *template, const struct genome *genome, int case_index,
+                  struct launch_plan *plan, struct error *error) {
     int64_t values[SLOTS_MAX];
-    *plan = (struct plan){0};
+    *plan = (struct launch_plan){0};
     if (space_values(template->space, genome, case_index, values, error) < 0 ||
         plan_tensors(template, values, plan, error) < 0 ||
         plan_maps(template, values, plan, error) < 0 ||
         plan_launches(template, &template->launches, values, plan, error) < 0 ||
-        evaluate(template, template->operations, values, &plan->operations, error) < 0 ||
-        evaluate(template, template->bytes, values, &plan->bytes, error) < 0 ||
+        evaluate_expression(template, template->operations, values, &plan->operations, error) < 0 ||
+        evaluate_expression(template, template->bytes, values, &plan->bytes, error) < 0 ||
         plan_stresses(template, values, plan, error) < 0)
         return -1;
     return plan_relaxed(template, values, plan, error);
 }
 
-int template_plain_plan(const struct template *template, const struct genome *genome,
-                        int case_index, struct plan *plan, struct error *error) {
+int template_plain_launch_plan(const struct template *template, const struct genome *genome,
+                        int case_index, struct launch_plan *plan, struct error *error) {
     int64_t values[SLOTS_MAX];
-    *plan = (struct plan){.input_range = INFINITY};
+    *plan = (struct launch_plan){.input_range = INFINITY};
     if (space_values(template->space, genome, case_index, values, error) < 0 ||
         plan_tensors(template, values, plan, error) < 0)
         return -1;
     return plan_launches(template, &template->plain, values, plan, error);
 }
 
-int template_reference_plan(const struct template *template, int case_index, struct plan *plan,
+int template_reference_launch_plan(const struct template *template, int case_index, struct launch_plan *plan,
                             struct error *error) {
     struct genome genome = genome_default(template->space);
     int64_t values[SLOTS_MAX] = {0};
-    *plan = (struct plan){.input_range = INFINITY};
+    *plan = (struct launch_plan){.input_range = INFINITY};
     /* The default genome may be invalid for this case; that is no problem, because the reference
        does not depend on genes. */
     if (space_values(template->space, &genome, case_index, values, error) < 0 ||

@@ -10,24 +10,24 @@
 
 int template_find(char found[PATH_SIZE], const char *name, const char *folder,
                   struct error *error) {
-    char own[PATH_SIZE];
-    char beside[PATH_SIZE];
+    char program_folder[PATH_SIZE];
+    char beside_program[PATH_SIZE];
     char installed[PATH_SIZE];
     char path[PATH_SIZE];
-    const char *places[5];
+    const char *folders[5];
     int count = 0;
-    if (path_own_folder(own, error) < 0 || path_join(beside, own, "../templates", error) < 0 ||
-        path_join(installed, own, "../share/evotile/templates", error) < 0)
+    if (path_program_folder(program_folder, error) < 0 || path_join(beside_program, program_folder, "../templates", error) < 0 ||
+        path_join(installed, program_folder, "../share/evotile/templates", error) < 0)
         return -1;
     if (folder != NULL)
-        places[count++] = folder;
+        folders[count++] = folder;
     if (getenv("EVOTILE_TEMPLATES") != NULL)
-        places[count++] = getenv("EVOTILE_TEMPLATES");
-    places[count++] = "templates";
-    places[count++] = beside;
-    places[count++] = installed;
+        folders[count++] = getenv("EVOTILE_TEMPLATES");
+    folders[count++] = "templates";
+    folders[count++] = beside_program;
+    folders[count++] = installed;
     for (int i = 0; i < count; i++) {
-        if (path_join(found, places[i], name, error) < 0 ||
+        if (path_join(found, folders[i], name, error) < 0 ||
             path_join(path, found, "template.json", error) < 0)
             return -1;
         if (path_exists(path))
@@ -36,7 +36,7 @@ int template_find(char found[PATH_SIZE], const char *name, const char *folder,
     return error_input(error,
                        "no template \"%s\" in %s/: name a folder with a template.json there, or "
                        "give --templates DIR",
-                       name, places[0]);
+                       name, folders[0]);
 }
 
 /* ---- real dimensions ---- */
@@ -56,7 +56,7 @@ void dimension_print_real(float number, char text[NAME_SIZE]) {
     }
 }
 
-int load_real(const struct json *value, int64_t *bits, struct error *error) {
+int load_float_bits(const struct json *value, int64_t *bits, struct error *error) {
     double wide;
     uint32_t word;
     if (json_number(value, &wide, error) < 0)
@@ -112,7 +112,7 @@ int template_read_shape(const struct template *template, const struct json *valu
     for (int d = 0; d < template->dimension_count; d++)
         if (like == NULL || !template->dimensions[d].specialised)
             names[name_count++] = template->dimensions[d].name;
-    if (json_only(value, names, error) < 0)
+    if (json_check_keys(value, names, error) < 0)
         return -1;
     for (int d = 0; d < template->dimension_count; d++) {
         const struct dimension *dimension = &template->dimensions[d];
@@ -121,18 +121,18 @@ int template_read_shape(const struct template *template, const struct json *valu
         if (like != NULL && dimension->specialised)
             *number = like->values[d];
         else if (json_find(value, dimension->name, &given)) {
-            if ((dimension->real ? load_real(&given, number, error)
+            if ((dimension->real ? load_float_bits(&given, number, error)
                                  : json_integer(&given, number, error)) < 0 ||
                 check_value(dimension, *number, &given, error) < 0)
                 return -1;
-        } else if (dimension->preset == NULL)
+        } else if (dimension->default_value == NULL)
             return json_error(value, error, "%s is missing (%s)", dimension->name,
                               dimension->about);
-        else if (expression_evaluate(dimension->preset, slots, number, error) < 0)
-            return load_located(value, error);
+        else if (expression_evaluate(dimension->default_value, slots, number, error) < 0)
+            return load_locate_error(value, error);
         else if (check_value(dimension, *number, value, error) < 0)
             return -1;
-        slots[scope_find(&template->space->scope, dimension->name)] = *number;
+        slots[symbol_table_find(&template->space->symbols, dimension->name)] = *number;
     }
     return 0;
 }
@@ -144,11 +144,11 @@ void template_print_shape(const struct template *template, const struct shape *s
     text[0] = '\0';
     for (int d = 0; d < template->dimension_count; d++) {
         const struct dimension *dimension = &template->dimensions[d];
-        int64_t preset;
-        slots[scope_find(&template->space->scope, dimension->name)] = shape->values[d];
-        if (dimension->preset != NULL &&
-            expression_evaluate(dimension->preset, slots, &preset, NULL) == 0 &&
-            preset == shape->values[d])
+        int64_t default_value;
+        slots[symbol_table_find(&template->space->symbols, dimension->name)] = shape->values[d];
+        if (dimension->default_value != NULL &&
+            expression_evaluate(dimension->default_value, slots, &default_value, NULL) == 0 &&
+            default_value == shape->values[d])
             continue;
         char value[NAME_SIZE];
         snprintf(value, sizeof value, "%lld", (long long)shape->values[d]);
@@ -231,7 +231,7 @@ struct template *template_load_probes(const struct template *template,
     return probing.case_count > 0 ? template_load(template->folder, &probing, error) : NULL;
 }
 
-bool template_admits(const struct template *template, const struct genome *genome, int case_index) {
+bool template_genome_is_valid(const struct template *template, const struct genome *genome, int case_index) {
     int64_t values[SLOTS_MAX];
     if (space_values(template->space, genome, case_index, values, &(struct error){0}) < 0)
         return false;

@@ -13,8 +13,8 @@ enum { SOURCE_BYTES_MAX = 4 << 20, INCLUDES_MAX = 64 };
 /* ---- includes ---- */
 
 /* The files already inlined into a source; each is inlined once. */
-struct inlined {
-    bool placed; /* emit #line directives */
+struct inlined_files {
+    bool with_lines; /* emit #line directives */
     int count;
     char paths[INCLUDES_MAX][PATH_SIZE];
 };
@@ -46,26 +46,26 @@ static int find_included(const struct template *template, const char *quoted, ch
     return of_library || path_exists(path);
 }
 
-static void place_line(const struct inlined *inlined, int line, const char *name,
-                       struct text *text) {
-    if (inlined->placed)
-        text_print(text, "#line %d \"%s\"\n", line, name);
+static void add_line_directive(const struct inlined_files *files, int line, const char *name,
+                       struct strbuf *text) {
+    if (files->with_lines)
+        strbuf_print(text, "#line %d \"%s\"\n", line, name);
 }
 
 /* Appends a file with its #include lines replaced by the included files, each file once. */
 static int inline_file(const struct template *template, const char *path, const char *name,
-                       struct inlined *inlined, struct text *text, struct error *error) {
-    for (int i = 0; i < inlined->count; i++)
-        if (strcmp(inlined->paths[i], path) == 0)
+                       struct inlined_files *files, struct strbuf *text, struct error *error) {
+    for (int i = 0; i < files->count; i++)
+        if (strcmp(files->paths[i], path) == 0)
             return 0;
-    if (inlined->count == INCLUDES_MAX)
+    if (files->count == INCLUDES_MAX)
         return error_input(error, "%s: more than %d files are included", path, INCLUDES_MAX);
-    strcpy(inlined->paths[inlined->count++], path);
+    strcpy(files->paths[files->count++], path);
     char *source = path_read_file(path, SOURCE_BYTES_MAX, NULL, error);
     if (source == NULL)
         return -1;
     int result = 0, number = 1;
-    place_line(inlined, number, name, text);
+    add_line_directive(files, number, name, text);
     for (const char *line = source; *line != '\0' && result == 0; number++) {
         size_t length = strcspn(line, "\n");
         char quoted[NAME_SIZE];
@@ -76,11 +76,11 @@ static int inline_file(const struct template *template, const char *path, const 
         if (found < 0) {
             result = -1;
         } else if (found == 1) {
-            result = inline_file(template, included, quoted, inlined, text, error);
-            place_line(inlined, number + 1, name, text);
+            result = inline_file(template, included, quoted, files, text, error);
+            add_line_directive(files, number + 1, name, text);
         } else {
-            text_add(text, line, length);
-            text_add(text, "\n", 1);
+            strbuf_add(text, line, length);
+            strbuf_add(text, "\n", 1);
         }
         line += length + (line[length] == '\n');
     }
@@ -88,23 +88,23 @@ static int inline_file(const struct template *template, const char *path, const 
     return result;
 }
 
-static int inline_source(const struct template *template, const char *name, bool placed,
-                         struct text *text, struct error *error) {
+static int inline_source(const struct template *template, const char *name, bool with_lines,
+                         struct strbuf *text, struct error *error) {
     char path[PATH_SIZE];
-    struct inlined *inlined = xcalloc(1, sizeof *inlined);
-    inlined->placed = placed;
+    struct inlined_files *files = xcalloc(1, sizeof *files);
+    files->with_lines = with_lines;
     int result = path_join(path, template->folder, name, error);
     if (result == 0)
-        result = inline_file(template, path, name, inlined, text, error);
-    free(inlined);
+        result = inline_file(template, path, name, files, text, error);
+    free(files);
     if (result < 0)
-        text_release(text);
+        strbuf_release(text);
     return result;
 }
 
 /* ---- instantiation ---- */
 
-uint64_t template_genome_mark(const struct genome *genome) {
+uint64_t template_genome_tag(const struct genome *genome) {
     return genome_hash(genome).low;
 }
 
@@ -117,37 +117,37 @@ static void label_macro(const struct gene *gene, const char *label, char macro[2
 }
 
 static void define_gene(const struct space *space, const struct genome *genome, int index,
-                        struct text *text) {
+                        struct strbuf *text) {
     const struct gene *gene = &space->genes[index];
     char value[NAME_SIZE];
     char macro[2 * NAME_SIZE];
     if (gene->ordered) {
-        text_print(text, "#define %s %s\n", gene->name,
+        strbuf_print(text, "#define %s %s\n", gene->name,
                    space_value_text(space, index, genome->value[index], value));
         return;
     }
     for (int i = 0; i < gene->count; i++) {
         label_macro(gene, space_value_text(space, index, i, value), macro);
-        text_print(text, "#define %s %lld\n", macro, (long long)gene->values[i]);
+        strbuf_print(text, "#define %s %lld\n", macro, (long long)gene->values[i]);
     }
     label_macro(gene, space_value_text(space, index, genome->value[index], value), macro);
-    text_print(text, "#define %s %s\n", gene->name, macro);
+    strbuf_print(text, "#define %s %s\n", gene->name, macro);
 }
 
 static char *instantiate(const struct template *template, const struct genome *genome, int variant,
-                         bool placed, struct error *error) {
-    struct text text = {0};
+                         bool with_lines, struct error *error) {
+    struct strbuf text = {0};
     for (int i = 0; i < template->space->gene_count; i++)
         define_gene(template->space, genome, i, &text);
     for (int d = 0; d < template->dimension_count; d++)
         if (template->dimensions[d].specialised)
-            text_print(&text, "#define %s %lld\n", template->dimensions[d].name,
+            strbuf_print(&text, "#define %s %lld\n", template->dimensions[d].name,
                        (long long)template->cases[variant].values[d]);
-    text_print(&text,
+    strbuf_print(&text,
                "\n// Read back from the loaded module: proof that it is this genome's.\n"
                "extern \"C\" __device__ unsigned long long %s = 0x%016llxull;\n\n",
-               TEMPLATE_MARK_SYMBOL, (unsigned long long)template_genome_mark(genome));
-    return inline_source(template, template->source, placed, &text, error) == 0 ? text.bytes : NULL;
+               TEMPLATE_TAG_SYMBOL, (unsigned long long)template_genome_tag(genome));
+    return inline_source(template, template->source, with_lines, &text, error) == 0 ? text.bytes : NULL;
 }
 
 char *template_source(const struct template *template, const struct genome *genome, int variant,
@@ -155,25 +155,25 @@ char *template_source(const struct template *template, const struct genome *geno
     return instantiate(template, genome, variant, false, error);
 }
 
-char *template_placed_source(const struct template *template, const struct genome *genome,
+char *template_source_with_lines(const struct template *template, const struct genome *genome,
                              int variant, struct error *error) {
     return instantiate(template, genome, variant, true, error);
 }
 
-int template_origin(const struct template *template, const struct genome *genome, int variant,
-                    int line, char name[NAME_SIZE], int *its_line, struct error *error) {
+int template_source_location(const struct template *template, const struct genome *genome, int variant,
+                    int line, char name[NAME_SIZE], int *file_line, struct error *error) {
     _Static_assert(NAME_SIZE == 48, "the format below has room for 47");
-    char *text = template_placed_source(template, genome, variant, error);
+    char *text = template_source_with_lines(template, genome, variant, error);
     int number = 0;
     name[0] = '\0';
     if (text == NULL)
         return -1;
-    *its_line = 0;
+    *file_line = 0;
     for (const char *at = text; *at != '\0' && number < line;) {
-        if (sscanf(at, "#line %d \"%47[^\"]\"", its_line, name) == 2)
-            --*its_line;
+        if (sscanf(at, "#line %d \"%47[^\"]\"", file_line, name) == 2)
+            --*file_line;
         else
-            number++, ++*its_line;
+            number++, ++*file_line;
         at += strcspn(at, "\n");
         at += *at == '\n';
     }
@@ -181,18 +181,18 @@ int template_origin(const struct template *template, const struct genome *genome
     return number == line && name[0] != '\0';
 }
 
-static char *whole_source(const struct template *template, const char *name, struct error *error) {
-    struct text text = {0};
-    text_add(&text, "", 0);
+static char *uninstantiated_source(const struct template *template, const char *name, struct error *error) {
+    struct strbuf text = {0};
+    strbuf_add(&text, "", 0);
     return inline_source(template, name, false, &text, error) == 0 ? text.bytes : NULL;
 }
 
 char *template_reference_source(const struct template *template, struct error *error) {
-    return whole_source(template, template->reference_source, error);
+    return uninstantiated_source(template, template->reference_source, error);
 }
 
 char *template_plain_source(const struct template *template, struct error *error) {
-    return whole_source(template, template->plain_source, error);
+    return uninstantiated_source(template, template->plain_source, error);
 }
 
 /* ---- options ---- */
@@ -226,7 +226,7 @@ int template_options(const struct template *template, const struct genome *genom
 /* ---- identity ---- */
 
 /* Prose and the baseline's program do not affect candidates and are not hashed. */
-static bool is_beside(const struct template *template, const char *path, const char *name) {
+static bool is_not_hashed(const struct template *template, const char *path, const char *name) {
     size_t length = strlen(name);
     bool beside = length > 3 && strcmp(name + length - 3, ".md") == 0;
     for (int i = 0; i < template->baseline.count; i++)
@@ -245,7 +245,7 @@ static int hash_folder(const struct template *template, struct hasher *hasher, c
         char path[PATH_SIZE];
         size_t size;
         result = path_join(path, folder, names[i], error);
-        if (result < 0 || is_beside(template, path, names[i]) || path_is_dir(path))
+        if (result < 0 || is_not_hashed(template, path, names[i]) || path_is_dir(path))
             continue;
         char *bytes = path_read_file(path, SOURCE_BYTES_MAX, &size, error);
         if (bytes == NULL) {

@@ -6,14 +6,14 @@
 
 #include <string.h>
 
-int load_table(struct template *template, const struct template_setting *setting,
+int load_recorded_template(struct template *template, const struct template_setting *setting,
                struct error *error) {
-    struct recorded *known = setting != NULL ? setting->table : NULL;
-    if (setting != NULL && setting->narrowing_count > 0)
+    struct recorded *known = setting != NULL ? setting->recorded : NULL;
+    if (setting != NULL && setting->restriction_count > 0)
         return error_input(error, "%s: a recorded space cannot be restricted: remove \"genes\"",
                            template->folder);
     template->recorded =
-        known != NULL ? recorded_share(known) : recorded_read(template->folder, error);
+        known != NULL ? recorded_retain(known) : recorded_read(template->folder, error);
     if (template->recorded == NULL)
         return -1;
     const struct recorded *recorded = template->recorded;
@@ -33,7 +33,7 @@ int load_table(struct template *template, const struct template_setting *setting
     return 0;
 }
 
-void release_table(struct template *template) {
+void release_recorded_template(struct template *template) {
     if (template->recorded == NULL)
         return;
     recorded_free(template->recorded); /* also frees its space */

@@ -46,7 +46,7 @@ struct dimension {
     int value_count;
     bool real; /* a float in `least` .. `most` rather than a whole number */
     float least, most;
-    struct expression *preset; /* NULL: must be given */
+    struct expression *default_value; /* NULL: must be given */
     bool specialised;          /* a compile-time constant; otherwise a run-time argument */
 };
 
@@ -78,7 +78,7 @@ struct tensor {
 
 /* A tensor map (TMA descriptor): boxes of a tensor that the GPU copies to shared memory, swizzled.
  */
-struct map {
+struct tensor_map_spec {
     char name[NAME_SIZE];
     int tensor;
     struct expression *box[RANK_MAX]; /* one extent a dimension of the tensor */
@@ -118,7 +118,7 @@ struct option {
 
 /* Genomes with coarser arithmetic than their output, such as sums in half precision: their
    error bound is looser, and they are tested on a smaller range of inputs. */
-struct relaxed {
+struct relaxed_rule {
     struct expression *when;
     struct expression *tile, *length; /* a dropped tile costs sqrt(tile / length) of the output */
     double input_range;               /* the largest absolute input that they must handle */
@@ -136,7 +136,7 @@ enum fill {
                       that cancel */
     FILL_COUNT
 };
-#define FILL_NORMAL_MOST 6.8
+#define FILL_NORMAL_MAX 6.8
 
 struct tensor_fill {
     enum fill fill;
@@ -174,7 +174,7 @@ void baseline_command_release(struct baseline_command *command);
 /* ---- what a template is loaded for ---- */
 
 /* Restricts a gene to some of its values: an entry of a config's "genes". */
-struct narrowing {
+struct gene_restriction {
     char gene[NAME_SIZE];
     int count;
     char values[DOMAIN_MAX][NAME_SIZE];
@@ -189,10 +189,10 @@ struct template_setting {
     int smem_limit;                   /* bytes a block: SMEM_LIMIT in expressions */
     const struct shape *cases;
     int case_count;
-    const struct narrowing *narrowings;
-    int narrowing_count;
+    const struct gene_restriction *restrictions;
+    int restriction_count;
     bool forbid_limited_range; /* makes relaxed genomes invalid */
-    struct recorded *table;    /* the recorded space of `folder` if already loaded; NULL: read it */
+    struct recorded *recorded;    /* the recorded space of `folder` if already loaded; NULL: read it */
 };
 
 struct template {
@@ -212,12 +212,12 @@ struct template {
     int tensor_count;
     struct tensor tensors[TENSORS_MAX];
     int map_count;
-    struct map maps[TENSOR_MAPS_MAX];
+    struct tensor_map_spec maps[TENSOR_MAPS_MAX];
     struct launch_list launches, reference, plain;
     int option_count;
     struct option options[OPTIONS_MAX];
     int relaxed_count;
-    struct relaxed relaxed[RELAXED_MAX];
+    struct relaxed_rule relaxed[RELAXED_MAX];
     int stress_count;
     struct stress stresses[STRESSES_MAX];
     bool float_atomics; /* results of two runs on the same input may differ by rounding */
@@ -272,18 +272,18 @@ char *template_source(const struct template *template, const struct genome *geno
                       struct error *error);
 /* Maps a line of that text, from 1, to its file: returns 1 with the file's name and the line in it;
    0 if the line is generated. */
-int template_origin(const struct template *template, const struct genome *genome, int variant,
-                    int line, char name[NAME_SIZE], int *its_line, struct error *error);
+int template_source_location(const struct template *template, const struct genome *genome, int variant,
+                    int line, char name[NAME_SIZE], int *file_line, struct error *error);
 /* The same text with #line directives, so that compiler messages refer to the template's files. */
-char *template_placed_source(const struct template *template, const struct genome *genome,
+char *template_source_with_lines(const struct template *template, const struct genome *genome,
                              int variant, struct error *error);
 /* The source of the reference and of the plain kernel: no genes, no specialised dimensions. */
 char *template_reference_source(const struct template *template, struct error *error);
 char *template_plain_source(const struct template *template, struct error *error);
 /* The value of the symbol TEMPLATE_TAG_SYMBOL for this genome; reading it back proves which genome
    a loaded module was compiled for. */
-uint64_t template_genome_mark(const struct genome *genome);
-#define TEMPLATE_MARK_SYMBOL "evotile_genome"
+uint64_t template_genome_tag(const struct genome *genome);
+#define TEMPLATE_TAG_SYMBOL "evotile_genome"
 
 /* The compiler options of a genome, ended by NULL, at most OPTIONS_MAX + 8; `storage` holds text
    that they point to. */
@@ -319,7 +319,7 @@ struct planned_launch {
     struct planned_argument arguments[ARGUMENTS_MAX];
 };
 
-struct plan {
+struct launch_plan {
     struct planned_tensor tensors[TENSORS_MAX];
     struct tensor_map maps[TENSOR_MAPS_MAX]; /* addresses are not set; rank 0: absent */
     int launch_count;
@@ -333,17 +333,17 @@ struct plan {
 
 /* Computes the launch plan of a valid genome for one of the template's cases. A grid, block or size
    outside CUDA's limits is an error of the template. */
-int template_plan(const struct template *template, const struct genome *genome, int case_index,
-                  struct plan *plan, struct error *error);
+int template_launch_plan(const struct template *template, const struct genome *genome, int case_index,
+                  struct launch_plan *plan, struct error *error);
 /* The reference's launches; its outputs are fp64 tensors of the same shape. */
-int template_reference_plan(const struct template *template, int case_index, struct plan *plan,
+int template_reference_launch_plan(const struct template *template, int case_index, struct launch_plan *plan,
                             struct error *error);
 /* The plain kernel's launches; its outputs have the genome's dtypes. */
-int template_plain_plan(const struct template *template, const struct genome *genome,
-                        int case_index, struct plan *plan, struct error *error);
+int template_plain_launch_plan(const struct template *template, const struct genome *genome,
+                        int case_index, struct launch_plan *plan, struct error *error);
 
 /* The largest absolute value that a fill writes into a tensor of that dtype. */
-double template_fill_most(const struct tensor_fill *fill, enum dtype dtype);
+double template_fill_maximum(const struct tensor_fill *fill, enum dtype dtype);
 /* Relative half unit in the last place: 2^-11 for f16; 0 for integers. And the smallest normal and
    the largest number. */
 double dtype_rounding(enum dtype dtype);
@@ -356,6 +356,6 @@ double dtype_largest(enum dtype dtype);
    check with template_genome_is_valid. */
 struct template *template_load_probes(const struct template *template,
                                       const struct template_setting *setting, struct error *error);
-bool template_admits(const struct template *template, const struct genome *genome, int case_index);
+bool template_genome_is_valid(const struct template *template, const struct genome *genome, int case_index);
 
 #endif

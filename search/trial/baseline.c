@@ -8,8 +8,8 @@
 #include <poll.h>
 #include <string.h>
 
-enum { PROTOCOL = 1, CHOICE_SAMPLES = 15, SAID_MAX = 120 };
-static const double choice_warmup_us = 2000;
+enum { PROTOCOL = 1, SELECTION_SAMPLES = 15, EXCERPT_MAX = 120 };
+static const double selection_warmup_us = 2000;
 
 struct baseline {
     const struct baseline_command *command;
@@ -48,26 +48,26 @@ int baseline_find(const struct baseline *baseline, const char *name, struct erro
 /* ---- requests ---- */
 
 /* The program's name in messages: the script's if the command has one. */
-static const char *program(const struct baseline *baseline) {
+static const char *program_name(const struct baseline *baseline) {
     return path_name(baseline->command->words[baseline->command->count > 1 ? 1 : 0]);
 }
 
-static int ended(struct baseline *baseline, struct error *error) {
+static int report_exit(struct baseline *baseline, struct error *error) {
     char how[96];
     process_stop(&baseline->child, 1, how, sizeof how);
     return error_set(error, "the baseline's program %s %s before it answered: try it by hand",
-                     program(baseline), how);
+                     program_name(baseline), how);
 }
 
 /* Reads the next line of the program's standard output. */
-static int hear(struct baseline *baseline, const char *question, char **line, struct error *error) {
+static int read_answer(struct baseline *baseline, const char *question, char **line, struct error *error) {
     double limit_s = baseline->command->limit_s;
     double deadline = clock_seconds() + limit_s;
     struct process *child = &baseline->child;
-    while ((*line = child->buffer != NULL ? process_line(child) : NULL) == NULL) {
+    while ((*line = child->buffer != NULL ? process_next_line(child) : NULL) == NULL) {
         struct pollfd polled = {.fd = child->from, .events = POLLIN};
         if (child->ended)
-            return ended(baseline, error);
+            return report_exit(baseline, error);
         double left_s = deadline - clock_seconds();
         if (left_s <= 0) {
             process_stop(child, 0, NULL, 0);
@@ -75,10 +75,10 @@ static int hear(struct baseline *baseline, const char *question, char **line, st
                 error,
                 "the baseline's program %s had no answer to \"%s\" within %g s and was "
                 "killed; \"limit_s\" beside its \"command\" gives it longer",
-                program(baseline), question, limit_s);
+                program_name(baseline), question, limit_s);
         }
         poll(&polled, 1, (int)fmin(100, 1 + 1000 * left_s));
-        process_fill(child);
+        process_read_output(child);
     }
     return 0;
 }
@@ -86,24 +86,24 @@ static int hear(struct baseline *baseline, const char *question, char **line, st
 /* An answer has the key "error" if the program cannot continue. */
 static int check_answer(const struct baseline *baseline, const struct json *answer,
                         struct error *error) {
-    struct json said;
+    struct json excerpt;
     const char *text;
     if (json_is_object(answer, error) < 0)
         return -1;
-    if (!json_find(answer, "error", &said))
+    if (!json_find(answer, "error", &excerpt))
         return 0;
-    return json_string(&said, &text, error) < 0
+    return json_string(&excerpt, &text, error) < 0
                ? -1
-               : error_set(error, "the baseline cannot be timed: %s: %.600s", program(baseline),
+               : error_set(error, "the baseline cannot be timed: %s: %.600s", program_name(baseline),
                            text);
 }
 
 /* Sends one request and frees it; reads the answer into `document`, which the caller releases
    after success. */
-static int ask(struct baseline *baseline, const char *question, cJSON *object,
+static int send_question(struct baseline *baseline, const char *question, cJSON *object,
                struct json_document *document, struct json *answer, struct error *error) {
-    char *heard;
-    char said[SAID_MAX + 1];
+    char *answer_line;
+    char excerpt[EXCERPT_MAX + 1];
     if (object == NULL)
         object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "ask", question);
@@ -111,15 +111,15 @@ static int ask(struct baseline *baseline, const char *question, cJSON *object,
     cJSON_Delete(object);
     process_send(&baseline->child, line); /* a dead program shows as a missing answer */
     free(line);
-    if (hear(baseline, question, &heard, error) < 0)
+    if (read_answer(baseline, question, &answer_line, error) < 0)
         return -1;
-    snprintf(said, sizeof said, "%s", heard);
+    snprintf(excerpt, sizeof excerpt, "%s", answer_line);
     struct error why = {0};
-    if (json_read_text(document, program(baseline), heard, &why) < 0)
+    if (json_read_text(document, program_name(baseline), answer_line, &why) < 0)
         return error_set(error,
                          "the baseline's program %s must answer each question with one line of "
                          "JSON, but printed \"%s\"",
-                         program(baseline), said);
+                         program_name(baseline), excerpt);
     *answer = json_root(document);
     if (check_answer(baseline, answer, error) == 0)
         return 0;
@@ -129,21 +129,21 @@ static int ask(struct baseline *baseline, const char *question, cJSON *object,
 
 /* ---- opening and closing ---- */
 
-static int read_beginning(struct baseline *baseline, const struct json *answer,
+static int read_start_answer(struct baseline *baseline, const struct json *answer,
                           const struct device_info *device, struct error *error) {
     static const char *const keys[] = {"baseline", "device", "implementations", NULL};
-    char itself[sizeof device->name];
+    char device_name[sizeof device->name];
     struct json list;
-    if (json_only(answer, keys, error) < 0 ||
+    if (json_check_keys(answer, keys, error) < 0 ||
         json_copy_text(answer, "baseline", baseline->name, sizeof baseline->name, error) < 0 ||
-        json_copy_text(answer, "device", itself, sizeof itself, error) < 0 ||
-        json_need(answer, "implementations", &list, error) < 0 || json_is_array(&list, error) < 0)
+        json_copy_text(answer, "device", device_name, sizeof device_name, error) < 0 ||
+        json_require(answer, "implementations", &list, error) < 0 || json_is_array(&list, error) < 0)
         return -1;
-    if (strcmp(itself, device->name) != 0)
+    if (strcmp(device_name, device->name) != 0)
         return error_set(error,
                          "the baseline's program %s runs on %s and the kernel on %s: select "
                          "one device with --device",
-                         program(baseline), itself, device->name);
+                         program_name(baseline), device_name, device->name);
     if (json_count(&list) < 1 || json_count(&list) > IMPLEMENTATIONS_MAX)
         return json_error(&list, error, "must have 1 to %d names", IMPLEMENTATIONS_MAX);
     for (int i = 0; i < json_count(&list); i++) {
@@ -157,16 +157,16 @@ static int read_beginning(struct baseline *baseline, const struct json *answer,
     return 0;
 }
 
-static int begin(struct baseline *baseline, const struct device_info *device, struct error *error) {
+static int start_session(struct baseline *baseline, const struct device_info *device, struct error *error) {
     struct json_document document;
     struct json answer;
     cJSON *question = cJSON_CreateObject();
     cJSON_AddNumberToObject(question, "protocol", PROTOCOL);
     cJSON_AddStringToObject(question, "device", device->spec);
     cJSON_AddStringToObject(question, "device_name", device->name);
-    if (ask(baseline, "begin", question, &document, &answer, error) < 0)
+    if (send_question(baseline, "begin", question, &document, &answer, error) < 0)
         return -1;
-    int status = read_beginning(baseline, &answer, device, error);
+    int status = read_start_answer(baseline, &answer, device, error);
     json_release(&document);
     return status;
 }
@@ -193,7 +193,7 @@ struct baseline *baseline_open(const struct baseline_command *command,
     if (baseline == NULL)
         BUG("out of memory");
     baseline->command = command;
-    if (process_start(&baseline->child, argv, error) < 0 || begin(baseline, device, error) < 0) {
+    if (process_start(&baseline->child, argv, error) < 0 || start_session(baseline, device, error) < 0) {
         baseline_close(baseline);
         return NULL;
     }
@@ -222,14 +222,14 @@ int baseline_capture(struct baseline *baseline, int implementation, const cJSON 
     cJSON_AddStringToObject(question, "implementation", baseline->implementations[implementation]);
     cJSON_AddNumberToObject(question, "launches", how->launches);
     cJSON_AddNumberToObject(question, "sets", how->sets);
-    if (ask(baseline, "capture", question, &document, &answer, error) < 0)
+    if (send_question(baseline, "capture", question, &document, &answer, error) < 0)
         return -1;
     int status = 0;
     if (json_find(&answer, "unable", &value)) {
         status = json_string(&value, &text, error) < 0 ? -1 : 1;
         if (status == 1)
             snprintf(unable, REASON_SIZE, "%s", text);
-    } else if (json_need(&answer, "captured", &value, error) < 0 ||
+    } else if (json_require(&answer, "captured", &value, error) < 0 ||
                json_bool(&value, &captured, error) < 0) {
         status = -1;
     } else if (!captured) {
@@ -242,7 +242,7 @@ int baseline_capture(struct baseline *baseline, int implementation, const cJSON 
 static int read_samples(const struct json *answer, int samples, double *samples_us,
                         struct error *error) {
     struct json list;
-    if (json_need(answer, "samples_us", &list, error) < 0 || json_is_array(&list, error) < 0)
+    if (json_require(answer, "samples_us", &list, error) < 0 || json_is_array(&list, error) < 0)
         return -1;
     if (json_count(&list) != samples)
         return json_error(&list, error, "must have the requested %d samples", samples);
@@ -256,12 +256,12 @@ static int read_samples(const struct json *answer, int samples, double *samples_
     return 0;
 }
 
-static int sample(struct baseline *baseline, const char *question, cJSON *object, int samples,
+static int request_samples(struct baseline *baseline, const char *question, cJSON *object, int samples,
                   double *samples_us, struct error *error) {
     struct json_document document;
     struct json answer;
     cJSON_AddNumberToObject(object, "samples", samples);
-    if (ask(baseline, question, object, &document, &answer, error) < 0)
+    if (send_question(baseline, question, object, &document, &answer, error) < 0)
         return -1;
     int status = read_samples(&answer, samples, samples_us, error);
     json_release(&document);
@@ -272,11 +272,11 @@ int baseline_warm(struct baseline *baseline, double warmup_us, int samples, doub
                   struct error *error) {
     cJSON *question = cJSON_CreateObject();
     cJSON_AddNumberToObject(question, "warmup_us", warmup_us);
-    return sample(baseline, "warm", question, samples, samples_us, error);
+    return request_samples(baseline, "warm", question, samples, samples_us, error);
 }
 
 int baseline_cold(struct baseline *baseline, int samples, double *samples_us, struct error *error) {
-    return sample(baseline, "cold", cJSON_CreateObject(), samples, samples_us, error);
+    return request_samples(baseline, "cold", cJSON_CreateObject(), samples, samples_us, error);
 }
 
 int baseline_fastest(struct baseline *baseline, const cJSON *shape,
@@ -285,14 +285,14 @@ int baseline_fastest(struct baseline *baseline, const cJSON *shape,
     double least_us = INFINITY;
     char unable[REASON_SIZE] = "";
     for (int i = 0; i < baseline->count; i++) {
-        double samples_us[CHOICE_SAMPLES];
+        double samples_us[SELECTION_SAMPLES];
         int status = baseline_capture(baseline, i, shape, how, unable, error);
         if (status == 0)
-            status = baseline_warm(baseline, choice_warmup_us, CHOICE_SAMPLES, samples_us, error);
+            status = baseline_warm(baseline, selection_warmup_us, SELECTION_SAMPLES, samples_us, error);
         if (status < 0)
             return -1;
-        if (status == 0 && statistics_median(samples_us, CHOICE_SAMPLES) < least_us) {
-            least_us = statistics_median(samples_us, CHOICE_SAMPLES);
+        if (status == 0 && statistics_median(samples_us, SELECTION_SAMPLES) < least_us) {
+            least_us = statistics_median(samples_us, SELECTION_SAMPLES);
             fastest = i;
         }
     }

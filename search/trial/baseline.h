@@ -17,8 +17,8 @@
  * an invalid answer; after -1 only baseline_close may be called. SIGPIPE must be ignored. Samples
  * are microseconds per call.
  */
-#ifndef EVOTILE_TRIAL_BASELINE_H
-#define EVOTILE_TRIAL_BASELINE_H
+#ifndef EVOTILE_EVALUATE_BASELINE_H
+#define EVOTILE_EVALUATE_BASELINE_H
 
 #include "device/device.h"
 #include "template/template.h"

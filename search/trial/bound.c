@@ -2,43 +2,43 @@
 
 #include <math.h>
 
-static const double tensor_multiple = 2;
-static const double row_multiple = 4;
-static const double element_multiple = 4;
-static const double unlucky_roundings = 2.5;
-static const double tile_share = 0.25;
+static const double tensor_factor = 2;
+static const double row_factor = 4;
+static const double element_factor = 4;
+static const double min_roundings = 2.5;
+static const double dropped_tile_share = 0.25;
 static const double relaxed_roundings = 32;
 
-struct errors bound_honest(const struct comparison *plain, enum dtype precision,
-                           const struct plan *plan) {
+struct errors error_bound_from_plain(const struct comparison *plain, enum dtype precision,
+                           const struct launch_plan *plan) {
     double u = dtype_rounding(precision);
     double largest = plain->largest_reference;
     struct errors bound = {
-        .relative_l2 = tensor_multiple * plain->errors.relative_l2 + u,
-        .row_relative_l2 = row_multiple * plain->errors.row_relative_l2 + u,
-        .max_absolute = element_multiple * plain->errors.max_absolute +
+        .relative_l2 = tensor_factor * plain->errors.relative_l2 + u,
+        .row_relative_l2 = row_factor * plain->errors.row_relative_l2 + u,
+        .max_absolute = element_factor * plain->errors.max_absolute +
                         u * fmax(largest, dtype_smallest_normal(precision)),
     };
-    const double one = unlucky_roundings * u * largest;
-    const struct errors unlucky = {plain->reference_l2 > 0 ? one / plain->reference_l2 : 0,
-                                   unlucky_roundings * u, one};
-    errors_worst(&bound, &unlucky);
+    const double min_absolute = min_roundings * u * largest;
+    const struct errors minimum = {plain->reference_l2 > 0 ? min_absolute / plain->reference_l2 : 0,
+                                   min_roundings * u, min_absolute};
+    errors_max(&bound, &minimum);
     if (!plan->limited_range)
         return bound;
-    double coarse = fmin(tile_share * plan->dropped_tile, relaxed_roundings * u);
-    double rows = coarse * row_multiple / tensor_multiple;
-    const struct errors relaxed = {coarse, rows, rows * largest};
-    errors_worst(&bound, &relaxed);
+    double tensor_limit = fmin(dropped_tile_share * plan->dropped_tile, relaxed_roundings * u);
+    double rows = tensor_limit * row_factor / tensor_factor;
+    const struct errors relaxed = {tensor_limit, rows, rows * largest};
+    errors_max(&bound, &relaxed);
     return bound;
 }
 
-void errors_worst(struct errors *worst, const struct errors *errors) {
+void errors_max(struct errors *worst, const struct errors *errors) {
     worst->relative_l2 = fmax(worst->relative_l2, errors->relative_l2);
     worst->row_relative_l2 = fmax(worst->row_relative_l2, errors->row_relative_l2);
     worst->max_absolute = fmax(worst->max_absolute, errors->max_absolute);
 }
 
-bool bound_exceeded(const struct errors *found, const struct errors *bound, char *text) {
+bool error_bound_exceeded(const struct errors *found, const struct errors *bound, char *text) {
     const struct {
         double found, bound;
         const char *what;

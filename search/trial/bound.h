@@ -40,20 +40,20 @@
  * ones (1074 inputs) at most 0.26; of 455 mutants that drop one tile of keys, some in a single tile
  * of queries, the least exceeded a bound 2.9 times.
  */
-#ifndef EVOTILE_TRIAL_BOUND_H
-#define EVOTILE_TRIAL_BOUND_H
+#ifndef EVOTILE_EVALUATE_ERROR_BOUND_H
+#define EVOTILE_EVALUATE_ERROR_BOUND_H
 
 #include "trial/judge.h"
 
 /* The bound for a case. `plain` compares the plain kernel's output with the reference. */
-struct errors bound_honest(const struct comparison *plain, enum dtype precision,
-                           const struct plan *plan);
+struct errors error_bound_from_plain(const struct comparison *plain, enum dtype precision,
+                           const struct launch_plan *plan);
 
 /* Returns whether an error exceeds its bound, or is NaN; `text`, of REASON_SIZE bytes, then says
    which. */
-bool bound_exceeded(const struct errors *found, const struct errors *bound, char *text);
+bool error_bound_exceeded(const struct errors *found, const struct errors *bound, char *text);
 
 /* Sets each member of `worst` to the larger of the two. */
-void errors_worst(struct errors *worst, const struct errors *errors);
+void errors_max(struct errors *worst, const struct errors *errors);
 
 #endif

@@ -6,19 +6,19 @@
 
 enum { PATTERN_WORDS = 4096 };
 
-static int place(struct device *device, const char *name, size_t bytes, enum placement placement,
+static int allocate_tensor(struct device *device, const char *name, size_t bytes, enum placement placement,
                  uint64_t *address, struct error *error) {
     const struct device_backend *backend = device->backend;
-    if (placement == PLACED_ANYHOW || backend->memory_new_flush == NULL)
+    if (placement == PLACED_ANYWHERE || backend->memory_new_flush == NULL)
         return backend->memory_new(device, name, bytes, address, error);
     return backend->memory_new_flush(device, name, bytes, placement == PLACED_AT_END, address,
                                      error);
 }
 
-int buffers_make_placed(struct buffers *buffers, struct judge *judge, struct device *device,
-                        const struct template *template, const struct plan *plan, int set_count,
+int buffers_init_placed(struct buffers *buffers, struct comparator *comparator, struct device *device,
+                        const struct template *template, const struct launch_plan *plan, int set_count,
                         enum placement placement, struct error *error) {
-    *buffers = (struct buffers){.judge = judge,
+    *buffers = (struct buffers){.comparator = comparator,
                                 .device = device,
                                 .template = template,
                                 .plan = plan,
@@ -26,7 +26,7 @@ int buffers_make_placed(struct buffers *buffers, struct judge *judge, struct dev
     for (int s = 0; s < set_count; s++)
         for (int t = 0; t < template->tensor_count; t++)
             if (plan->tensors[t].present &&
-                place(device, template->tensors[t].name, (size_t)plan->tensors[t].bytes, placement,
+                allocate_tensor(device, template->tensors[t].name, (size_t)plan->tensors[t].bytes, placement,
                       &buffers->tensors[s][t], error) < 0) {
                 buffers_release(buffers);
                 return -1;
@@ -34,10 +34,10 @@ int buffers_make_placed(struct buffers *buffers, struct judge *judge, struct dev
     return 0;
 }
 
-int buffers_make(struct buffers *buffers, struct judge *judge, struct device *device,
-                 const struct template *template, const struct plan *plan, int set_count,
+int buffers_init(struct buffers *buffers, struct comparator *comparator, struct device *device,
+                 const struct template *template, const struct launch_plan *plan, int set_count,
                  struct error *error) {
-    return buffers_make_placed(buffers, judge, device, template, plan, set_count, PLACED_ANYHOW,
+    return buffers_init_placed(buffers, comparator, device, template, plan, set_count, PLACED_ANYWHERE,
                                error);
 }
 
@@ -50,13 +50,13 @@ void buffers_release(struct buffers *buffers) {
 }
 
 /* `fills` NULL: all N(0, 1). */
-static int fill(struct buffers *buffers, int set, const struct tensor_fill *fills, uint64_t seed,
+static int fill_inputs(struct buffers *buffers, int set, const struct tensor_fill *fills, uint64_t seed,
                 struct error *error) {
     static const struct tensor_fill normal = {FILL_NORMAL, 1};
     for (int t = 0; t < buffers->template->tensor_count; t++) {
         const struct planned_tensor *tensor = &buffers->plan->tensors[t];
         if (tensor->present && buffers->template->tensors[t].role == ROLE_INPUT &&
-            judge_fill(buffers->judge, buffers->tensors[set][t], tensor,
+            comparator_fill(buffers->comparator, buffers->tensors[set][t], tensor,
                        fills != NULL ? &fills[t] : &normal,
                        seed + (uint64_t)t * UINT64_C(0x9e3779b97f4a7c15), seed, error) < 0)
             return -1;
@@ -66,16 +66,16 @@ static int fill(struct buffers *buffers, int set, const struct tensor_fill *fill
 }
 
 int buffers_fill(struct buffers *buffers, int set, uint64_t seed, struct error *error) {
-    return fill(buffers, set, NULL, seed, error);
+    return fill_inputs(buffers, set, NULL, seed, error);
 }
 
-int buffers_stress(struct buffers *buffers, int set, const struct stress *stress, uint64_t seed,
+int buffers_fill_stress(struct buffers *buffers, int set, const struct stress *stress, uint64_t seed,
                    struct error *error) {
-    return fill(buffers, set, stress->fills, seed, error);
+    return fill_inputs(buffers, set, stress->fills, seed, error);
 }
 
 /* A 32-bit word of a tensor: two halves, a float, half a double. */
-static uint32_t rough_word(enum dtype dtype, int index, uint32_t bits) {
+static uint32_t pattern_word(enum dtype dtype, int index, uint32_t bits) {
     switch (dtype) {
     case DTYPE_F16:
         return 0x38003800u | (bits & 0x83ff83ffu);
@@ -90,7 +90,7 @@ static uint32_t rough_word(enum dtype dtype, int index, uint32_t bits) {
     }
 }
 
-int buffers_fill_roughly(struct buffers *buffers, int set, struct error *error) {
+int buffers_fill_pattern(struct buffers *buffers, int set, struct error *error) {
     const struct device_backend *backend = buffers->device->backend;
     uint32_t pattern[PATTERN_WORDS];
     struct random random;
@@ -100,7 +100,7 @@ int buffers_fill_roughly(struct buffers *buffers, int set, struct error *error) 
         if (!tensor->present || buffers->template->tensors[t].role != ROLE_INPUT)
             continue;
         for (int i = 0; i < PATTERN_WORDS; i++)
-            pattern[i] = rough_word(tensor->dtype, i, (uint32_t)random_next(&random));
+            pattern[i] = pattern_word(tensor->dtype, i, (uint32_t)random_next(&random));
         for (int64_t at = 0; at < tensor->bytes; at += (int64_t)sizeof pattern) {
             int64_t bytes = tensor->bytes - at;
             if (bytes > (int64_t)sizeof pattern)
@@ -159,12 +159,12 @@ int buffers_checksum(struct buffers *buffers, int set, enum role role, uint64_t 
         if (buffers->tensors[set][t] != 0 && buffers->template->tensors[t].role == role)
             spans[count++] =
                 (struct span){buffers->tensors[set][t], buffers->plan->tensors[t].bytes};
-    return judge_checksum(buffers->judge, spans, count, checksum, error);
+    return comparator_checksum(buffers->comparator, spans, count, checksum, error);
 }
 
 /* Set for each sequence, because tensors may have been replaced by shared ones since they were
    allocated. */
-static void bind_maps(struct buffers *buffers, int set) {
+static void set_map_addresses(struct buffers *buffers, int set) {
     for (int m = 0; m < buffers->template->map_count; m++) {
         struct tensor_map *map = &buffers->maps[set][m];
         *map = buffers->plan->maps[m];
@@ -176,7 +176,7 @@ static void bind_maps(struct buffers *buffers, int set) {
 void buffers_sequence(struct buffers *buffers, int set, struct device_module *module,
                       struct device_sequence *sequence) {
     const uint64_t *tensors = buffers->tensors[set];
-    bind_maps(buffers, set);
+    set_map_addresses(buffers, set);
     sequence->count = 0;
     for (int t = 0; t < buffers->template->tensor_count; t++) {
         if (tensors[t] == 0 || !buffers->template->tensors[t].clear)

@@ -10,8 +10,8 @@
  *
  * A *set* is one copy of every tensor; calls that rotate through several sets need several.
  */
-#ifndef EVOTILE_TRIAL_BUFFERS_H
-#define EVOTILE_TRIAL_BUFFERS_H
+#ifndef EVOTILE_EVALUATE_BUFFERS_H
+#define EVOTILE_EVALUATE_BUFFERS_H
 
 #include "trial/judge.h"
 
@@ -20,7 +20,7 @@ enum { SETS_MAX = 16 };
 /* Where tensors are placed. A tensor that borders on unmapped memory traps even reads beyond it;
    on a device that traps every stray access all placements are equal. */
 enum placement {
-    PLACED_ANYHOW,
+    PLACED_ANYWHERE,
     PLACED_AT_START, /* unmapped memory before the first byte */
     PLACED_AT_END,   /* unmapped memory behind the last byte, rounded up to 16 bytes */
 };
@@ -30,10 +30,10 @@ enum placement {
 #define OTHER_POISON 0x7fff7fffu
 
 struct buffers {
-    struct judge *judge;
+    struct comparator *comparator;
     struct device *device;
     const struct template *template;
-    const struct plan *plan; /* of the candidate; must outlive the buffers */
+    const struct launch_plan *plan; /* of the candidate; must outlive the buffers */
     int set_count;
     uint64_t tensors[SETS_MAX][TENSORS_MAX];           /* 0: not present */
     struct tensor_map maps[SETS_MAX][TENSOR_MAPS_MAX]; /* sequences point to these */
@@ -43,11 +43,11 @@ struct buffers {
 };
 
 /* On failure nothing stays allocated. */
-int buffers_make(struct buffers *buffers, struct judge *judge, struct device *device,
-                 const struct template *template, const struct plan *plan, int set_count,
+int buffers_init(struct buffers *buffers, struct comparator *comparator, struct device *device,
+                 const struct template *template, const struct launch_plan *plan, int set_count,
                  struct error *error);
-int buffers_make_placed(struct buffers *buffers, struct judge *judge, struct device *device,
-                        const struct template *template, const struct plan *plan, int set_count,
+int buffers_init_placed(struct buffers *buffers, struct comparator *comparator, struct device *device,
+                        const struct template *template, const struct launch_plan *plan, int set_count,
                         enum placement placement, struct error *error);
 void buffers_release(struct buffers *buffers);
 
@@ -57,9 +57,9 @@ int buffers_fill(struct buffers *buffers, int set, uint64_t seed, struct error *
 /* Fills a set quickly, for callers that check no results: floating-point numbers of either sign
    from one half to one, repeating after a few thousand; integers are 0, because they may be
    indices. */
-int buffers_fill_roughly(struct buffers *buffers, int set, struct error *error);
+int buffers_fill_pattern(struct buffers *buffers, int set, struct error *error);
 /* Fills a set by one of the template's stress recipes. */
-int buffers_stress(struct buffers *buffers, int set, const struct stress *stress, uint64_t seed,
+int buffers_fill_stress(struct buffers *buffers, int set, const struct stress *stress, uint64_t seed,
                    struct error *error);
 /* Makes a set's inputs read-only for the candidate, or writable again. Returns 1 if all are
    read-only, 0 if the memory or the device does not support it, -1 with the error. */

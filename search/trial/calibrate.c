@@ -12,7 +12,7 @@ extern const char _binary_search_trial_calibrate_cu_start[]; /* embedded by the 
 extern const char _binary_search_trial_calibrate_cu_end[];
 
 enum { FORMAT = 1, THREADS = 256, SAMPLES = 9, DUELS = 12, EMPTY_LAUNCHES = 100 };
-static const double least_margin = 0.005, margin_factor = 1.5, deadline_s = 10;
+static const double min_margin = 0.005, margin_factor = 1.5, deadline_s = 10;
 
 /* ---- storing ---- */
 
@@ -71,38 +71,38 @@ int calibration_write(const char *path, const struct device_info *info, struct e
     return status;
 }
 
-static bool says(const struct json *root, const char *key, const char *expected) {
+static bool has_text(const struct json *root, const char *key, const char *expected) {
     struct json value;
-    struct error unheard;
+    struct error ignored;
     const char *text;
-    return json_find(root, key, &value) && json_string(&value, &text, &unheard) == 0 &&
+    return json_find(root, key, &value) && json_string(&value, &text, &ignored) == 0 &&
            strcmp(text, expected) == 0;
 }
 
 static bool read_figure(const struct json *root, const char *key, double *number) {
     struct json value;
-    struct error unheard;
-    return json_find(root, key, &value) && json_number(&value, number, &unheard) == 0 &&
+    struct error ignored;
+    return json_find(root, key, &value) && json_number(&value, number, &ignored) == 0 &&
            *number >= 0 && isfinite(*number);
 }
 
 bool calibration_read(const char *path, struct device_info *info) {
     struct json_document document;
-    struct error unheard = {0};
+    struct error ignored = {0};
     struct device_info found = *info;
     double format;
-    if (!path_exists(path) || json_read(&document, path, &unheard) < 0)
+    if (!path_exists(path) || json_read(&document, path, &ignored) < 0)
         return false;
     struct json root = json_root(&document);
-    bool whole = json_is_object(&root, &unheard) == 0 && read_figure(&root, "format", &format) &&
-                 format == FORMAT && says(&root, "name", info->name) &&
-                 says(&root, "uuid", info->uuid) && says(&root, "driver", info->driver);
-    for (int i = 0; i < FIGURES && whole; i++)
-        whole = read_figure(&root, figures[i].name, figure_of(&found, i));
+    bool is_valid = json_is_object(&root, &ignored) == 0 && read_figure(&root, "format", &format) &&
+                 format == FORMAT && has_text(&root, "name", info->name) &&
+                 has_text(&root, "uuid", info->uuid) && has_text(&root, "driver", info->driver);
+    for (int i = 0; i < FIGURES && is_valid; i++)
+        is_valid = read_figure(&root, figures[i].name, figure_of(&found, i));
     json_release(&document);
-    if (whole)
+    if (is_valid)
         *info = found;
-    return whole;
+    return is_valid;
 }
 
 /* ---- kernels ---- */
@@ -136,7 +136,7 @@ static void add_argument(struct device_launch *launch, const void *bytes, int si
     memcpy(argument->bytes, bytes, (size_t)size);
 }
 
-static struct device_sequence call(struct device_module *module, const char *kernel, int blocks) {
+static struct device_sequence make_call(struct device_module *module, const char *kernel, int blocks) {
     return (struct device_sequence){
         .count = 1,
         .launches = {{.module = module,
@@ -147,18 +147,18 @@ static struct device_sequence call(struct device_module *module, const char *ker
 }
 
 /* Both compute kernels take the same arguments. */
-static struct device_sequence computing(struct device_module *module, const char *kernel,
+static struct device_sequence make_compute_call(struct device_module *module, const char *kernel,
                                         int blocks, int iterations, uint64_t sink) {
-    struct device_sequence sequence = call(module, kernel, blocks);
+    struct device_sequence sequence = make_call(module, kernel, blocks);
     int32_t count = iterations;
     add_argument(&sequence.launches[0], &count, 4);
     add_argument(&sequence.launches[0], &sink, 8);
     return sequence;
 }
 
-struct device_sequence calibrate_busy(struct device_module *module, int blocks, int iterations,
+struct device_sequence calibrate_multiply_add_call(struct device_module *module, int blocks, int iterations,
                                       uint64_t sink) {
-    return computing(module, "evotile_multiply_add", blocks, iterations, sink);
+    return make_compute_call(module, "evotile_multiply_add", blocks, iterations, sink);
 }
 
 /* ---- measuring ---- */
@@ -170,91 +170,91 @@ struct calibration {
     struct error *error;
 };
 
-static int failed(struct calibration *it, const char *reason) {
-    return error_set(it->error, "calibrating the device failed: %.300s", reason);
+static int set_failure(struct calibration *calibration, const char *reason) {
+    return error_set(calibration->error, "calibrating the device failed: %.300s", reason);
 }
 
 /* The median time of a call, in graphs of `launches` calls. */
-static int measure(struct calibration *it, const struct device_sequence *sequence, int launches,
+static int measure_call(struct calibration *calibration, const struct device_sequence *sequence, int launches,
                    bool cold, double *call_us) {
-    const struct device_backend *backend = it->device->backend;
+    const struct device_backend *backend = calibration->device->backend;
     const struct device_timing timing = {
         .launches = launches, .cold = cold, .deadline_s = deadline_s};
     struct device_graph *graph;
     char reason[REASON_SIZE];
     double samples_us[SAMPLES];
-    enum verdict verdict = backend->graph_new(it->device, sequence, 1, &timing, &graph, reason);
+    enum verdict verdict = backend->graph_new(calibration->device, sequence, 1, &timing, &graph, reason);
     if (verdict != VERDICT_OK)
-        return failed(it, reason);
+        return set_failure(calibration, reason);
     /* The first pass warms up clocks and caches. */
     for (int i = 0; i < 2 && verdict == VERDICT_OK; i++)
-        verdict = backend->graph_sample(it->device, graph, SAMPLES, samples_us, reason);
-    backend->graph_free(it->device, graph);
+        verdict = backend->graph_sample(calibration->device, graph, SAMPLES, samples_us, reason);
+    backend->graph_free(calibration->device, graph);
     if (verdict != VERDICT_OK)
-        return failed(it, reason);
+        return set_failure(calibration, reason);
     *call_us = statistics_median(samples_us, SAMPLES);
     return 0;
 }
 
-static int measure_read(struct calibration *it, size_t bytes, int passes, double *gb_per_s) {
-    const struct device_backend *backend = it->device->backend;
+static int measure_read(struct calibration *calibration, size_t bytes, int passes, double *gb_per_s) {
+    const struct device_backend *backend = calibration->device->backend;
     struct device_sequence sequence =
-        call(it->module, "evotile_read", 8 * it->device->info.sm_count);
+        make_call(calibration->module, "evotile_read", 8 * calibration->device->info.sm_count);
     struct device_launch *launch = &sequence.launches[0];
     uint64_t from;
     uint64_t count = bytes / 16;
     int32_t times = passes;
     double call_us = 0;
-    if (backend->memory_new(it->device, "the bytes to read", bytes, &from, it->error) < 0)
+    if (backend->memory_new(calibration->device, "the bytes to read", bytes, &from, calibration->error) < 0)
         return -1;
     add_argument(launch, &from, 8);
     add_argument(launch, &count, 8);
     add_argument(launch, &times, 4);
-    add_argument(launch, &it->sink, 8);
-    int status = backend->fill32(it->device, from, 0x5eed5eedu, bytes / 4, it->error);
+    add_argument(launch, &calibration->sink, 8);
+    int status = backend->fill32(calibration->device, from, 0x5eed5eedu, bytes / 4, calibration->error);
     if (status == 0)
-        status = measure(it, &sequence, 1, false, &call_us);
-    backend->memory_free(it->device, from);
+        status = measure_call(calibration, &sequence, 1, false, &call_us);
+    backend->memory_free(calibration->device, from);
     if (status == 0)
         *gb_per_s = (double)bytes * passes / call_us * 1e-3;
     return status;
 }
 
 /* Measures a compute kernel's TFLOP/s. */
-static int measure_computing(struct calibration *it, const char *kernel, double each,
+static int measure_compute(struct calibration *calibration, const char *kernel, double operations_per_iteration,
                              double *tflops) {
     enum { ITERATIONS = 4096 };
-    int blocks = 8 * it->device->info.sm_count;
-    struct device_sequence sequence = computing(it->module, kernel, blocks, ITERATIONS, it->sink);
+    int blocks = 8 * calibration->device->info.sm_count;
+    struct device_sequence sequence = make_compute_call(calibration->module, kernel, blocks, ITERATIONS, calibration->sink);
     double call_us;
-    if (measure(it, &sequence, 1, false, &call_us) < 0)
+    if (measure_call(calibration, &sequence, 1, false, &call_us) < 0)
         return -1;
-    *tflops = each * ITERATIONS * blocks * THREADS / call_us * 1e-6;
+    *tflops = operations_per_iteration * ITERATIONS * blocks * THREADS / call_us * 1e-6;
     return 0;
 }
 
 /* Duels of a kernel of some 5 us against itself. */
-static int measure_margin(struct calibration *it, double *margin) {
-    const struct device_backend *backend = it->device->backend;
-    const struct device_info *info = &it->device->info;
-    struct device_sequence sequence = calibrate_busy(it->module, info->sm_count, 500, it->sink);
+static int measure_margin(struct calibration *calibration, double *margin) {
+    const struct device_backend *backend = calibration->device->backend;
+    const struct device_info *info = &calibration->device->info;
+    struct device_sequence sequence = calibrate_multiply_add_call(calibration->module, info->sm_count, 500, calibration->sink);
     const struct device_timing timing = {.launches = duel_launches(5, 1), .deadline_s = deadline_s};
     char reason[REASON_SIZE];
-    *margin = least_margin;
+    *margin = min_margin;
     for (int d = 0; d < DUELS; d++) {
         const struct duel_settings settings = {
-            .blocks = 10, .margin = least_margin, .seed = (uint64_t)d};
+            .blocks = 10, .margin = min_margin, .seed = (uint64_t)d};
         struct duel_outcome outcome;
         struct duel *duel = duel_new(&settings, 1);
         struct device_graph *graphs[DUEL_SIDES] = {NULL, NULL};
         enum verdict verdict = VERDICT_OK;
         for (int i = 0; i < DUEL_SIDES && verdict == VERDICT_OK; i++)
-            verdict = backend->graph_new(it->device, &sequence, 1, &timing,
+            verdict = backend->graph_new(calibration->device, &sequence, 1, &timing,
                                          &graphs[(i + d) % DUEL_SIDES], reason);
-        const struct duel_corner corners[DUEL_SIDES] = {{.device = it->device, .graph = graphs[0]},
-                                                        {.device = it->device, .graph = graphs[1]}};
+        const struct duel_sampler samplers[DUEL_SIDES] = {{.device = calibration->device, .graph = graphs[0]},
+                                                        {.device = calibration->device, .graph = graphs[1]}};
         if (verdict == VERDICT_OK)
-            verdict = duel_round(duel, 0, corners, timing.launches, reason);
+            verdict = duel_round(duel, 0, samplers, timing.launches, reason);
         if (verdict == VERDICT_OK) {
             duel_decide(duel, &outcome);
             *margin = fmax(*margin, margin_factor * fabs(outcome.ratio - 1));
@@ -262,44 +262,44 @@ static int measure_margin(struct calibration *it, double *margin) {
         duel_free(duel);
         for (int i = 0; i < DUEL_SIDES; i++)
             if (graphs[i] != NULL)
-                backend->graph_free(it->device, graphs[i]);
+                backend->graph_free(calibration->device, graphs[i]);
         if (verdict != VERDICT_OK)
-            return failed(it, reason);
+            return set_failure(calibration, reason);
     }
     return 0;
 }
 
-static int measure_all(struct calibration *it, struct device_info *info) {
-    const size_t unit = 1 << 20;
-    size_t quarter = (size_t)info->memory_bytes / 4 / unit * unit;
-    size_t large = quarter > 0 && quarter < 1024 * unit ? quarter : 1024 * unit;
-    size_t small = (size_t)info->l2_bytes / 3 / unit * unit;
-    struct device_sequence nothing = call(it->module, "evotile_nothing", 1);
-    struct device_sequence empty = {0};
-    if (measure_read(it, large, 1, &info->dram_gb_per_s) < 0 ||
-        measure_read(it, small > 0 ? small : unit, 64, &info->l2_gb_per_s) < 0 ||
-        measure_computing(it, "evotile_multiply_add", 16, &info->fp32_tflops) < 0 ||
-        measure(it, &nothing, EMPTY_LAUNCHES, false, &info->launch_us) < 0 ||
-        measure(it, &empty, 1, true, &info->event_us) < 0)
+static int measure_all(struct calibration *calibration, struct device_info *info) {
+    const size_t mebibyte = 1 << 20;
+    size_t quarter_of_memory = (size_t)info->memory_bytes / 4 / mebibyte * mebibyte;
+    size_t large = quarter_of_memory > 0 && quarter_of_memory < 1024 * mebibyte ? quarter_of_memory : 1024 * mebibyte;
+    size_t small = (size_t)info->l2_bytes / 3 / mebibyte * mebibyte;
+    struct device_sequence empty_kernel = make_call(calibration->module, "evotile_nothing", 1);
+    struct device_sequence empty_graph = {0};
+    if (measure_read(calibration, large, 1, &info->dram_gb_per_s) < 0 ||
+        measure_read(calibration, small > 0 ? small : mebibyte, 64, &info->l2_gb_per_s) < 0 ||
+        measure_compute(calibration, "evotile_multiply_add", 16, &info->fp32_tflops) < 0 ||
+        measure_call(calibration, &empty_kernel, EMPTY_LAUNCHES, false, &info->launch_us) < 0 ||
+        measure_call(calibration, &empty_graph, 1, true, &info->event_us) < 0)
         return -1;
     if (info->compute_capability >= 80 &&
-        measure_computing(it, "evotile_matrix", 8 * 4096 / 32.0, &info->tensor_tflops) < 0)
+        measure_compute(calibration, "evotile_matrix", 8 * 4096 / 32.0, &info->tensor_tflops) < 0)
         return -1;
-    return measure_margin(it, &info->duel_margin);
+    return measure_margin(calibration, &info->duel_margin);
 }
 
-static int calibrate(struct device *device, struct nvrtc *nvrtc, struct error *error) {
-    struct calibration it = {.device = device, .error = error};
+static int run_calibration(struct device *device, struct nvrtc *nvrtc, struct error *error) {
+    struct calibration calibration = {.device = device, .error = error};
     struct device_info info = device->info;
-    int status = calibrate_load(device, nvrtc, &it.module, error);
+    int status = calibrate_load(device, nvrtc, &calibration.module, error);
     if (status == 0)
-        status = device->backend->memory_new(device, "a sink", 4, &it.sink, error);
+        status = device->backend->memory_new(device, "a sink", 4, &calibration.sink, error);
     if (status == 0)
-        status = measure_all(&it, &info);
-    if (it.sink != 0)
-        device->backend->memory_free(device, it.sink);
-    if (it.module != NULL)
-        device->backend->module_unload(device, it.module);
+        status = measure_all(&calibration, &info);
+    if (calibration.sink != 0)
+        device->backend->memory_free(device, calibration.sink);
+    if (calibration.module != NULL)
+        device->backend->module_unload(device, calibration.module);
     if (status == 0)
         device->info = info;
     return status;
@@ -307,14 +307,14 @@ static int calibrate(struct device *device, struct nvrtc *nvrtc, struct error *e
 
 int calibrate_device(struct device *device, struct nvrtc *nvrtc, struct error *error) {
     char path[PATH_SIZE];
-    struct error unkept = {0};
-    bool kept = calibration_path(&device->info, path, &unkept) == 0;
-    if (kept && calibration_read(path, &device->info))
+    struct error path_error = {0};
+    bool has_path = calibration_path(&device->info, path, &path_error) == 0;
+    if (has_path && calibration_read(path, &device->info))
         return 0;
-    if (calibrate(device, nvrtc, error) < 0)
+    if (run_calibration(device, nvrtc, error) < 0)
         return -1;
-    if (!kept || calibration_write(path, &device->info, &unkept) < 0)
+    if (!has_path || calibration_write(path, &device->info, &path_error) < 0)
         log_warn("this device's calibration cannot be stored and is measured every time: %s",
-                 unkept.text);
+                 path_error.text);
     return 0;
 }

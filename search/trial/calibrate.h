@@ -20,8 +20,8 @@
  * set) and hold for that device and driver; with another driver or a damaged file they are measured
  * again.
  */
-#ifndef EVOTILE_TRIAL_CALIBRATE_H
-#define EVOTILE_TRIAL_CALIBRATE_H
+#ifndef EVOTILE_EVALUATE_CALIBRATE_H
+#define EVOTILE_EVALUATE_CALIBRATE_H
 
 #include "base/path.h"
 #include "device/device.h"
@@ -36,7 +36,7 @@ int calibrate_load(struct device *device, struct nvrtc *nvrtc, struct device_mod
                    struct error *error);
 /* A call of evotile_multiply_add on `blocks` blocks of 256 threads. `sink` is 4 bytes of device
    memory. */
-struct device_sequence calibrate_busy(struct device_module *module, int blocks, int iterations,
+struct device_sequence calibrate_multiply_add_call(struct device_module *module, int blocks, int iterations,
                                       uint64_t sink);
 
 /* The path of a device's stored figures. */

@@ -82,7 +82,7 @@ static void fill_key(struct compiler *compiler, const struct template *template,
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", c > 0 ? ";" : "", name);
     }
     key_set(key, KEY_CASES, text);
-    trial_key_place(key, &compiler->device, nvrtc_version(compiler->nvrtc));
+    trial_key_set_environment(key, &compiler->device, nvrtc_version(compiler->nvrtc));
 }
 
 /* ptxas -v reports for each kernel: "8 bytes stack frame, 4 bytes spill stores, 4 bytes spill
@@ -100,15 +100,15 @@ static int spill_bytes(const char *log) {
     return most;
 }
 
-static int build(struct compiler *compiler, const struct template *template, const char *source,
-                 const struct compile_options *options, bool anew, struct device_image *image,
+static int build_variant(struct compiler *compiler, const struct template *template, const char *source,
+                 const struct compile_options *options, bool rebuild, struct device_image *image,
                  struct trial_result *result, struct error *error) {
     char reason[REASON_SIZE] = "";
-    int status = (anew ? nvrtc_compile_anew : nvrtc_compile)(compiler->nvrtc, template->source,
+    int status = (rebuild ? nvrtc_recompile : nvrtc_compile)(compiler->nvrtc, template->source,
                                                              source, options->items, options->count,
                                                              image, reason, error);
     if (status == 1)
-        trial_end(result, VERDICT_COMPILE_FAILED, reason);
+        trial_set_verdict(result, VERDICT_COMPILE_FAILED, reason);
     if (status != 0)
         return status;
     int spilled = spill_bytes(image->log);
@@ -118,23 +118,23 @@ static int build(struct compiler *compiler, const struct template *template, con
 }
 
 /* Replaces the position in NVRTC's message by the template's own file and line. */
-static int name_origin(const struct template *template, const struct genome *genome, int variant,
+static int name_template_line(const struct template *template, const struct genome *genome, int variant,
                        char reason[REASON_SIZE], struct error *error) {
     char name[NAME_SIZE], rest[REASON_SIZE];
     size_t length = strlen(template->source);
-    int line, its_line, end = 0;
+    int line, file_line, end = 0;
     if (strncmp(reason, template->source, length) != 0 ||
         sscanf(reason + length, "(%d)%n", &line, &end) != 1 || end == 0)
         return 0;
-    int found = template_origin(template, genome, variant, line, name, &its_line, error);
+    int found = template_source_location(template, genome, variant, line, name, &file_line, error);
     strcpy(rest, reason + length + end);
     if (found == 1)
-        snprintf(reason, REASON_SIZE, "%s(%d)%.400s", name, its_line, rest);
+        snprintf(reason, REASON_SIZE, "%s(%d)%.400s", name, file_line, rest);
     return found < 0 ? -1 : 0;
 }
 
 /* Checks the genome's constraints and sets the key. */
-static int prepare(struct compiler *compiler, const struct trial_request *request,
+static int check_and_fill_key(struct compiler *compiler, const struct trial_request *request,
                    struct compile_options *options, const struct template **template,
                    struct trial_result *result, struct error *error) {
     struct problem problem;
@@ -143,10 +143,10 @@ static int prepare(struct compiler *compiler, const struct trial_request *reques
     if (*template == NULL)
         return -1;
     bool valid = space_check((*template)->space, &request->genome, &problem);
-    trial_gate(result, "constraints", valid, clock_seconds() - start, "%.150s",
+    trial_add_gate(result, "constraints", valid, clock_seconds() - start, "%.150s",
                valid ? "all hold" : problem.text);
     if (!valid) {
-        trial_end(result, VERDICT_INVALID, problem.text);
+        trial_set_verdict(result, VERDICT_INVALID, problem.text);
         return 1;
     }
     if (template_options(*template, &request->genome, compiler->device.predicts, options, error) <
@@ -157,42 +157,42 @@ static int prepare(struct compiler *compiler, const struct trial_request *reques
     return 0;
 }
 
-static int build_all(struct compiler *compiler, const struct trial_request *request, bool anew,
+static int build_variants(struct compiler *compiler, const struct trial_request *request, bool rebuild,
                      struct device_image images[CASES_MAX], struct trial_result *result,
                      struct error *error) {
     const struct template *template;
     struct compile_options options;
     int variants = 0;
     memset(images, 0, CASES_MAX * sizeof *images);
-    int status = prepare(compiler, request, &options, &template, result, error);
+    int status = check_and_fill_key(compiler, request, &options, &template, result, error);
     if (status != 0)
         return status;
     double start = clock_seconds();
-    range_begin("compile", request->number);
+    nvtx_begin("compile", request->number);
     for (int c = 0; c < template->case_count && status == 0; c++) {
         if (template_variant(template, c) != c)
             continue;
         char *source = request->sources[c] != NULL
                            ? path_read_file(request->sources[c], SOURCE_BYTES_MAX, NULL, error)
-                           : (request->watched ? template_placed_source : template_source)(
+                           : (request->under_tool ? template_source_with_lines : template_source)(
                                  template, &request->genome, c, error);
         status = source == NULL
                      ? -1
-                     : build(compiler, template, source, &options, anew, &images[c], result, error);
+                     : build_variant(compiler, template, source, &options, rebuild, &images[c], result, error);
         free(source);
         variants++;
-        if (status == 1 && request->sources[c] == NULL && !request->watched &&
-            name_origin(template, &request->genome, c, result->outcome.reason, error) < 0)
+        if (status == 1 && request->sources[c] == NULL && !request->under_tool &&
+            name_template_line(template, &request->genome, c, result->outcome.reason, error) < 0)
             status = -1;
     }
-    range_end();
+    nvtx_end();
     result->outcome.compile_s = clock_seconds() - start;
     if (status == 0)
-        trial_gate(result, "compile", true, result->outcome.compile_s,
+        trial_add_gate(result, "compile", true, result->outcome.compile_s,
                    "%d variant%s, %d bytes spilled", variants, variants == 1 ? "" : "s",
                    result->outcome.resources.spill_bytes);
     else if (status == 1)
-        trial_gate(result, "compile", false, result->outcome.compile_s, "%.150s",
+        trial_add_gate(result, "compile", false, result->outcome.compile_s, "%.150s",
                    result->outcome.reason);
     if (status != 0)
         for (int c = 0; c < CASES_MAX; c++)
@@ -203,11 +203,11 @@ static int build_all(struct compiler *compiler, const struct trial_request *requ
 int compiler_build(struct compiler *compiler, const struct trial_request *request,
                    struct device_image images[CASES_MAX], struct trial_result *result,
                    struct error *error) {
-    return build_all(compiler, request, false, images, result, error);
+    return build_variants(compiler, request, false, images, result, error);
 }
 
-int compiler_build_anew(struct compiler *compiler, const struct trial_request *request,
+int compiler_rebuild(struct compiler *compiler, const struct trial_request *request,
                         struct device_image images[CASES_MAX], struct trial_result *result,
                         struct error *error) {
-    return build_all(compiler, request, true, images, result, error);
+    return build_variants(compiler, request, true, images, result, error);
 }

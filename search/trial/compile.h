@@ -9,8 +9,8 @@
  *
  * It never uses a device: it runs in compile worker processes.
  */
-#ifndef EVOTILE_TRIAL_COMPILE_H
-#define EVOTILE_TRIAL_COMPILE_H
+#ifndef EVOTILE_EVALUATE_COMPILE_H
+#define EVOTILE_EVALUATE_COMPILE_H
 
 #include "config/config.h"
 #include "device/nvrtc.h"
@@ -37,7 +37,7 @@ int compiler_build(struct compiler *compiler, const struct trial_request *reques
                    struct error *error);
 /* The same without reading the cache; replaces the cache entries. For a kernel that does not
    match its entry. */
-int compiler_build_anew(struct compiler *compiler, const struct trial_request *request,
+int compiler_rebuild(struct compiler *compiler, const struct trial_request *request,
                         struct device_image images[CASES_MAX], struct trial_result *result,
                         struct error *error);
 

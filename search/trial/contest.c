@@ -10,56 +10,56 @@
 #include <string.h>
 
 /* The other side of the duel: a genome with an evaluation of its own, or a baseline. */
-struct rival {
+struct opponent {
     struct trial_request request; /* borrows pointers from the candidate's request */
     struct trial_result result;
-    struct journey journey;
+    struct evaluation evaluation;
     struct baseline *baseline;      /* NULL: the opponent is a genome */
-    int implementations[CASES_MAX]; /* of the baseline, by case */
+    int implementation_index[CASES_MAX]; /* of the baseline, by case */
     struct error *failure;          /* set if the baseline failed within a round */
     bool failed;
 };
 
-static int open_guest(struct bench *bench, const struct trial_rival *rival, struct error *error) {
-    struct guest *guest = &bench->guest;
-    if (guest->bench != NULL && strcmp(guest->path, rival->config) == 0)
+static int open_other_evaluator(struct evaluator *evaluator, const struct trial_opponent *opponent, struct error *error) {
+    struct other_evaluator *other_evaluator = &evaluator->other_evaluator;
+    if (other_evaluator->evaluator != NULL && strcmp(other_evaluator->path, opponent->config) == 0)
         return 0;
-    bench_close_guest(bench);
-    char *text = path_read_file(rival->config, 64 << 20, NULL, error);
+    evaluator_close_other(evaluator);
+    char *text = path_read_file(opponent->config, 64 << 20, NULL, error);
     if (text == NULL)
         return -1;
-    guest->config = config_from_text(rival->config, text, rival->template_folder, error);
+    other_evaluator->config = config_from_text(opponent->config, text, opponent->template_folder, error);
     free(text);
-    if (guest->config != NULL)
-        guest->compiler = compiler_new(guest->config, &bench->device->info,
-                                       nvrtc_cache(compiler_nvrtc(bench->compiler)), error);
-    if (guest->compiler != NULL)
-        guest->bench = bench_new(guest->config, bench->device, guest->compiler, error);
-    if (guest->bench == NULL) {
-        bench_close_guest(bench);
+    if (other_evaluator->config != NULL)
+        other_evaluator->compiler = compiler_new(other_evaluator->config, &evaluator->device->info,
+                                       nvrtc_cache(compiler_nvrtc(evaluator->compiler)), error);
+    if (other_evaluator->compiler != NULL)
+        other_evaluator->evaluator = evaluator_new(other_evaluator->config, evaluator->device, other_evaluator->compiler, error);
+    if (other_evaluator->evaluator == NULL) {
+        evaluator_close_other(evaluator);
         return -1;
     }
-    guest->path = strdup(rival->config);
+    other_evaluator->path = strdup(opponent->config);
     return 0;
 }
 
-void bench_close_guest(struct bench *bench) {
-    struct guest *guest = &bench->guest;
-    bench_free(guest->bench);
-    compiler_free(guest->compiler);
-    config_free(guest->config);
-    free(guest->path);
-    *guest = (struct guest){0};
+void evaluator_close_other(struct evaluator *evaluator) {
+    struct other_evaluator *other_evaluator = &evaluator->other_evaluator;
+    evaluator_free(other_evaluator->evaluator);
+    compiler_free(other_evaluator->compiler);
+    config_free(other_evaluator->config);
+    free(other_evaluator->path);
+    *other_evaluator = (struct other_evaluator){0};
 }
 
 /* An opponent that fails is an error, not a verdict on the candidate. */
-static int refuse(const struct rival *rival, struct error *error) {
-    const struct outcome *outcome = &rival->result.outcome;
+static int opponent_error(const struct opponent *opponent, struct error *error) {
+    const struct outcome *outcome = &opponent->result.outcome;
     return error_input(error, "a duel needs an opponent that works, but it fails: %s: %.300s",
                        verdict_name(outcome->verdict), outcome->reason);
 }
 
-static int same_cases(const struct journey *a, const struct journey *b, struct error *error) {
+static int check_same_cases(const struct evaluation *a, const struct evaluation *b, struct error *error) {
     char left[CASE_NAME_SIZE];
     char right[CASE_NAME_SIZE];
     bool same = a->template->case_count == b->template->case_count;
@@ -71,10 +71,10 @@ static int same_cases(const struct journey *a, const struct journey *b, struct e
     return same ? 0 : error_input(error, "the two sides of the duel have different cases");
 }
 
-void bench_close_visitor(struct bench *bench) {
-    baseline_close(bench->visitor.baseline);
-    baseline_command_release(&bench->visitor.command);
-    bench->visitor.baseline = NULL;
+void evaluator_close_baseline(struct evaluator *evaluator) {
+    baseline_close(evaluator->baseline_process.baseline);
+    baseline_command_release(&evaluator->baseline_process.command);
+    evaluator->baseline_process.baseline = NULL;
 }
 
 static bool same_command(const struct baseline_command *a, const struct baseline_command *b) {
@@ -85,151 +85,151 @@ static bool same_command(const struct baseline_command *a, const struct baseline
 }
 
 /* Starting a framework takes seconds: a worker does it once for all its duels. */
-static struct baseline *open_visitor(struct bench *bench, const struct baseline_command *command,
+static struct baseline *open_baseline_process(struct evaluator *evaluator, const struct baseline_command *command,
                                      struct error *error) {
-    struct visitor *visitor = &bench->visitor;
-    if (visitor->baseline != NULL && same_command(&visitor->command, command))
-        return visitor->baseline;
-    bench_close_visitor(bench);
-    baseline_command_copy(&visitor->command, command);
-    visitor->baseline = baseline_open(&visitor->command, &bench->device->info, error);
-    return visitor->baseline;
+    struct baseline_process *baseline_process = &evaluator->baseline_process;
+    if (baseline_process->baseline != NULL && same_command(&baseline_process->command, command))
+        return baseline_process->baseline;
+    evaluator_close_baseline(evaluator);
+    baseline_command_copy(&baseline_process->command, command);
+    baseline_process->baseline = baseline_open(&baseline_process->command, &evaluator->device->info, error);
+    return baseline_process->baseline;
 }
 
-void bench_forget_champion(struct bench *bench) {
+void evaluator_clear_champion(struct evaluator *evaluator) {
     for (int c = 0; c < CASES_MAX; c++)
-        nvrtc_image_release(&bench->champion.images[c]);
-    bench->champion.known = false;
+        nvrtc_image_release(&evaluator->champion.images[c]);
+    evaluator->champion.valid = false;
 }
 
 /* Compiles the opponent, or reuses the cached images: most duels have the same opponent as the
    previous one. Only the images are cached: any candidate since could have overwritten GPU
    memory, so that an opponent is loaded for each duel. */
-static int compile(struct bench *bench, bool by_request, struct rival *rival, struct error *error) {
-    const struct trial_request *request = &rival->request;
-    struct champion *champion = &bench->champion;
-    bool own = !by_request;
+static int compile_opponent(struct evaluator *evaluator, bool by_request, struct opponent *opponent, struct error *error) {
+    const struct trial_request *request = &opponent->request;
+    struct cached_champion *champion = &evaluator->champion;
+    bool is_template_kernel = !by_request;
     for (int c = 0; c < CASES_MAX; c++)
-        own = own && request->sources[c] == NULL;
-    if (own && champion->known && champion->goal == request->goal &&
+        is_template_kernel = is_template_kernel && request->sources[c] == NULL;
+    if (is_template_kernel && champion->valid && champion->goal == request->goal &&
         genome_equal(&champion->genome, &request->genome))
         return 0;
-    bench_forget_champion(bench);
-    int status = compiler_build(bench->compiler, request, champion->images, &rival->result, error);
-    champion->known = own && status == 0;
+    evaluator_clear_champion(evaluator);
+    int status = compiler_build(evaluator->compiler, request, champion->images, &opponent->result, error);
+    champion->valid = is_template_kernel && status == 0;
     champion->goal = request->goal;
     champion->genome = request->genome;
     return status;
 }
 
-static int build(struct journey *journey, struct rival *rival, struct error *error) {
-    const struct trial_rival *from = &journey->request->rival;
-    struct bench *bench = journey->bench;
-    if (from->config != NULL) {
-        if (open_guest(bench, from, error) < 0)
+static int prepare_genome_opponent(struct evaluation *evaluation, struct opponent *opponent, struct error *error) {
+    const struct trial_opponent *requested = &evaluation->request->opponent;
+    struct evaluator *evaluator = evaluation->evaluator;
+    if (requested->config != NULL) {
+        if (open_other_evaluator(evaluator, requested, error) < 0)
             return -1;
-        bench = bench->guest.bench;
+        evaluator = evaluator->other_evaluator.evaluator;
     }
-    rival->request = (struct trial_request){.number = from->trial,
-                                            .goal = from->goal,
-                                            .genome = from->genome,
+    opponent->request = (struct trial_request){.number = requested->trial,
+                                            .goal = requested->goal,
+                                            .genome = requested->genome,
                                             .full = true,
-                                            .seed = journey->request->seed};
-    memcpy(rival->request.sources, from->sources, sizeof from->sources);
-    rival->journey =
-        (struct journey){.bench = bench,
-                         .request = &rival->request,
-                         .template = compiler_template(bench->compiler, from->goal, error),
-                         .result = &rival->result,
+                                            .seed = evaluation->request->seed};
+    memcpy(opponent->request.sources, requested->sources, sizeof requested->sources);
+    opponent->evaluation =
+        (struct evaluation){.evaluator = evaluator,
+                         .request = &opponent->request,
+                         .template = compiler_template(evaluator->compiler, requested->goal, error),
+                         .result = &opponent->result,
                          .error = error,
-                         .deadline_s = journey->deadline_s};
-    if (rival->journey.template == NULL || same_cases(&rival->journey, journey, error) < 0)
+                         .deadline_s = evaluation->deadline_s};
+    if (opponent->evaluation.template == NULL || check_same_cases(&opponent->evaluation, evaluation, error) < 0)
         return -1;
-    outcome_set_cases(&rival->result.outcome, rival->journey.template->case_count);
-    int status = compile(bench, journey->request->duel_blocks > 0, rival, error);
+    outcome_set_cases(&opponent->result.outcome, opponent->evaluation.template->case_count);
+    int status = compile_opponent(evaluator, evaluation->request->duel_blocks > 0, opponent, error);
     if (status == 0)
-        status = journey_load(&rival->journey, bench->champion.images);
+        status = evaluation_load(&opponent->evaluation, evaluator->champion.images);
     /* A search's champion was verified in its own trial; the opponent of a requested duel was
        not. */
-    if (status == 0 && journey->request->duel_blocks > 0)
-        status = journey_verify(&rival->journey);
-    return status == 1 ? refuse(rival, error) : status;
+    if (status == 0 && evaluation->request->duel_blocks > 0)
+        status = evaluation_verify(&opponent->evaluation);
+    return status == 1 ? opponent_error(opponent, error) : status;
 }
 
 /* ---- one case of a round ---- */
 
-static struct baseline_capture capture_of(const struct journey *journey, int launches) {
+static struct baseline_capture baseline_capture_settings(const struct evaluation *evaluation, int launches) {
     return (struct baseline_capture){.launches = launches,
-                                     .sets = journey->bench->config->timing.input_sets};
+                                     .sets = evaluation->evaluator->config->timing.input_sets};
 }
 
 static enum verdict sample_baseline(void *context, int count, double *samples_us, char *reason) {
-    struct rival *rival = context;
-    rival->failed = baseline_warm(rival->baseline, 0, count, samples_us, rival->failure) < 0;
+    struct opponent *opponent = context;
+    opponent->failed = baseline_warm(opponent->baseline, 0, count, samples_us, opponent->failure) < 0;
     snprintf(reason, REASON_SIZE, "the baseline failed");
-    return rival->failed ? VERDICT_CRASHED : VERDICT_OK;
+    return opponent->failed ? VERDICT_CRASHED : VERDICT_OK;
 }
 
-static int enter_baseline(struct rival *rival, const struct journey *journey, int c, int launches,
-                          struct duel_corner *corner, struct error *error) {
-    const struct baseline_capture how = capture_of(journey, launches);
+static int add_baseline(struct opponent *opponent, const struct evaluation *evaluation, int c, int launches,
+                          struct duel_sampler *sampler, struct error *error) {
+    const struct baseline_capture how = baseline_capture_settings(evaluation, launches);
     char unable[REASON_SIZE];
-    cJSON *shape = template_shape_json(journey->template, &journey->template->cases[c]);
+    cJSON *shape = template_shape_json(evaluation->template, &evaluation->template->cases[c]);
     int status =
-        baseline_capture(rival->baseline, rival->implementations[c], shape, &how, unable, error);
+        baseline_capture(opponent->baseline, opponent->implementation_index[c], shape, &how, unable, error);
     cJSON_Delete(shape);
-    rival->failure = error;
-    *corner = (struct duel_corner){.sample = sample_baseline, .context = rival};
+    opponent->failure = error;
+    *sampler = (struct duel_sampler){.sample = sample_baseline, .context = opponent};
     return status == 1
                ? error_set(error, "%s does not support this case: %.300s",
-                           baseline_implementation(rival->baseline, rival->implementations[c]),
+                           baseline_implementation(opponent->baseline, opponent->implementation_index[c]),
                            unable)
                : status;
 }
 
 /* The captured calls of both sides in one case. The order of capture alternates between rounds. */
-struct match {
-    struct duel_corner corners[DUEL_SIDES];
+struct pairing {
+    struct duel_sampler samplers[DUEL_SIDES];
     struct measurement *measurements[DUEL_SIDES]; /* NULL: a baseline */
 };
 
-static int enter(struct match *match, int side, const struct journey *sides[DUEL_SIDES], int c,
+static int add_candidate(struct pairing *pairing, int side, const struct evaluation *sides[DUEL_SIDES], int c,
                  int launches, enum verdict *verdict, char *reason, struct error *error) {
-    const struct journey *journey = sides[side];
-    struct device_module *module = journey->modules[template_variant(journey->template, c)];
-    struct verify_case one = journey_case(journey, journey->template, c, module);
-    struct measure_settings settings = journey_settings(sides[DUEL_CHALLENGER], c);
+    const struct evaluation *evaluation = sides[side];
+    struct device_module *module = evaluation->modules[template_variant(evaluation->template, c)];
+    struct verify_case one = evaluation_verify_case(evaluation, evaluation->template, c, module);
+    struct measure_settings settings = evaluation_measure_settings(sides[DUEL_CHALLENGER], c);
     settings.launches = launches;
-    settings.beside = match->measurements[1 - side]; /* NULL for the side captured first */
-    if (measurement_new(&one, &settings, &match->measurements[side], verdict, reason, error) < 0)
+    settings.share_with = pairing->measurements[1 - side]; /* NULL for the side captured first */
+    if (measurement_new(&one, &settings, &pairing->measurements[side], verdict, reason, error) < 0)
         return -1;
     if (*verdict == VERDICT_OK)
-        match->corners[side] =
-            (struct duel_corner){.device = journey->bench->device,
-                                 .graph = measurement_graph(match->measurements[side])};
+        pairing->samplers[side] =
+            (struct duel_sampler){.device = evaluation->evaluator->device,
+                                 .graph = measurement_graph(pairing->measurements[side])};
     return 0;
 }
 
-static int fight_case(struct duel *duel, struct rival *rival, const struct journey *challenger,
+static int run_case_round(struct duel *duel, struct opponent *opponent, const struct evaluation *challenger,
                       int c, int round, enum verdict *verdict, char *reason, struct error *error) {
-    const struct journey *sides[DUEL_SIDES] = {&rival->journey, challenger};
-    const struct timing *timing = &challenger->bench->config->timing;
+    const struct evaluation *sides[DUEL_SIDES] = {&opponent->evaluation, challenger};
+    const struct timing *timing = &challenger->evaluator->config->timing;
     int launches =
         duel_launches(challenger->result->outcome.cases[c].warm.p50_us, timing->input_sets);
-    struct match match = {0};
+    struct pairing pairing = {0};
     int status = 0;
     *verdict = VERDICT_OK;
     for (int i = 0; i < DUEL_SIDES && status == 0 && *verdict == VERDICT_OK; i++) {
         int side = (i + round) % DUEL_SIDES;
-        status = side == DUEL_CHAMPION && rival->baseline != NULL
-                     ? enter_baseline(rival, challenger, c, launches, &match.corners[side], error)
-                     : enter(&match, side, sides, c, launches, verdict, reason, error);
+        status = side == DUEL_CHAMPION && opponent->baseline != NULL
+                     ? add_baseline(opponent, challenger, c, launches, &pairing.samplers[side], error)
+                     : add_candidate(&pairing, side, sides, c, launches, verdict, reason, error);
     }
     if (status == 0 && *verdict == VERDICT_OK)
-        *verdict = duel_round(duel, c, match.corners, launches, reason);
+        *verdict = duel_round(duel, c, pairing.samplers, launches, reason);
     for (int side = 0; side < DUEL_SIDES; side++)
-        measurement_free(match.measurements[side]);
-    return rival->failed ? -1 : status;
+        measurement_free(pairing.measurements[side]);
+    return opponent->failed ? -1 : status;
 }
 
 /* ---- the whole duel ---- */
@@ -237,131 +237,131 @@ static int fight_case(struct duel *duel, struct rival *rival, const struct journ
 /* The search accepts the candidate with the best score as champion. The winner keeps its own
    timing, so that scores stay on one scale, unless that timing alone would not make it champion.
    A candidate that did not win gets a score behind the champion's, if only by one bit. */
-double journey_score(const struct journey *journey, double timed_us) {
-    const struct duel_outcome *duel = &journey->result->outcome.duel;
-    double champion_us = journey->request->champion_us;
-    double fought_us = champion_us * duel->ratio;
-    if (duel->result == DUEL_NONE || journey->request->duel_blocks > 0)
+double evaluation_score(const struct evaluation *evaluation, double timed_us) {
+    const struct duel_outcome *duel = &evaluation->result->outcome.duel;
+    double champion_us = evaluation->request->champion_us;
+    double relative_us = champion_us * duel->ratio;
+    if (duel->result == DUEL_NONE || evaluation->request->duel_blocks > 0)
         return timed_us;
     if (duel->result == DUEL_WON)
-        return timed_us < champion_us ? timed_us : fought_us;
-    return fmax(fought_us, nextafter(champion_us, INFINITY));
+        return timed_us < champion_us ? timed_us : relative_us;
+    return fmax(relative_us, nextafter(champion_us, INFINITY));
 }
 
-static void tell(struct journey *journey, const struct duel *duel, double start) {
-    struct outcome *outcome = &journey->result->outcome;
+static void report_duel(struct evaluation *evaluation, const struct duel *duel, double start) {
+    struct outcome *outcome = &evaluation->result->outcome;
     const struct duel_outcome *it = &outcome->duel;
     char slowest[CASE_NAME_SIZE + 64] = "";
     char name[CASE_NAME_SIZE];
     double worst;
     int c = duel_worst_case(duel, &worst);
-    if (journey->template->case_count > 1) {
-        template_print_shape(journey->template, &journey->template->cases[c], name);
+    if (evaluation->template->case_count > 1) {
+        template_print_shape(evaluation->template, &evaluation->template->cases[c], name);
         snprintf(slowest, sizeof slowest, "; %.4f at %s", worst, name);
     }
-    trial_gate(journey->result, "duel", true, clock_seconds() - start,
+    trial_add_gate(evaluation->result, "duel", true, clock_seconds() - start,
                "%s: %.4f of the other's time (%.4f to %.4f), %d blocks, %.1f ms of GPU time%.60s",
                duel_result_name(it->result), it->ratio, it->low, it->high, it->blocks,
                duel_gpu_us(duel) / 1000, slowest);
-    outcome->score_us = journey_score(journey, outcome->score_us);
+    outcome->score_us = evaluation_score(evaluation, outcome->score_us);
 }
 
 /* Records the opponent and the figures of each case of a requested duel. */
-static void note_bouts(struct journey *journey, const struct rival *rival,
+static void record_case_results(struct evaluation *evaluation, const struct opponent *opponent,
                        const struct duel *duel) {
-    struct trial_result *result = journey->result;
-    result->bout_count = journey->template->case_count;
-    if (rival->baseline != NULL)
-        snprintf(result->baseline, sizeof result->baseline, "%s", baseline_name(rival->baseline));
-    for (int c = 0; c < result->bout_count; c++) {
-        result->bouts[c] = duel_bout(duel, c);
-        if (rival->baseline != NULL)
-            snprintf(result->bouts[c].against, sizeof result->bouts[c].against, "%s",
-                     baseline_implementation(rival->baseline, rival->implementations[c]));
+    struct trial_result *result = evaluation->result;
+    result->case_result_count = evaluation->template->case_count;
+    if (opponent->baseline != NULL)
+        snprintf(result->baseline, sizeof result->baseline, "%s", baseline_name(opponent->baseline));
+    for (int c = 0; c < result->case_result_count; c++) {
+        result->case_results[c] = duel_case_result(duel, c);
+        if (opponent->baseline != NULL)
+            snprintf(result->case_results[c].against, sizeof result->case_results[c].against, "%s",
+                     baseline_implementation(opponent->baseline, opponent->implementation_index[c]));
     }
 }
 
-static int fight(struct journey *journey, struct rival *rival, double start) {
-    const struct timing *timing = &journey->bench->config->timing;
-    const struct device_info *info = &journey->bench->device->info;
+static int run_duel(struct evaluation *evaluation, struct opponent *opponent, double start) {
+    const struct timing *timing = &evaluation->evaluator->config->timing;
+    const struct device_info *info = &evaluation->evaluator->device->info;
     const struct duel_settings settings = {
         .blocks =
-            journey->request->duel_blocks > 0 ? journey->request->duel_blocks : timing->duel_blocks,
+            evaluation->request->duel_blocks > 0 ? evaluation->request->duel_blocks : timing->duel_blocks,
         .margin = fmax(timing->duel_margin, info->duel_margin),
         .tolerance = timing->case_tolerance,
-        .seed = journey->request->seed,
-        .watch = journey->bench->watch,
+        .seed = evaluation->request->seed,
+        .clock_monitor = evaluation->evaluator->clock_monitor,
     };
-    struct duel *duel = duel_new(&settings, journey->template->case_count);
+    struct duel *duel = duel_new(&settings, evaluation->template->case_count);
     int status = 0;
     bool decided = false;
     for (int round = 0; status == 0 && !decided; round++) {
-        for (int c = 0; c < journey->template->case_count && status == 0; c++) {
+        for (int c = 0; c < evaluation->template->case_count && status == 0; c++) {
             char reason[REASON_SIZE];
             enum verdict verdict;
-            status = fight_case(duel, rival, journey, c, round, &verdict, reason, journey->error);
+            status = run_case_round(duel, opponent, evaluation, c, round, &verdict, reason, evaluation->error);
             if (status == 0 && verdict != VERDICT_OK)
                 status =
-                    journey_fail(journey, "duel", journey->template, c, start, verdict, reason);
+                    evaluation_fail(evaluation, "duel", evaluation->template, c, start, verdict, reason);
         }
         if (status == 0)
-            decided = duel_decide(duel, &journey->result->outcome.duel);
+            decided = duel_decide(duel, &evaluation->result->outcome.duel);
     }
     if (status == 0)
-        tell(journey, duel, start);
-    if (status == 0 && journey->request->duel_blocks > 0)
-        note_bouts(journey, rival, duel);
+        report_duel(evaluation, duel, start);
+    if (status == 0 && evaluation->request->duel_blocks > 0)
+        record_case_results(evaluation, opponent, duel);
     duel_free(duel);
     return status;
 }
 
 /* Starts the baseline's process and selects an implementation for each case: the named one, or
    the fastest. */
-static int call_baseline(struct journey *journey, struct rival *rival, struct error *error) {
-    const struct trial_rival *from = &journey->request->rival;
-    const struct template *template = journey->template;
-    rival->baseline = open_visitor(journey->bench, &from->baseline, error);
-    if (rival->baseline == NULL)
+static int prepare_baseline_opponent(struct evaluation *evaluation, struct opponent *opponent, struct error *error) {
+    const struct trial_opponent *requested = &evaluation->request->opponent;
+    const struct template *template = evaluation->template;
+    opponent->baseline = open_baseline_process(evaluation->evaluator, &requested->baseline, error);
+    if (opponent->baseline == NULL)
         return -1;
     for (int c = 0; c < template->case_count; c++) {
         const struct baseline_capture how =
-            capture_of(journey, journey->bench->config->timing.launches);
+            baseline_capture_settings(evaluation, evaluation->evaluator->config->timing.launches);
         cJSON *shape = template_shape_json(template, &template->cases[c]);
-        int found = from->implementation != NULL
-                        ? baseline_find(rival->baseline, from->implementation, error)
-                        : baseline_fastest(rival->baseline, shape, &how, error);
+        int found = requested->implementation != NULL
+                        ? baseline_find(opponent->baseline, requested->implementation, error)
+                        : baseline_fastest(opponent->baseline, shape, &how, error);
         cJSON_Delete(shape);
         if (found < 0)
             return -1;
-        rival->implementations[c] = found;
+        opponent->implementation_index[c] = found;
     }
     return 0;
 }
 
-int journey_duel(struct journey *journey) {
-    const struct trial_request *request = journey->request;
-    const struct outcome *outcome = &journey->result->outcome;
+int evaluation_duel(struct evaluation *evaluation) {
+    const struct trial_request *request = evaluation->request;
+    const struct outcome *outcome = &evaluation->result->outcome;
     double start = clock_seconds();
     /* Two timings of one kernel differ by a percent or more if its buffers have other addresses:
        a candidate within that tolerance may be the faster one. */
-    double near_us = request->champion_us * (1 + journey->bench->config->timing.case_tolerance);
-    bool challenges = !outcome->predicted && !outcome->raced && outcome->score_us < near_us;
-    if (!request->rival.present || (request->duel_blocks == 0 && !challenges))
+    double duel_threshold_us = request->champion_us * (1 + evaluation->evaluator->config->timing.case_tolerance);
+    bool challenges = !outcome->predicted && !outcome->raced && outcome->score_us < duel_threshold_us;
+    if (!request->opponent.present || (request->duel_blocks == 0 && !challenges))
         return 0;
-    struct rival *rival = calloc(1, sizeof *rival);
-    if (rival == NULL)
+    struct opponent *opponent = calloc(1, sizeof *opponent);
+    if (opponent == NULL)
         BUG("out of memory");
-    int status = request->rival.baseline.count > 0 ? call_baseline(journey, rival, journey->error)
-                                                   : build(journey, rival, journey->error);
+    int status = request->opponent.baseline.count > 0 ? prepare_baseline_opponent(evaluation, opponent, evaluation->error)
+                                                   : prepare_genome_opponent(evaluation, opponent, evaluation->error);
     if (status == 0)
-        status = fight(journey, rival, start);
-    journey->result->rival = request->rival.trial;
-    if (rival->result.has_key && request->duel_blocks > 0)
-        key_copy(&journey->result->rival_key, &rival->result.key);
+        status = run_duel(evaluation, opponent, start);
+    evaluation->result->opponent = request->opponent.trial;
+    if (opponent->result.has_key && request->duel_blocks > 0)
+        key_copy(&evaluation->result->opponent_key, &opponent->result.key);
     enum verdict verdict = outcome->verdict;
     if (verdict != VERDICT_CRASHED && verdict != VERDICT_TIMEOUT)
-        journey_unload(&rival->journey);
-    trial_result_release(&rival->result);
-    free(rival);
+        evaluation_unload(&opponent->evaluation);
+    trial_result_release(&opponent->result);
+    free(opponent);
     return status;
 }

@@ -25,15 +25,15 @@
  * The other devices go on. The last device is never quarantined: there the first two make pool_wait
  * fail. pool_free does not wait for a killed worker, which runs nothing more.
  */
-#ifndef EVOTILE_TRIAL_CREW_H
-#define EVOTILE_TRIAL_CREW_H
+#ifndef EVOTILE_POOL_LOCAL_POOL_H
+#define EVOTILE_POOL_LOCAL_POOL_H
 
 #include "trial/pool.h"
 
-enum { CREW_WORKERS_MAX = 256 };
+enum { LOCAL_POOL_WORKERS_MAX = 256 };
 
 /* The pool copies the strings. */
-struct crew_settings {
+struct local_pool_settings {
     const char *program;         /* the evotile binary */
     const char *config_path;     /* read by the workers */
     const char *template_folder; /* overrides the config's template */
@@ -46,6 +46,6 @@ struct crew_settings {
 /* Starts the workers and waits until every device has a ready worker or is quarantined. Fails
    with the worker's error text when no device can start, and when the devices are of several
    models. */
-struct pool *crew_new(const struct crew_settings *settings, struct error *error);
+struct pool *local_pool_new(const struct local_pool_settings *settings, struct error *error);
 
 #endif

@@ -6,13 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEG_SAMPLES_MAX = 8, ROUND_TRIES = 3, RESAMPLES = 2000, LEGS = 4 };
-static const double leg_us = 320;
+enum { SEGMENT_SAMPLES_MAX = 8, ROUND_ATTEMPTS = 3, BOOTSTRAP_RESAMPLES = 2000, SEGMENTS = 4 };
+static const double segment_us = 320;
 static const double confidence = 0.99;
 
 /* One side's samples of one case, over all rounds. */
-struct taken {
-    int count, room;
+struct sample_list {
+    int count, capacity;
     double *samples_us;
 };
 
@@ -20,8 +20,8 @@ struct duel {
     struct duel_settings settings;
     int case_count;
     int counts[CASES_MAX]; /* blocks so far; equal for all cases after each full round */
-    struct taken taken[CASES_MAX][DUEL_SIDES];
-    double logs[CASES_MAX][DUEL_ROUNDS * DUEL_BLOCKS_MAX]; /* logarithm of each block's ratio */
+    struct sample_list sample_list[CASES_MAX][DUEL_SIDES];
+    double log_ratios[CASES_MAX][DUEL_ROUNDS * DUEL_BLOCKS_MAX]; /* logarithm of each block's ratio */
     double gpu_us;
 };
 
@@ -41,25 +41,25 @@ void duel_free(struct duel *duel) {
         return;
     for (int c = 0; c < CASES_MAX; c++)
         for (int side = 0; side < DUEL_SIDES; side++)
-            free(duel->taken[c][side].samples_us);
+            free(duel->sample_list[c][side].samples_us);
     free(duel);
 }
 
-static void take(struct taken *taken, const double *samples_us, int count) {
-    if (taken->count + count > taken->room) {
-        taken->room = 2 * taken->room + count;
-        taken->samples_us =
-            realloc(taken->samples_us, (size_t)taken->room * sizeof *taken->samples_us);
-        if (taken->samples_us == NULL)
+static void append_samples(struct sample_list *sample_list, const double *samples_us, int count) {
+    if (sample_list->count + count > sample_list->capacity) {
+        sample_list->capacity = 2 * sample_list->capacity + count;
+        sample_list->samples_us =
+            realloc(sample_list->samples_us, (size_t)sample_list->capacity * sizeof *sample_list->samples_us);
+        if (sample_list->samples_us == NULL)
             BUG("out of memory");
     }
-    memcpy(taken->samples_us + taken->count, samples_us, (size_t)count * sizeof *samples_us);
-    taken->count += count;
+    memcpy(sample_list->samples_us + sample_list->count, samples_us, (size_t)count * sizeof *samples_us);
+    sample_list->count += count;
 }
 
 int duel_launches(double call_us, int sets) {
     int most = DUEL_LAUNCHES_MAX;
-    double fitting = floor(leg_us / call_us / sets) * sets;
+    double fitting = floor(segment_us / call_us / sets) * sets;
     double largest = most >= sets ? most / sets * sets : most;
     return (int)fmax(1, fmin(fmax(fitting, sets), largest));
 }
@@ -67,24 +67,24 @@ int duel_launches(double call_us, int sets) {
 /* ---- blocks ---- */
 
 /* One side's samples within a round. */
-struct side {
-    const struct duel_corner *corner;
+struct duel_side_samples {
+    const struct duel_sampler *sampler;
     int samples;                            /* of a segment */
     int count;                              /* in the current block so far */
-    double samples_us[2 * LEG_SAMPLES_MAX]; /* of both segments of a block */
+    double samples_us[2 * SEGMENT_SAMPLES_MAX]; /* of both segments of a block */
 };
 
-static enum verdict ask(const struct duel_corner *corner, int count, double *samples,
+static enum verdict sample_side(const struct duel_sampler *sampler, int count, double *samples,
                         char *reason) {
-    struct device *device = corner->device;
-    return corner->graph != NULL
-               ? device->backend->graph_sample(device, corner->graph, count, samples, reason)
-               : corner->sample(corner->context, count, samples, reason);
+    struct device *device = sampler->device;
+    return sampler->graph != NULL
+               ? device->backend->graph_sample(device, sampler->graph, count, samples, reason)
+               : sampler->sample(sampler->context, count, samples, reason);
 }
 
-static enum verdict leg(struct duel *duel, struct side *side, int launches, char *reason) {
+static enum verdict run_segment(struct duel *duel, struct duel_side_samples *side, int launches, char *reason) {
     double *samples = side->samples_us + side->count;
-    enum verdict verdict = ask(side->corner, side->samples, samples, reason);
+    enum verdict verdict = sample_side(side->sampler, side->samples, samples, reason);
     if (verdict != VERDICT_OK)
         return verdict;
     side->count += side->samples;
@@ -93,13 +93,13 @@ static enum verdict leg(struct duel *duel, struct side *side, int launches, char
     return VERDICT_OK;
 }
 
-static enum verdict block(struct duel *duel, struct side *champion, struct side *challenger,
+static enum verdict run_block(struct duel *duel, struct duel_side_samples *champion, struct duel_side_samples *challenger,
                           int launches, double *ratio, char *reason) {
-    struct side *const order[LEGS] = {champion, challenger, challenger, champion};
+    struct duel_side_samples *const order[SEGMENTS] = {champion, challenger, challenger, champion};
     enum verdict verdict = VERDICT_OK;
     champion->count = challenger->count = 0;
-    for (int i = 0; i < LEGS && verdict == VERDICT_OK; i++)
-        verdict = leg(duel, order[i], launches, reason);
+    for (int i = 0; i < SEGMENTS && verdict == VERDICT_OK; i++)
+        verdict = run_segment(duel, order[i], launches, reason);
     if (verdict == VERDICT_OK)
         *ratio = statistics_median(challenger->samples_us, challenger->count) /
                  statistics_median(champion->samples_us, champion->count);
@@ -107,53 +107,53 @@ static enum verdict block(struct duel *duel, struct side *champion, struct side 
 }
 
 /* Sets the number of samples that makes a segment long enough, from one first sample. */
-static enum verdict prepare(struct duel *duel, struct side *side, const struct duel_corner *corner,
+static enum verdict start_side(struct duel *duel, struct duel_side_samples *side, const struct duel_sampler *sampler,
                             int launches, char *reason) {
-    *side = (struct side){.corner = corner, .samples = 1};
-    enum verdict verdict = leg(duel, side, launches, reason);
+    *side = (struct duel_side_samples){.sampler = sampler, .samples = 1};
+    enum verdict verdict = run_segment(duel, side, launches, reason);
     if (verdict == VERDICT_OK)
         side->samples =
-            (int)fmax(1, fmin(LEG_SAMPLES_MAX, ceil(leg_us / (side->samples_us[0] * launches))));
+            (int)fmax(1, fmin(SEGMENT_SAMPLES_MAX, ceil(segment_us / (side->samples_us[0] * launches))));
     return verdict;
 }
 
-static enum verdict fight(struct duel *duel, int case_index,
-                          const struct duel_corner corners[DUEL_SIDES], int launches,
+static enum verdict run_round(struct duel *duel, int case_index,
+                          const struct duel_sampler samplers[DUEL_SIDES], int launches,
                           char *reason) {
-    struct side sides[DUEL_SIDES];
-    double *logs = duel->logs[case_index] + duel->counts[case_index];
+    struct duel_side_samples sides[DUEL_SIDES];
+    double *log_ratios = duel->log_ratios[case_index] + duel->counts[case_index];
     double ratio;
     enum verdict verdict = VERDICT_OK;
     for (int i = 0; i < DUEL_SIDES && verdict == VERDICT_OK; i++)
-        verdict = prepare(duel, &sides[i], &corners[i], launches, reason);
+        verdict = start_side(duel, &sides[i], &samplers[i], launches, reason);
     /* The first block warms up both sides and does not count. */
     for (int b = -1; b < duel->settings.blocks && verdict == VERDICT_OK; b++) {
         verdict =
-            block(duel, &sides[DUEL_CHAMPION], &sides[DUEL_CHALLENGER], launches, &ratio, reason);
+            run_block(duel, &sides[DUEL_CHAMPION], &sides[DUEL_CHALLENGER], launches, &ratio, reason);
         if (b < 0 || verdict != VERDICT_OK)
             continue;
-        logs[b] = log(ratio);
+        log_ratios[b] = log(ratio);
         for (int i = 0; i < DUEL_SIDES; i++)
-            take(&duel->taken[case_index][i], sides[i].samples_us, sides[i].count);
+            append_samples(&duel->sample_list[case_index][i], sides[i].samples_us, sides[i].count);
     }
     return verdict;
 }
 
 enum verdict duel_round(struct duel *duel, int case_index,
-                        const struct duel_corner corners[DUEL_SIDES], int launches,
+                        const struct duel_sampler samplers[DUEL_SIDES], int launches,
                         char reason[REASON_SIZE]) {
-    struct taken *taken = duel->taken[case_index];
-    const int before[DUEL_SIDES] = {taken[0].count, taken[1].count};
+    struct sample_list *sample_list = duel->sample_list[case_index];
+    const int previous_counts[DUEL_SIDES] = {sample_list[0].count, sample_list[1].count};
     enum verdict verdict = VERDICT_OK;
-    bool fit = false;
+    bool is_valid = false;
     if (duel->counts[case_index] + duel->settings.blocks > DUEL_ROUNDS * DUEL_BLOCKS_MAX)
         BUG("a duel of more than %d blocks", DUEL_ROUNDS * DUEL_BLOCKS_MAX);
-    for (int try = 0; try < ROUND_TRIES && verdict == VERDICT_OK && !fit; try++) {
+    for (int attempt = 0; attempt < ROUND_ATTEMPTS && verdict == VERDICT_OK && !is_valid; attempt++) {
         for (int i = 0; i < DUEL_SIDES; i++)
-            taken[i].count = before[i];
-        watch_before(duel->settings.watch);
-        verdict = fight(duel, case_index, corners, launches, reason);
-        fit = watch_after(duel->settings.watch);
+            sample_list[i].count = previous_counts[i];
+        clock_monitor_begin_block(duel->settings.clock_monitor);
+        verdict = run_round(duel, case_index, samplers, launches, reason);
+        is_valid = clock_monitor_end_block(duel->settings.clock_monitor);
     }
     if (verdict == VERDICT_OK)
         duel->counts[case_index] += duel->settings.blocks;
@@ -162,67 +162,67 @@ enum verdict duel_round(struct duel *duel, int case_index,
 
 /* ---- deciding ---- */
 
-static double mean_log(const double *logs, int count) {
+static double mean_log(const double *log_ratios, int count) {
     double sum = 0;
     for (int i = 0; i < count; i++)
-        sum += logs[i];
+        sum += log_ratios[i];
     return sum / count;
 }
 
 double duel_case_ratio(const struct duel *duel, int case_index) {
-    return exp(mean_log(duel->logs[case_index], duel->counts[case_index]));
+    return exp(mean_log(duel->log_ratios[case_index], duel->counts[case_index]));
 }
 
 int duel_worst_case(const struct duel *duel, double *ratio) {
     int worst = 0;
     *ratio = 0;
     for (int c = 0; c < duel->case_count; c++) {
-        double one = duel_case_ratio(duel, c);
-        if (one > *ratio) {
-            *ratio = one;
+        double case_ratio = duel_case_ratio(duel, c);
+        if (case_ratio > *ratio) {
+            *ratio = case_ratio;
             worst = c;
         }
     }
     return worst;
 }
 
-static void interval(const struct duel *duel, const double *logs, int count, double *low,
+static void bootstrap_interval(const struct duel *duel, const double *log_ratios, int count, double *low,
                      double *high) {
     struct random random;
     random_seed(&random, duel->settings.seed, 1);
-    statistics_bootstrap_mean(logs, count, confidence, RESAMPLES, &random, low, high);
+    statistics_bootstrap_mean(log_ratios, count, confidence, BOOTSTRAP_RESAMPLES, &random, low, high);
     *low = exp(*low);
     *high = exp(*high);
 }
 
-struct bout duel_bout(const struct duel *duel, int case_index) {
-    const struct taken *champion = &duel->taken[case_index][DUEL_CHAMPION];
-    const struct taken *challenger = &duel->taken[case_index][DUEL_CHALLENGER];
-    struct bout bout = {
+struct case_result duel_case_result(const struct duel *duel, int case_index) {
+    const struct sample_list *champion = &duel->sample_list[case_index][DUEL_CHAMPION];
+    const struct sample_list *challenger = &duel->sample_list[case_index][DUEL_CHALLENGER];
+    struct case_result case_result = {
         .ratio = duel_case_ratio(duel, case_index),
         .p50_us = statistics_median(challenger->samples_us, challenger->count),
         .p90_us = statistics_percentile(challenger->samples_us, challenger->count, 90),
         .rival_p50_us = statistics_median(champion->samples_us, champion->count),
         .rival_p90_us = statistics_percentile(champion->samples_us, champion->count, 90),
     };
-    interval(duel, duel->logs[case_index], duel->counts[case_index], &bout.low, &bout.high);
-    return bout;
+    bootstrap_interval(duel, duel->log_ratios[case_index], duel->counts[case_index], &case_result.low, &case_result.high);
+    return case_result;
 }
 
 bool duel_decide(struct duel *duel, struct duel_outcome *outcome) {
-    double logs[DUEL_ROUNDS * DUEL_BLOCKS_MAX];
+    double log_ratios[DUEL_ROUNDS * DUEL_BLOCKS_MAX];
     double worst;
     const struct duel_settings *settings = &duel->settings;
     int count = duel->counts[0];
     for (int b = 0; b < count; b++) {
-        logs[b] = 0;
+        log_ratios[b] = 0;
         for (int c = 0; c < duel->case_count; c++)
-            logs[b] += duel->logs[c][b] / duel->case_count;
+            log_ratios[b] += duel->log_ratios[c][b] / duel->case_count;
     }
     duel_worst_case(duel, &worst);
     *outcome = (struct duel_outcome){
-        .result = DUEL_UNDECIDED, .blocks = count, .ratio = exp(mean_log(logs, count))};
-    interval(duel, logs, count, &outcome->low, &outcome->high);
+        .result = DUEL_UNDECIDED, .blocks = count, .ratio = exp(mean_log(log_ratios, count))};
+    bootstrap_interval(duel, log_ratios, count, &outcome->low, &outcome->high);
     bool faster = outcome->high < 1 - settings->margin;
     bool slower = outcome->low > 1 + settings->margin;
     bool equal = outcome->low > 1 - settings->margin && outcome->high < 1 + settings->margin;

@@ -19,8 +19,8 @@
  *     } while (verdict == VERDICT_OK && !duel_decide(duel, &outcome));
  *     duel_free(duel);
  */
-#ifndef EVOTILE_TRIAL_DUEL_H
-#define EVOTILE_TRIAL_DUEL_H
+#ifndef EVOTILE_EVALUATE_DUEL_H
+#define EVOTILE_EVALUATE_DUEL_H
 
 #include "trial/trial.h"
 #include "trial/watch.h"
@@ -32,7 +32,7 @@ struct duel_settings {
     double margin;    /* default 0.005 */
     double tolerance; /* default 0.02 */
     uint64_t seed;    /* of the bootstrap */
-    struct watch *watch;
+    struct clock_monitor *clock_monitor;
 };
 
 struct duel;
@@ -50,7 +50,7 @@ int duel_launches(double call_us, int sets);
 /* The source of one side's samples in a round: a warm graph of `launches` calls on a device, or,
    with `graph` NULL, a function that samples elsewhere and has the contract of a backend's
    graph_sample. */
-struct duel_corner {
+struct duel_sampler {
     struct device *device;
     struct device_graph *graph;
     enum verdict (*sample)(void *context, int count, double *samples_us, char *reason);
@@ -60,7 +60,7 @@ struct duel_corner {
 /* Runs one round of blocks of one case. Any verdict but VERDICT_OK ends the duel. A round during
    which the GPU was throttled is repeated, up to three times in all. */
 enum verdict duel_round(struct duel *duel, int case_index,
-                        const struct duel_corner corners[DUEL_SIDES], int launches,
+                        const struct duel_sampler samplers[DUEL_SIDES], int launches,
                         char reason[REASON_SIZE]);
 
 /* To be called after each round of every case: sets the outcome so far, and returns whether the
@@ -72,7 +72,7 @@ int duel_worst_case(const struct duel *duel, double *ratio);
 double duel_case_ratio(const struct duel *duel, int case_index);
 /* The result of one case, with its own interval and both sides' percentiles over all blocks;
    `against` stays empty. */
-struct bout duel_bout(const struct duel *duel, int case_index);
+struct case_result duel_case_result(const struct duel *duel, int case_index);
 /* GPU time that the duel has used. */
 double duel_gpu_us(const struct duel *duel);
 

@@ -1,45 +1,45 @@
 #include "trial/flights.h"
 
-void flights_init(struct flights *flights) {
-    flights->first = NULL;
-    flights->end = &flights->first;
+void job_list_init(struct job_list *job_list) {
+    job_list->first = NULL;
+    job_list->end = &job_list->first;
 }
 
-void flights_add(struct flights *flights, struct flight *flight) {
-    flight->next = NULL;
-    *flights->end = flight;
-    flights->end = &flight->next;
+void job_list_add(struct job_list *job_list, struct job *job) {
+    job->next = NULL;
+    *job_list->end = job;
+    job_list->end = &job->next;
 }
 
-struct flight *flights_take(struct flights *flights) {
-    struct flight *flight = flights->first;
-    if (flight == NULL)
+struct job *job_list_pop(struct job_list *job_list) {
+    struct job *job = job_list->first;
+    if (job == NULL)
         return NULL;
-    flights->first = flight->next;
-    if (flights->first == NULL)
-        flights->end = &flights->first;
-    return flight;
+    job_list->first = job->next;
+    if (job_list->first == NULL)
+        job_list->end = &job_list->first;
+    return job;
 }
 
-void flights_release(struct flights *flights) {
-    struct flight *flight;
-    while ((flight = flights_take(flights)) != NULL)
-        flight_free(flight);
+void job_list_release(struct job_list *job_list) {
+    struct job *job;
+    while ((job = job_list_pop(job_list)) != NULL)
+        job_free(job);
 }
 
-struct flight *flight_new(const struct trial_request *request) {
-    struct flight *flight = malloc(sizeof *flight);
-    if (flight == NULL)
+struct job *job_new(const struct trial_request *request) {
+    struct job *job = malloc(sizeof *job);
+    if (job == NULL)
         BUG("out of memory");
-    flight->next = NULL;
-    flight->request = *request;
-    flight->was_compiled = false;
-    trial_result_clear(&flight->compiled);
-    return flight;
+    job->next = NULL;
+    job->request = *request;
+    job->is_compiled = false;
+    trial_result_clear(&job->result);
+    return job;
 }
 
-void flight_free(struct flight *flight) {
-    trial_request_release(&flight->request);
-    trial_result_release(&flight->compiled);
-    free(flight);
+void job_free(struct job *job) {
+    trial_request_release(&job->request);
+    trial_result_release(&job->result);
+    free(job);
 }

@@ -1,30 +1,30 @@
 /* job_list: a FIFO queue of jobs, each a trial with its request and result. Private to
    pool/local_pool.c. */
-#ifndef EVOTILE_TRIAL_FLIGHTS_H
-#define EVOTILE_TRIAL_FLIGHTS_H
+#ifndef EVOTILE_POOL_JOB_LIST_H
+#define EVOTILE_POOL_JOB_LIST_H
 
 #include "trial/trial.h"
 
-struct flight {
-    struct flight *next;
+struct job {
+    struct job *next;
     struct trial_request request;
-    struct trial_result compiled; /* the compile worker's result, in the end the whole trial's */
-    bool was_compiled;
+    struct trial_result result; /* the compile worker's result, in the end the whole trial's */
+    bool is_compiled;
 };
 
-struct flights {
-    struct flight *first, **end;
+struct job_list {
+    struct job *first, **end;
 };
 
-void flights_init(struct flights *flights);
-void flights_add(struct flights *flights, struct flight *flight);
+void job_list_init(struct job_list *job_list);
+void job_list_add(struct job_list *job_list, struct job *job);
 /* Removes and returns the first job, which the caller then owns; NULL if the list is empty. */
-struct flight *flights_take(struct flights *flights);
+struct job *job_list_pop(struct job_list *job_list);
 /* Frees the remaining jobs. */
-void flights_release(struct flights *flights);
+void job_list_release(struct job_list *job_list);
 
 /* Takes ownership of the request's strings. */
-struct flight *flight_new(const struct trial_request *request);
-void flight_free(struct flight *flight);
+struct job *job_new(const struct trial_request *request);
+void job_free(struct job *job);
 
 #endif

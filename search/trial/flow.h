@@ -8,26 +8,26 @@
  *     concurrency_record(&concurrency.evaluate, seconds);    // after each trial on a device
  *     int capacity = concurrency_limit(&concurrency, devices, compilers);
  */
-#ifndef EVOTILE_TRIAL_FLOW_H
-#define EVOTILE_TRIAL_FLOW_H
+#ifndef EVOTILE_POOL_CONCURRENCY_H
+#define EVOTILE_POOL_CONCURRENCY_H
 
 /* Duration of a stage, as an exponential moving average over some 32 values. */
-struct flow_stage {
+struct stage_time {
     double mean_s;
     int count;
 };
 
-struct flow {
-    struct flow_stage compile, judge;
+struct concurrency {
+    struct stage_time compile, evaluate;
 };
 
-void flow_note(struct flow_stage *stage, double seconds);
+void concurrency_record(struct stage_time *stage, double seconds);
 
 /* Number of trials in flight that keeps `devices` device workers busy with `compilers` compile
    workers; at most all workers and two for each device, which is the value without compilers. By
    Little's law devices * compile / evaluate trials are compiling while no device waits; two
    standard deviations are added for random arrivals (square-root staffing: Halfin and Whitt,
    1981), and for each device one running trial and two queued ones. */
-int flow_capacity(const struct flow *flow, int devices, int compilers);
+int concurrency_limit(const struct concurrency *concurrency, int devices, int compilers);
 
 #endif

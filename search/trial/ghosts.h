@@ -8,35 +8,35 @@
  *     if (zombie_workers_on_device(&zombie_workers, 0))
  *         log_info("nothing may be timed on device 0");
  */
-#ifndef EVOTILE_TRIAL_GHOSTS_H
-#define EVOTILE_TRIAL_GHOSTS_H
+#ifndef EVOTILE_POOL_ZOMBIE_WORKERS_H
+#define EVOTILE_POOL_ZOMBIE_WORKERS_H
 
 #include "base/error.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum { GHOSTS_MAX = 64, GHOST_NOWHERE = -1 };
+enum { ZOMBIE_WORKERS_MAX = 64, ZOMBIE_NO_DEVICE = -1 };
 
-struct ghost {
+struct zombie_worker {
     const char *role;
     int device; /* ZOMBIE_NO_DEVICE: a compile worker */
-    pid_t process;
-    double since; /* clock_seconds */
+    pid_t pid;
+    double killed_at_s; /* clock_seconds */
 };
 
-struct ghosts {
+struct zombie_workers {
     int count;
-    struct ghost items[GHOSTS_MAX];
+    struct zombie_worker items[ZOMBIE_WORKERS_MAX];
 };
 
 /* Adds a process, with a warning; does nothing for process 0. When the list is full, the oldest
    entry is dropped. */
-void ghosts_add(struct ghosts *ghosts, const char *role, int device, pid_t process);
-void ghosts_look(struct ghosts *ghosts);
+void zombie_workers_add(struct zombie_workers *zombie_workers, const char *role, int device, pid_t pid);
+void zombie_workers_remove_exited(struct zombie_workers *zombie_workers);
 /* Returns whether a zombie worker is on that device. */
-bool ghosts_at(const struct ghosts *ghosts, int device);
+bool zombie_workers_on_device(const struct zombie_workers *zombie_workers, int device);
 /* Returns -1, with the remedy in `error`, if a zombie worker has been on the device for more
    than 10 minutes. */
-int ghosts_check(const struct ghosts *ghosts, int device, struct error *error);
+int zombie_workers_check(const struct zombie_workers *zombie_workers, int device, struct error *error);
 #endif

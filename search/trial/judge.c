@@ -15,52 +15,52 @@ struct raw_comparison {
     uint64_t not_finite, not_zero;
 };
 
-struct judge {
+struct comparator {
     struct device *device;
     struct device_module *module;
     uint64_t result;                /* device memory for a kernel's results */
-    struct device_sequence pending; /* run together, because each run is waited for */
+    struct device_sequence enqueued; /* run together, because each run is waited for */
 };
 
-struct judge *judge_new(struct device *device, struct nvrtc *nvrtc, struct error *error) {
+struct comparator *comparator_new(struct device *device, struct nvrtc *nvrtc, struct error *error) {
     char architecture[32];
     char reason[REASON_SIZE];
     struct device_image image;
-    struct judge *judge = calloc(1, sizeof *judge);
+    struct comparator *comparator = calloc(1, sizeof *comparator);
     size_t length =
         (size_t)(_binary_search_trial_judge_cu_end - _binary_search_trial_judge_cu_start);
     char *source = strndup(_binary_search_trial_judge_cu_start, length);
-    if (judge == NULL || source == NULL)
+    if (comparator == NULL || source == NULL)
         BUG("out of memory");
     snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
              device->info.compute_capability);
     const char *options[] = {architecture, "--std=c++17", "--ptxas-options=-v"};
-    judge->device = device;
+    comparator->device = device;
     int status = nvrtc_compile(nvrtc, "compare.cu", source, options, 3, &image, reason, error);
     free(source);
     if (status == 1)
         BUG("compare.cu does not compile: %s", reason);
     if (status == 0) {
-        status = device->backend->module_load(device, &image, &judge->module, error);
+        status = device->backend->module_load(device, &image, &comparator->module, error);
         nvrtc_image_release(&image);
     }
     if (status == 0)
         status = device->backend->memory_new(device, "the comparator's result",
-                                             sizeof(struct raw_comparison), &judge->result, error);
+                                             sizeof(struct raw_comparison), &comparator->result, error);
     if (status == 0)
-        return judge;
-    judge_free(judge);
+        return comparator;
+    comparator_free(comparator);
     return NULL;
 }
 
-void judge_free(struct judge *judge) {
-    if (judge == NULL)
+void comparator_free(struct comparator *comparator) {
+    if (comparator == NULL)
         return;
-    if (judge->result != 0)
-        judge->device->backend->memory_free(judge->device, judge->result);
-    if (judge->module != NULL)
-        judge->device->backend->module_unload(judge->device, judge->module);
-    free(judge);
+    if (comparator->result != 0)
+        comparator->device->backend->memory_free(comparator->device, comparator->result);
+    if (comparator->module != NULL)
+        comparator->device->backend->module_unload(comparator->device, comparator->module);
+    free(comparator);
 }
 
 static void add_argument(struct device_launch *launch, const void *bytes, int size) {
@@ -69,35 +69,35 @@ static void add_argument(struct device_launch *launch, const void *bytes, int si
     memcpy(argument->bytes, bytes, (size_t)size);
 }
 
-static int run_pending(struct judge *judge, struct error *error) {
+static int run_enqueued(struct comparator *comparator, struct error *error) {
     char reason[REASON_SIZE];
-    struct device_sequence *pending = &judge->pending;
+    struct device_sequence *enqueued = &comparator->enqueued;
     enum verdict verdict = VERDICT_OK;
-    if (pending->count > 0)
-        verdict = judge->device->backend->run(judge->device, pending, RUN_DEADLINE_S, reason);
-    pending->count = 0;
+    if (enqueued->count > 0)
+        verdict = comparator->device->backend->run(comparator->device, enqueued, RUN_DEADLINE_S, reason);
+    enqueued->count = 0;
     if (verdict == VERDICT_OK)
         return 0;
     return error_set(error, "evotile's own kernels failed, %s first: %s",
-                     pending->launches[0].kernel, reason);
+                     enqueued->launches[0].kernel, reason);
 }
 
 /* Queues one of compare.cu's kernels over `items`; each thread processes one or more. */
-static int issue(struct judge *judge, struct device_launch *launch, int64_t items,
+static int enqueue_launch(struct comparator *comparator, struct device_launch *launch, int64_t items,
                  struct error *error) {
     int64_t blocks = (items + THREADS - 1) / THREADS;
-    int64_t most = 8 * judge->device->info.sm_count;
-    launch->module = judge->module;
+    int64_t most = 8 * comparator->device->info.sm_count;
+    launch->module = comparator->module;
     launch->grid[0] = (unsigned)(blocks < 1 ? 1 : blocks > most ? most : blocks);
     launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
     launch->block[0] = THREADS;
-    if (judge->pending.count == DEVICE_LAUNCHES_MAX && run_pending(judge, error) < 0)
+    if (comparator->enqueued.count == DEVICE_LAUNCHES_MAX && run_enqueued(comparator, error) < 0)
         return -1;
-    judge->pending.launches[judge->pending.count++] = *launch;
+    comparator->enqueued.launches[comparator->enqueued.count++] = *launch;
     return 0;
 }
 
-int judge_fill(struct judge *judge, uint64_t address, const struct planned_tensor *tensor,
+int comparator_fill(struct comparator *comparator, uint64_t address, const struct planned_tensor *tensor,
                const struct tensor_fill *fill, uint64_t seed, uint64_t pattern,
                struct error *error) {
     struct device_launch launch = {.kernel = "evotile_fill"};
@@ -114,15 +114,15 @@ int judge_fill(struct judge *judge, uint64_t address, const struct planned_tenso
     add_argument(&launch, &largest, 4);
     add_argument(&launch, &seed, 8);
     add_argument(&launch, &pattern, 8);
-    return issue(judge, &launch, tensor->elements, error);
+    return enqueue_launch(comparator, &launch, tensor->elements, error);
 }
 
-static int clear_result(struct judge *judge, struct error *error) {
-    return judge->device->backend->fill32(judge->device, judge->result, 0,
+static int clear_result(struct comparator *comparator, struct error *error) {
+    return comparator->device->backend->fill32(comparator->device, comparator->result, 0,
                                           sizeof(struct raw_comparison) / 4, error);
 }
 
-int judge_compare(struct judge *judge, uint64_t output, const struct planned_tensor *tensor,
+int comparator_compare(struct comparator *comparator, uint64_t output, const struct planned_tensor *tensor,
                   uint64_t reference, struct comparison *comparison, struct error *error) {
     struct device_launch launch = {.kernel = "evotile_compare"};
     struct raw_comparison raw;
@@ -135,14 +135,14 @@ int judge_compare(struct judge *judge, uint64_t output, const struct planned_ten
     add_argument(&launch, &rows, 8);
     add_argument(&launch, &tensor->row, 8);
     add_argument(&launch, &smallest, 8);
-    add_argument(&launch, &judge->result, 8);
-    if (clear_result(judge, error) < 0 || issue(judge, &launch, 32 * rows, error) < 0 ||
-        run_pending(judge, error) < 0 ||
-        judge->device->backend->read(judge->device, judge->result, &raw, sizeof raw, error) < 0)
+    add_argument(&launch, &comparator->result, 8);
+    if (clear_result(comparator, error) < 0 || enqueue_launch(comparator, &launch, 32 * rows, error) < 0 ||
+        run_enqueued(comparator, error) < 0 ||
+        comparator->device->backend->read(comparator->device, comparator->result, &raw, sizeof raw, error) < 0)
         return -1;
-    double least = (double)tensor->elements * smallest * smallest;
+    double smallest_squares = (double)tensor->elements * smallest * smallest;
     *comparison = (struct comparison){
-        .errors = {.relative_l2 = sqrt(raw.error_squares / fmax(raw.reference_squares, least)),
+        .errors = {.relative_l2 = sqrt(raw.error_squares / fmax(raw.reference_squares, smallest_squares)),
                    .row_relative_l2 = raw.worst_row,
                    .max_absolute = raw.worst_element},
         .not_finite = (int64_t)raw.not_finite,
@@ -153,9 +153,9 @@ int judge_compare(struct judge *judge, uint64_t output, const struct planned_ten
     return 0;
 }
 
-int judge_checksum(struct judge *judge, const struct span *spans, int count, uint64_t *checksum,
+int comparator_checksum(struct comparator *comparator, const struct span *spans, int count, uint64_t *checksum,
                    struct error *error) {
-    if (clear_result(judge, error) < 0)
+    if (clear_result(comparator, error) < 0)
         return -1;
     for (int i = 0; i < count; i++) {
         struct device_launch launch = {.kernel = "evotile_checksum"};
@@ -164,12 +164,12 @@ int judge_checksum(struct judge *judge, const struct span *spans, int count, uin
         add_argument(&launch, &spans[i].address, 8);
         add_argument(&launch, &words, 8);
         add_argument(&launch, &salt, 8);
-        add_argument(&launch, &judge->result, 8);
-        if (issue(judge, &launch, (words + 3) / 4, error) < 0)
+        add_argument(&launch, &comparator->result, 8);
+        if (enqueue_launch(comparator, &launch, (words + 3) / 4, error) < 0)
             return -1;
     }
-    if (run_pending(judge, error) < 0)
+    if (run_enqueued(comparator, error) < 0)
         return -1;
-    return judge->device->backend->read(judge->device, judge->result, checksum, sizeof *checksum,
+    return comparator->device->backend->read(comparator->device, comparator->result, checksum, sizeof *checksum,
                                         error);
 }

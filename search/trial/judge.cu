@@ -13,7 +13,7 @@ enum dtype { F16, BF16, F32, F64, U32, I32 }; // template.h's order
 
 // SplitMix64's finaliser (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", 2014): hashing a
 // counter gives a random number without state.
-__device__ u64 mixed(u64 word) {
+__device__ u64 split_mix(u64 word) {
     word += 0x9e3779b97f4a7c15ull;
     word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9ull;
     word = (word ^ (word >> 27)) * 0x94d049bb133111ebull;
@@ -22,7 +22,7 @@ __device__ u64 mixed(u64 word) {
 
 // N(0, 1) by Box and Muller; at most 6.7 from 0.
 __device__ float normal(u64 seed, u64 index) {
-    u64 bits = mixed(seed + index * 0xd1342543de82ef95ull);
+    u64 bits = split_mix(seed + index * 0xd1342543de82ef95ull);
     float radius = ((u32)bits + 0.5f) * 2.3283064e-10f; // (0, 1)
     float angle = (u32)(bits >> 32) * 1.4629180e-9f;    // [0, 2 pi)
     if (radius < 1.2e-10f)
@@ -53,13 +53,13 @@ __device__ float filled(int fill, float value, float largest, u64 seed, u64 patt
         return value * random;
     if (fill == SPIKES) {
         u64 rows = elements / row;
-        bool spike = i / row % 64 == pattern % (rows < 64 ? rows : 64) && i % row == mixed(pattern) % row;
+        bool spike = i / row % 64 == pattern % (rows < 64 ? rows : 64) && i % row == split_mix(pattern) % row;
         return spike ? value : random;
     }
-    u64 bits = mixed(seed ^ (i * 0x9e3779b97f4a7c15ull));
-    if (bits % 256 != 0 && i != mixed(seed) % elements)
+    u64 bits = split_mix(seed ^ (i * 0x9e3779b97f4a7c15ull));
+    if (bits % 256 != 0 && i != split_mix(seed) % elements)
         return random;
-    return (mixed(seed + i % row) & 1) ? value * largest : -value * largest;
+    return (split_mix(seed + i % row) & 1) ? value * largest : -value * largest;
 }
 
 // Fills a tensor. In a tensor of integers, element i becomes a hash.
@@ -73,7 +73,7 @@ extern "C" __global__ void evotile_fill(void *tensor, int dtype, u64 elements, u
         case BF16: ((unsigned short *)tensor)[i] = to_bf16(element); break;
         case F32: ((float *)tensor)[i] = element; break;
         case F64: ((double *)tensor)[i] = element; break;
-        default: ((u32 *)tensor)[i] = (u32)mixed(seed + i); break;
+        default: ((u32 *)tensor)[i] = (u32)split_mix(seed + i); break;
         }
     }
 }
@@ -156,7 +156,7 @@ extern "C" __global__ void evotile_compare(const void *output, int dtype, const 
 }
 
 // The index-th group of four words; the last group may be shorter.
-__device__ u64 four_words(const unsigned short *words, u64 index, u64 count) {
+__device__ u64 read_four_words(const unsigned short *words, u64 index, u64 count) {
     if (4 * index + 4 <= count)
         return ((const u64 *)words)[index];
     u64 bits = 0;
@@ -171,7 +171,7 @@ extern "C" __global__ void evotile_checksum(const unsigned short *words, u64 cou
     u64 step = (u64)gridDim.x * blockDim.x;
     u64 sum = 0;
     for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; 4 * i < count; i += step)
-        sum += mixed(mixed(salt + i) ^ four_words(words, i, count));
+        sum += split_mix(split_mix(salt + i) ^ read_four_words(words, i, count));
     for (int distance = 16; distance > 0; distance /= 2)
         sum += __shfl_xor_sync(0xffffffffu, sum, distance);
     if (threadIdx.x % 32 == 0)

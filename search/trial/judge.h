@@ -13,14 +13,14 @@
  *
  * Errors are the device's, not the candidate's: the device is lost.
  */
-#ifndef EVOTILE_TRIAL_JUDGE_H
-#define EVOTILE_TRIAL_JUDGE_H
+#ifndef EVOTILE_EVALUATE_COMPARE_H
+#define EVOTILE_EVALUATE_COMPARE_H
 
 #include "device/device.h"
 #include "device/nvrtc.h"
 #include "template/template.h"
 
-struct judge;
+struct comparator;
 
 /* Errors are relative to the reference's L2 norm, but at least to that of a tensor (or row) of
    the dtype's smallest normal numbers, so that rows with a zero reference are compared
@@ -34,17 +34,17 @@ struct comparison {
     double largest_reference; /* its largest absolute element */
 };
 
-struct judge *judge_new(struct device *device, struct nvrtc *nvrtc, struct error *error);
-void judge_free(struct judge *judge);
+struct comparator *comparator_new(struct device *device, struct nvrtc *nvrtc, struct error *error);
+void comparator_free(struct comparator *comparator);
 
 /* Fills a tensor as template.h describes `fill`, a function of the seeds; integers become
    hashes. `pattern` is the seed that all tensors of one input share. */
-int judge_fill(struct judge *judge, uint64_t address, const struct planned_tensor *tensor,
+int comparator_fill(struct comparator *comparator, uint64_t address, const struct planned_tensor *tensor,
                const struct tensor_fill *fill, uint64_t seed, uint64_t pattern,
                struct error *error);
 
 /* Compares the output with an fp64 reference of the same shape. */
-int judge_compare(struct judge *judge, uint64_t output, const struct planned_tensor *tensor,
+int comparator_compare(struct comparator *comparator, uint64_t output, const struct planned_tensor *tensor,
                   uint64_t reference, struct comparison *comparison, struct error *error);
 
 struct span {
@@ -53,7 +53,7 @@ struct span {
 };
 
 /* One hash of the bytes of all spans. */
-int judge_checksum(struct judge *judge, const struct span *spans, int count, uint64_t *checksum,
+int comparator_checksum(struct comparator *comparator, const struct span *spans, int count, uint64_t *checksum,
                    struct error *error);
 
 #endif

@@ -5,12 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK_TRIES = 3 };
+enum { BLOCK_ATTEMPTS = 3 };
 
 struct measurement {
     struct verify_case one;
     struct measure_settings settings;
-    struct plan plan;
+    struct launch_plan plan;
     struct buffers buffers;
     struct device_sequence sequences[SETS_MAX];
     struct device_graph *warm, *cold;
@@ -27,10 +27,10 @@ static bool shares_inputs(const struct measurement *it) {
 }
 
 /* Predictions do not depend on the inputs and use one set; shared inputs are filled already. */
-static int fill(struct measurement *it, struct error *error) {
+static int fill_inputs(struct measurement *it, struct error *error) {
     bool predicts = it->one.device->info.predicts, inputs = !predicts && !shares_inputs(it);
     for (int s = 0; s < it->buffers.set_count; s++) {
-        if (predicts && buffers_fill_roughly(&it->buffers, s, error) < 0)
+        if (predicts && buffers_fill_pattern(&it->buffers, s, error) < 0)
             return -1;
         if (inputs && buffers_fill(&it->buffers, s, it->settings.seed + (uint64_t)s, error) < 0)
             return -1;
@@ -41,19 +41,19 @@ static int fill(struct measurement *it, struct error *error) {
     return 0;
 }
 
-static bool alike(const struct measurement *a, const struct measurement *b, int t) {
+static bool same_tensor(const struct measurement *a, const struct measurement *b, int t) {
     return t < b->one.template->tensor_count && b->plan.tensors[t].present &&
            a->plan.tensors[t].present && a->plan.tensors[t].bytes == b->plan.tensors[t].bytes &&
            a->plan.tensors[t].dtype == b->plan.tensors[t].dtype &&
            strcmp(a->one.template->tensors[t].name, b->one.template->tensors[t].name) == 0;
 }
 
-static void share(struct measurement *it, const struct measurement *with) {
+static void share_tensors(struct measurement *it, const struct measurement *other) {
     for (int t = 0; t < it->one.template->tensor_count; t++) {
-        it->shared[t] = it->buffers.set_count == with->buffers.set_count && alike(it, with, t);
+        it->shared[t] = it->buffers.set_count == other->buffers.set_count && same_tensor(it, other, t);
         for (int s = 0; it->shared[t] && s < it->buffers.set_count; s++) {
             it->one.device->backend->memory_free(it->one.device, it->buffers.tensors[s][t]);
-            it->buffers.tensors[s][t] = with->buffers.tensors[s][t];
+            it->buffers.tensors[s][t] = other->buffers.tensors[s][t];
         }
     }
 }
@@ -65,7 +65,7 @@ static void release_buffers(struct measurement *it) {
     buffers_release(&it->buffers);
 }
 
-static enum verdict capture(struct measurement *it, int launches, bool cold,
+static enum verdict capture_graph(struct measurement *it, int launches, bool cold,
                             struct device_graph **graph, char *reason) {
     const struct device_timing timing = {.launches = launches,
                                          .cold = cold,
@@ -85,17 +85,17 @@ int measurement_new(const struct verify_case *one, const struct measure_settings
     it->one = *one;
     it->settings = *settings;
     int sets = one->device->info.predicts ? 1 : settings->sets;
-    if (template_plan(one->template, one->genome, one->case_index, &it->plan, error) < 0 ||
-        buffers_make(&it->buffers, one->judge, one->device, one->template, &it->plan, sets, error) <
+    if (template_launch_plan(one->template, one->genome, one->case_index, &it->plan, error) < 0 ||
+        buffers_init(&it->buffers, one->comparator, one->device, one->template, &it->plan, sets, error) <
             0) {
         free(it);
         return -1;
     }
-    if (settings->beside != NULL)
-        share(it, settings->beside);
-    int status = fill(it, error);
+    if (settings->share_with != NULL)
+        share_tensors(it, settings->share_with);
+    int status = fill_inputs(it, error);
     if (status == 0)
-        *verdict = capture(it, settings->launches, false, &it->warm, reason);
+        *verdict = capture_graph(it, settings->launches, false, &it->warm, reason);
     if (status == 0 && *verdict == VERDICT_OK) {
         *measurement = it;
         return 0;
@@ -116,7 +116,7 @@ void measurement_free(struct measurement *measurement) {
     free(measurement);
 }
 
-const struct plan *measurement_plan(const struct measurement *measurement) {
+const struct launch_plan *measurement_plan(const struct measurement *measurement) {
     return &measurement->plan;
 }
 
@@ -131,18 +131,18 @@ void latency_summarise(struct latency *latency) {
 }
 
 /* Takes one block of samples, and repeats it if the GPU was throttled meanwhile. */
-static enum verdict take(struct measurement *it, struct device_graph *graph, int samples,
+static enum verdict take_samples(struct measurement *it, struct device_graph *graph, int samples,
                          struct latency *latency, char *reason) {
     struct device *device = it->one.device;
     double *to = latency->samples_us + latency->sample_count;
     enum verdict verdict = VERDICT_OK;
-    bool fit = false;
+    bool is_valid = false;
     if (latency->sample_count + samples > SAMPLES_MAX)
         BUG("more than %d samples", SAMPLES_MAX);
-    for (int try = 0; try < BLOCK_TRIES && verdict == VERDICT_OK && !fit; try++) {
-        watch_before(it->settings.watch);
+    for (int attempt = 0; attempt < BLOCK_ATTEMPTS && verdict == VERDICT_OK && !is_valid; attempt++) {
+        clock_monitor_begin_block(it->settings.clock_monitor);
         verdict = device->backend->graph_sample(device, graph, samples, to, reason);
-        fit = watch_after(it->settings.watch);
+        is_valid = clock_monitor_end_block(it->settings.clock_monitor);
     }
     if (verdict != VERDICT_OK)
         return verdict;
@@ -167,18 +167,18 @@ static enum verdict warm_up(struct measurement *it, double warmup_us, char *reas
 enum verdict measurement_warm(struct measurement *measurement, double warmup_us, int samples,
                               struct latency *latency, char reason[REASON_SIZE]) {
     enum verdict verdict = warm_up(measurement, warmup_us, reason);
-    return verdict == VERDICT_OK ? take(measurement, measurement->warm, samples, latency, reason)
+    return verdict == VERDICT_OK ? take_samples(measurement, measurement->warm, samples, latency, reason)
                                  : verdict;
 }
 
 enum verdict measurement_cold(struct measurement *measurement, int samples, struct latency *latency,
                               char reason[REASON_SIZE]) {
     if (measurement->cold == NULL) {
-        enum verdict verdict = capture(measurement, 1, true, &measurement->cold, reason);
+        enum verdict verdict = capture_graph(measurement, 1, true, &measurement->cold, reason);
         if (verdict != VERDICT_OK)
             return verdict;
     }
-    return take(measurement, measurement->cold, samples, latency, reason);
+    return take_samples(measurement, measurement->cold, samples, latency, reason);
 }
 
 int measurement_check(struct measurement *measurement, enum verdict *verdict,

@@ -20,8 +20,8 @@
  * A block of samples during which the GPU was throttled (clock_monitor.h) is discarded and
  * repeated, up to three times in all; the last one then counts, and the trial's conditions say so.
  */
-#ifndef EVOTILE_TRIAL_MEASURE_H
-#define EVOTILE_TRIAL_MEASURE_H
+#ifndef EVOTILE_EVALUATE_MEASURE_H
+#define EVOTILE_EVALUATE_MEASURE_H
 
 #include "trial/verify.h"
 #include "trial/watch.h"
@@ -32,11 +32,11 @@ struct measure_settings {
     int sets;      /* of inputs, in rotation; at most `launches` */
     int launches;  /* calls in the warm graph */
     uint64_t seed; /* of the inputs */
-    struct watch *watch;
+    struct clock_monitor *clock_monitor;
     /* NULL, or another measurement of the same case that stays alive as long: tensors that are
        alike in both are then shared. A tensor's address changes a call's time steadily by up to
        a percent, which must not decide a duel. */
-    const struct measurement *beside;
+    const struct measurement *share_with;
 };
 
 /* Fills the input sets and captures the warm graph. Returns 0 with a verdict (unless it is ok,
@@ -47,7 +47,7 @@ int measurement_new(const struct verify_case *one, const struct measure_settings
 void measurement_free(struct measurement *measurement);
 
 /* The case's launch plan, for its operations and bytes. */
-const struct plan *measurement_plan(const struct measurement *measurement);
+const struct launch_plan *measurement_plan(const struct measurement *measurement);
 /* The warm graph, for duels. */
 struct device_graph *measurement_graph(struct measurement *measurement);
 

@@ -33,8 +33,8 @@ int pool_restarts(const struct pool *pool) {
     return pool->restarts;
 }
 
-int pool_look(const struct pool *pool, struct pool_worker *workers, int limit) {
-    return pool->backend->look(pool, workers, limit);
+int pool_list_workers(const struct pool *pool, struct pool_worker *workers, int limit) {
+    return pool->backend->list_workers(pool, workers, limit);
 }
 
 void pool_pause(struct pool *pool, int device, bool paused) {
@@ -46,18 +46,18 @@ void pool_submit(struct pool *pool, const struct trial_request *request) {
     pool->backend->submit(pool, request);
 }
 
-void pool_crown(struct pool *pool, const struct trial_champion *champion) {
-    pool->backend->crown(pool, champion);
+void pool_set_champion(struct pool *pool, const struct trial_champion *champion) {
+    pool->backend->set_champion(pool, champion);
 }
 
-int pool_tend(struct pool *pool, struct error *error) {
-    return pool->backend->tend(pool, error);
+int pool_poll(struct pool *pool, struct error *error) {
+    return pool->backend->poll(pool, error);
 }
 
 int pool_wait(struct pool *pool, double timeout_s, struct trial_result *result,
               struct error *error) {
-    int got = pool->backend->wait(pool, timeout_s, result, error);
-    if (got == 1)
+    int status = pool->backend->wait(pool, timeout_s, result, error);
+    if (status == 1)
         pool->in_flight--;
-    return got;
+    return status;
 }

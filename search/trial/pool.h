@@ -14,8 +14,8 @@
  * All devices of a pool are of one model: they serve one population, and both sides of a duel run
  * on the same device.
  */
-#ifndef EVOTILE_TRIAL_POOL_H
-#define EVOTILE_TRIAL_POOL_H
+#ifndef EVOTILE_POOL_POOL_H
+#define EVOTILE_POOL_POOL_H
 
 #include "device/device.h"
 #include "trial/trial.h"
@@ -43,16 +43,16 @@ int pool_in_flight(const struct pool *pool);
 int pool_restarts(const struct pool *pool);
 
 /* A worker's state, for display. */
-enum pool_state { POOL_STARTING, POOL_IDLE, POOL_BUSY, POOL_LEAVING };
+enum pool_worker_state { POOL_STARTING, POOL_IDLE, POOL_BUSY, POOL_EXITING };
 struct pool_worker {
     const char *role; /* "compile" or "device" */
     char host[64];    /* name of another host; empty: this host */
-    enum pool_state state;
+    enum pool_worker_state state;
     int64_t trial;  /* while busy; -1: not known (on another host) */
     double since_s; /* time in that state, or since the host's last message */
 };
 /* Fills at most `limit` entries; returns the number of workers. */
-int pool_look(const struct pool *pool, struct pool_worker *workers, int limit);
+int pool_list_workers(const struct pool *pool, struct pool_worker *workers, int limit);
 
 /* A paused device gets no new trial; a trial that is running finishes, and compiling goes on.
    Queued trials keep waiting, so that fewer than pool_in_flight may finish. */
@@ -65,12 +65,12 @@ void pool_submit(struct pool *pool, const struct trial_request *request);
    compared against it, as if submitted now, unless they have a better one; other hosts get it
    within seconds. Only for trials that were submitted with a champion, or without one because
    there was none. */
-void pool_crown(struct pool *pool, const struct trial_champion *champion);
+void pool_set_champion(struct pool *pool, const struct trial_champion *champion);
 
 /* Reads the workers' messages and dispatches queued trials, for callers that submit many trials
    before they wait; takes no result. With a single worker it does nothing while a result is
    waiting. Returns -1 as pool_wait does. */
-int pool_tend(struct pool *pool, struct error *error);
+int pool_poll(struct pool *pool, struct error *error);
 
 /* Returns 1 with a result, which the caller releases; 0 when none came in time; -1 when no
    worker can go on (a template that no longer loads, the last GPU lost). */
@@ -84,11 +84,11 @@ struct pool_backend {
     int (*device_count)(const struct pool *pool);
     const struct device_info *(*device_at)(const struct pool *pool, int device);
     int (*capacity)(const struct pool *pool);
-    int (*look)(const struct pool *pool, struct pool_worker *workers, int limit);
+    int (*list_workers)(const struct pool *pool, struct pool_worker *workers, int limit);
     void (*pause)(struct pool *pool, int device, bool paused);
     void (*submit)(struct pool *pool, const struct trial_request *request);
-    void (*crown)(struct pool *pool, const struct trial_champion *champion);
-    int (*tend)(struct pool *pool, struct error *error);
+    void (*set_champion)(struct pool *pool, const struct trial_champion *champion);
+    int (*poll)(struct pool *pool, struct error *error);
     int (*wait)(struct pool *pool, double timeout_s, struct trial_result *result,
                 struct error *error);
 };

@@ -7,37 +7,37 @@
  *     if (device_slots_record_trial(&slots, 0, verdict, &error) < 0)
  *         log_warn("the device fails: %s", error.text);            // a trial ended there
  */
-#ifndef EVOTILE_TRIAL_POSTS_H
-#define EVOTILE_TRIAL_POSTS_H
+#ifndef EVOTILE_POOL_DEVICE_SLOTS_H
+#define EVOTILE_POOL_DEVICE_SLOTS_H
 
 #include "device/device.h"
 
 /* A GPU with its worker, or an emulated device with one worker per core. */
-struct post {
+struct device_slot {
     struct device_info info; /* the spec from the start, the rest once `described` */
-    bool known, set_aside, paused;
-    int deaths;     /* of its workers in a row, without one that became ready */
-    int done, lost; /* trials; trials that crashed or hung */
-    int lost_in_a_row;
+    bool described, quarantined, paused;
+    int failed_starts;     /* of its workers in a row, without one that became ready */
+    int trial_count, lost_count; /* trials; trials that crashed or hung */
+    int consecutive_lost;
 };
 
-struct posts {
+struct device_slots {
     int count;
-    struct post items[DEVICES_MAX];
+    struct device_slot items[DEVICES_MAX];
 };
 
-void posts_init(struct posts *posts, const struct device_list *list);
+void device_slots_init(struct device_slots *slots, const struct device_list *list);
 /* Number of slots that are not quarantined. */
-int posts_left(const struct posts *posts);
+int device_slots_active_count(const struct device_slots *slots);
 /* The first slot that is described and not quarantined; -1 if none. */
-int posts_first(const struct posts *posts);
-bool posts_all_known(const struct posts *posts);
+int device_slots_first_active(const struct device_slots *slots);
+bool device_slots_all_described(const struct device_slots *slots);
 
 /* Sets the description of a slot's device. -1: it is of another model than the others. */
-int posts_take(struct posts *posts, int post, const struct device_info *info, struct error *error);
+int device_slots_describe(struct device_slots *slots, int slot, const struct device_info *info, struct error *error);
 
 /* Records a trial's verdict. A crash counts against the candidate, until a device has more lost
    trials in a row than the candidates' crash rate on the other devices explains: then -1. */
-int posts_note(struct posts *posts, int post, enum verdict verdict, struct error *error);
+int device_slots_record_trial(struct device_slots *slots, int slot, enum verdict verdict, struct error *error);
 
 #endif

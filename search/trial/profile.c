@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FIGURE_LIMIT 0x1p53 /* beyond this a double in JSON is not always an exact integer */
+#define EXACT_INTEGER_LIMIT 0x1p53 /* beyond this a double in JSON is not always an exact integer */
 
 enum { LIMIT_S = 120, NAMES_MAX = 3, FIELDS_MAX = 64, FIELD_SIZE = 256 };
 
@@ -97,7 +97,7 @@ static const struct {
     {PROFILE_L2_HITS, MEASURE_L2_HITS, false},
 };
 
-void profile_measure(const struct profiled_kernel *kernels, int count, struct measures *measures) {
+void profile_set_measures(const struct profiled_kernel *kernels, int count, struct measures *measures) {
     for (size_t f = 0; count > 0 && f < sizeof figures / sizeof *figures; f++) {
         double total = 0; /* NaN if a kernel has none */
         double weights = 0;
@@ -107,14 +107,14 @@ void profile_measure(const struct profiled_kernel *kernels, int count, struct me
             weights += weight;
         }
         double figure = figures[f].counts ? total : total / weights;
-        if (figure >= 0 && figure < FIGURE_LIMIT)
+        if (figure >= 0 && figure < EXACT_INTEGER_LIMIT)
             measures_put(measures, figures[f].measure, llround(figure));
     }
 }
 
 /* ---- reading ---- */
 
-static const char nothing[] = "its report names no kernel";
+static const char no_kernel_text[] = "its report names no kernel";
 
 /* A line of CSV: fields with or without double quotes; "" within quotes is one quote. */
 struct csv_line {
@@ -123,12 +123,12 @@ struct csv_line {
 };
 
 /* Parses one line; returns false if it is not CSV of more than one field. */
-static bool read_line(const char *line, size_t length, struct csv_line *csv) {
+static bool parse_csv_line(const char *line, size_t length, struct csv_line *csv) {
     const char *at = line;
     const char *end = line + length;
     csv->count = 0;
     while (at <= end && csv->count < FIELDS_MAX) {
-        char *field = csv->fields[csv->count++];
+        char *csv_field = csv->fields[csv->count++];
         size_t used = 0;
         bool quoted = at < end && *at == '"';
         at += quoted;
@@ -137,9 +137,9 @@ static bool read_line(const char *line, size_t length, struct csv_line *csv) {
                 break;
             at += quoted && *at == '"';
             if (used + 1 < FIELD_SIZE)
-                field[used++] = *at;
+                csv_field[used++] = *at;
         }
-        field[used] = '\0';
+        csv_field[used] = '\0';
         at += quoted && at < end; /* the closing quote */
         if (at < end && *at != ',')
             return false;
@@ -181,7 +181,7 @@ static bool read_headings(const struct csv_line *csv, int columns[COLUMN_COUNT])
     return all;
 }
 
-static const char *field(const struct csv_line *csv, const int columns[COLUMN_COUNT],
+static const char *csv_field(const struct csv_line *csv, const int columns[COLUMN_COUNT],
                          enum column column) {
     return columns[column] < csv->count ? csv->fields[columns[column]] : "";
 }
@@ -201,7 +201,7 @@ static double read_number(const char *text) {
 
 /* The factor that converts a unit to ns or bytes. `--print-units base` asks for these units;
    their names differ between versions of ncu. */
-static double scale_of(const char *unit) {
+static double unit_scale(const char *unit) {
     static const struct {
         const char *unit;
         double scale;
@@ -214,52 +214,52 @@ static double scale_of(const char *unit) {
 }
 
 /* The numbers of one kernel by ncu's metric names. */
-struct raw {
+struct raw_metrics {
     double values[PROFILE_METRIC_COUNT][NAMES_MAX]; /* NaN: not reported */
 };
 
-static void clear(struct raw *raw) {
+static void clear_metrics(struct raw_metrics *raw_metrics) {
     for (int m = 0; m < PROFILE_METRIC_COUNT; m++)
         for (int n = 0; n < NAMES_MAX; n++)
-            raw->values[m][n] = NAN;
+            raw_metrics->values[m][n] = NAN;
 }
 
-static void note(struct raw *raw, const char *metric, double number) {
+static void record_metric(struct raw_metrics *raw_metrics, const char *metric, double number) {
     for (int m = 0; m < PROFILE_METRIC_COUNT; m++)
         for (int n = 0; n < NAMES_MAX && rows[m].metrics[n] != NULL; n++)
             if (strcmp(rows[m].metrics[n], metric) == 0)
-                raw->values[m][n] = number;
+                raw_metrics->values[m][n] = number;
 }
 
-static double resolve(const struct raw *raw, enum profile_metric metric) {
-    double value = raw->values[metric][0];
+static double metric_value(const struct raw_metrics *raw_metrics, enum profile_metric metric) {
+    double value = raw_metrics->values[metric][0];
     for (int n = 1; n < NAMES_MAX && rows[metric].metrics[n] != NULL; n++) {
         if (rows[metric].sum)
-            value += raw->values[metric][n];
+            value += raw_metrics->values[metric][n];
         else if (isnan(value))
-            value = raw->values[metric][n];
+            value = raw_metrics->values[metric][n];
     }
     return value;
 }
 
-static void finish(struct profiled_kernel *kernel, const struct raw *raw) {
+static void store_kernel_metrics(struct profiled_kernel *kernel, const struct raw_metrics *raw_metrics) {
     for (int m = 0; kernel != NULL && m < PROFILE_METRIC_COUNT; m++)
-        kernel->values[m] = resolve(raw, (enum profile_metric)m);
+        kernel->values[m] = metric_value(raw_metrics, (enum profile_metric)m);
 }
 
 /* "name(int, float)" without its arguments. */
 static struct profiled_kernel *add_kernel(struct profile *profile, const struct csv_line *csv,
                                           const int columns[COLUMN_COUNT]) {
     struct profiled_kernel *kernel = &profile->kernels[profile->count++];
-    const char *name = field(csv, columns, COLUMN_KERNEL);
+    const char *name = csv_field(csv, columns, COLUMN_KERNEL);
     snprintf(kernel->name, sizeof kernel->name, "%.*s", (int)strcspn(name, "("), name);
-    snprintf(kernel->grid, sizeof kernel->grid, "%.31s", field(csv, columns, COLUMN_GRID));
-    snprintf(kernel->block, sizeof kernel->block, "%.31s", field(csv, columns, COLUMN_BLOCK));
+    snprintf(kernel->grid, sizeof kernel->grid, "%.31s", csv_field(csv, columns, COLUMN_GRID));
+    snprintf(kernel->block, sizeof kernel->block, "%.31s", csv_field(csv, columns, COLUMN_BLOCK));
     return kernel;
 }
 
 /* "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission ..." */
-static void read_words(const char *line, size_t length, struct profile *profile) {
+static void read_error_line(const char *line, size_t length, struct profile *profile) {
     static const char mark[] = "==ERROR==";
     if (profile->problem[0] != '\0' || length < sizeof mark ||
         strncmp(line, mark, sizeof mark - 1) != 0)
@@ -273,75 +273,75 @@ static void read_words(const char *line, size_t length, struct profile *profile)
 }
 
 /* The state of parsing a report. */
-struct reading {
+struct report_parser {
     struct profile *profile;
     struct csv_line csv;
-    bool headed;
+    bool has_headings;
     int columns[COLUMN_COUNT];
     char id[FIELD_SIZE];            /* of the current kernel */
     struct profiled_kernel *kernel; /* NULL: none yet, or more than PROFILED_MAX */
-    struct raw raw;
+    struct raw_metrics raw_metrics;
 };
 
-static void read_row(struct reading *it) {
+static void read_metric_row(struct report_parser *it) {
     const struct csv_line *csv = &it->csv;
-    const char *id = field(csv, it->columns, COLUMN_ID);
+    const char *id = csv_field(csv, it->columns, COLUMN_ID);
     if (strcmp(it->id, id) != 0) {
-        finish(it->kernel, &it->raw);
-        clear(&it->raw);
+        store_kernel_metrics(it->kernel, &it->raw_metrics);
+        clear_metrics(&it->raw_metrics);
         it->kernel =
             it->profile->count < PROFILED_MAX ? add_kernel(it->profile, csv, it->columns) : NULL;
         snprintf(it->id, sizeof it->id, "%s", id);
     }
-    note(&it->raw, field(csv, it->columns, COLUMN_METRIC),
-         read_number(field(csv, it->columns, COLUMN_VALUE)) *
-             scale_of(field(csv, it->columns, COLUMN_UNIT)));
+    record_metric(&it->raw_metrics, csv_field(csv, it->columns, COLUMN_METRIC),
+         read_number(csv_field(csv, it->columns, COLUMN_VALUE)) *
+             unit_scale(csv_field(csv, it->columns, COLUMN_UNIT)));
 }
 
 void profile_read(const char *report, struct profile *profile) {
-    struct reading *it = calloc(1, sizeof *it);
+    struct report_parser *it = calloc(1, sizeof *it);
     if (it == NULL)
         BUG("out of memory");
     it->profile = profile;
     for (const char *line = report; *line != '\0';) {
         size_t length = strcspn(line, "\r\n");
         if (strncmp(line, "==", 2) == 0)
-            read_words(line, length, profile);
-        else if (!read_line(line, length, &it->csv))
+            read_error_line(line, length, profile);
+        else if (!parse_csv_line(line, length, &it->csv))
             ; /* output of the profiled program */
-        else if (!it->headed)
-            it->headed = read_headings(&it->csv, it->columns);
+        else if (!it->has_headings)
+            it->has_headings = read_headings(&it->csv, it->columns);
         else if (it->csv.count > it->columns[COLUMN_VALUE])
-            read_row(it);
+            read_metric_row(it);
         line += length;
         line += strspn(line, "\r\n");
     }
-    finish(it->kernel, &it->raw);
+    store_kernel_metrics(it->kernel, &it->raw_metrics);
     free(it);
     if (profile->count == 0 && profile->problem[0] == '\0')
-        snprintf(profile->problem, sizeof profile->problem, "%s", nothing);
+        snprintf(profile->problem, sizeof profile->problem, "%s", no_kernel_text);
 }
 
 /* ---- running ---- */
 
 /* Metrics that this ncu does not support on this chip, by the names in `rows`. */
-struct unknown {
+struct unknown_metrics {
     bool metrics[PROFILE_METRIC_COUNT][NAMES_MAX];
 };
 
-static char *metric_list(const struct unknown *unknown) {
-    struct text text = {0};
+static char *metric_list(const struct unknown_metrics *unknown_metrics) {
+    struct strbuf text = {0};
     for (int m = 0; m < PROFILE_METRIC_COUNT; m++)
         for (int n = 0; n < NAMES_MAX && rows[m].metrics[n] != NULL; n++)
-            if (!unknown->metrics[m][n])
-                text_print(&text, "%s%s", text.used > 0 ? "," : "", rows[m].metrics[n]);
+            if (!unknown_metrics->metrics[m][n])
+                strbuf_print(&text, "%s%s", text.used > 0 ? "," : "", rows[m].metrics[n]);
     return text.bytes;
 }
 
 /* ncu's message is "Failed to find metric regex:^dram__bytes_read\.(sum|...)$", and it then
    counts nothing at all. Marks the metrics that it names; returns whether there was a new one. */
-static bool learn_unknown(const char *problem, struct unknown *unknown) {
-    bool learnt = false;
+static bool add_unknown_metrics(const char *problem, struct unknown_metrics *unknown_metrics) {
+    bool added = false;
     if (strstr(problem, "find metric") == NULL)
         return false;
     for (int m = 0; m < PROFILE_METRIC_COUNT; m++)
@@ -351,41 +351,41 @@ static bool learn_unknown(const char *problem, struct unknown *unknown) {
                      rows[m].metrics[n]);
             const char *at = strstr(problem, base);
             bool named = at != NULL && strchr("_", at[strlen(base)]) == NULL;
-            learnt = learnt || (named && !unknown->metrics[m][n]);
-            unknown->metrics[m][n] = unknown->metrics[m][n] || named;
+            added = added || (named && !unknown_metrics->metrics[m][n]);
+            unknown_metrics->metrics[m][n] = unknown_metrics->metrics[m][n] || named;
         }
-    return learnt;
+    return added;
 }
 
 /* "regex:^(first|second)$" */
-static char *kernel_filter(const struct profiling *how) {
-    struct text text = {0};
-    text_print(&text, "regex:^(");
-    for (int k = 0; k < how->kernel_count; k++)
-        text_print(&text, "%s%s", k > 0 ? "|" : "", how->kernels[k]);
-    text_print(&text, ")$");
+static char *kernel_filter(const struct profile_settings *settings) {
+    struct strbuf text = {0};
+    strbuf_print(&text, "regex:^(");
+    for (int k = 0; k < settings->kernel_count; k++)
+        strbuf_print(&text, "%s%s", k > 0 ? "|" : "", settings->kernels[k]);
+    strbuf_print(&text, ")$");
     return text.bytes;
 }
 
 /* Runs ncu once, in the remaining time. */
-static int run_tool(const struct profiling *how, const struct trial_request *request,
-                    const struct unknown *unknown, const char *report_path, double limit_s,
+static int run_tool(const struct profile_settings *settings, const struct trial_request *request,
+                    const struct unknown_metrics *unknown_metrics, const char *report_path, double limit_s,
                     struct profile *profile, struct error *error) {
-    char problem[WATCHED_PROBLEM_SIZE];
-    char *metrics = metric_list(unknown);
-    char *kernels = kernel_filter(how);
-    const char *const command[] = {how->tool,         "--csv",     "--print-units",     "base",
+    char problem[TOOL_PROBLEM_SIZE];
+    char *metrics = metric_list(unknown_metrics);
+    char *kernels = kernel_filter(settings);
+    const char *const command[] = {settings->tool,         "--csv",     "--print-units",     "base",
                                    "--cache-control", "none",      "--clock-control",   "none",
                                    "--kernel-name",   kernels,     "--metrics",         metrics,
                                    "--log-file",      report_path, "--force-overwrite", NULL};
-    const struct watched_worker worker = {.tool = command,
-                                          .program = how->program,
-                                          .config_path = how->config_path,
-                                          .template_folder = how->template_folder,
-                                          .device = how->device,
+    const struct tool_runner worker = {.tool = command,
+                                          .program = settings->program,
+                                          .config_path = settings->config_path,
+                                          .template_folder = settings->template_folder,
+                                          .device = settings->device,
                                           .limit_s = limit_s};
     log_info("ncu: at most %.0f s", limit_s);
-    int status = watched_run(&worker, request, problem, error);
+    int status = tool_runner_run(&worker, request, problem, error);
     free(metrics);
     free(kernels);
     if (status < 0)
@@ -395,43 +395,43 @@ static int run_tool(const struct profiling *how, const struct trial_request *req
     profile_read(report != NULL ? report : "", profile);
     free(report);
     /* ncu's own message says more than the worker's. */
-    if (problem[0] != '\0' && profile->count == 0 && strcmp(profile->problem, nothing) == 0)
+    if (problem[0] != '\0' && profile->count == 0 && strcmp(profile->problem, no_kernel_text) == 0)
         snprintf(profile->problem, sizeof profile->problem, "%s", problem);
     return 0;
 }
 
-static int run_known(const struct profiling *how, const struct trial_request *request,
+static int run_with_known_metrics(const struct profile_settings *settings, const struct trial_request *request,
                      const char *report_path, struct profile *profile, struct error *error) {
     double start = clock_seconds();
-    double limit_s = how->limit_s > 0 ? how->limit_s : LIMIT_S;
-    struct unknown unknown = {0};
+    double limit_s = settings->limit_s > 0 ? settings->limit_s : LIMIT_S;
+    struct unknown_metrics unknown_metrics = {0};
     int status;
     double left_s;
     do {
         left_s = limit_s - (clock_seconds() - start);
-        status = run_tool(how, request, &unknown, report_path, fmax(left_s, 1), profile, error);
+        status = run_tool(settings, request, &unknown_metrics, report_path, fmax(left_s, 1), profile, error);
     } while (status == 0 && profile->count == 0 && left_s > 1 &&
-             learn_unknown(profile->problem, &unknown));
+             add_unknown_metrics(profile->problem, &unknown_metrics));
     profile->seconds = clock_seconds() - start;
     return status;
 }
 
-int profile_run(const struct profiling *how, const struct trial_request *request,
+int profile_run(const struct profile_settings *settings, const struct trial_request *request,
                 struct profile *profile, struct error *error) {
     const char *temporary = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
     struct trial_request profiled = *request;
     char scratch[PATH_SIZE];
     profiled.profiled = true;
     setenv("LC_ALL", "C", 1); /* ncu formats numbers by the locale */
-    if (how->report != NULL)
-        return run_known(how, &profiled, how->report, profile, error);
+    if (settings->report != NULL)
+        return run_with_known_metrics(settings, &profiled, settings->report, profile, error);
     if (path_join(scratch, temporary, "evotile-profile-XXXXXX", error) < 0)
         return -1;
     int file = mkstemp(scratch);
     if (file < 0)
         return error_set(error, "cannot write in %s: %s; set TMPDIR", temporary, strerror(errno));
     close(file);
-    int status = run_known(how, &profiled, scratch, profile, error);
+    int status = run_with_known_metrics(settings, &profiled, scratch, profile, error);
     unlink(scratch);
     return status;
 }

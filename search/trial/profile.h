@@ -13,8 +13,8 @@
  * warm call, as evotile's timings do, but one with its inputs in L2. A call's latency is measured
  * elsewhere; a kernel's duration here is for comparing the kernels of one call.
  */
-#ifndef EVOTILE_TRIAL_PROFILE_H
-#define EVOTILE_TRIAL_PROFILE_H
+#ifndef EVOTILE_EVALUATE_PROFILE_H
+#define EVOTILE_EVALUATE_PROFILE_H
 
 #include "base/path.h"
 #include "trial/trial.h"
@@ -56,7 +56,7 @@ struct profile {
 struct profile *profile_new(void); /* all zeros */
 void profile_free(struct profile *profile);
 
-struct profiling {
+struct profile_settings {
     const char *tool;                                             /* path from profile_find */
     const char *program, *config_path, *template_folder, *device; /* as in local_pool_settings */
     const char *const *kernels; /* names of the kernels to profile */
@@ -70,13 +70,13 @@ int profile_find(char path[PATH_SIZE], struct error *error);
 
 /* Returns -1 if nothing could be started. If ncu refuses to run, as it does without permission
    for the performance counters, that is no error: `problem` has its message. */
-int profile_run(const struct profiling *how, const struct trial_request *request,
+int profile_run(const struct profile_settings *settings, const struct trial_request *request,
                 struct profile *profile, struct error *error);
 
 /* Sets the metrics that hints may read (genome/rules.h), over all these kernels: bytes,
    conflicts, wavefronts and sectors are summed; percentages are averaged, weighted by duration.
    A metric that one of the kernels lacks is not set. */
-void profile_measure(const struct profiled_kernel *kernels, int count, struct measures *measures);
+void profile_set_measures(const struct profiled_kernel *kernels, int count, struct measures *measures);
 
 /* Parses the output of `ncu --csv` into kernels and problem. Ignores other lines before and
    between. */

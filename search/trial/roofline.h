@@ -5,8 +5,8 @@
  *     if (latency_us < roofline_floor_us(&device->info, &work, false)) return VERDICT_IMPOSSIBLE;
  *     double share = roofline_share(&device->info, &work, sets, latency_us);
  */
-#ifndef EVOTILE_TRIAL_ROOFLINE_H
-#define EVOTILE_TRIAL_ROOFLINE_H
+#ifndef EVOTILE_EVALUATE_ROOFLINE_H
+#define EVOTILE_EVALUATE_ROOFLINE_H
 
 #include "device/device.h"
 

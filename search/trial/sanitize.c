@@ -39,19 +39,19 @@ static bool is_summary(const char *line, int *count) {
 }
 
 /* Returns whether a line describes a finding or its location. */
-static bool is_told(const char *line) {
-    static const char *const others[] = {"COMPUTE-SANITIZER", "SUMMARY", "Saved host backtrace",
+static bool is_finding_line(const char *line) {
+    static const char *const ignored_lines[] = {"COMPUTE-SANITIZER", "SUMMARY", "Saved host backtrace",
                                          "Host Frame", "Target application returned"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strstr(line, others[i]) != NULL)
+    for (size_t i = 0; i < sizeof ignored_lines / sizeof *ignored_lines; i++)
+        if (strstr(line, ignored_lines[i]) != NULL)
             return false;
     return *line != '\0';
 }
 
 void sanitize_read(const char *report, struct findings *findings) {
-    static const char mark[] = "=========";
-    bool summed = false;
-    int told = 0;
+    static const char line_prefix[] = "=========";
+    bool has_summary = false;
+    int finding_lines = 0;
     findings->count = 0;
     findings->first[0] = '\0';
     for (const char *line = report; *line != '\0';) {
@@ -59,43 +59,43 @@ void sanitize_read(const char *report, struct findings *findings) {
         char text[512];
         snprintf(text, sizeof text, "%.*s", (int)length, line);
         line += length + (line[length] == '\n');
-        if (strncmp(text, mark, sizeof mark - 1) != 0)
+        if (strncmp(text, line_prefix, sizeof line_prefix - 1) != 0)
             continue;
-        const char *words = text + sizeof mark - 1;
+        const char *words = text + sizeof line_prefix - 1;
         words += strspn(words, " ");
         if (is_summary(words, &findings->count))
-            summed = true;
-        else if (told < 2 && is_told(words)) {
+            has_summary = true;
+        else if (finding_lines < 2 && is_finding_line(words)) {
             size_t used = strlen(findings->first);
             snprintf(findings->first + used, sizeof findings->first - used, "%s%s",
                      used > 0 ? ", " : "", words);
-            told++;
+            finding_lines++;
         }
     }
-    findings->ran = summed;
-    if (!summed && told == 0)
+    findings->ran = has_summary;
+    if (!has_summary && finding_lines == 0)
         snprintf(findings->first, sizeof findings->first, "the report has no summary");
 }
 
 /* ---- running ---- */
 
-static int run_tool(const struct sanitizing *how, enum sanitizer tool,
+static int run_tool(const struct sanitize_settings *settings, enum sanitizer tool,
                     const struct trial_request *request, const char *report_path,
                     struct findings *findings, struct error *error) {
     struct error ignored;
-    char problem[WATCHED_PROBLEM_SIZE];
-    const char *const command[] = {how->tool,    "--tool",    names[tool],
+    char problem[TOOL_PROBLEM_SIZE];
+    const char *const command[] = {settings->tool,    "--tool",    names[tool],
                                    "--log-file", report_path, NULL};
-    const struct watched_worker worker = {.tool = command,
-                                          .program = how->program,
-                                          .config_path = how->config_path,
-                                          .template_folder = how->template_folder,
-                                          .device = how->device,
+    const struct tool_runner worker = {.tool = command,
+                                          .program = settings->program,
+                                          .config_path = settings->config_path,
+                                          .template_folder = settings->template_folder,
+                                          .device = settings->device,
                                           .limit_s =
-                                              how->limit_s > 0 ? how->limit_s : TOOL_LIMIT_S};
+                                              settings->limit_s > 0 ? settings->limit_s : TOOL_LIMIT_S};
     double start = clock_seconds();
     log_info("compute-sanitizer: %s, at most %g s", names[tool], worker.limit_s);
-    int status = watched_run(&worker, request, problem, error);
+    int status = tool_runner_run(&worker, request, problem, error);
     if (status < 0)
         return -1;
     findings->seconds = clock_seconds() - start;
@@ -117,7 +117,7 @@ static int run_tool(const struct sanitizing *how, enum sanitizer tool,
     return 0;
 }
 
-int sanitize_run(const struct sanitizing *how, const struct trial_request *request,
+int sanitize_run(const struct sanitize_settings *settings, const struct trial_request *request,
                  struct findings findings[SANITIZER_COUNT], struct error *error) {
     const char *temporary = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
     char report_path[PATH_SIZE];
@@ -130,7 +130,7 @@ int sanitize_run(const struct sanitizing *how, const struct trial_request *reque
     close(file);
     for (int tool = 0; tool < SANITIZER_COUNT && status == 0; tool++) {
         findings[tool] = (struct findings){.ran = false};
-        status = run_tool(how, (enum sanitizer)tool, request, report_path, &findings[tool], error);
+        status = run_tool(settings, (enum sanitizer)tool, request, report_path, &findings[tool], error);
     }
     unlink(report_path);
     return status;

@@ -11,8 +11,8 @@
  * Blocks for some seconds per tool, and logs each tool to stderr. A tool that exceeds its limit is
  * killed and counts as not run, even if it had findings.
  */
-#ifndef EVOTILE_TRIAL_SANITIZE_H
-#define EVOTILE_TRIAL_SANITIZE_H
+#ifndef EVOTILE_EVALUATE_SANITIZE_H
+#define EVOTILE_EVALUATE_SANITIZE_H
 
 #include "base/path.h"
 #include "trial/trial.h"
@@ -34,7 +34,7 @@ struct findings {
     double seconds;
 };
 
-struct sanitizing {
+struct sanitize_settings {
     const char *tool;                                             /* path from sanitize_find */
     const char *program, *config_path, *template_folder, *device; /* as in local_pool_settings */
     double limit_s;                                               /* per tool; 0: 60 */
@@ -46,7 +46,7 @@ int sanitize_find(char path[PATH_SIZE], struct error *error);
 
 /* Fills one element of `findings` per tool. The request's strings stay the caller's. Returns -1
    if no worker could be started. */
-int sanitize_run(const struct sanitizing *how, const struct trial_request *request,
+int sanitize_run(const struct sanitize_settings *settings, const struct trial_request *request,
                  struct findings findings[SANITIZER_COUNT], struct error *error);
 
 /* Parses a tool's report. */

@@ -11,15 +11,15 @@
  *     free(trace);
  *     tracer_free(tracer);
  */
-#ifndef EVOTILE_TRIAL_SURVEY_H
-#define EVOTILE_TRIAL_SURVEY_H
+#ifndef EVOTILE_EVALUATE_TRACE_H
+#define EVOTILE_EVALUATE_TRACE_H
 
 #include "device/predict.h"
 #include "trial/compile.h"
 
-struct surveyor;
+struct tracer;
 
-struct survey {
+struct trace {
     enum verdict verdict; /* of compiling and of running the blocks */
     char reason[REASON_SIZE];
     int case_count;
@@ -28,15 +28,15 @@ struct survey {
 
 /* Creates a tracer for a device of the given figures, real or not. `config` and `cache` (may be
    NULL) must outlive it. */
-struct surveyor *surveyor_new(const struct config *config, const struct device_info *info,
+struct tracer *tracer_new(const struct config *config, const struct device_info *info,
                               const struct image_cache *cache, struct error *error);
-void surveyor_free(struct surveyor *surveyor);
+void tracer_free(struct tracer *tracer);
 
 /* Returns 0 for any verdict; -1 when the template or the device failed. */
-int surveyor_look(struct surveyor *surveyor, int goal, const struct genome *genome,
-                  struct survey *survey, struct error *error);
+int tracer_run(struct tracer *tracer, int goal, const struct genome *genome,
+                  struct trace *trace, struct error *error);
 
 /* The predicted score: the geometric mean over the cases. */
-double survey_us(const struct survey *survey, const struct device_info *info);
+double trace_predicted_us(const struct trace *trace, const struct device_info *info);
 
 #endif

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void release_text(char **text) {
+static void free_text(char **text) {
     free(*text);
     *text = NULL;
 }
 
-void trial_key_place(struct key *key, const struct device_info *device, const char *nvrtc) {
+void trial_key_set_environment(struct key *key, const struct device_info *device, const char *nvrtc) {
     key_set(key, KEY_DEVICE, device->name);
     key_set(key, KEY_DRIVER, device->driver[0] != '\0' ? device->driver : "none");
     key_set(key, KEY_NVRTC, nvrtc);
@@ -20,19 +20,19 @@ void trial_key_place(struct key *key, const struct device_info *device, const ch
 
 void trial_request_release(struct trial_request *request) {
     for (int c = 0; c < CASES_MAX; c++) {
-        release_text(&request->sources[c]);
-        release_text(&request->rival.sources[c]);
+        free_text(&request->sources[c]);
+        free_text(&request->opponent.sources[c]);
     }
-    release_text(&request->rival.config);
-    release_text(&request->rival.template_folder);
-    release_text(&request->rival.implementation);
-    baseline_command_release(&request->rival.baseline);
+    free_text(&request->opponent.config);
+    free_text(&request->opponent.template_folder);
+    free_text(&request->opponent.implementation);
+    baseline_command_release(&request->opponent.baseline);
 }
 
-void trial_request_face(struct trial_request *request, const struct trial_champion *champion) {
+void trial_request_set_champion(struct trial_request *request, const struct trial_champion *champion) {
     request->champion_us = champion->score_us;
-    request->unraised_us = champion->unraised_us;
-    request->rival = (struct trial_rival){.present = true,
+    request->within_default_smem_us = champion->within_default_smem_us;
+    request->opponent = (struct trial_opponent){.present = true,
                                           .trial = champion->trial,
                                           .goal = champion->goal,
                                           .genome = champion->genome};
@@ -40,7 +40,7 @@ void trial_request_face(struct trial_request *request, const struct trial_champi
 
 void trial_result_release(struct trial_result *result) {
     key_release(&result->key);
-    key_release(&result->rival_key);
+    key_release(&result->opponent_key);
     result->has_key = false;
 }
 
@@ -49,27 +49,27 @@ void trial_result_clear(struct trial_result *result) {
     outcome_clear(&result->outcome);
 }
 
-void trial_result_begin(struct trial_result *result, const struct trial_request *request) {
+void trial_result_init(struct trial_result *result, const struct trial_request *request) {
     trial_result_clear(result);
     result->number = request->number;
     result->goal = request->goal;
     result->genome = request->genome;
-    result->rival = -1;
+    result->opponent = -1;
 }
 
 void trial_result_move(struct trial_result *to, struct trial_result *from) {
     memcpy(to, from, offsetof(struct trial_result, outcome));
     outcome_copy(&to->outcome, &from->outcome);
-    from->key = from->rival_key = (struct key){0};
+    from->key = from->opponent_key = (struct key){0};
     from->has_key = false;
 }
 
-void trial_gate(struct trial_result *result, const char *name, bool passed, double seconds,
+void trial_add_gate(struct trial_result *result, const char *name, bool passed, double seconds,
                 const char *format, ...) {
     if (result->gate_count == GATES_MAX)
         result->gate_count--;
-    struct gate *gate = &result->gates[result->gate_count++];
-    *gate = (struct gate){.passed = passed, .seconds = seconds};
+    struct trial_gate *gate = &result->gates[result->gate_count++];
+    *gate = (struct trial_gate){.passed = passed, .seconds = seconds};
     snprintf(gate->name, sizeof gate->name, "%s", name);
     va_list arguments;
     va_start(arguments, format);
@@ -77,7 +77,7 @@ void trial_gate(struct trial_result *result, const char *name, bool passed, doub
     va_end(arguments);
 }
 
-void trial_end(struct trial_result *result, enum verdict verdict, const char *reason) {
+void trial_set_verdict(struct trial_result *result, enum verdict verdict, const char *reason) {
     result->outcome.verdict = verdict;
     if (reason != NULL)
         snprintf(result->outcome.reason, sizeof result->outcome.reason, "%s", reason);

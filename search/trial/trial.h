@@ -5,8 +5,8 @@
  * worker, which returns a `struct trial_result`. Messages are JSON, one per line
  * (pool/protocol.h).
  */
-#ifndef EVOTILE_TRIAL_TRIAL_H
-#define EVOTILE_TRIAL_TRIAL_H
+#ifndef EVOTILE_POOL_TRIAL_H
+#define EVOTILE_POOL_TRIAL_H
 
 #include "base/hash.h"
 #include "device/device.h"
@@ -22,7 +22,7 @@
 enum { GATES_MAX = 16, GATE_TEXT_SIZE = 160 };
 
 /* The result of one gate, for `try` and for timing the gates. */
-struct gate {
+struct trial_gate {
     char name[32];
     bool passed;
     double seconds;
@@ -30,7 +30,7 @@ struct gate {
 };
 
 /* A duel's opponent: another genome, or a baseline. */
-struct trial_rival {
+struct trial_opponent {
     bool present;
     struct baseline_command baseline; /* no words: the opponent is a genome, and the fields below
                                          count */
@@ -47,7 +47,7 @@ struct trial_champion {
     int goal;
     int64_t trial; /* its number */
     struct genome genome;
-    double score_us, unraised_us; /* as in a request */
+    double score_us, within_default_smem_us; /* as in a request */
 };
 
 struct trial_request {
@@ -56,24 +56,24 @@ struct trial_request {
     struct genome genome;
     bool full;                /* skip the race: always the full timing */
     bool promote;             /* run a champion's final checks for any score */
-    bool watched;             /* small cases only, once each, no timing: runs under a tool */
+    bool under_tool;             /* small cases only, once each, no timing: runs under a tool */
     bool profiled;            /* with under_tool: the goal's own cases instead */
     double champion_us;       /* score of the goal's champion, 0 if there is none: decides the
                                  race and sets deadlines */
-    double unraised_us;       /* if the config raises the shared-memory limit: the best score
+    double within_default_smem_us;       /* if the config raises the shared-memory limit: the best score
                                  within SMEM_DEFAULT_LIMIT, which genomes within that limit race
                                  against. 0: none */
     uint64_t seed;            /* of the inputs; differs between trials */
     char *sources[CASES_MAX]; /* files to compile in place of the template's source, at the index
                                  of a variant's first case; owned, mostly NULL */
-    struct trial_rival rival; /* the champion: a candidate with a score near its own fights a
+    struct trial_opponent opponent; /* the champion: a candidate with a score near its own fights a
                                  duel against it */
     int duel_blocks;          /* more than 0: a requested duel, of at least so many blocks,
                                  however slow the candidate is; the opponent is verified first */
 };
 
 /* One case of a requested duel. */
-struct bout {
+struct case_result {
     char against[64];        /* the baseline's implementation; empty if the opponent is a genome */
     double ratio, low, high; /* as in duel_outcome, for this case alone */
     double p50_us, p90_us;   /* of the candidate's samples over all blocks */
@@ -86,37 +86,37 @@ struct trial_result {
     struct genome genome;
     bool has_key;
     struct key key;       /* released with trial_result_release */
-    int64_t rival;        /* trial number of the duel's opponent, -1 without a duel */
-    struct key rival_key; /* of a requested duel's opponent; else empty */
+    int64_t opponent;        /* trial number of the duel's opponent, -1 without a duel */
+    struct key opponent_key; /* of a requested duel's opponent; else empty */
     char baseline[128];   /* name of the baseline it was compared with; empty: none */
-    int bout_count;       /* 0, or one per case */
-    struct bout bouts[CASES_MAX];
+    int case_result_count;       /* 0, or one per case */
+    struct case_result case_results[CASES_MAX];
     char worker[64];
     int gate_count;
-    struct gate gates[GATES_MAX];
+    struct trial_gate gates[GATES_MAX];
     struct outcome outcome; /* last, because most of it is unused capacity */
 };
 
 /* Sets the parts of the key that describe the environment: device, driver, NVRTC and method. */
-void trial_key_place(struct key *key, const struct device_info *device, const char *nvrtc);
+void trial_key_set_environment(struct key *key, const struct device_info *device, const char *nvrtc);
 
 void trial_request_release(struct trial_request *request);
 /* Sets the request's fields about its goal's champion. */
-void trial_request_face(struct trial_request *request, const struct trial_champion *champion);
+void trial_request_set_champion(struct trial_request *request, const struct trial_champion *champion);
 void trial_result_release(struct trial_result *result);
 
 /* Sets all fields to 0. */
 void trial_result_clear(struct trial_result *result);
 /* Initialises the result of a request, with no gates yet. */
-void trial_result_begin(struct trial_result *result, const struct trial_request *request);
+void trial_result_init(struct trial_result *result, const struct trial_request *request);
 /* Moves `from` to `to`, including what it owns; `to` must own nothing. */
 void trial_result_move(struct trial_result *to, struct trial_result *from);
 
 /* Appends a gate; beyond GATES_MAX it replaces the last one. */
-void trial_gate(struct trial_result *result, const char *name, bool passed, double seconds,
+void trial_add_gate(struct trial_result *result, const char *name, bool passed, double seconds,
                 const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* Ends the trial: sets the verdict and, if `reason` is not NULL, its reason. */
-void trial_end(struct trial_result *result, enum verdict verdict, const char *reason);
+void trial_set_verdict(struct trial_result *result, enum verdict verdict, const char *reason);
 
 #endif

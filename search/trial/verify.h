@@ -16,15 +16,15 @@
  * a GPU could still reach evotile's own kernels: a self-test after each trial computes a hash that
  * must equal the one from before the first trial (verify_self_test).
  */
-#ifndef EVOTILE_TRIAL_VERIFY_H
-#define EVOTILE_TRIAL_VERIFY_H
+#ifndef EVOTILE_EVALUATE_VERIFY_H
+#define EVOTILE_EVALUATE_VERIFY_H
 
 #include "trial/bound.h"
 #include "trial/buffers.h"
 
 struct verify_case {
     struct device *device;
-    struct judge *judge;
+    struct comparator *comparator;
     struct device_module *reference; /* the template's reference kernels */
     struct device_module *plain;     /* the template's plain kernels */
     const struct template *template; /* loaded for the cases that case_index refers to */
@@ -48,7 +48,7 @@ struct verify_input {
 };
 
 /* The largest errors over the outputs, and their bounds. */
-struct judgement {
+struct verify_result {
     struct errors errors, bound;
     bool inputs_read_only; /* the inputs were mapped read-only while the candidate ran */
 };
@@ -56,19 +56,19 @@ struct judgement {
 /* Fills inputs, runs the candidate, and compares. Returns 0 with a verdict (and its reason
    unless ok), -1 when the device or the template failed. */
 int verify_input(const struct verify_case *one, const struct verify_input *input,
-                 enum verdict *verdict, struct judgement *found, char reason[REASON_SIZE],
+                 enum verdict *verdict, struct verify_result *found, char reason[REASON_SIZE],
                  struct error *error);
 
 /* Returns whether a stress recipe applies to the genome in this case: it stays within the
    genome's declared input range. */
-bool verify_bears(const struct plan *plan, const struct template *template,
+bool verify_applies_to(const struct launch_plan *plan, const struct template *template,
                   const struct stress *stress);
 
 /* Computes a hash that depends on everything that verification uses: filling, reference, plain
    kernel, comparison and checksum. It is constant for a case, unless a candidate overwrote
    evotile's own kernels or their constants. `one` needs no module; its genome must be the same
    each time. */
-int verify_ourselves(const struct verify_case *one, uint64_t *answer, struct error *error);
+int verify_self_test(const struct verify_case *one, uint64_t *self_test_hash, struct error *error);
 
 /* Verifies after timing: checks the red zones and the inputs of every set, compares outputs with
    the reference, and then runs once more on new inputs in the same buffers, over the old

@@ -7,77 +7,77 @@
 
 /* NVML's clocks event reasons: hardware slowdown, software thermal slowdown, hardware thermal
    slowdown, hardware power brake. */
-static const int64_t throttled = 0x8 | 0x20 | 0x40 | 0x80;
+static const int64_t throttle_reasons = 0x8 | 0x20 | 0x40 | 0x80;
 
 /* A reading takes longer than a race's samples, and the driver updates its figures some ten
    times a second, so that a reading of at most this age counts as the beginning of the next
    block. */
-static const double fresh_s = 0.1;
+static const double reading_valid_s = 0.1;
 
-struct watch {
-    watch_read *read;
+struct clock_monitor {
+    clock_monitor_reader *read;
     void *context;
     struct nvml *nvml;
     struct nvml_gpu gpu;
     pid_t run;
-    bool fit; /* at the last reading, which also stands for the beginning of the next block */
+    bool was_unthrottled; /* at the last reading, which also stands for the beginning of the next block */
     double read_at_s;
     int readings;
     struct conditions conditions;
-    bool looked;
-    struct nvml_state last_look;
+    bool has_state;
+    struct nvml_state last_state;
 };
 
 static void read_nvml(void *context, struct nvml_state *state) {
-    const struct watch *watch = context;
-    nvml_read_changing(watch->nvml, &watch->gpu, state);
+    const struct clock_monitor *clock_monitor = context;
+    nvml_read_changing(clock_monitor->nvml, &clock_monitor->gpu, state);
 }
 
-struct watch *watch_over(watch_read *read, void *context) {
-    struct watch *watch = calloc(1, sizeof *watch);
-    if (watch == NULL)
+struct clock_monitor *clock_monitor_new_with_reader(clock_monitor_reader *read, void *context) {
+    struct clock_monitor *clock_monitor = calloc(1, sizeof *clock_monitor);
+    if (clock_monitor == NULL)
         BUG("out of memory");
-    watch->read = read;
-    watch->context = context;
-    return watch;
+    clock_monitor->read = read;
+    clock_monitor->context = context;
+    return clock_monitor;
 }
 
-struct watch *watch_new(const struct device_info *info, pid_t run) {
-    struct error unheard = {0};
-    struct nvml *nvml = info->predicts ? NULL : nvml_open(&unheard);
+struct clock_monitor *clock_monitor_new(const struct device_info *info, pid_t run) {
+    struct error ignored = {0};
+    struct nvml *nvml = info->predicts ? NULL : nvml_open(&ignored);
     if (nvml == NULL)
         return NULL;
-    struct watch *watch = watch_over(read_nvml, NULL);
-    watch->context = watch;
-    watch->nvml = nvml;
-    watch->run = run;
-    if (nvml_find(nvml, info->uuid, &watch->gpu))
-        return watch;
-    watch_free(watch);
+    struct clock_monitor *clock_monitor = clock_monitor_new_with_reader(read_nvml, NULL);
+    clock_monitor->context = clock_monitor;
+    clock_monitor->nvml = nvml;
+    clock_monitor->run = run;
+    if (nvml_find(nvml, info->uuid, &clock_monitor->gpu))
+        return clock_monitor;
+    clock_monitor_free(clock_monitor);
     return NULL;
 }
 
-void watch_free(struct watch *watch) {
-    if (watch == NULL)
+void clock_monitor_free(struct clock_monitor *clock_monitor) {
+    if (clock_monitor == NULL)
         return;
-    nvml_close(watch->nvml);
-    free(watch);
+    nvml_close(clock_monitor->nvml);
+    free(clock_monitor);
 }
 
-void watch_begin(struct watch *watch) {
-    if (watch == NULL)
+void clock_monitor_reset(struct clock_monitor *clock_monitor) {
+    if (clock_monitor == NULL)
         return;
-    watch->readings = 0;
-    watch->conditions = (struct conditions){0};
+    clock_monitor->readings = 0;
+    clock_monitor->conditions = (struct conditions){0};
 }
 
 /* Records a reading; returns whether the GPU was not throttled. */
-static bool note(struct watch *watch) {
+static bool record_reading(struct clock_monitor *clock_monitor) {
     struct nvml_state state = {.sm_mhz = -1, .memory_mhz = -1, .temperature_c = -1, .power_w = -1};
-    struct conditions *it = &watch->conditions;
-    watch->read(watch->context, &state);
+    struct conditions *it = &clock_monitor->conditions;
+    clock_monitor->read(clock_monitor->context, &state);
     int64_t slowdowns = state.slowdowns > 0 ? state.slowdowns : 0;
-    bool first = watch->readings++ == 0;
+    bool first = clock_monitor->readings++ == 0;
     it->sm_mhz_low = first || state.sm_mhz < it->sm_mhz_low ? state.sm_mhz : it->sm_mhz_low;
     it->sm_mhz_high = first || state.sm_mhz > it->sm_mhz_high ? state.sm_mhz : it->sm_mhz_high;
     it->memory_mhz = state.memory_mhz;
@@ -85,50 +85,50 @@ static bool note(struct watch *watch) {
         first || state.temperature_c > it->temperature_c ? state.temperature_c : it->temperature_c;
     it->power_w = first || state.power_w > it->power_w ? state.power_w : it->power_w;
     it->slowdowns |= slowdowns;
-    watch->read_at_s = clock_seconds();
-    return (slowdowns & throttled) == 0;
+    clock_monitor->read_at_s = clock_seconds();
+    return (slowdowns & throttle_reasons) == 0;
 }
 
-void watch_before(struct watch *watch) {
-    if (watch != NULL && clock_seconds() - watch->read_at_s > fresh_s)
-        watch->fit = note(watch);
+void clock_monitor_begin_block(struct clock_monitor *clock_monitor) {
+    if (clock_monitor != NULL && clock_seconds() - clock_monitor->read_at_s > reading_valid_s)
+        clock_monitor->was_unthrottled = record_reading(clock_monitor);
 }
 
-bool watch_after(struct watch *watch) {
-    if (watch == NULL)
+bool clock_monitor_end_block(struct clock_monitor *clock_monitor) {
+    if (clock_monitor == NULL)
         return true;
-    bool fit_before = watch->fit;
-    watch->fit = note(watch);
-    watch->conditions.discarded += !(watch->fit && fit_before);
-    return watch->fit && fit_before;
+    bool unthrottled_before = clock_monitor->was_unthrottled;
+    clock_monitor->was_unthrottled = record_reading(clock_monitor);
+    clock_monitor->conditions.discarded += !(clock_monitor->was_unthrottled && unthrottled_before);
+    return clock_monitor->was_unthrottled && unthrottled_before;
 }
 
-struct conditions watch_conditions(const struct watch *watch) {
-    return watch != NULL ? watch->conditions : (struct conditions){0};
+struct conditions clock_monitor_conditions(const struct clock_monitor *clock_monitor) {
+    return clock_monitor != NULL ? clock_monitor->conditions : (struct conditions){0};
 }
 
-bool watch_look(struct watch *watch, struct nvml_state *state) {
-    if (watch == NULL || watch->nvml == NULL)
+bool clock_monitor_read_state(struct clock_monitor *clock_monitor, struct nvml_state *state) {
+    if (clock_monitor == NULL || clock_monitor->nvml == NULL)
         return false;
-    if (watch->looked)
-        nvml_read_changing(watch->nvml, &watch->gpu, &watch->last_look);
+    if (clock_monitor->has_state)
+        nvml_read_changing(clock_monitor->nvml, &clock_monitor->gpu, &clock_monitor->last_state);
     else
-        nvml_read(watch->nvml, &watch->gpu, &watch->last_look);
-    watch->looked = true;
-    *state = watch->last_look;
+        nvml_read(clock_monitor->nvml, &clock_monitor->gpu, &clock_monitor->last_state);
+    clock_monitor->has_state = true;
+    *state = clock_monitor->last_state;
     return true;
 }
 
-int watch_others(const struct watch *watch) {
+int clock_monitor_other_processes(const struct clock_monitor *clock_monitor) {
     struct nvml_process processes[64];
-    if (watch == NULL || watch->nvml == NULL)
+    if (clock_monitor == NULL || clock_monitor->nvml == NULL)
         return 0;
-    int count = nvml_processes(watch->nvml, &watch->gpu, processes, 64);
-    int ours = 0;
+    int count = nvml_processes(clock_monitor->nvml, &clock_monitor->gpu, processes, 64);
+    int own_count = 0;
     for (int i = 0; i < count && i < 64; i++)
-        ours += (pid_t)processes[i].pid == watch->run ||
-                process_parent((pid_t)processes[i].pid) == watch->run;
+        own_count += (pid_t)processes[i].pid == clock_monitor->run ||
+                process_parent((pid_t)processes[i].pid) == clock_monitor->run;
     /* In a container our process may be listed under another number, or not at all. */
-    int others = count - (ours > 0 ? ours : 1);
+    int others = count - (own_count > 0 ? own_count : 1);
     return others > 0 ? others : 0;
 }

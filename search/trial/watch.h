@@ -15,40 +15,40 @@
  *
  * All functions accept NULL, for a device that cannot be monitored.
  */
-#ifndef EVOTILE_TRIAL_WATCH_H
-#define EVOTILE_TRIAL_WATCH_H
+#ifndef EVOTILE_EVALUATE_CLOCK_MONITOR_H
+#define EVOTILE_EVALUATE_CLOCK_MONITOR_H
 
 #include "device/device.h"
 #include "device/nvml.h"
 
 #include <sys/types.h>
 
-struct watch;
+struct clock_monitor;
 
 /* Returns NULL for a device that predicts and if NVML is not available. Processes that are `run`
    or its children count as the run's own. */
-struct watch *watch_new(const struct device_info *info, pid_t run);
+struct clock_monitor *clock_monitor_new(const struct device_info *info, pid_t run);
 /* The same with another source of readings. */
-typedef void watch_read(void *context, struct nvml_state *state);
-struct watch *watch_over(watch_read *read, void *context);
-void watch_free(struct watch *watch);
+typedef void clock_monitor_reader(void *context, struct nvml_state *state);
+struct clock_monitor *clock_monitor_new_with_reader(clock_monitor_reader *read, void *context);
+void clock_monitor_free(struct clock_monitor *clock_monitor);
 
 /* Clears the recorded conditions. If a block begins within 0.1 s of the last reading, that
    reading counts as its beginning; the reading at its end is always new. */
-void watch_begin(struct watch *watch);
-void watch_before(struct watch *watch);
+void clock_monitor_reset(struct clock_monitor *clock_monitor);
+void clock_monitor_begin_block(struct clock_monitor *clock_monitor);
 /* Returns false if the GPU was throttled before or after the block, which then counts as
    discarded. */
-bool watch_after(struct watch *watch);
+bool clock_monitor_end_block(struct clock_monitor *clock_monitor);
 /* The conditions recorded since clock_monitor_reset. */
-struct conditions watch_conditions(const struct watch *watch);
+struct conditions clock_monitor_conditions(const struct clock_monitor *clock_monitor);
 
 /* Reads the GPU's current state for display: all that NVML reports; limits and memory only on
    the first call. Returns false if the GPU cannot be read. */
-bool watch_look(struct watch *watch, struct nvml_state *state);
+bool clock_monitor_read_state(struct clock_monitor *clock_monitor, struct nvml_state *state);
 
 /* Number of processes that compute on the GPU and are neither the run nor its children; 0 if
    unknown. */
-int watch_others(const struct watch *watch);
+int clock_monitor_other_processes(const struct clock_monitor *clock_monitor);
 
 #endif

@@ -8,66 +8,66 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOOL_WORDS_MAX = 32, LEAVE_S = 30 };
+enum { TOOL_WORDS_MAX = 32, EXIT_GRACE_S = 30 };
 
-enum heard { HEARD, HEARD_END, HEARD_NOTHING };
+enum message_status { MESSAGE_RECEIVED, MESSAGE_END_OF_FILE, MESSAGE_DEADLINE };
 
 /* Waits for the worker's next message. Skips lines that are not messages: the tool prints on the
    same stream. */
-static enum heard hear(struct process *child, double deadline, struct wire_message *message) {
+static enum message_status read_message(struct process *child, double deadline, struct protocol_message *message) {
     struct error ignored;
     for (;;) {
-        char *line = child->buffer != NULL ? process_line(child) : NULL;
+        char *line = child->buffer != NULL ? process_next_line(child) : NULL;
         struct pollfd polled = {.fd = child->from, .events = POLLIN};
         double left_s = deadline - clock_seconds();
-        if (line != NULL && wire_read(line, message, &ignored) == 0)
-            return HEARD;
+        if (line != NULL && protocol_read(line, message, &ignored) == 0)
+            return MESSAGE_RECEIVED;
         if (line != NULL)
             continue;
         if (child->ended)
-            return HEARD_END;
+            return MESSAGE_END_OF_FILE;
         if (left_s <= 0)
-            return HEARD_NOTHING;
+            return MESSAGE_DEADLINE;
         poll(&polled, 1, left_s < 0.1 ? 10 : 100);
-        process_fill(child);
+        process_read_output(child);
     }
 }
 
 /* Exchanges messages with the worker: reads its device, sends the request, reads the result.
    Returns false if it did not finish in time. */
-static bool talk(struct process *child, const struct trial_request *request, double deadline,
+static bool exchange_messages(struct process *child, const struct trial_request *request, double deadline,
                  char *problem) {
-    struct wire_message message;
-    enum heard heard = hear(child, deadline, &message);
-    if (heard != HEARD) {
-        snprintf(problem, WATCHED_PROBLEM_SIZE, "the worker did not start under the tool");
-        return heard == HEARD_END;
+    struct protocol_message message;
+    enum message_status message_status = read_message(child, deadline, &message);
+    if (message_status != MESSAGE_RECEIVED) {
+        snprintf(problem, TOOL_PROBLEM_SIZE, "the worker did not start under the tool");
+        return message_status == MESSAGE_END_OF_FILE;
     }
-    if (message.kind == WIRE_FAILURE) {
-        snprintf(problem, WATCHED_PROBLEM_SIZE, "%.200s", message.failure.text);
+    if (message.kind == PROTOCOL_FAILURE) {
+        snprintf(problem, TOOL_PROBLEM_SIZE, "%.200s", message.failure.text);
         return true;
     }
-    char *line = wire_print_request(request);
+    char *line = protocol_print_request(request);
     process_send(child, line);
     free(line);
-    heard = hear(child, deadline, &message);
-    if (heard != HEARD) {
-        snprintf(problem, WATCHED_PROBLEM_SIZE, "the worker ended without a result");
-        return heard == HEARD_END;
+    message_status = read_message(child, deadline, &message);
+    if (message_status != MESSAGE_RECEIVED) {
+        snprintf(problem, TOOL_PROBLEM_SIZE, "the worker ended without a result");
+        return message_status == MESSAGE_END_OF_FILE;
     }
-    if (message.kind == WIRE_FAILURE)
-        snprintf(problem, WATCHED_PROBLEM_SIZE, "%.200s", message.failure.text);
-    else if (message.kind == WIRE_RESULT && message.result.outcome.verdict != VERDICT_OK)
-        snprintf(problem, WATCHED_PROBLEM_SIZE, "%s: %.180s",
+    if (message.kind == PROTOCOL_FAILURE)
+        snprintf(problem, TOOL_PROBLEM_SIZE, "%.200s", message.failure.text);
+    else if (message.kind == PROTOCOL_RESULT && message.result.outcome.verdict != VERDICT_OK)
+        snprintf(problem, TOOL_PROBLEM_SIZE, "%s: %.180s",
                  verdict_name(message.result.outcome.verdict), message.result.outcome.reason);
     trial_request_release(&message.request);
     trial_result_release(&message.result);
     return true;
 }
 
-int watched_run(const struct watched_worker *worker, const struct trial_request *request,
-                char problem[WATCHED_PROBLEM_SIZE], struct error *error) {
-    const char *const ours[] = {worker->program,
+int tool_runner_run(const struct tool_runner *worker, const struct trial_request *request,
+                char problem[TOOL_PROBLEM_SIZE], struct error *error) {
+    const char *const worker_arguments[] = {worker->program,
                                 "worker",
                                 "--watched",
                                 "--role",
@@ -79,26 +79,26 @@ int watched_run(const struct watched_worker *worker, const struct trial_request 
                                 "--device",
                                 worker->device,
                                 NULL};
-    const char *argv[TOOL_WORDS_MAX + sizeof ours / sizeof *ours];
-    struct trial_request watched = *request;
+    const char *argv[TOOL_WORDS_MAX + sizeof worker_arguments / sizeof *worker_arguments];
+    struct trial_request tool_request = *request;
     struct process child;
     int count = 0;
     problem[0] = '\0';
-    watched.watched = true;
+    tool_request.under_tool = true;
     for (int i = 0; worker->tool[i] != NULL; i++) {
         if (count == TOOL_WORDS_MAX)
             BUG("a tool with more than %d words", TOOL_WORDS_MAX);
         argv[count++] = worker->tool[i];
     }
-    memcpy(argv + count, ours, sizeof ours);
+    memcpy(argv + count, worker_arguments, sizeof worker_arguments);
     if (process_start(&child, argv, error) < 0)
         return -1;
-    if (talk(&child, &watched, clock_seconds() + worker->limit_s, problem)) {
-        process_stop(&child, LEAVE_S, NULL, 0); /* the tool writes its report when the worker has
+    if (exchange_messages(&child, &tool_request, clock_seconds() + worker->limit_s, problem)) {
+        process_stop(&child, EXIT_GRACE_S, NULL, 0); /* the tool writes its report when the worker has
                                                    exited */
         return 0;
     }
     process_stop(&child, 0, NULL, 0);
-    snprintf(problem, WATCHED_PROBLEM_SIZE, "not finished after %g s", worker->limit_s);
+    snprintf(problem, TOOL_PROBLEM_SIZE, "not finished after %g s", worker->limit_s);
     return 1;
 }

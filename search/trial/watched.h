@@ -12,14 +12,14 @@
  *
  * Blocks until tool and worker have ended, at most for the limit.
  */
-#ifndef EVOTILE_TRIAL_WATCHED_H
-#define EVOTILE_TRIAL_WATCHED_H
+#ifndef EVOTILE_POOL_TOOL_RUNNER_H
+#define EVOTILE_POOL_TOOL_RUNNER_H
 
 #include "trial/trial.h"
 
-enum { WATCHED_PROBLEM_SIZE = 256 };
+enum { TOOL_PROBLEM_SIZE = 256 };
 
-struct watched_worker {
+struct tool_runner {
     const char *const *tool; /* its path and arguments, at most 32, NULL-terminated; the worker's
                                 command line follows */
     const char *program, *config_path, *template_folder, *device; /* as in local_pool_settings */
@@ -29,7 +29,7 @@ struct watched_worker {
 /* Returns 0 when tool and worker have ended; 1 when they exceeded the limit and were killed; -1
    when nothing could be started. `problem` says why after 1 or when the candidate failed; else
    it is empty. The request's strings stay the caller's. */
-int watched_run(const struct watched_worker *worker, const struct trial_request *request,
-                char problem[WATCHED_PROBLEM_SIZE], struct error *error);
+int tool_runner_run(const struct tool_runner *worker, const struct trial_request *request,
+                char problem[TOOL_PROBLEM_SIZE], struct error *error);
 
 #endif

@@ -13,16 +13,16 @@
 
 enum field_kind { FIELD_INT, FIELD_INT64, FIELD_DOUBLE, FIELD_BOOL, FIELD_TEXT };
 
-struct field {
+struct protocol_field {
     const char *name;
     enum field_kind kind;
     size_t offset, size;
 };
 
-#define FIELD(type, kind, member)                                                                  \
-    { #member, kind, offsetof(struct type, member), sizeof(((struct type *)0)->member) }
+#define FIELD(type, kind, required_member)                                                                  \
+    { #required_member, kind, offsetof(struct type, required_member), sizeof(((struct type *)0)->required_member) }
 
-static const struct field device_fields[] = {
+static const struct protocol_field device_fields[] = {
     FIELD(device_info, FIELD_TEXT, spec),
     FIELD(device_info, FIELD_TEXT, name),
     FIELD(device_info, FIELD_TEXT, uuid),
@@ -48,7 +48,7 @@ static const struct field device_fields[] = {
     FIELD(device_info, FIELD_DOUBLE, duel_margin),
     {0},
 };
-static const struct field outcome_fields[] = {
+static const struct protocol_field outcome_fields[] = {
     FIELD(outcome, FIELD_TEXT, reason),
     FIELD(outcome, FIELD_BOOL, predicted),
     FIELD(outcome, FIELD_BOOL, raced),
@@ -78,7 +78,7 @@ static const struct field outcome_fields[] = {
     FIELD(outcome, FIELD_INT, conditions.discarded),
     {0},
 };
-static const struct field case_fields[] = {
+static const struct protocol_field case_fields[] = {
     FIELD(case_outcome, FIELD_DOUBLE, errors.relative_l2),
     FIELD(case_outcome, FIELD_DOUBLE, errors.row_relative_l2),
     FIELD(case_outcome, FIELD_DOUBLE, errors.max_absolute),
@@ -97,22 +97,22 @@ static const struct field case_fields[] = {
     FIELD(case_outcome, FIELD_DOUBLE, ceiling),
     {0},
 };
-static const struct field gate_fields[] = {
-    FIELD(gate, FIELD_TEXT, name),
-    FIELD(gate, FIELD_BOOL, passed),
-    FIELD(gate, FIELD_DOUBLE, seconds),
-    FIELD(gate, FIELD_TEXT, text),
+static const struct protocol_field gate_fields[] = {
+    FIELD(trial_gate, FIELD_TEXT, name),
+    FIELD(trial_gate, FIELD_BOOL, passed),
+    FIELD(trial_gate, FIELD_DOUBLE, seconds),
+    FIELD(trial_gate, FIELD_TEXT, text),
     {0},
 };
-static const struct field bout_fields[] = {
-    FIELD(bout, FIELD_TEXT, against),
-    FIELD(bout, FIELD_DOUBLE, ratio),
-    FIELD(bout, FIELD_DOUBLE, low),
-    FIELD(bout, FIELD_DOUBLE, high),
-    FIELD(bout, FIELD_DOUBLE, p50_us),
-    FIELD(bout, FIELD_DOUBLE, p90_us),
-    FIELD(bout, FIELD_DOUBLE, rival_p50_us),
-    FIELD(bout, FIELD_DOUBLE, rival_p90_us),
+static const struct protocol_field case_result_fields[] = {
+    FIELD(case_result, FIELD_TEXT, against),
+    FIELD(case_result, FIELD_DOUBLE, ratio),
+    FIELD(case_result, FIELD_DOUBLE, low),
+    FIELD(case_result, FIELD_DOUBLE, high),
+    FIELD(case_result, FIELD_DOUBLE, p50_us),
+    FIELD(case_result, FIELD_DOUBLE, p90_us),
+    FIELD(case_result, FIELD_DOUBLE, rival_p50_us),
+    FIELD(case_result, FIELD_DOUBLE, rival_p90_us),
     {0},
 };
 
@@ -124,15 +124,15 @@ static void add_int64(cJSON *object, const char *name, int64_t value) {
 
 /* cJSON may round a number when it prints it; this prints one that reads back exactly.
    Non-finite values become null. */
-static cJSON *number(double value) {
+static cJSON *number_item(double value) {
     char digits[32];
     snprintf(digits, sizeof digits, "%.17g", value);
     return isfinite(value) ? cJSON_CreateRaw(digits) : cJSON_CreateNull();
 }
 
-static cJSON *print_fields(const struct field *fields, const void *from) {
+static cJSON *print_fields(const struct protocol_field *fields, const void *from) {
     cJSON *object = cJSON_CreateObject();
-    for (const struct field *field = fields; field->name != NULL; field++) {
+    for (const struct protocol_field *field = fields; field->name != NULL; field++) {
         const void *at = (const char *)from + field->offset;
         switch (field->kind) {
         case FIELD_INT:
@@ -142,7 +142,7 @@ static cJSON *print_fields(const struct field *fields, const void *from) {
             add_int64(object, field->name, *(const int64_t *)at);
             break;
         case FIELD_DOUBLE:
-            cJSON_AddItemToObject(object, field->name, number(*(const double *)at));
+            cJSON_AddItemToObject(object, field->name, number_item(*(const double *)at));
             break;
         case FIELD_BOOL:
             cJSON_AddBoolToObject(object, field->name, *(const bool *)at);
@@ -156,21 +156,21 @@ static cJSON *print_fields(const struct field *fields, const void *from) {
 }
 
 /* Readers clear `ok` if a required member is missing or has the wrong type. */
-static const cJSON *member(const cJSON *object, const char *name, bool *ok) {
+static const cJSON *required_member(const cJSON *object, const char *name, bool *ok) {
     const cJSON *found = cJSON_GetObjectItemCaseSensitive(object, name);
     *ok = *ok && found != NULL;
     return found;
 }
 
-static const cJSON *array(const cJSON *object, const char *name, int least, int most, bool *ok) {
-    const cJSON *found = member(object, name, ok);
+static const cJSON *required_array(const cJSON *object, const char *name, int minimum, int maximum, bool *ok) {
+    const cJSON *found = required_member(object, name, ok);
     int count = cJSON_GetArraySize(found);
-    *ok = *ok && cJSON_IsArray(found) && count >= least && count <= most;
+    *ok = *ok && cJSON_IsArray(found) && count >= minimum && count <= maximum;
     return *ok ? found : NULL;
 }
 
 static int64_t read_int64(const cJSON *object, const char *name, bool *ok) {
-    const cJSON *found = member(object, name, ok);
+    const cJSON *found = required_member(object, name, ok);
     const char *digits = cJSON_IsString(found) ? found->valuestring : "";
     char *end;
     errno = 0;
@@ -179,32 +179,32 @@ static int64_t read_int64(const cJSON *object, const char *name, bool *ok) {
     return *ok ? value : 0;
 }
 
-static int read_int(const cJSON *object, const char *name, int least, int most, bool *ok) {
-    const cJSON *found = member(object, name, ok);
-    *ok = *ok && cJSON_IsNumber(found) && found->valuedouble >= least &&
-          found->valuedouble <= most && found->valuedouble == found->valueint;
-    return *ok ? found->valueint : least;
+static int read_int(const cJSON *object, const char *name, int minimum, int maximum, bool *ok) {
+    const cJSON *found = required_member(object, name, ok);
+    *ok = *ok && cJSON_IsNumber(found) && found->valuedouble >= minimum &&
+          found->valuedouble <= maximum && found->valuedouble == found->valueint;
+    return *ok ? found->valueint : minimum;
 }
 
-static double double_of(const cJSON *value, bool *ok) {
+static double read_double(const cJSON *value, bool *ok) {
     *ok = *ok && (cJSON_IsNull(value) || (cJSON_IsNumber(value) && isfinite(value->valuedouble)));
     return *ok && cJSON_IsNumber(value) ? value->valuedouble : 0.0;
 }
 
 static bool read_bool(const cJSON *object, const char *name, bool *ok) {
-    const cJSON *found = member(object, name, ok);
+    const cJSON *found = required_member(object, name, ok);
     *ok = *ok && cJSON_IsBool(found);
     return cJSON_IsTrue(found);
 }
 
 static void read_text(const cJSON *object, const char *name, char *to, size_t size, bool *ok) {
-    const cJSON *found = member(object, name, ok);
+    const cJSON *found = required_member(object, name, ok);
     *ok = *ok && cJSON_IsString(found);
     snprintf(to, size, "%s", *ok ? found->valuestring : "");
 }
 
-static void read_fields(const struct field *fields, const cJSON *object, void *to, bool *ok) {
-    for (const struct field *field = fields; field->name != NULL; field++) {
+static void read_fields(const struct protocol_field *fields, const cJSON *object, void *to, bool *ok) {
+    for (const struct protocol_field *field = fields; field->name != NULL; field++) {
         void *at = (char *)to + field->offset;
         switch (field->kind) {
         case FIELD_INT:
@@ -214,7 +214,7 @@ static void read_fields(const struct field *fields, const cJSON *object, void *t
             *(int64_t *)at = read_int64(object, field->name, ok);
             break;
         case FIELD_DOUBLE:
-            *(double *)at = double_of(member(object, field->name, ok), ok);
+            *(double *)at = read_double(required_member(object, field->name, ok), ok);
             break;
         case FIELD_BOOL:
             *(bool *)at = read_bool(object, field->name, ok);
@@ -238,7 +238,7 @@ static void add_genome(cJSON *object, const struct genome *genome) {
 }
 
 static void read_genome(const cJSON *object, struct genome *genome, bool *ok) {
-    const cJSON *found = member(object, "genome", ok);
+    const cJSON *found = required_member(object, "genome", ok);
     const char *digits = cJSON_IsString(found) ? found->valuestring : "";
     *genome = (struct genome){0};
     *ok = *ok && strlen(digits) == 2 * GENES_MAX &&
@@ -252,11 +252,11 @@ static void read_genome(const cJSON *object, struct genome *genome, bool *ok) {
 /* ---- messages ---- */
 
 static const char *const kind_names[] = {
-    [WIRE_REQUEST] = "request",   [WIRE_RESULT] = "result",   [WIRE_DEVICE] = "device",
-    [WIRE_CHAMPION] = "champion", [WIRE_FAILURE] = "failure",
+    [PROTOCOL_REQUEST] = "request",   [PROTOCOL_RESULT] = "result",   [PROTOCOL_DEVICE] = "device",
+    [PROTOCOL_CHAMPION] = "champion", [PROTOCOL_FAILURE] = "failure",
 };
 
-static char *finish(cJSON *object, enum wire_kind kind) {
+static char *print_message(cJSON *object, enum protocol_message_kind kind) {
     cJSON_AddStringToObject(object, "kind", kind_names[kind]);
     char *line = cJSON_PrintUnformatted(object);
     cJSON_Delete(object);
@@ -282,28 +282,28 @@ static void add_text_or_null(cJSON *object, const char *name, const char *text) 
                           text != NULL ? cJSON_CreateString(text) : cJSON_CreateNull());
 }
 
-static void add_baseline(cJSON *object, const struct trial_rival *rival) {
+static void add_baseline(cJSON *object, const struct trial_opponent *opponent) {
     cJSON *to = cJSON_AddObjectToObject(object, "baseline");
     cJSON *words = cJSON_AddArrayToObject(to, "words");
-    for (int i = 0; i < rival->baseline.count; i++)
-        cJSON_AddItemToArray(words, cJSON_CreateString(rival->baseline.words[i]));
-    cJSON_AddItemToObject(to, "limit_s", number(rival->baseline.limit_s));
-    add_text_or_null(to, "implementation", rival->implementation);
+    for (int i = 0; i < opponent->baseline.count; i++)
+        cJSON_AddItemToArray(words, cJSON_CreateString(opponent->baseline.words[i]));
+    cJSON_AddItemToObject(to, "limit_s", number_item(opponent->baseline.limit_s));
+    add_text_or_null(to, "implementation", opponent->implementation);
 }
 
-static void add_rival(cJSON *object, const struct trial_rival *rival) {
+static void add_opponent(cJSON *object, const struct trial_opponent *opponent) {
     cJSON *to = cJSON_AddObjectToObject(object, "rival");
-    if (rival->baseline.count > 0)
-        add_baseline(to, rival);
-    add_int64(to, "trial", rival->trial);
-    cJSON_AddNumberToObject(to, "goal", rival->goal);
-    add_genome(to, &rival->genome);
-    add_text_or_null(to, "config", rival->config);
-    add_text_or_null(to, "template", rival->template_folder);
-    add_sources(to, rival->sources);
+    if (opponent->baseline.count > 0)
+        add_baseline(to, opponent);
+    add_int64(to, "trial", opponent->trial);
+    cJSON_AddNumberToObject(to, "goal", opponent->goal);
+    add_genome(to, &opponent->genome);
+    add_text_or_null(to, "config", opponent->config);
+    add_text_or_null(to, "template", opponent->template_folder);
+    add_sources(to, opponent->sources);
 }
 
-char *wire_print_request(const struct trial_request *request) {
+char *protocol_print_request(const struct trial_request *request) {
     cJSON *object = cJSON_CreateObject();
     add_int64(object, "number", request->number);
     add_int64(object, "seed", (int64_t)request->seed);
@@ -311,15 +311,15 @@ char *wire_print_request(const struct trial_request *request) {
     add_genome(object, &request->genome);
     cJSON_AddBoolToObject(object, "full", request->full);
     cJSON_AddBoolToObject(object, "promote", request->promote);
-    cJSON_AddBoolToObject(object, "watched", request->watched);
+    cJSON_AddBoolToObject(object, "watched", request->under_tool);
     cJSON_AddBoolToObject(object, "profiled", request->profiled);
-    cJSON_AddItemToObject(object, "champion_us", number(request->champion_us));
-    cJSON_AddItemToObject(object, "unraised_us", number(request->unraised_us));
+    cJSON_AddItemToObject(object, "champion_us", number_item(request->champion_us));
+    cJSON_AddItemToObject(object, "unraised_us", number_item(request->within_default_smem_us));
     cJSON_AddNumberToObject(object, "duel_blocks", request->duel_blocks);
     add_sources(object, request->sources);
-    if (request->rival.present)
-        add_rival(object, &request->rival);
-    return finish(object, WIRE_REQUEST);
+    if (request->opponent.present)
+        add_opponent(object, &request->opponent);
+    return print_message(object, PROTOCOL_REQUEST);
 }
 
 static void read_text_or_null(const cJSON *found, char **text, bool *ok) {
@@ -329,59 +329,59 @@ static void read_text_or_null(const cJSON *found, char **text, bool *ok) {
 }
 
 static void read_sources(const cJSON *object, char *sources[CASES_MAX], bool *ok) {
-    const cJSON *list = array(object, "sources", 0, CASES_MAX, ok);
+    const cJSON *list = required_array(object, "sources", 0, CASES_MAX, ok);
     const cJSON *source;
     cJSON_ArrayForEach(source, list) read_text_or_null(source, sources++, ok);
 }
 
-static void read_baseline(const cJSON *object, struct trial_rival *rival, bool *ok) {
-    struct baseline_command *command = &rival->baseline;
-    const cJSON *words = array(object, "words", 1, COMMAND_WORDS_MAX, ok);
+static void read_baseline(const cJSON *object, struct trial_opponent *opponent, bool *ok) {
+    struct baseline_command *command = &opponent->baseline;
+    const cJSON *words = required_array(object, "words", 1, COMMAND_WORDS_MAX, ok);
     const cJSON *word;
-    command->limit_s = double_of(member(object, "limit_s", ok), ok);
+    command->limit_s = read_double(required_member(object, "limit_s", ok), ok);
     cJSON_ArrayForEach(word, words) {
         *ok = *ok && cJSON_IsString(word);
         if (*ok)
             read_text_or_null(word, &command->words[command->count++], ok);
     }
-    read_text_or_null(member(object, "implementation", ok), &rival->implementation, ok);
+    read_text_or_null(required_member(object, "implementation", ok), &opponent->implementation, ok);
 }
 
-static void read_rival(const cJSON *object, struct trial_rival *rival, bool *ok) {
+static void read_opponent(const cJSON *object, struct trial_opponent *opponent, bool *ok) {
     const cJSON *baseline = cJSON_GetObjectItemCaseSensitive(object, "baseline");
-    rival->present = true;
+    opponent->present = true;
     if (baseline != NULL)
-        read_baseline(baseline, rival, ok);
-    rival->trial = read_int64(object, "trial", ok);
-    rival->goal = read_int(object, "goal", 0, CASES_MAX - 1, ok);
-    read_genome(object, &rival->genome, ok);
-    read_text_or_null(member(object, "config", ok), &rival->config, ok);
-    read_text_or_null(member(object, "template", ok), &rival->template_folder, ok);
-    read_sources(object, rival->sources, ok);
+        read_baseline(baseline, opponent, ok);
+    opponent->trial = read_int64(object, "trial", ok);
+    opponent->goal = read_int(object, "goal", 0, CASES_MAX - 1, ok);
+    read_genome(object, &opponent->genome, ok);
+    read_text_or_null(required_member(object, "config", ok), &opponent->config, ok);
+    read_text_or_null(required_member(object, "template", ok), &opponent->template_folder, ok);
+    read_sources(object, opponent->sources, ok);
 }
 
 static void read_request(const cJSON *object, struct trial_request *request, bool *ok) {
-    const cJSON *rival = cJSON_GetObjectItemCaseSensitive(object, "rival");
+    const cJSON *opponent = cJSON_GetObjectItemCaseSensitive(object, "rival");
     request->number = read_int64(object, "number", ok);
     request->seed = (uint64_t)read_int64(object, "seed", ok);
     request->goal = read_int(object, "goal", 0, CASES_MAX - 1, ok);
     read_genome(object, &request->genome, ok);
     request->full = read_bool(object, "full", ok);
     request->promote = read_bool(object, "promote", ok);
-    request->watched = read_bool(object, "watched", ok);
+    request->under_tool = read_bool(object, "watched", ok);
     request->profiled = read_bool(object, "profiled", ok);
-    request->champion_us = double_of(member(object, "champion_us", ok), ok);
-    request->unraised_us = double_of(member(object, "unraised_us", ok), ok);
+    request->champion_us = read_double(required_member(object, "champion_us", ok), ok);
+    request->within_default_smem_us = read_double(required_member(object, "unraised_us", ok), ok);
     request->duel_blocks = read_int(object, "duel_blocks", 0, INT32_MAX, ok);
     read_sources(object, request->sources, ok);
-    if (rival != NULL)
-        read_rival(rival, &request->rival, ok);
+    if (opponent != NULL)
+        read_opponent(opponent, &request->opponent, ok);
 }
 
 static void add_samples(cJSON *object, const char *name, const struct latency *latency) {
     cJSON *samples = cJSON_AddArrayToObject(object, name);
     for (int i = 0; i < latency->sample_count; i++)
-        cJSON_AddItemToArray(samples, number(latency->samples_us[i]));
+        cJSON_AddItemToArray(samples, number_item(latency->samples_us[i]));
 }
 
 static void add_key(cJSON *object, const char *name, const struct key *key) {
@@ -390,7 +390,7 @@ static void add_key(cJSON *object, const char *name, const struct key *key) {
         cJSON_AddStringToObject(parts, key_part_name(part), key->parts[part]);
 }
 
-char *wire_print_result(const struct trial_result *result) {
+char *protocol_print_result(const struct trial_result *result) {
     const struct outcome *outcome = &result->outcome;
     cJSON *object = cJSON_CreateObject();
     add_int64(object, "number", result->number);
@@ -410,22 +410,22 @@ char *wire_print_result(const struct trial_result *result) {
     for (int g = 0; g < result->gate_count; g++)
         cJSON_AddItemToArray(gates, print_fields(gate_fields, &result->gates[g]));
     cJSON_AddStringToObject(object, "baseline", result->baseline);
-    cJSON *bouts = cJSON_AddArrayToObject(object, "bouts");
-    for (int b = 0; b < result->bout_count; b++)
-        cJSON_AddItemToArray(bouts, print_fields(bout_fields, &result->bouts[b]));
-    add_int64(object, "rival", result->rival);
+    cJSON *case_results = cJSON_AddArrayToObject(object, "bouts");
+    for (int b = 0; b < result->case_result_count; b++)
+        cJSON_AddItemToArray(case_results, print_fields(case_result_fields, &result->case_results[b]));
+    add_int64(object, "rival", result->opponent);
     if (result->has_key)
         add_key(object, "key", &result->key);
-    if (result->rival_key.parts[0] != NULL)
-        add_key(object, "rival_key", &result->rival_key);
-    return finish(object, WIRE_RESULT);
+    if (result->opponent_key.parts[0] != NULL)
+        add_key(object, "rival_key", &result->opponent_key);
+    return print_message(object, PROTOCOL_RESULT);
 }
 
 static void read_samples(const cJSON *object, const char *name, struct latency *latency, bool *ok) {
-    const cJSON *samples = array(object, name, 0, SAMPLES_MAX, ok);
+    const cJSON *samples = required_array(object, name, 0, SAMPLES_MAX, ok);
     const cJSON *sample;
     cJSON_ArrayForEach(sample, samples) latency->samples_us[latency->sample_count++] =
-        double_of(sample, ok);
+        read_double(sample, ok);
 }
 
 static void read_case(const cJSON *object, struct case_outcome *outcome, bool *ok) {
@@ -436,7 +436,7 @@ static void read_case(const cJSON *object, struct case_outcome *outcome, bool *o
 
 static void read_key(const cJSON *object, struct key *key, bool *ok) {
     for (int part = 0; part < KEY_PART_COUNT; part++) {
-        const cJSON *text = member(object, key_part_name(part), ok);
+        const cJSON *text = required_member(object, key_part_name(part), ok);
         *ok = *ok && cJSON_IsString(text);
         if (*ok)
             key_set(key, part, text->valuestring);
@@ -445,7 +445,7 @@ static void read_key(const cJSON *object, struct key *key, bool *ok) {
 
 static void read_result(const cJSON *object, struct trial_result *result, bool *ok) {
     struct outcome *outcome = &result->outcome;
-    const cJSON *verdict = member(object, "verdict", ok);
+    const cJSON *verdict = required_member(object, "verdict", ok);
     const cJSON *item;
     result->number = read_int64(object, "number", ok);
     result->goal = read_int(object, "goal", 0, CASES_MAX - 1, ok);
@@ -454,13 +454,13 @@ static void read_result(const cJSON *object, struct trial_result *result, bool *
     int parsed = cJSON_IsString(verdict) ? verdict_parse(verdict->valuestring) : -1;
     *ok = *ok && parsed >= 0;
     outcome->verdict = parsed >= 0 ? (enum verdict)parsed : VERDICT_CRASHED;
-    read_fields(outcome_fields, member(object, "outcome", ok), outcome, ok);
+    read_fields(outcome_fields, required_member(object, "outcome", ok), outcome, ok);
     *ok = *ok && outcome->duel.result <= DUEL_UNDECIDED;
-    const cJSON *cases = array(object, "cases", 0, CASES_MAX, ok);
+    const cJSON *cases = required_array(object, "cases", 0, CASES_MAX, ok);
     *ok = *ok && cJSON_GetArraySize(cases) == outcome->case_count;
     outcome_set_cases(outcome, *ok ? outcome->case_count : 0);
-    const cJSON *gates = array(object, "gates", 0, GATES_MAX, ok);
-    const cJSON *bouts = array(object, "bouts", 0, CASES_MAX, ok);
+    const cJSON *gates = required_array(object, "gates", 0, GATES_MAX, ok);
+    const cJSON *case_results = required_array(object, "bouts", 0, CASES_MAX, ok);
     read_text(object, "baseline", result->baseline, sizeof result->baseline, ok);
     if (!*ok)
         return;
@@ -468,45 +468,45 @@ static void read_result(const cJSON *object, struct trial_result *result, bool *
     cJSON_ArrayForEach(item, cases) read_case(item, one++, ok);
     cJSON_ArrayForEach(item, gates)
         read_fields(gate_fields, item, &result->gates[result->gate_count++], ok);
-    cJSON_ArrayForEach(item, bouts)
-        read_fields(bout_fields, item, &result->bouts[result->bout_count++], ok);
+    cJSON_ArrayForEach(item, case_results)
+        read_fields(case_result_fields, item, &result->case_results[result->case_result_count++], ok);
     const cJSON *key = cJSON_GetObjectItemCaseSensitive(object, "key");
     result->has_key = key != NULL;
     if (result->has_key)
         read_key(key, &result->key, ok);
-    result->rival = read_int64(object, "rival", ok);
-    const cJSON *rival_key = cJSON_GetObjectItemCaseSensitive(object, "rival_key");
-    if (rival_key != NULL)
-        read_key(rival_key, &result->rival_key, ok);
+    result->opponent = read_int64(object, "rival", ok);
+    const cJSON *opponent_key = cJSON_GetObjectItemCaseSensitive(object, "rival_key");
+    if (opponent_key != NULL)
+        read_key(opponent_key, &result->opponent_key, ok);
 }
 
-char *wire_print_device(const struct device_info *device) {
-    return finish(print_fields(device_fields, device), WIRE_DEVICE);
+char *protocol_print_device(const struct device_info *device) {
+    return print_message(print_fields(device_fields, device), PROTOCOL_DEVICE);
 }
 
-char *wire_print_champion(const struct trial_champion *champion) {
+char *protocol_print_champion(const struct trial_champion *champion) {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddNumberToObject(object, "goal", champion->goal);
     add_int64(object, "trial", champion->trial);
     add_genome(object, &champion->genome);
-    cJSON_AddItemToObject(object, "score_us", number(champion->score_us));
-    cJSON_AddItemToObject(object, "unraised_us", number(champion->unraised_us));
-    return finish(object, WIRE_CHAMPION);
+    cJSON_AddItemToObject(object, "score_us", number_item(champion->score_us));
+    cJSON_AddItemToObject(object, "unraised_us", number_item(champion->within_default_smem_us));
+    return print_message(object, PROTOCOL_CHAMPION);
 }
 
 static void read_champion(const cJSON *object, struct trial_champion *champion, bool *ok) {
     champion->goal = read_int(object, "goal", 0, CASES_MAX - 1, ok);
     champion->trial = read_int64(object, "trial", ok);
     read_genome(object, &champion->genome, ok);
-    champion->score_us = double_of(member(object, "score_us", ok), ok);
-    champion->unraised_us = double_of(member(object, "unraised_us", ok), ok);
+    champion->score_us = read_double(required_member(object, "score_us", ok), ok);
+    champion->within_default_smem_us = read_double(required_member(object, "unraised_us", ok), ok);
 }
 
-char *wire_print_failure(const struct error *failure) {
+char *protocol_print_failure(const struct error *failure) {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "text", failure->text);
     cJSON_AddBoolToObject(object, "input", failure->kind == ERROR_INPUT);
-    return finish(object, WIRE_FAILURE);
+    return print_message(object, PROTOCOL_FAILURE);
 }
 
 static void read_failure(const cJSON *object, struct error *failure, bool *ok) {
@@ -514,34 +514,34 @@ static void read_failure(const cJSON *object, struct error *failure, bool *ok) {
     read_text(object, "text", failure->text, sizeof failure->text, ok);
 }
 
-int wire_read(const char *line, struct wire_message *message, struct error *error) {
+int protocol_read(const char *line, struct protocol_message *message, struct error *error) {
     bool ok = true;
     cJSON *object = cJSON_ParseWithOpts(line, NULL, true); /* trailing text is an error */
-    const cJSON *kind = member(object, "kind", &ok);
+    const cJSON *kind = required_member(object, "kind", &ok);
     int index = 0;
     message->request = (struct trial_request){0};
     trial_result_clear(&message->result);
     message->device = (struct device_info){0};
     message->champion = (struct trial_champion){0};
     message->failure = (struct error){0};
-    while (index <= WIRE_FAILURE &&
+    while (index <= PROTOCOL_FAILURE &&
            !(cJSON_IsString(kind) && strcmp(kind_names[index], kind->valuestring) == 0))
         index++;
-    message->kind = (enum wire_kind)index;
+    message->kind = (enum protocol_message_kind)index;
     switch (index) {
-    case WIRE_REQUEST:
+    case PROTOCOL_REQUEST:
         read_request(object, &message->request, &ok);
         break;
-    case WIRE_RESULT:
+    case PROTOCOL_RESULT:
         read_result(object, &message->result, &ok);
         break;
-    case WIRE_DEVICE:
+    case PROTOCOL_DEVICE:
         read_fields(device_fields, object, &message->device, &ok);
         break;
-    case WIRE_CHAMPION:
+    case PROTOCOL_CHAMPION:
         read_champion(object, &message->champion, &ok);
         break;
-    case WIRE_FAILURE:
+    case PROTOCOL_FAILURE:
         read_failure(object, &message->failure, &ok);
         break;
     default:

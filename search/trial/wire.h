@@ -8,25 +8,25 @@
  *         trial_request_release(&message.request);
  *     free(line);
  */
-#ifndef EVOTILE_TRIAL_WIRE_H
-#define EVOTILE_TRIAL_WIRE_H
+#ifndef EVOTILE_POOL_PROTOCOL_H
+#define EVOTILE_POOL_PROTOCOL_H
 
 #include "device/device.h"
 #include "trial/trial.h"
 
-char *wire_print_request(const struct trial_request *request);
-char *wire_print_result(const struct trial_result *result);
+char *protocol_print_request(const struct trial_request *request);
+char *protocol_print_result(const struct trial_result *result);
 /* The first message in each direction: the device that the worker has, or that it compiles for. */
-char *wire_print_device(const struct device_info *device);
+char *protocol_print_device(const struct device_info *device);
 /* A goal's current champion, which its trials are compared against. */
-char *wire_print_champion(const struct trial_champion *champion);
+char *protocol_print_champion(const struct trial_champion *champion);
 /* Sent by a worker that cannot continue: no GPU, or a template that does not load. */
-char *wire_print_failure(const struct error *failure);
+char *protocol_print_failure(const struct error *failure);
 
-enum wire_kind { WIRE_REQUEST, WIRE_RESULT, WIRE_DEVICE, WIRE_CHAMPION, WIRE_FAILURE };
+enum protocol_message_kind { PROTOCOL_REQUEST, PROTOCOL_RESULT, PROTOCOL_DEVICE, PROTOCOL_CHAMPION, PROTOCOL_FAILURE };
 
-struct wire_message {
-    enum wire_kind kind;
+struct protocol_message {
+    enum protocol_message_kind kind;
     struct trial_request request; /* released with trial_request_release */
     struct trial_result result;   /* released with trial_result_release */
     struct device_info device;
@@ -37,6 +37,6 @@ struct wire_message {
 /* Reads one line into `message`; the caller releases the member of its kind. Numbers are
    restored bit for bit, except that non-finite ones become 0. A damaged message is an error and
    leaves nothing to release. */
-int wire_read(const char *line, struct wire_message *message, struct error *error);
+int protocol_read(const char *line, struct protocol_message *message, struct error *error);
 
 #endif

@@ -100,7 +100,7 @@ static void cut_texts_are_told(void **state) {
         assert_int_equal(json_stream_member(stream, &first), JSON_MORE);
         assert_string_equal(json_stream_token(stream), "a");
         assert_int_equal(json_stream_scalar(stream, &kind), 0);
-        assert_int_equal(json_stream_member(stream, &first), JSON_CUT);
+        assert_int_equal(json_stream_member(stream, &first), JSON_TRUNCATED);
         assert_int_equal(error.kind, ERROR_NONE);
         json_stream_close(stream);
     }

@@ -134,7 +134,7 @@ static void errors_say_where(void **state) {
     assert_string_equal(error.text, "f.json:7: cases[2].S: must be a whole number");
     assert_int_equal(number, 77);
     char where[64];
-    json_where(&value, where, sizeof where);
+    json_location(&value, where, sizeof where);
     assert_string_equal(where, "f.json:7: cases[2].S");
     json_error(&root, &error, "here");
     assert_string_equal(error.text, "f.json:1: here");
@@ -243,10 +243,10 @@ static void unknown_keys_name_the_nearest(void **state) {
     static const char *const keys[] = {"template", "cases", "budget", NULL};
     struct json root = read_root("{ \"template\": 1,\n \"Budgt\": 2 }");
     struct error error = {0};
-    assert_int_equal(json_only(&root, keys, &error), -1);
+    assert_int_equal(json_check_keys(&root, keys, &error), -1);
     assert_string_equal(error.text, "f.json:2: Budgt: unknown key; did you mean \"budget\"?");
     struct json value;
-    assert_int_equal(json_need(&root, "cases", &value, &error), -1);
+    assert_int_equal(json_require(&root, "cases", &value, &error), -1);
     assert_string_equal(error.text, "f.json:1: the key \"cases\" is missing");
 }
 

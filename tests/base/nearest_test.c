@@ -26,13 +26,13 @@ static void finds_what_was_meant(void **state) {
                 {"", "S"},
                 {"BLOCK_X", "BLOCK_M"} /* ties go to the first */};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_string_equal(nearest(rows[i].word, names, 6), rows[i].meant);
+        assert_string_equal(spelling_nearest(rows[i].word, names, 6), rows[i].meant);
 }
 
 static void one_name_is_always_nearest(void **state) {
     (void)state;
     static const char *const names[] = {"only"};
-    assert_string_equal(nearest("nothing alike", names, 1), "only");
+    assert_string_equal(spelling_nearest("nothing alike", names, 1), "only");
 }
 
 static void long_words_are_compared_by_their_beginnings(void **state) {
@@ -43,7 +43,7 @@ static void long_words_are_compared_by_their_beginnings(void **state) {
     memset(name, 'a', sizeof name);
     word[499] = name[499] = '\0';
     const char *const names[] = {"b", name};
-    assert_string_equal(nearest(word, names, 2), name);
+    assert_string_equal(spelling_nearest(word, names, 2), name);
 }
 
 int main(void) {

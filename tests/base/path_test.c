@@ -234,11 +234,11 @@ static void this_machine(void **state) {
     (void)state;
     struct error error = {0};
     char folder[PATH_SIZE], program[PATH_SIZE];
-    assert_int_equal(path_own_folder(folder, &error), 0);
+    assert_int_equal(path_program_folder(folder, &error), 0);
     assert_int_equal(path_join(program, folder, "path_test", &error), 0);
     assert_true(path_exists(program));
-    assert_null(path_network("/proc"));
-    assert_null(path_network("/no/such/path"));
+    assert_null(path_network_filesystem("/proc"));
+    assert_null(path_network_filesystem("/no/such/path"));
 }
 
 int main(void) {

@@ -35,13 +35,13 @@ static int remove_it(void **state) {
 
 static void a_machine_without_groups_is_ours(void **state) {
     (void)state;
-    struct share share = share_read(root);
+    struct resource_limits share = resource_limits_read(root);
     assert_true(share.cores >= 1);
     assert_true(share.memory_bytes > 1 << 20);
     write_file("proc/self/cgroup", "0::/job\n");
     write_file("sys/fs/cgroup/job/cpu.max", "max 100000\n");
     write_file("sys/fs/cgroup/job/memory.max", "max\n");
-    struct share same = share_read(root);
+    struct resource_limits same = resource_limits_read(root);
     assert_int_equal(same.cores, share.cores);
     assert_true(same.memory_bytes == share.memory_bytes);
 }
@@ -54,7 +54,7 @@ static void the_tightest_group_above_holds(void **state) {
     write_file("sys/fs/cgroup/job/memory.max", "900000\n");
     write_file("sys/fs/cgroup/job/step/memory.max", "700000\n");
     write_file("sys/fs/cgroup/job/step/task/memory.max", "800000\n");
-    struct share share = share_read(root);
+    struct resource_limits share = resource_limits_read(root);
     assert_int_equal(share.cores, 1);
     assert_true(share.memory_bytes == 700000);
 }
@@ -65,14 +65,14 @@ static void version_1_has_a_tree_each(void **state) {
     write_file("sys/fs/cgroup/memory/batch/memory.limit_in_bytes", "600000\n");
     write_file("sys/fs/cgroup/cpu,cpuacct/batch/cpu.cfs_quota_us", "150000\n");
     write_file("sys/fs/cgroup/cpu,cpuacct/batch/cpu.cfs_period_us", "150000\n");
-    struct share share = share_read(root);
+    struct resource_limits share = resource_limits_read(root);
     assert_int_equal(share.cores, 1);
     assert_true(share.memory_bytes == 600000);
     write_file("sys/fs/cgroup/cpu,cpuacct/batch/cpu.cfs_quota_us", "-1\n");
     write_file("sys/fs/cgroup/memory/batch/memory.limit_in_bytes", "9223372036854771712\n");
-    share = share_read(root);
-    assert_int_equal(share.cores, share_read("/nowhere").cores);
-    assert_true(share.memory_bytes == share_read("/nowhere").memory_bytes);
+    share = resource_limits_read(root);
+    assert_int_equal(share.cores, resource_limits_read("/nowhere").cores);
+    assert_true(share.memory_bytes == resource_limits_read("/nowhere").memory_bytes);
 }
 
 /* A container sees the limits of its own group at the root. */
@@ -80,7 +80,7 @@ static void an_unseen_group_is_the_root(void **state) {
     (void)state;
     write_file("proc/self/cgroup", "0::/docker/0abe28\n");
     write_file("sys/fs/cgroup/memory.max", "500000\n");
-    assert_true(share_read(root).memory_bytes == 500000);
+    assert_true(resource_limits_read(root).memory_bytes == 500000);
 }
 
 int main(void) {

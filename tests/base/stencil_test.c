@@ -11,20 +11,20 @@
 
 #include "base/random.h"
 
-static char *filled(const char *stencil, const char *json, stencil_escape *escape) {
+static char *filled(const char *stencil, const char *json, mustache_escape *escape) {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     cJSON *values = cJSON_Parse(json);
     assert_non_null(values);
-    stencil_fill(stencil, values, escape, out);
+    mustache_render(stencil, values, escape, out);
     fclose(out);
     cJSON_Delete(values);
     return text;
 }
 
 static void expect(const char *stencil, const char *json, const char *expected) {
-    char *text = filled(stencil, json, stencil_html);
+    char *text = filled(stencil, json, mustache_escape_html);
     assert_string_equal(text, expected);
     free(text);
 }
@@ -86,7 +86,7 @@ static void any_text_survives_html(void **state) {
         }
         given[length] = wanted[length] = '\0';
         FILE *out = open_memstream(&html, &size);
-        stencil_html(given, out);
+        mustache_escape_html(given, out);
         fclose(out);
         assert_null(strpbrk(html, "<>\"'"));
         unescape(html, seen);
@@ -97,7 +97,7 @@ static void any_text_survives_html(void **state) {
 
 static void markdown_keeps_cells_apart(void **state) {
     (void)state;
-    char *text = filled("{{x}}", "{\"x\": \"a|b`c*d<e>\\\\[f]_g\\n\"}", stencil_markdown);
+    char *text = filled("{{x}}", "{\"x\": \"a|b`c*d<e>\\\\[f]_g\\n\"}", mustache_escape_markdown);
     assert_string_equal(text, "a\\|b\\`c\\*d\\<e>\\\\\\[f\\]_g ");
     free(text);
 }

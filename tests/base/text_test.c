@@ -13,12 +13,12 @@
 #include <string.h>
 
 static void test_wrap(void **state) {
-    struct text text = {0};
+    struct strbuf text = {0};
     char words[1024] = "";
     (void)state;
     for (int i = 0; i < 40; i++)
         sprintf(words + strlen(words), "GENE_%d=%d,", i, i * i);
-    text_wrap(&text, " * ", words);
+    strbuf_add_wrapped(&text, " * ", words);
     char *joined = calloc(1, text.used + 1);
     for (char *line = strtok(text.bytes, "\n"); line != NULL; line = strtok(NULL, "\n")) {
         assert_true(strlen(line) <= 100);
@@ -27,42 +27,42 @@ static void test_wrap(void **state) {
     }
     assert_string_equal(joined, words);
     free(joined);
-    text_release(&text);
+    strbuf_release(&text);
 }
 
 /* A word longer than a line is not broken; line ends in the text are kept. */
 static void test_wrap_long(void **state) {
-    struct text text = {0};
+    struct strbuf text = {0};
     char word[150];
     (void)state;
     memset(word, 'x', sizeof word - 1);
     word[sizeof word - 1] = '\0';
-    text_wrap(&text, "// ", word);
+    strbuf_add_wrapped(&text, "// ", word);
     assert_int_equal(text.used, 3 + sizeof word - 1 + 1);
-    text_release(&text);
-    text_wrap(&text, "// ", "one\ntwo three");
+    strbuf_release(&text);
+    strbuf_add_wrapped(&text, "// ", "one\ntwo three");
     assert_string_equal(text.bytes, "// one\n// two three\n");
-    text_release(&text);
+    strbuf_release(&text);
 }
 
 /* No text ends a comment or a string early. */
 static void test_escapes(void **state) {
-    struct text text = {0};
+    struct strbuf text = {0};
     (void)state;
-    text_comment(&text, "a */ b **/", 10);
+    strbuf_add_comment(&text, "a */ b **/", 10);
     assert_null(strstr(text.bytes, "*/"));
-    text_release(&text);
-    text_quote(&text, "a \"b\" \\ c\n");
+    strbuf_release(&text);
+    strbuf_add_quoted(&text, "a \"b\" \\ c\n");
     assert_string_equal(text.bytes, "\"a \\\"b\\\" \\\\ c \"");
-    text_release(&text);
+    strbuf_release(&text);
 }
 
 static void test_mentions(void **state) {
     (void)state;
-    assert_true(text_mentions("UNITS < 5", "UNITS"));
-    assert_true(text_mentions("(SUBUNITS + UNITS)", "UNITS"));
-    assert_false(text_mentions("SUBUNITS + UNITS_2", "UNITS"));
-    assert_false(text_mentions("", "UNITS"));
+    assert_true(mentions_identifier("UNITS < 5", "UNITS"));
+    assert_true(mentions_identifier("(SUBUNITS + UNITS)", "UNITS"));
+    assert_false(mentions_identifier("SUBUNITS + UNITS_2", "UNITS"));
+    assert_false(mentions_identifier("", "UNITS"));
 }
 
 int main(void) {

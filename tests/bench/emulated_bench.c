@@ -13,7 +13,7 @@
 
 enum { REPEATS = 5 };
 
-struct benching {
+struct bench_setup {
     struct config *config;
     struct device *device;
     struct compiler *compiler;
@@ -33,7 +33,7 @@ static double processor_ms(void) {
     return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
 }
 
-static void fill(struct benching *benching, const struct buffers *buffers, struct random *random,
+static void fill(struct bench_setup *benching, const struct buffers *buffers, struct random *random,
                  struct error *error) {
     for (int t = 0; t < benching->template->tensor_count; t++) {
         size_t bytes = (size_t)buffers->plan->tensors[t].bytes;
@@ -51,19 +51,19 @@ static void fill(struct benching *benching, const struct buffers *buffers, struc
 }
 
 /* The minimum CPU time of a call in ms; sets `instructions` to its warp instructions. */
-static double time_call(struct benching *benching, const struct genome *genome,
+static double time_call(struct bench_setup *benching, const struct genome *genome,
                         const struct device_image *image, struct random *random,
                         uint64_t *instructions, struct error *error) {
     const struct device_backend *backend = benching->device->backend;
     struct device_module *module;
     struct buffers buffers;
-    struct plan plan;
+    struct launch_plan plan;
     struct device_sequence sequence;
     char reason[REASON_SIZE];
-    double least_ms = 1e9;
-    must(template_plan(benching->template, genome, 0, &plan, error), error);
+    double minimum_ms = 1e9;
+    must(template_launch_plan(benching->template, genome, 0, &plan, error), error);
     must(backend->module_load(benching->device, image, &module, error), error);
-    must(buffers_make(&buffers, NULL, benching->device, benching->template, &plan, 1, error),
+    must(buffers_init(&buffers, NULL, benching->device, benching->template, &plan, 1, error),
          error);
     fill(benching, &buffers, random, error);
     buffers_sequence(&buffers, 0, module, &sequence);
@@ -75,15 +75,15 @@ static double time_call(struct benching *benching, const struct genome *genome,
             exit(1);
         }
         double spent_ms = processor_ms() - start;
-        least_ms = spent_ms < least_ms ? spent_ms : least_ms;
+        minimum_ms = spent_ms < minimum_ms ? spent_ms : minimum_ms;
         *instructions = emulated_instructions(benching->device) - before;
     }
     buffers_release(&buffers);
     backend->module_unload(benching->device, module);
-    return least_ms;
+    return minimum_ms;
 }
 
-static bool build(struct benching *benching, const struct trial_request *request,
+static bool build(struct bench_setup *benching, const struct trial_request *request,
                   struct device_image images[CASES_MAX], struct error *error) {
     struct trial_result *result = calloc(1, sizeof *result);
     int status = compiler_build(benching->compiler, request, images, result, error);
@@ -102,7 +102,7 @@ int main(void) {
     const char *asked = getenv("GENOMES"), *name = getenv("BENCH_TEMPLATE");
     int count = asked ? atoi(asked) : 20, done = 0;
     struct error error = {0};
-    struct benching benching;
+    struct bench_setup benching;
     struct random random;
     char text[512], folder[256];
     double *times_ms = calloc((size_t)count, sizeof *times_ms), total_ms = 0;
@@ -118,7 +118,7 @@ int main(void) {
         device_open(strstr(name, "hopper") ? "emulated:sm_90" : "emulated:sm_89", &error);
     must(benching.device ? 0 : -1, &error);
     if (getenv("OBSERVED") != NULL)
-        emulated_microscope(benching.device, NULL);
+        emulated_attach_racecheck(benching.device, NULL);
     benching.compiler = compiler_new(benching.config, &benching.device->info, NULL, &error);
     must(benching.compiler ? 0 : -1, &error);
     benching.template = compiler_template(benching.compiler, 0, &error);

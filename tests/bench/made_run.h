@@ -82,8 +82,8 @@ static inline enum verdict made_verdict(const struct space *space, const struct 
         return VERDICT_COMPILE_FAILED;
     if (made_share(18, genome->value[1 % space->gene_count], a) < 0.05)
         return VERDICT_OVER_LIMIT;
-    double luck = random_uniform(random);
-    return luck < 0.004 ? VERDICT_WRONG : luck < 0.006 ? VERDICT_RACY : VERDICT_OK;
+    double draw = random_uniform(random);
+    return draw < 0.004 ? VERDICT_WRONG : draw < 0.006 ? VERDICT_RACY : VERDICT_OK;
 }
 
 /* The value of a derived quantity, or `otherwise` if the template has none with that name. */
@@ -91,7 +91,7 @@ static inline int made_derived(const struct space *space, const struct genome *g
                                const char *name, int otherwise) {
     int64_t values[SLOTS_MAX];
     struct error error = {0};
-    int slot = scope_find(&space->scope, name);
+    int slot = symbol_table_find(&space->symbols, name);
     return slot >= 0 && space_values(space, genome, 0, values, &error) == 0 ? (int)values[slot]
                                                                             : otherwise;
 }
@@ -217,7 +217,7 @@ static inline int made_tell(struct made *made, const struct made_question *quest
     if (champion == NULL || champion->trial == previous)
         return 0;
     made->champions[goal] = champion->trial;
-    return store_crown(made->store, goal, champion->trial, previous, champion->score_us, error);
+    return store_record_champion(made->store, goal, champion->trial, previous, champion->score_us, error);
 }
 
 static inline int made_search(struct made *made, int64_t trials, struct error *error) {
@@ -268,7 +268,7 @@ static inline int made_create(struct made *made, const char *folder, struct erro
         config_goal_name(config, g, names[g]);
         goals[g] = names[g];
     }
-    char *device_line = wire_print_device(&made->device);
+    char *device_line = protocol_print_device(&made->device);
     snprintf(seconds, sizeof seconds, "%.17g", config->seconds);
     const struct store_meta meta[] = {
         {"config", config->text},
@@ -293,16 +293,16 @@ static inline int made_create(struct made *made, const char *folder, struct erro
     free(device_line);
     return made->store == NULL || path_join(path, folder, "config.json", error) < 0 ||
                    path_write_file(path, config->text, strlen(config->text), error) < 0 ||
-                   session_template_name(config->template_folder, name, error) < 0
+                   run_dir_template_name(config->template_folder, name, error) < 0
                ? -1
-               : session_copy_template(config->template_folder, name, folder, error);
+               : run_dir_copy_template(config->template_folder, name, folder, error);
 }
 
 static inline int made_start(struct made *made, const char *config, struct error *error) {
     struct evolution_settings settings = evolution_defaults();
     snprintf(settings.strategy, sizeof settings.strategy, "evolve");
     random_seed(&made->random, 1, 0);
-    if (published_find(90, &made->device, error) < 0 ||
+    if (device_db_find(90, &made->device, error) < 0 ||
         (made->config = config_load(config, NULL, error)) == NULL)
         return -1;
     snprintf(made->device.name, sizeof made->device.name, "no device, figures made up");

@@ -59,7 +59,7 @@ static void bench(const char *program, const char *run) {
 /* build/evotile beside build/tests/bench. */
 static void find_program(char program[PATH_SIZE]) {
     struct error error = {0};
-    if (path_own_folder(program, &error) < 0 ||
+    if (path_program_folder(program, &error) < 0 ||
         path_join(program, program, "../../evotile", &error) < 0)
         BUG("%s", error.text);
 }

@@ -30,7 +30,7 @@ struct watcher {
     char shown[1 << 20];
 };
 
-static void start(struct watcher *watcher, const char *program, const char *run) {
+static void start_watch(struct watcher *watcher, const char *program, const char *run) {
     struct winsize size = {.ws_row = 40, .ws_col = 120};
     watcher->used = 0;
     watcher->pid = forkpty(&watcher->terminal, NULL, NULL, &size);
@@ -44,10 +44,10 @@ static void start(struct watcher *watcher, const char *program, const char *run)
 }
 
 /* Reads its output for `seconds`, or until the view is complete; returns whether it is. */
-static bool look(struct watcher *watcher, double seconds, bool until_whole) {
+static bool read_output(struct watcher *watcher, double seconds, bool until_whole) {
     double end = clock_seconds() + seconds;
-    bool whole = false;
-    while (clock_seconds() < end && !(until_whole && whole)) {
+    bool complete = false;
+    while (clock_seconds() < end && !(until_whole && complete)) {
         struct pollfd ready = {.fd = watcher->terminal, .events = POLLIN};
         if (poll(&ready, 1, (int)fmax(0, 1e3 * (end - clock_seconds()))) <= 0)
             continue;
@@ -59,18 +59,18 @@ static bool look(struct watcher *watcher, double seconds, bool until_whole) {
         watcher->used += (size_t)count;
         watcher->drawn += count;
         watcher->shown[watcher->used] = '\0';
-        whole = whole || strstr(watcher->shown, end_of_view) != NULL;
+        complete = complete || strstr(watcher->shown, end_of_view) != NULL;
     }
-    return whole;
+    return complete;
 }
 
 /* Quits it; returns its CPU time in seconds. */
-static double stop(struct watcher *watcher) {
+static double quit_watch(struct watcher *watcher) {
     struct rusage usage;
     int status;
     if (write(watcher->terminal, "q", 1) != 1)
         BUG("watch does not read its terminal");
-    look(watcher, 2, false);
+    read_output(watcher, 2, false);
     if (wait4(watcher->pid, &status, 0, &usage) < 0 || status != 0)
         BUG("watch ended with status %d: %s", status, watcher->shown);
     close(watcher->terminal);
@@ -81,26 +81,26 @@ static double stop(struct watcher *watcher) {
 static void publish(const char *run, int64_t told, double seconds) {
     struct error error = {0};
     struct timespec now;
-    struct bulletin bulletin = bulletin_empty();
+    struct run_status status = run_status_empty();
     clock_gettime(CLOCK_REALTIME, &now);
-    bulletin.updated = (double)now.tv_sec;
-    bulletin.told = told;
-    bulletin.asked = told + 16;
-    bulletin.seconds = seconds;
-    bulletin.trials_per_s = TRIALS_PER_S;
-    bulletin.worker_count = 16;
-    for (int w = 0; w < bulletin.worker_count; w++)
-        bulletin.workers[w] = (struct pool_worker){.role = w == 0 ? "device" : "compile",
+    status.updated = (double)now.tv_sec;
+    status.told = told;
+    status.asked = told + 16;
+    status.seconds = seconds;
+    status.trials_per_s = TRIALS_PER_S;
+    status.worker_count = 16;
+    for (int w = 0; w < status.worker_count; w++)
+        status.workers[w] = (struct pool_worker){.role = w == 0 ? "device" : "compile",
                                                    .state = POOL_BUSY,
                                                    .trial = told + w,
                                                    .since_s = 0.1 * w};
-    if (bulletin_write(&bulletin, run, &error) < 0)
+    if (status_file_write(&status, run, &error) < 0)
         BUG("%s", error.text);
 }
 
 /* Adds a trial like the best one of goal 0, optionally as a new champion. */
 static void add_trial(struct store *store, int64_t number, const struct store_trial *like,
-                      bool crowned) {
+                      bool is_champion) {
     struct error error = {0};
     const struct store_ask ask = {.number = number,
                                   .genome = like->genome,
@@ -109,8 +109,8 @@ static void add_trial(struct store *store, int64_t number, const struct store_tr
                                   .operator_name = like->operator_name};
     if (store_begin(store, &error) < 0 || store_ask(store, &ask, &error) < 0 ||
         store_tell(store, number, like->outcome, NULL, "bench", &error) < 0 ||
-        (crowned &&
-         store_crown(store, 0, number, like->number, like->outcome->score_us, &error) < 0) ||
+        (is_champion &&
+         store_record_champion(store, 0, number, like->number, like->outcome->score_us, &error) < 0) ||
         store_commit(store, &error) < 0)
         BUG("%s", error.text);
 }
@@ -119,12 +119,12 @@ static void add_trial(struct store *store, int64_t number, const struct store_tr
 static double bench_first(struct watcher *watcher, const char *program, const char *run) {
     double cost_s = 0;
     for (int i = 0; i < FIRST_VIEWS; i++) {
-        double begun = clock_seconds();
-        start(watcher, program, run);
-        if (!look(watcher, 30, true))
+        double started_s = clock_seconds();
+        start_watch(watcher, program, run);
+        if (!read_output(watcher, 30, true))
             BUG("watch shows no view: %s", watcher->shown);
-        double whole_s = clock_seconds() - begun;
-        double one_s = stop(watcher);
+        double whole_s = clock_seconds() - started_s;
+        double one_s = quit_watch(watcher);
         printf("first view after %.3f s; CPU time until exit %.3f s\n", whole_s, one_s);
         cost_s += one_s / FIRST_VIEWS;
     }
@@ -143,19 +143,19 @@ static void bench(const char *program, const char *run) {
     if (like == NULL)
         BUG("%s", error.text);
     publish(run, counts.told, 0);
-    start(&watcher, program, run);
-    look(&watcher, 30, true);
+    start_watch(&watcher, program, run);
+    read_output(&watcher, 30, true);
     watcher.drawn = 0;
-    double begun = clock_seconds();
-    for (int i = 0; clock_seconds() - begun < WATCHED_S; i++) {
+    double started_s = clock_seconds();
+    for (int i = 0; clock_seconds() - started_s < WATCHED_S; i++) {
         add_trial(store, counts.asked + i, like, i % TRIALS_PER_S == 0);
         if (i % TRIALS_PER_S == 0)
-            publish(run, counts.told + i, clock_seconds() - begun);
-        look(&watcher, 1.0 / TRIALS_PER_S, false);
+            publish(run, counts.told + i, clock_seconds() - started_s);
+        read_output(&watcher, 1.0 / TRIALS_PER_S, false);
     }
-    double watched_s = clock_seconds() - begun;
+    double watched_s = clock_seconds() - started_s;
     int64_t drawn = watcher.drawn;
-    double after_s = stop(&watcher) - first_s;
+    double after_s = quit_watch(&watcher) - first_s;
     printf("with a writer, %.0f s after the first view took %.3f s of CPU time: %.2f %% of a core; "
            "%lld bytes were drawn\n",
            watched_s, after_s, 100 * after_s / watched_s, (long long)drawn);
@@ -166,7 +166,7 @@ static void bench(const char *program, const char *run) {
 int main(int argc, char **argv) {
     char program[PATH_SIZE], folder[PATH_SIZE], run[PATH_SIZE];
     struct error error = {0};
-    if (path_own_folder(program, &error) < 0 ||
+    if (path_program_folder(program, &error) < 0 ||
         path_join(program, program, "../../evotile", &error) < 0)
         BUG("%s", error.text);
     if (argc > 1) {

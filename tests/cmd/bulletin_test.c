@@ -13,9 +13,9 @@
 /* cmocka wants them before it. */
 #include <cmocka.h>
 
-static struct bulletin example(struct random *random) {
+static struct run_status example(struct random *random) {
     static const char *const roles[] = {"compile", "device"};
-    struct bulletin it = bulletin_empty();
+    struct run_status it = run_status_empty();
     it.phase = (enum phase)random_below(random, PHASE_COUNT);
     snprintf(it.reason, sizeof it.reason, "\"%d\"\n", (int)random_below(random, 100));
     snprintf(it.device, sizeof it.device, "NVIDIA \"Test\"");
@@ -42,10 +42,10 @@ static struct bulletin example(struct random *random) {
                                      .memory_used_bytes = INT64_C(1) << 37,
                                      .memory_bytes = -1,
                                      .slowdowns = 4};
-    it.worker_count = (int)random_below(random, BULLETIN_WORKERS_MAX + 1);
+    it.worker_count = (int)random_below(random, STATUS_WORKERS_MAX + 1);
     for (int w = 0; w < it.worker_count; w++) {
         it.workers[w] = (struct pool_worker){.role = roles[random_below(random, 2)],
-                                             .state = (enum pool_state)random_below(random, 4),
+                                             .state = (enum pool_worker_state)random_below(random, 4),
                                              .trial = -1,
                                              .since_s = random_uniform(random)};
         if (random_below(random, 2) == 0)
@@ -61,8 +61,8 @@ static bool close_to(double a, double b) {
     return fabs(a - b) <= 1e-14 * fabs(b);
 }
 
-static char *print(const struct bulletin *bulletin) {
-    cJSON *object = bulletin_json(bulletin);
+static char *print(const struct run_status *status) {
+    cJSON *object = run_status_json(status);
     char *text = cJSON_Print(object);
     cJSON_Delete(object);
     assert_non_null(text);
@@ -70,16 +70,16 @@ static char *print(const struct bulletin *bulletin) {
 }
 
 /* Printing, parsing and printing again gives the same text and the same values. */
-static void goes_there_and_back(void **state) {
+static void print_and_parse_agree(void **state) {
     struct random random;
     (void)state;
     random_seed(&random, 1, 1);
     for (int i = 0; i < 500; i++) {
-        struct bulletin was = example(&random);
-        struct bulletin is;
+        struct run_status was = example(&random);
+        struct run_status is;
         struct error error = {0};
         char *text = print(&was);
-        if (bulletin_parse(&is, "status.json", text, &error) < 0)
+        if (run_status_parse(&is, "status.json", text, &error) < 0)
             fail_msg("%s", error.text);
         char *again = print(&is);
         assert_string_equal(again, text);
@@ -102,23 +102,23 @@ static void goes_there_and_back(void **state) {
 }
 
 /* Text that is cut at any place is refused, with an error that names the file. */
-static void a_part_of_one_is_none(void **state) {
+static void truncated_text_is_refused(void **state) {
     struct random random;
     (void)state;
     random_seed(&random, 2, 1);
-    struct bulletin whole = example(&random);
-    struct bulletin is;
+    struct run_status whole = example(&random);
+    struct run_status is;
     char *text = print(&whole);
     for (size_t length = strlen(text) - 1; length > 0; length--) {
         struct error error = {0};
         text[length] = '\0';
-        assert_int_equal(bulletin_parse(&is, "status.json", text, &error), -1);
+        assert_int_equal(run_status_parse(&is, "status.json", text, &error), -1);
         assert_non_null(strstr(error.text, "status.json"));
     }
     cJSON_free(text);
 }
 
-static void what_is_no_bulletin_is_refused(void **state) {
+static void other_json_is_refused(void **state) {
     (void)state;
     static const char *const texts[] = {
         "[]",
@@ -133,38 +133,38 @@ static void what_is_no_bulletin_is_refused(void **state) {
         "{\"phase\": \"searching\", \"told\": \"many\", \"workers\": []}",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct bulletin is;
+        struct run_status is;
         struct error error = {0};
-        assert_int_equal(bulletin_parse(&is, "status.json", texts[i], &error), -1);
+        assert_int_equal(run_status_parse(&is, "status.json", texts[i], &error), -1);
         assert_non_null(strstr(error.text, "status.json"));
     }
 }
 
-static void lies_in_the_folder(void **state) {
+static void file_is_in_the_run_folder(void **state) {
     (void)state;
     char folder[] = "/tmp/evotile-bulletin-XXXXXX";
-    struct bulletin was = bulletin_empty();
-    struct bulletin is;
+    struct run_status was = run_status_empty();
+    struct run_status is;
     struct error error = {0};
     assert_non_null(mkdtemp(folder));
-    assert_int_equal(bulletin_read(&is, folder, &error), 0);
+    assert_int_equal(status_file_read(&is, folder, &error), 0);
     was.told = 12;
-    assert_int_equal(bulletin_write(&was, folder, &error), 0);
+    assert_int_equal(status_file_write(&was, folder, &error), 0);
     was.told = 13;
-    assert_int_equal(bulletin_write(&was, folder, &error), 0);
-    assert_int_equal(bulletin_read(&is, folder, &error), 1);
+    assert_int_equal(status_file_write(&was, folder, &error), 0);
+    assert_int_equal(status_file_read(&is, folder, &error), 1);
     assert_int_equal(is.told, 13);
     assert_int_equal(is.gpu.temperature_c, -1);
     assert_int_equal(path_remove_tree(folder, &error), 0);
-    assert_int_equal(bulletin_write(&was, folder, &error), -1);
+    assert_int_equal(status_file_write(&was, folder, &error), -1);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(goes_there_and_back),
-        cmocka_unit_test(a_part_of_one_is_none),
-        cmocka_unit_test(what_is_no_bulletin_is_refused),
-        cmocka_unit_test(lies_in_the_folder),
+        cmocka_unit_test(print_and_parse_agree),
+        cmocka_unit_test(truncated_text_is_refused),
+        cmocka_unit_test(other_json_is_refused),
+        cmocka_unit_test(file_is_in_the_run_folder),
     };
     return cmocka_run_group_tests_name("bulletin", tests, NULL, NULL);
 }

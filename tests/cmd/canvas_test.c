@@ -11,40 +11,40 @@
 /* cmocka wants them before it. */
 #include <cmocka.h>
 
-static char *written(const struct canvas *canvas) {
+static char *written(const struct text_plot *plot) {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    canvas_write(canvas, out);
+    text_plot_write(plot, out);
     fclose(out);
     return text;
 }
 
 static void text_is_cut_and_plain(void **state) {
     (void)state;
-    struct canvas canvas = {.rows = 3, .columns = 8};
-    canvas_init(&canvas);
-    assert_int_equal(canvas_print(&canvas, 0, 2, CANVAS_BOLD, "%d\t\xc3\xa9!", 12), 7);
-    canvas_print(&canvas, 1, 5, CANVAS_PLAIN, "longer");
-    canvas_print(&canvas, 3, 0, CANVAS_PLAIN, "below");
-    canvas_print(&canvas, 2, -3, CANVAS_PLAIN, "lefter");
-    char *text = written(&canvas);
+    struct text_plot plot = {.rows = 3, .columns = 8};
+    text_plot_init(&plot);
+    assert_int_equal(text_plot_print(&plot, 0, 2, TEXT_PLOT_BOLD, "%d\t\xc3\xa9!", 12), 7);
+    text_plot_print(&plot, 1, 5, TEXT_PLOT_PLAIN, "longer");
+    text_plot_print(&plot, 3, 0, TEXT_PLOT_PLAIN, "below");
+    text_plot_print(&plot, 2, -3, TEXT_PLOT_PLAIN, "lefter");
+    char *text = written(&plot);
     assert_string_equal(text, "  12 ?!\n     lon\nter\n");
     free(text);
-    assert_int_equal(canvas_at(&canvas, 0, 2)->style, CANVAS_BOLD);
-    canvas_release(&canvas);
+    assert_int_equal(text_plot_at(&plot, 0, 2)->style, TEXT_PLOT_BOLD);
+    text_plot_release(&plot);
 }
 
 static void steps_hold_until_the_next(void **state) {
     (void)state;
-    static const struct canvas_point points[] = {{0, 1}, {0.5, 0.5}, {1, 0}};
-    struct canvas canvas = {.rows = 3, .columns = 5};
-    canvas_init(&canvas);
-    canvas_curve(&canvas, (struct canvas_area){0, 0, 3, 5}, points, 3);
-    char *text = written(&canvas);
+    static const struct text_plot_point points[] = {{0, 1}, {0.5, 0.5}, {1, 0}};
+    struct text_plot plot = {.rows = 3, .columns = 5};
+    text_plot_init(&plot);
+    text_plot_curve(&plot, (struct text_plot_area){0, 0, 3, 5}, points, 3);
+    char *text = written(&plot);
     assert_string_equal(text, "***\n  ***\n    *\n");
     free(text);
-    canvas_release(&canvas);
+    text_plot_release(&plot);
 }
 
 /* For random points: nothing outside the area is touched, every column from the first point on has
@@ -54,47 +54,47 @@ static void curves_stay_in_their_area(void **state) {
     (void)state;
     random_seed(&random, 1, 1);
     for (int round = 0; round < 2000; round++) {
-        struct canvas canvas = {.rows = 12, .columns = 30, .unicode = round % 2 == 0};
-        struct canvas_area area = {(int)random_below(&random, 6), (int)random_below(&random, 10),
+        struct text_plot plot = {.rows = 12, .columns = 30, .unicode = round % 2 == 0};
+        struct text_plot_area area = {(int)random_below(&random, 6), (int)random_below(&random, 10),
                                    (int)random_below(&random, 10), (int)random_below(&random, 25)};
-        struct canvas_point points[8];
+        struct text_plot_point points[8];
         int count = (int)random_below(&random, 9);
         double x = 0;
         for (int i = 0; i < count; i++) {
-            points[i] = (struct canvas_point){x, random_uniform(&random)};
+            points[i] = (struct text_plot_point){x, random_uniform(&random)};
             x += (1 - x) * random_uniform(&random);
         }
-        canvas_init(&canvas);
-        canvas_curve(&canvas, area, points, count);
-        for (int column = 0; column < canvas.columns; column++) {
+        text_plot_init(&plot);
+        text_plot_curve(&plot, area, points, count);
+        for (int column = 0; column < plot.columns; column++) {
             int marks = 0;
-            for (int row = 0; row < canvas.rows; row++) {
-                bool mark = canvas_at(&canvas, row, column)->letter != L' ';
+            for (int row = 0; row < plot.rows; row++) {
+                bool mark = text_plot_at(&plot, row, column)->character != L' ';
                 bool inside = row >= area.row && row < area.row + area.rows &&
                               column >= area.column && column < area.column + area.columns;
                 assert_true(inside || !mark);
                 marks += mark;
             }
             bool shown = column >= area.column && column < area.column + area.columns;
-            if (count > 0 && area.rows > 0 && area.row < canvas.rows && shown &&
-                area.row + area.rows <= canvas.rows)
+            if (count > 0 && area.rows > 0 && area.row < plot.rows && shown &&
+                area.row + area.rows <= plot.rows)
                 assert_true(marks > 0);
         }
-        canvas_release(&canvas);
+        text_plot_release(&plot);
     }
 }
 
 static void braille_has_eight_dots_a_letter(void **state) {
     (void)state;
-    static const struct canvas_point points[] = {{0, 1}, {1, 0}};
-    struct canvas canvas = {.rows = 1, .columns = 1, .unicode = true};
-    canvas_init(&canvas);
-    canvas_curve(&canvas, (struct canvas_area){0, 0, 1, 1}, points, 2);
-    assert_int_equal(canvas_at(&canvas, 0, 0)->letter, 0x2800 | 0x01 | 0xb8);
-    char *text = written(&canvas);
+    static const struct text_plot_point points[] = {{0, 1}, {1, 0}};
+    struct text_plot plot = {.rows = 1, .columns = 1, .unicode = true};
+    text_plot_init(&plot);
+    text_plot_curve(&plot, (struct text_plot_area){0, 0, 1, 1}, points, 2);
+    assert_int_equal(text_plot_at(&plot, 0, 0)->character, 0x2800 | 0x01 | 0xb8);
+    char *text = written(&plot);
     assert_string_equal(text, "\xe2\xa2\xb9\n");
     free(text);
-    canvas_release(&canvas);
+    text_plot_release(&plot);
 }
 
 int main(void) {

@@ -20,15 +20,15 @@ static const struct device_info device = {.sm_count = 132,
 /* Figures of a kernel without a bottleneck. */
 static struct case_outcome timed;
 static struct resources resources;
-static struct known_case known;
+static struct bottleneck_case known;
 
-static int begin(void **state) {
+static int reset_figures(void **state) {
     (void)state;
     timed = (struct case_outcome){
         .ctas = 1056, .warm.p50_us = 100, .tflops = 400, .gb_per_s = 10, .ceiling = 0.66};
     resources = (struct resources){
         .registers = 128, .smem_bytes = 40960, .ctas_per_sm = 4, .occupancy = 0.25};
-    known = (struct known_case){.device = &device,
+    known = (struct bottleneck_case){.device = &device,
                                 .resources = &resources,
                                 .threads = 128,
                                 .timed = &timed,
@@ -37,19 +37,19 @@ static int begin(void **state) {
     return 0;
 }
 
-static const struct finding *named(const struct diagnosis *diagnosis, const char *name) {
-    for (int f = 0; f < diagnosis->count; f++)
-        if (strcmp(diagnosis->findings[f].name, name) == 0)
-            return &diagnosis->findings[f];
+static const struct bottleneck_finding *find_finding(const struct bottleneck_report *report, const char *name) {
+    for (int f = 0; f < report->count; f++)
+        if (strcmp(report->findings[f].name, name) == 0)
+            return &report->findings[f];
     return NULL;
 }
 
-static void what_is_well_has_one_line(void **state) {
+static void no_bottleneck_has_one_finding(void **state) {
     (void)state;
-    struct diagnosis diagnosis = {0};
-    diagnose_known(&known, &diagnosis);
-    assert_int_equal(diagnosis.count, 1);
-    assert_string_equal(diagnosis.findings[0].name, "share_of_ceiling");
+    struct bottleneck_report report = {0};
+    bottleneck_from_trial(&known, &report);
+    assert_int_equal(report.count, 1);
+    assert_string_equal(report.findings[0].name, "share_of_ceiling");
 }
 
 static void blocks_and_waves(void **state) {
@@ -66,15 +66,15 @@ static void blocks_and_waves(void **state) {
         {1056, NULL, NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct diagnosis diagnosis = {0};
+        struct bottleneck_report report = {0};
         timed.ctas = rows[i].ctas;
-        diagnose_known(&known, &diagnosis);
+        bottleneck_from_trial(&known, &report);
         if (rows[i].name == NULL) {
-            assert_null(named(&diagnosis, "waves"));
-            assert_null(named(&diagnosis, "multiprocessors_busy"));
+            assert_null(find_finding(&report, "waves"));
+            assert_null(find_finding(&report, "multiprocessors_busy"));
         } else {
-            assert_non_null(named(&diagnosis, rows[i].name));
-            assert_non_null(strstr(named(&diagnosis, rows[i].name)->text, rows[i].part));
+            assert_non_null(find_finding(&report, rows[i].name));
+            assert_non_null(strstr(find_finding(&report, rows[i].name)->text, rows[i].part));
         }
     }
 }
@@ -90,13 +90,13 @@ static void what_limits_the_warps(void **state) {
         {16, 1024, 1024, "limited by threads"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct diagnosis diagnosis = {0};
+        struct bottleneck_report report = {0};
         resources.registers = rows[i].registers;
         resources.smem_bytes = rows[i].smem_bytes;
         known.threads = rows[i].threads;
         resources.occupancy = 0.1;
-        diagnose_known(&known, &diagnosis);
-        const struct finding *finding = named(&diagnosis, "occupancy");
+        bottleneck_from_trial(&known, &report);
+        const struct bottleneck_finding *finding = find_finding(&report, "occupancy");
         assert_non_null(finding);
         assert_true(finding->value == 0.1);
         assert_non_null(strstr(finding->text, rows[i].limit));
@@ -105,12 +105,12 @@ static void what_limits_the_warps(void **state) {
 
 static void spills_and_small_launches(void **state) {
     (void)state;
-    struct diagnosis diagnosis = {0};
+    struct bottleneck_report report = {0};
     resources.spill_bytes = 24;
     timed.warm.p50_us = 2;
-    diagnose_known(&known, &diagnosis);
-    assert_true(named(&diagnosis, "spill_bytes")->value == 24);
-    assert_non_null(strstr(named(&diagnosis, "launch_us")->text, "0.65 us of 2.00"));
+    bottleneck_from_trial(&known, &report);
+    assert_true(find_finding(&report, "spill_bytes")->value == 24);
+    assert_non_null(strstr(find_finding(&report, "launch_us")->text, "0.65 us of 2.00"));
 }
 
 static struct profiled_kernel kernel_like(const char *name, double duration_ns, double sm,
@@ -126,7 +126,7 @@ static struct profiled_kernel kernel_like(const char *name, double duration_ns, 
     return kernel;
 }
 
-static void what_is_bound_by_what(void **state) {
+static void throughput_limits_are_named(void **state) {
     (void)state;
     static const struct {
         double sm, memory, dram;
@@ -138,18 +138,18 @@ static void what_is_bound_by_what(void **state) {
         {30, 20, 5, "latency limits it"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct diagnosis diagnosis = {0};
+        struct bottleneck_report report = {0};
         struct profiled_kernel kernel =
             kernel_like("main", 1000, rows[i].sm, rows[i].memory, rows[i].dram);
-        diagnose_counted(&known, &kernel, 1, &diagnosis);
-        assert_int_equal(diagnosis.count, 1);
-        assert_non_null(strstr(diagnosis.findings[0].text, rows[i].part));
+        bottleneck_from_profile(&known, &kernel, 1, &report);
+        assert_int_equal(report.count, 1);
+        assert_non_null(strstr(report.findings[0].text, rows[i].part));
     }
 }
 
-static void counts_are_told_of_the_longest_kernel(void **state) {
+static void counters_of_the_longest_kernel(void **state) {
     (void)state;
-    struct diagnosis diagnosis = {0};
+    struct bottleneck_report report = {0};
     struct profiled_kernel kernels[2] = {kernel_like("finish", 2000, 30, 20, 5),
                                          kernel_like("main", 8000, 30, 20, 5)};
     kernels[1].values[PROFILE_BANK_CONFLICTS] = 30;
@@ -159,16 +159,16 @@ static void counts_are_told_of_the_longest_kernel(void **state) {
     kernels[1].values[PROFILE_SM_ACTIVE] = 50;
     kernels[1].values[PROFILE_L2_SECTORS] = 1e6;
     kernels[1].values[PROFILE_L2_HITS] = 99;
-    diagnose_counted(&known, kernels, 2, &diagnosis);
-    assert_true(fabs(named(&diagnosis, "bank_conflict_share")->value - 0.3) < 1e-12);
-    assert_non_null(strstr(named(&diagnosis, "tensor_pipe_percent")->text, "main: "));
-    assert_non_null(named(&diagnosis, "warps_percent"));
-    assert_non_null(named(&diagnosis, "sm_active_percent"));
-    assert_true(named(&diagnosis, "l2_excess")->value == 32);
-    assert_non_null(strstr(named(&diagnosis, "other_kernel_share")->text, "finish takes 20 %"));
-    diagnosis.count = 0;
-    diagnose_counted(&known, NULL, 0, &diagnosis);
-    assert_int_equal(diagnosis.count, 0);
+    bottleneck_from_profile(&known, kernels, 2, &report);
+    assert_true(fabs(find_finding(&report, "bank_conflict_share")->value - 0.3) < 1e-12);
+    assert_non_null(strstr(find_finding(&report, "tensor_pipe_percent")->text, "main: "));
+    assert_non_null(find_finding(&report, "warps_percent"));
+    assert_non_null(find_finding(&report, "sm_active_percent"));
+    assert_true(find_finding(&report, "l2_excess")->value == 32);
+    assert_non_null(strstr(find_finding(&report, "other_kernel_share")->text, "finish takes 20 %"));
+    report.count = 0;
+    bottleneck_from_profile(&known, NULL, 0, &report);
+    assert_int_equal(report.count, 0);
 }
 
 static void advice_is_the_templates_own(void **state) {
@@ -180,24 +180,24 @@ static void advice_is_the_templates_own(void **state) {
     struct space *space = space_new();
     space_add_integers(space, "SPLITS", "", values, 3, 0, NULL, &error);
     space_add_labels(space, "SWIZZLE", "", labels, 2, 0, NULL, &error);
-    int rule = space_add_rule(space, "SPLITS < 2", "blocks are few", &error);
-    assert_int_equal(rule, 0);
-    assert_int_equal(space_add_favour(space, rule, "SPLITS", "higher", &error), 0);
-    assert_int_equal(space_add_favour(space, rule, "SWIZZLE", "xor", &error), 0);
-    diagnosis_advice(space, rule, text);
+    int hint = space_add_hint(space, "SPLITS < 2", "blocks are few", &error);
+    assert_int_equal(hint, 0);
+    assert_int_equal(space_add_preference(space, hint, "SPLITS", "higher", &error), 0);
+    assert_int_equal(space_add_preference(space, hint, "SWIZZLE", "xor", &error), 0);
+    bottleneck_advice(space, hint, text);
     assert_string_equal(text, "raise SPLITS or set SWIZZLE to xor: blocks are few");
     space_free(space);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(what_is_well_has_one_line, begin),
-        cmocka_unit_test_setup(blocks_and_waves, begin),
-        cmocka_unit_test_setup(what_limits_the_warps, begin),
-        cmocka_unit_test_setup(spills_and_small_launches, begin),
-        cmocka_unit_test_setup(what_is_bound_by_what, begin),
-        cmocka_unit_test_setup(counts_are_told_of_the_longest_kernel, begin),
-        cmocka_unit_test_setup(advice_is_the_templates_own, begin),
+        cmocka_unit_test_setup(no_bottleneck_has_one_finding, reset_figures),
+        cmocka_unit_test_setup(blocks_and_waves, reset_figures),
+        cmocka_unit_test_setup(what_limits_the_warps, reset_figures),
+        cmocka_unit_test_setup(spills_and_small_launches, reset_figures),
+        cmocka_unit_test_setup(throughput_limits_are_named, reset_figures),
+        cmocka_unit_test_setup(counters_of_the_longest_kernel, reset_figures),
+        cmocka_unit_test_setup(advice_is_the_templates_own, reset_figures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

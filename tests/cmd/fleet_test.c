@@ -18,29 +18,29 @@
 
 static void the_first_failure_counts(void **state) {
     (void)state;
-    struct fleet fleet = {0};
+    struct process_group group = {0};
     for (int c = 0; c < 3; c++)
-        if (fleet_fork(&fleet) == 0)
+        if (process_group_fork(&group) == 0)
             _exit(c == 1 ? 3 : 0);
-    assert_false(fleet_wait(&fleet, NULL));
-    assert_int_equal(fleet.status, 3);
-    assert_int_equal(fleet.left, 0);
+    assert_false(process_group_wait(&group, NULL));
+    assert_int_equal(group.status, 3);
+    assert_int_equal(group.left, 0);
 }
 
 /* If the system has no more processes, the group fails with a printed error; the program does not
    abort. */
-static void without_a_process_the_fleet_has_failed(void **state) {
+static void a_failed_fork_fails_the_group(void **state) {
     (void)state;
     pid_t child = fork();
     if (child == 0) {
         const struct rlimit none = {0, 0};
-        struct fleet fleet = {0};
+        struct process_group group = {0};
         setrlimit(RLIMIT_NPROC, &none);
         if (geteuid() == 0 && setuid(65534) < 0) /* root has no such limit */
             _exit(77);
-        if (fleet_fork(&fleet) == 0)
+        if (process_group_fork(&group) == 0)
             _exit(2);
-        _exit(!fleet_wait(&fleet, NULL) && fleet.status == 1 && fleet.left == 0 ? 0 : 1);
+        _exit(!process_group_wait(&group, NULL) && group.status == 1 && group.left == 0 ? 0 : 1);
     }
     int how;
     assert_int_equal(waitpid(child, &how, 0), child);
@@ -50,98 +50,98 @@ static void without_a_process_the_fleet_has_failed(void **state) {
     assert_int_equal(WEXITSTATUS(how), 0);
 }
 
-struct heard {
+struct child_starter {
     int count;
-    struct fleet *fleet;
+    struct process_group *group;
 };
 
 /* As for runs on a queue: each model that arrives in the pipe starts another child. */
-static void hear(void *context, const struct device_info *model) {
-    struct heard *heard = context;
+static void start_child_for_model(void *context, const struct device_info *model) {
+    struct child_starter *child_starter = context;
     char name[32];
-    snprintf(name, sizeof name, "model %d", heard->count++);
+    snprintf(name, sizeof name, "model %d", child_starter->count++);
     assert_string_equal(model->name, name);
-    if (fleet_fork(heard->fleet) == 0)
+    if (process_group_fork(child_starter->group) == 0)
         _exit(0);
 }
 
-static void news_are_heard_until_all_have_closed(void **state) {
+static void models_are_read_until_the_pipe_closes(void **state) {
     (void)state;
-    int news[2];
-    struct fleet fleet = {0};
-    struct heard heard = {.fleet = &fleet};
-    assert_int_equal(pipe(news), 0);
-    if (fleet_fork(&fleet) == 0) {
+    int pipe_fds[2];
+    struct process_group group = {0};
+    struct child_starter child_starter = {.group = &group};
+    assert_int_equal(pipe(pipe_fds), 0);
+    if (process_group_fork(&group) == 0) {
         for (int m = 0; m < 5; m++) {
             struct device_info model = {0};
             snprintf(model.name, sizeof model.name, "model %d", m);
-            if (write(news[1], &model, sizeof model) != (ssize_t)sizeof model)
+            if (write(pipe_fds[1], &model, sizeof model) != (ssize_t)sizeof model)
                 _exit(1);
         }
         _exit(0);
     }
-    close(news[1]);
-    const struct fleet_news from = {news[0], hear, &heard};
-    assert_false(fleet_wait(&fleet, &from));
-    assert_int_equal(heard.count, 5);
-    assert_int_equal(fleet.count, 6);
-    assert_int_equal(fleet.status, 0);
-    close(news[0]);
+    close(pipe_fds[1]);
+    const struct process_group_pipe from = {pipe_fds[0], start_child_for_model, &child_starter};
+    assert_false(process_group_wait(&group, &from));
+    assert_int_equal(child_starter.count, 5);
+    assert_int_equal(group.count, 6);
+    assert_int_equal(group.status, 0);
+    close(pipe_fds[0]);
 }
 
 /* One child keeps sending us the signal until it is terminated; the other only waits. */
-static void a_termination_is_passed_on(void **state) {
+static void a_termination_is_forwarded(void **state) {
     int number = *(const int *)*state;
-    struct fleet fleet = {0};
+    struct process_group group = {0};
     signal(number, SIG_IGN);
-    if (fleet_fork(&fleet) == 0)
+    if (process_group_fork(&group) == 0)
         for (;;)
             pause();
-    if (fleet_fork(&fleet) == 0)
+    if (process_group_fork(&group) == 0)
         for (;;) {
             kill(getppid(), number);
             usleep(20000);
         }
-    assert_true(fleet_wait(&fleet, NULL));
-    assert_int_not_equal(fleet.status, 0);
+    assert_true(process_group_wait(&group, NULL));
+    assert_int_not_equal(group.status, 0);
     signal(number, SIG_DFL);
 }
 
-static void models_are_told_apart(void **state) {
+static void devices_are_grouped_by_model(void **state) {
     (void)state;
-    static struct models models;
+    static struct gpu_groups groups;
     struct device_info h200 = {.name = "NVIDIA H200", .sm_count = 132};
     struct device_info slice = {.name = "NVIDIA H200", .sm_count = 16};
     struct device_info l4 = {.name = "NVIDIA L4, emulated", .sm_count = 58};
-    assert_string_equal(models_find(&models, &h200)->label, "nvidia-h200");
-    assert_string_equal(models_find(&models, &slice)->label, "nvidia-h200-2");
-    assert_string_equal(models_find(&models, &l4)->label, "nvidia-l4-emulated");
+    assert_string_equal(gpu_groups_find(&groups, &h200)->label, "nvidia-h200");
+    assert_string_equal(gpu_groups_find(&groups, &slice)->label, "nvidia-h200-2");
+    assert_string_equal(gpu_groups_find(&groups, &l4)->label, "nvidia-l4-emulated");
     strcpy(h200.spec, "cuda:7"); /* the device's number does not matter */
-    assert_ptr_equal(models_find(&models, &h200), &models.items[0]);
-    assert_int_equal(models.count, 3);
+    assert_ptr_equal(gpu_groups_find(&groups, &h200), &groups.items[0]);
+    assert_int_equal(groups.count, 3);
     for (int m = 0; m < 3; m++)
-        models.items[m].device_count = m + 1;
-    models.device_count = 6;
-    assert_int_equal(models_compile_workers(&models, 2, 12), 6);
-    assert_int_equal(models_compile_workers(&models, 0, 3), 1);
-    assert_int_equal(models_compile_workers(&models, 0, 0), 0);
+        groups.items[m].device_count = m + 1;
+    groups.device_count = 6;
+    assert_int_equal(gpu_groups_compile_workers(&groups, 2, 12), 6);
+    assert_int_equal(gpu_groups_compile_workers(&groups, 0, 3), 1);
+    assert_int_equal(gpu_groups_compile_workers(&groups, 0, 0), 0);
     for (int m = 3; m < DEVICES_MAX; m++) {
         snprintf(l4.name, sizeof l4.name, "model %d", m);
-        assert_non_null(models_find(&models, &l4));
+        assert_non_null(gpu_groups_find(&groups, &l4));
     }
     strcpy(l4.name, "one too many");
-    assert_null(models_find(&models, &l4));
+    assert_null(gpu_groups_find(&groups, &l4));
 }
 
 int main(void) {
     int term = SIGTERM, interrupt = SIGINT;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_failure_counts),
-        cmocka_unit_test(without_a_process_the_fleet_has_failed),
-        cmocka_unit_test(news_are_heard_until_all_have_closed),
-        cmocka_unit_test_prestate(a_termination_is_passed_on, &term),
-        {"so_is_an_interruption_of_us_alone", a_termination_is_passed_on, NULL, NULL, &interrupt},
-        cmocka_unit_test(models_are_told_apart),
+        cmocka_unit_test(a_failed_fork_fails_the_group),
+        cmocka_unit_test(models_are_read_until_the_pipe_closes),
+        cmocka_unit_test_prestate(a_termination_is_forwarded, &term),
+        {"so_is_an_interruption_of_us_alone", a_termination_is_forwarded, NULL, NULL, &interrupt},
+        cmocka_unit_test(devices_are_grouped_by_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

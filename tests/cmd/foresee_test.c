@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct space *small(void) {
+static struct space *make_space(void) {
     static const char *const labels[] = {"none", "xor"};
     struct space *space = space_new();
     struct error error = {0};
@@ -28,7 +28,7 @@ static struct space *small(void) {
 static void text_keeps_every_bit(void **state) {
     (void)state;
     enum { ROUNDS = 200, MOST = 8 };
-    struct space *space = small();
+    struct space *space = make_space();
     struct random random;
     random_seed(&random, 61, 0);
     for (int round = 0; round < ROUNDS; round++) {
@@ -40,8 +40,8 @@ static void text_keeps_every_bit(void **state) {
             predicted[i].us =
                 (0.5 + random_uniform(&random)) / (1 + (double)random_below(&random, 1000));
         }
-        char *text = foresee_print(predicted, count, space);
-        assert_int_equal(foresee_parse(text, space, &read, &error), count);
+        char *text = predict_start_print(predicted, count, space);
+        assert_int_equal(predict_start_parse(text, space, &read, &error), count);
         assert_memory_equal(read, predicted, (size_t)count * sizeof *read);
         free(read);
         free(text);
@@ -49,9 +49,9 @@ static void text_keeps_every_bit(void **state) {
     space_free(space);
 }
 
-static void damage_is_told(void **state) {
+static void damage_is_reported(void **state) {
     (void)state;
-    struct space *space = small();
+    struct space *space = make_space();
     static const char *const texts[] = {"\n",
                                         "5\n",
                                         "0 A=1,B=xor\n",
@@ -63,7 +63,7 @@ static void damage_is_told(void **state) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct predicted *read;
         struct error error = {0};
-        assert_int_equal(foresee_parse(texts[i], space, &read, &error), -1);
+        assert_int_equal(predict_start_parse(texts[i], space, &read, &error), -1);
         assert_non_null(strstr(error.text, "the stored predictions are damaged: "));
     }
     space_free(space);
@@ -72,7 +72,7 @@ static void damage_is_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_keeps_every_bit),
-        cmocka_unit_test(damage_is_told),
+        cmocka_unit_test(damage_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 /* cmocka wants them before it. */
 #include <cmocka.h>
 
-static void same_view(const struct live *a, const struct live *b) {
+static void expect_equal_stats(const struct run_stats *a, const struct run_stats *b) {
     assert_int_equal(a->told, b->told);
     assert_int_equal(a->raced, b->raced);
     assert_int_equal(a->last_event, b->last_event);
@@ -22,7 +22,7 @@ static void same_view(const struct live *a, const struct live *b) {
     for (int i = 0; i < a->operator_count; i++) {
         assert_int_equal(a->operators[i].told, b->operators[i].told);
         assert_int_equal(a->operators[i].ok, b->operators[i].ok);
-        assert_int_equal(a->operators[i].crowned, b->operators[i].crowned);
+        assert_int_equal(a->operators[i].accepted, b->operators[i].accepted);
     }
     assert_int_equal(a->champion_count, b->champion_count);
     assert_int_equal(a->goal, b->goal);
@@ -31,19 +31,19 @@ static void same_view(const struct live *a, const struct live *b) {
         assert_int_equal(a->top[i].trial, b->top[i].trial);
 }
 
-static void agrees_with_the_store(const struct live *live, struct store *store) {
+static void agrees_with_the_store(const struct run_stats *stats, struct store *store) {
     struct store_counts counts;
     struct error error = {0};
     assert_int_equal(store_count(store, &counts, &error), 0);
-    assert_int_equal(live->told, counts.told);
-    assert_int_equal(live->raced, counts.raced);
-    assert_memory_equal(live->verdicts, counts.verdicts, sizeof counts.verdicts);
-    for (int i = 0; i < live->top_count; i++)
-        assert_int_equal(store_ranked(store, live->goal, i + 1, &error), live->top[i].trial);
+    assert_int_equal(stats->told, counts.told);
+    assert_int_equal(stats->raced, counts.raced);
+    assert_memory_equal(stats->verdicts, counts.verdicts, sizeof counts.verdicts);
+    for (int i = 0; i < stats->top_count; i++)
+        assert_int_equal(store_ranked(store, stats->goal, i + 1, &error), stats->top[i].trial);
 }
 
 /* Adds a random event: a trial, its outcome, a champion, or a second outcome of an old trial. */
-static void step(struct store *store, struct random *random, int64_t number) {
+static void add_random_event(struct store *store, struct random *random, int64_t number) {
     struct error error = {0};
     struct outcome outcome;
     example_outcome(number, &outcome);
@@ -52,7 +52,7 @@ static void step(struct store *store, struct random *random, int64_t number) {
     if (random_below(random, 8) > 0)
         assert_true(example_tell(store, number, &error) > 0);
     if (outcome.verdict == VERDICT_OK && random_below(random, 10) == 0 &&
-        store_crown(store, example_goal(number), number, STORE_NO_TRIAL, outcome.score_us, &error) <
+        store_record_champion(store, example_goal(number), number, STORE_NO_TRIAL, outcome.score_us, &error) <
             0)
         fail_msg("%s", error.text);
     struct store_trial *old =
@@ -68,7 +68,7 @@ static void step(struct store *store, struct random *random, int64_t number) {
 }
 
 /* Statistics that are refreshed often equal those of a single read, and the counts of the store. */
-static void later_looks_equal_a_first(void **state) {
+static void refreshing_equals_reading_once(void **state) {
     const char *folder = *state;
     char run_dir[PATH_SIZE];
     struct error error = {0};
@@ -77,33 +77,33 @@ static void later_looks_equal_a_first(void **state) {
     assert_int_equal(path_join(run_dir, folder, "run", &error), 0);
     struct store *store = example_create(run_dir, &error);
     assert_non_null(store);
-    struct live *live = live_open(run_dir, &error);
-    assert_non_null(live);
+    struct run_stats *stats = run_stats_open(run_dir, &error);
+    assert_non_null(stats);
     for (int64_t number = 0; number < 400; number++) {
-        step(store, &random, number);
+        add_random_event(store, &random, number);
         if (random_below(&random, 5) > 0)
             continue;
-        if (live_refresh(live, &error) < 0)
+        if (run_stats_refresh(stats, &error) < 0)
             fail_msg("%s", error.text);
-        struct live *fresh = live_open(run_dir, &error);
-        assert_int_equal(live_refresh(fresh, &error), 0);
-        same_view(live, fresh);
-        agrees_with_the_store(live, store);
-        live_close(fresh);
+        struct run_stats *fresh = run_stats_open(run_dir, &error);
+        assert_int_equal(run_stats_refresh(fresh, &error), 0);
+        expect_equal_stats(stats, fresh);
+        agrees_with_the_store(stats, store);
+        run_stats_close(fresh);
     }
-    assert_true(live->champion_count > 10 && live->told > 300);
+    assert_true(stats->champion_count > 10 && stats->told > 300);
     /* A chosen goal stays. */
-    int goal = live->goal;
-    assert_int_equal(live_turn(live, 1, &error), 0);
-    assert_int_equal(live->goal, (goal + 1) % 2);
+    int goal = stats->goal;
+    assert_int_equal(run_stats_turn_goal(stats, 1, &error), 0);
+    assert_int_equal(stats->goal, (goal + 1) % 2);
     for (int64_t number = 400; number < 440; number++)
-        step(store, &random, number);
-    assert_int_equal(live_refresh(live, &error), 0);
-    assert_int_equal(live->goal, (goal + 1) % 2);
-    assert_int_equal(live_turn(live, -3, &error), 0);
-    assert_int_equal(live->goal, goal);
-    agrees_with_the_store(live, store);
-    live_close(live);
+        add_random_event(store, &random, number);
+    assert_int_equal(run_stats_refresh(stats, &error), 0);
+    assert_int_equal(stats->goal, (goal + 1) % 2);
+    assert_int_equal(run_stats_turn_goal(stats, -3, &error), 0);
+    assert_int_equal(stats->goal, goal);
+    agrees_with_the_store(stats, store);
+    run_stats_close(stats);
     store_close(store);
 }
 
@@ -114,58 +114,58 @@ static double now(void) {
 }
 
 /* Writes a status that is `age_s` old. */
-static void publish(const char *run_dir, enum phase phase, double age_s) {
+static void write_status(const char *run_dir, enum phase phase, double age_s) {
     struct error error = {0};
-    struct bulletin bulletin = bulletin_empty();
-    bulletin.phase = phase;
-    bulletin.updated = now() - age_s;
-    bulletin.budget_seconds = 100;
-    bulletin.seconds = 40;
-    snprintf(bulletin.reason, sizeof bulletin.reason, "%s",
+    struct run_status status = run_status_empty();
+    status.phase = phase;
+    status.updated = now() - age_s;
+    status.budget_seconds = 100;
+    status.seconds = 40;
+    snprintf(status.reason, sizeof status.reason, "%s",
              phase == PHASE_PAUSED ? "1 other process on the GPU" : "");
-    bulletin.gpu.temperature_c = 61;
-    bulletin.gpu.sm_mhz = 1980;
-    assert_int_equal(bulletin_write(&bulletin, run_dir, &error), 0);
+    status.gpu.temperature_c = 61;
+    status.gpu.sm_mhz = 1980;
+    assert_int_equal(status_file_write(&status, run_dir, &error), 0);
 }
 
-static void expect_line(struct live *live, const char *words, bool over) {
+static void expect_line(struct run_stats *stats, const char *words, bool over) {
     struct error error = {0};
     char text[1024];
-    assert_int_equal(live_refresh(live, &error), 0);
-    screen_line(live, text, sizeof text);
+    assert_int_equal(run_stats_refresh(stats, &error), 0);
+    watch_view_print_line(stats, text, sizeof text);
     if (strstr(text, words) == NULL)
         fail_msg("\"%s\" is not in: %s", words, text);
-    assert_int_equal(live_is_over(live), over);
+    assert_int_equal(run_stats_is_over(stats), over);
 }
 
 /* Ended, killed, under compute-sanitizer and paused runs are distinguished. */
-static void tells_what_became_of_a_run(void **state) {
+static void end_of_a_run_is_recognised(void **state) {
     const char *folder = *state;
     char run_dir[PATH_SIZE], path[PATH_SIZE];
     struct error error = {0};
     assert_int_equal(path_join(run_dir, folder, "told", &error), 0);
     store_close(example_create(run_dir, &error));
-    struct live *live = live_open(run_dir, &error);
-    assert_non_null(live);
-    expect_line(live, "not running", true);
-    publish(run_dir, PHASE_SEARCHING, 0);
-    expect_line(live, "searching; 0:00:4", false);
-    expect_line(live, "SM 1980 MHz, 61 C", false);
-    publish(run_dir, PHASE_SEARCHING, 20);
-    expect_line(live, "searching, silent for 2", false);
-    publish(run_dir, PHASE_SEARCHING, 100);
-    expect_line(live, "it was killed; `evotile resume` continues it", true);
-    publish(run_dir, PHASE_INSPECTING, 100);
-    expect_line(live, "under compute-sanitizer, silent for 10", false);
-    publish(run_dir, PHASE_PAUSED, 0);
-    expect_line(live, "paused: 1 other process on the GPU", false);
-    publish(run_dir, PHASE_INTERRUPTED, 1000);
-    expect_line(live, "interrupted; 0:00:40 of 0:01:40; 0 trials", true);
+    struct run_stats *stats = run_stats_open(run_dir, &error);
+    assert_non_null(stats);
+    expect_line(stats, "not running", true);
+    write_status(run_dir, PHASE_SEARCHING, 0);
+    expect_line(stats, "searching; 0:00:4", false);
+    expect_line(stats, "SM 1980 MHz, 61 C", false);
+    write_status(run_dir, PHASE_SEARCHING, 20);
+    expect_line(stats, "searching, silent for 2", false);
+    write_status(run_dir, PHASE_SEARCHING, 100);
+    expect_line(stats, "it was killed; `evotile resume` continues it", true);
+    write_status(run_dir, PHASE_SANITIZING, 100);
+    expect_line(stats, "under compute-sanitizer, silent for 10", false);
+    write_status(run_dir, PHASE_PAUSED, 0);
+    expect_line(stats, "paused: 1 other process on the GPU", false);
+    write_status(run_dir, PHASE_INTERRUPTED, 1000);
+    expect_line(stats, "interrupted; 0:00:40 of 0:01:40; 0 trials", true);
     /* A status that cannot be read leaves the last one in place. */
     assert_int_equal(path_join(path, run_dir, "status.json", &error), 0);
     assert_int_equal(path_write_file(path, "{", 1, &error), 0);
-    expect_line(live, "interrupted", true);
-    live_close(live);
+    expect_line(stats, "interrupted", true);
+    run_stats_close(stats);
 }
 
 /* Views of any size draw only inside the grid (AddressSanitizer checks it). */
@@ -178,26 +178,26 @@ static void draws_on_any_size(void **state) {
     assert_int_equal(path_join(run_dir, folder, "drawn", &error), 0);
     struct store *store = example_create(run_dir, &error);
     for (int64_t number = 0; number < 60; number++)
-        step(store, &random, number);
-    publish(run_dir, PHASE_SEARCHING, 0);
-    struct live *live = live_open(run_dir, &error);
-    assert_int_equal(live_refresh(live, &error), 0);
+        add_random_event(store, &random, number);
+    write_status(run_dir, PHASE_SEARCHING, 0);
+    struct run_stats *stats = run_stats_open(run_dir, &error);
+    assert_int_equal(run_stats_refresh(stats, &error), 0);
     for (int round = 0; round < 300; round++) {
-        struct canvas canvas = {.rows = (int)random_below(&random, 60),
+        struct text_plot plot = {.rows = (int)random_below(&random, 60),
                                 .columns = (int)random_below(&random, 160),
                                 .unicode = round % 2 == 0};
-        canvas_init(&canvas);
-        screen_draw(live, round % 3 == 0, &canvas);
-        canvas_release(&canvas);
+        text_plot_init(&plot);
+        watch_view_draw(stats, round % 3 == 0, &plot);
+        text_plot_release(&plot);
     }
-    live_close(live);
+    run_stats_close(stats);
     store_close(store);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(later_looks_equal_a_first),
-        cmocka_unit_test(tells_what_became_of_a_run),
+        cmocka_unit_test(refreshing_equals_reading_once),
+        cmocka_unit_test(end_of_a_run_is_recognised),
         cmocka_unit_test(draws_on_any_size),
     };
     return cmocka_run_group_tests_name("live", tests, make_folder, remove_folder);

@@ -137,7 +137,7 @@ static void score_is_the_definition(void **state) {
 
 /* With correct predictions, runs start with the fastest of them, and with a prefilter try few of
    the slow half; the same for any number of processes. */
-static void predictions_are_gone_by(void **state) {
+static void predictions_are_used(void **state) {
     (void)state;
     struct recorded *recorded = read_space();
     const double *right_us = recorded->times_us;
@@ -210,7 +210,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_row_is_visited_twice), cmocka_unit_test(jobs_change_nothing),
         cmocka_unit_test(noise_is_in_the_answers), cmocka_unit_test(score_is_the_definition),
-        cmocka_unit_test(predictions_are_gone_by), cmocka_unit_test(unknown_strategy_is_refused),
+        cmocka_unit_test(predictions_are_used), cmocka_unit_test(unknown_strategy_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static void defaults(void **state) {
     assert_true(config->limited_range);
     assert_int_equal(config->held_out_count, 0);
     assert_int_equal(config->sanitize_every, 0);
-    assert_int_equal(config->narrowing_count, 0);
+    assert_int_equal(config->restriction_count, 0);
     assert_string_equal(config->device, "auto");
     assert_int_equal(config->seed, 1);
     assert_int_equal(config->trials, 0);
@@ -82,10 +82,10 @@ static void every_key(void **state) {
     assert_int_equal(config->objective, OBJECTIVE_PER_CASE);
     assert_int_equal(config->case_count, 2);
     assert_int_equal(config->cases[1].values[2], 1);
-    assert_int_equal(config->narrowing_count, 1);
-    assert_string_equal(config->narrowings[0].gene, "THREADS");
-    assert_int_equal(config->narrowings[0].count, 2);
-    assert_string_equal(config->narrowings[0].values[1], "128");
+    assert_int_equal(config->restriction_count, 1);
+    assert_string_equal(config->restrictions[0].gene, "THREADS");
+    assert_int_equal(config->restrictions[0].count, 2);
+    assert_string_equal(config->restrictions[0].values[1], "128");
     assert_int_equal(config->smem_limit_bytes, 2048);
     assert_false(config->limited_range);
     assert_int_equal(config->sanitize_every, 9);

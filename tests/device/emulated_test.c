@@ -355,8 +355,8 @@ static void test_predictions_are_sensible(void **unused) {
                                     .barriers = 1e4,
                                     .async_bytes = 1e7,
                                     .dram_bytes = 1e6,
-                                    .chain_cycles = 60000,
-                                    .longest_chain_cycles = 60000};
+                                    .critical_path_cycles = 60000,
+                                    .longest_critical_path_cycles = 60000};
     double time_us = predict_launch_us(&l4, &base);
     struct prediction_input other = base;
     assert_true(time_us > 4e9 / (l4.tensor_tflops * 1e6)); /* not faster than the tensor cores */
@@ -366,13 +366,13 @@ static void test_predictions_are_sensible(void **unused) {
     other.resources.spill_bytes = 400;
     assert_true(predict_launch_us(&l4, &other) > time_us); /* spills */
     other = base;
-    other.chain_cycles *= 2;
-    other.longest_chain_cycles *= 2;
+    other.critical_path_cycles *= 2;
+    other.longest_critical_path_cycles *= 2;
     assert_true(predict_launch_us(&l4, &other) > 1.1 * time_us); /* a longer critical path */
     other = base;
     other.blocks = 174;
     double even_us = predict_launch_us(&l4, &other);
-    other.longest_chain_cycles *= 2; /* in a single wave, the longest block decides */
+    other.longest_critical_path_cycles *= 2; /* in a single wave, the longest block decides */
     assert_true(predict_launch_us(&l4, &other) > 1.02 * even_us);
     other = base;
     other.async_bytes *= 10; /* bytes through L2 */
@@ -382,7 +382,7 @@ static void test_predictions_are_sensible(void **unused) {
     assert_true(predict_launch_us(&l4, &other) > time_us); /* bank conflicts */
     other = base;
     other.blocks = 29; /* the same work on half of the chip */
-    other.chain_cycles = other.longest_chain_cycles = 20 * base.chain_cycles;
+    other.critical_path_cycles = other.longest_critical_path_cycles = 20 * base.critical_path_cycles;
     assert_true(predict_launch_us(&l4, &other) > 1.5 * time_us);
     other = base;
     other.blocks = 464;
@@ -403,7 +403,7 @@ static void test_a_fit_predicts_what_it_has_not_seen(void **unused) {
     struct device_info known = l4;
     for (int i = 0; i < PREDICTION_PARAMETERS; i++) {
         state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-        known.model[i] = prediction_parameters[i].usual * (0.6 + 1e-3 * (double)(state % 1200));
+        known.model[i] = prediction_parameters[i].default_value * (0.6 + 1e-3 * (double)(state % 1200));
     }
     for (int s = 0; s < SAMPLES; s++) {
         double draws[8];
@@ -420,8 +420,8 @@ static void test_a_fit_predicts_what_it_has_not_seen(void **unused) {
                                                          .special_functions = 1e5 * draws[3],
                                                          .shared_wavefronts = 1e5 * draws[4],
                                                          .load_bytes = 1e6 * draws[5],
-                                                         .chain_cycles = 3e3 * draws[6],
-                                                         .longest_chain_cycles = 3e3 * draws[6]};
+                                                         .critical_path_cycles = 3e3 * draws[6],
+                                                         .longest_critical_path_cycles = 3e3 * draws[6]};
         samples[s].call = &calls[s];
         samples[s].latency_us = predict_call_us(&known, &calls[s]) * (1 + 0.01 * draws[7] / 20);
     }

@@ -185,7 +185,7 @@ static const int hopper_spans[SWIZZLE_COUNT] = {
 
 /* ---- products ---- */
 
-enum { PRODUCT_M = 64, PRODUCT_DEPTH = 64, PRODUCT_N_MAX = 256 };
+enum { PRODUCT_M = 64, MMA_DEPTH_MAX = 64, PRODUCT_N_MAX = 256 };
 
 struct product_case {
     int type; /* product_types */
@@ -225,21 +225,21 @@ static inline int list_products(struct product_case *cases) {
 
 static inline void check_product(struct hopper *hopper, struct device_module *module,
                                  const char *kernel, const struct product_case *one, int adds) {
-    int8_t a[PRODUCT_M * PRODUCT_DEPTH], b[PRODUCT_N_MAX * PRODUCT_DEPTH];
-    uint16_t a_bits[PRODUCT_M * PRODUCT_DEPTH], b_bits[PRODUCT_N_MAX * PRODUCT_DEPTH];
+    int8_t a[PRODUCT_M * MMA_DEPTH_MAX], b[PRODUCT_N_MAX * MMA_DEPTH_MAX];
+    uint16_t a_bits[PRODUCT_M * MMA_DEPTH_MAX], b_bits[PRODUCT_N_MAX * MMA_DEPTH_MAX];
     static float d[PRODUCT_M * PRODUCT_N_MAX];
     int n = one->n, span = hopper_spans[one->swizzle];
     bool a_mn_major = one->a == 2;
-    hopper_matrix(hopper, PRODUCT_M * PRODUCT_DEPTH, one->type == 1, a, a_bits);
-    hopper_matrix(hopper, n * PRODUCT_DEPTH, one->type == 1, b, b_bits);
+    hopper_matrix(hopper, PRODUCT_M * MMA_DEPTH_MAX, one->type == 1, a, a_bits);
+    hopper_matrix(hopper, n * MMA_DEPTH_MAX, one->type == 1, b, b_bits);
     uint64_t a_at = hopper_buffer(hopper, "a", sizeof a_bits, a_bits);
-    uint64_t b_at = hopper_buffer(hopper, "b", (size_t)(n * PRODUCT_DEPTH * 2), b_bits);
+    uint64_t b_at = hopper_buffer(hopper, "b", (size_t)(n * MMA_DEPTH_MAX * 2), b_bits);
     uint64_t d_at = hopper_buffer(hopper, "d", (size_t)(PRODUCT_M * n * 4), NULL);
     struct tensor_map a_map = hopper_matrix_map(a_at, 64, 64, 64, span / 2, one->swizzle);
     struct tensor_map b_map =
         one->b_mn_major
-            ? hopper_matrix_map(b_at, PRODUCT_DEPTH, n, PRODUCT_DEPTH, span / 2, one->swizzle)
-            : hopper_matrix_map(b_at, n, PRODUCT_DEPTH, n, span / 2, one->swizzle);
+            ? hopper_matrix_map(b_at, MMA_DEPTH_MAX, n, MMA_DEPTH_MAX, span / 2, one->swizzle)
+            : hopper_matrix_map(b_at, n, MMA_DEPTH_MAX, n, span / 2, one->swizzle);
     struct device_launch launch = hopper_launch(module, kernel, 128);
     hopper_map(&launch, &a_map);
     hopper_map(&launch, &b_map);
@@ -252,9 +252,9 @@ static inline void check_product(struct hopper *hopper, struct device_module *mo
     for (int row = 0; row < PRODUCT_M; row++)
         for (int column = 0; column < n; column++) {
             int sum = adds;
-            for (int k = 0; k < PRODUCT_DEPTH; k++)
-                sum += a[a_mn_major ? k * PRODUCT_M + row : row * PRODUCT_DEPTH + k] *
-                       b[one->b_mn_major ? k * n + column : column * PRODUCT_DEPTH + k];
+            for (int k = 0; k < MMA_DEPTH_MAX; k++)
+                sum += a[a_mn_major ? k * PRODUCT_M + row : row * MMA_DEPTH_MAX + k] *
+                       b[one->b_mn_major ? k * n + column : column * MMA_DEPTH_MAX + k];
             if (d[row * n + column] != (float)sum)
                 fail_msg("%s, n %d, a %s, b %s-major, swizzle %s, %s: row %d, column %d is %g, not "
                          "%d",

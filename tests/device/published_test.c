@@ -46,7 +46,7 @@ static void reads_every_figure(void **state) {
     struct device_info info;
     struct error error = {0};
     put("a.json", DEVICE("sm_75", ",\n\"l2_gb_per_s\": 5, \"launch_us\": 0.5, \"about\": \"x\""));
-    if (published_find(75, &info, &error) < 0)
+    if (device_db_find(75, &info, &error) < 0)
         fail_msg("%s", error.text);
     assert_string_equal(info.spec, "emulated:sm_75");
     assert_non_null(strstr(info.name, "A B"));
@@ -78,9 +78,9 @@ static void takes_the_first_by_name(void **state) {
     put("b.json", DEVICE("sm_80", ""));
     put("c.json", DEVICE("sm_75", ", \"launch_us\": 2"));
     put("a.json", DEVICE("sm_75", ", \"launch_us\": 1"));
-    assert_int_equal(published_find(75, &info, &error), 0);
+    assert_int_equal(device_db_find(75, &info, &error), 0);
     assert_true(info.launch_us == 1);
-    assert_int_equal(published_find(90, &info, &error), -1);
+    assert_int_equal(device_db_find(90, &info, &error), -1);
     assert_int_equal(error.kind, ERROR_INPUT);
     assert_non_null(
         strstr(error.text, "no device of sm_90: there are emulated:sm_75, emulated:sm_80;"));
@@ -106,7 +106,7 @@ static void mistakes(void **state) {
         char expected[512];
         put("a.json", rows[i].text);
         snprintf(expected, sizeof expected, "%s/a.json%s", folder, rows[i].message);
-        assert_int_equal(published_find(75, &info, &error), -1);
+        assert_int_equal(device_db_find(75, &info, &error), -1);
         assert_string_equal(error.text, expected);
         assert_int_equal(info.sm_count, 77);
     }
@@ -146,7 +146,7 @@ static void shipped_files(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct device_info info;
         struct error error = {0};
-        if (published_find(rows[i].architecture, &info, &error) < 0)
+        if (device_db_find(rows[i].architecture, &info, &error) < 0)
             fail_msg("%s", error.text);
         assert_int_equal(info.sm_count, rows[i].sm_count);
         assert_true(info.smem_per_block < info.smem_per_block_optin);

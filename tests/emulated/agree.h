@@ -295,11 +295,11 @@ static inline bool agree_run(struct agree_seat *seat, struct agree_result *resul
 
 /* The same inputs for both; outputs and workspaces are poison. */
 static inline void agree_prepare(struct agree_desk *desk, const struct template *template,
-                                 const struct plan *plan, struct random *random) {
+                                 const struct launch_plan *plan, struct random *random) {
     struct agree_seat *seats[] = {&desk->one, &desk->other};
     struct error error = {0};
     for (int i = 0; i < 2; i++) {
-        agree_must(buffers_make(&seats[i]->buffers, NULL, seats[i]->device, template, plan, 1,
+        agree_must(buffers_init(&seats[i]->buffers, NULL, seats[i]->device, template, plan, 1,
                                 &error) == 0 &&
                        buffers_poison(&seats[i]->buffers, 0, POISON, &error) == 0,
                    &error);
@@ -320,7 +320,7 @@ static inline void agree_prepare(struct agree_desk *desk, const struct template 
 }
 
 static inline void agree_outputs(struct agree_desk *desk, const struct template *template,
-                                 const struct plan *plan, int index, struct agree_result *result) {
+                                 const struct launch_plan *plan, int index, struct agree_result *result) {
     struct error error = {0};
     for (int t = 0; t < template->tensor_count; t++) {
         const struct planned_tensor *tensor = &plan->tensors[t];
@@ -347,8 +347,8 @@ static inline void agree_case(struct agree_desk *desk, const struct template *te
                               const struct genome *genome, int index, struct random *random,
                               struct agree_result *result) {
     struct error error = {0};
-    struct plan plan;
-    agree_must(template_plan(template, genome, index, &plan, &error) == 0, &error);
+    struct launch_plan plan;
+    agree_must(template_launch_plan(template, genome, index, &plan, &error) == 0, &error);
     result->limited = plan.limited_range;
     agree_prepare(desk, template, &plan, random);
     if (agree_run(&desk->one, result) && agree_run(&desk->other, result))

@@ -7,15 +7,15 @@
 
 enum { GENOMES_DEFAULT = 1 };
 
-static void have_no_fault(void **state) {
-    draw(*state, true, GENOMES_DEFAULT);
+static void no_findings(void **state) {
+    try_random_genomes(*state, true, GENOMES_DEFAULT);
 }
 
 int main(void) {
     struct CMUnitTest tests[GENOME_SETS];
     for (int i = 0; i < GENOME_SETS; i++)
         tests[i] = (struct CMUnitTest){.name = genome_sets[i].name,
-                                       .test_func = have_no_fault,
+                                       .test_func = no_findings,
                                        .initial_state = (void *)&genome_sets[i]};
     return _cmocka_run_group_tests("clean", tests, GENOME_SETS, NULL, NULL);
 }

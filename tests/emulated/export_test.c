@@ -15,11 +15,11 @@ static void search_and_export(const struct tiny *tiny, const char *trials, char 
     make_folder_path(kernel_dir, tiny, "frozen");
     const char *const running[] = {"--out", run_dir, "--trials", trials, NULL};
     const char *const exporting[] = {"--out", kernel_dir, NULL};
-    run_to_end(tiny, "run", tiny->config, running, 0);
-    run_to_end(tiny, "export", run_dir, exporting, 0);
+    run_and_expect(tiny, "run", tiny->config, running, 0);
+    run_and_expect(tiny, "export", run_dir, exporting, 0);
 }
 
-static bool holds(const char *folder, const char *name) {
+static bool file_exists(const char *folder, const char *name) {
     char path[PATH_SIZE];
     struct error error = {0};
     return path_join(path, folder, name, &error) == 0 && path_exists(path);
@@ -79,8 +79,8 @@ static void a_joint_kernel_replays(void **state) {
     char run_dir[PATH_SIZE], kernel_dir[PATH_SIZE];
     tiny_make(&tiny, TINY_CONFIG ", " TINY_GENES "}");
     search_and_export(&tiny, "12", run_dir, kernel_dir);
-    assert_true(holds(kernel_dir, "kernel.cu"));
-    assert_false(holds(kernel_dir, "kernel_2.cu"));
+    assert_true(file_exists(kernel_dir, "kernel.cu"));
+    assert_false(file_exists(kernel_dir, "kernel_2.cu"));
     expect_cubin(kernel_dir, "kernel");
     expect_rows(&tiny, run_dir, 1);
     expect_rows(&tiny, kernel_dir, 1);
@@ -88,7 +88,7 @@ static void a_joint_kernel_replays(void **state) {
 }
 
 /* Cases of two variants: at least two units, each with its own machine code. */
-static void several_units_replay(void **state) {
+static void several_variants_replay(void **state) {
     (void)state;
     struct tiny tiny;
     char run_dir[PATH_SIZE], kernel_dir[PATH_SIZE];
@@ -96,8 +96,8 @@ static void several_units_replay(void **state) {
                      ", \"objective\": \"per_case\", \"cases\": [{\"ROWS\": 6, \"COLS\": 40},\n"
                      "  {\"ROWS\": 300, \"COLS\": 70}, {\"ROWS\": 3, \"COLS\": 7, \"BIAS\": 1}] }");
     search_and_export(&tiny, "40", run_dir, kernel_dir);
-    assert_true(holds(kernel_dir, "kernel.cu"));
-    assert_true(holds(kernel_dir, "kernel_2.cu"));
+    assert_true(file_exists(kernel_dir, "kernel.cu"));
+    assert_true(file_exists(kernel_dir, "kernel_2.cu"));
     expect_cubin(kernel_dir, "kernel");
     expect_cubin(kernel_dir, "kernel_2");
     expect_rows(&tiny, run_dir, 1);
@@ -132,7 +132,7 @@ static void a_changed_kernel_does_not_pass(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_joint_kernel_replays),
-        cmocka_unit_test(several_units_replay),
+        cmocka_unit_test(several_variants_replay),
         cmocka_unit_test(a_changed_kernel_does_not_pass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

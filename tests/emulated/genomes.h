@@ -68,15 +68,15 @@ enum { GENOME_SETS = sizeof genome_sets / sizeof *genome_sets };
 struct sample {
     struct config *config;
     struct device *device;
-    struct ptx_microscope *microscope; /* NULL: not instrumented */
+    struct ptx_racecheck *racecheck; /* NULL: not instrumented */
     struct cache *cache;
     struct compiler *compiler;
-    struct bench *bench;
+    struct evaluator *evaluator;
     const struct template *template;
     double compile_s, verify_s;
 };
 
-static inline void open_sample(struct sample *sample, const struct genome_set *set, bool observed) {
+static inline void open_sample(struct sample *sample, const struct genome_set *set, bool instrumented) {
     struct error error = {0};
     *sample = (struct sample){0};
     sample->config = config_from_text("config.json", set->config, set->folder, &error);
@@ -84,30 +84,30 @@ static inline void open_sample(struct sample *sample, const struct genome_set *s
         fail_msg("%s", error.text);
     sample->device = device_open(set->device, &error);
     assert_non_null(sample->device);
-    if (observed)
-        sample->microscope = emulated_microscope(sample->device, TEMPLATE_MARK_SYMBOL);
+    if (instrumented)
+        sample->racecheck = emulated_attach_racecheck(sample->device, TEMPLATE_TAG_SYMBOL);
     sample->cache = cache_new(NULL, 0);
-    const struct image_cache images = images_cached(sample->cache);
+    const struct image_cache images = image_cache_on_disk(sample->cache);
     sample->compiler = compiler_new(sample->config, &sample->device->info, &images, &error);
     if (sample->compiler == NULL)
         fail_msg("%s", error.text);
-    sample->bench = bench_new(sample->config, sample->device, sample->compiler, &error);
+    sample->evaluator = evaluator_new(sample->config, sample->device, sample->compiler, &error);
     sample->template = compiler_template(sample->compiler, 0, &error);
-    if (sample->bench == NULL || sample->template == NULL)
+    if (sample->evaluator == NULL || sample->template == NULL)
         fail_msg("%s", error.text);
 }
 
 static inline void close_sample(struct sample *sample) {
-    bench_free(sample->bench);
+    evaluator_free(sample->evaluator);
     compiler_free(sample->compiler);
     cache_free(sample->cache);
     device_close(sample->device);
     config_free(sample->config);
 }
 
-static inline void look(const struct sample *sample, const char *genome) {
-    for (int i = 0; sample->microscope && i < ptx_microscope_count(sample->microscope); i++) {
-        const struct ptx_finding *finding = ptx_microscope_finding(sample->microscope, i);
+static inline void check_findings(const struct sample *sample, const char *genome) {
+    for (int i = 0; sample->racecheck && i < ptx_racecheck_finding_count(sample->racecheck); i++) {
+        const struct ptx_finding *finding = ptx_racecheck_finding(sample->racecheck, i);
         if (!ptx_finding_is_cost(finding->kind))
             fail_msg("%s\nhas a fault, %s: %s", genome, ptx_finding_name(finding->kind),
                      finding->text);
@@ -123,13 +123,13 @@ static inline void try_genome(struct sample *sample, const struct trial_request 
     genome_print(&request->genome, sample->template->space, name);
     int status = compiler_build(sample->compiler, request, images, &result, &error);
     if (status == 0) {
-        status = bench_try(sample->bench, request, images, &result, &error);
+        status = evaluator_run(sample->evaluator, request, images, &result, &error);
         for (int c = 0; c < CASES_MAX; c++)
             nvrtc_image_release(&images[c]);
     }
     if (status < 0)
         fail_msg("%s: %s", name, error.text);
-    look(sample, name);
+    check_findings(sample, name);
     /* Register use is decided by the compiler and cannot be predicted by constraints. */
     if (result.outcome.verdict != VERDICT_OK && result.outcome.verdict != VERDICT_OVER_LIMIT)
         fail_msg("%s\nis %s: %s", name, verdict_name(result.outcome.verdict),
@@ -140,7 +140,7 @@ static inline void try_genome(struct sample *sample, const struct trial_request 
 }
 
 /* The seed varies by day only if GENOMES is set; otherwise make check is repeatable. */
-static inline void draw(const struct genome_set *set, bool observed, int count) {
+static inline void try_random_genomes(const struct genome_set *set, bool instrumented, int count) {
     const char *asked = getenv("GENOMES");
     uint64_t seed = (uint64_t)(set - genome_sets) + 1;
     struct sample sample;
@@ -149,11 +149,11 @@ static inline void draw(const struct genome_set *set, bool observed, int count) 
         count = atoi(asked);
         seed += (uint64_t)time(NULL) * 16;
     }
-    open_sample(&sample, set, observed);
+    open_sample(&sample, set, instrumented);
     random_seed(&random, seed, 1);
     for (int i = 0; i < count; i++) {
         struct trial_request request = {
-            .number = i, .seed = seed + (uint64_t)i, .watched = observed};
+            .number = i, .seed = seed + (uint64_t)i, .under_tool = instrumented};
         assert_true(space_sample(sample.template->space, &random, &request.genome));
         try_genome(&sample, &request);
     }

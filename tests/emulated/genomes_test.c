@@ -9,8 +9,8 @@
 
 enum { GENOMES_DEFAULT = 1 };
 
-static void are_right(void **state) {
-    draw(*state, false, GENOMES_DEFAULT);
+static void results_are_correct(void **state) {
+    try_random_genomes(*state, false, GENOMES_DEFAULT);
 }
 
 int main(void) {
@@ -19,7 +19,7 @@ int main(void) {
         cmocka_set_test_filter(getenv("SETS"));
     for (int i = 0; i < GENOME_SETS; i++)
         tests[i] = (struct CMUnitTest){.name = genome_sets[i].name,
-                                       .test_func = are_right,
+                                       .test_func = results_are_correct,
                                        .initial_state = (void *)&genome_sets[i]};
     return _cmocka_run_group_tests("genomes", tests, GENOME_SETS, NULL, NULL);
 }

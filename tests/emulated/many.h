@@ -30,30 +30,30 @@ enum { SHAPES_MAX = 16, MANY_OPTIONS_MAX = 16 };
 struct known_shape {
     const struct template *template;
     int index; /* among the template's cases */
-    struct plan given, right_plan;
+    struct launch_plan given, right_plan;
     struct buffers inputs, right;
-    struct comparison honest[TENSORS_MAX]; /* the plain kernel's errors */
+    struct comparison plain_kernel_errors[TENSORS_MAX]; /* the plain kernel's errors */
 };
 
-static inline void must_do(int status, const struct error *error) {
+static inline void require_success(int status, const struct error *error) {
     if (status < 0)
         fail_msg("%s", error->text);
 }
 
 /* Runs a plan on the inputs, with tensors of its own. */
 static inline void run_plan(struct sample *sample, const struct buffers *inputs,
-                            const struct plan *plan, struct device_module *module,
+                            const struct launch_plan *plan, struct device_module *module,
                             struct buffers *made, const char *who) {
     struct error error = {0};
     struct device_sequence sequence;
     char reason[REASON_SIZE];
-    struct plan own = *plan;
+    struct launch_plan own = *plan;
     uint64_t tensors[TENSORS_MAX];
     const struct tensor *described = sample->template->tensors;
     for (int t = 0; t < sample->template->tensor_count; t++)
         own.tensors[t].present = plan->tensors[t].present && described[t].role != ROLE_INPUT;
-    must_do(
-        buffers_make(made, sample->bench->judge, sample->device, sample->template, &own, 1, &error),
+    require_success(
+        buffers_init(made, sample->evaluator->comparator, sample->device, sample->template, &own, 1, &error),
         &error);
     made->plan = plan;
     memcpy(tensors, made->tensors[0], sizeof tensors);
@@ -69,12 +69,12 @@ static inline void run_plan(struct sample *sample, const struct buffers *inputs,
 static inline void compare_output(struct sample *sample, const struct known_shape *known, int t,
                                   const struct buffers *made, struct comparison *comparison) {
     struct error error = {0};
-    must_do(judge_compare(sample->bench->judge, made->tensors[0][t], &made->plan->tensors[t],
+    require_success(comparator_compare(sample->evaluator->comparator, made->tensors[0][t], &made->plan->tensors[t],
                           known->right.tensors[0][t], comparison, &error),
             &error);
 }
 
-static inline bool is_output(const struct sample *sample, const struct plan *plan, int t) {
+static inline bool is_output(const struct sample *sample, const struct launch_plan *plan, int t) {
     return plan->tensors[t].present && sample->template->tensors[t].role == ROLE_OUTPUT;
 }
 
@@ -83,29 +83,29 @@ static inline void know_shape(struct sample *sample, const struct template *temp
     struct error error = {0};
     struct genome genome = genome_default(sample->template->space);
     struct buffers plain;
-    struct plan plain_plan;
+    struct launch_plan plain_plan;
     *known = (struct known_shape){.template = template, .index = index};
     assert_int_equal(template_variant(template, index), 0); /* one compilation serves all */
-    must_do(template_reference_plan(template, index, &known->right_plan, &error), &error);
-    must_do(template_plain_plan(template, &genome, index, &plain_plan, &error), &error);
+    require_success(template_reference_launch_plan(template, index, &known->right_plan, &error), &error);
+    require_success(template_plain_launch_plan(template, &genome, index, &plain_plan, &error), &error);
     known->given = known->right_plan;
     for (int t = 0; t < template->tensor_count; t++) {
         known->given.tensors[t].present &= template->tensors[t].role == ROLE_INPUT;
         known->right_plan.tensors[t].present &= template->tensors[t].role != ROLE_WORKSPACE;
         plain_plan.tensors[t].present &= template->tensors[t].role != ROLE_WORKSPACE;
     }
-    must_do(buffers_make(&known->inputs, sample->bench->judge, sample->device, template,
+    require_success(buffers_init(&known->inputs, sample->evaluator->comparator, sample->device, template,
                          &known->given, 1, &error),
             &error);
-    must_do(buffers_fill(&known->inputs, 0, (uint64_t)index + 1, &error), &error);
-    run_plan(sample, &known->inputs, &known->right_plan, sample->bench->reference, &known->right,
+    require_success(buffers_fill(&known->inputs, 0, (uint64_t)index + 1, &error), &error);
+    run_plan(sample, &known->inputs, &known->right_plan, sample->evaluator->reference, &known->right,
              "the reference");
-    run_plan(sample, &known->inputs, &plain_plan, sample->bench->plain, &plain, "the plain kernel");
+    run_plan(sample, &known->inputs, &plain_plan, sample->evaluator->plain, &plain, "the plain kernel");
     for (int t = 0; t < template->tensor_count; t++)
         if (is_output(sample, &plain_plan, t))
-            compare_output(sample, known, t, &plain, &known->honest[t]);
+            compare_output(sample, known, t, &plain, &known->plain_kernel_errors[t]);
     buffers_release(&plain);
-    must_do(buffers_protect(&known->inputs, 0, true, &error), &error);
+    require_success(buffers_protect(&known->inputs, 0, true, &error), &error);
 }
 
 /* The same PTX as with the genome's own options, which also request machine code. */
@@ -118,7 +118,7 @@ static inline void compile_to_ptx(struct sample *sample, const struct genome *ge
     char architecture[64], reason[REASON_SIZE];
     const char *items[MANY_OPTIONS_MAX] = {architecture};
     int count = 1;
-    must_do(template_options(sample->template, genome, true, &options, &error), &error);
+    require_success(template_options(sample->template, genome, true, &options, &error), &error);
     assert_true(options.count <= MANY_OPTIONS_MAX);
     assert_memory_equal(options.items[0], real, sizeof real - 1);
     snprintf(architecture, sizeof architecture, "%s%s", virtual,
@@ -127,13 +127,13 @@ static inline void compile_to_ptx(struct sample *sample, const struct genome *ge
         if (strncmp(options.items[i], "--ptxas", strlen("--ptxas")) != 0)
             items[count++] = options.items[i];
     char *source = template_source(sample->template, genome, 0, &error);
-    must_do(source != NULL ? 0 : -1, &error);
-    int status = nvrtc_compile_anew(compiler_nvrtc(sample->compiler), sample->template->source,
+    require_success(source != NULL ? 0 : -1, &error);
+    int status = nvrtc_recompile(compiler_nvrtc(sample->compiler), sample->template->source,
                                     source, items, count, &image, reason, &error);
     free(source);
     if (status != 0)
         fail_msg("%s: %s", name, status == 1 ? reason : error.text);
-    must_do(sample->device->backend->module_load(sample->device, &image, module, &error), &error);
+    require_success(sample->device->backend->module_load(sample->device, &image, module, &error), &error);
     nvrtc_image_release(&image);
 }
 
@@ -141,10 +141,10 @@ static inline void try_at(struct sample *sample, const struct known_shape *known
                           const struct genome *genome, struct device_module *module,
                           const char *name) {
     struct error error = {0};
-    struct plan plan;
+    struct launch_plan plan;
     struct buffers made;
     char reason[REASON_SIZE], shape[GENOME_TEXT_SIZE];
-    must_do(template_plan(known->template, genome, known->index, &plan, &error), &error);
+    require_success(template_launch_plan(known->template, genome, known->index, &plan, &error), &error);
     run_plan(sample, &known->inputs, &plan, module, &made, name);
     for (int t = 0; t < sample->template->tensor_count; t++) {
         struct comparison found;
@@ -152,8 +152,8 @@ static inline void try_at(struct sample *sample, const struct known_shape *known
             continue;
         compare_output(sample, known, t, &made, &found);
         const struct errors bound =
-            bound_honest(&known->honest[t], plan.tensors[t].precision, &plan);
-        if (found.not_finite == 0 && !bound_exceeded(&found.errors, &bound, reason))
+            error_bound_from_plain(&known->plain_kernel_errors[t], plan.tensors[t].precision, &plan);
+        if (found.not_finite == 0 && !error_bound_exceeded(&found.errors, &bound, reason))
             continue;
         template_print_shape(known->template, &known->template->cases[known->index], shape);
         fail_msg("%s\nis wrong at %s, %s: %s", name, shape, sample->template->tensors[t].name,
@@ -171,7 +171,7 @@ static inline int try_genome_once(struct sample *sample, const struct known_shap
     genome_print(genome, sample->template->space, name);
     compile_to_ptx(sample, genome, name, &module);
     for (int i = 0; i < count; i++)
-        if (template_admits(known[i].template, genome, known[i].index)) {
+        if (template_genome_is_valid(known[i].template, genome, known[i].index)) {
             try_at(sample, &known[i], genome, module, name);
             tried++;
         }
@@ -190,15 +190,15 @@ static inline void draw_another(const struct sample *sample, struct random *rand
     }
 }
 
-struct share {
+struct resource_limits {
     const struct genome_set *set;
     int genomes;
 };
 
-static inline void are_right_once(void **state) {
+static inline void results_match(void **state) {
     static struct genome genomes[GENOMES_A_TEMPLATE];
     static struct known_shape known[SHAPES_MAX];
-    const struct share *share = *state;
+    const struct resource_limits *share = *state;
     struct error error = {0};
     struct sample sample;
     struct random random;
@@ -206,7 +206,7 @@ static inline void are_right_once(void **state) {
     open_sample(&sample, share->set, false);
     const struct template_setting setting = config_setting(sample.config, 0, &sample.device->info);
     struct template *probes = template_load_probes(sample.template, &setting, &error);
-    must_do(probes != NULL ? 0 : -1, &error);
+    require_success(probes != NULL ? 0 : -1, &error);
     assert_true(sample.template->case_count + probes->case_count <= SHAPES_MAX);
     for (int c = 0; c < sample.template->case_count; c++)
         know_shape(&sample, sample.template, c, &known[shapes++]);
@@ -229,7 +229,7 @@ static inline void are_right_once(void **state) {
 
 /* Tries the part-th of `parts` of the template's sets. */
 static inline int try_many(const char *folder, int part, int parts) {
-    struct share shares[GENOME_SETS];
+    struct resource_limits shares[GENOME_SETS];
     struct CMUnitTest tests[GENOME_SETS];
     int count = 0;
     for (int i = 0; i < GENOME_SETS; i++)
@@ -239,7 +239,7 @@ static inline int try_many(const char *folder, int part, int parts) {
     for (int i = first; i < end; i++) {
         shares[i].genomes = GENOMES_A_TEMPLATE * (i + 1) / count - GENOMES_A_TEMPLATE * i / count;
         tests[i - first] = (struct CMUnitTest){
-            .name = shares[i].set->name, .test_func = are_right_once, .initial_state = &shares[i]};
+            .name = shares[i].set->name, .test_func = results_match, .initial_state = &shares[i]};
     }
     return _cmocka_run_group_tests(folder, tests, (size_t)(end - first), NULL, NULL);
 }

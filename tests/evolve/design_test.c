@@ -42,7 +42,7 @@ static int count_round(const struct space *space, uint64_t seed) {
             assert_false(genome_equal(&genomes[i], &genomes[j]));
         round += is_power_of_two(space->genes[0].values[genomes[i].value[0]]) &&
                  is_power_of_two(space->genes[1].values[genomes[i].value[1]]);
-        design_note(design, &genomes[i]);
+        design_add(design, &genomes[i]);
     }
     design_free(design);
     return round;
@@ -73,7 +73,7 @@ static void the_seed_decides(void **state) {
         struct genome genomes[2];
         for (int j = 0; j < 2; j++) {
             assert_true(design_next(designs[j], &genomes[j]));
-            design_note(designs[j], &genomes[j]);
+            design_add(designs[j], &genomes[j]);
         }
         assert_true(genome_equal(&genomes[0], &genomes[1]));
     }

@@ -30,7 +30,7 @@ static void count_draws(const struct effects *effects, int gene, struct random *
         counts[i] = 0;
     for (int i = 0; i < DRAWS; i++) {
         struct genome genome = {{0}};
-        effects_draw(effects, gene, EFFECT_ALONE, random, &genome);
+        effects_sample(effects, gene, EFFECT_SINGLE, random, &genome);
         counts[genome.value[gene]]++;
         assert_int_equal(genome.value[1 - gene], 0);
     }
@@ -49,9 +49,9 @@ static void draws_follow_what_was_learnt(void **state) {
     /* A: 0 is slow, 1 is fast, 2 always fails, and 3 was never tried. B makes no difference. */
     for (int i = 0; i < 120; i++) {
         struct genome genome = {{(uint8_t)(i % 3), (uint8_t)(i % 4)}};
-        effects_learn(effects, &genome, i % 3 == 2 ? NAN : i % 3 ? 1 : 2);
-        assert_int_equal(effects_doomed(effects, &genome),
-                         i % 3 == 2 && i / 12 + 1 >= DOOMED_LEAST);
+        effects_add(effects, &genome, i % 3 == 2 ? NAN : i % 3 ? 1 : 2);
+        assert_int_equal(effects_always_failed(effects, &genome),
+                         i % 3 == 2 && i / 12 + 1 >= ALWAYS_FAILED_MIN);
     }
     count_draws(effects, 0, &random, counts);
     assert_true(counts[1] > DRAWS / 2);
@@ -74,12 +74,12 @@ static void pairs_are_drawn_together(void **state) {
     random_seed(&random, 64, 0);
     for (int i = 0; i < 160; i++) {
         struct genome genome = {{(uint8_t)(i % 4), (uint8_t)(i / 4 % 4)}};
-        effects_learn(effects, &genome, i % 4 == i / 4 % 4 ? 1 : 2);
+        effects_add(effects, &genome, i % 4 == i / 4 % 4 ? 1 : 2);
     }
     for (int i = 0; i < DRAWS; i++) {
         struct genome genome;
         int first = (int)random_below(&random, 2); /* in either order */
-        effects_draw(effects, first, 1 - first, &random, &genome);
+        effects_sample(effects, first, 1 - first, &random, &genome);
         equal += genome.value[0] == genome.value[1];
     }
     assert_true(equal > DRAWS * 9 / 10);
@@ -136,11 +136,11 @@ static void full_takes_the_rules_that_hold_and_pay(void **state) {
     int taken[3] = {0};
     space_add_integers(space, "A", "", values, 4, 0, NULL, &error);
     space_add_integers(space, "B", "", values, 4, 0, NULL, &error);
-    space_add_rule(space, "MEASURED_REGISTERS > 100", "first", &error);
-    space_add_rule(space, "MEASURED_OCCUPANCY < 30", "second", &error);
-    space_add_rule(space, "A + B < 8", "third", &error);
-    for (int rule = 0; rule < 3; rule++)
-        assert_int_equal(space_add_favour(space, rule, rule < 2 ? "A" : "B", "lower", &error), 0);
+    space_add_hint(space, "MEASURED_REGISTERS > 100", "first", &error);
+    space_add_hint(space, "MEASURED_OCCUPANCY < 30", "second", &error);
+    space_add_hint(space, "A + B < 8", "third", &error);
+    for (int hint = 0; hint < 3; hint++)
+        assert_int_equal(space_add_preference(space, hint, hint < 2 ? "A" : "B", "lower", &error), 0);
     assert_int_equal(space_seal(space, &error), 0);
     struct evolution_settings settings = evolution_defaults();
     snprintf(settings.strategy, sizeof settings.strategy, "full");
@@ -154,25 +154,25 @@ static void full_takes_the_rules_that_hold_and_pay(void **state) {
     outcome->resources.occupancy = 0.25;
     evolution_tell_outcome(evolution, 0, &genome, outcome);
     free(outcome);
-    for (int rule = 0; rule < 3; rule++)
-        evolution->rule_counters[rule] =
-            (struct operator_counters){.tries = 1000, .entered = rule == 1 ? 900 : 1};
+    for (int hint = 0; hint < 3; hint++)
+        evolution->hint_counters[hint] =
+            (struct operator_counters){.tries = 1000, .entered = hint == 1 ? 900 : 1};
     evolution->start_at = evolution->start_count;
     evolution->exploration = 0;
     random_seed(&random, 63, 0);
     for (int i = 0; i < 2000; i++) {
         struct proposal proposal;
         char text[OPERATOR_NAME_SIZE];
-        int rule;
+        int hint;
         random_seed(&evolution->random, random_next(&random), 0);
         assert_true(full_propose(evolution, &proposal));
-        if (proposal.made_by != OPERATOR_RULE)
+        if (proposal.made_by != OPERATOR_HINT)
             continue;
-        taken[proposal.rule]++;
+        taken[proposal.hint]++;
         assert_true(proposal.genome.value[0] < 3 && proposal.genome.value[1] == 3);
-        operator_print(proposal.made_by, proposal.rule, text);
-        assert_int_equal(operator_parse(text, &rule), OPERATOR_RULE);
-        assert_int_equal(rule, proposal.rule);
+        operator_print(proposal.made_by, proposal.hint, text);
+        assert_int_equal(operator_parse(text, &hint), OPERATOR_HINT);
+        assert_int_equal(hint, proposal.hint);
     }
     assert_true(taken[0] > 5 && taken[1] > 5 * taken[0]);
     assert_int_equal(taken[2], 0);
@@ -192,10 +192,10 @@ static struct space *space_with_profiles(void) {
         values[i] = i;
     for (int gene = 0; gene < 3; gene++)
         space_add_integers(space, names[gene], "", values, 64, 63, NULL, &error);
-    space_add_rule(space, "PROFILED_SM_ACTIVE < 80", "idle", &error);
-    space_add_rule(space, "MEASURED_REGISTERS > 100", "registers", &error);
-    assert_int_equal(space_add_favour(space, 0, "A", "lower", &error), 0);
-    assert_int_equal(space_add_favour(space, 1, "B", "lower", &error), 0);
+    space_add_hint(space, "PROFILED_SM_ACTIVE < 80", "idle", &error);
+    space_add_hint(space, "MEASURED_REGISTERS > 100", "registers", &error);
+    assert_int_equal(space_add_preference(space, 0, "A", "lower", &error), 0);
+    assert_int_equal(space_add_preference(space, 1, "B", "lower", &error), 0);
     assert_int_equal(space_seal(space, &error), 0);
     return space;
 }
@@ -242,7 +242,7 @@ static int ask_and_judge(struct evolution *evolution, int64_t from, int64_t to,
     int by_rule = 0;
     for (int64_t trial = from; trial < to; trial++) {
         assert_int_equal(evolution_ask(evolution, &proposals[trial]), 1);
-        by_rule += proposals[trial].made_by == OPERATOR_RULE;
+        by_rule += proposals[trial].made_by == OPERATOR_HINT;
         judge(evolution, trial, &proposals[trial].genome);
     }
     return by_rule;
@@ -267,16 +267,16 @@ static void a_profile_is_known_from_when_it_is_told(void **state) {
     evolution_tell_profile(evolution, &unseen, &registers); /* not told: ignored */
     assert_false(evolution_has_seen(evolution, &unseen));
     assert_true(ask_and_judge(evolution, BEFORE, AFTER, proposals) > 0);
-    const struct operator_counters *rules = evolution_rule_counters(evolution);
-    assert_true(rules[0].tries > 0 && rules[0].tries == rules[0].successes);
-    assert_int_equal(rules[1].tries, 0);
+    const struct operator_counters *hints = evolution_hint_counters(evolution);
+    assert_true(hints[0].tries > 0 && hints[0].tries == hints[0].successes);
+    assert_int_equal(hints[1].tries, 0);
     /* A later profile replaces it. */
     struct measures busy = {0};
     measures_put(&busy, MEASURE_SM_ACTIVE, 95);
-    for (size_t i = 0; i < evolution->seen.count; i++)
-        evolution_tell_profile(evolution, &evolution->seen.entries[i].genome, &busy);
-    for (size_t i = 0; i < evolution->seen.count; i++)
-        assert_int_equal(evolution->seen.entries[i].rules, 0);
+    for (size_t i = 0; i < evolution->history.count; i++)
+        evolution_tell_profile(evolution, &evolution->history.entries[i].genome, &busy);
+    for (size_t i = 0; i < evolution->history.count; i++)
+        assert_int_equal(evolution->history.entries[i].hints, 0);
     evolution_free(evolution);
     space_free(space);
 }

@@ -64,12 +64,12 @@ static struct predicted *predict(const struct space *space, int count, uint64_t 
     return predicted;
 }
 
-static double agreement(const struct space *space, const struct forecast *forecast) {
+static double agreement(const struct space *space, const struct low_fidelity_model *model) {
     enum { ASKED = 300 };
     double values[ASKED], truths[ASKED];
     struct predicted *asked = predict(space, ASKED, 77);
     for (int i = 0; i < ASKED; i++) {
-        values[i] = forecast_of(forecast, &asked[i].genome);
+        values[i] = low_fidelity_model_predict(model, &asked[i].genome);
         truths[i] = asked[i].us;
     }
     free(asked);
@@ -80,9 +80,9 @@ static void squashing_keeps_the_order(void **state) {
     (void)state;
     const double sorted[] = {2, 3, 4, 5, 9, 40, 1000};
     double sum = 0, square = 0, last = -INFINITY;
-    struct squash squash = squash_over(sorted, 7);
+    struct output_transform transform = output_transform_fit(sorted, 7);
     for (int i = 0; i < 7; i++) {
-        double value = squash_of(&squash, sorted[i]);
+        double value = output_transform_apply(&transform, sorted[i]);
         assert_true(value > last);
         last = value;
         sum += value;
@@ -90,10 +90,10 @@ static void squashing_keeps_the_order(void **state) {
     }
     assert_true(fabs(sum) < 1e-9 && fabs(square - 7) < 1e-6);
     /* A factor among the slower half changes the value less than one among the faster half. */
-    assert_true(squash_of(&squash, 1000) - squash_of(&squash, 40) <
-                2 * (squash_of(&squash, 4) - squash_of(&squash, 2)));
-    squash = squash_over(sorted, 1);
-    assert_true(isfinite(squash_of(&squash, 2)) && isfinite(squash_of(&squash, 3)));
+    assert_true(output_transform_apply(&transform, 1000) - output_transform_apply(&transform, 40) <
+                2 * (output_transform_apply(&transform, 4) - output_transform_apply(&transform, 2)));
+    transform = output_transform_fit(sorted, 1);
+    assert_true(isfinite(output_transform_apply(&transform, 2)) && isfinite(output_transform_apply(&transform, 3)));
 }
 
 static void genomes_nobody_named_are_ordered_too(void **state) {
@@ -103,15 +103,15 @@ static void genomes_nobody_named_are_ordered_too(void **state) {
     double before = -1;
     for (int i = 0; i < 4; i++) {
         struct predicted *predicted = predict(space, counts[i], 5);
-        struct forecast *forecast = forecast_new(space, predicted, counts[i]);
-        struct forecast *again = forecast_new(space, predicted, counts[i]);
-        double now = counts[i] > 1 ? agreement(space, forecast) : 0;
+        struct low_fidelity_model *model = low_fidelity_model_new(space, predicted, counts[i]);
+        struct low_fidelity_model *again = low_fidelity_model_new(space, predicted, counts[i]);
+        double now = counts[i] > 1 ? agreement(space, model) : 0;
         assert_true(now >= before - 0.02);
-        assert_true(forecast_of(forecast, &predicted[0].genome) ==
-                    forecast_of(again, &predicted[0].genome));
+        assert_true(low_fidelity_model_predict(model, &predicted[0].genome) ==
+                    low_fidelity_model_predict(again, &predicted[0].genome));
         before = now;
-        forecast_free(forecast);
-        forecast_free(again);
+        low_fidelity_model_free(model);
+        low_fidelity_model_free(again);
         free(predicted);
     }
     assert_true(before > 0.97);
@@ -230,15 +230,15 @@ static void a_share_of_what_it_learnt_lies_beyond_the_limit(void **state) {
     struct predicted *predicted = predict(space, MANY, 6);
     static const int counts[] = {1, 40, DRAWS, MANY};
     for (int i = 0; i < 4; i++) {
-        struct forecast *forecast = forecast_new(space, predicted, counts[i]);
+        struct low_fidelity_model *model = low_fidelity_model_new(space, predicted, counts[i]);
         for (double share = 0.05; share < 1; share += 0.15) {
-            double limit = forecast_limit(forecast, predicted, counts[i], share);
+            double limit = low_fidelity_model_threshold(model, predicted, counts[i], share);
             int beyond = 0;
             for (int k = 0; k < counts[i]; k++)
-                beyond += forecast_of(forecast, &predicted[k].genome) > limit;
+                beyond += low_fidelity_model_predict(model, &predicted[k].genome) > limit;
             assert_true(fabs(beyond - share * (counts[i] - 1)) <= 1);
         }
-        forecast_free(forecast);
+        low_fidelity_model_free(model);
     }
     free(predicted);
     space_free(space);

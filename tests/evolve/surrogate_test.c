@@ -233,11 +233,11 @@ static double guess_with(const struct space *space, const struct genome *genomes
         told[rows++] = values[i];
     }
     surrogate_condition(surrogate, told);
-    guess = surrogate_guess(surrogate, &genomes[odd]);
+    guess = surrogate_predict(surrogate, &genomes[odd]);
     if (row >= 0 && noise == 0)
-        assert_true(surrogate_settle(surrogate, row, values[odd]) == values[odd]);
+        assert_true(surrogate_denoise(surrogate, row, values[odd]) == values[odd]);
     else if (row >= 0) { /* between its measured value and the prediction of the others */
-        double settled = surrogate_settle(surrogate, row, values[odd]);
+        double settled = surrogate_denoise(surrogate, row, values[odd]);
         assert_true(fabs(settled - guess) < fabs(values[odd] - guess));
         assert_true((settled - guess) * (values[odd] - guess) > 0);
     }
@@ -285,25 +285,25 @@ static void broods_are_valid_and_without_twins(void **state) {
         struct genome elites[3];
         uint64_t count;
         space_count(space, 0, &count);
-        struct brood *brood = brood_new(space);
+        struct candidate_pool *pool = candidate_pool_new(space);
         if (count > 0) {
             for (int j = 0; j < 3; j++)
                 space_sample(space, &random, &elites[j]);
-            brood_refill(brood, &random, elites, 3);
-            brood_add_neighbours(brood, &elites[0]);
+            candidate_pool_refill(pool, &random, elites, 3);
+            candidate_pool_add_neighbours(pool, &elites[0]);
         }
-        assert_true(brood_count(brood) <= BROOD_MAX);
-        if (count <= BROOD_WHOLE)
-            assert_int_equal(brood_count(brood), count);
-        for (int j = 0; j < brood_count(brood); j++)
-            assert_true(brute_force_valid(space, brood_genome(brood, j)));
-        for (int j = 0; j < 50 && brood_count(brood) > 1; j++) {
-            int one = below(&random, brood_count(brood)),
-                other = below(&random, brood_count(brood));
+        assert_true(candidate_pool_count(pool) <= CANDIDATE_POOL_MAX);
+        if (count <= CANDIDATE_POOL_WHOLE)
+            assert_int_equal(candidate_pool_count(pool), count);
+        for (int j = 0; j < candidate_pool_count(pool); j++)
+            assert_true(brute_force_valid(space, candidate_pool_genome(pool, j)));
+        for (int j = 0; j < 50 && candidate_pool_count(pool) > 1; j++) {
+            int one = below(&random, candidate_pool_count(pool)),
+                other = below(&random, candidate_pool_count(pool));
             assert_int_equal(one == other,
-                             genome_equal(brood_genome(brood, one), brood_genome(brood, other)));
+                             genome_equal(candidate_pool_genome(pool, one), candidate_pool_genome(pool, other)));
         }
-        brood_free(brood);
+        candidate_pool_free(pool);
         space_free(space);
     }
 }

@@ -14,7 +14,7 @@ enum { MARKS_MAX = 16, SOURCE_BYTES_MAX = 1 << 16, TESTS_MAX = 128 };
 struct mark {
     char kind[32];
     int line;
-    bool met;
+    bool is_found;
 };
 
 static char *read_source(const char *path) {
@@ -27,7 +27,7 @@ static char *read_source(const char *path) {
 }
 
 /* The word after "// KEY: " on the line that starts at `line`, or NULL. */
-static const char *word_of(const char *line, const char *key) {
+static const char *value_after_key(const char *line, const char *key) {
     char wanted[32];
     const char *end = strchr(line, '\n');
     snprintf(wanted, sizeof wanted, "// %s: ", key);
@@ -43,7 +43,7 @@ static const char *next_line(const char *line) {
 static int read_marks(const char *source, struct mark *marks) {
     int count = 0, number = 1;
     for (const char *line = source; line; line = next_line(line), number++) {
-        const char *word = word_of(line, "expect");
+        const char *word = value_after_key(line, "expect");
         for (int used = 0; word && sscanf(word, "%31[a-z-]%n", marks[count].kind, &used) == 1;) {
             assert_true(count < MARKS_MAX - 1);
             marks[count++].line = number;
@@ -58,7 +58,7 @@ static void add_argument(struct harness *harness, const char *line) {
     char name[64], state[32];
     size_t bytes;
     long long value;
-    const char *buffer = word_of(line, "buffer"), *number = word_of(line, "value");
+    const char *buffer = value_after_key(line, "buffer"), *number = value_after_key(line, "value");
     if (buffer) {
         uint8_t *host;
         assert_int_equal(sscanf(buffer, "%63s %zu %31s", name, &bytes, state), 3);
@@ -66,9 +66,9 @@ static void add_argument(struct harness *harness, const char *line) {
         if (strcmp(state, "empty") != 0) {
             for (size_t i = 0; i < bytes; i++)
                 host[i] = 0;
-            ptx_memory_written(harness->memory, address, bytes);
+            ptx_memory_mark_written(harness->memory, address, bytes);
         }
-        ptx_memory_protect(harness->memory, address, !strcmp(state, "input"));
+        ptx_memory_set_read_only(harness->memory, address, !strcmp(state, "input"));
         harness_argument(harness, &address, 8);
     } else if (number) {
         assert_int_equal(sscanf(number, "%lld", &value), 1);
@@ -79,7 +79,7 @@ static void add_argument(struct harness *harness, const char *line) {
 static void run_source(const char *source, struct harness *harness) {
     unsigned blocks = 1, threads = 32, smem_bytes = 0;
     for (const char *line = source; line; line = next_line(line)) {
-        const char *run = word_of(line, "run");
+        const char *run = value_after_key(line, "run");
         if (run)
             assert_int_equal(
                 sscanf(run, "%u blocks of %u threads, %u", &blocks, &threads, &smem_bytes), 3);
@@ -96,31 +96,31 @@ static void run_source(const char *source, struct harness *harness) {
     harness_try(harness, "faulty", blocks, threads);
 }
 
-static void compare(const char *path, struct mark *marks, int count,
-                    struct ptx_microscope *microscope) {
-    int wrong = 0;
-    for (int i = 0; i < ptx_microscope_count(microscope); i++) {
-        const struct ptx_finding *finding = ptx_microscope_finding(microscope, i);
-        bool known = false;
+static void compare_findings(const char *path, struct mark *marks, int count,
+                    struct ptx_racecheck *racecheck) {
+    int mismatches = 0;
+    for (int i = 0; i < ptx_racecheck_finding_count(racecheck); i++) {
+        const struct ptx_finding *finding = ptx_racecheck_finding(racecheck, i);
+        bool is_expected = false;
         for (int m = 0; m < count; m++)
             if ((marks[m].line == finding->line || marks[m].line == finding->other_line) &&
                 !strcmp(marks[m].kind, ptx_finding_name(finding->kind)))
-                known = marks[m].met = true;
-        print_message("%s %s, %llu times: %s\n", known ? "     " : "EXTRA",
+                is_expected = marks[m].is_found = true;
+        print_message("%s %s, %llu times: %s\n", is_expected ? "     " : "EXTRA",
                       ptx_finding_name(finding->kind), (unsigned long long)finding->count,
                       finding->text);
-        wrong += !known;
+        mismatches += !is_expected;
     }
     for (int m = 0; m < count; m++)
-        if (!marks[m].met) {
+        if (!marks[m].is_found) {
             print_message("MISSING %s at line %d\n", marks[m].kind, marks[m].line);
-            wrong++;
+            mismatches++;
         }
-    if (wrong)
-        fail_msg("%s: %d missing or unexpected findings", path, wrong);
+    if (mismatches)
+        fail_msg("%s: %d missing or unexpected findings", path, mismatches);
 }
 
-static void is_found_at_its_line(void **state) {
+static void finding_matches_mark(void **state) {
     const char *path = *state, *architecture = "sm_90a";
     char log[8192];
     struct mark marks[MARKS_MAX] = {0};
@@ -133,15 +133,15 @@ static void is_found_at_its_line(void **state) {
     if (!ptx)
         fail_msg("%s: %s", path, log);
     harness = (struct harness){.memory = ptx_memory_new()};
-    struct ptx_microscope *microscope = ptx_microscope_new(harness.memory);
+    struct ptx_racecheck *racecheck = ptx_racecheck_new(harness.memory);
     struct error error = {0};
     harness.module = ptx_module_new(ptx, harness.memory, &error);
     if (!harness.module)
         fail_msg("%s: %s", path, error.text);
-    harness.launch.microscope = microscope;
+    harness.launch.racecheck = racecheck;
     run_source(source, &harness);
-    compare(path, marks, count, microscope);
-    ptx_microscope_free(microscope);
+    compare_findings(path, marks, count, racecheck);
+    ptx_racecheck_free(racecheck);
     harness_close(&harness);
     free(ptx);
     free(source);
@@ -155,7 +155,7 @@ int main(int argc, char **argv) {
         return 1;
     for (size_t i = 0; i < files.gl_pathc; i++)
         tests[i] = (struct CMUnitTest){.name = files.gl_pathv[i],
-                                       .test_func = is_found_at_its_line,
+                                       .test_func = finding_matches_mark,
                                        .initial_state = files.gl_pathv[i]};
     int failed = _cmocka_run_group_tests("faults", tests, files.gl_pathc, NULL, NULL);
     globfree(&files);

@@ -27,7 +27,7 @@ static const struct fault {
     const char *at; /* part of the expected text */
 } faults[] = {
     {"no barrier before a tile is read", TINY_DEVICE, ATTENTION, "attention_fwd", "COPY=joint",
-     "kernel.cu", "__syncthreads(); // Q, K and", "// Q, K and", PTX_FINDING_BLOCK_RACE, ""},
+     "kernel.cu", "__syncthreads(); // Q, K and", "// Q, K and", PTX_FINDING_RACE_IN_BLOCK, ""},
     {"a wait that lets too many groups go on", TINY_DEVICE, ATTENTION, "attention_fwd",
      "COPY=joint", "kernel.cu", ": k_stages - 2>();\n        }", ": k_stages - 1>();\n        }",
      PTX_FINDING_BEFORE_WAIT, "ldmatrix"},
@@ -39,10 +39,10 @@ static const struct fault {
      PTX_FINDING_BEFORE_WAIT, "ldmatrix"},
     {"K overwritten while some warp still reads it", TINY_DEVICE, ATTENTION, "attention_fwd",
      "COPY=apart,K_STAGES=1,OVERLAP=1", "kernel.cu", "__syncthreads(); // that K has", "// that K",
-     PTX_FINDING_BLOCK_RACE, ""},
+     PTX_FINDING_RACE_IN_BLOCK, ""},
     {"a tile overwritten while it is read", TINY_DEVICE, ATTENTION, "attention_fwd", "COPY=plain",
      "kernel.cu", "__syncthreads(); // the previous tile", "// the previous tile",
-     PTX_FINDING_BLOCK_RACE, ""},
+     PTX_FINDING_RACE_IN_BLOCK, ""},
     {"parts of a cluster read too early", "emulated:sm_90", CLUSTERS, "attention_fwd",
      "KV_SPLITS=2,COMBINE=cluster", "kernel.cu",
      "cluster_arrive();\n            cluster_wait(); // the partial",
@@ -53,7 +53,7 @@ static const struct fault {
      PTX_FINDING_BEFORE_WAIT, "griddepcontrol.wait"},
     {"a row's parts read too early", TINY_DEVICE, ROWS, "softmax_rows", "ROW_THREADS=128",
      "kernel.cu", "__syncthreads(); // every warp has written its partial result", "__syncwarp();",
-     PTX_FINDING_BLOCK_RACE, "kernel.cu:"},
+     PTX_FINDING_RACE_IN_BLOCK, "kernel.cu:"},
     {"a buffer given back while wgmma still reads it", "emulated:sm_90", HOPPER,
      "attention_fwd_hopper", "BLOCK_N=32,K_STAGES=1,V_STAGES=1,OVERLAP=0", "kernel.cu",
      "wgmma_wait<0>();\n        wgmma_hold(s_rmem);\n        consumer_release(k_full);",
@@ -76,7 +76,7 @@ static void copy_template(const char *name, const char *to, char folder[PATH_SIZ
         fail_msg("%s", error.text);
 }
 
-static void change(const char *folder, const struct fault *fault) {
+static void apply_change(const char *folder, const struct fault *fault) {
     struct error error = {0};
     char path[PATH_SIZE];
     assert_int_equal(path_join(path, folder, fault->file, &error), 0);
@@ -92,32 +92,32 @@ static void change(const char *folder, const struct fault *fault) {
     free(text);
 }
 
-static void look(const struct fault *fault, const char *folder) {
+static void run_instrumented(const struct fault *fault, const char *folder) {
     static struct trial_result result; /* too large for the stack under the sanitizer */
     struct error error = {0};
     struct device_image images[CASES_MAX];
-    struct trial_request request = {.seed = 1, .watched = true};
+    struct trial_request request = {.seed = 1, .under_tool = true};
     bool found = false;
     memset(&result, 0, sizeof result);
     struct config *config = config_from_text("config.json", fault->config, folder, &error);
     if (config == NULL)
         fail_msg("%s: %s", fault->name, error.text);
     struct device *device = device_open(fault->device, &error);
-    struct ptx_microscope *microscope = emulated_microscope(device, TEMPLATE_MARK_SYMBOL);
+    struct ptx_racecheck *racecheck = emulated_attach_racecheck(device, TEMPLATE_TAG_SYMBOL);
     struct cache *cache = cache_new(NULL, 0);
-    const struct image_cache cached = images_cached(cache);
+    const struct image_cache cached = image_cache_on_disk(cache);
     struct compiler *compiler = compiler_new(config, &device->info, &cached, &error);
-    struct bench *bench = bench_new(config, device, compiler, &error);
+    struct evaluator *evaluator = evaluator_new(config, device, compiler, &error);
     const struct template *template = compiler_template(compiler, 0, &error);
-    if (bench == NULL || template == NULL ||
+    if (evaluator == NULL || template == NULL ||
         genome_parse(&request.genome, template->space, fault->genome, &error) < 0 ||
         compiler_build(compiler, &request, images, &result, &error) != 0)
         fail_msg("%s: %s %s", fault->name, error.text, result.outcome.reason);
-    assert_int_equal(bench_try(bench, &request, images, &result, &error), 0);
+    assert_int_equal(evaluator_run(evaluator, &request, images, &result, &error), 0);
     for (int c = 0; c < CASES_MAX; c++)
         nvrtc_image_release(&images[c]);
-    for (int i = 0; i < ptx_microscope_count(microscope); i++) {
-        const struct ptx_finding *finding = ptx_microscope_finding(microscope, i);
+    for (int i = 0; i < ptx_racecheck_finding_count(racecheck); i++) {
+        const struct ptx_finding *finding = ptx_racecheck_finding(racecheck, i);
         if (ptx_finding_is_cost(finding->kind))
             continue;
         print_message("%s: %s\n", ptx_finding_name(finding->kind), finding->text);
@@ -126,21 +126,21 @@ static void look(const struct fault *fault, const char *folder) {
     if (!found)
         fail_msg("%s: not found", fault->name);
     trial_result_release(&result);
-    bench_free(bench);
+    evaluator_free(evaluator);
     compiler_free(compiler);
     cache_free(cache);
     device_close(device);
     config_free(config);
 }
 
-static void is_found(void **state) {
+static void finding_is_reported(void **state) {
     const struct fault *fault = *state;
     struct tiny tiny;
     char folder[PATH_SIZE];
     tiny_make(&tiny, "{}");
     copy_template(fault->template, tiny.folder, folder);
-    change(folder, fault);
-    look(fault, folder);
+    apply_change(folder, fault);
+    run_instrumented(fault, folder);
     tiny_remove(&tiny);
 }
 
@@ -149,6 +149,6 @@ int main(void) {
     struct CMUnitTest tests[COUNT];
     for (int i = 0; i < COUNT; i++)
         tests[i] = (struct CMUnitTest){
-            .name = faults[i].name, .test_func = is_found, .initial_state = (void *)&faults[i]};
+            .name = faults[i].name, .test_func = finding_is_reported, .initial_state = (void *)&faults[i]};
     return _cmocka_run_group_tests("templates", tests, COUNT, NULL, NULL);
 }

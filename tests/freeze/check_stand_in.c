@@ -4,7 +4,7 @@
  * with WRONG=1 in the environment the last element of each output is wrong, and check.c must report
  * it.
  */
-#define kernel_launch frozen_launch /* the one in cases.h is not called */
+#define kernel_launch unused_launch /* the one in cases.h is not called */
 #include "cases.h"
 #undef kernel_launch
 
@@ -13,35 +13,35 @@
 static int kernel_launch(const int64_t *dimensions, void *const *tensors, void *workspace,
                          int64_t workspace_bytes, cudaStream_t stream);
 
-static cudaError_t reserved(void **memory, size_t bytes) {
+static cudaError_t allocate(void **memory, size_t bytes) {
     *memory = malloc(bytes);
     return *memory == NULL ? cudaErrorMemoryAllocation : cudaSuccess;
 }
 
-static cudaError_t copied(void *to, const void *from, size_t bytes) {
+static cudaError_t copy(void *to, const void *from, size_t bytes) {
     memcpy(to, from, bytes);
     return cudaSuccess;
 }
 
-static cudaError_t named(struct cudaDeviceProp *device) {
+static cudaError_t set_name(struct cudaDeviceProp *device) {
     strcpy(device->name, "a stand-in");
     return cudaSuccess;
 }
 
 #undef cudaGetDeviceProperties
-#define cudaMalloc(memory, bytes)            reserved(memory, bytes)
+#define cudaMalloc(memory, bytes)            allocate(memory, bytes)
 #define cudaFree(memory)                     free(memory)
 #define cudaMemset(memory, byte, bytes)      (memset(memory, byte, bytes), cudaSuccess)
-#define cudaMemcpy(to, from, bytes, kind)    copied(to, from, bytes)
+#define cudaMemcpy(to, from, bytes, kind)    copy(to, from, bytes)
 #define cudaDeviceSynchronize()              cudaSuccess
-#define cudaGetDeviceProperties(device, ...) named(device)
+#define cudaGetDeviceProperties(device, ...) set_name(device)
 
 #define main check_main
 #include "check.c"
 #undef main
 
 /* The shape with these dimensions: it lists the outputs. */
-static const struct checked_shape *shape_of(const int64_t *dimensions) {
+static const struct checked_shape *find_shape(const int64_t *dimensions) {
     const struct checked_shape *shape = shapes;
     while (memcmp(shape->dimensions, dimensions, sizeof shape->dimensions) != 0)
         shape++;
@@ -50,10 +50,10 @@ static const struct checked_shape *shape_of(const int64_t *dimensions) {
 
 static int kernel_launch(const int64_t *dimensions, void *const *tensors, void *workspace,
                          int64_t workspace_bytes, cudaStream_t stream) {
-    const struct checked_shape *shape = shape_of(dimensions);
+    const struct checked_shape *shape = find_shape(dimensions);
     void *arrays[TENSORS];
     int wrong = getenv("WRONG") != NULL;
-    (void)workspace, (void)workspace_bytes, (void)stream, (void)frozen_launch;
+    (void)workspace, (void)workspace_bytes, (void)stream, (void)unused_launch;
     for (int t = 0; t < TENSORS; t++)
         arrays[t] = shape->tensors[t].is_output
                         ? reserve(shape->tensors[t].elements * (int64_t)sizeof(double))

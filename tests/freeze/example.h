@@ -42,12 +42,12 @@ struct example {
     struct shape shapes[CASES_MAX];
     struct template *template;
     struct genome genomes[CASES_MAX];
-    struct frozen_unit units[CASES_MAX];
-    struct frozen_case cases[CASES_MAX];
+    struct export_variant variants[CASES_MAX];
+    struct export_case cases[CASES_MAX];
     struct case_outcome outcomes[CASES_MAX];
     struct key keys[CASES_MAX];
     char cubins[CASES_MAX][32]; /* placeholders */
-    struct freeze_request request;
+    struct export_request request;
 };
 
 static inline void must(int result, const struct error *error) {
@@ -90,25 +90,25 @@ static inline void example_request(struct example *example) {
             warm->samples_us[i] = 8 + c + i / 64.0;
         example->outcomes[c].errors = (struct errors){3e-4, 5e-4, 1e-3};
         example->outcomes[c].ctas = 64;
-        example->cases[c] = (struct frozen_case){
+        example->cases[c] = (struct export_case){
             .outcome = &example->outcomes[c], .ratio_to_default = 1.25, .ratio_to_baseline = 1.5};
     }
-    int count = freeze_divide(example->template, genomes, example->units, example->cases);
-    for (int unit = 0; unit < count; unit++) {
-        struct frozen_unit *frozen = &example->units[unit];
-        genome_print(frozen->genome, example->template->space, text);
+    int count = export_assign_variants(example->template, genomes, example->variants, example->cases);
+    for (int variant = 0; variant < count; variant++) {
+        struct export_variant *exported = &example->variants[variant];
+        genome_print(exported->genome, example->template->space, text);
         for (int part = 0; part < KEY_PART_COUNT; part++)
-            key_set(&example->keys[unit], (enum key_part)part,
+            key_set(&example->keys[variant], (enum key_part)part,
                     part == KEY_GENOME ? text : key_part_name((enum key_part)part));
-        frozen->key = &example->keys[unit];
-        frozen->cubin = example->cubins[unit];
-        frozen->cubin_bytes = (size_t)sprintf(example->cubins[unit], "machine code %d\xff", unit);
-        frozen->resources = (struct resources){.registers = 128, .occupancy = 0.25};
+        exported->key = &example->keys[variant];
+        exported->cubin = example->cubins[variant];
+        exported->cubin_bytes = (size_t)sprintf(example->cubins[variant], "machine code %d\xff", variant);
+        exported->resources = (struct resources){.registers = 128, .occupancy = 0.25};
     }
-    example->request = (struct freeze_request){.template = example->template,
+    example->request = (struct export_request){.template = example->template,
                                                .setting = &example->setting,
-                                               .unit_count = count,
-                                               .units = example->units,
+                                               .variant_count = count,
+                                               .variants = example->variants,
                                                .cases = example->cases,
                                                .score_us = 8.5,
                                                .baseline = "flash",
@@ -126,8 +126,8 @@ static inline struct example *example_new(const char *name, const char *cases) {
 }
 
 static inline void example_free(struct example *example) {
-    for (int unit = 0; unit < CASES_MAX; unit++)
-        key_release(&example->keys[unit]);
+    for (int variant = 0; variant < CASES_MAX; variant++)
+        key_release(&example->keys[variant]);
     template_free(example->template);
     free(example);
 }

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-static const char two_variants[] = "[{\"B\": 1, \"H\": 8, \"S\": 512, \"D\": 64},"
+static const char three_cases[] = "[{\"B\": 1, \"H\": 8, \"S\": 512, \"D\": 64},"
                                    " {\"B\": 2, \"H\": 8, \"S\": 512, \"D\": 64},"
                                    " {\"B\": 1, \"H\": 8, \"S\": 512, \"D\": 64, \"CAUSAL\": 1}]";
 static const char one_case[] = "[{\"ROWS\": 64, \"COLS\": 512}]";
@@ -16,7 +16,7 @@ static char *read_text(const char *path) {
     return text;
 }
 
-static bool holds(const char *path, const char *words) {
+static bool file_contains(const char *path, const char *words) {
     char *text = read_text(path);
     bool found = strstr(text, words) != NULL;
     free(text);
@@ -44,7 +44,7 @@ static void make(const char *folder, const char *name, const char *arguments) {
 }
 
 /* True if the linked program contains these bytes of machine code. */
-static bool linked(const char *program, const void *code, size_t size) {
+static bool program_contains(const char *program, const void *code, size_t size) {
     struct error error = {0};
     size_t whole;
     char *bytes = path_read_file(program, 64 << 20, &whole, &error);
@@ -55,7 +55,7 @@ static bool linked(const char *program, const void *code, size_t size) {
 }
 
 /* check.c accepts a correct kernel for every shape, and rejects a wrong one. */
-static void prove(const char *folder, const char *name) {
+static void verify_with_stand_in(const char *folder, const char *name) {
     assert_runs("gcc -std=gnu11 -w -no-pie -I%s/include -I%s/%s -o %s/proof "
                 "tests/freeze/check_stand_in.c %s/%s/%s.c %s/%s/reference.c %s/%s/*_cubin.c "
                 "-Wl,-z,lazy,--unresolved-symbols=ignore-all -lm",
@@ -76,23 +76,23 @@ static void build(const struct example *example, const char *folder, const char 
     assert_runs("cd %s/%s && gcc -std=gnu11 -Wall -Wextra -Werror -I%s/include -c -o /dev/null "
                 "check.c",
                 folder, name, cuda_home());
-    static const char *const ways[] = {"", "SOURCE=1 ARCH=sm_89", ""};
-    for (int way = 0; way < 3; way++) {
-        make(folder, name, ways[way]);
-        for (int unit = 0; unit < example->request.unit_count; unit++) {
-            const struct frozen_unit *frozen = &example->request.units[unit];
+    static const char *const make_arguments[] = {"", "SOURCE=1 ARCH=sm_89", ""};
+    for (int round = 0; round < 3; round++) {
+        make(folder, name, make_arguments[round]);
+        for (int variant = 0; variant < example->request.variant_count; variant++) {
+            const struct export_variant *exported = &example->request.variants[variant];
             char compiled[PATH_SIZE];
             size_t size;
             struct error error = {0};
-            assert_int_equal(linked(program, frozen->cubin, frozen->cubin_bytes), way != 1);
-            if (way == 0)
+            assert_int_equal(program_contains(program, exported->cubin, exported->cubin_bytes), round != 1);
+            if (round == 0)
                 continue;
             snprintf(compiled, sizeof compiled, "%s/%s/source/kernel%s.cubin", folder, name,
-                     unit == 0 ? "" : "_2");
+                     variant == 0 ? "" : "_2");
             char *code = path_read_file(compiled, 16 << 20, &size, &error);
             must(code != NULL ? 0 : -1, &error);
             assert_memory_equal(code, "\177ELF", 4);
-            assert_int_equal(linked(program, code, size), way == 1);
+            assert_int_equal(program_contains(program, code, size), round == 1);
             free(code);
         }
     }
@@ -103,14 +103,14 @@ static void build(const struct example *example, const char *folder, const char 
 static void test_one_unit(void **state) {
     struct error error = {0};
     struct example *example = example_new("softmax_rows", one_case);
-    must(freeze_write(&example->request, within(*state, "rows"), &error), &error);
+    must(export_write(&example->request, within(*state, "rows"), &error), &error);
     const char *kernel = within(*state, "rows/kernel.cu");
-    assert_true(holds(kernel, "THREADS=128"));
-    assert_true(holds(kernel, "#define THREADS 128\n"));
-    assert_true(holds(kernel, "replay: evotile replay kernels/example"));
-    assert_true(holds(kernel, "p50 8.25 us"));
-    assert_false(holds(kernel, "#include"));
-    prove(*state, "rows");
+    assert_true(file_contains(kernel, "THREADS=128"));
+    assert_true(file_contains(kernel, "#define THREADS 128\n"));
+    assert_true(file_contains(kernel, "replay: evotile replay kernels/example"));
+    assert_true(file_contains(kernel, "p50 8.25 us"));
+    assert_false(file_contains(kernel, "#include"));
+    verify_with_stand_in(*state, "rows");
     build(example, *state, "rows");
     example_free(example);
 }
@@ -118,16 +118,16 @@ static void test_one_unit(void **state) {
 /* The last case has another genome, which needs a workspace; the others do not. */
 static void test_several_units(void **state) {
     struct error error = {0};
-    struct example *example = example_new("attention_fwd", two_variants);
+    struct example *example = example_new("attention_fwd", three_cases);
     must(genome_parse(&example->genomes[2], example->template->space, "KV_SPLITS=4,PERSISTENT=2",
                       &error),
          &error);
     example_request(example);
-    assert_int_equal(example->request.unit_count, 2);
-    assert_int_equal(example->cases[1].unit, 0);
-    assert_int_equal(example->cases[2].unit, 1);
-    must(freeze_write(&example->request, within(*state, "attention"), &error), &error);
-    prove(*state, "attention");
+    assert_int_equal(example->request.variant_count, 2);
+    assert_int_equal(example->cases[1].variant, 0);
+    assert_int_equal(example->cases[2].variant, 1);
+    must(export_write(&example->request, within(*state, "attention"), &error), &error);
+    verify_with_stand_in(*state, "attention");
     build(example, *state, "attention");
     example_free(example);
 }
@@ -135,9 +135,9 @@ static void test_several_units(void **state) {
 /* Without workspaces the launcher has no code for them. */
 static void test_no_workspace(void **state) {
     struct error error = {0};
-    struct example *example = example_new("attention_fwd", two_variants);
-    must(freeze_write(&example->request, within(*state, "attention"), &error), &error);
-    assert_false(holds(within(*state, "attention/attention.c"), "struct part"));
+    struct example *example = example_new("attention_fwd", three_cases);
+    must(export_write(&example->request, within(*state, "attention"), &error), &error);
+    assert_false(file_contains(within(*state, "attention/attention.c"), "struct part"));
     assert_runs("gcc -std=c11 -Wall -Wextra -Werror -I%s/include -c -o /dev/null "
                 "%s/attention/attention.c",
                 cuda_home(), (const char *)*state);
@@ -149,7 +149,7 @@ static void test_template_copy(void **state) {
     struct error error = {0};
     struct manifest manifest;
     struct example *example = example_new("softmax_rows", one_case);
-    must(freeze_write(&example->request, within(*state, "rows"), &error), &error);
+    must(export_write(&example->request, within(*state, "rows"), &error), &error);
     must(manifest_read(&manifest, within(*state, "rows"), &error), &error);
     struct template *copy = template_load(manifest.template_folder, &example->setting, &error);
     must(copy != NULL ? 0 : -1, &error);
@@ -166,14 +166,14 @@ static void test_existing(void **state) {
     struct error error = {0};
     struct example *example = example_new("softmax_rows", one_case);
     const char *marker = within(*state, "rows/marker");
-    must(freeze_write(&example->request, within(*state, "rows"), &error), &error);
+    must(export_write(&example->request, within(*state, "rows"), &error), &error);
     must(path_write_file(marker, "mine", 4, &error), &error);
-    assert_int_equal(freeze_write(&example->request, within(*state, "rows"), &error), -1);
+    assert_int_equal(export_write(&example->request, within(*state, "rows"), &error), -1);
     assert_int_equal(error.kind, ERROR_INPUT);
     assert_non_null(strstr(error.text, "--force"));
     assert_true(path_exists(marker));
     example->request.force = true;
-    must(freeze_write(&example->request, within(*state, "rows/"), &error), &error);
+    must(export_write(&example->request, within(*state, "rows/"), &error), &error);
     assert_false(path_exists(marker));
     assert_only(*state, "rows");
     example_free(example);
@@ -187,11 +187,11 @@ static void test_foreign_folder(void **state) {
     must(path_make_folder(within(*state, "home"), &error), &error);
     must(path_write_file(marker, "mine", 4, &error), &error);
     example->request.force = true;
-    assert_int_equal(freeze_write(&example->request, within(*state, "home"), &error), -1);
+    assert_int_equal(export_write(&example->request, within(*state, "home"), &error), -1);
     assert_non_null(strstr(error.text, "manifest.json"));
     assert_true(path_exists(marker));
-    assert_int_equal(freeze_write(&example->request, "/", &error), -1);
-    assert_int_equal(freeze_write(&example->request, within(*state, ".."), &error), -1);
+    assert_int_equal(export_write(&example->request, "/", &error), -1);
+    assert_int_equal(export_write(&example->request, within(*state, ".."), &error), -1);
     assert_only(*state, "home");
     example_free(example);
 }
@@ -201,13 +201,13 @@ static void test_full_disk(void **state) {
     struct rlimit old;
     struct example *example = example_new("softmax_rows", one_case);
     const char *marker = within(*state, "rows/marker");
-    must(freeze_write(&example->request, within(*state, "rows"), &error), &error);
+    must(export_write(&example->request, within(*state, "rows"), &error), &error);
     must(path_write_file(marker, "mine", 4, &error), &error);
     example->request.force = true;
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &old);
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){3000, old.rlim_max});
-    int result = freeze_write(&example->request, within(*state, "rows"), &error);
+    int result = export_write(&example->request, within(*state, "rows"), &error);
     setrlimit(RLIMIT_FSIZE, &old);
     assert_int_equal(result, -1);
     assert_non_null(strstr(error.text, "free some space"));
@@ -222,12 +222,12 @@ static void test_names(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct error error = {0};
         example->request.name = bad[i];
-        assert_int_equal(freeze_write(&example->request, within(*state, "x"), &error), -1);
+        assert_int_equal(export_write(&example->request, within(*state, "x"), &error), -1);
         assert_int_equal(error.kind, ERROR_INPUT);
     }
     struct error error = {0};
     example->request.name = NULL;
-    must(freeze_write(&example->request, within(*state, "4-rows.v2"), &error), &error);
+    must(export_write(&example->request, within(*state, "4-rows.v2"), &error), &error);
     assert_true(path_exists(within(*state, "4-rows.v2/tuned_4_rows_v2.c")));
     assert_only(*state, "4-rows.v2");
     example_free(example);
@@ -242,7 +242,7 @@ static void test_invalid_genome(void **state) {
                       &error),
          &error);
     example_request(example);
-    assert_int_equal(freeze_write(&example->request, within(*state, "rows"), &error), -1);
+    assert_int_equal(export_write(&example->request, within(*state, "rows"), &error), -1);
     assert_non_null(strstr(error.text, "ROW_THREADS=1024"));
     assert_non_null(strstr(error.text, "ROWS=64,COLS=512"));
     assert_false(path_exists(within(*state, "rows")));
@@ -253,10 +253,10 @@ static void test_predicted(void **state) {
     struct error error = {0};
     struct example *example = example_new("softmax_rows", one_case);
     example->request.predicted = true;
-    must(freeze_write(&example->request, within(*state, "rows"), &error), &error);
-    assert_true(holds(within(*state, "rows/kernel.cu"), "predicted, not measured"));
-    assert_true(holds(within(*state, "rows/rows.h"), "predicted p50"));
-    assert_true(holds(within(*state, "rows/cases.h"), "RECORD_KIND \"predicted\""));
+    must(export_write(&example->request, within(*state, "rows"), &error), &error);
+    assert_true(file_contains(within(*state, "rows/kernel.cu"), "predicted, not measured"));
+    assert_true(file_contains(within(*state, "rows/rows.h"), "predicted p50"));
+    assert_true(file_contains(within(*state, "rows/cases.h"), "RECORD_KIND \"predicted\""));
     example_free(example);
 }
 

@@ -1,6 +1,6 @@
 /*
  * The main property: for random genomes and shapes, the generated launcher launches what
- * template_plan plans, with the exported machine code. The launcher is compiled against a fake CUDA
+ * template_launch_plan plans, with the exported machine code. The launcher is compiled against a fake CUDA
  * runtime and driver that records launches and is as strict as the real one: nothing loads without
  * a context or while a stream capture forbids it, and a function is valid in its own context only.
  */
@@ -13,7 +13,7 @@
 enum { RECORDS_MAX = 32, RECORD_ARGUMENTS = 32 };
 
 /* A recorded launch; the fake's source below has the same declaration. */
-struct record {
+struct replay_target {
     const void *code; /* NULL: a memset */
     const char *name;
     unsigned grid[3], block[3];
@@ -30,7 +30,7 @@ struct fake {
     int fail_to_get; /* the next cuLibraryGetKernel fails */
     int capability;
     int loads, unloads, record_count;
-    struct record records[RECORDS_MAX];
+    struct replay_target records[RECORDS_MAX];
 };
 
 static const char stub[] =
@@ -219,7 +219,7 @@ static void launcher_open(struct launcher *launcher, const struct example *examp
     char library[PATH_SIZE];
     snprintf(stub_path, sizeof stub_path, "%s/stub.c", folder);
     snprintf(library, sizeof library, "%s/launcher.so", folder);
-    must(freeze_write(&example->request, within(folder, "tuned"), &error), &error);
+    must(export_write(&example->request, within(folder, "tuned"), &error), &error);
     write_stub(example, stub_path);
     assert_runs("gcc -std=c11 -O1 -Wall -Wextra -Werror -I%s/include "
                 "-fsanitize=undefined -fno-sanitize-recover=all -I%s/tuned -fPIC -shared -o %s %s "
@@ -282,11 +282,11 @@ static void check_workspace(const struct planned_tensor *tensor, uint64_t addres
     assert_true(offset >= 0 && offset % 256 == 0 && offset + tensor->bytes <= workspace_bytes);
 }
 
-static void check_launch(const struct example *example, const struct plan *plan, int unit,
-                         int index, const struct record *record, int64_t workspace_bytes) {
+static void check_launch(const struct example *example, const struct launch_plan *plan, int variant,
+                         int index, const struct replay_target *record, int64_t workspace_bytes) {
     const struct planned_launch *planned = &plan->launches[index];
-    const struct frozen_unit *frozen = &example->request.units[unit];
-    assert_memory_equal(record->code, frozen->cubin, frozen->cubin_bytes);
+    const struct export_variant *exported = &example->request.variants[variant];
+    assert_memory_equal(record->code, exported->cubin, exported->cubin_bytes);
     assert_string_equal(record->name, planned->kernel);
     assert_memory_equal(record->grid, planned->grid, sizeof planned->grid);
     assert_memory_equal(record->block, planned->block, sizeof planned->block);
@@ -317,7 +317,7 @@ static void check_launch(const struct example *example, const struct plan *plan,
 
 /* Compares one call with the plan of the expected genome. */
 static void check_call(const struct example *example, const struct launcher *launcher,
-                       const struct shape *shape, const struct plan *plan, int unit) {
+                       const struct shape *shape, const struct launch_plan *plan, int variant) {
     const struct template *template = example->template;
     void *tensors[WORDS_MAX];
     int64_t bytes = launcher->workspace_bytes(shape->values);
@@ -337,7 +337,7 @@ static void check_call(const struct example *example, const struct launcher *lau
     for (int i = 0; i < clears; i++)
         assert_null(launcher->fake->records[i].code);
     for (int i = 0; i < plan->launch_count; i++)
-        check_launch(example, plan, unit, i, &launcher->fake->records[clears + i], bytes);
+        check_launch(example, plan, variant, i, &launcher->fake->records[clears + i], bytes);
 }
 
 /* ---- rejected calls ---- */
@@ -380,26 +380,26 @@ static void check_refusals(const struct example *example, const struct launcher 
 /* The variant that must be selected for a case of `others`, as export.h documents: among the cases
    with the same specialised dimensions whose genome admits the shape, the nearest in operations. */
 static int expected_unit(const struct example *example, const struct template *others, int other,
-                         struct plan *plan) {
+                         struct launch_plan *plan) {
     struct error error = {0};
     int best = -1;
     double best_distance = 0;
     for (int c = 0; c < example->template->case_count; c++) {
-        struct plan own;
-        struct plan planned;
+        struct launch_plan own;
+        struct launch_plan planned;
         bool same = true;
         for (int d = 0; d < others->dimension_count; d++)
             same =
                 same && (!others->dimensions[d].specialised ||
                          others->cases[other].values[d] == example->template->cases[c].values[d]);
-        if (!same || !template_admits(others, &example->genomes[c], other))
+        if (!same || !template_genome_is_valid(others, &example->genomes[c], other))
             continue;
-        must(template_plan(example->template, &example->genomes[c], c, &own, &error), &error);
-        must(template_plan(others, &example->genomes[c], other, &planned, &error), &error);
+        must(template_launch_plan(example->template, &example->genomes[c], c, &own, &error), &error);
+        must(template_launch_plan(others, &example->genomes[c], other, &planned, &error), &error);
         double distance = (double)planned.operations / (double)own.operations;
         distance = distance < 1 ? 1 / distance : distance;
         if (best < 0 || distance < best_distance) {
-            best = example->cases[c].unit;
+            best = example->cases[c].variant;
             best_distance = distance;
             *plan = planned;
         }
@@ -413,7 +413,7 @@ static void check_template(const char *folder, const char *name, const char *cas
     struct error error = {0};
     struct random random;
     struct launcher launcher;
-    struct plan plan;
+    struct launch_plan plan;
     struct example *example = calloc(1, sizeof *example);
     struct example *others = calloc(1, sizeof *others);
     int served = 0;
@@ -425,17 +425,17 @@ static void check_template(const char *folder, const char *name, const char *cas
     example_request(example);
     launcher_open(&launcher, example, folder);
     for (int c = 0; c < example->template->case_count; c++) {
-        must(template_plan(example->template, &example->genomes[c], c, &plan, &error), &error);
-        check_call(example, &launcher, &example->template->cases[c], &plan, example->cases[c].unit);
+        must(template_launch_plan(example->template, &example->genomes[c], c, &plan, &error), &error);
+        check_call(example, &launcher, &example->template->cases[c], &plan, example->cases[c].variant);
     }
     for (int other = 0; other < others->template->case_count; other++) {
         const struct shape *shape = &others->template->cases[other];
-        int unit = expected_unit(example, others->template, other, &plan);
-        if (unit < 0)
+        int variant = expected_unit(example, others->template, other, &plan);
+        if (variant < 0)
             assert_int_equal(launcher.workspace_bytes(shape->values), -1);
         else
-            check_call(example, &launcher, shape, &plan, unit);
-        served += unit >= 0;
+            check_call(example, &launcher, shape, &plan, variant);
+        served += variant >= 0;
     }
     assert_true(served > 0);
     check_refusals(example, &launcher);
@@ -480,7 +480,7 @@ static void test_attention(void **state) {
 /* Strides that the caller gives override those of the shape: a call with the strides of another
    layout launches the same as a call with the shape of that layout. */
 static void check_strides(const char *folder, const char *name) {
-    static const int64_t apart[] = {
+    static const int64_t spaced_strides[] = {
         7 * (6 * 64 + 72),  64, 6 * 64 + 72, /* q: rows of six heads, 72 elements apart */
         40 * (2 * 64 + 72), 64, 2 * 64 + 72, /* k */
         2 * 40 * 64,        64, 2 * 64,      /* v */
@@ -488,7 +488,7 @@ static void check_strides(const char *folder, const char *name) {
     };
     struct launcher launcher;
     void *tensors[WORDS_MAX];
-    struct record expected;
+    struct replay_target expected;
     struct example *example =
         example_new(name, "[{\"B\": 2, \"H\": 6, \"H_KV\": 2, \"S\": 7, \"S_KV\": 40, \"D\": 64}]");
     struct shape packed = example->template->cases[0];
@@ -504,22 +504,22 @@ static void check_strides(const char *folder, const char *name) {
     fake_tensors(example->template, tensors);
     assert_int_equal(launcher.launch(gaps.values, tensors, NULL, 0, NULL), 0);
     expected = launcher.fake->records[0];
-    memcpy(strides, apart, sizeof apart);
+    memcpy(strides, spaced_strides, sizeof spaced_strides);
     launcher.fake->record_count = 0;
     assert_int_equal(launcher.launch(packed.values, tensors, NULL, 0, NULL), 0);
     assert_memory_equal(&expected, &launcher.fake->records[0], sizeof expected);
-    memset(strides, 0, sizeof apart);
+    memset(strides, 0, sizeof spaced_strides);
     launcher.fake->record_count = 0;
     assert_int_equal(launcher.launch(packed.values, tensors, NULL, 0, NULL), 0);
     assert_memory_not_equal(&expected, &launcher.fake->records[0], sizeof expected);
     for (int i = 0; i < 12; i++) {
-        memcpy(strides, apart, sizeof apart);
+        memcpy(strides, spaced_strides, sizeof spaced_strides);
         strides[i] += 4; /* 8 bytes */
         assert_int_equal(launcher.launch(packed.values, tensors, NULL, 0, NULL), -2);
         strides[i] = -64;
         assert_int_equal(launcher.launch(packed.values, tensors, NULL, 0, NULL), -2);
     }
-    memcpy(strides, apart, sizeof apart);
+    memcpy(strides, spaced_strides, sizeof spaced_strides);
     strides[2] = INT64_C(1) << 31; /* does not fit an int32_t argument */
     assert_int_equal(launcher.launch(packed.values, tensors, NULL, 0, NULL), -3);
     dlclose(launcher.library);
@@ -548,10 +548,10 @@ static void test_boxes(void **state) {
 static void test_single(void **state) {
     struct error error = {0};
     struct launcher launcher;
-    struct plan plan;
+    struct launch_plan plan;
     struct example *example = example_new("softmax_rows", "[{\"ROWS\": 64, \"COLS\": 512}]");
     launcher_open(&launcher, example, *state);
-    must(template_plan(example->template, &example->genomes[0], 0, &plan, &error), &error);
+    must(template_launch_plan(example->template, &example->genomes[0], 0, &plan, &error), &error);
     check_call(example, &launcher, &example->template->cases[0], &plan, 0);
     check_refusals(example, &launcher);
     dlclose(launcher.library);
@@ -560,7 +560,7 @@ static void test_single(void **state) {
 
 /* ---- loading ---- */
 
-static int call(const struct launcher *launcher, const struct example *example) {
+static int call_launcher(const struct launcher *launcher, const struct example *example) {
     void *tensors[WORDS_MAX];
     const int64_t *shape = example->template->cases[0].values;
     fake_tensors(example->template, tensors);
@@ -576,14 +576,14 @@ static void test_loading(void **state) {
     struct fake *fake = launcher.fake;
     fake->capturing = 1;
     fake->fail_to_get = 1;
-    assert_int_equal(call(&launcher, example), 500); /* CUDA_ERROR_NOT_FOUND */
+    assert_int_equal(call_launcher(&launcher, example), 500); /* CUDA_ERROR_NOT_FOUND */
     assert_true(launcher.mode_is_kept());
     assert_int_equal(fake->loads, 1);
     assert_int_equal(fake->unloads, 1);
-    assert_int_equal(call(&launcher, example), 0);
+    assert_int_equal(call_launcher(&launcher, example), 0);
     for (int device = 2; device < 5; device++) {
         fake->current = device;
-        assert_int_equal(call(&launcher, example), 0);
+        assert_int_equal(call_launcher(&launcher, example), 0);
         assert_true(launcher.mode_is_kept());
     }
     assert_int_equal(fake->loads, 2);
@@ -602,7 +602,7 @@ struct caller {
 static void *call_in_thread(void *argument) {
     struct caller *caller = argument;
     pthread_barrier_wait(caller->start);
-    caller->status = call(caller->launcher, caller->example);
+    caller->status = call_launcher(caller->launcher, caller->example);
     return NULL;
 }
 
@@ -644,7 +644,7 @@ static void test_architectures(void **state) {
     launcher.fake->fail_with = 209; /* CUDA_ERROR_NO_BINARY_FOR_GPU */
     for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
         launcher.fake->capability = gpus[i].capability;
-        assert_int_equal(call(&launcher, example), gpus[i].fits ? 209 : -5);
+        assert_int_equal(call_launcher(&launcher, example), gpus[i].fits ? 209 : -5);
     }
     const char *words = launcher.error_string(-5);
     assert_non_null(strstr(words, "sm_90,"));

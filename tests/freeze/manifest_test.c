@@ -1,12 +1,12 @@
 /* manifest.json is written, read back, and rejected if it is invalid. */
 #include "freeze/example.h"
 
-static const char cases[] = "[{\"ROWS\": 64, \"COLS\": 512},"
+static const char test_cases[] = "[{\"ROWS\": 64, \"COLS\": 512},"
                             " {\"ROWS\": 4096, \"COLS\": 33, \"F32\": 1}]";
 
 static char *write_example(struct example *example, const char *folder) {
     struct error error = {0};
-    must(freeze_write(&example->request, within(folder, "rows"), &error), &error);
+    must(export_write(&example->request, within(folder, "rows"), &error), &error);
     char *text = path_read_file(within(folder, "rows/manifest.json"), 1 << 20, NULL, &error);
     must(text != NULL ? 0 : -1, &error);
     return text;
@@ -15,7 +15,7 @@ static char *write_example(struct example *example, const char *folder) {
 static void test_round_trip(void **state) {
     struct error error = {0};
     struct manifest manifest;
-    struct example *example = example_new("softmax_rows", cases);
+    struct example *example = example_new("softmax_rows", test_cases);
     char first[PATH_SIZE] = "";
     char *text = write_example(example, *state);
     must(manifest_read(&manifest, within(*state, "rows"), &error), &error);
@@ -27,7 +27,7 @@ static void test_round_trip(void **state) {
     assert_int_equal(manifest.smem_limit, 49152);
     assert_false(manifest.predicted);
     assert_true(manifest.score_us == 8.5);
-    assert_int_equal(manifest.unit_count, 2);
+    assert_int_equal(manifest.variant_count, 2);
     assert_int_equal(manifest.case_count, 2);
     for (int i = 0; i < 2; i++) {
         struct key_difference differences[KEY_PART_COUNT];
@@ -36,17 +36,17 @@ static void test_round_trip(void **state) {
         const struct manifest_case *read = &manifest.cases[i];
         must(template_read_shape(example->template, &read->shape, NULL, &shape, &error), &error);
         assert_memory_equal(shape.values, example->shapes[i].values, 3 * sizeof(int64_t));
-        assert_int_equal(read->unit, i);
+        assert_int_equal(read->variant, i);
         assert_true(read->p10_us == 7.5 + i && read->p50_us == 8.25 + i &&
                     read->p90_us == 9.125 + i);
         assert_true(read->ratio_to_default == 1.25 && read->ratio_to_baseline == 1.5);
-        must(genome_parse(&genome, example->template->space, manifest.units[i].genome, &error),
+        must(genome_parse(&genome, example->template->space, manifest.variants[i].genome, &error),
              &error);
         assert_true(genome_equal(&genome, &example->genomes[i]));
-        assert_int_equal(key_compare(&manifest.units[i].key, &example->keys[i], differences), 0);
+        assert_int_equal(key_compare(&manifest.variants[i].key, &example->keys[i], differences), 0);
     }
-    assert_string_equal(manifest.units[0].source, "kernel.cu");
-    assert_string_equal(manifest.units[1].cubin, "kernel_2.cubin");
+    assert_string_equal(manifest.variants[0].source, "kernel.cu");
+    assert_string_equal(manifest.variants[1].cubin, "kernel_2.cubin");
     assert_int_equal(manifest_verify(&manifest, within(*state, "rows"), first), 0);
     must(path_write_file(within(*state, "rows/reference.c"), "x", 1, &error), &error);
     assert_int_equal(manifest_verify(&manifest, within(*state, "rows"), first), 1);
@@ -58,7 +58,7 @@ static void test_round_trip(void **state) {
 
 /* Integers beyond a double's precision are written as digits; all samples are stored. */
 static void test_numbers(void **state) {
-    struct example *example = example_new("softmax_rows", cases);
+    struct example *example = example_new("softmax_rows", test_cases);
     char *text = write_example(example, *state);
     assert_non_null(strstr(text, "\"9007199254740993\""));
     cJSON *root = cJSON_Parse(text);
@@ -77,7 +77,7 @@ static int read_changed(const char *folder, const char *text, struct error *erro
     struct manifest manifest;
     struct error writing = {0};
     *error = (struct error){0};
-    must(path_write_scratch(within(folder, "rows/manifest.json"), text, strlen(text), &writing),
+    must(path_write_unsynced(within(folder, "rows/manifest.json"), text, strlen(text), &writing),
          &writing);
     int result = manifest_read(&manifest, within(folder, "rows"), error);
     if (result == 0)
@@ -88,7 +88,7 @@ static int read_changed(const char *folder, const char *text, struct error *erro
 }
 
 /* `text` with the first `from` replaced. */
-static char *changed(const char *text, const char *from, const char *to) {
+static char *replace_text(const char *text, const char *from, const char *to) {
     const char *at = strstr(text, from);
     char *copy = malloc(strlen(text) + strlen(to) + 1);
     assert_non_null(at);
@@ -99,7 +99,7 @@ static char *changed(const char *text, const char *from, const char *to) {
 static void test_broken(void **state) {
     static const struct {
         const char *from, *to, *says;
-    } breaks[] = {
+    } changes[] = {
         {"\"format\":\t1", "\"format\":\t2", "format"},
         {"\"name\":\t\"rows\"", "\"name\":\t7", "name: must be a string"},
         {"\"smem_limit\"", "\"smem_limits\"", "did you mean \"smem_limit\""},
@@ -112,14 +112,14 @@ static void test_broken(void **state) {
         {"\"predicted\":\tfalse", "\"predicted\":\t0", "predicted"},
     };
     struct error error;
-    struct example *example = example_new("softmax_rows", cases);
+    struct example *example = example_new("softmax_rows", test_cases);
     char *text = write_example(example, *state);
-    for (size_t i = 0; i < sizeof breaks / sizeof *breaks; i++) {
-        char *copy = changed(text, breaks[i].from, breaks[i].to);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        char *copy = replace_text(text, changes[i].from, changes[i].to);
         assert_int_equal(read_changed(*state, copy, &error), -1);
         assert_non_null(strstr(error.text, "manifest.json:"));
-        if (strstr(error.text, breaks[i].says) == NULL)
-            fail_msg("\"%s\" does not say %s", error.text, breaks[i].says);
+        if (strstr(error.text, changes[i].says) == NULL)
+            fail_msg("\"%s\" does not say %s", error.text, changes[i].says);
         free(copy);
     }
     free(text);
@@ -131,7 +131,7 @@ static void test_fuzzed(void **state) {
     static const char alphabet[] = "{}[]\",:0-9eE.\\nulltrue x";
     struct error error;
     struct random random;
-    struct example *example = example_new("softmax_rows", cases);
+    struct example *example = example_new("softmax_rows", test_cases);
     char *text = write_example(example, *state);
     size_t length = strlen(text);
     char *copy = strdup(text);

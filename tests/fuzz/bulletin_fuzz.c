@@ -8,8 +8,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static char *print(const struct bulletin *bulletin) {
-    cJSON *object = bulletin_json(bulletin);
+static char *print(const struct run_status *status) {
+    cJSON *object = run_status_json(status);
     char *text = cJSON_PrintUnformatted(object);
     cJSON_Delete(object);
     if (text == NULL)
@@ -19,18 +19,18 @@ static char *print(const struct bulletin *bulletin) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct error error = {0};
-    struct bulletin first, second;
+    struct run_status first, second;
     char *text = malloc(size + 1);
     if (text == NULL)
         abort();
     memcpy(text, data, size);
     text[size] = '\0';
-    if (bulletin_parse(&first, "status.json", text, &error) < 0) {
+    if (run_status_parse(&first, "status.json", text, &error) < 0) {
         if (strstr(error.text, "status.json") == NULL)
             BUG("refused without a place: %s", error.text);
     } else {
         char *printed = print(&first);
-        if (bulletin_parse(&second, "again", printed, &error) < 0)
+        if (run_status_parse(&second, "again", printed, &error) < 0)
             BUG("%s: %s", error.text, printed);
         char *again = print(&second);
         if (strcmp(printed, again) != 0)

@@ -24,13 +24,13 @@ static void same(const struct expression *a, const struct expression *b, const i
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static char text[EXPRESSION_TEXT_MAX + 2], printed[1 << 16];
     static const char *const names[SLOTS] = {"a", "bb", "BLOCK_M"};
-    struct scope scope = {0};
+    struct symbol_table symbols = {0};
     struct error error = {0};
     int64_t values[SLOTS] = {0};
     struct slots known = {0};
     for (int i = 0; i < SLOTS; i++)
-        scope_add(&scope, names[i], &error);
-    scope_add_label(&scope, "xor", &error);
+        symbol_table_add(&symbols, names[i], &error);
+    symbol_table_add_label(&symbols, "xor", &error);
 
     if (size < 2 * SLOTS + 1 || size - 2 * SLOTS - 1 >= sizeof text)
         return 0;
@@ -41,15 +41,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memcpy(text, data, size);
     text[size] = '\0';
 
-    struct expression *expression = expression_parse(text, &scope, &error);
+    struct expression *expression = expression_parse(text, &symbols, &error);
     if (!expression)
         return 0;
     struct expression_style styles[] = {{0}, {.known = &known, .values = values}};
     for (int i = 0; i < 2; i++) {
-        if (expression_print(expression, &scope, &styles[i], printed, sizeof printed) >
+        if (expression_print(expression, &symbols, &styles[i], printed, sizeof printed) >
             EXPRESSION_TEXT_MAX)
             continue;
-        struct expression *again = expression_parse(printed, &scope, &error);
+        struct expression *again = expression_parse(printed, &symbols, &error);
         if (!again)
             BUG("'%s' printed as '%s': %s", text, printed, error.text);
         same(expression, again, values);

@@ -24,7 +24,7 @@ static void walk(const struct json *value, int *left) {
     (void)json_number(value, &number, &error);
     (void)json_integer(value, &whole, &error);
     (void)json_bool(value, &flag, &error);
-    (void)json_only(value, keys, &error);
+    (void)json_check_keys(value, keys, &error);
     for (int i = 0; i < json_count(value) && i < 100; i++) {
         struct json member = json_at(value, i);
         struct json found;

@@ -19,50 +19,50 @@ static void check_words(const char *words) {
             BUG("a terminal would obey '%s'", words);
 }
 
-static void check_place(const struct queue_place *place) {
-    check_words(place->device.spec);
-    check_words(place->device.name);
-    check_words(place->device.driver);
-    check_words(place->nvrtc);
-    check_words(place->method);
+static void check_place(const struct platform *platform) {
+    check_words(platform->device.spec);
+    check_words(platform->device.name);
+    check_words(platform->device.driver);
+    check_words(platform->nvrtc);
+    check_words(platform->method);
 }
 
 static void as_description(const char *text) {
-    struct description first, second;
+    struct run_description first, second;
     struct error error = {0};
-    if (description_parse(&first, text, &error) < 0) {
+    if (run_description_parse(&first, text, &error) < 0) {
         check_words(error.text);
         return;
     }
     check_words(first.name);
-    check_place(&first.place);
+    check_place(&first.platform);
     for (int f = 0; f < first.file_count; f++) {
         check_path(first.files[f].path);
         check_words(first.files[f].path);
     }
-    char *printed = description_print(&first);
-    if (description_parse(&second, printed, &error) < 0)
+    char *printed = run_description_print(&first);
+    if (run_description_parse(&second, printed, &error) < 0)
         BUG("%s: %s", error.text, printed);
-    char *again = description_print(&second);
+    char *again = run_description_print(&second);
     if (strcmp(printed, again) != 0)
         BUG("%s\nreads as\n%s", printed, again);
     free(printed);
     free(again);
-    description_release(&first);
-    description_release(&second);
+    run_description_release(&first);
+    run_description_release(&second);
 }
 
 static void as_beat(const char *text) {
-    struct beat first, second;
+    struct heartbeat first, second;
     struct error error = {0};
-    if (beat_parse(&first, text, &error) < 0) {
+    if (heartbeat_parse(&first, text, &error) < 0) {
         check_words(error.text);
         return;
     }
     check_words(first.host);
-    check_place(&first.place);
-    char *printed = beat_print(&first);
-    if (beat_parse(&second, printed, &error) < 0)
+    check_place(&first.platform);
+    char *printed = heartbeat_print(&first);
+    if (heartbeat_parse(&second, printed, &error) < 0)
         BUG("%s: %s", error.text, printed);
     free(printed);
 }

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memcpy(text, data, size);
     text[size] = '\0';
     struct ptx_memory *memory = ptx_memory_new();
-    struct ptx_microscope *microscope = size % 2 ? ptx_microscope_new(memory) : NULL;
+    struct ptx_racecheck *racecheck = size % 2 ? ptx_racecheck_new(memory) : NULL;
     struct ptx_module *module = ptx_module_new(text, memory, &error);
     free(text);
     const struct ptx_kernel *kernel;
@@ -22,9 +22,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         /* Every eight bytes of the arguments are the address of a buffer, so that some accesses are
            valid. */
         uint64_t buffer = ptx_memory_allocate(memory, "buffer", 4096);
-        memset(ptx_memory_at(memory, buffer, 4096), 0, 4096);
+        memset(ptx_memory_host_bytes(memory, buffer, 4096), 0, 4096);
         if (i < 2)
-            ptx_memory_written(memory, buffer, 4096);
+            ptx_memory_mark_written(memory, buffer, 4096);
         uint64_t arguments[4096];
         for (size_t j = 0; j < sizeof arguments / sizeof *arguments; j++)
             arguments[j] = buffer;
@@ -36,15 +36,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                     .argument_bytes = kernel->argument_bytes,
                                     .cooperative = i >= 2,
                                     .step_limit = 400,
-                                    .microscope = microscope};
+                                    .racecheck = racecheck};
         struct ptx_counts counts;
         struct ptx_fault fault;
         ptx_launch(&launch, &counts, &fault);
     }
-    if (microscope && ptx_microscope_count(microscope) > 0 &&
-        !ptx_microscope_finding(microscope, 0)->text[0])
+    if (racecheck && ptx_racecheck_finding_count(racecheck) > 0 &&
+        !ptx_racecheck_finding(racecheck, 0)->text[0])
         abort();
-    ptx_microscope_free(microscope);
+    ptx_racecheck_free(racecheck);
     ptx_module_free(module);
     ptx_memory_free(memory);
     return 0;

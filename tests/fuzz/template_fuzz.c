@@ -33,10 +33,10 @@ static void check(int result, const struct error *error) {
 static void use(const struct template *template, const struct template_setting *setting) {
     struct genome genome = genome_default(template->space);
     struct compile_options options;
-    struct plan plan;
+    struct launch_plan plan;
     struct error error = {0};
-    check(template_plan(template, &genome, 0, &plan, &error), &error);
-    check(template_reference_plan(template, 0, &plan, &error), &error);
+    check(template_launch_plan(template, &genome, 0, &plan, &error), &error);
+    check(template_reference_launch_plan(template, 0, &plan, &error), &error);
     check(template_options(template, &genome, true, &options, &error), &error);
     char *source = template_source(template, &genome, 0, &error);
     check(source != NULL ? 0 : -1, &error);
@@ -47,7 +47,7 @@ static void use(const struct template *template, const struct template_setting *
     error = (struct error){0};
     struct template *probes = template_load_probes(template, setting, &error);
     if (probes != NULL)
-        (void)template_admits(probes, &genome, 0);
+        (void)template_genome_is_valid(probes, &genome, 0);
     template_free(probes);
 }
 
@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         atexit(discard);
     }
     if (path_join(path, example.folder, "template.json", &error) < 0 ||
-        path_write_scratch(path, data, size, &error) < 0)
+        path_write_unsynced(path, data, size, &error) < 0)
         abort();
     struct template *dimensions = template_load(example.folder, NULL, &error);
     if (dimensions == NULL) {

@@ -6,30 +6,30 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static char *print(const struct wire_message *message) {
+static char *print(const struct protocol_message *message) {
     switch (message->kind) {
-    case WIRE_REQUEST:
-        return wire_print_request(&message->request);
-    case WIRE_RESULT:
-        return wire_print_result(&message->result);
-    case WIRE_DEVICE:
-        return wire_print_device(&message->device);
-    case WIRE_CHAMPION:
-        return wire_print_champion(&message->champion);
+    case PROTOCOL_REQUEST:
+        return protocol_print_request(&message->request);
+    case PROTOCOL_RESULT:
+        return protocol_print_result(&message->result);
+    case PROTOCOL_DEVICE:
+        return protocol_print_device(&message->device);
+    case PROTOCOL_CHAMPION:
+        return protocol_print_champion(&message->champion);
     default:
-        return wire_print_failure(&message->failure);
+        return protocol_print_failure(&message->failure);
     }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static struct wire_message message, again;
+    static struct protocol_message message, again;
     struct error error = {0};
     char *line = strndup((const char *)data, size);
     if (line == NULL)
         abort();
-    if (wire_read(line, &message, &error) == 0) {
+    if (protocol_read(line, &message, &error) == 0) {
         char *printed = print(&message);
-        if (wire_read(printed, &again, &error) < 0 || again.kind != message.kind)
+        if (protocol_read(printed, &again, &error) < 0 || again.kind != message.kind)
             BUG("%s\nis taken, but not as it is then printed\n%s", line, printed);
         release_message(&again);
         release_message(&message);

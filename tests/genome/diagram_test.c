@@ -85,10 +85,10 @@ static void rows_are_the_space(void **state) {
         assert_int_equal(counted, count);
         assert_false(space_is_empty(space, &problem));
         do {
-            uint32_t culprits;
+            uint32_t causes;
             assert_int_equal(space_check(space, &raw, &problem), chosen[at]);
-            assert_int_equal(space_failures(space, &raw, &culprits), !chosen[at]);
-            assert_int_equal(culprits != 0, !chosen[at]);
+            assert_int_equal(space_failures(space, &raw, &causes), !chosen[at]);
+            assert_int_equal(causes != 0, !chosen[at]);
             genome = raw;
             assert_true(breed_repair(space, &random, &genome));
             assert_true(space_rank(space, &genome, &rank));
@@ -240,23 +240,23 @@ static void equal_subtrees_are_one_node(void **state) {
     (void)state;
     int genes[] = {0, 1, 2};
     int domains[] = {2, 3, 2};
-    struct diagram *diagram = diagram_new(3, genes, domains);
-    uint32_t end[] = {DIAGRAM_END, DIAGRAM_NONE};
-    uint32_t none[] = {DIAGRAM_NONE, DIAGRAM_NONE, DIAGRAM_NONE};
-    uint32_t last = diagram_node(diagram, 2, end);
-    assert_int_equal(diagram_node(diagram, 2, end), last);
-    assert_int_equal(diagram_node(diagram, 1, none), DIAGRAM_NONE);
-    uint32_t middle = diagram_node(diagram, 1, (uint32_t[]){last, DIAGRAM_NONE, last});
-    uint32_t root = diagram_node(diagram, 0, (uint32_t[]){middle, middle});
-    diagram_set_root(diagram, root);
-    assert_int_equal(diagram_count(diagram), 4);
-    assert_int_equal(diagram_node_count(diagram), 4);
+    struct mdd *mdd = mdd_new(3, genes, domains);
+    uint32_t end[] = {MDD_END, MDD_NONE};
+    uint32_t none[] = {MDD_NONE, MDD_NONE, MDD_NONE};
+    uint32_t last = mdd_add_node(mdd, 2, end);
+    assert_int_equal(mdd_add_node(mdd, 2, end), last);
+    assert_int_equal(mdd_add_node(mdd, 1, none), MDD_NONE);
+    uint32_t middle = mdd_add_node(mdd, 1, (uint32_t[]){last, MDD_NONE, last});
+    uint32_t root = mdd_add_node(mdd, 0, (uint32_t[]){middle, middle});
+    mdd_set_root(mdd, root);
+    assert_int_equal(mdd_count(mdd), 4);
+    assert_int_equal(mdd_node_count(mdd), 4);
     struct genome genome;
-    diagram_at(diagram, 3, &genome);
+    mdd_at(mdd, 3, &genome);
     assert_int_equal(genome.value[0], 1);
     assert_int_equal(genome.value[1], 2);
     assert_int_equal(genome.value[2], 0);
-    diagram_free(diagram);
+    mdd_free(mdd);
 }
 
 int main(void) {

@@ -9,22 +9,22 @@
 #include "base/random.h"
 #include "genome/expression.h"
 
-static struct scope scope_of(const char *const *names, int count) {
-    struct scope scope = {0};
+static struct symbol_table symbols_of(const char *const *names, int count) {
+    struct symbol_table symbols = {0};
     struct error error = {0};
     for (int i = 0; i < count; i++)
-        assert_int_equal(scope_add(&scope, names[i], &error), i);
-    assert_int_equal(scope_add_label(&scope, "none", &error), 0);
-    assert_int_equal(scope_add_label(&scope, "xor", &error), 1);
-    return scope;
+        assert_int_equal(symbol_table_add(&symbols, names[i], &error), i);
+    assert_int_equal(symbol_table_add_label(&symbols, "none", &error), 0);
+    assert_int_equal(symbol_table_add_label(&symbols, "xor", &error), 1);
+    return symbols;
 }
 
 static const char *const abc[] = {"a", "b", "c"};
 
 static bool evaluate(const char *text, const int64_t *values, int64_t *result,
                      struct error *error) {
-    struct scope scope = scope_of(abc, 3);
-    struct expression *expression = expression_parse(text, &scope, error);
+    struct symbol_table symbols = symbols_of(abc, 3);
+    struct expression *expression = expression_parse(text, &symbols, error);
     bool done = expression != NULL && expression_evaluate(expression, values, result, error) == 0;
     expression_free(expression);
     return done;
@@ -194,9 +194,9 @@ static void depth_has_a_limit(void **state) {
 
 static void tells_what_it_reads(void **state) {
     (void)state;
-    struct scope scope = scope_of(abc, 3);
+    struct symbol_table symbols = symbols_of(abc, 3);
     struct error error = {0};
-    struct expression *expression = expression_parse("c + min(a, none) * c", &scope, &error);
+    struct expression *expression = expression_parse("c + min(a, none) * c", &symbols, &error);
     assert_true(slots_has(expression_reads(expression), 0));
     assert_false(slots_has(expression_reads(expression), 1));
     assert_true(slots_has(expression_reads(expression), 2));
@@ -362,7 +362,7 @@ static void plain_from_c(char *text) {
 static void random_ones_agree_with_another_evaluator(void **state) {
     (void)state;
     static char text[1 << 16], printed[1 << 16];
-    struct scope scope = scope_of(abc, 3);
+    struct symbol_table symbols = symbols_of(abc, 3);
     struct random random;
     int with_value = 0;
     random_seed(&random, 1, 0);
@@ -374,7 +374,7 @@ static void random_ones_agree_with_another_evaluator(void **state) {
         struct outcome_of expected = generate(&random, (int)random_below(&random, 5), values, text);
         if (strlen(text) > EXPRESSION_TEXT_MAX / 3)
             continue;
-        struct expression *expression = expression_parse(text, &scope, &error);
+        struct expression *expression = expression_parse(text, &symbols, &error);
         if (expression == NULL)
             fail_msg("%s", error.text);
         expect(expression, values, expected, text);
@@ -386,11 +386,11 @@ static void random_ones_agree_with_another_evaluator(void **state) {
             {0}, {.known = &known, .values = values}, {&known, values, "fn_"}};
         for (int s = 0; s < 3; s++) {
             size_t length =
-                expression_print(expression, &scope, &styles[s], printed, sizeof printed);
+                expression_print(expression, &symbols, &styles[s], printed, sizeof printed);
             assert_int_equal(length, strlen(printed));
-            assert_int_equal(expression_print(expression, &scope, &styles[s], NULL, 0), length);
+            assert_int_equal(expression_print(expression, &symbols, &styles[s], NULL, 0), length);
             plain_from_c(printed);
-            struct expression *again = expression_parse(printed, &scope, &error);
+            struct expression *again = expression_parse(printed, &symbols, &error);
             if (again == NULL)
                 fail_msg("%s printed as %s: %s", text, printed, error.text);
             expect(again, values, expected, printed);
@@ -406,7 +406,7 @@ static void random_ones_agree_with_another_evaluator(void **state) {
 
 static void prints_c(void **state) {
     (void)state;
-    struct scope scope = scope_of(abc, 3);
+    struct symbol_table symbols = symbols_of(abc, 3);
     struct error error = {0};
     char text[256];
     struct slots known = {0};
@@ -426,9 +426,9 @@ static void prints_c(void **state) {
         {"c - 9223372036854775807", "(-9223372036854775807LL - 1LL)"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct expression *expression = expression_parse(rows[i].from, &scope, &error);
+        struct expression *expression = expression_parse(rows[i].from, &symbols, &error);
         assert_non_null(expression);
-        expression_print(expression, &scope, &(struct expression_style){&known, values, "fn_"},
+        expression_print(expression, &symbols, &(struct expression_style){&known, values, "fn_"},
                          text, sizeof text);
         assert_string_equal(text, rows[i].to);
         expression_free(expression);
@@ -441,7 +441,7 @@ static void prints_c(void **state) {
 /* A constant that takes three nodes to write, at maximal depth. */
 static void printing_adds_no_depth(void **state) {
     (void)state;
-    struct scope scope = scope_of(abc, 3);
+    struct symbol_table symbols = symbols_of(abc, 3);
     struct error error = {0};
     char text[300] = "", printed[1024];
     int64_t values[3] = {INT64_MIN, 1, 0};
@@ -450,11 +450,11 @@ static void printing_adds_no_depth(void **state) {
         text[i - 1] = i % 2 ? '!' : '-';
     strcat(text, "b");
     for (int i = 0; i < 2; i++) {
-        struct expression *expression = expression_parse(text, &scope, &error);
+        struct expression *expression = expression_parse(text, &symbols, &error);
         assert_non_null(expression);
-        expression_print(expression, &scope, &(struct expression_style){&known, values, NULL},
+        expression_print(expression, &symbols, &(struct expression_style){&known, values, NULL},
                          printed, sizeof printed);
-        struct expression *again = expression_parse(printed, &scope, &error);
+        struct expression *again = expression_parse(printed, &symbols, &error);
         assert_non_null(again);
         expression_free(again);
         expression_free(expression);
@@ -466,28 +466,28 @@ static void printing_adds_no_depth(void **state) {
 
 static void names_are_checked(void **state) {
     (void)state;
-    struct scope scope = scope_of(abc, 3);
+    struct symbol_table symbols = symbols_of(abc, 3);
     struct error error = {0};
     static const char *const refused[] = {"", "2x", "a b", "a", "xor", "min", "log2", "x-y"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        assert_int_equal(scope_add(&scope, refused[i], &error), -1);
-    assert_int_equal(scope_add_label(&scope, "a", &error), -1);
-    assert_int_equal(scope_add_label(&scope, "max", &error), -1);
-    assert_int_equal(scope_add_label(&scope, "", &error), -1);
-    assert_int_equal(scope_add_label(&scope, "xor", &error), 1);
-    assert_int_equal(scope_add_label(&scope, "16x8", &error), 2);
-    assert_int_equal(scope_find(&scope, "b"), 1);
-    assert_int_equal(scope_find(&scope, "xor"), -1);
-    assert_int_equal(scope_find_label(&scope, "xor"), 1);
+        assert_int_equal(symbol_table_add(&symbols, refused[i], &error), -1);
+    assert_int_equal(symbol_table_add_label(&symbols, "a", &error), -1);
+    assert_int_equal(symbol_table_add_label(&symbols, "max", &error), -1);
+    assert_int_equal(symbol_table_add_label(&symbols, "", &error), -1);
+    assert_int_equal(symbol_table_add_label(&symbols, "xor", &error), 1);
+    assert_int_equal(symbol_table_add_label(&symbols, "16x8", &error), 2);
+    assert_int_equal(symbol_table_find(&symbols, "b"), 1);
+    assert_int_equal(symbol_table_find(&symbols, "xor"), -1);
+    assert_int_equal(symbol_table_find_label(&symbols, "xor"), 1);
     char name[NAME_SIZE + 1];
     memset(name, 'n', sizeof name);
     name[NAME_SIZE] = '\0';
-    assert_int_equal(scope_add(&scope, name, &error), -1);
-    while (scope.slot_count < SLOTS_MAX) {
-        snprintf(name, sizeof name, "n%d", scope.slot_count);
-        assert_true(scope_add(&scope, name, &error) >= 0);
+    assert_int_equal(symbol_table_add(&symbols, name, &error), -1);
+    while (symbols.slot_count < SLOTS_MAX) {
+        snprintf(name, sizeof name, "n%d", symbols.slot_count);
+        assert_true(symbol_table_add(&symbols, name, &error) >= 0);
     }
-    assert_int_equal(scope_add(&scope, "last", &error), -1);
+    assert_int_equal(symbol_table_add(&symbols, "last", &error), -1);
     assert_non_null(strstr(error.text, "one name too many"));
 }
 

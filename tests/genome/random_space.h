@@ -17,9 +17,9 @@ static inline int below(struct random *random, int bound) {
 }
 
 /* A random condition over the first `count` slots; some cannot be evaluated everywhere. */
-static inline void random_condition(struct random *random, const struct scope *scope, int count,
+static inline void random_condition(struct random *random, const struct symbol_table *symbols, int count,
                                     char text[256]) {
-    const char *a = scope->slots[below(random, count)], *b = scope->slots[below(random, count)];
+    const char *a = symbols->slots[below(random, count)], *b = symbols->slots[below(random, count)];
     switch (below(random, 7)) {
     case 0:
         snprintf(text, 256, "%s * %s <= %d", a, b, 2 + below(random, 20));
@@ -55,7 +55,7 @@ static inline struct space *random_space(struct random *random) {
         int count = 1 + below(random, 5), only_gene = below(random, count);
         /* Slot 0 is equal in all environments; the dimension S, which is not, comes after the
            genes. */
-        random_condition(random, &space->scope, space->scope.slot_count, text);
+        random_condition(random, &space->symbols, space->symbols.slot_count, text);
         const char *when = i > 0 && below(random, 3) == 0 ? text : NULL;
         snprintf(name, sizeof name, "G%d", i);
         if (below(random, 3) == 0) {
@@ -77,11 +77,11 @@ static inline struct space *random_space(struct random *random) {
     for (int i = below(random, 3); i > 0; i--) {
         snprintf(name, sizeof name, "D%d", i);
         snprintf(text, sizeof text, below(random, 2) ? "S * %s" : "ceil_div(S, 1 + %s)",
-                 space->scope.slots[below(random, space->scope.slot_count)]);
+                 space->symbols.slots[below(random, space->symbols.slot_count)]);
         failed |= space_add_derived(space, name, text, &error) < 0;
     }
     for (int i = below(random, 4); i > 0; i--) {
-        random_condition(random, &space->scope, space->scope.slot_count, text);
+        random_condition(random, &space->symbols, space->symbols.slot_count, text);
         failed |= space_add_constraint(space, text, "chance wants it", &error) < 0;
     }
     for (int i = 1 + below(random, 3); i > 0; i--) {

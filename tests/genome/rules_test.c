@@ -36,17 +36,17 @@ static struct space *sealed(struct space *space) {
     return space;
 }
 
-static int rule(struct space *space, const char *when) {
+static int hint(struct space *space, const char *when) {
     struct error error = {0};
-    int index = space_add_rule(space, when, "because", &error);
+    int index = space_add_hint(space, when, "because", &error);
     if (index < 0)
         fail_msg("%s", error.text);
     return index;
 }
 
-static void favour(struct space *space, int rule, const char *gene, const char *towards) {
+static void preference(struct space *space, int hint, const char *gene, const char *towards) {
     struct error error = {0};
-    if (space_add_favour(space, rule, gene, towards, &error) < 0)
+    if (space_add_preference(space, hint, gene, towards, &error) < 0)
         fail_msg("%s", error.text);
 }
 
@@ -62,21 +62,21 @@ static void rules_hold_by_cases_and_measures(void **state) {
     (void)state;
     struct space *space = space_of_two_cases();
     struct measures unknown = {0}, measured = {0};
-    rule(space, "BLOCKS < 40");                          /* 4 in the small case: half of them */
-    rule(space, "BLOCKS > 100000");                      /* in none */
-    rule(space, "MEASURED_REGISTERS > 128");             /* only if the measure is known */
-    rule(space, "100 / (MEASURED_CTAS_PER_SM - 2) > 0"); /* cannot always be evaluated */
+    hint(space, "BLOCKS < 40");                          /* 4 in the small case: half of them */
+    hint(space, "BLOCKS > 100000");                      /* in none */
+    hint(space, "MEASURED_REGISTERS > 128");             /* only if the measure is known */
+    hint(space, "100 / (MEASURED_CTAS_PER_SM - 2) > 0"); /* cannot always be evaluated */
     for (int r = 0; r < 4; r++)
-        favour(space, r, "SPLITS", "higher");
+        preference(space, r, "SPLITS", "higher");
     sealed(space);
     struct genome genome = genome_of(0, 2, 0);
-    assert_int_equal(space_rules(space, &genome, &unknown), 1);
+    assert_int_equal(space_hints(space, &genome, &unknown), 1);
     measures_put(&measured, MEASURE_REGISTERS, 168);
     measures_put(&measured, MEASURE_CTAS_PER_SM, 2);
-    assert_int_equal(space_rules(space, &genome, &measured), 1 | 4);
+    assert_int_equal(space_hints(space, &genome, &measured), 1 | 4);
     measures_put(&measured, MEASURE_REGISTERS, 128);
     measures_put(&measured, MEASURE_CTAS_PER_SM, 3);
-    assert_int_equal(space_rules(space, &genome, &measured), 1 | 8);
+    assert_int_equal(space_hints(space, &genome, &measured), 1 | 8);
     space_free(space);
 }
 
@@ -84,14 +84,14 @@ static void rules_hold_by_cases_and_measures(void **state) {
 static void rules_need_each_measure_that_they_read(void **state) {
     (void)state;
     struct space *space = space_of_two_cases();
-    rule(space, "PROFILED_SM_ACTIVE < 80");
-    rule(space, "PROFILED_BANK_CONFLICTS * 20 >= PROFILED_WAVEFRONTS");
-    rule(space, "PROFILED_SM_ACTIVE < 80 && MEASURED_REGISTERS < 200");
-    rule(space, "PROFILED_SM_ACTIVE < 80 && BLOCKS > 3");
-    rule(space, "MEASURED_REGISTERS < 200");
+    hint(space, "PROFILED_SM_ACTIVE < 80");
+    hint(space, "PROFILED_BANK_CONFLICTS * 20 >= PROFILED_WAVEFRONTS");
+    hint(space, "PROFILED_SM_ACTIVE < 80 && MEASURED_REGISTERS < 200");
+    hint(space, "PROFILED_SM_ACTIVE < 80 && BLOCKS > 3");
+    hint(space, "MEASURED_REGISTERS < 200");
     for (int r = 0; r < 5; r++)
-        favour(space, r, "SPLITS", "higher");
-    assert_int_equal(space->rules.profiled, 15);
+        preference(space, r, "SPLITS", "higher");
+    assert_int_equal(space->hints.profiled, 15);
     sealed(space);
     static const struct {
         enum measure measure;
@@ -108,10 +108,10 @@ static void rules_need_each_measure_that_they_read(void **state) {
     };
     struct genome genome = genome_of(0, 2, 0);
     struct measures measures = {0};
-    assert_int_equal(space_rules(space, &genome, &measures), 0);
+    assert_int_equal(space_hints(space, &genome, &measures), 0);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         measures_put(&measures, steps[i].measure, steps[i].value);
-        assert_int_equal(space_rules(space, &genome, &measures), steps[i].holding);
+        assert_int_equal(space_hints(space, &genome, &measures), steps[i].holding);
     }
     space_free(space);
 }
@@ -127,13 +127,13 @@ static void every_measure_can_be_read(void **state) {
         bool profiled = strncmp(measure_name((enum measure)m), "PROFILED_", 9) == 0;
         assert_int_equal(profiled, m >= MEASURE_PROFILED);
         snprintf(when, sizeof when, "%s == %d", measure_name((enum measure)m), 1000 + m);
-        favour(space, rule(space, when), "SPLITS", "higher");
-        assert_string_equal(expression_text(space->rules.rows[m].when), when);
+        preference(space, hint(space, when), "SPLITS", "higher");
+        assert_string_equal(expression_text(space->hints.rows[m].when), when);
     }
     sealed(space);
     for (int m = 0; m < MEASURE_COUNT; m++) {
         measures_put(&measures, (enum measure)m, 1000 + m);
-        assert_int_equal(space_rules(space, &genome, &measures), (UINT32_C(2) << m) - 1);
+        assert_int_equal(space_hints(space, &genome, &measures), (UINT32_C(2) << m) - 1);
     }
     space_free(space);
 }
@@ -142,16 +142,16 @@ static void children_move_where_the_rule_points(void **state) {
     (void)state;
     struct space *space = space_of_two_cases();
     struct random random;
-    int more = rule(space, "BLOCKS < 40"), layout = rule(space, "LAYOUT == none");
-    favour(space, more, "SPLITS", "higher");
-    favour(space, more, "ROWS", "lower");
-    favour(space, layout, "LAYOUT", "xor");
+    int more = hint(space, "BLOCKS < 40"), layout = hint(space, "LAYOUT == none");
+    preference(space, more, "SPLITS", "higher");
+    preference(space, more, "ROWS", "lower");
+    preference(space, layout, "LAYOUT", "xor");
     sealed(space);
     random_seed(&random, 7, 1);
     bool splits_moved = false, rows_moved = false, both_moved = false;
     for (int i = 0; i < 200; i++) {
         struct genome parent = genome_of(1, 2, 0), child;
-        assert_true(breed_rule(space, more, &random, &parent, &child));
+        assert_true(breed_hint(space, more, &random, &parent, &child));
         assert_true(space_check(space, &child, NULL));
         int up = child.value[SPLITS] - 1, down = 2 - child.value[ROWS];
         assert_true(up >= 0 && down >= 0 && up + down > 0);
@@ -159,14 +159,14 @@ static void children_move_where_the_rule_points(void **state) {
         splits_moved = splits_moved || up > 1;
         rows_moved = rows_moved || down > 1;
         both_moved = both_moved || (up > 0 && down > 0);
-        assert_true(breed_rule(space, layout, &random, &parent, &child));
+        assert_true(breed_hint(space, layout, &random, &parent, &child));
         assert_int_equal(child.value[LAYOUT], 1);
     }
     assert_true(splits_moved && rows_moved && both_moved);
     /* If no gene can move there is no child. */
     struct genome edge = genome_of(4, 0, 1), child;
-    assert_false(breed_rule(space, more, &random, &edge, &child));
-    assert_false(breed_rule(space, layout, &random, &edge, &child));
+    assert_false(breed_hint(space, more, &random, &edge, &child));
+    assert_false(breed_hint(space, layout, &random, &edge, &child));
     space_free(space);
 }
 
@@ -174,17 +174,17 @@ static void a_rule_with_nothing_to_move_is_silent(void **state) {
     (void)state;
     struct space *space = space_of_two_cases();
     struct measures unknown = {0};
-    int more = rule(space, "1"), layout = rule(space, "1");
-    favour(space, more, "SPLITS", "higher");
-    favour(space, more, "ROWS", "lower");
-    favour(space, layout, "LAYOUT", "xor");
+    int more = hint(space, "1"), layout = hint(space, "1");
+    preference(space, more, "SPLITS", "higher");
+    preference(space, more, "ROWS", "lower");
+    preference(space, layout, "LAYOUT", "xor");
     sealed(space);
     struct genome both = genome_of(4, 1, 2), first = genome_of(4, 1, 1),
                   second = genome_of(4, 0, 0), neither = genome_of(4, 0, 1);
-    assert_int_equal(space_rules(space, &both, &unknown), 3);
-    assert_int_equal(space_rules(space, &first, &unknown), 1);
-    assert_int_equal(space_rules(space, &second, &unknown), 2);
-    assert_int_equal(space_rules(space, &neither, &unknown), 0);
+    assert_int_equal(space_hints(space, &both, &unknown), 3);
+    assert_int_equal(space_hints(space, &first, &unknown), 1);
+    assert_int_equal(space_hints(space, &second, &unknown), 2);
+    assert_int_equal(space_hints(space, &neither, &unknown), 0);
     space_free(space);
 }
 
@@ -192,19 +192,19 @@ static void mistakes_are_told(void **state) {
     (void)state;
     struct space *space = space_of_two_cases();
     struct error error = {0};
-    assert_int_equal(space_add_rule(space, "BLOKS < 4", "", &error), -1);
+    assert_int_equal(space_add_hint(space, "BLOKS < 4", "", &error), -1);
     assert_non_null(strstr(error.text, "BLOCKS"));
-    int good = rule(space, "BLOCKS < 4");
-    assert_int_equal(space_add_favour(space, good, "SPLITZ", "higher", &error), -1);
+    int good = hint(space, "BLOCKS < 4");
+    assert_int_equal(space_add_preference(space, good, "SPLITZ", "higher", &error), -1);
     assert_non_null(strstr(error.text, "SPLITS"));
-    assert_int_equal(space_add_favour(space, good, "SPLITS", "more", &error), -1);
+    assert_int_equal(space_add_preference(space, good, "SPLITS", "more", &error), -1);
     assert_non_null(strstr(error.text, "higher"));
-    assert_int_equal(space_add_favour(space, good, "LAYOUT", "higher", &error), -1);
-    assert_int_equal(space_add_favour(space, good, "SPLITS", "16", &error), 0);
+    assert_int_equal(space_add_preference(space, good, "LAYOUT", "higher", &error), -1);
+    assert_int_equal(space_add_preference(space, good, "SPLITS", "16", &error), 0);
     /* Measures are known only after a trial: no constraint may read them. */
     assert_int_equal(space_add_constraint(space, "MEASURED_REGISTERS < 9", "", &error), -1);
     assert_int_equal(space_add_constraint(space, "PROFILED_SM < 9", "", &error), -1);
-    assert_int_equal(space_add_rule(space, "PROFILED_SM_ACTIV < 9", "", &error), -1);
+    assert_int_equal(space_add_hint(space, "PROFILED_SM_ACTIV < 9", "", &error), -1);
     assert_non_null(strstr(error.text, "PROFILED_SM_ACTIVE"));
     space_free(space);
 }

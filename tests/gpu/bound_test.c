@@ -9,7 +9,7 @@
 
 #define ATTENTION "templates/attention_fwd"
 
-static int setting(const char *name, int otherwise) {
+static int environment_number(const char *name, int otherwise) {
     return getenv(name) != NULL ? atoi(getenv(name)) : otherwise;
 }
 
@@ -30,37 +30,37 @@ struct shares {
     int tried;
 };
 
-static void note(struct shares *shares, const struct judgement *found) {
+static void record_shares(struct shares *shares, const struct verify_result *found) {
     const struct errors share = {found->errors.relative_l2 / found->bound.relative_l2,
                                  found->errors.row_relative_l2 / found->bound.row_relative_l2,
                                  found->errors.max_absolute / found->bound.max_absolute};
-    errors_worst(&shares->worst, &share);
+    errors_max(&shares->worst, &share);
     shares->tried++;
 }
 
-static void try_honest(struct judged *judged, const char *shape, struct random *random,
+static void run_correct_genome(struct verify_fixture *verify_fixture, const char *shape, struct random *random,
                        struct shares shares[2], int *rejected) {
     struct genome genome;
-    struct plan plan;
+    struct launch_plan plan;
     struct error error = {0};
     char reason[REASON_SIZE];
     char text[GENOME_TEXT_SIZE];
-    const struct template *template = judged->template;
+    const struct template *template = verify_fixture->template;
     assert_true(space_sample(template->space, random, &genome));
-    must(template_plan(template, &genome, 0, &plan, &error), &error);
-    judged_build(judged, &genome, NULL, NULL);
+    must(template_launch_plan(template, &genome, 0, &plan, &error), &error);
+    verify_fixture_build(verify_fixture, &genome, NULL, NULL);
     for (int r = -1; r < template->stress_count; r++) {
-        struct judgement found;
+        struct verify_result found;
         const struct verify_input input = {
             .seed = random_next(random),
             .stress = r >= 0 ? &template->stresses[r] : NULL,
             .placement = (enum placement)random_below(random, 3),
             .twice = r < 0,
         };
-        if (r >= 0 && !verify_bears(&plan, template, input.stress))
+        if (r >= 0 && !verify_applies_to(&plan, template, input.stress))
             continue;
-        enum verdict verdict = judged_try(judged, &input, &found, reason);
-        note(&shares[plan.limited_range], &found);
+        enum verdict verdict = verify_fixture_run(verify_fixture, &input, &found, reason);
+        record_shares(&shares[plan.limited_range], &found);
         if (verdict == VERDICT_OK)
             continue;
         (*rejected)++;
@@ -71,7 +71,7 @@ static void try_honest(struct judged *judged, const char *shape, struct random *
 }
 
 /* A random genome that splits the keys, or one that does not, if the shape allows it. */
-static struct genome sample(const struct template *template, struct random *random, bool split) {
+static struct genome sample_genome(const struct template *template, struct random *random, bool split) {
     struct genome genome;
     for (int try = 0; try < 1000; try++) {
         assert_true(space_sample(template->space, random, &genome));
@@ -81,14 +81,14 @@ static struct genome sample(const struct template *template, struct random *rand
     return genome;
 }
 
-static void try_mutant(struct judged *judged, const char *shape, struct random *random, bool split,
+static void run_mutant(struct verify_fixture *verify_fixture, const char *shape, struct random *random, bool split,
                        double *least, int *split_count, int *accepted) {
-    const struct template *template = judged->template;
+    const struct template *template = verify_fixture->template;
     int64_t keys = template_dimension(template, &template->cases[0], "S_KV", 0);
     bool causal = template_dimension(template, &template->cases[0], "CAUSAL", 0) != 0;
     bool ragged = template_dimension(template, &template->cases[0], "S", 0) != keys;
-    struct genome genome = sample(template, random, split);
-    struct judgement found;
+    struct genome genome = sample_genome(template, random, split);
+    struct verify_result found;
     char reason[REASON_SIZE];
     char text[GENOME_TEXT_SIZE];
     *split_count += gene_value(template, &genome, "KV_SPLITS") > 1;
@@ -96,9 +96,9 @@ static void try_mutant(struct judged *judged, const char *shape, struct random *
     uint64_t tiles = keys / tile > 0 ? (uint64_t)(keys / tile) : 1;
     struct dropped dropped = {.one_unit = !ragged && random_below(random, 2) == 1};
     dropped.tile = causal && dropped.one_unit ? 0 : (int)random_below(random, tiles);
-    judged_build(judged, &genome, drop_tile, &dropped);
+    verify_fixture_build(verify_fixture, &genome, drop_tile, &dropped);
     const struct verify_input input = {.seed = random_next(random)};
-    enum verdict verdict = judged_try(judged, &input, &found, reason);
+    enum verdict verdict = verify_fixture_run(verify_fixture, &input, &found, reason);
     *least = fmin(*least, fmax(found.errors.relative_l2 / found.bound.relative_l2,
                                found.errors.row_relative_l2 / found.bound.row_relative_l2));
     if (verdict == VERDICT_WRONG)
@@ -111,9 +111,9 @@ static void try_mutant(struct judged *judged, const char *shape, struct random *
                 found.bound.row_relative_l2, text);
 }
 
-static void honest_within_and_mutants_beyond(void **state) {
+static void correct_kernels_within_and_mutants_beyond_bounds(void **state) {
     (void)state;
-    int genomes = setting("EVOTILE_GENOMES", 3);
+    int genomes = environment_number("EVOTILE_GENOMES", 3);
     int rejected = 0;
     int accepted = 0;
     int mutants = 0;
@@ -121,17 +121,17 @@ static void honest_within_and_mutants_beyond(void **state) {
     double start = clock_seconds();
     struct shares all[2] = {{{0, 0, 0}, 0}, {{0, 0, 0}, 0}};
     struct random random;
-    struct judged judged;
-    judged_open(&judged, "cuda:0");
-    random_seed(&random, (uint64_t)setting("EVOTILE_SEED", 1), 1);
+    struct verify_fixture verify_fixture;
+    verify_fixture_open(&verify_fixture, "cuda:0");
+    random_seed(&random, (uint64_t)environment_number("EVOTILE_SEED", 1), 1);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         struct shares shares[2] = {{{0, 0, 0}, 0}, {{0, 0, 0}, 0}};
         double least = INFINITY;
-        judged_load(&judged, ATTENTION, shapes[i]);
+        verify_fixture_load(&verify_fixture, ATTENTION, shapes[i]);
         for (int n = 0; n < genomes; n++)
-            try_honest(&judged, shapes[i], &random, shares, &rejected);
+            run_correct_genome(&verify_fixture, shapes[i], &random, shares, &rejected);
         for (int n = 0; n < genomes; n++, mutants++)
-            try_mutant(&judged, shapes[i], &random, n % 2 == 1, &least, &split, &accepted);
+            run_mutant(&verify_fixture, shapes[i], &random, n % 2 == 1, &least, &split, &accepted);
         for (int k = 0; k < 2; k++) {
             if (shares[k].tried > 0)
                 print_message(
@@ -139,7 +139,7 @@ static void honest_within_and_mutants_beyond(void **state) {
                     shapes[i], k ? "limited" : "full   ", shares[k].tried,
                     shares[k].worst.relative_l2, shares[k].worst.row_relative_l2,
                     shares[k].worst.max_absolute);
-            errors_worst(&all[k].worst, &shares[k].worst);
+            errors_max(&all[k].worst, &shares[k].worst);
             all[k].tried += shares[k].tried;
         }
         print_message("%-55s mutants: at least %.1f times the bound\n", shapes[i], least);
@@ -148,7 +148,7 @@ static void honest_within_and_mutants_beyond(void **state) {
                   "accepted; %.0f s\n",
                   all[0].tried, all[1].tried, rejected, mutants, split, accepted,
                   clock_seconds() - start);
-    judged_close(&judged);
+    verify_fixture_close(&verify_fixture);
     assert_int_equal(rejected, 0);
     assert_int_equal(accepted, 0);
 }
@@ -160,7 +160,7 @@ int main(void) {
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(honest_within_and_mutants_beyond),
+        cmocka_unit_test(correct_kernels_within_and_mutants_beyond_bounds),
     };
     return cmocka_run_group_tests_name("error bound on a GPU", tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ static uint64_t sink;
 
 static struct device_graph *capture(int iterations, int launches) {
     struct device_sequence sequence =
-        calibrate_busy(module, device->info.sm_count, iterations, sink);
+        calibrate_multiply_add_call(module, device->info.sm_count, iterations, sink);
     const struct device_timing timing = {.launches = launches, .deadline_s = 10};
     struct device_graph *graph;
     char reason[REASON_SIZE];
@@ -53,19 +53,19 @@ static int iterations_for(double target_us) {
     return (int)(100.5 + (target_us - few) / ((many - few) / 2000));
 }
 
-struct fight {
+struct duel_figures {
     struct duel_outcome outcome;
     double gpu_ms;
 };
 
 /* As duel_gate.c does: both captured again each round, in alternating order. */
-static struct fight duel_between(int champion, int challenger, double us, uint64_t seed) {
+static struct duel_figures duel_between(int champion, int challenger, double us, uint64_t seed) {
     const struct duel_settings settings = {
         .blocks = 10, .margin = device->info.duel_margin, .tolerance = 0.02, .seed = seed};
     struct duel *duel = duel_new(&settings, 1);
     const int iterations[DUEL_SIDES] = {champion, challenger};
     int launches = duel_launches(us, SETS);
-    struct fight fight;
+    struct duel_figures duel_figures;
     char reason[REASON_SIZE];
     int round = (int)(seed % 2);
     do {
@@ -74,17 +74,17 @@ static struct fight duel_between(int champion, int challenger, double us, uint64
             int side = (i + round) % DUEL_SIDES;
             graphs[side] = capture(iterations[side], launches);
         }
-        const struct duel_corner corners[DUEL_SIDES] = {{.device = device, .graph = graphs[0]},
+        const struct duel_sampler samplers[DUEL_SIDES] = {{.device = device, .graph = graphs[0]},
                                                         {.device = device, .graph = graphs[1]}};
-        if (duel_round(duel, 0, corners, launches, reason) != VERDICT_OK)
+        if (duel_round(duel, 0, samplers, launches, reason) != VERDICT_OK)
             fail_msg("%s", reason);
         for (int i = 0; i < DUEL_SIDES; i++)
             device->backend->graph_free(device, graphs[i]);
         round++;
-    } while (!duel_decide(duel, &fight.outcome));
-    fight.gpu_ms = duel_gpu_us(duel) / 1000;
+    } while (!duel_decide(duel, &duel_figures.outcome));
+    duel_figures.gpu_ms = duel_gpu_us(duel) / 1000;
     duel_free(duel);
-    return fight;
+    return duel_figures;
 }
 
 struct tally {
@@ -92,14 +92,14 @@ struct tally {
     double ratios[AA_DUELS], gpu_ms[AA_DUELS];
 };
 
-static void repeat(const char *what, int count, int champion, int challenger, struct tally *tally) {
+static void repeat_duels(const char *what, int count, int champion, int challenger, struct tally *tally) {
     *tally = (struct tally){0};
     double us = call_us(champion);
     for (int i = 0; i < count; i++) {
-        struct fight fight = duel_between(champion, challenger, us, (uint64_t)i);
-        tally->results[fight.outcome.result]++;
-        tally->ratios[i] = fight.outcome.ratio;
-        tally->gpu_ms[i] = fight.gpu_ms;
+        struct duel_figures duel_figures = duel_between(champion, challenger, us, (uint64_t)i);
+        tally->results[duel_figures.outcome.result]++;
+        tally->ratios[i] = duel_figures.outcome.ratio;
+        tally->gpu_ms[i] = duel_figures.gpu_ms;
     }
     printf("%s, %.2f us: %d won, %d lost, %d undecided of %d; ratio %.5f (p1 %.5f, p99 %.5f); GPU "
            "ms per duel: median %.1f, maximum %.1f\n",
@@ -126,14 +126,14 @@ static void ceilings_make_sense(void **state) {
 
 static struct tally tally;
 
-static void a_kernel_seldom_beats_itself(void **state) {
+static void kernel_seldom_beats_itself(void **state) {
     (void)state;
     int iterations = iterations_for(8.9);
-    repeat("A/A", AA_DUELS, iterations, iterations, &tally);
+    repeat_duels("A/A", AA_DUELS, iterations, iterations, &tally);
     assert_in_range(tally.results[DUEL_WON] + tally.results[DUEL_LOST], 0, 5);
 }
 
-static void one_percent_loses(void **state) {
+static void one_percent_is_decided(void **state) {
     (void)state;
     static const double targets_us[] = {4, 100};
     for (int i = 0; i < 2; i++) {
@@ -141,19 +141,19 @@ static void one_percent_loses(void **state) {
         int slowed = iterations_for(1.01 * targets_us[i]);
         printf("%d iterations: %.3f us, %d: %.3f us\n", iterations, call_us(iterations), slowed,
                call_us(slowed));
-        repeat("slowed by 1 %", SLOWED_DUELS, iterations, slowed, &tally);
+        repeat_duels("slowed by 1 %", SLOWED_DUELS, iterations, slowed, &tally);
         assert_in_range(tally.results[DUEL_LOST], 95, SLOWED_DUELS);
-        repeat("1 % faster", SLOWED_DUELS, slowed, iterations, &tally);
+        repeat_duels("1 % faster", SLOWED_DUELS, slowed, iterations, &tally);
         assert_in_range(tally.results[DUEL_WON], 95, SLOWED_DUELS);
     }
 }
 
-static void clear_unequals_end_soon(void **state) {
+static void clear_differences_end_early(void **state) {
     (void)state;
     static const double targets_us[] = {4, 10, 100};
     for (int i = 0; i < 3; i++) {
         int iterations = iterations_for(targets_us[i]);
-        repeat("1.5 times the time", 20, iterations, iterations_for(1.5 * targets_us[i]), &tally);
+        repeat_duels("1.5 times the time", 20, iterations, iterations_for(1.5 * targets_us[i]), &tally);
         assert_int_equal(tally.results[DUEL_LOST], 20);
         assert_true(statistics_percentile(tally.gpu_ms, 20, 100) <= 50);
     }
@@ -179,9 +179,9 @@ int main(void) {
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ceilings_make_sense),
-        cmocka_unit_test(a_kernel_seldom_beats_itself),
-        cmocka_unit_test(one_percent_loses),
-        cmocka_unit_test(clear_unequals_end_soon),
+        cmocka_unit_test(kernel_seldom_beats_itself),
+        cmocka_unit_test(one_percent_is_decided),
+        cmocka_unit_test(clear_differences_end_early),
     };
     int failures = cmocka_run_group_tests(tests, NULL, NULL);
     device->backend->memory_free(device, sink);

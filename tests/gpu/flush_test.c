@@ -27,26 +27,26 @@ struct probe {
 
 /* Exits with the verdict, or with REFUSED. */
 static void probe_in_child(const struct probe *probe) {
-    struct judged judged;
+    struct verify_fixture verify_fixture;
     struct error error = {0};
     char reason[REASON_SIZE];
     uint64_t tensor;
     uint64_t out;
     int32_t write = probe->write;
-    judged_open(&judged, "cuda:0");
-    judged_compile(&judged, strdup(probe_source), NULL, &judged.candidate);
-    const struct device_backend *backend = judged.device->backend;
-    if (backend->memory_new_flush(judged.device, "tensor", probe->bytes, probe->at_end, &tensor,
+    verify_fixture_open(&verify_fixture, "cuda:0");
+    verify_fixture_compile(&verify_fixture, strdup(probe_source), NULL, &verify_fixture.candidate);
+    const struct device_backend *backend = verify_fixture.device->backend;
+    if (backend->memory_new_flush(verify_fixture.device, "tensor", probe->bytes, probe->at_end, &tensor,
                                   &error) < 0 ||
-        backend->memory_new(judged.device, "out", 1, &out, &error) < 0)
+        backend->memory_new(verify_fixture.device, "out", 1, &out, &error) < 0)
         _exit(REFUSED);
     for (int i = WRITABLE; i < (int)probe->rights; i++)
-        if (backend->protect(judged.device, tensor, i == WRITABLE, &error) != 1)
+        if (backend->protect(verify_fixture.device, tensor, i == WRITABLE, &error) != 1)
             _exit(REFUSED);
     struct device_sequence sequence = {.count = 1};
     struct device_launch *launch = &sequence.launches[0];
     *launch =
-        (struct device_launch){.module = judged.candidate,
+        (struct device_launch){.module = verify_fixture.candidate,
                                .kernel = "probe",
                                .grid = {1, 1, 1},
                                .block = {1, 1, 1},
@@ -56,10 +56,10 @@ static void probe_in_child(const struct probe *probe) {
     memcpy(launch->arguments[1].bytes, &probe->at, 8);
     memcpy(launch->arguments[2].bytes, &out, 8);
     memcpy(launch->arguments[3].bytes, &write, 4);
-    _exit((int)backend->run(judged.device, &sequence, 5, reason));
+    _exit((int)backend->run(verify_fixture.device, &sequence, 5, reason));
 }
 
-static int result_of(struct probe probe) {
+static int run_probe(struct probe probe) {
     int status;
     pid_t child = fork();
     if (child == 0)
@@ -74,23 +74,23 @@ static void reads_beyond_are_trapped(void **state) {
     static const size_t sizes[] = {16, 4096, 3000000, 2 << 20};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         size_t bytes = sizes[i];
-        assert_int_equal(result_of((struct probe){.bytes = bytes}), VERDICT_OK);
-        assert_int_equal(result_of((struct probe){.bytes = bytes, .at = -1}), VERDICT_CRASHED);
+        assert_int_equal(run_probe((struct probe){.bytes = bytes}), VERDICT_OK);
+        assert_int_equal(run_probe((struct probe){.bytes = bytes, .at = -1}), VERDICT_CRASHED);
         assert_int_equal(
-            result_of((struct probe){.bytes = bytes, .at_end = true, .at = (int64_t)bytes - 1}),
+            run_probe((struct probe){.bytes = bytes, .at_end = true, .at = (int64_t)bytes - 1}),
             VERDICT_OK);
         assert_int_equal(
-            result_of((struct probe){.bytes = bytes, .at_end = true, .at = (int64_t)bytes}),
+            run_probe((struct probe){.bytes = bytes, .at_end = true, .at = (int64_t)bytes}),
             VERDICT_CRASHED);
     }
 }
 
-static void writes_to_what_is_read_only_are_trapped(void **state) {
+static void writes_to_read_only_inputs_are_trapped(void **state) {
     (void)state;
     struct probe probe = {.bytes = 4096, .write = true};
-    assert_int_equal(result_of(probe), VERDICT_OK);
+    assert_int_equal(run_probe(probe), VERDICT_OK);
     probe.rights = READ_ONLY;
-    int result = result_of(probe);
+    int result = run_probe(probe);
     if (result == REFUSED) {
         printf("read-only: the driver has no read-only mappings of device memory\n");
         skip();
@@ -98,10 +98,10 @@ static void writes_to_what_is_read_only_are_trapped(void **state) {
     printf("read-only: a write is %s, ", verdict_name((enum verdict)result));
     assert_int_equal(result, VERDICT_CRASHED);
     probe.write = false;
-    assert_int_equal(result_of(probe), VERDICT_OK);
+    assert_int_equal(run_probe(probe), VERDICT_OK);
     probe.write = true;
     probe.rights = WRITABLE_AGAIN;
-    assert_int_equal(result_of(probe), VERDICT_OK);
+    assert_int_equal(run_probe(probe), VERDICT_OK);
     printf("a read is ok, a write is ok after write access is restored\n");
 }
 
@@ -115,7 +115,7 @@ int main(void) {
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_beyond_are_trapped),
-        cmocka_unit_test(writes_to_what_is_read_only_are_trapped),
+        cmocka_unit_test(writes_to_read_only_inputs_are_trapped),
     };
     return cmocka_run_group_tests_name("flush memory on a GPU", tests, NULL, NULL);
 }

@@ -35,15 +35,15 @@ static const struct kind kinds[] = {
 static int genome_count;
 static char **genomes;
 
-static struct device_image compile(struct judged *judged, const struct genome *genome) {
+static struct device_image compile(struct verify_fixture *verify_fixture, const struct genome *genome) {
     struct error error = {0};
     struct compile_options options;
     struct device_image image;
     char reason[REASON_SIZE];
-    char *source = template_source(judged->template, genome, 0, &error);
+    char *source = template_source(verify_fixture->template, genome, 0, &error);
     must(source != NULL ? 0 : -1, &error);
-    must(template_options(judged->template, genome, false, &options, &error), &error);
-    if (nvrtc_compile(judged->nvrtc, "kernel.cu", source, options.items, options.count, &image,
+    must(template_options(verify_fixture->template, genome, false, &options, &error), &error);
+    if (nvrtc_compile(verify_fixture->nvrtc, "kernel.cu", source, options.items, options.count, &image,
                       reason, &error) != 0)
         fail_msg("%s%s", error.text, reason);
     free(source);
@@ -52,32 +52,32 @@ static struct device_image compile(struct judged *judged, const struct genome *g
 
 /* Every placement stays allocated until the last is timed, so that no two use the same
    addresses. */
-static void time_kind(struct judged *judged, const struct device_image *image,
+static void time_kind(struct verify_fixture *verify_fixture, const struct device_image *image,
                       const struct kind *kind, int count, double medians[]) {
     struct error error = {0};
     char reason[REASON_SIZE];
     enum verdict verdict;
     struct measurement *measurements[PLACEMENTS_AT_MOST];
     struct device_module *modules[PLACEMENTS_AT_MOST];
-    struct device *device = judged->device;
+    struct device *device = verify_fixture->device;
     for (int i = 0; i < count; i++) {
         struct latency latency = {0};
         modules[i] = i == 0 || kind->module ? NULL : modules[0];
         if (modules[i] == NULL)
             must(device->backend->module_load(device, image, &modules[i], &error), &error);
         const struct verify_case one = {.device = device,
-                                        .judge = judged->judge,
-                                        .reference = judged->reference,
-                                        .plain = judged->plain,
-                                        .template = judged->template,
-                                        .genome = &judged->genome,
+                                        .comparator = verify_fixture->comparator,
+                                        .reference = verify_fixture->reference,
+                                        .plain = verify_fixture->plain,
+                                        .template = verify_fixture->template,
+                                        .genome = &verify_fixture->genome,
                                         .module = modules[i],
                                         .deadline_s = 5};
         const struct measure_settings settings = {
             .sets = 4,
             .launches = 20,
             .seed = 1,
-            .beside = i == 0 || kind->buffers ? NULL : measurements[0]};
+            .share_with = i == 0 || kind->buffers ? NULL : measurements[0]};
         device->fresh_memory = true;
         must(measurement_new(&one, &settings, &measurements[i], &verdict, reason, &error), &error);
         device->fresh_memory = false;
@@ -108,28 +108,28 @@ static void report(const char *what, const double medians[], int count) {
 
 static void medians_by_placement(void **state) {
     (void)state;
-    struct judged judged;
+    struct verify_fixture verify_fixture;
     const char *asked = getenv("EVOTILE_PLACEMENTS");
     int count = asked != NULL ? atoi(asked) : 8;
     assert_in_range(count, 1, PLACEMENTS_AT_MOST);
-    judged_open(&judged, "cuda:0");
+    verify_fixture_open(&verify_fixture, "cuda:0");
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
-        judged_load(&judged, "templates/attention_fwd", shapes[s]);
+        verify_fixture_load(&verify_fixture, "templates/attention_fwd", shapes[s]);
         for (int g = 0; g == 0 || g < genome_count; g++) {
             struct error error = {0};
             const char *text = genome_count > 0 ? genomes[g] : "";
-            must(genome_parse(&judged.genome, judged.template->space, text, &error), &error);
-            struct device_image image = compile(&judged, &judged.genome);
+            must(genome_parse(&verify_fixture.genome, verify_fixture.template->space, text, &error), &error);
+            struct device_image image = compile(&verify_fixture, &verify_fixture.genome);
             printf("%s %s\n", shapes[s], *text != '\0' ? text : "the default genome");
             for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
                 double medians[PLACEMENTS_AT_MOST];
-                time_kind(&judged, &image, &kinds[k], count, medians);
+                time_kind(&verify_fixture, &image, &kinds[k], count, medians);
                 report(kinds[k].name, medians, count);
             }
             nvrtc_image_release(&image);
         }
     }
-    judged_close(&judged);
+    verify_fixture_close(&verify_fixture);
 }
 
 int main(int argc, char **argv) {

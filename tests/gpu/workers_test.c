@@ -8,11 +8,11 @@
 
 enum { NEXT_S = 5, ROUNDS = 2 };
 
-static const char *const fatal[] = {"infinite_loop", "deadlock",      "registers_deadlock",
+static const char *const fatal_exploits[] = {"infinite_loop", "deadlock",      "registers_deadlock",
                                     "illegal_load",  "illegal_store", "traps"};
-enum { FATAL_COUNT = sizeof fatal / sizeof *fatal };
+enum { FATAL_COUNT = sizeof fatal_exploits / sizeof *fatal_exploits };
 
-static const struct exploit *find(const char *name) {
+static const struct exploit *find_exploit(const char *name) {
     for (int i = 0; i < CORPUS_COUNT; i++)
         if (strcmp(corpus[i].name, name) == 0)
             return &corpus[i];
@@ -20,14 +20,14 @@ static const struct exploit *find(const char *name) {
     return NULL;
 }
 
-static void submit(struct pool *pool, struct scene *scene, const struct exploit *exploit) {
+static void submit_exploit(struct pool *pool, struct scene *scene, const struct exploit *exploit) {
     struct trial_request request;
     scene_request(scene, exploit, &request);
     pool_submit(pool, &request);
 }
 
 /* The next result must be this exploit's, with the expected verdict. */
-static void take(struct pool *pool, const struct exploit *exploit) {
+static void take_result(struct pool *pool, const struct exploit *exploit) {
     struct trial_result result = {0};
     struct error error = {0};
     const char *expected = exploit->cuda != NULL ? exploit->cuda : exploit->emulated;
@@ -44,10 +44,10 @@ static void each_costs_one_worker(void **state) {
     struct scene scene;
     char folder[] = "/tmp/evotile-workers-XXXXXX";
     struct device_info *device = *state;
-    const struct exploit *honest = find("honest_rows");
+    const struct exploit *honest = find_exploit("honest_rows");
     assert_non_null(mkdtemp(folder));
     scene_open(&scene, folder, BASE_ROWS, device);
-    const struct crew_settings settings = {.program = getenv("EVOTILE"),
+    const struct local_pool_settings settings = {.program = getenv("EVOTILE"),
                                            .config_path = scene.config_path,
                                            .template_folder = scene.config->template_folder,
                                            .devices = "cuda:0",
@@ -55,19 +55,19 @@ static void each_costs_one_worker(void **state) {
                                            .device_workers = 1};
     if (settings.program == NULL)
         fail_msg("EVOTILE must name the program");
-    struct pool *pool = crew_new(&settings, &error);
+    struct pool *pool = local_pool_new(&settings, &error);
     must(pool == NULL ? -1 : 0, &error);
-    submit(pool, &scene, honest);
-    take(pool, honest);
+    submit_exploit(pool, &scene, honest);
+    take_result(pool, honest);
     int late = 0;
     for (int i = 0; i < ROUNDS * FATAL_COUNT; i++) {
-        const struct exploit *exploit = find(fatal[i % FATAL_COUNT]);
+        const struct exploit *exploit = find_exploit(fatal_exploits[i % FATAL_COUNT]);
         double start = clock_seconds();
-        submit(pool, &scene, exploit);
-        submit(pool, &scene, honest);
-        take(pool, exploit);
+        submit_exploit(pool, &scene, exploit);
+        submit_exploit(pool, &scene, honest);
+        take_result(pool, exploit);
         double ended = clock_seconds();
-        take(pool, honest);
+        take_result(pool, honest);
         double next = clock_seconds();
         printf("%s: verdict after %.2f s; the next trial's %.2f s later; %d restarts\n",
                exploit->name, ended - start, next - ended, pool_restarts(pool));

@@ -14,7 +14,7 @@ static struct key example(void) {
     return key;
 }
 
-static void every_part_counts(void **state) {
+static void every_part_changes_the_hash(void **state) {
     (void)state;
     struct key was = example();
     for (int part = 0; part < KEY_PART_COUNT; part++) {
@@ -36,7 +36,7 @@ static void every_part_counts(void **state) {
 }
 
 /* The same text in another part is another key. */
-static void parts_do_not_run_together(void **state) {
+static void part_boundaries_change_the_hash(void **state) {
     (void)state;
     struct key a = example(), b = example();
     key_set(&a, KEY_DEVICE, "x");
@@ -69,8 +69,8 @@ static void names_are_parsed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_part_counts),
-        cmocka_unit_test(parts_do_not_run_together),
+        cmocka_unit_test(every_part_changes_the_hash),
+        cmocka_unit_test(part_boundaries_change_the_hash),
         cmocka_unit_test(missing_parts_differ),
         cmocka_unit_test(names_are_parsed),
     };

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-static void every_verdict_has_its_name(void **state) {
+static void verdict_names_round_trip(void **state) {
     (void)state;
     for (int verdict = 0; verdict < VERDICT_COUNT; verdict++) {
         assert_non_null(verdict_name(verdict));
@@ -29,7 +29,7 @@ static bool is_all(const void *bytes, size_t size, unsigned char value) {
 }
 
 /* The functions overwrite everything up to the last case, and nothing beyond it. */
-static void only_its_cases_count(void **state) {
+static void only_used_cases_are_touched(void **state) {
     static struct outcome from, to;
     size_t head = offsetof(struct outcome, cases);
     (void)state;
@@ -66,7 +66,7 @@ static void time_case(struct latency *latency, int count, double deviation, stru
 
 /* Over many trials the estimate matches the scores' deviation from 1, the true median; with very
    few samples it is larger. */
-static void an_error_is_what_scores_are_off_by(void **state) {
+static void score_error_matches_deviation(void **state) {
     (void)state;
     enum { ROUNDS = 2000 };
     static const int sample_counts[] = {3, 5, 16, 50, 200}, case_counts[] = {1, 4};
@@ -76,7 +76,7 @@ static void an_error_is_what_scores_are_off_by(void **state) {
     for (int k = 0; k < 2; k++) {
         double before = INFINITY;
         for (int n = 0; n < 5; n++) {
-            double off = 0, said = 0;
+            double actual = 0, estimated = 0;
             outcome_clear(&outcome);
             outcome_set_cases(&outcome, case_counts[k]);
             for (int round = 0; round < ROUNDS; round++) {
@@ -85,17 +85,17 @@ static void an_error_is_what_scores_are_off_by(void **state) {
                     time_case(&outcome.cases[c].warm, sample_counts[n], 0.05, &random);
                     sum += log(outcome.cases[c].warm.p50_us);
                 }
-                off += pow(sum / case_counts[k], 2);
-                said += pow(outcome_score_error(&outcome), 2);
+                actual += pow(sum / case_counts[k], 2);
+                estimated += pow(outcome_score_error(&outcome), 2);
             }
-            assert_true(said > 0.9 * off && said < (sample_counts[n] < 16 ? 2 : 1.3) * off);
-            assert_true(said < before);
-            before = said;
+            assert_true(estimated > 0.9 * actual && estimated < (sample_counts[n] < 16 ? 2 : 1.3) * actual);
+            assert_true(estimated < before);
+            before = estimated;
         }
     }
 }
 
-static void what_is_not_sampled_has_no_error(void **state) {
+static void unsampled_scores_have_no_error(void **state) {
     (void)state;
     static struct outcome outcome;
     struct random random;
@@ -121,9 +121,9 @@ static void what_is_not_sampled_has_no_error(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_verdict_has_its_name),
-                                       cmocka_unit_test(only_its_cases_count),
-                                       cmocka_unit_test(an_error_is_what_scores_are_off_by),
-                                       cmocka_unit_test(what_is_not_sampled_has_no_error)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(verdict_names_round_trip),
+                                       cmocka_unit_test(only_used_cases_are_touched),
+                                       cmocka_unit_test(score_error_matches_deviation),
+                                       cmocka_unit_test(unsampled_scores_have_no_error)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

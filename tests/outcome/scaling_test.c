@@ -23,7 +23,7 @@ static void a_serialised_batch_is_flagged(void **state) {
 }
 
 /* Bytes grow while operations do not (memory-bound); and cases with equal work. */
-static void either_count_explains_a_growth(void **state) {
+static void bytes_or_operations_explain_growth(void **state) {
     (void)state;
     const struct scaling_case bytes[] = {{1e9, 1e6, 10}, {1e9, 4e6, 40}};
     const struct scaling_case equal[] = {{1e9, 1e6, 10}, {1e9, 1e6, 16}};
@@ -37,7 +37,7 @@ static void either_count_explains_a_growth(void **state) {
 
 /* Time = overhead + work / rate never grows faster than work, in any order of the cases; a case
    that is slowed down by a factor is flagged exactly if that factor exceeds the limit. */
-static void honest_kernels_pass_in_any_order(void **state) {
+static void proportional_kernels_pass_in_any_order(void **state) {
     (void)state;
     struct random random;
     random_seed(&random, 5, 1);
@@ -68,19 +68,19 @@ static void honest_kernels_pass_in_any_order(void **state) {
     }
 }
 
-static void counts_come_back_from_stored_rates(void **state) {
+static void counts_are_recovered_from_stored_rates(void **state) {
     (void)state;
     struct case_outcome outcome = {.warm.p50_us = 8, .tflops = 120, .gb_per_s = 500};
-    struct scaling_case it = scaling_of(&outcome);
+    struct scaling_case it = scaling_from_outcome(&outcome);
     assert_true(it.operations == 960e6 && it.bytes == 4e6 && it.time_us == 8);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_serialised_batch_is_flagged),
-        cmocka_unit_test(either_count_explains_a_growth),
-        cmocka_unit_test(honest_kernels_pass_in_any_order),
-        cmocka_unit_test(counts_come_back_from_stored_rates),
+        cmocka_unit_test(bytes_or_operations_explain_growth),
+        cmocka_unit_test(proportional_kernels_pass_in_any_order),
+        cmocka_unit_test(counts_are_recovered_from_stored_rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

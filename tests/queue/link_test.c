@@ -11,7 +11,7 @@
 
 /* A result's text is printed on terminals: line ends and tabs are kept, other control characters
    are replaced, and the JSON keeps its length. */
-static void messages_come_without_control_characters(void **state) {
+static void control_characters_are_replaced(void **state) {
     (void)state;
     static const struct {
         const char *sent, *read;
@@ -26,12 +26,12 @@ static void messages_come_without_control_characters(void **state) {
     };
     assert_int_equal(nats_Open(-1), NATS_OK); /* the library allocates messages */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char mark[QUEUE_MARK_SIZE];
-        natsMsg *message = link_message("result", "0123456789abcdef", "a-1", rows[i].sent);
-        char *text = link_text(message, mark);
+        char message_id[MESSAGE_ID_SIZE];
+        natsMsg *message = message_new("result", "0123456789abcdef", "a-1", rows[i].sent);
+        char *text = message_text(message, message_id);
         assert_non_null(text);
         assert_string_equal(text, rows[i].read);
-        assert_string_equal(mark, "a-1");
+        assert_string_equal(message_id, "a-1");
         free(text);
         natsMsg_Destroy(message);
     }
@@ -40,7 +40,7 @@ static void messages_come_without_control_characters(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_come_without_control_characters),
+        cmocka_unit_test(control_characters_are_replaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,19 +6,19 @@
 
 #include <string.h>
 
-static struct queue_place some_place(void) {
-    struct queue_place place = {.nvrtc = "12.6", .method = "a method"};
+static struct platform example_platform(void) {
+    struct platform platform = {.nvrtc = "12.6", .method = "a method"};
     struct error error = {0};
-    if (device_describe("emulated:sm_89", &place.device, &error) < 0)
+    if (device_describe("emulated:sm_89", &platform.device, &error) < 0)
         BUG("%s", error.text);
-    return place;
+    return platform;
 }
 
 /* `files` is an array of two that the caller owns. */
-static struct description some_description(struct queue_file *files) {
-    struct description description = {
-        .id = "0123456789abcdef", .name = "night", .patience_s = 30, .placed = true};
-    description.place = some_place();
+static struct run_description example_description(struct run_file *files) {
+    struct run_description description = {
+        .id = "0123456789abcdef", .name = "night", .ack_wait_s = 30, .has_platform = true};
+    description.platform = example_platform();
     memset(files, 0, 2 * sizeof *files);
     strcpy(files[0].path, "config.json");
     strcpy(files[1].path, "template/a/template.json");
@@ -35,10 +35,10 @@ static struct description some_description(struct queue_file *files) {
     return description;
 }
 
-static inline struct beat some_beat(void) {
-    return (struct beat){.worker = "fedcba9876543210",
+static inline struct heartbeat example_heartbeat(void) {
+    return (struct heartbeat){.worker = "fedcba9876543210",
                          .host = "node7",
-                         .place = some_place(),
+                         .platform = example_platform(),
                          .devices = 8,
                          .capacity = 144,
                          .in_flight = 12};

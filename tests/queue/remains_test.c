@@ -31,7 +31,7 @@ static pid_t start_server(const char *folder) {
 }
 
 /* NULL: there is no nats-server. */
-static struct link *connect_to(pid_t server, const char *folder) {
+static struct connection *connect_to(pid_t server, const char *folder) {
     char path[PATH_SIZE];
     char url[64] = "";
     struct error error = {0};
@@ -46,39 +46,39 @@ static struct link *connect_to(pid_t server, const char *folder) {
             return NULL;
         usleep(20000);
     }
-    const struct link_settings settings = {.url = url};
-    struct link *link = link_open(&settings, &error);
-    if (link == NULL || link_bind(link, true, &error) < 0)
+    const struct connection_settings settings = {.url = url};
+    struct connection *connection = connection_open(&settings, &error);
+    if (connection == NULL || connection_bind_streams(connection, true, &error) < 0)
         fail_msg("%s", error.text);
-    return link;
+    return connection;
 }
 
 /* Stores a run's files; if `described`, also its description and, in both queues, a message and a
    consumer. */
-static void put_run(struct link *link, const char *id, bool described) {
+static void store_run(struct connection *connection, const char *id, bool described) {
     static const char *const kinds[] = {"trial", "result"};
     char key[128], subject[QUEUE_SUBJECT_SIZE];
     for (int chunk = 0; chunk < 3; chunk++) {
         snprintf(key, sizeof key, "%s.abc.%d", id, chunk);
-        assert_int_equal(kvStore_PutString(NULL, link->files, key, "text"), NATS_OK);
+        assert_int_equal(kvStore_PutString(NULL, connection->files, key, "text"), NATS_OK);
     }
     for (int q = 0; q < 2 && described; q++) {
         jsConsumerConfig config;
         jsConsumerConfig_Init(&config);
-        link_subject(subject, kinds[q], id);
+        subject_print(subject, kinds[q], id);
         config.Durable = id;
         config.FilterSubject = subject;
         config.AckPolicy = js_AckExplicit;
-        assert_int_equal(js_Publish(NULL, link->js, subject, "{}", 2, NULL, NULL), NATS_OK);
-        assert_int_equal(js_AddConsumer(NULL, link->js, streams[2 + q], &config, NULL, NULL),
+        assert_int_equal(js_Publish(NULL, connection->js, subject, "{}", 2, NULL, NULL), NATS_OK);
+        assert_int_equal(js_AddConsumer(NULL, connection->js, streams[2 + q], &config, NULL, NULL),
                          NATS_OK);
     }
     if (described)
-        assert_int_equal(kvStore_PutString(NULL, link->runs, id, "{}"), NATS_OK);
+        assert_int_equal(kvStore_PutString(NULL, connection->runs, id, "{}"), NATS_OK);
 }
 
 /* Counts the run's subjects and consumers in all streams. */
-static int count_left(struct link *link, const char *id) {
+static int count_entries(struct connection *connection, const char *id) {
     int count = 0;
     for (size_t s = 0; s < sizeof streams / sizeof *streams; s++) {
         jsStreamInfo *info = NULL;
@@ -86,17 +86,17 @@ static int count_left(struct link *link, const char *id) {
         jsOptions options;
         jsOptions_Init(&options);
         options.Stream.Info.SubjectsFilter = ">";
-        assert_int_equal(js_GetStreamInfo(&info, link->js, streams[s], &options, NULL), NATS_OK);
+        assert_int_equal(js_GetStreamInfo(&info, connection->js, streams[s], &options, NULL), NATS_OK);
         for (int i = 0; info->State.Subjects != NULL && i < info->State.Subjects->Count; i++)
             count += strstr(info->State.Subjects->List[i].Subject, id) != NULL;
-        count += js_GetConsumerInfo(&consumer, link->js, streams[s], id, NULL, NULL) == NATS_OK;
+        count += js_GetConsumerInfo(&consumer, connection->js, streams[s], id, NULL, NULL) == NATS_OK;
         jsConsumerInfo_Destroy(consumer);
         jsStreamInfo_Destroy(info);
     }
     return count;
 }
 
-static int64_t put_ns(kvStore *store, const char *key) {
+static int64_t stored_ns(kvStore *store, const char *key) {
     kvEntry *entry = NULL;
     assert_int_equal(kvStore_Get(&entry, store, key), NATS_OK);
     int64_t when_ns = kvEntry_Created(entry);
@@ -104,63 +104,63 @@ static int64_t put_ns(kvStore *store, const char *key) {
     return when_ns;
 }
 
-static void check_clearing(struct link *link) {
-    static const char dead[] = "00000000000000d1", half[] = "00000000000000d2",
-                      live[] = "00000000000000a1", coming[] = "00000000000000a2",
-                      ours[] = "00000000000000b1";
-    put_run(link, dead, true);
-    put_run(link, half, false); /* its coordinator died before it stored the description */
-    put_run(link, live, true);
+static void check_cleanup(struct connection *connection) {
+    static const char abandoned[] = "00000000000000d1", undescribed[] = "00000000000000d2",
+                      live[] = "00000000000000a1", recent[] = "00000000000000a2",
+                      current[] = "00000000000000b1";
+    store_run(connection, abandoned, true);
+    store_run(connection, undescribed, false); /* its coordinator died before it stored the description */
+    store_run(connection, live, true);
     usleep(100000);
-    put_run(link, coming, false); /* the same, but its files are too recent to be abandoned */
-    assert_int_equal(kvStore_PutString(NULL, link->runs, live, "{}"), NATS_OK);
-    put_run(link, ours, true);
-    assert_int_equal(kvStore_PutString(NULL, link->files, "elsewhere", "text"), NATS_OK);
+    store_run(connection, recent, false); /* the same, but its files are too recent to be abandoned */
+    assert_int_equal(kvStore_PutString(NULL, connection->runs, live, "{}"), NATS_OK);
+    store_run(connection, current, true);
+    assert_int_equal(kvStore_PutString(NULL, connection->files, "elsewhere", "text"), NATS_OK);
 
-    int64_t now_ns = put_ns(link->runs, ours);
-    int64_t old_ns = put_ns(link->files, "00000000000000d2.abc.2");
-    int64_t new_ns = put_ns(link->files, "00000000000000a2.abc.2");
+    int64_t now_ns = stored_ns(connection->runs, current);
+    int64_t old_ns = stored_ns(connection->files, "00000000000000d2.abc.2");
+    int64_t new_ns = stored_ns(connection->files, "00000000000000a2.abc.2");
     double between_s = 1e-9 * ((double)now_ns - ((double)old_ns + (double)new_ns) / 2);
-    assert_int_equal(count_left(link, dead), 3 + 3 + 2);
-    assert_false(remains_gone(link, dead));
-    assert_int_equal(remains_clear_dead(link, ours, between_s), 2);
-    assert_int_equal(count_left(link, dead), 0);
-    assert_true(remains_gone(link, dead));
-    assert_int_equal(count_left(link, half), 0);
-    assert_int_equal(count_left(link, live), 8);
-    assert_int_equal(count_left(link, coming), 3);
-    assert_int_equal(count_left(link, ours), 8);
-    assert_int_equal(remains_clear_dead(link, ours, between_s), 0);
+    assert_int_equal(count_entries(connection, abandoned), 3 + 3 + 2);
+    assert_false(cleanup_is_purged(connection, abandoned));
+    assert_int_equal(cleanup_abandoned(connection, current, between_s), 2);
+    assert_int_equal(count_entries(connection, abandoned), 0);
+    assert_true(cleanup_is_purged(connection, abandoned));
+    assert_int_equal(count_entries(connection, undescribed), 0);
+    assert_int_equal(count_entries(connection, live), 8);
+    assert_int_equal(count_entries(connection, recent), 3);
+    assert_int_equal(count_entries(connection, current), 8);
+    assert_int_equal(cleanup_abandoned(connection, current, between_s), 0);
 
-    remains_clear_queues(link, live);
-    assert_int_equal(count_left(link, live), 4);
-    remains_clear(link, live);
-    assert_int_equal(count_left(link, live), 0);
-    assert_int_equal(count_left(link, ours), 8);
-    assert_int_equal(count_left(link, "elsewhere"), 1);
+    cleanup_queues(connection, live);
+    assert_int_equal(count_entries(connection, live), 4);
+    cleanup_run(connection, live);
+    assert_int_equal(count_entries(connection, live), 0);
+    assert_int_equal(count_entries(connection, current), 8);
+    assert_int_equal(count_entries(connection, "elsewhere"), 1);
 }
 
-static void what_is_dead_is_cleared_and_nothing_else(void **state) {
+static void abandoned_runs_are_purged_and_nothing_else(void **state) {
     (void)state;
     char folder[] = "/tmp/evotile.XXXXXX";
     struct error error = {0};
     assert_non_null(mkdtemp(folder));
     pid_t server = start_server(folder);
-    struct link *link = connect_to(server, folder);
-    if (link != NULL) {
-        check_clearing(link);
-        link_close(link);
+    struct connection *connection = connect_to(server, folder);
+    if (connection != NULL) {
+        check_cleanup(connection);
+        connection_close(connection);
         kill(server, SIGKILL);
         waitpid(server, NULL, 0);
     }
     path_remove_tree(folder, &error);
-    if (link == NULL)
+    if (connection == NULL)
         skip(); /* make deps-test */
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_dead_is_cleared_and_nothing_else),
+        cmocka_unit_test(abandoned_runs_are_purged_and_nothing_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,7 +84,7 @@ static void make(struct made *made, int goals) {
         if (outcome->verdict != VERDICT_OK ||
             (*champion >= 0 && measured_us((int)*champion) <= measured_us(i)))
             continue;
-        assert_int_equal(store_crown(store, i % goals, i, *champion, measured_us(i), &error), 0);
+        assert_int_equal(store_record_champion(store, i % goals, i, *champion, measured_us(i), &error), 0);
         *champion = i;
     }
     assert_int_equal(store_commit(store, &error), 0);
@@ -102,11 +102,11 @@ static char *printed(const struct made *made, enum page_format format) {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    struct gathered *run = gather(made->run_dir, &error);
+    struct run_data *run = run_data_read(made->run_dir, &error);
     if (run == NULL || page_print(&run, 1, format, out, &drawn, &error) < 0)
         fail_msg("%s", error.text);
     fclose(out);
-    gathered_free(run);
+    run_data_free(run);
     return text;
 }
 
@@ -224,7 +224,7 @@ static void keep_predictions(const struct made *made, int but) {
     /* Predictions for a failed trial and for a missing one: neither is shown. */
     kept.items[kept.count++] = (struct prediction){9, 4};
     kept.items[kept.count++] = (struct prediction){1 << 20, 4};
-    assert_int_equal(predictions_keep(made->run_dir, &kept, &error), 0);
+    assert_int_equal(predictions_write(made->run_dir, &kept, &error), 0);
     predictions_release(&kept);
 }
 
@@ -278,19 +278,19 @@ static void check_picture(const char *html, int points) {
 /* With many trials a selection is drawn, and always the champion. */
 static void check_thinned(const struct made *made, int most) {
     struct error error = {0};
-    struct gathered *run = gather(made->run_dir, &error);
+    struct run_data *run = run_data_read(made->run_dir, &error);
     struct pictures *pictures = pictures_begin(&error);
-    struct foretold *foretold = foretold_new(run, 0);
+    struct predicted_vs_measured *pairs = predicted_vs_measured_new(run, 0);
     assert_non_null(pictures);
-    picture_foretold(pictures, "few", run, 0, foretold, most);
+    picture_predicted_vs_measured(pictures, "few", run, 0, pairs, most);
     assert_int_equal(pictures_end(pictures, &error), 0);
     char *svg = pictures_svg(pictures, "few", "few");
-    assert_true(foretold->count > most);
+    assert_true(pairs->count > most);
     assert_int_equal(times(svg, "<use "), most + 1);
     free(svg);
-    foretold_free(foretold);
+    predicted_vs_measured_free(pairs);
     pictures_free(pictures);
-    gathered_free(run);
+    run_data_free(run);
 }
 
 static int csv_foretold(const struct made *made) {
@@ -299,20 +299,20 @@ static int csv_foretold(const struct made *made) {
     size_t size = 0;
     int found = 0;
     FILE *out = open_memstream(&text, &size);
-    struct gathered *run = gather(made->run_dir, &error);
+    struct run_data *run = run_data_read(made->run_dir, &error);
     assert_non_null(run);
     page_print_csv(&run, 1, out);
     fclose(out);
     for (int i = 0; i < run->count; i++) {
         char pair[64];
-        double us = measured_us((int)run->sights[i].number);
-        snprintf(pair, sizeof pair, ",%.9g,%.9g,", us, foretold_us((int)run->sights[i].number));
-        if (isnan(run->sights[i].foretold_us) || isnan(us))
+        double us = measured_us((int)run->rows[i].number);
+        snprintf(pair, sizeof pair, ",%.9g,%.9g,", us, foretold_us((int)run->rows[i].number));
+        if (isnan(run->rows[i].predicted_us) || isnan(us))
             continue;
         assert_non_null(strstr(text, pair));
         found++;
     }
-    gathered_free(run);
+    run_data_free(run);
     free(text);
     return found;
 }
@@ -363,10 +363,10 @@ static void damaged_predictions_are_refused(void **state) {
     (void)state;
     make(&made, 1);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        assert_int_equal(kept_write_to(made.run_dir, "predictions", cJSON_Parse(texts[i]), &error),
+        assert_int_equal(run_artifact_write_to(made.run_dir, "predictions", cJSON_Parse(texts[i]), &error),
                          0);
         error = (struct error){0};
-        assert_null(gather(made.run_dir, &error));
+        assert_null(run_data_read(made.run_dir, &error));
         assert_non_null(strstr(error.text, "\"predictions\""));
     }
     clear(&made);

@@ -84,7 +84,7 @@ static int make_run(void **state) {
         if (outcome->verdict != VERDICT_OK || outcome->raced ||
             (champions[goal] >= 0 && score_of((int)champions[goal]) <= score_of(i)))
             continue;
-        assert_int_equal(store_crown(store, goal, i, champions[goal], score_of(i), &error), 0);
+        assert_int_equal(store_record_champion(store, goal, i, champions[goal], score_of(i), &error), 0);
         champions[goal] = i;
     }
     assert_int_equal(store_commit(store, &error), 0);
@@ -99,15 +99,15 @@ static int remove_run(void **state) {
     return path_remove_tree(folder, &error);
 }
 
-static struct gathered *gathered(void) {
+static struct run_data *read_run_data(void) {
     struct error error = {0};
-    struct gathered *run = gather(run_dir, &error);
+    struct run_data *run = run_data_read(run_dir, &error);
     assert_non_null(run);
     return run;
 }
 
 static char *printed(enum page_format format, struct error *drawn) {
-    struct gathered *run = gathered();
+    struct run_data *run = read_run_data();
     struct error error = {0};
     char *text = NULL;
     size_t size = 0;
@@ -115,7 +115,7 @@ static char *printed(enum page_format format, struct error *drawn) {
     if (page_print(&run, 1, format, out, drawn, &error) < 0)
         fail_msg("%s", error.text);
     fclose(out);
-    gathered_free(run);
+    run_data_free(run);
     return text;
 }
 
@@ -210,7 +210,7 @@ static char next_field(const char **at, char field[512]) {
 static void csv_gives_every_trial_back(void **state) {
     (void)state;
     enum { COLUMNS = 25 };
-    struct gathered *run = gathered();
+    struct run_data *run = read_run_data();
     char *text = NULL, fields[COLUMNS][512];
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
@@ -242,7 +242,7 @@ static void csv_gives_every_trial_back(void **state) {
     }
     assert_string_equal(at, "");
     free(text);
-    gathered_free(run);
+    run_data_free(run);
 }
 
 /* ---- the scatter ---- */
@@ -254,7 +254,7 @@ static int sum_of_cells(const cJSON *cells) {
     return sum;
 }
 
-static void check_goal(const struct gathered *run, const cJSON *goal, int number,
+static void check_goal(const struct run_data *run, const cJSON *goal, int number,
                        const struct scatter_note *note, bool binned) {
     const cJSON *dots = cJSON_GetObjectItem(goal, "dots");
     const char *flags = cJSON_GetObjectItem(dots, "f")->valuestring;
@@ -267,7 +267,7 @@ static void check_goal(const struct gathered *run, const cJSON *goal, int number
     int marked = 0;
     for (const char *flag = flags; *flag != '\0'; flag++)
         marked += *flag == 'e' || *flag == 'c';
-    assert_true(marked >= view->elite_count && marked <= view->elite_count + view->crowning_count);
+    assert_true(marked >= view->elite_count && marked <= view->elite_count + view->champion_change_count);
     if (!binned)
         return;
     /* On every axis, each trial is counted once. */
@@ -281,7 +281,7 @@ static void check_goal(const struct gathered *run, const cJSON *goal, int number
 
 static void the_scatter_counts_every_trial(void **state) {
     (void)state;
-    struct gathered *run = gathered();
+    struct run_data *run = read_run_data();
     const int weightiest[GOALS] = {0, 1};
     struct scatter_note notes[GOALS];
     for (int binned = 0; binned < 2; binned++) {
@@ -297,19 +297,19 @@ static void the_scatter_counts_every_trial(void **state) {
         cJSON_Delete(root);
         free(json);
     }
-    gathered_free(run);
+    run_data_free(run);
 }
 
 /* ---- artifacts that other commands store in a run ---- */
 
 static void keep_baseline(struct store *store) {
     struct error error = {0};
-    struct yardstick *it = yardstick_new();
+    struct baseline_results *it = baseline_results_new();
     snprintf(it->name, sizeof it->name, "<q>a library");
     snprintf(it->device, sizeof it->device, "none");
     it->case_count = GOALS;
     for (int c = 0; c < GOALS; c++) {
-        struct yardstick_case *one = &it->cases[c];
+        struct baseline_case *one = &it->cases[c];
         snprintf(one->name, sizeof one->name, "case %d", c);
         one->count = 2;
         one->fastest = 0;
@@ -318,8 +318,8 @@ static void keep_baseline(struct store *store) {
         snprintf(one->figures[1].name, sizeof one->figures[1].name, "math");
         snprintf(one->figures[1].unable, sizeof one->figures[1].unable, "cannot <do> it");
     }
-    assert_int_equal(yardstick_write(store, it, &error), 0);
-    yardstick_free(it);
+    assert_int_equal(baseline_results_write(store, it, &error), 0);
+    baseline_results_free(it);
 }
 
 static void keep_ablation(struct store *store) {
@@ -334,7 +334,7 @@ static void keep_ablation(struct store *store) {
     genome_of(14, move->genome);
     move->duel = (struct duel_outcome){DUEL_LOST, 10, 1.625, 1.5, 1.75};
     ablation_name(0, name);
-    assert_int_equal(kept_write(store, name, ablation_json(it), &error), 0);
+    assert_int_equal(run_artifact_write(store, name, ablation_json(it), &error), 0);
     ablation_free(it);
 }
 

@@ -21,26 +21,26 @@ struct landscape {
     double noise;
 };
 
-static void start(struct gathered *run, struct goal_view *goal, int trials) {
+static void start(struct run_data *run, struct goal_view *goal, int trials) {
     static char *names[] = {"A", "B", "C", "D", "E"};
     static char *values[] = {"1", "2", "4", "8"};
-    *run = (struct gathered){.goal_count = 1, .goals = goal, .genes.count = GENES};
+    *run = (struct run_data){.goal_count = 1, .goals = goal, .genes.count = GENES};
     *goal = (struct goal_view){.first = -1};
     for (int g = 0; g < GENES; g++) {
         run->genes.columns[g] = (struct gene_column){.name = names[g], .count = VALUES};
         memcpy(run->genes.columns[g].values, values, sizeof values);
     }
-    run->sights = calloc((size_t)trials, sizeof *run->sights);
+    run->rows = calloc((size_t)trials, sizeof *run->rows);
 }
 
 /* Later trials choose good values more and more often, and genes 2 and 3 mostly together, as in
    a search: the mean of a value says little. */
-static void search(struct gathered *run, const struct landscape *landscape, int trials,
+static void search(struct run_data *run, const struct landscape *landscape, int trials,
                    struct random *random) {
     for (int i = 0; i < trials; i++) {
-        struct sight *sight = &run->sights[run->count++];
+        struct trial_row *row = &run->rows[run->count++];
         double log_us = 2;
-        *sight = (struct sight){.number = i};
+        *row = (struct trial_row){.number = i};
         for (int g = 0; g < GENES; g++) {
             int value = (int)random_below(random, VALUES);
             int other = (int)random_below(random, VALUES);
@@ -48,15 +48,15 @@ static void search(struct gathered *run, const struct landscape *landscape, int 
             if (better && random_uniform(random) * trials < i)
                 value = other;
             if (g == 3 && random_uniform(random) < 0.6)
-                value = sight->genes[2];
-            sight->genes[g] = (uint8_t)value;
+                value = row->genes[2];
+            row->genes[g] = (uint8_t)value;
             log_us += landscape->cost[g][value];
         }
-        log_us += sight->genes[0] == 1 && sight->genes[1] == 2 ? landscape->together : 0;
+        log_us += row->genes[0] == 1 && row->genes[1] == 2 ? landscape->together : 0;
         double noise = -6;
         for (int k = 0; k < 12; k++)
             noise += random_uniform(random);
-        sight->score_us = exp(log_us + landscape->noise * noise);
+        row->score_us = exp(log_us + landscape->noise * noise);
         run->goals[0].valid++;
     }
 }
@@ -72,7 +72,7 @@ static void intervals_hold_what_is_true(void **state) {
     (void)state;
     int held = 0, asked = 0;
     for (uint64_t seed = 0; seed < 60; seed++) {
-        struct gathered run;
+        struct run_data run;
         struct goal_view goal;
         struct landscape landscape = {.noise = 0.02};
         struct random random;
@@ -80,13 +80,13 @@ static void intervals_hold_what_is_true(void **state) {
         draw(&landscape, &random);
         start(&run, &goal, 600);
         search(&run, &landscape, 600, &random);
-        struct worth *worth = worth_new(&run, 0);
-        assert_non_null(worth);
-        assert_false(worth->alone);
-        assert_int_equal(worth->fitted_count, GENES);
-        assert_true(worth->explained > 0.9);
+        struct gene_importance *importance = gene_importance_new(&run, 0);
+        assert_non_null(importance);
+        assert_false(importance->alone);
+        assert_int_equal(importance->fitted_count, GENES);
+        assert_true(importance->explained > 0.9);
         for (int g = 0; g < GENES; g++) {
-            const struct gene_worth *it = &worth->genes[g];
+            const struct gene_cost *it = &importance->genes[g];
             double truth = expm1(landscape.cost[g][it->worst] - landscape.cost[g][it->best]);
             held += it->spread.low <= truth && truth <= it->spread.high;
             asked++;
@@ -94,8 +94,8 @@ static void intervals_hold_what_is_true(void **state) {
             /* Rarely wide: 600 trials should give narrow intervals. */
             assert_true(it->spread.high - it->spread.low < 0.2);
         }
-        worth_free(worth);
-        free(run.sights);
+        gene_importance_free(importance);
+        free(run.rows);
     }
     assert_true(held >= 0.95 * asked);
 }
@@ -104,24 +104,24 @@ static void a_pair_is_found_and_no_other(void **state) {
     (void)state;
     int others = 0;
     for (uint64_t seed = 0; seed < 40; seed++) {
-        struct gathered run;
+        struct run_data run;
         struct goal_view goal;
         struct landscape landscape = {.noise = 0.02, .together = seed % 2 ? -0.2 : 0.2};
         struct random random;
         random_seed(&random, 100 + seed, 0);
         start(&run, &goal, 2000);
         search(&run, &landscape, 2000, &random);
-        struct worth *worth = worth_new(&run, 0);
-        assert_true(worth->pair_count >= 1);
-        const struct pair_worth *pair = &worth->pairs[0];
+        struct gene_importance *importance = gene_importance_new(&run, 0);
+        assert_true(importance->pair_count >= 1);
+        const struct pair_cost *pair = &importance->pairs[0];
         assert_int_equal(pair->genes[0], 0);
         assert_int_equal(pair->genes[1], 1);
         assert_int_equal(pair->values[0], 1);
         assert_int_equal(pair->values[1], 2);
         assert_true((pair->cost.cost < 0) == (landscape.together < 0));
-        others += worth->pair_count - 1;
-        worth_free(worth);
-        free(run.sights);
+        others += importance->pair_count - 1;
+        gene_importance_free(importance);
+        free(run.rows);
     }
     /* One set of intervals in a hundred may miss. */
     assert_true(others <= 2);
@@ -131,7 +131,7 @@ static void pure_noise_has_no_pairs(void **state) {
     (void)state;
     int pairs = 0;
     for (uint64_t seed = 0; seed < 60; seed++) {
-        struct gathered run;
+        struct run_data run;
         struct goal_view goal;
         struct landscape landscape = {.noise = 0.05};
         struct random random;
@@ -139,37 +139,37 @@ static void pure_noise_has_no_pairs(void **state) {
         draw(&landscape, &random);
         start(&run, &goal, 500);
         search(&run, &landscape, 500, &random);
-        struct worth *worth = worth_new(&run, 0);
-        pairs += worth->pair_count > 0;
-        worth_free(worth);
-        free(run.sights);
+        struct gene_importance *importance = gene_importance_new(&run, 0);
+        pairs += importance->pair_count > 0;
+        gene_importance_free(importance);
+        free(run.rows);
     }
     assert_true(pairs <= 4);
 }
 
 static void few_trials_are_not_fitted_together(void **state) {
     (void)state;
-    struct gathered run;
+    struct run_data run;
     struct goal_view goal;
     struct landscape landscape = {.noise = 0.02, .cost[1] = {0, 0.5, 0.5, 0.5}};
     struct random random;
     random_seed(&random, 3, 0);
     start(&run, &goal, 30);
     search(&run, &landscape, 30, &random);
-    struct worth *worth = worth_new(&run, 0);
-    assert_non_null(worth);
-    assert_true(worth->alone);
-    assert_int_equal(worth->pair_count, 0);
-    assert_int_equal(worth->order[0], 1);
-    worth_free(worth);
+    struct gene_importance *importance = gene_importance_new(&run, 0);
+    assert_non_null(importance);
+    assert_true(importance->alone);
+    assert_int_equal(importance->pair_count, 0);
+    assert_int_equal(importance->order[0], 1);
+    gene_importance_free(importance);
     run.count = goal.valid = 10;
-    assert_null(worth_new(&run, 0));
-    free(run.sights);
+    assert_null(gene_importance_new(&run, 0));
+    free(run.rows);
 }
 
 static void equal_latencies_say_nothing(void **state) {
     (void)state;
-    struct gathered run;
+    struct run_data run;
     struct goal_view goal;
     struct landscape landscape = {.noise = 0};
     struct random random;
@@ -177,16 +177,16 @@ static void equal_latencies_say_nothing(void **state) {
     start(&run, &goal, 100);
     search(&run, &landscape, 100, &random);
     for (int i = 0; i < run.count; i++)
-        run.sights[i].score_us = 5;
-    assert_null(worth_new(&run, 0));
-    free(run.sights);
+        run.rows[i].score_us = 5;
+    assert_null(gene_importance_new(&run, 0));
+    free(run.rows);
 }
 
 /* Failed trials are counted at their values; values that were never tried have no count. */
 static void what_was_filtered_did_not_fail(void **state) {
     (void)state;
     enum { TRIALS = 300 };
-    struct gathered run;
+    struct run_data run;
     struct goal_view goal;
     struct landscape landscape = {.noise = 0.02};
     struct random random;
@@ -196,21 +196,21 @@ static void what_was_filtered_did_not_fail(void **state) {
     start(&run, &goal, TRIALS);
     search(&run, &landscape, TRIALS, &random);
     for (int i = 0; i < TRIALS; i += 3) {
-        run.sights[i].verdict = i % 2 ? VERDICT_FILTERED : VERDICT_WRONG;
-        run.sights[i].score_us = NAN;
+        run.rows[i].verdict = i % 2 ? VERDICT_FILTERED : VERDICT_WRONG;
+        run.rows[i].score_us = NAN;
         run.goals[0].valid--;
-        failed += run.sights[i].verdict == VERDICT_WRONG;
+        failed += run.rows[i].verdict == VERDICT_WRONG;
     }
-    struct worth *worth = worth_new(&run, 0);
-    assert_non_null(worth);
+    struct gene_importance *importance = gene_importance_new(&run, 0);
+    assert_non_null(importance);
     for (int g = 0; g < GENES; g++) {
         int counted = 0;
         for (int v = 0; v < VALUES; v++)
-            counted += worth->genes[g].values[v].failed;
+            counted += importance->genes[g].values[v].failed;
         assert_int_equal(counted, failed);
     }
-    worth_free(worth);
-    free(run.sights);
+    gene_importance_free(importance);
+    free(run.rows);
 }
 
 int main(void) {

@@ -12,21 +12,21 @@
 
 enum { KILLS_DEFAULT = 10, TRIALS_A_KILL = 10, EARLY_MS = 600, LATER_MS = 300 };
 
-static struct inspection inspection; /* large */
+static struct run_check run_check; /* large */
 
 /* Starts or resumes the run, waits until more than `told` outcomes are stored (-1: does not wait),
    then for `delay_ms`, and kills it. */
 static void kill_once(const struct tiny *tiny, const char *run_dir, const char *trials,
                       int64_t told, int delay_ms) {
     struct error error = {0};
-    char said[PATH_SIZE];
+    char log_path[PATH_SIZE];
     int status;
-    bool begun = store_present(run_dir, &error) == 1;
+    bool begun = store_holds_run(run_dir, &error) == 1;
     const char *const anew[] = {"--out", run_dir, "--trials", trials, NULL};
-    pid_t pid = begun ? launch(tiny, "resume", run_dir, NULL, said)
-                      : launch(tiny, "run", tiny->config, anew, said);
+    pid_t pid = begun ? start_evotile(tiny, "resume", run_dir, NULL, log_path)
+                      : start_evotile(tiny, "run", tiny->config, anew, log_path);
     siginfo_t ended = {0};
-    while (told >= 0 && told_so_far(run_dir) <= told && ended.si_pid == 0) {
+    while (told >= 0 && stored_outcome_count(run_dir) <= told && ended.si_pid == 0) {
         pause_ms(5);
         waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT);
     }
@@ -35,7 +35,7 @@ static void kill_once(const struct tiny *tiny, const char *run_dir, const char *
     assert_int_equal(waitpid(pid, &status, 0), pid);
     if (!WIFSIGNALED(status) && WEXITSTATUS(status) != 0)
         fail_msg("%s ended with status %d:\n%s", begun ? "resume" : "run", WEXITSTATUS(status),
-                 said_text(said));
+                 read_log(log_path));
 }
 
 static void kill_and_resume(const char *config_text, int kills) {
@@ -49,29 +49,29 @@ static void kill_and_resume(const char *config_text, int kills) {
     assert_int_equal(path_join(run_dir, tiny.folder, "run", &error), 0);
     snprintf(trials, sizeof trials, "%lld", (long long)wanted);
     random_seed(&random, (uint64_t)time(NULL), 1);
-    inspection_init(&inspection, run_dir);
-    for (int i = 0; i < kills && inspection.told < wanted; i++) {
+    run_check_init(&run_check, run_dir);
+    for (int i = 0; i < kills && run_check.told < wanted; i++) {
         /* A third of the kills hit the creation of folder, database and workers. */
         bool early = i % 3 == 0;
         int delay_ms = (int)random_below(&random, early ? EARLY_MS : LATER_MS);
         kill_once(&tiny, run_dir, trials, early ? -1 : told, delay_ms);
-        if (store_present(run_dir, &error) != 1)
+        if (store_holds_run(run_dir, &error) != 1)
             continue;
-        inspect(&inspection);
-        with_progress += inspection.told > told;
-        told = inspection.told;
+        check_run(&run_check);
+        with_progress += run_check.told > told;
+        told = run_check.told;
     }
     print_message(
         "%d kills, %lld of them of searches that had got on; %lld trials told, %lld asked\n", kills,
-        (long long)with_progress, (long long)inspection.told, (long long)inspection.asked);
+        (long long)with_progress, (long long)run_check.told, (long long)run_check.asked);
     const char *const anew[] = {"--out", run_dir, "--trials", trials, NULL};
-    if (store_present(run_dir, &error) == 1)
-        run_to_end(&tiny, "resume", run_dir, NULL, 0);
+    if (store_holds_run(run_dir, &error) == 1)
+        run_and_expect(&tiny, "resume", run_dir, NULL, 0);
     else
-        run_to_end(&tiny, "run", tiny.config, anew, 0);
-    inspect(&inspection);
-    assert_int_equal(inspection.asked, inspection.told);
-    assert_int_equal(inspection.told, wanted);
+        run_and_expect(&tiny, "run", tiny.config, anew, 0);
+    check_run(&run_check);
+    assert_int_equal(run_check.asked, run_check.told);
+    assert_int_equal(run_check.told, wanted);
     tiny_remove(&tiny);
 }
 

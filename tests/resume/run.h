@@ -21,18 +21,18 @@
 
 /* Starts evotile with these arguments after the verb and RUN or CONFIG. Its stderr goes to the file
    `said` in the folder. */
-static inline pid_t launch(const struct tiny *tiny, const char *verb, const char *what,
-                           const char *const *arguments, char said[PATH_SIZE]) {
+static inline pid_t start_evotile(const struct tiny *tiny, const char *verb, const char *what,
+                           const char *const *arguments, char log_path[PATH_SIZE]) {
     struct error error = {0};
     const char *argv[16] = {tiny->program, verb, what};
     int count = 3;
     for (; arguments != NULL && *arguments != NULL; arguments++)
         argv[count++] = *arguments;
-    assert_int_equal(path_join(said, tiny->folder, "said", &error), 0);
+    assert_int_equal(path_join(log_path, tiny->folder, "said", &error), 0);
     setenv("EVOTILE_TEMPLATES", "tests/templates", 1);
     pid_t pid = fork();
     if (pid == 0) {
-        int file = open(said, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+        int file = open(log_path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
         int nothing = open("/dev/null", O_RDWR);
         dup2(nothing, STDIN_FILENO);
         dup2(nothing, STDOUT_FILENO);
@@ -52,28 +52,28 @@ static inline int exit_status(pid_t pid) {
     return WEXITSTATUS(status);
 }
 
-static inline char *said_text(const char *said) {
+static inline char *read_log(const char *log_path) {
     struct error error = {0};
-    char *text = path_read_file(said, 1 << 20, NULL, &error);
+    char *text = path_read_file(log_path, 1 << 20, NULL, &error);
     if (text == NULL)
         fail_msg("%s", error.text);
     return text;
 }
 
-static inline void expect_said(const char *said, const char *words) {
-    char *text = said_text(said);
+static inline void expect_log(const char *log_path, const char *words) {
+    char *text = read_log(log_path);
     if (strstr(text, words) == NULL)
         fail_msg("\"%s\" is not in what it said:\n%s", words, text);
     free(text);
 }
 
 /* Starts evotile, waits for it and expects this exit status. */
-static inline void run_to_end(const struct tiny *tiny, const char *verb, const char *what,
+static inline void run_and_expect(const struct tiny *tiny, const char *verb, const char *what,
                               const char *const *arguments, int status) {
-    char said[PATH_SIZE];
-    int got = exit_status(launch(tiny, verb, what, arguments, said));
+    char log_path[PATH_SIZE];
+    int got = exit_status(start_evotile(tiny, verb, what, arguments, log_path));
     if (got != status) {
-        char *text = said_text(said);
+        char *text = read_log(log_path);
         fail_msg("%s ended with status %d, not %d:\n%s", verb, got, status, text);
     }
 }
@@ -85,10 +85,10 @@ static inline void pause_ms(int milliseconds) {
 }
 
 /* Trials with a stored outcome so far; -1 before there is a run. */
-static inline int64_t told_so_far(const char *run_dir) {
+static inline int64_t stored_outcome_count(const char *run_dir) {
     struct error error = {0};
     struct store_counts counts;
-    if (store_present(run_dir, &error) != 1)
+    if (store_holds_run(run_dir, &error) != 1)
         return -1;
     struct store *store = store_open(run_dir, STORE_READ, &error);
     if (store == NULL)
@@ -99,10 +99,10 @@ static inline int64_t told_so_far(const char *run_dir) {
 }
 
 /* Waits until so many trials are stored, or the process has ended. */
-static inline void wait_for_told(const char *run_dir, int64_t least) {
-    for (int round = 0; round < 6000 && told_so_far(run_dir) < least; round++)
+static inline void wait_for_outcomes(const char *run_dir, int64_t least) {
+    for (int round = 0; round < 6000 && stored_outcome_count(run_dir) < least; round++)
         pause_ms(10);
-    assert_true(told_so_far(run_dir) >= least);
+    assert_true(stored_outcome_count(run_dir) >= least);
 }
 
 /* ---- the invariants of a run ---- */
@@ -110,24 +110,24 @@ static inline void wait_for_told(const char *run_dir, int64_t least) {
 enum { RUN_TRIALS_MAX = 20000 };
 
 /* A finished trial as the last check found it: it must not change afterwards. */
-struct finished {
+struct finished_trial {
     int64_t told_event;
     struct hash outcome;
 };
 
-struct inspection {
+struct run_check {
     const char *run_dir;
     struct config *config;
     struct device_info device;
     int goal_count;
     struct template *templates[CASES_MAX];
     struct evolution *evolutions[CASES_MAX];
-    int64_t events, asked, told, retold;
+    int64_t events, asked, told, remeasured;
     int64_t champions[CASES_MAX]; /* the last accepted */
-    struct finished finished[RUN_TRIALS_MAX];
+    struct finished_trial finished[RUN_TRIALS_MAX];
     int again[RUN_TRIALS_MAX];   /* how often a trial was remeasured */
     bool member[RUN_TRIALS_MAX]; /* it is in its population now */
-    bool uncrowned; /* killed while elites were remeasured, before the champions were */
+    bool champion_pending; /* killed while elites were remeasured, before the champions were */
 };
 
 static inline struct hash hash_outcome(const struct store_trial *trial) {
@@ -142,9 +142,9 @@ static inline struct hash hash_outcome(const struct store_trial *trial) {
 }
 
 /* Repeats the search from the stored events, independently of the session's own replay. */
-static inline int inspect_event(void *context, const struct store_event *event,
+static inline int check_event(void *context, const struct store_event *event,
                                 struct error *error) {
-    struct inspection *it = context;
+    struct run_check *it = context;
     const struct store_trial *trial = &event->trial;
     struct evolution *evolution = it->evolutions[trial->goal];
     struct genome genome;
@@ -172,28 +172,28 @@ static inline int inspect_event(void *context, const struct store_event *event,
                              (long long)trial->number);
         evolution_tell_again(evolution, trial->number, &genome, outcome);
         it->again[trial->number]++;
-        it->retold++;
+        it->remeasured++;
         return 0;
     }
     evolution_tell_outcome(evolution, trial->number, &genome, outcome);
     it->told++;
-    struct finished *before = &it->finished[trial->number];
+    struct finished_trial *before = &it->finished[trial->number];
     struct hash hash = hash_outcome(trial);
     if (before->told_event != 0 &&
         (before->told_event != event->number || !hash_equal(before->outcome, hash)))
         return error_set(error, "trial %lld was done again", (long long)trial->number);
-    *before = (struct finished){event->number, hash};
+    *before = (struct finished_trial){event->number, hash};
     return 0;
 }
 
-static inline void inspection_init(struct inspection *it, const char *run_dir) {
+static inline void run_check_init(struct run_check *it, const char *run_dir) {
     memset(it, 0, sizeof *it);
     it->run_dir = run_dir;
 }
 
-static inline int load_evolutions(struct inspection *it, struct store *store, struct error *error) {
+static inline int load_evolutions(struct run_check *it, struct store *store, struct error *error) {
     char config_path[PATH_SIZE], folder[PATH_SIZE], *seed;
-    if (session_files(it->run_dir, config_path, folder, error) < 0)
+    if (run_dir_files(it->run_dir, config_path, folder, error) < 0)
         return -1;
     char *text = path_read_file(config_path, 1 << 20, NULL, error);
     if (text == NULL)
@@ -227,7 +227,7 @@ static inline int load_evolutions(struct inspection *it, struct store *store, st
 
 static inline int last_champion(void *context, const struct store_champion *champion,
                                 struct error *error) {
-    struct inspection *it = context;
+    struct run_check *it = context;
     (void)error;
     it->champions[champion->goal] = champion->trial;
     return 0;
@@ -235,7 +235,7 @@ static inline int last_champion(void *context, const struct store_champion *cham
 
 /* Compares population, random state and counters with the checkpoint's digest, and the champions
    with the stored ones. */
-static inline int check_state(struct inspection *it, struct store *store, struct error *error) {
+static inline int check_state(struct run_check *it, struct store *store, struct error *error) {
     struct store_checkpoint checkpoint;
     struct hasher *hasher = hasher_new();
     int64_t best[CASES_MAX];
@@ -264,21 +264,21 @@ static inline int check_state(struct inspection *it, struct store *store, struct
     if (store_champions(store, last_champion, it, error) < 0)
         return -1;
     for (int g = 0; g < it->goal_count; g++)
-        if (it->champions[g] != best[g] && !it->uncrowned)
+        if (it->champions[g] != best[g] && !it->champion_pending)
             return error_set(error, "goal %d was not crowned with its best trial", g);
     return 0;
 }
 
 /* Checks the run as it is now; fails the test unless every invariant holds. May be called
    repeatedly: a trial that is finished at one call must be unchanged at the next. */
-static inline void inspect(struct inspection *it) {
+static inline void check_run(struct run_check *it) {
     struct error error = {0};
     int64_t told_before = it->told;
-    it->events = it->asked = it->told = it->retold = 0;
+    it->events = it->asked = it->told = it->remeasured = 0;
     memset(it->again, 0, sizeof it->again);
     struct store *store = store_open(it->run_dir, STORE_READ, &error);
     if (store == NULL || load_evolutions(it, store, &error) < 0 ||
-        store_events(store, 0, inspect_event, it, &error) < 0 || check_state(it, store, &error) < 0)
+        store_events(store, 0, check_event, it, &error) < 0 || check_state(it, store, &error) < 0)
         fail_msg("%s", error.text);
     if (it->told < told_before)
         fail_msg("of %lld finished trials %lld are left", (long long)told_before,

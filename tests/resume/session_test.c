@@ -6,7 +6,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 
-static struct inspection inspection; /* large */
+static struct run_check run_check; /* large */
 
 struct place {
     struct tiny tiny;
@@ -17,23 +17,23 @@ static void make_place(struct place *place, const char *config) {
     struct error error = {0};
     tiny_make(&place->tiny, config);
     assert_int_equal(path_join(place->run_dir, place->tiny.folder, "run", &error), 0);
-    inspection_init(&inspection, place->run_dir);
+    run_check_init(&run_check, place->run_dir);
 }
 
-static pid_t launch_run(const struct place *place, const char *trials, char said[PATH_SIZE]) {
+static pid_t launch_run(const struct place *place, const char *trials, char log_path[PATH_SIZE]) {
     const char *const arguments[] = {"--out", place->run_dir, "--trials", trials, NULL};
-    return launch(&place->tiny, "run", place->tiny.config, arguments, said);
+    return start_evotile(&place->tiny, "run", place->tiny.config, arguments, log_path);
 }
 
 static void run_trials(const struct place *place, const char *trials) {
     const char *const arguments[] = {"--out", place->run_dir, "--trials", trials, NULL};
-    run_to_end(&place->tiny, "run", place->tiny.config, arguments, 0);
+    run_and_expect(&place->tiny, "run", place->tiny.config, arguments, 0);
 }
 
 static void inspect_finished(int64_t trials) {
-    inspect(&inspection);
-    assert_int_equal(inspection.told, inspection.asked);
-    assert_int_equal(inspection.told, trials);
+    check_run(&run_check);
+    assert_int_equal(run_check.told, run_check.asked);
+    assert_int_equal(run_check.told, trials);
 }
 
 /* ---- goals ---- */
@@ -111,7 +111,7 @@ static void an_exhausted_space_ends_the_run(void **state) {
                                    "  \"SPARE\": [2], \"ITEMS\": [1, 2]} }");
     run_trials(&place, "100000");
     inspect_finished(12); /* 2 threads, 2 blocks, and 1 + 2 of items and order */
-    run_to_end(&place.tiny, "resume", place.run_dir, NULL, 0);
+    run_and_expect(&place.tiny, "resume", place.run_dir, NULL, 0);
     inspect_finished(12);
     tiny_remove(&place.tiny);
 }
@@ -119,7 +119,7 @@ static void an_exhausted_space_ends_the_run(void **state) {
 static void a_finished_run_starts_nothing(void **state) {
     (void)state;
     struct place place;
-    char said[PATH_SIZE], path[PATH_SIZE];
+    char log_path[PATH_SIZE], path[PATH_SIZE];
     struct error error = {0};
     make_place(&place, TINY_CONFIG ", " TINY_GENES "}");
     run_trials(&place, "5");
@@ -127,16 +127,16 @@ static void a_finished_run_starts_nothing(void **state) {
     /* Workers start only after their lock was taken; here it is not even opened. */
     assert_int_equal(path_join(path, place.run_dir, "workers.lock", &error), 0);
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(exit_status(launch(&place.tiny, "resume", place.run_dir, NULL, said)), 0);
-    expect_said(said, "is finished after 5 trials");
+    assert_int_equal(exit_status(start_evotile(&place.tiny, "resume", place.run_dir, NULL, log_path)), 0);
+    expect_log(log_path, "is finished after 5 trials");
     assert_false(path_exists(path));
     inspect_finished(5);
     /* The budget can be raised, and the new one is stored. */
     const char *const more[] = {"--trials", "9", NULL};
-    run_to_end(&place.tiny, "resume", place.run_dir, more, 0);
+    run_and_expect(&place.tiny, "resume", place.run_dir, more, 0);
     inspect_finished(9);
-    assert_int_equal(exit_status(launch(&place.tiny, "resume", place.run_dir, NULL, said)), 0);
-    expect_said(said, "is finished after 9 trials");
+    assert_int_equal(exit_status(start_evotile(&place.tiny, "resume", place.run_dir, NULL, log_path)), 0);
+    expect_log(log_path, "is finished after 9 trials");
     tiny_remove(&place.tiny);
 }
 
@@ -151,7 +151,7 @@ static void the_seed_decides_the_start(void **state) {
         make_place(&places[p], TINY_CONFIG ", \"seed\": 7, " TINY_GENES "}");
         run_trials(&places[p], p == 0 ? "8" : "3");
         const char *const more[] = {"--trials", "8", NULL};
-        run_to_end(&places[p].tiny, "resume", places[p].run_dir, more, 0);
+        run_and_expect(&places[p].tiny, "resume", places[p].run_dir, more, 0);
         inspect_finished(8);
         struct store *store = store_open(places[p].run_dir, STORE_READ, &error);
         for (int64_t i = 0; i < 8; i++) {
@@ -201,7 +201,7 @@ static void a_goal_without_gains_ends(void **state) {
     struct place place;
     struct error error = {0};
     struct patience it = {0};
-    char said[PATH_SIZE];
+    char log_path[PATH_SIZE];
     make_place(&place, "{ \"template\": \"scaled_add\", \"device\": \"" TINY_DEVICE "\",\n"
                        "  \"objective\": \"per_case\", " TINY_GENES ",\n"
                        "  \"search\": {\"initial\": 12, \"population\": 8},\n"
@@ -209,17 +209,17 @@ static void a_goal_without_gains_ends(void **state) {
                        "  \"cases\": [{\"ROWS\": 6, \"COLS\": 40},\n"
                        "             {\"ROWS\": 3, \"COLS\": 7, \"BIAS\": 1}] }");
     const char *const arguments[] = {"--out", place.run_dir, NULL};
-    run_to_end(&place.tiny, "run", place.tiny.config, arguments, 0);
-    inspect(&inspection);
-    assert_in_range(inspection.told, 2 * PATIENCE, 899);
+    run_and_expect(&place.tiny, "run", place.tiny.config, arguments, 0);
+    check_run(&run_check);
+    assert_in_range(run_check.told, 2 * PATIENCE, 899);
     struct store *store = store_open(place.run_dir, STORE_READ, &error);
     assert_int_equal(store_events(store, 0, count_gain, &it, &error), 0);
     store_close(store);
     for (int g = 0; g < 2; g++) /* trials in flight at its end have outcomes as well */
         assert_in_range(it.told[g] - it.told_at[g], PATIENCE, PATIENCE + IN_FLIGHT_MOST);
-    assert_int_equal(exit_status(launch(&place.tiny, "resume", place.run_dir, NULL, said)), 0);
-    expect_said(said, "is finished");
-    inspect_finished(inspection.told);
+    assert_int_equal(exit_status(start_evotile(&place.tiny, "resume", place.run_dir, NULL, log_path)), 0);
+    expect_log(log_path, "is finished");
+    inspect_finished(run_check.told);
     tiny_remove(&place.tiny);
 }
 
@@ -227,20 +227,20 @@ static void a_goal_without_gains_ends(void **state) {
    trials limits the run. A target given on resume is stored for the next resume. */
 static void end_at_target(const char *option, const char *reached, const char *beyond) {
     struct place place;
-    char said[PATH_SIZE], trials[24];
+    char log_path[PATH_SIZE], trials[24];
     make_place(&place, TINY_CONFIG ", " TINY_GENES "}");
     const char *const arguments[] = {"--out", place.run_dir, option, reached, NULL};
-    run_to_end(&place.tiny, "run", place.tiny.config, arguments, 0);
-    inspect(&inspection);
-    assert_in_range(inspection.told, 1, IN_FLIGHT_MOST);
-    int64_t told = inspection.told;
-    assert_int_equal(exit_status(launch(&place.tiny, "resume", place.run_dir, NULL, said)), 0);
-    expect_said(said, "is finished");
+    run_and_expect(&place.tiny, "run", place.tiny.config, arguments, 0);
+    check_run(&run_check);
+    assert_in_range(run_check.told, 1, IN_FLIGHT_MOST);
+    int64_t told = run_check.told;
+    assert_int_equal(exit_status(start_evotile(&place.tiny, "resume", place.run_dir, NULL, log_path)), 0);
+    expect_log(log_path, "is finished");
     snprintf(trials, sizeof trials, "%lld", (long long)told + 4);
     const char *const more[] = {option, beyond, "--trials", trials, NULL};
-    run_to_end(&place.tiny, "resume", place.run_dir, more, 0);
+    run_and_expect(&place.tiny, "resume", place.run_dir, more, 0);
     inspect_finished(told + 4);
-    run_to_end(&place.tiny, "resume", place.run_dir, NULL, 0);
+    run_and_expect(&place.tiny, "resume", place.run_dir, NULL, 0);
     inspect_finished(told + 4);
     tiny_remove(&place.tiny);
 }
@@ -263,22 +263,22 @@ static void a_signal_finishes_what_is_in_flight(void **state) {
     static const int signals[] = {SIGINT, SIGTERM};
     for (int i = 0; i < 2; i++) {
         struct place place;
-        char said[PATH_SIZE];
+        char log_path[PATH_SIZE];
         make_place(&place, TINY_CONFIG ", " TINY_GENES "}");
-        pid_t pid = launch_run(&place, "900", said);
-        wait_for_told(place.run_dir, 3);
+        pid_t pid = launch_run(&place, "900", log_path);
+        wait_for_outcomes(place.run_dir, 3);
         assert_int_equal(kill(pid, signals[i]), 0);
         assert_int_equal(exit_status(pid), 0);
-        expect_said(said, "interrupted: continue with `evotile resume ");
-        inspect(&inspection);
-        assert_int_equal(inspection.told, inspection.asked);
-        assert_in_range(inspection.told, 3, 899);
+        expect_log(log_path, "interrupted: continue with `evotile resume ");
+        check_run(&run_check);
+        assert_int_equal(run_check.told, run_check.asked);
+        assert_in_range(run_check.told, 3, 899);
         char trials[24];
-        snprintf(trials, sizeof trials, "%lld", (long long)inspection.asked + 5);
+        snprintf(trials, sizeof trials, "%lld", (long long)run_check.asked + 5);
         const char *const more[] = {"--trials", trials, NULL};
-        run_to_end(&place.tiny, "resume", place.run_dir, more, 0);
-        inspect(&inspection);
-        assert_int_equal(inspection.told, strtoll(trials, NULL, 10));
+        run_and_expect(&place.tiny, "resume", place.run_dir, more, 0);
+        check_run(&run_check);
+        assert_int_equal(run_check.told, strtoll(trials, NULL, 10));
         tiny_remove(&place.tiny);
     }
 }
@@ -287,18 +287,18 @@ static void a_signal_finishes_what_is_in_flight(void **state) {
 static void a_second_signal_stops_at_once(void **state) {
     (void)state;
     struct place place;
-    char said[PATH_SIZE];
+    char log_path[PATH_SIZE];
     make_place(&place, TINY_CONFIG ", \"genes\": {\"FAULT\": [\"hang\"], \"THREADS\": [32]} }");
-    pid_t pid = launch_run(&place, "3", said);
+    pid_t pid = launch_run(&place, "3", log_path);
     struct error error = {0};
-    for (int round = 0; round < 6000 && store_present(place.run_dir, &error) != 1; round++)
+    for (int round = 0; round < 6000 && store_holds_run(place.run_dir, &error) != 1; round++)
         pause_ms(10);
     kill(pid, SIGINT);
     kill(pid, SIGTERM); /* another signal: two pending ones of the same kind are merged */
     int status = exit_status(pid);
     assert_int_equal(status, 0);
-    inspect(&inspection);
-    run_to_end(&place.tiny, "resume", place.run_dir, NULL, 0);
+    check_run(&run_check);
+    run_and_expect(&place.tiny, "resume", place.run_dir, NULL, 0);
     inspect_finished(3);
     tiny_remove(&place.tiny);
 }
@@ -308,26 +308,26 @@ static void a_second_signal_stops_at_once(void **state) {
 static void a_run_belongs_to_one_process(void **state) {
     (void)state;
     struct place place;
-    char said[PATH_SIZE], pid_text[32];
+    char log_path[PATH_SIZE], pid_text[32];
     struct error error = {0};
     make_place(&place, TINY_CONFIG ", " TINY_GENES "}");
-    pid_t pid = launch_run(&place, "40", said);
-    wait_for_told(place.run_dir, 1);
+    pid_t pid = launch_run(&place, "40", log_path);
+    wait_for_outcomes(place.run_dir, 1);
     struct tiny other = place.tiny; /* a separate log for the other processes */
     assert_int_equal(path_join(other.folder, place.tiny.folder, "other", &error), 0);
     assert_int_equal(path_make_folder(other.folder, &error), 0);
     const char *const arguments[] = {"--out", place.run_dir, "--trials", "40", NULL};
-    assert_int_equal(exit_status(launch(&other, "run", other.config, arguments, said)), 2);
-    expect_said(said, "holds a run already");
+    assert_int_equal(exit_status(start_evotile(&other, "run", other.config, arguments, log_path)), 2);
+    expect_log(log_path, "holds a run already");
     /* If the first process is still running, the error names it. */
     siginfo_t ended = {0};
     waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT);
-    pid_t second = launch(&other, "resume", place.run_dir, NULL, said);
+    pid_t second = start_evotile(&other, "resume", place.run_dir, NULL, log_path);
     int status = exit_status(second);
     if (status != 0) {
         assert_int_equal(status, 1);
         snprintf(pid_text, sizeof pid_text, "process %d ", (int)pid);
-        expect_said(said, pid_text);
+        expect_log(log_path, pid_text);
     }
     assert_int_equal(exit_status(pid), 0);
     inspect_finished(40);
@@ -338,15 +338,15 @@ static void a_database_that_is_open_elsewhere_is_left_alone(void **state) {
     (void)state;
     struct place place;
     struct error error = {0};
-    char said[PATH_SIZE], pid_text[32];
+    char log_path[PATH_SIZE], pid_text[32];
     make_place(&place, TINY_CONFIG ", " TINY_GENES "}");
     run_trials(&place, "4");
     struct store *store = store_open(place.run_dir, STORE_WRITE, &error);
     assert_non_null(store);
     const char *const more[] = {"--trials", "8", NULL};
-    assert_int_equal(exit_status(launch(&place.tiny, "resume", place.run_dir, more, said)), 1);
+    assert_int_equal(exit_status(start_evotile(&place.tiny, "resume", place.run_dir, more, log_path)), 1);
     snprintf(pid_text, sizeof pid_text, "process %d ", (int)getpid());
-    expect_said(said, pid_text);
+    expect_log(log_path, pid_text);
     store_close(store);
     inspect_finished(4);
     tiny_remove(&place.tiny);
@@ -356,7 +356,7 @@ static void resume_waits_for_dying_workers(void **state) {
     (void)state;
     struct place place;
     struct error error = {0};
-    char said[PATH_SIZE], path[PATH_SIZE];
+    char log_path[PATH_SIZE], path[PATH_SIZE];
     make_place(&place, TINY_CONFIG ", " TINY_GENES "}");
     run_trials(&place, "4");
     /* Hold the lock, as a worker of the earlier session does until it exits. */
@@ -365,17 +365,17 @@ static void resume_waits_for_dying_workers(void **state) {
     assert_true(lock >= 0);
     assert_int_equal(flock(lock, LOCK_EX), 0);
     const char *const more[] = {"--trials", "8", NULL};
-    pid_t pid = launch(&place.tiny, "resume", place.run_dir, more, said);
+    pid_t pid = start_evotile(&place.tiny, "resume", place.run_dir, more, log_path);
     for (int round = 0; round < 2000; round++) {
-        char *text = said_text(said);
+        char *text = read_log(log_path);
         bool waits = strstr(text, "waiting for the workers") != NULL;
         free(text);
         if (waits)
             break;
         pause_ms(10);
     }
-    expect_said(said, "waiting for the workers");
-    assert_int_equal(told_so_far(place.run_dir), 4);
+    expect_log(log_path, "waiting for the workers");
+    assert_int_equal(stored_outcome_count(place.run_dir), 4);
     close(lock);
     assert_int_equal(exit_status(pid), 0);
     inspect_finished(8);
@@ -385,7 +385,7 @@ static void resume_waits_for_dying_workers(void **state) {
 /* ---- starting ---- */
 
 /* `run` can start again in a folder that was left by a kill at any step of its start. */
-static void a_run_killed_as_it_began_can_be_begun_again(void **state) {
+static void a_run_killed_at_its_start_can_be_started_again(void **state) {
     (void)state;
     static const char *const left[] = {"workers.lock", "config.json", "run.db"};
     struct error error = {0};
@@ -410,14 +410,14 @@ static void files_of_others_are_not_overwritten(void **state) {
     struct error error = {0};
     for (int i = 0; i < 2; i++) {
         struct place place;
-        char path[PATH_SIZE], said[PATH_SIZE];
+        char path[PATH_SIZE], log_path[PATH_SIZE];
         make_place(&place, TINY_CONFIG ", " TINY_GENES "}");
         assert_int_equal(path_make_folder(place.run_dir, &error), 0);
         assert_int_equal(path_join(path, place.run_dir, names[i], &error), 0);
         assert_int_equal(path_write_file(path, "mine", 4, &error), 0);
         for (int again = 0; again < 2; again++) {
-            assert_int_equal(exit_status(launch_run(&place, "3", said)), 2);
-            expect_said(said, "would overwrite");
+            assert_int_equal(exit_status(launch_run(&place, "3", log_path)), 2);
+            expect_log(log_path, "would overwrite");
         }
         char *text = path_read_file(path, 100, NULL, &error);
         assert_string_equal(text, "mine");
@@ -427,18 +427,18 @@ static void files_of_others_are_not_overwritten(void **state) {
 }
 
 /* A run that fails to start leaves nothing. */
-static void a_run_that_cannot_begin_leaves_nothing(void **state) {
+static void a_failed_start_leaves_nothing(void **state) {
     (void)state;
     struct place place;
-    char said[PATH_SIZE];
+    char log_path[PATH_SIZE];
     make_place(&place, TINY_CONFIG ", \"genes\": {\"THREADS\": [128], \"ITEMS\": [4]} }");
-    assert_int_equal(exit_status(launch_run(&place, "3", said)), 2);
-    expect_said(said, "no genome is valid");
+    assert_int_equal(exit_status(launch_run(&place, "3", log_path)), 2);
+    expect_log(log_path, "no genome is valid");
     assert_false(path_exists(place.run_dir));
     const char *const arguments[] = {"--out",    place.run_dir, "--trials", "3",
                                      "--device", "cuda:77",     NULL};
     assert_int_not_equal(
-        exit_status(launch(&place.tiny, "run", place.tiny.config, arguments, said)), 0);
+        exit_status(start_evotile(&place.tiny, "run", place.tiny.config, arguments, log_path)), 0);
     assert_false(path_exists(place.run_dir));
     tiny_remove(&place.tiny);
 }
@@ -462,7 +462,7 @@ static void a_full_disk_harms_nothing(void **state) {
     (void)state;
     struct place place;
     struct error error = {0};
-    char said[PATH_SIZE], disk[PATH_SIZE], ballast[PATH_SIZE];
+    char log_path[PATH_SIZE], disk[PATH_SIZE], ballast[PATH_SIZE];
     struct rlimit before, limited;
     make_place(&place, TINY_CONFIG ", " TINY_GENES "}");
     assert_int_equal(path_join(disk, place.tiny.folder, "disk", &error), 0);
@@ -487,23 +487,23 @@ static void a_full_disk_harms_nothing(void **state) {
         setrlimit(RLIMIT_FSIZE, &limited);
     }
     const char *const more[] = {"--trials", "1100", NULL};
-    int status = exit_status(launch(&place.tiny, "resume", place.run_dir, more, said));
+    int status = exit_status(start_evotile(&place.tiny, "resume", place.run_dir, more, log_path));
     setrlimit(RLIMIT_FSIZE, &before);
-    char *text = said_text(said);
+    char *text = read_log(log_path);
     const char *last = strstr(text, "evotile: cannot ");
     if (status != 1 || last == NULL || count_lines(last) != 1 || strstr(last, "resume") == NULL)
         fail_msg("status %d:\n%s", status, text);
     free(text);
-    inspect(&inspection);
-    assert_in_range(inspection.told, 4, 1099);
+    check_run(&run_check);
+    assert_in_range(run_check.told, 4, 1099);
     if (mounted)
         assert_int_equal(unlink(ballast), 0);
     char trials[24];
-    snprintf(trials, sizeof trials, "%lld", (long long)inspection.asked + 5);
+    snprintf(trials, sizeof trials, "%lld", (long long)run_check.asked + 5);
     const char *const some[] = {"--trials", trials, NULL};
-    run_to_end(&place.tiny, "resume", place.run_dir, some, 0);
-    inspect(&inspection);
-    assert_int_equal(inspection.told, strtoll(trials, NULL, 10));
+    run_and_expect(&place.tiny, "resume", place.run_dir, some, 0);
+    check_run(&run_check);
+    assert_int_equal(run_check.told, strtoll(trials, NULL, 10));
     if (mounted)
         umount(disk);
     tiny_remove(&place.tiny);
@@ -524,9 +524,9 @@ int main(void) {
         cmocka_unit_test(a_run_belongs_to_one_process),
         cmocka_unit_test(a_database_that_is_open_elsewhere_is_left_alone),
         cmocka_unit_test(resume_waits_for_dying_workers),
-        cmocka_unit_test(a_run_killed_as_it_began_can_be_begun_again),
+        cmocka_unit_test(a_run_killed_at_its_start_can_be_started_again),
         cmocka_unit_test(files_of_others_are_not_overwritten),
-        cmocka_unit_test(a_run_that_cannot_begin_leaves_nothing),
+        cmocka_unit_test(a_failed_start_leaves_nothing),
         cmocka_unit_test(a_full_disk_harms_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,7 @@ static struct cache *cache_below(void **state, int64_t limit_bytes) {
     return cache_new(folder, limit_bytes);
 }
 
-static void what_is_put_is_got(void **state) {
+static void stored_entries_are_found(void **state) {
     struct cache *cache = cache_below(state, 0);
     assert_false(has(cache, 1));
     for (int number = 0; number < 50; number++)
@@ -66,7 +66,7 @@ static void what_is_put_is_got(void **state) {
 }
 
 /* An entry with a changed byte, truncated or extended is not returned, and is deleted. */
-static void damage_is_never_returned(void **state) {
+static void damaged_entries_are_misses(void **state) {
     struct cache *cache = cache_below(state, 0);
     struct error error = {0};
     char path[PATH_SIZE];
@@ -81,7 +81,7 @@ static void damage_is_never_returned(void **state) {
         if (i < size)
             bytes[i] ^= 1 << i % 8;
         size_t length = i < size ? size : i == 2 * size ? size + 1 : i - size;
-        assert_int_equal(path_write_scratch(path, bytes, length, &error), 0);
+        assert_int_equal(path_write_unsynced(path, bytes, length, &error), 0);
         assert_false(has(cache, 3));
         assert_false(path_exists(path));
     }
@@ -91,7 +91,7 @@ static void damage_is_never_returned(void **state) {
     char other[PATH_SIZE];
     path_of(state, 5, other);
     put(cache, 5);
-    assert_int_equal(path_write_scratch(other, whole, size, &error), 0);
+    assert_int_equal(path_write_unsynced(other, whole, size, &error), 0);
     assert_false(has(cache, 5));
     free(whole);
     put(cache, 3);
@@ -99,7 +99,7 @@ static void damage_is_never_returned(void **state) {
     cache_free(cache);
 }
 
-static void processes_share_it(void **state) {
+static void processes_share_a_cache(void **state) {
     pid_t children[4];
     for (int i = 0; i < 4; i++)
         if ((children[i] = fork()) == 0) {
@@ -143,10 +143,10 @@ static int64_t bytes_below(const char *folder) {
 
 /* Above the limit, the least recently used entries are evicted; recently used entries and files
    that are not the cache's stay. */
-static void the_oldest_goes(void **state) {
+static void least_recently_used_is_evicted(void **state) {
     struct cache *cache = cache_below(state, 100000);
     struct error error = {0};
-    char path[PATH_SIZE], left[PATH_SIZE], stranger[PATH_SIZE];
+    char path[PATH_SIZE], stale_file[PATH_SIZE], foreign_file[PATH_SIZE];
     put(cache, 1);
     put(cache, 2);
     for (int number = 1; number <= 2; number++) {
@@ -156,13 +156,13 @@ static void the_oldest_goes(void **state) {
     }
     assert_true(has(cache, 2)); /* updates its access time */
     path_of(state, 1, path);
-    assert_int_equal(path_parent(left, path, &error), 0);
-    assert_int_equal(path_join(left, left, ".half.1.2", &error), 0);
-    assert_int_equal(path_write_scratch(left, "x", 1, &error), 0);
+    assert_int_equal(path_parent(stale_file, path, &error), 0);
+    assert_int_equal(path_join(stale_file, stale_file, ".half.1.2", &error), 0);
+    assert_int_equal(path_write_unsynced(stale_file, "x", 1, &error), 0);
     struct timespec times[2] = {{1000, 0}, {1000, 0}};
-    assert_int_equal(utimensat(AT_FDCWD, left, times, 0), 0);
-    snprintf(stranger, sizeof stranger, "%s/cache/mine.txt", (char *)*state);
-    assert_int_equal(path_write_scratch(stranger, "x", 1, &error), 0);
+    assert_int_equal(utimensat(AT_FDCWD, stale_file, times, 0), 0);
+    snprintf(foreign_file, sizeof foreign_file, "%s/cache/mine.txt", (char *)*state);
+    assert_int_equal(path_write_unsynced(foreign_file, "x", 1, &error), 0);
 
     /* One put in 256 (by its hash) evicts: with 3000 puts some do. */
     for (int number = 10; number < 3010; number++) {
@@ -171,14 +171,14 @@ static void the_oldest_goes(void **state) {
             assert_true(has(cache, 2));
     }
     assert_false(path_exists(path));
-    assert_false(path_exists(left));
-    assert_true(path_exists(stranger));
+    assert_false(path_exists(stale_file));
+    assert_true(path_exists(foreign_file));
     assert_true(bytes_below(*state) < 3000 * 2000 / 2);
     cache_free(cache);
 }
 
 /* A folder that is not writable is reported once on stderr, and nothing fails. */
-static void without_a_folder_it_goes_on(void **state) {
+static void unwritable_folder_warns_once(void **state) {
     (void)state;
     int saved = dup(STDERR_FILENO), ends[2];
     assert_int_equal(pipe(ends), 0);
@@ -201,7 +201,7 @@ static void without_a_folder_it_goes_on(void **state) {
     assert_ptr_equal(strchr(text, '\n'), text + length - 1);
 }
 
-static void the_environment_says_where(void **state) {
+static void environment_selects_the_folder(void **state) {
     struct error error = {0};
     char path[PATH_SIZE];
     static const char *const variables[] = {"EVOTILE_CACHE", "XDG_CACHE_HOME", "HOME"};
@@ -224,9 +224,9 @@ static void the_environment_says_where(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
-        TEST(what_is_put_is_got),          TEST(damage_is_never_returned),
-        TEST(processes_share_it),          TEST(the_oldest_goes),
-        TEST(without_a_folder_it_goes_on), TEST(the_environment_says_where),
+        TEST(stored_entries_are_found),          TEST(damaged_entries_are_misses),
+        TEST(processes_share_a_cache),          TEST(least_recently_used_is_evicted),
+        TEST(unwritable_folder_warns_once), TEST(environment_selects_the_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

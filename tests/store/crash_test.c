@@ -39,7 +39,7 @@ static void pause_us(long us) {
 
 /* Continues the run: tells trials in flight and asks new ones in batches of changing size, and
    reports after each commit how many events are durable. */
-static void write_for_ever(const char *run_dir, int report, int64_t limit) {
+static void write_until_killed(const char *run_dir, int report, int64_t limit) {
     struct error error = {0};
     struct store *store = store_open(run_dir, STORE_WRITE, &error);
     if (store == NULL)
@@ -68,31 +68,31 @@ static void sigkill_loses_nothing(void **state) {
     struct error error = {0};
     assert_int_equal(path_join(run_dir, *state, "run", &error), 0);
     unsigned random = 12345;
-    int64_t certain = 0, events = 0;
+    int64_t durable = 0, events = 0;
     for (int round = 0; round < 50; round++) {
         int ends[2];
         assert_int_equal(pipe(ends), 0);
         fcntl(ends[1], F_SETPIPE_SZ, 1 << 20); /* so that the child never blocks on the pipe */
         pid_t child = fork();
         if (child == 0) {
-            write_for_ever(run_dir, ends[1], INT64_MAX);
+            write_until_killed(run_dir, ends[1], INT64_MAX);
             _exit(1);
         }
         close(ends[1]);
         int64_t reported;
         /* Every other child is killed only after its first commit, even on a slow machine. */
         if (round % 2 && read(ends[0], &reported, sizeof reported) == sizeof reported)
-            certain = reported;
+            durable = reported;
         random = random * 1664525u + 1013904223u;
         pause_us(500 + random / 65536 % 20000);
         kill(child, SIGKILL);
         wait_for(child, SIGKILL);
         while (read(ends[0], &reported, sizeof reported) == sizeof reported)
-            certain = reported;
+            durable = reported;
         close(ends[0]);
 
         struct store *store = store_open(run_dir, round % 2 ? STORE_READ : STORE_WRITE, &error);
-        if (store == NULL && certain == 0)
+        if (store == NULL && durable == 0)
             continue; /* killed before the run was created */
         if (store == NULL)
             fail_msg("%s", error.text);
@@ -102,7 +102,7 @@ static void sigkill_loses_nothing(void **state) {
             fail_msg("round %d: %lld events, %lld asked, %lld told; %s", round,
                      (long long)walk.events, (long long)walk.asked, (long long)walk.told,
                      walk.broken ? "a trial differs from what was written" : error.text);
-        assert_true(walk.events >= certain);
+        assert_true(walk.events >= durable);
         assert_true(walk.events >= events);
         assert_int_equal(store_checkpoint_read(store, &checkpoint, &error), walk.events > 0);
         assert_int_equal(checkpoint.events, walk.events); /* in the same transaction */
@@ -111,10 +111,10 @@ static void sigkill_loses_nothing(void **state) {
         store_close(store);
     }
     print_message("%lld events over 50 kills\n", (long long)events);
-    assert_true(certain > 0);
+    assert_true(durable > 0);
 }
 
-static void a_second_writer_is_refused(void **state) {
+static void second_writer_is_rejected(void **state) {
     struct error error = {0};
     int ends[2];
     char byte = 0, pid[32];
@@ -152,19 +152,19 @@ static void readers_see_whole_batches(void **state) {
     store_close(example_create(*state, &error));
     pid_t child = fork();
     if (child == 0) {
-        write_for_ever(*state, -1, 2000);
+        write_until_killed(*state, -1, 2000);
         _exit(0);
     }
     /* One reader stays open, another is opened for each round. */
-    struct store *stays = store_open(*state, STORE_READ, &error);
-    assert_non_null(stays);
+    struct store *persistent_reader = store_open(*state, STORE_READ, &error);
+    assert_non_null(persistent_reader);
     int64_t before = 0;
-    int status = 0, looks = 0;
+    int status = 0, rounds = 0;
     while (waitpid(child, &status, WNOHANG) == 0) {
-        struct store *comes = store_open(*state, STORE_READ, &error);
-        if (comes == NULL)
+        struct store *new_reader = store_open(*state, STORE_READ, &error);
+        if (new_reader == NULL)
             fail_msg("%s", error.text);
-        struct store *stores[] = {stays, comes};
+        struct store *stores[] = {persistent_reader, new_reader};
         for (int i = 0; i < 2; i++) {
             struct example_walk walk = {0};
             assert_int_equal(store_events(stores[i], 0, example_walk_row, &walk, &error), 0);
@@ -172,29 +172,29 @@ static void readers_see_whole_batches(void **state) {
             assert_true(walk.events >= before);
             before = walk.events;
         }
-        store_close(comes);
-        looks++;
+        store_close(new_reader);
+        rounds++;
     }
     assert_int_equal(status, 0);
     struct example_walk walk;
-    assert_true(example_is_whole(stays, &walk, &error));
+    assert_true(example_is_whole(persistent_reader, &walk, &error));
     assert_int_equal(walk.asked, 2000);
-    store_close(stays);
-    print_message("%d looks while 2000 trials were written\n", looks);
-    assert_true(looks > 0);
+    store_close(persistent_reader);
+    print_message("%d looks while 2000 trials were written\n", rounds);
+    assert_true(rounds > 0);
 }
 
 /* Writes until the disk is full; afterwards exactly the committed trials are stored. */
-static void fill_the_disk(const char *run_dir, void (*full)(const char *),
-                          void (*roomy)(const char *)) {
+static void fill_the_disk(const char *run_dir, void (*fill_disk)(const char *),
+                          void (*free_disk)(const char *)) {
     struct error error = {0};
     struct store *store = example_create(run_dir, &error);
     CHECK(store != NULL);
-    int64_t asked = 0, certain = 0;
+    int64_t asked = 0, durable = 0;
     int failed = 0;
     for (int round = 0; round < 100000 && !failed; round++) {
         if (round == 20)
-            full(run_dir);
+            fill_disk(run_dir);
         failed = store_begin(store, &error);
         for (int i = 0; i < 10 && !failed; i++) {
             failed = example_ask(store, asked + 1, &error) < 0;
@@ -203,25 +203,25 @@ static void fill_the_disk(const char *run_dir, void (*full)(const char *),
         }
         failed = failed || store_commit(store, &error) < 0;
         if (!failed)
-            certain = asked;
+            durable = asked;
     }
-    CHECK(failed && certain >= 200);
+    CHECK(failed && durable >= 200);
     CHECK(strstr(error.text, "run.db") && strstr(error.text, "free some space"));
     store_rollback(store); /* it has rolled back already: no effect */
     store_close(store);
 
-    struct error unheard = {0};
+    struct error ignored = {0};
     char other[PATH_SIZE];
     CHECK(path_join(other, run_dir, "other", &error) == 0);
-    store_close(example_create(other, &unheard)); /* may fail for lack of space; must not crash */
+    store_close(example_create(other, &ignored)); /* may fail for lack of space; must not crash */
 
-    roomy(run_dir);
+    free_disk(run_dir);
     store = store_open(run_dir, STORE_WRITE, &error);
     CHECK(store != NULL);
     struct example_walk walk;
     CHECK(example_is_whole(store, &walk, &error));
-    CHECK(walk.asked == certain && walk.told == certain);
-    CHECK(store_begin(store, &error) == 0 && example_ask(store, certain + 1, &error) > 0 &&
+    CHECK(walk.asked == durable && walk.told == durable);
+    CHECK(store_begin(store, &error) == 0 && example_ask(store, durable + 1, &error) > 0 &&
           store_commit(store, &error) == 0);
     store_close(store);
 }
@@ -238,7 +238,7 @@ static void free_files(const char *run_dir) {
     setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-static void files_cannot_grow(void **state) {
+static void file_size_limit_is_reported(void **state) {
     pid_t child = fork();
     if (child == 0) {
         signal(SIGXFSZ, SIG_IGN);
@@ -248,14 +248,14 @@ static void files_cannot_grow(void **state) {
     wait_for(child, 0);
 }
 
-static void filler(const char *run_dir, char path[PATH_SIZE]) {
+static void filler_path(const char *run_dir, char path[PATH_SIZE]) {
     snprintf(path, PATH_SIZE, "%s/../filler", run_dir);
 }
 
 static void take_space(const char *run_dir) {
     char path[PATH_SIZE];
     static const char block[4096];
-    filler(run_dir, path);
+    filler_path(run_dir, path);
     int file = open(path, O_WRONLY | O_CREAT, 0600);
     while (write(file, block, sizeof block) > 0)
         ;
@@ -264,12 +264,12 @@ static void take_space(const char *run_dir) {
 
 static void give_space(const char *run_dir) {
     char path[PATH_SIZE];
-    filler(run_dir, path);
+    filler_path(run_dir, path);
     unlink(path);
 }
 
 /* Mounts a private 4 MB tmpfs in the child; skips the test if that is not permitted. */
-static void the_disk_is_full(void **state) {
+static void full_disk_is_reported(void **state) {
     pid_t child = fork();
     if (child == 0) {
         char run_dir[PATH_SIZE];
@@ -287,7 +287,7 @@ static void the_disk_is_full(void **state) {
     assert_int_equal(status, 0);
 }
 
-static void folders_that_cannot_be_written(void **state) {
+static void unwritable_folders_are_errors(void **state) {
     struct error error = {0};
     assert_null(example_create("/proc/evotile/run", &error));
     assert_non_null(strstr(error.text, "/proc/evotile"));
@@ -329,7 +329,7 @@ static struct store *open_on_network(const char *run_dir) {
 
 /* A run killed on a local disk, with its write-ahead log, can be opened on a network file system.
  */
-static void no_log_on_a_network(void **state) {
+static void network_file_system_has_no_write_ahead_log(void **state) {
     struct error error = {0};
     pid_t child = fork();
     if (child == 0) {
@@ -363,7 +363,7 @@ static void no_log_on_a_network(void **state) {
 
 /* A writer killed in a batch that had already changed the file: the next process rolls it back,
    even a reader. */
-static void a_reader_undoes_half_a_batch(void **state) {
+static void reader_rolls_back_an_unfinished_batch(void **state) {
     struct error error = {0};
     struct store *store = example_create(*state, &error);
     assert_non_null(store);
@@ -399,10 +399,10 @@ static void a_reader_undoes_half_a_batch(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
-        TEST(sigkill_loses_nothing),     TEST(a_second_writer_is_refused),
-        TEST(readers_see_whole_batches), TEST(files_cannot_grow),
-        TEST(the_disk_is_full),          TEST(folders_that_cannot_be_written),
-        TEST(no_log_on_a_network),       TEST(a_reader_undoes_half_a_batch),
+        TEST(sigkill_loses_nothing),     TEST(second_writer_is_rejected),
+        TEST(readers_see_whole_batches), TEST(file_size_limit_is_reported),
+        TEST(full_disk_is_reported),          TEST(unwritable_folders_are_errors),
+        TEST(network_file_system_has_no_write_ahead_log),       TEST(reader_rolls_back_an_unfinished_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,7 +111,7 @@ static void assert_rows(const char *path) {
     recorded_free(recorded);
 }
 
-static void reads_back_what_it_wrote(void **state) {
+static void rows_round_trip(void **state) {
     char run_dir[PATH_SIZE], path[PATH_SIZE];
     struct error error = {0};
     path_join(run_dir, *state, "run", &error);
@@ -221,7 +221,7 @@ static void t4_is_valid(void **state) {
 }
 
 /* The cache has the members that Kernel Tuner reads, and each row's key consists of its values. */
-static void cache_is_whole(void **state) {
+static void cache_has_all_members(void **state) {
     char run_dir[PATH_SIZE], path[PATH_SIZE];
     struct error error = {0};
     path_join(run_dir, *state, "run", &error);
@@ -267,9 +267,9 @@ static void cache_is_whole(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(reads_back_what_it_wrote, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(rows_round_trip, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(t4_is_valid, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(cache_is_whole, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(cache_has_all_members, make_folder, remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

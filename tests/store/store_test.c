@@ -39,7 +39,7 @@ static void fill(struct store *store, int64_t count) {
     assert_int_equal(store_commit(store, &error), 0);
 }
 
-static void what_is_written_is_read(void **state) {
+static void trials_round_trip(void **state) {
     struct error error = {0};
     struct store *store = create(*state);
     fill(store, 200);
@@ -117,7 +117,7 @@ static void keys_keep_their_parts(void **state) {
 }
 
 /* A rollback leaves no event number, no setting and no trial behind. */
-static void rollback_takes_all_back(void **state) {
+static void rollback_discards_the_batch(void **state) {
     struct error error = {0};
     struct store *store = create(*state);
     for (int round = 0; round < 3; round++) {
@@ -160,7 +160,7 @@ static int note_retold(void *context, const struct store_event *event, struct er
 }
 
 /* Both outcomes stay at their events, with their cases; the board shows the latest. */
-static void a_trial_told_again_keeps_what_it_was_told(void **state) {
+static void retold_trial_keeps_earlier_outcome(void **state) {
     struct error error = {0};
     struct store *store = create(*state);
     struct key key = {0};
@@ -219,7 +219,7 @@ static int64_t outdated_for(struct store *store, const char *driver) {
 }
 
 /* With another driver no trial is on the board; with the original driver all of them are. */
-static void figures_of_two_drivers_do_not_mix(void **state) {
+static void other_drivers_trials_are_outdated(void **state) {
     struct error error = {0};
     struct store *store = create(*state);
     fill(store, 20);
@@ -311,15 +311,15 @@ static int note_turn(void *context, const struct store_turn *turn, struct error 
 }
 
 /* Goal 1 has the trials with odd numbers, in that order; two are in flight. */
-static void turns_are_told_apart(void **state) {
-    enum { ASKED = 300, CROWNED = 8 };
+static void turns_are_counted(void **state) {
+    enum { ASKED = 300, CHAMPION = 8 };
     struct error error = {0};
     struct store *store = create(*state);
     static struct outcome outcome;
     fill(store, ASKED);
     assert_int_equal(store_begin(store, &error), 0);
-    assert_int_equal(store_crown(store, 0, CROWNED, STORE_NO_TRIAL, 1, &error), 0);
-    assert_int_equal(store_crown(store, 0, CROWNED, CROWNED, 2, &error), 0);
+    assert_int_equal(store_record_champion(store, 0, CHAMPION, STORE_NO_TRIAL, 1, &error), 0);
+    assert_int_equal(store_record_champion(store, 0, CHAMPION, CHAMPION, 2, &error), 0);
     assert_int_equal(store_commit(store, &error), 0);
     for (int count = 1; count <= TURNS_MAX; count++) {
         struct store_turn turns[TURNS_MAX] = {0}, expected[TURNS_MAX] = {0};
@@ -331,7 +331,7 @@ static void turns_are_told_apart(void **state) {
             bool ok = number <= ASKED - 2 && outcome.verdict == VERDICT_OK;
             turn->told += number <= ASKED - 2 && outcome.verdict != VERDICT_FILTERED;
             turn->ok += ok;
-            turn->champions += number == CROWNED;
+            turn->champions += number == CHAMPION;
             if (ok && !outcome.raced &&
                 (turn->best == STORE_NO_TRIAL || outcome.score_us < turn->score_us)) {
                 turn->best = number;
@@ -376,7 +376,7 @@ static int add_score(void *context, int goal, const char *genome, enum verdict v
     return 0;
 }
 
-static void what_was_filtered_was_not_tried(void **state) {
+static void filtered_trials_are_not_counted(void **state) {
     enum { ASKED = 300 };
     struct error error = {0};
     struct tried tried = {0};
@@ -396,7 +396,7 @@ static void what_was_filtered_was_not_tried(void **state) {
     store_close(store);
 }
 
-static void counts_are_right(void **state) {
+static void counts_match(void **state) {
     struct error error = {0};
     struct store *store = create(*state);
     fill(store, 300);
@@ -417,7 +417,7 @@ static int fail_at_third(void *context, const struct store_event *event, struct 
     return event->number == 13 ? error_set(error, "no more") : 0;
 }
 
-static void events_go_on_from_a_point(void **state) {
+static void events_continue_after_a_number(void **state) {
     struct error error = {0};
     struct store *store = create(*state);
     fill(store, 50);
@@ -451,7 +451,7 @@ static void champions_and_checkpoint(void **state) {
         assert_int_equal(store_begin(store, &error), 0);
         example_ask(store, i + 1, &error);
         assert_int_equal(
-            store_crown(store, 1, i ? 3 : 1, i ? 1 : STORE_NO_TRIAL, i ? 2.5 : 8.0 / 3, &error), 0);
+            store_record_champion(store, 1, i ? 3 : 1, i ? 1 : STORE_NO_TRIAL, i ? 2.5 : 8.0 / 3, &error), 0);
         assert_int_equal(store_checkpoint(store, hash_text("state"), i ? "two" : "one", &error), 0);
         assert_int_equal(store_commit(store, &error), 0);
     }
@@ -479,7 +479,7 @@ static void tamper(const char *run_dir, const char *sql) {
     sqlite3_close(database);
 }
 
-static void assert_refused(const char *run_dir, enum error_kind kind, const char *word) {
+static void assert_rejected(const char *run_dir, enum error_kind kind, const char *word) {
     for (enum store_mode mode = STORE_READ; mode <= STORE_WRITE; mode++) {
         struct error error = {0};
         assert_null(store_open(run_dir, mode, &error));
@@ -491,7 +491,7 @@ static void assert_refused(const char *run_dir, enum error_kind kind, const char
     assert_null(example_create(run_dir, &error));
 }
 
-static void what_is_no_run_is_refused(void **state) {
+static void other_files_are_rejected(void **state) {
     struct error error = {0};
     char path[PATH_SIZE];
     assert_null(store_open(*state, STORE_READ, &error));
@@ -505,9 +505,9 @@ static void what_is_no_run_is_refused(void **state) {
     assert_non_null(strstr(error.text, "holds a run already"));
 
     tamper(*state, "PRAGMA user_version = 7");
-    assert_refused(*state, ERROR_INPUT, "format 7");
+    assert_rejected(*state, ERROR_INPUT, "format 7");
     tamper(*state, "PRAGMA user_version = 3; PRAGMA application_id = 5");
-    assert_refused(*state, ERROR_INPUT, "another program");
+    assert_rejected(*state, ERROR_INPUT, "another program");
     tamper(*state, "PRAGMA application_id = 0x65766f74");
     store = open_run(*state, STORE_WRITE);
     struct example_walk walk;
@@ -519,7 +519,7 @@ static void what_is_no_run_is_refused(void **state) {
     char text[5000];
     memset(text, 'x', sizeof text);
     assert_int_equal(path_write_file(path, text, sizeof text, &error), 0);
-    assert_refused(*state, ERROR_INPUT, "is not a results file");
+    assert_rejected(*state, ERROR_INPUT, "is not a results file");
     size_t size;
     char *found = path_read_file(path, sizeof text, &size, &error);
     assert_non_null(found);
@@ -571,21 +571,21 @@ static void a_closed_run_is_one_file(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
-        TEST(what_is_written_is_read),
+        TEST(trials_round_trip),
         TEST(meta_and_goals),
         TEST(keys_keep_their_parts),
-        TEST(rollback_takes_all_back),
+        TEST(rollback_discards_the_batch),
         TEST(board_is_in_order),
-        TEST(turns_are_told_apart),
-        TEST(what_was_filtered_was_not_tried),
-        TEST(counts_are_right),
-        TEST(events_go_on_from_a_point),
+        TEST(turns_are_counted),
+        TEST(filtered_trials_are_not_counted),
+        TEST(counts_match),
+        TEST(events_continue_after_a_number),
         TEST(champions_and_checkpoint),
-        TEST(what_is_no_run_is_refused),
+        TEST(other_files_are_rejected),
         TEST(damage_is_an_error),
         TEST(a_closed_run_is_one_file),
-        TEST(a_trial_told_again_keeps_what_it_was_told),
-        TEST(figures_of_two_drivers_do_not_mix),
+        TEST(retold_trial_keeps_earlier_outcome),
+        TEST(other_drivers_trials_are_outdated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

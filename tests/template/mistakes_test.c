@@ -242,7 +242,7 @@ static void mistakes_in_geometry(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct error error = {0};
-        struct plan plan;
+        struct launch_plan plan;
         put_with(rows[i].piece, rows[i].other);
         struct template *template = template_load(example.folder, &setting, &error);
         if (rows[i].message == NULL) {
@@ -252,7 +252,7 @@ static void mistakes_in_geometry(void **state) {
         if (template == NULL)
             fail_msg("%s", error.text);
         struct genome genome = genome_default(template->space);
-        if (template_plan(template, &genome, 0, &plan, &error) == 0)
+        if (template_launch_plan(template, &genome, 0, &plan, &error) == 0)
             fail_msg("planned: %s", rows[i].other);
         if (strstr(error.text, "template.json: ") == NULL ||
             strstr(error.text, rows[i].message) == NULL)

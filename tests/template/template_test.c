@@ -176,10 +176,10 @@ static void a_source_says_everything(void **state) {
              "// Read back from the loaded module: proof that it is this genome's.\n"
              "extern \"C\" __device__ unsigned long long evotile_genome = 0x%016llxull;\n"
              "\n",
-             scope_find_label(&template->space->scope, "row"),
-             scope_find_label(&template->space->scope, "col"),
-             scope_find_label(&template->space->scope, "z-curve"),
-             (unsigned long long)template_genome_mark(&genome));
+             symbol_table_find_label(&template->space->symbols, "row"),
+             symbol_table_find_label(&template->space->symbols, "col"),
+             symbol_table_find_label(&template->space->symbols, "z-curve"),
+             (unsigned long long)template_genome_tag(&genome));
     assert_ptr_equal(strstr(source, expected), source);
     /* Each file of the library is inlined once, at its first include; other includes stay. */
     assert_string_equal(source + strlen(expected), "#pragma once\n"
@@ -206,7 +206,7 @@ static void a_line_is_found_where_it_came_from(void **state) {
         char name[NAME_SIZE], path[PATH_SIZE];
         int at;
         size_t length = strcspn(line, "\n");
-        if (template_origin(template, &genome, 1, ++number, name, &at, &error) == 1) {
+        if (template_source_location(template, &genome, 1, ++number, name, &at, &error) == 1) {
             bool of_library = strncmp(name, "lib/", 4) == 0;
             assert_int_equal(
                 path_join(path, of_library ? example.top : example.folder, name, &error), 0);
@@ -224,8 +224,8 @@ static void a_line_is_found_where_it_came_from(void **state) {
     assert_int_equal(found, 5);
     char name[NAME_SIZE];
     int at;
-    assert_int_equal(template_origin(template, &genome, 1, 1, name, &at, &error), 0);
-    assert_int_equal(template_origin(template, &genome, 1, number + 1, name, &at, &error), 0);
+    assert_int_equal(template_source_location(template, &genome, 1, 1, name, &at, &error), 0);
+    assert_int_equal(template_source_location(template, &genome, 1, number + 1, name, &at, &error), 0);
     free(source);
     template_free(template);
 }
@@ -300,12 +300,12 @@ static void strides_part_rows(void **state) {
     static const struct shape apart = {{1000, 4, 1}};
     struct template_setting setting = all;
     struct error error = {0};
-    struct plan plan;
+    struct launch_plan plan;
     setting.cases = &apart;
     setting.case_count = 1;
     struct template *template = load(&setting);
     struct genome genome = genome_default(template->space);
-    assert_int_equal(template_plan(template, &genome, 0, &plan, &error), 0);
+    assert_int_equal(template_launch_plan(template, &genome, 0, &plan, &error), 0);
     assert_int_equal(plan.tensors[0].elements, 3 * 1040 + 1000);
     assert_int_equal(plan.tensors[0].row, 1000);
     assert_int_equal(plan.tensors[1].elements, 4000);
@@ -319,9 +319,9 @@ static void plans_geometry(void **state) {
     (void)state;
     struct template *template = load(&all);
     struct error error = {0};
-    struct plan plan;
+    struct launch_plan plan;
     struct genome genome = genome_of(template, "THREADS=128,ORDER=col");
-    assert_int_equal(template_plan(template, &genome, 0, &plan, &error), 0);
+    assert_int_equal(template_launch_plan(template, &genome, 0, &plan, &error), 0);
     assert_int_equal(plan.launch_count, 1);
     assert_string_equal(plan.launches[0].kernel, "twice");
     assert_int_equal(plan.launches[0].grid[0], 8);
@@ -367,7 +367,7 @@ static void plans_geometry(void **state) {
     assert_true(isinf(plan.input_range));
 
     genome = genome_of(template, "ORDER=row,SPLIT=2");
-    assert_int_equal(template_plan(template, &genome, 1, &plan, &error), 0);
+    assert_int_equal(template_launch_plan(template, &genome, 1, &plan, &error), 0);
     assert_int_equal(plan.launch_count, 2);
     assert_int_equal(plan.launches[1].smem_bytes, 0);
     assert_true(!plan.launches[0].early && plan.launches[1].early);
@@ -382,12 +382,12 @@ static void plans_geometry(void **state) {
     assert_true(plan.dropped_tile == sqrt(2.0 / 80)); /* a tile of 2 in a length of 80 */
     assert_true(plan.input_range == 10);
 
-    assert_int_equal(template_plain_plan(template, &genome, 1, &plan, &error), 0);
+    assert_int_equal(template_plain_launch_plan(template, &genome, 1, &plan, &error), 0);
     assert_int_equal(plan.launch_count, 1);
     assert_string_equal(plan.launches[0].kernel, "flat");
     assert_int_equal(plan.tensors[1].dtype, DTYPE_F32);
 
-    assert_int_equal(template_reference_plan(template, 1, &plan, &error), 0);
+    assert_int_equal(template_reference_launch_plan(template, 1, &plan, &error), 0);
     assert_int_equal(plan.launch_count, 1);
     assert_string_equal(plan.launches[0].kernel, "ref");
     assert_int_equal(plan.tensors[0].dtype, DTYPE_F16);
@@ -409,8 +409,8 @@ static void constraints_hold_for_every_case(void **state) {
     assert_int_equal(problem.environment, 1);
     assert_non_null(strstr(problem.text, "N=5000"));
     assert_non_null(strstr(problem.text, "the grid has an end"));
-    assert_true(template_admits(template, &genome, 0));
-    assert_false(template_admits(template, &genome, 1));
+    assert_true(template_genome_is_valid(template, &genome, 0));
+    assert_false(template_genome_is_valid(template, &genome, 1));
     genome = genome_of(template, "THREADS=64");
     assert_true(space_check(template->space, &genome, &problem));
     template_free(template);
@@ -418,13 +418,13 @@ static void constraints_hold_for_every_case(void **state) {
 
 static void narrows_genes(void **state) {
     (void)state;
-    struct narrowing narrowings[2] = {
+    struct gene_restriction restrictions[2] = {
         {.gene = "ORDER", .count = 2, .values = {"row", "z-curve"}},
         {.gene = "SPLIT", .count = 1, .values = {"2"}},
     };
     struct template_setting setting = all;
-    setting.narrowings = narrowings;
-    setting.narrowing_count = 2;
+    setting.restrictions = restrictions;
+    setting.restriction_count = 2;
     struct template *template = load(&setting);
     static const struct {
         const char *genome;

@@ -6,43 +6,43 @@
 
 #define ATTENTION "templates/attention_fwd"
 
-static struct judged judged;
+static struct verify_fixture verify_fixture;
 
-static int open_judged(void **state) {
+static int open_fixture(void **state) {
     (void)state;
-    judged_open(&judged, "emulated:sm_89");
+    verify_fixture_open(&verify_fixture, "emulated:sm_89");
     return 0;
 }
 
-static int close_judged(void **state) {
+static int close_fixture(void **state) {
     (void)state;
-    judged_close(&judged);
+    verify_fixture_close(&verify_fixture);
     return 0;
 }
 
 /* ---- arithmetic ---- */
 
-static void twice_the_plain_error(void **state) {
+static void bound_is_twice_the_plain_error(void **state) {
     (void)state;
     const struct comparison plain = {.errors = {2e-4, 3e-4, 1e-3}, .largest_reference = 2};
-    const struct plan plan = {.limited_range = false};
+    const struct launch_plan plan = {.limited_range = false};
     const double u = 0x1p-11;
-    struct errors bound = bound_honest(&plain, DTYPE_F16, &plan);
+    struct errors bound = error_bound_from_plain(&plain, DTYPE_F16, &plan);
     assert_true(fabs(bound.relative_l2 - (4e-4 + u)) < 1e-12);
     assert_true(fabs(bound.row_relative_l2 - (12e-4 + u)) < 1e-12);
     assert_true(fabs(bound.max_absolute - (4e-3 + 2 * u)) < 1e-12);
-    bound = bound_honest(&plain, DTYPE_I32, &plan); /* integers have no rounding of their own */
+    bound = error_bound_from_plain(&plain, DTYPE_I32, &plan); /* integers have no rounding of their own */
     assert_true(bound.relative_l2 == 4e-4);
 }
 
-static void relaxed_stays_below_a_dropped_tile(void **state) {
+static void relaxed_bound_is_below_a_dropped_tile(void **state) {
     (void)state;
     const struct comparison plain = {.errors = {2e-4, 3e-4, 1e-3}, .largest_reference = 1};
     for (int length = 16; length <= 1 << 20; length *= 2)
         for (int tile = 16; tile <= 256 && tile <= length; tile *= 2) {
-            const struct plan plan = {.limited_range = true,
+            const struct launch_plan plan = {.limited_range = true,
                                       .dropped_tile = sqrt((double)tile / length)};
-            struct errors bound = bound_honest(&plain, DTYPE_F16, &plan);
+            struct errors bound = error_bound_from_plain(&plain, DTYPE_F16, &plan);
             if (plan.dropped_tile > 4e-3)
                 assert_true(bound.relative_l2 < plan.dropped_tile / 3);
             assert_true(bound.relative_l2 <= 32 * 0x1p-11);
@@ -51,7 +51,7 @@ static void relaxed_stays_below_a_dropped_tile(void **state) {
 }
 
 /* Rounds to f16's eleven significant bits. */
-static double rounded(double x) {
+static double round_to_f16(double x) {
     int exponent;
     frexp(x, &exponent);
     return ldexp(nearbyint(ldexp(x, 11 - exponent)), exponent - 11);
@@ -68,52 +68,52 @@ static double normal(struct random *random) {
 }
 
 /* Outputs of a kernel that rounds its probabilities, of one that does not, and exact ones. */
-static void weigh(struct random *random, const double *values, double *exact, double *plain,
+static void compute_row(struct random *random, const double *values, double *exact, double *plain,
                   double *candidate) {
     double weights[FEW_KEYS], sum = 0;
     for (int k = 0; k < FEW_KEYS; k++)
         sum += weights[k] = exp(normal(random) - 4);
     for (int c = 0; c < FEW_COLUMNS; c++) {
-        double whole = 0, coarse = 0;
+        double exact_sum = 0, rounded_sum = 0;
         for (int k = 0; k < FEW_KEYS; k++) {
-            whole += weights[k] * values[k * FEW_COLUMNS + c];
-            coarse += rounded(weights[k]) * values[k * FEW_COLUMNS + c];
+            exact_sum += weights[k] * values[k * FEW_COLUMNS + c];
+            rounded_sum += round_to_f16(weights[k]) * values[k * FEW_COLUMNS + c];
         }
-        exact[c] = whole / sum;
-        plain[c] = rounded(exact[c]);
-        candidate[c] = rounded(coarse / sum);
+        exact[c] = exact_sum / sum;
+        plain[c] = round_to_f16(exact[c]);
+        candidate[c] = round_to_f16(rounded_sum / sum);
     }
 }
 
 static void compare(const double *output, const double *exact, struct comparison *comparison) {
-    double all = 0, all_off = 0;
+    double all_squares = 0, all_error_squares = 0;
     *comparison = (struct comparison){0};
     for (int r = 0; r < FEW_ROWS; r++) {
-        double row = 0, off = 0;
+        double row = 0, error_squares = 0;
         for (int c = 0; c < FEW_COLUMNS; c++) {
             double reference = exact[r * FEW_COLUMNS + c];
             double error = fabs(output[r * FEW_COLUMNS + c] - reference);
             row += reference * reference;
-            off += error * error;
+            error_squares += error * error;
             comparison->errors.max_absolute = fmax(comparison->errors.max_absolute, error);
             comparison->largest_reference = fmax(comparison->largest_reference, fabs(reference));
         }
         comparison->errors.row_relative_l2 =
-            fmax(comparison->errors.row_relative_l2, sqrt(off / row));
-        all += row;
-        all_off += off;
+            fmax(comparison->errors.row_relative_l2, sqrt(error_squares / row));
+        all_squares += row;
+        all_error_squares += error_squares;
     }
-    comparison->reference_l2 = sqrt(all);
-    comparison->errors.relative_l2 = sqrt(all_off / all);
+    comparison->reference_l2 = sqrt(all_squares);
+    comparison->errors.relative_l2 = sqrt(all_error_squares / all_squares);
 }
 
 /* One value in 256 is the dtype's largest: some rows have one large element, which the plain
    kernel may round well by luck. */
-static void luck_of_the_plain_kernel_condemns_nobody(void **state) {
+static void lucky_plain_kernel_keeps_bound_wide(void **state) {
     (void)state;
     static double values[FEW_KEYS * FEW_COLUMNS];
     static double outputs[3][FEW_ROWS * FEW_COLUMNS];
-    const struct plan plan = {.limited_range = false};
+    const struct launch_plan plan = {.limited_range = false};
     double luckiest = INFINITY;
     struct random random;
     random_seed(&random, 5, 1);
@@ -121,58 +121,58 @@ static void luck_of_the_plain_kernel_condemns_nobody(void **state) {
         struct comparison plain, candidate;
         char text[REASON_SIZE];
         for (int i = 0; i < FEW_KEYS * FEW_COLUMNS; i++)
-            values[i] = random_below(&random, 256) == 0 ? 65504 : rounded(normal(&random));
+            values[i] = random_below(&random, 256) == 0 ? 65504 : round_to_f16(normal(&random));
         for (int r = 0; r < FEW_ROWS; r++)
-            weigh(&random, values, outputs[0] + r * FEW_COLUMNS, outputs[1] + r * FEW_COLUMNS,
+            compute_row(&random, values, outputs[0] + r * FEW_COLUMNS, outputs[1] + r * FEW_COLUMNS,
                   outputs[2] + r * FEW_COLUMNS);
         compare(outputs[1], outputs[0], &plain);
         compare(outputs[2], outputs[0], &candidate);
         luckiest = fmin(luckiest, plain.errors.max_absolute / plain.largest_reference * 0x1p11);
-        const struct errors bound = bound_honest(&plain, DTYPE_F16, &plan);
-        if (bound_exceeded(&candidate.errors, &bound, text))
+        const struct errors bound = error_bound_from_plain(&plain, DTYPE_F16, &plan);
+        if (error_bound_exceeded(&candidate.errors, &bound, text))
             fail_msg("input %d: %s", n, text);
     }
     assert_true(luckiest < 0.25); /* else the test shows nothing */
 }
 
-static void says_which_is_exceeded(void **state) {
+static void message_names_the_exceeded_bound(void **state) {
     (void)state;
     char text[REASON_SIZE];
     const struct errors bound = {1e-3, 2e-3, 1};
-    assert_false(bound_exceeded(&bound, &bound, text));
-    assert_true(bound_exceeded(&(struct errors){2e-3, 1e-3, 0.5}, &bound, text));
+    assert_false(error_bound_exceeded(&bound, &bound, text));
+    assert_true(error_bound_exceeded(&(struct errors){2e-3, 1e-3, 0.5}, &bound, text));
     assert_string_equal(text, "relative L2 error 2.000e-03 exceeds the error bound 1.000e-03");
-    assert_true(bound_exceeded(&(struct errors){0, 3e-3, 0.5}, &bound, text));
+    assert_true(error_bound_exceeded(&(struct errors){0, 3e-3, 0.5}, &bound, text));
     assert_non_null(strstr(text, "worst row"));
-    assert_true(bound_exceeded(&(struct errors){0, 0, 2}, &bound, text));
+    assert_true(error_bound_exceeded(&(struct errors){0, 0, 2}, &bound, text));
     assert_non_null(strstr(text, "largest single error"));
-    assert_true(bound_exceeded(&(struct errors){NAN, 0, 0}, &bound, text));
+    assert_true(error_bound_exceeded(&(struct errors){NAN, 0, 0}, &bound, text));
 }
 
 /* ---- correct kernels ---- */
 
 /* Checks random numbers and every stress recipe that applies to the genome. */
-static void assert_honest(uint64_t seed) {
+static void assert_accepted(uint64_t seed) {
     char reason[REASON_SIZE];
     char genome[GENOME_TEXT_SIZE];
     struct error error = {0};
-    struct plan plan;
-    assert_int_equal(template_plan(judged.template, &judged.genome, 0, &plan, &error), 0);
-    for (int r = -1; r < judged.template->stress_count; r++) {
+    struct launch_plan plan;
+    assert_int_equal(template_launch_plan(verify_fixture.template, &verify_fixture.genome, 0, &plan, &error), 0);
+    for (int r = -1; r < verify_fixture.template->stress_count; r++) {
         struct verify_input input = {
-            .seed = seed, .stress = r >= 0 ? &judged.template->stresses[r] : NULL, .twice = r < 0};
-        struct judgement found;
-        if (r >= 0 && !verify_bears(&plan, judged.template, input.stress))
+            .seed = seed, .stress = r >= 0 ? &verify_fixture.template->stresses[r] : NULL, .twice = r < 0};
+        struct verify_result found;
+        if (r >= 0 && !verify_applies_to(&plan, verify_fixture.template, input.stress))
             continue;
-        enum verdict verdict = judged_try(&judged, &input, &found, reason);
-        genome_print(&judged.genome, judged.template->space, genome);
+        enum verdict verdict = verify_fixture_run(&verify_fixture, &input, &found, reason);
+        genome_print(&verify_fixture.genome, verify_fixture.template->space, genome);
         if (verdict != VERDICT_OK)
             fail_msg("%s inputs, %s: %s: %s", r >= 0 ? input.stress->name : "random", genome,
                      verdict_name(verdict), reason);
     }
 }
 
-static void honest_kernels_are_within(void **state) {
+static void correct_kernels_are_within_bounds(void **state) {
     (void)state;
     static const struct {
         const char *folder, *shape;
@@ -188,20 +188,20 @@ static void honest_kernels_are_within(void **state) {
     struct random random;
     random_seed(&random, 3, 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        judged_load(&judged, rows[i].folder, rows[i].shape);
+        verify_fixture_load(&verify_fixture, rows[i].folder, rows[i].shape);
         for (int n = 0; n < 2; n++) {
-            struct genome genome = genome_default(judged.template->space);
+            struct genome genome = genome_default(verify_fixture.template->space);
             if (n > 0)
-                assert_true(space_sample(judged.template->space, &random, &genome));
-            judged_build(&judged, &genome, NULL, NULL);
-            assert_honest(random_next(&random));
+                assert_true(space_sample(verify_fixture.template->space, &random, &genome));
+            verify_fixture_build(&verify_fixture, &genome, NULL, NULL);
+            assert_accepted(random_next(&random));
         }
     }
 }
 
 /* ---- the mutation ---- */
 
-static void a_dropped_tile_is_caught(void **state) {
+static void dropped_tile_is_caught(void **state) {
     (void)state;
     static const char *const shapes[] = {
         "{\"B\":1,\"H\":1,\"S\":128,\"D\":64}",
@@ -213,13 +213,13 @@ static void a_dropped_tile_is_caught(void **state) {
     struct random random;
     random_seed(&random, 7, 1);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        judged_load(&judged, ATTENTION, shapes[i]);
-        const struct template *template = judged.template;
+        verify_fixture_load(&verify_fixture, ATTENTION, shapes[i]);
+        const struct template *template = verify_fixture.template;
         int64_t keys = template_dimension(template, &template->cases[0], "S_KV", 0);
         bool causal = template_dimension(template, &template->cases[0], "CAUSAL", 0) != 0;
         for (int n = 0; n < 4; n++) {
             struct genome genome;
-            struct judgement found;
+            struct verify_result found;
             char reason[REASON_SIZE];
             char text[GENOME_TEXT_SIZE];
             do /* half of them with split-KV */
@@ -229,9 +229,9 @@ static void a_dropped_tile_is_caught(void **state) {
             uint64_t tiles = keys / tile > 0 ? (uint64_t)(keys / tile) : 1;
             struct dropped dropped = {.one_unit = n % 2 == 1};
             dropped.tile = causal && dropped.one_unit ? 0 : (int)random_below(&random, tiles);
-            judged_build(&judged, &genome, drop_tile, &dropped);
+            verify_fixture_build(&verify_fixture, &genome, drop_tile, &dropped);
             const struct verify_input input = {.seed = random_next(&random)};
-            enum verdict verdict = judged_try(&judged, &input, &found, reason);
+            enum verdict verdict = verify_fixture_run(&verify_fixture, &input, &found, reason);
             genome_print(&genome, template->space, text);
             if (verdict != VERDICT_WRONG)
                 fail_msg("dropped tile %d of %s is not detected (%s, error %.2e, bound "
@@ -244,12 +244,12 @@ static void a_dropped_tile_is_caught(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(twice_the_plain_error),
-        cmocka_unit_test(relaxed_stays_below_a_dropped_tile),
-        cmocka_unit_test(luck_of_the_plain_kernel_condemns_nobody),
-        cmocka_unit_test(says_which_is_exceeded),
-        cmocka_unit_test(honest_kernels_are_within),
-        cmocka_unit_test(a_dropped_tile_is_caught),
+        cmocka_unit_test(bound_is_twice_the_plain_error),
+        cmocka_unit_test(relaxed_bound_is_below_a_dropped_tile),
+        cmocka_unit_test(lucky_plain_kernel_keeps_bound_wide),
+        cmocka_unit_test(message_names_the_exceeded_bound),
+        cmocka_unit_test(correct_kernels_are_within_bounds),
+        cmocka_unit_test(dropped_tile_is_caught),
     };
-    return cmocka_run_group_tests_name("error_bound", tests, open_judged, close_judged);
+    return cmocka_run_group_tests_name("error_bound", tests, open_fixture, close_fixture);
 }

@@ -41,7 +41,7 @@ static void path_of(const struct device_info *info, char path[PATH_SIZE]) {
     assert_int_equal(calibration_path(info, path, &error), 0);
 }
 
-static void figures_come_back(void **state) {
+static void figures_are_read_back(void **state) {
     (void)state;
     char path[PATH_SIZE];
     struct error error;
@@ -55,7 +55,7 @@ static void figures_come_back(void **state) {
     assert_memory_equal(&read, &written, sizeof read);
 }
 
-static void of_another_driver_or_device_is_not_taken(void **state) {
+static void other_driver_or_device_is_rejected(void **state) {
     (void)state;
     char path[PATH_SIZE];
     struct device_info other = bare();
@@ -68,7 +68,7 @@ static void of_another_driver_or_device_is_not_taken(void **state) {
     assert_true(other.dram_gb_per_s == 0);
 }
 
-static void damaged_is_not_taken(void **state) {
+static void damaged_file_is_rejected(void **state) {
     (void)state;
     char path[PATH_SIZE];
     struct error error;
@@ -91,7 +91,7 @@ static void damaged_is_not_taken(void **state) {
     free(text);
 }
 
-static void the_floor_is_below_every_honest_figure(void **state) {
+static void floor_is_below_measured_figures(void **state) {
     (void)state;
     struct device_info info = h200();
     /* Attention at (2,8,512,64), as measured on this H200: 9.2 us warm, 13.0 us cold. */
@@ -107,7 +107,7 @@ static void the_floor_is_below_every_honest_figure(void **state) {
     assert_true(share > 0.15 && share < 0.25);
 }
 
-static void bytes_bound_too(void **state) {
+static void bytes_limit_the_floor(void **state) {
     (void)state;
     struct device_info info = h200();
     const struct work work = {.operations = 1000, .bytes = 84 << 20, .output_bytes = 20 << 20};
@@ -117,7 +117,7 @@ static void bytes_bound_too(void **state) {
                 1e-9);
 }
 
-static void without_ceilings_there_is_no_floor(void **state) {
+static void no_floor_without_ceilings(void **state) {
     (void)state;
     struct device_info info = bare();
     const struct work work = {1000000, 1000000, 0};
@@ -126,12 +126,12 @@ static void without_ceilings_there_is_no_floor(void **state) {
     assert_true(roofline_share(&info, &work, 4, 5.0) == 0);
 }
 
-static int make(void **state) {
+static int make_folder(void **state) {
     (void)state;
     return mkdtemp(folder) != NULL ? 0 : -1;
 }
 
-static int drop(void **state) {
+static int remove_folder(void **state) {
     struct error error;
     (void)state;
     return path_remove_tree(folder, &error);
@@ -139,12 +139,12 @@ static int drop(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures_come_back),
-        cmocka_unit_test(of_another_driver_or_device_is_not_taken),
-        cmocka_unit_test(damaged_is_not_taken),
-        cmocka_unit_test(the_floor_is_below_every_honest_figure),
-        cmocka_unit_test(bytes_bound_too),
-        cmocka_unit_test(without_ceilings_there_is_no_floor),
+        cmocka_unit_test(figures_are_read_back),
+        cmocka_unit_test(other_driver_or_device_is_rejected),
+        cmocka_unit_test(damaged_file_is_rejected),
+        cmocka_unit_test(floor_is_below_measured_figures),
+        cmocka_unit_test(bytes_limit_the_floor),
+        cmocka_unit_test(no_floor_without_ceilings),
     };
-    return cmocka_run_group_tests(tests, make, drop);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

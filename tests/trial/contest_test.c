@@ -8,30 +8,30 @@ enum { CHAMPION = 1, CHALLENGER = 2 }; /* warps per block */
 
 #define CHAMPION_US 10.0
 
-static const struct gate *gate_of(const struct trial_result *result, const char *name) {
+static const struct trial_gate *find_gate(const struct trial_result *result, const char *name) {
     for (int i = 0; i < result->gate_count; i++)
         if (strcmp(result->gates[i].name, name) == 0)
             return &result->gates[i];
     return NULL;
 }
 
-static struct trial_request challenge(struct scripted *it) {
+static struct trial_request make_challenge(struct scripted *it) {
     struct trial_request request = scripted_request(it, "THREADS=64");
     request.champion_us = CHAMPION_US;
-    request.rival = (struct trial_rival){
+    request.opponent = (struct trial_opponent){
         .present = true, .trial = 7, .genome = scripted_genome(it, "THREADS=32")};
     return request;
 }
 
 /* Runs a challenger of `us` against the champion; the caller releases the result. */
 static void challenge_at(struct scripted *it, double us, struct trial_result *result) {
-    struct trial_request request = challenge(it);
+    struct trial_request request = make_challenge(it);
     it->warm_us[CHAMPION] = CHAMPION_US;
     it->warm_us[CHALLENGER] = us;
-    scripted_try(it, &request, result);
+    scripted_run_trial(it, &request, result);
 }
 
-static void the_race_drops_who_is_far_behind(void **state) {
+static void race_drops_slow_candidate(void **state) {
     struct scripted *it = *state;
     struct trial_result result;
     int samples = it->warm_samples;
@@ -44,10 +44,10 @@ static void the_race_drops_who_is_far_behind(void **state) {
     assert_int_equal(result.outcome.cases[0].warm.sample_count, 5);
     assert_int_equal(result.outcome.cases[0].cold.sample_count, 0);
     assert_true(fabs(result.outcome.score_us - 13) < 0.01);
-    assert_null(gate_of(&result, "timing"));
-    assert_null(gate_of(&result, "duel"));
-    assert_null(gate_of(&result, "flush memory"));
-    assert_int_equal(result.rival, -1);
+    assert_null(find_gate(&result, "timing"));
+    assert_null(find_gate(&result, "duel"));
+    assert_null(find_gate(&result, "flush memory"));
+    assert_int_equal(result.opponent, -1);
     assert_int_equal(it->cold_samples, cold);
     assert_in_range(it->warm_samples - samples, 5, 100); /* warm-up, and at most five samples */
     /* The cost of a loser if the kernels themselves take no time; 111 and 40 when this was
@@ -57,93 +57,93 @@ static void the_race_drops_who_is_far_behind(void **state) {
     trial_result_release(&result);
 }
 
-static void who_is_behind_is_timed_and_fights_no_duel(void **state) {
+static void slower_candidate_is_timed_without_duel(void **state) {
     struct scripted *it = *state;
     struct trial_result result;
     challenge_at(it, 1.1 * CHAMPION_US, &result);
     assert_int_equal(result.outcome.verdict, VERDICT_OK);
     assert_false(result.outcome.raced);
-    assert_non_null(gate_of(&result, "timing"));
+    assert_non_null(find_gate(&result, "timing"));
     assert_int_equal(result.outcome.cases[0].warm.sample_count, 50);
     assert_true(result.outcome.cases[0].cold.sample_count > 0);
     assert_true(fabs(result.outcome.score_us - 11) < 0.01);
     assert_int_equal(result.outcome.duel.result, DUEL_NONE);
-    assert_null(gate_of(&result, "flush memory"));
+    assert_null(find_gate(&result, "flush memory"));
     trial_result_release(&result);
 }
 
 /* The challengers use no shared memory, the champion is assumed to. */
-static void within_the_common_limit_the_race_is_another(void **state) {
+static void default_smem_candidates_race_their_own_best(void **state) {
     struct scripted *it = *state;
-    struct trial_request request = challenge(it);
+    struct trial_request request = make_challenge(it);
     struct trial_result result;
     it->warm_us[CHAMPION] = CHAMPION_US;
     it->warm_us[CHALLENGER] = 1.3 * CHAMPION_US;
-    request.unraised_us = 1.2 * CHAMPION_US;
-    scripted_try(it, &request, &result);
+    request.within_default_smem_us = 1.2 * CHAMPION_US;
+    scripted_run_trial(it, &request, &result);
     assert_int_equal(result.outcome.verdict, VERDICT_OK);
     assert_false(result.outcome.raced);
     assert_true(fabs(result.outcome.score_us - 13) < 0.01);
     trial_result_release(&result);
     it->warm_us[CHALLENGER] = 1.6 * CHAMPION_US;
-    scripted_try(it, &request, &result);
+    scripted_run_trial(it, &request, &result);
     assert_true(result.outcome.raced);
     trial_result_release(&result);
 }
 
-static void without_a_champion_there_is_no_race(void **state) {
+static void no_race_without_champion(void **state) {
     struct scripted *it = *state;
     struct trial_request request = scripted_request(it, "THREADS=64");
     struct trial_result result;
     it->warm_us[CHALLENGER] = 500;
-    scripted_try(it, &request, &result);
+    scripted_run_trial(it, &request, &result);
     assert_int_equal(result.outcome.verdict, VERDICT_OK);
-    assert_null(gate_of(&result, "race"));
+    assert_null(find_gate(&result, "race"));
     assert_int_equal(result.outcome.cases[0].warm.sample_count, 50);
     assert_int_equal(result.outcome.cases[0].cold.sample_count, 50);
-    assert_non_null(gate_of(&result, "flush memory")); /* it becomes champion */
+    assert_non_null(find_gate(&result, "flush memory")); /* it becomes champion */
     trial_result_release(&result);
 }
 
-static void a_duel_is_won(void **state) {
+static void duel_is_won(void **state) {
     struct scripted *it = *state;
     struct trial_result result;
     challenge_at(it, 0.95 * CHAMPION_US, &result);
     assert_int_equal(result.outcome.verdict, VERDICT_OK);
     assert_int_equal(result.outcome.duel.result, DUEL_WON);
     assert_true(result.outcome.duel.high < 0.995);
-    assert_int_equal(result.rival, 7);
+    assert_int_equal(result.opponent, 7);
     assert_true(fabs(result.outcome.score_us - 9.5) < 0.01);
-    assert_non_null(gate_of(&result, "held out"));
-    assert_non_null(gate_of(&result, "flush memory"));
+    assert_non_null(find_gate(&result, "held out"));
+    assert_non_null(find_gate(&result, "flush memory"));
     assert_int_equal(result.outcome.cases[0].cold.sample_count, 50);
     trial_result_release(&result);
 }
 
 /* Faster in its own timing, but 2 % slower than the champion in the duel. */
-static void a_duel_is_lost(void **state) {
+static void duel_is_lost(void **state) {
     struct scripted *it = *state;
-    struct trial_request request = challenge(it);
+    struct trial_request request = make_challenge(it);
     struct trial_result result;
     it->warm_us[CHALLENGER] = 9.9;
     it->warm_us[CHAMPION] = 9.7;
-    scripted_try(it, &request, &result);
+    scripted_run_trial(it, &request, &result);
     assert_int_equal(result.outcome.verdict, VERDICT_OK);
     assert_int_equal(result.outcome.duel.result, DUEL_LOST);
     assert_true(result.outcome.score_us > CHAMPION_US); /* ranks behind the champion for any
                                                            timing */
-    assert_null(gate_of(&result, "flush memory"));
+    assert_null(find_gate(&result, "flush memory"));
     trial_result_release(&result);
 }
 
-static void a_duel_is_undecided(void **state) {
+static void duel_is_undecided(void **state) {
     struct scripted *it = *state;
     struct trial_result result;
     challenge_at(it, 0.998 * CHAMPION_US, &result);
     assert_int_equal(result.outcome.duel.result, DUEL_UNDECIDED);
     assert_int_equal(result.outcome.duel.blocks, 10);
     assert_true(result.outcome.score_us > CHAMPION_US);
-    assert_null(gate_of(&result, "flush memory"));
+    assert_null(find_gate(&result, "flush memory"));
     trial_result_release(&result);
     it->scatter = 0.2;
     challenge_at(it, 0.998 * CHAMPION_US, &result);
@@ -154,7 +154,7 @@ static void a_duel_is_undecided(void **state) {
     trial_result_release(&result);
 }
 
-static void what_is_impossible_is_refused(void **state) {
+static void impossible_figure_is_rejected(void **state) {
     struct scripted *it = *state;
     struct trial_result result;
     challenge_at(it, 1e-5, &result);
@@ -171,7 +171,7 @@ static void what_is_impossible_is_refused(void **state) {
 }
 
 /* The candidate's source with a fault in one shape. */
-static char *source_that_fails_at(struct scripted *it, const struct genome *genome, int rows,
+static char *source_failing_at(struct scripted *it, const struct genome *genome, int rows,
                                   char path[PATH_SIZE]) {
     struct error error = {0};
     static const char from[] = "const int count = ROWS * COLS;";
@@ -190,40 +190,40 @@ static char *source_that_fails_at(struct scripted *it, const struct genome *geno
     return strdup(path);
 }
 
-static void a_champion_must_pass_what_is_held_out(void **state) {
+static void champion_must_pass_held_out_cases(void **state) {
     struct scripted *it = *state;
     char path[PATH_SIZE];
-    struct trial_request request = challenge(it);
+    struct trial_request request = make_challenge(it);
     struct trial_result result;
-    request.sources[0] = source_that_fails_at(it, &request.genome, 9, path);
+    request.sources[0] = source_failing_at(it, &request.genome, 9, path);
     it->warm_us[CHAMPION] = CHAMPION_US;
     it->warm_us[CHALLENGER] = 0.9 * CHAMPION_US;
-    scripted_try(it, &request, &result);
+    scripted_run_trial(it, &request, &result);
     assert_int_equal(result.outcome.duel.result, DUEL_WON);
     assert_int_equal(result.outcome.verdict, VERDICT_WRONG);
     assert_non_null(strstr(result.outcome.reason, "ROWS=9"));
     assert_true(result.outcome.score_us == 0); /* it does not become champion */
-    assert_false(gate_of(&result, "held out")->passed);
+    assert_false(find_gate(&result, "held out")->passed);
     trial_result_release(&result);
 
     it->warm_us[CHALLENGER] = 1.1 * CHAMPION_US; /* held-out cases are for champions only */
-    scripted_try(it, &request, &result);
+    scripted_run_trial(it, &request, &result);
     assert_int_equal(result.outcome.verdict, VERDICT_OK);
-    assert_null(gate_of(&result, "held out"));
+    assert_null(find_gate(&result, "held out"));
     trial_result_release(&result);
     unlink(path);
     trial_request_release(&request);
 }
 
-static void a_duel_that_is_asked_for_is_fought_however_slow(void **state) {
+static void requested_duel_runs_for_slow_candidate(void **state) {
     struct scripted *it = *state;
-    struct trial_request request = challenge(it);
+    struct trial_request request = make_challenge(it);
     struct trial_result result;
     request.full = true;
     request.duel_blocks = 12;
     it->warm_us[CHAMPION] = CHAMPION_US;
     it->warm_us[CHALLENGER] = 3 * CHAMPION_US;
-    scripted_try(it, &request, &result);
+    scripted_run_trial(it, &request, &result);
     assert_int_equal(result.outcome.duel.result, DUEL_LOST);
     assert_int_equal(result.outcome.duel.blocks, 12);
     assert_true(fabs(result.outcome.duel.ratio - 3) < 0.01);
@@ -232,7 +232,7 @@ static void a_duel_that_is_asked_for_is_fought_however_slow(void **state) {
 }
 
 /* A replay, a try and a champion are timed with samples from several placements. */
-static void samples_come_from_several_placements(void **state) {
+static void requested_timing_uses_several_placements(void **state) {
     struct scripted *it = *state;
     struct trial_request request = scripted_request(it, "THREADS=64");
     struct trial_result result;
@@ -241,7 +241,7 @@ static void samples_come_from_several_placements(void **state) {
     request.full = true;
     it->warm_us[CHALLENGER] = CHAMPION_US;
     it->spread = 0.03;
-    scripted_try(it, &request, &result);
+    scripted_run_trial(it, &request, &result);
     const struct latency *warm = &result.outcome.cases[0].warm;
     assert_int_equal(result.outcome.verdict, VERDICT_OK);
     assert_int_equal(it->graphs - graphs, 5);
@@ -256,27 +256,27 @@ static void samples_come_from_several_placements(void **state) {
 
 /* The search compares by one placement and continues with the race's measurement; a new champion
    is timed again. */
-static void a_champion_is_timed_in_several_placements(void **state) {
+static void champion_is_timed_in_several_placements(void **state) {
     struct scripted *it = *state;
     struct trial_result result;
     int modules = it->modules;
     challenge_at(it, 0.9 * CHAMPION_US, &result);
     assert_int_equal(result.outcome.duel.result, DUEL_WON);
-    assert_non_null(gate_of(&result, "final timing"));
+    assert_non_null(find_gate(&result, "final timing"));
     assert_int_equal(it->modules - modules, 1 + 1 + 4); /* its own, the champion's, four
                                                            placements */
     trial_result_release(&result);
     modules = it->modules;
     int graphs = it->graphs;
     challenge_at(it, 1.1 * CHAMPION_US, &result);
-    assert_null(gate_of(&result, "final timing"));
+    assert_null(find_gate(&result, "final timing"));
     assert_int_equal(it->modules - modules, 1);
     assert_int_equal(it->graphs - graphs, 1);
     assert_int_equal(result.outcome.cases[0].cold.sample_count, 10);
     trial_result_release(&result);
 }
 
-static void a_rival_is_compiled_once(void **state) {
+static void opponent_is_compiled_once(void **state) {
     struct scripted *it = *state;
     struct trial_result result;
     challenge_at(it, 0.998 * CHAMPION_US, &result);
@@ -289,39 +289,39 @@ static void a_rival_is_compiled_once(void **state) {
 }
 
 /* The verdict came from damaged kernels, so it is replaced. */
-static void a_bench_that_was_written_into_says_so(void **state) {
+static void damaged_evaluator_is_reported(void **state) {
     struct scripted *it = *state;
-    static const char *const ours[] = {"scaled_add_reference", "scaled_add_plain"};
+    static const char *const own_kernels[] = {"scaled_add_reference", "scaled_add_plain"};
     struct trial_request request = scripted_request(it, "THREADS=64");
     struct trial_result result;
     for (int i = 0; i < 2; i++) {
-        it->damaged = ours[i];
-        scripted_try(it, &request, &result);
-        it->damaged = NULL;
+        it->damaged_kernel = own_kernels[i];
+        scripted_run_trial(it, &request, &result);
+        it->damaged_kernel = NULL;
         assert_int_equal(result.outcome.verdict, VERDICT_CRASHED);
         assert_non_null(strstr(result.outcome.reason, "own kernels"));
         assert_true(result.outcome.score_us == 0);
         trial_result_release(&result);
     }
-    scripted_try(it, &request, &result);
+    scripted_run_trial(it, &request, &result);
     assert_int_equal(result.outcome.verdict, VERDICT_OK);
     trial_result_release(&result);
 }
 
-static void what_strays_into_freed_memory_is_seen_at_the_end(void **state) {
+static void write_to_freed_memory_is_found(void **state) {
     struct scripted *it = *state;
     struct trial_request request = scripted_request(it, "THREADS=64");
     struct trial_result result;
-    it->strays = true;
-    scripted_try(it, &request, &result);
-    it->strays = false;
+    it->writes_to_freed_memory = true;
+    scripted_run_trial(it, &request, &result);
+    it->writes_to_freed_memory = false;
     assert_int_equal(result.outcome.verdict, VERDICT_WROTE_OUTSIDE);
     assert_non_null(strstr(result.outcome.reason, "freed"));
     assert_true(result.outcome.score_us == 0);
     trial_result_release(&result);
 }
 
-static void a_damaged_cache_costs_a_compilation(void **state) {
+static void damaged_cache_costs_one_compilation(void **state) {
     struct scripted *it = *state;
     struct trial_request other = scripted_request(it, "THREADS=128");
     struct trial_request request = scripted_request(it, "THREADS=64");
@@ -332,45 +332,45 @@ static void a_damaged_cache_costs_a_compilation(void **state) {
     trial_result_release(&result);
     int compilations = it->compilations;
     it->warm_us[CHALLENGER] = CHAMPION_US;
-    it->stale = &images[0];
-    scripted_try(it, &request, &result);
-    it->stale = NULL;
+    it->stale_image = &images[0];
+    scripted_run_trial(it, &request, &result);
+    it->stale_image = NULL;
     assert_int_equal(result.outcome.verdict, VERDICT_OK);
     assert_int_equal(it->compilations, compilations + 1);
     trial_result_release(&result);
     nvrtc_image_release(&images[0]);
 }
 
-static int open_it(void **state) {
+static int open_scripted(void **state) {
     static struct scripted it;
     scripted_open(&it, SCRIPTED_CONFIG ", \"held_out\": [{\"ROWS\": 9, \"COLS\": 7}]}");
     *state = &it;
     return 0;
 }
 
-static int close_it(void **state) {
+static int close_scripted(void **state) {
     scripted_close(*state);
     return 0;
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_race_drops_who_is_far_behind),
-        cmocka_unit_test(who_is_behind_is_timed_and_fights_no_duel),
-        cmocka_unit_test(within_the_common_limit_the_race_is_another),
-        cmocka_unit_test(without_a_champion_there_is_no_race),
-        cmocka_unit_test(a_duel_is_won),
-        cmocka_unit_test(a_duel_is_lost),
-        cmocka_unit_test(a_duel_is_undecided),
-        cmocka_unit_test(what_is_impossible_is_refused),
-        cmocka_unit_test(a_champion_must_pass_what_is_held_out),
-        cmocka_unit_test(a_duel_that_is_asked_for_is_fought_however_slow),
-        cmocka_unit_test(samples_come_from_several_placements),
-        cmocka_unit_test(a_champion_is_timed_in_several_placements),
-        cmocka_unit_test(a_rival_is_compiled_once),
-        cmocka_unit_test(a_bench_that_was_written_into_says_so),
-        cmocka_unit_test(what_strays_into_freed_memory_is_seen_at_the_end),
-        cmocka_unit_test(a_damaged_cache_costs_a_compilation),
+        cmocka_unit_test(race_drops_slow_candidate),
+        cmocka_unit_test(slower_candidate_is_timed_without_duel),
+        cmocka_unit_test(default_smem_candidates_race_their_own_best),
+        cmocka_unit_test(no_race_without_champion),
+        cmocka_unit_test(duel_is_won),
+        cmocka_unit_test(duel_is_lost),
+        cmocka_unit_test(duel_is_undecided),
+        cmocka_unit_test(impossible_figure_is_rejected),
+        cmocka_unit_test(champion_must_pass_held_out_cases),
+        cmocka_unit_test(requested_duel_runs_for_slow_candidate),
+        cmocka_unit_test(requested_timing_uses_several_placements),
+        cmocka_unit_test(champion_is_timed_in_several_placements),
+        cmocka_unit_test(opponent_is_compiled_once),
+        cmocka_unit_test(damaged_evaluator_is_reported),
+        cmocka_unit_test(write_to_freed_memory_is_found),
+        cmocka_unit_test(damaged_cache_costs_one_compilation),
     };
-    return cmocka_run_group_tests(tests, open_it, close_it);
+    return cmocka_run_group_tests(tests, open_scripted, close_scripted);
 }

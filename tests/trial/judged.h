@@ -9,8 +9,8 @@
  *     verify_fixture_build(&fixture, &genome, NULL, NULL);
  *     verdict = verify_fixture_run(&fixture, &input, &found, reason);
  */
-#ifndef EVOTILE_TESTS_TRIAL_JUDGED_H
-#define EVOTILE_TESTS_TRIAL_JUDGED_H
+#ifndef EVOTILE_TESTS_TRIAL_VERIFY_FIXTURE_H
+#define EVOTILE_TESTS_TRIAL_VERIFY_FIXTURE_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,11 +34,11 @@ const char *__asan_default_options(void) {
     return "detect_leaks=0";
 }
 
-struct judged {
+struct verify_fixture {
     struct device *device;
     struct cache *cache; /* reuses the template's reference between shapes */
     struct nvrtc *nvrtc;
-    struct judge *judge;
+    struct comparator *comparator;
     struct template *template;
     struct device_module *reference, *plain, *candidate;
     struct genome genome;
@@ -49,28 +49,28 @@ static inline void must(int status, const struct error *error) {
         fail_msg("%s", error->text);
 }
 
-static inline void judged_open(struct judged *judged, const char *spec) {
+static inline void verify_fixture_open(struct verify_fixture *verify_fixture, const char *spec) {
     struct error error = {0};
     setenv("EVOTILE_DEVICES", "configs/devices", 0);
-    *judged = (struct judged){.device = device_open(spec, &error)};
-    must(judged->device != NULL ? 0 : -1, &error);
-    judged->nvrtc = nvrtc_open(&error);
-    must(judged->nvrtc != NULL ? 0 : -1, &error);
-    judged->cache = cache_new(NULL, 0);
-    const struct image_cache images = images_cached(judged->cache);
-    nvrtc_use_cache(judged->nvrtc, &images);
-    judged->judge = judge_new(judged->device, judged->nvrtc, &error);
-    must(judged->judge != NULL ? 0 : -1, &error);
+    *verify_fixture = (struct verify_fixture){.device = device_open(spec, &error)};
+    must(verify_fixture->device != NULL ? 0 : -1, &error);
+    verify_fixture->nvrtc = nvrtc_open(&error);
+    must(verify_fixture->nvrtc != NULL ? 0 : -1, &error);
+    verify_fixture->cache = cache_new(NULL, 0);
+    const struct image_cache images = image_cache_on_disk(verify_fixture->cache);
+    nvrtc_use_cache(verify_fixture->nvrtc, &images);
+    verify_fixture->comparator = comparator_new(verify_fixture->device, verify_fixture->nvrtc, &error);
+    must(verify_fixture->comparator != NULL ? 0 : -1, &error);
 }
 
-static inline void judged_drop(struct judged *judged, struct device_module **module) {
+static inline void verify_fixture_unload(struct verify_fixture *verify_fixture, struct device_module **module) {
     if (*module != NULL)
-        judged->device->backend->module_unload(judged->device, *module);
+        verify_fixture->device->backend->module_unload(verify_fixture->device, *module);
     *module = NULL;
 }
 
 /* Compiles and loads a module; takes ownership of `source`. */
-static inline void judged_compile(struct judged *judged, char *source,
+static inline void verify_fixture_compile(struct verify_fixture *verify_fixture, char *source,
                                   const struct compile_options *options,
                                   struct device_module **module) {
     struct error error = {0};
@@ -79,22 +79,22 @@ static inline void judged_compile(struct judged *judged, char *source,
     struct device_image image;
     const char *plain[] = {architecture, "--std=c++17", "--ptxas-options=-v"};
     snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
-             judged->device->info.compute_capability);
+             verify_fixture->device->info.compute_capability);
     assert_non_null(source);
     int status =
-        nvrtc_compile(judged->nvrtc, "test.cu", source, options != NULL ? options->items : plain,
+        nvrtc_compile(verify_fixture->nvrtc, "test.cu", source, options != NULL ? options->items : plain,
                       options != NULL ? options->count : 3, &image, reason, &error);
     free(source);
     if (status == 1)
         fail_msg("%s", reason);
     must(status, &error);
-    judged_drop(judged, module);
-    must(judged->device->backend->module_load(judged->device, &image, module, &error), &error);
+    verify_fixture_unload(verify_fixture, module);
+    must(verify_fixture->device->backend->module_load(verify_fixture->device, &image, module, &error), &error);
     nvrtc_image_release(&image);
 }
 
 /* The template for one case, and its reference and plain kernels. */
-static inline void judged_load(struct judged *judged, const char *folder, const char *shape_text) {
+static inline void verify_fixture_load(struct verify_fixture *verify_fixture, const char *folder, const char *shape_text) {
     struct error error = {0};
     struct json_document document;
     struct shape shape;
@@ -106,57 +106,57 @@ static inline void judged_load(struct judged *judged, const char *folder, const 
     json_release(&document);
     template_free(bare);
     const struct template_setting setting = {
-        .device = &judged->device->info, .smem_limit = 48 << 10, .cases = &shape, .case_count = 1};
-    template_free(judged->template);
-    judged->template = template_load(folder, &setting, &error);
-    must(judged->template != NULL ? 0 : -1, &error);
-    judged_compile(judged, template_reference_source(judged->template, &error), NULL,
-                   &judged->reference);
-    judged_compile(judged, template_plain_source(judged->template, &error), NULL, &judged->plain);
+        .device = &verify_fixture->device->info, .smem_limit = 48 << 10, .cases = &shape, .case_count = 1};
+    template_free(verify_fixture->template);
+    verify_fixture->template = template_load(folder, &setting, &error);
+    must(verify_fixture->template != NULL ? 0 : -1, &error);
+    verify_fixture_compile(verify_fixture, template_reference_source(verify_fixture->template, &error), NULL,
+                   &verify_fixture->reference);
+    verify_fixture_compile(verify_fixture, template_plain_source(verify_fixture->template, &error), NULL, &verify_fixture->plain);
 }
 
 /* Builds a genome. `mutate`, unless NULL, frees the source and returns a changed one. */
-static inline void judged_build(struct judged *judged, const struct genome *genome,
+static inline void verify_fixture_build(struct verify_fixture *verify_fixture, const struct genome *genome,
                                 char *(*mutate)(char *source, void *context), void *context) {
     struct error error = {0};
     struct compile_options options;
-    judged->genome = *genome;
-    char *source = template_source(judged->template, genome, 0, &error);
+    verify_fixture->genome = *genome;
+    char *source = template_source(verify_fixture->template, genome, 0, &error);
     must(source != NULL ? 0 : -1, &error);
     if (mutate != NULL)
         source = mutate(source, context);
     must(
-        template_options(judged->template, genome, judged->device->info.predicts, &options, &error),
+        template_options(verify_fixture->template, genome, verify_fixture->device->info.predicts, &options, &error),
         &error);
-    judged_compile(judged, source, &options, &judged->candidate);
+    verify_fixture_compile(verify_fixture, source, &options, &verify_fixture->candidate);
 }
 
-static inline enum verdict judged_try(struct judged *judged, const struct verify_input *input,
-                                      struct judgement *found, char reason[REASON_SIZE]) {
+static inline enum verdict verify_fixture_run(struct verify_fixture *verify_fixture, const struct verify_input *input,
+                                      struct verify_result *found, char reason[REASON_SIZE]) {
     struct error error = {0};
     enum verdict verdict;
-    const struct verify_case one = {.device = judged->device,
-                                    .judge = judged->judge,
-                                    .reference = judged->reference,
-                                    .plain = judged->plain,
-                                    .template = judged->template,
-                                    .genome = &judged->genome,
-                                    .module = judged->candidate,
+    const struct verify_case one = {.device = verify_fixture->device,
+                                    .comparator = verify_fixture->comparator,
+                                    .reference = verify_fixture->reference,
+                                    .plain = verify_fixture->plain,
+                                    .template = verify_fixture->template,
+                                    .genome = &verify_fixture->genome,
+                                    .module = verify_fixture->candidate,
                                     .deadline_s = 60};
     reason[0] = '\0';
     must(verify_input(&one, input, &verdict, found, reason, &error), &error);
     return verdict;
 }
 
-static inline void judged_close(struct judged *judged) {
-    judged_drop(judged, &judged->candidate);
-    judged_drop(judged, &judged->plain);
-    judged_drop(judged, &judged->reference);
-    template_free(judged->template);
-    judge_free(judged->judge);
-    nvrtc_close(judged->nvrtc);
-    cache_free(judged->cache);
-    device_close(judged->device);
+static inline void verify_fixture_close(struct verify_fixture *verify_fixture) {
+    verify_fixture_unload(verify_fixture, &verify_fixture->candidate);
+    verify_fixture_unload(verify_fixture, &verify_fixture->plain);
+    verify_fixture_unload(verify_fixture, &verify_fixture->reference);
+    template_free(verify_fixture->template);
+    comparator_free(verify_fixture->comparator);
+    nvrtc_close(verify_fixture->nvrtc);
+    cache_free(verify_fixture->cache);
+    device_close(verify_fixture->device);
 }
 
 /* ---- the mutation ---- */

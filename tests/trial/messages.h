@@ -69,11 +69,11 @@ static inline void example_result(struct random *random, int case_count,
     for (int c = 0; c < case_count; c++)
         example_case(random, &outcome->cases[c]);
     for (int g = 0; g < GATES_MAX; g++)
-        trial_gate(result, "gate", g % 2 == 0, awkward_double(random), "text \"%d\"", g);
+        trial_add_gate(result, "gate", g % 2 == 0, awkward_double(random), "text \"%d\"", g);
     snprintf(result->baseline, sizeof result->baseline, "a \"baseline\" 1.0");
-    result->bout_count = case_count;
+    result->case_result_count = case_count;
     for (int c = 0; c < case_count; c++)
-        result->bouts[c] = (struct bout){"fused",
+        result->case_results[c] = (struct case_result){"fused",
                                          awkward_double(random),
                                          awkward_double(random),
                                          awkward_double(random),
@@ -110,10 +110,10 @@ static inline struct device_info example_device_info(struct random *random) {
                                 .launch_us = awkward_double(random)};
 }
 
-static inline void release_message(struct wire_message *message) {
-    if (message->kind == WIRE_REQUEST)
+static inline void release_message(struct protocol_message *message) {
+    if (message->kind == PROTOCOL_REQUEST)
         trial_request_release(&message->request);
-    if (message->kind == WIRE_RESULT)
+    if (message->kind == PROTOCOL_RESULT)
         trial_result_release(&message->result);
 }
 

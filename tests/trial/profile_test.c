@@ -16,19 +16,19 @@
 
 static struct profile *profile;
 
-static int begin(void **state) {
+static int open_profile(void **state) {
     (void)state;
     profile = profile_new();
     return 0;
 }
 
-static int end(void **state) {
+static int close_profile(void **state) {
     (void)state;
     profile_free(profile);
     return 0;
 }
 
-static char *recorded(const char *name) {
+static char *read_recorded_report(const char *name) {
     struct error error = {0};
     char path[PATH_SIZE];
     assert_int_equal(path_join(path, "tests/trial/ncu", name, &error), 0);
@@ -38,9 +38,9 @@ static char *recorded(const char *name) {
     return text;
 }
 
-static void reads_each_kernel_in_turn(void **state) {
+static void kernels_are_read_in_order(void **state) {
     (void)state;
-    char *text = recorded("in_its_form.csv");
+    char *text = read_recorded_report("in_its_form.csv");
     profile_read(text, profile);
     free(text);
     assert_string_equal(profile->problem, "");
@@ -64,9 +64,9 @@ static void reads_each_kernel_in_turn(void **state) {
 }
 
 /* ncu's report on an H200 (CUDA 13.0) of an attention champion at (2,16,2048,64). */
-static void reads_what_ncu_wrote(void **state) {
+static void real_report_is_read(void **state) {
     (void)state;
-    char *text = recorded("h200.csv");
+    char *text = read_recorded_report("h200.csv");
     profile_read(text, profile);
     free(text);
     assert_string_equal(profile->problem, "");
@@ -90,15 +90,15 @@ static int64_t measured(const struct measures *measures, enum measure measure) {
 
 /* Counts are summed over both kernels, percentages weighted by their durations; a metric that
    one of them lacks is unknown. */
-static void rules_read_all_kernels_together(void **state) {
+static void metrics_combine_all_kernels(void **state) {
     (void)state;
     struct measures measures = {0};
-    char *text = recorded("in_its_form.csv");
+    char *text = read_recorded_report("in_its_form.csv");
     profile_read(text, profile);
     free(text);
-    profile_measure(profile->kernels, 0, &measures);
+    profile_set_measures(profile->kernels, 0, &measures);
     assert_int_equal(measures.known, 0);
-    profile_measure(profile->kernels, 2, &measures);
+    profile_set_measures(profile->kernels, 2, &measures);
     /* 35 % for 6048 ns and 5.5 % for 2016 */
     assert_int_equal(measured(&measures, MEASURE_SM), 28);
     assert_int_equal(measured(&measures, MEASURE_DRAM_BYTES), 1052672 + 4096);
@@ -106,7 +106,7 @@ static void rules_read_all_kernels_together(void **state) {
     profile->kernels[1] = profile->kernels[0];
     profile->kernels[1].values[PROFILE_DURATION] *= 3;
     profile->kernels[1].values[PROFILE_WARPS] = 23.9;
-    profile_measure(profile->kernels, 2, &measures);
+    profile_set_measures(profile->kernels, 2, &measures);
     for (int m = MEASURE_PROFILED; m < MEASURE_COUNT; m++)
         assert_true(measures.known >> m & 1);
     assert_int_equal(measured(&measures, MEASURE_SM), 35);
@@ -119,14 +119,14 @@ static void rules_read_all_kernels_together(void **state) {
     measures = (struct measures){0};
     profile->kernels[0].values[PROFILE_DURATION] = NAN;
     profile->kernels[0].values[PROFILE_L2_SECTORS] = 1e16;
-    profile_measure(profile->kernels, 2, &measures);
+    profile_set_measures(profile->kernels, 2, &measures);
     assert_int_equal(measures.known, 1u << MEASURE_DRAM_BYTES | 1u << MEASURE_BANK_CONFLICTS |
                                          1u << MEASURE_WAVEFRONTS);
 }
 
-static void says_why_nothing_was_counted(void **state) {
+static void problem_is_reported(void **state) {
     (void)state;
-    char *text = recorded("refused.csv");
+    char *text = read_recorded_report("refused.csv");
     profile_read(text, profile);
     free(text);
     assert_int_equal(profile->count, 0);
@@ -140,7 +140,7 @@ static void says_why_nothing_was_counted(void **state) {
     "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Metric Name\",\"Metric Unit\","         \
     "\"Metric Value\"\n"
 
-static void numbers_come_in_any_dress(void **state) {
+static void number_formats_are_read(void **state) {
     (void)state;
     static const struct {
         const char *unit, *value;
@@ -174,9 +174,9 @@ static void numbers_come_in_any_dress(void **state) {
     }
 }
 
-static void a_report_that_ends_early_is_read_as_far(void **state) {
+static void truncated_report_is_read_to_its_end(void **state) {
     (void)state;
-    char *text = recorded("in_its_form.csv");
+    char *text = read_recorded_report("in_its_form.csv");
     int before = 0;
     for (size_t length = 0; length <= strlen(text); length += 7) {
         char *part = strndup(text, length);
@@ -191,7 +191,7 @@ static void a_report_that_ends_early_is_read_as_far(void **state) {
     free(text);
 }
 
-static void more_kernels_than_there_is_room_for(void **state) {
+static void excess_kernels_are_ignored(void **state) {
     (void)state;
     char *report = calloc(1, 300 * 128);
     strcpy(report, HEAD);
@@ -218,7 +218,7 @@ static char *run_under(const char *script) {
     assert_int_equal(path_write_file(tool, script, strlen(script), &error), 0);
     assert_int_equal(chmod(tool, 0755), 0);
     const char *const kernels[] = {"rows_main", "rows_finish"};
-    const struct profiling how = {.tool = tool,
+    const struct profile_settings how = {.tool = tool,
                                   .program = "evotile",
                                   .config_path = "config.json",
                                   .template_folder = "template",
@@ -238,7 +238,7 @@ static char *run_under(const char *script) {
     return noted;
 }
 
-static void calls_ncu_as_it_wants_to_be(void **state) {
+static void ncu_arguments_are_right(void **state) {
     (void)state;
     char *words = run_under("#!/bin/sh\n"
                             "echo \"$@\" > \"$0.called\"\n"
@@ -251,7 +251,7 @@ static void calls_ncu_as_it_wants_to_be(void **state) {
 }
 
 /* An ncu that lacks two metrics and reports one at a time. */
-static void asks_again_without_what_ncu_does_not_know(void **state) {
+static void unknown_metrics_are_dropped(void **state) {
     (void)state;
     char *noted = run_under("#!/bin/sh\n"
                             "echo >> \"$0.called\"\n"
@@ -271,15 +271,15 @@ static void asks_again_without_what_ncu_does_not_know(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(reads_each_kernel_in_turn, begin, end),
-        cmocka_unit_test_setup_teardown(reads_what_ncu_wrote, begin, end),
-        cmocka_unit_test_setup_teardown(rules_read_all_kernels_together, begin, end),
-        cmocka_unit_test_setup_teardown(says_why_nothing_was_counted, begin, end),
-        cmocka_unit_test_setup_teardown(numbers_come_in_any_dress, begin, end),
-        cmocka_unit_test_setup_teardown(a_report_that_ends_early_is_read_as_far, begin, end),
-        cmocka_unit_test_setup_teardown(more_kernels_than_there_is_room_for, begin, end),
-        cmocka_unit_test_setup_teardown(calls_ncu_as_it_wants_to_be, begin, end),
-        cmocka_unit_test_setup_teardown(asks_again_without_what_ncu_does_not_know, begin, end),
+        cmocka_unit_test_setup_teardown(kernels_are_read_in_order, open_profile, close_profile),
+        cmocka_unit_test_setup_teardown(real_report_is_read, open_profile, close_profile),
+        cmocka_unit_test_setup_teardown(metrics_combine_all_kernels, open_profile, close_profile),
+        cmocka_unit_test_setup_teardown(problem_is_reported, open_profile, close_profile),
+        cmocka_unit_test_setup_teardown(number_formats_are_read, open_profile, close_profile),
+        cmocka_unit_test_setup_teardown(truncated_report_is_read_to_its_end, open_profile, close_profile),
+        cmocka_unit_test_setup_teardown(excess_kernels_are_ignored, open_profile, close_profile),
+        cmocka_unit_test_setup_teardown(ncu_arguments_are_right, open_profile, close_profile),
+        cmocka_unit_test_setup_teardown(unknown_metrics_are_dropped, open_profile, close_profile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

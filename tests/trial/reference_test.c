@@ -8,17 +8,17 @@
 
 typedef void cpu_reference(const int64_t *dimensions, void *const *tensors);
 
-static struct judged judged;
+static struct verify_fixture verify_fixture;
 
-static int open_judged(void **state) {
+static int open_fixture(void **state) {
     (void)state;
-    judged_open(&judged, "emulated:sm_89");
+    verify_fixture_open(&verify_fixture, "emulated:sm_89");
     return 0;
 }
 
-static int close_judged(void **state) {
+static int close_fixture(void **state) {
     (void)state;
-    judged_close(&judged);
+    verify_fixture_close(&verify_fixture);
     return 0;
 }
 
@@ -64,24 +64,24 @@ static void compare_rows(const char *name, const struct planned_tensor *tensor, 
 static void compare(cpu_reference *reference, const struct stress *stress, uint64_t seed,
                     const char *shape) {
     struct error error = {0};
-    const struct template *template = judged.template;
-    const struct device_backend *backend = judged.device->backend;
+    const struct template *template = verify_fixture.template;
+    const struct device_backend *backend = verify_fixture.device->backend;
     struct device_sequence sequence;
     struct buffers buffers;
-    struct plan plan;
+    struct launch_plan plan;
     char reason[REASON_SIZE];
     void *host[TENSORS_MAX] = {NULL};
-    must(template_reference_plan(template, 0, &plan, &error), &error);
+    must(template_reference_launch_plan(template, 0, &plan, &error), &error);
     for (int t = 0; t < template->tensor_count; t++)
         if (template->tensors[t].role == ROLE_WORKSPACE)
             plan.tensors[t].present = false;
-    must(buffers_make(&buffers, judged.judge, judged.device, template, &plan, 1, &error), &error);
+    must(buffers_init(&buffers, verify_fixture.comparator, verify_fixture.device, template, &plan, 1, &error), &error);
     if (stress != NULL)
-        must(buffers_stress(&buffers, 0, stress, seed, &error), &error);
+        must(buffers_fill_stress(&buffers, 0, stress, seed, &error), &error);
     else
         must(buffers_fill(&buffers, 0, seed, &error), &error);
-    buffers_sequence(&buffers, 0, judged.reference, &sequence);
-    assert_int_equal(backend->run(judged.device, &sequence, 60, reason), VERDICT_OK);
+    buffers_sequence(&buffers, 0, verify_fixture.reference, &sequence);
+    assert_int_equal(backend->run(verify_fixture.device, &sequence, 60, reason), VERDICT_OK);
     void *got[TENSORS_MAX] = {NULL}; /* per output */
     int count = 0;
     for (int t = 0; t < template->tensor_count; t++) {
@@ -90,7 +90,7 @@ static void compare(cpu_reference *reference, const struct stress *stress, uint6
             continue;
         host[count] = malloc((size_t)tensor->bytes);
         assert_non_null(host[count]);
-        must(backend->read(judged.device, buffers.tensors[0][t], host[count], (size_t)tensor->bytes,
+        must(backend->read(verify_fixture.device, buffers.tensors[0][t], host[count], (size_t)tensor->bytes,
                            &error),
              &error);
         if (template->tensors[t].role == ROLE_OUTPUT) {
@@ -121,9 +121,9 @@ static void compare_shapes(const char *template, const char *const *shapes, int 
     snprintf(folder, sizeof folder, "templates/%s", template);
     random_seed(&random, 11, 1);
     for (int i = 0; i < count; i++) {
-        judged_load(&judged, folder, shapes[i]);
-        for (int r = -1; r < judged.template->stress_count; r++)
-            compare(reference, r >= 0 ? &judged.template->stresses[r] : NULL, random_next(&random),
+        verify_fixture_load(&verify_fixture, folder, shapes[i]);
+        for (int r = -1; r < verify_fixture.template->stress_count; r++)
+            compare(reference, r >= 0 ? &verify_fixture.template->stresses[r] : NULL, random_next(&random),
                     shapes[i]);
     }
     dlclose(library);
@@ -165,5 +165,5 @@ int main(void) {
         cmocka_unit_test(attention),
         cmocka_unit_test(softmax),
     };
-    return cmocka_run_group_tests_name("references", tests, open_judged, close_judged);
+    return cmocka_run_group_tests_name("references", tests, open_fixture, close_fixture);
 }

@@ -12,7 +12,7 @@
 
 #include "trial/sanitize.h"
 
-static void reads_reports(void **state) {
+static void reports_are_parsed(void **state) {
     (void)state;
     static const struct {
         const char *report;
@@ -46,7 +46,7 @@ static void reads_reports(void **state) {
 }
 
 /* A tool with a clean report and a worker that never answers. */
-static void an_unfinished_tool_is_not_clean(void **state) {
+static void unfinished_tool_is_not_clean(void **state) {
     (void)state;
     static const char script[] = "#!/bin/sh\n"
                                  "echo '========= ERROR SUMMARY: 0 errors' > \"$4\"\n"
@@ -59,7 +59,7 @@ static void an_unfinished_tool_is_not_clean(void **state) {
     assert_int_equal(path_join(tool, folder, "compute-sanitizer", &error), 0);
     assert_int_equal(path_write_file(tool, script, sizeof script - 1, &error), 0);
     assert_int_equal(chmod(tool, 0755), 0);
-    const struct sanitizing how = {.tool = tool,
+    const struct sanitize_settings how = {.tool = tool,
                                    .program = "/bin/true",
                                    .config_path = "config.json",
                                    .template_folder = folder,
@@ -75,7 +75,7 @@ static void an_unfinished_tool_is_not_clean(void **state) {
     assert_int_equal(path_remove_tree(folder, &error), 0);
 }
 
-static void a_missing_tool_has_a_remedy(void **state) {
+static void missing_tool_has_a_remedy(void **state) {
     (void)state;
     struct error error = {0};
     char path[PATH_SIZE];
@@ -87,9 +87,9 @@ static void a_missing_tool_has_a_remedy(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_reports),
-        cmocka_unit_test(an_unfinished_tool_is_not_clean),
-        cmocka_unit_test(a_missing_tool_has_a_remedy),
+        cmocka_unit_test(reports_are_parsed),
+        cmocka_unit_test(unfinished_tool_is_not_clean),
+        cmocka_unit_test(missing_tool_has_a_remedy),
     };
     return cmocka_run_group_tests_name("sanitize", tests, NULL, NULL);
 }

@@ -40,13 +40,13 @@ struct scripted {
     struct device *device;
     struct config *config;
     struct compiler *compiler;
-    struct bench *bench;
+    struct evaluator *evaluator;
     struct template *template;
     int64_t trials;
     struct random random;
-    const struct device_image *stale; /* what the cache returns for every key; NULL: it is empty */
-    bool strays;                      /* report a write to freed memory */
-    const char *damaged; /* name of a kernel that gets wrong results in its third argument; NULL:
+    const struct device_image *stale_image; /* what the cache returns for every key; NULL: it is empty */
+    bool writes_to_freed_memory;                      /* report a write to freed memory */
+    const char *damaged_kernel; /* name of a kernel that gets wrong results in its third argument; NULL:
                             none */
     double scatter;      /* of samples, relative */
     double warm_us[SCRIPTED_WARPS_MAX], cold_us[SCRIPTED_WARPS_MAX]; /* per call */
@@ -112,10 +112,10 @@ static int scripted_memory_new(struct device *device, const char *name, size_t b
 
 /* Emulated memory traps every stray access, so there is nothing to check; but this function
    makes the evaluator run its self-test. */
-static enum verdict scripted_guards(struct device *device, bool freed_too, char *reason) {
+static enum verdict scripted_check_red_zones(struct device *device, bool freed_too, char *reason) {
     (void)device;
     scripted->waits++;
-    if (!freed_too || !scripted->strays)
+    if (!freed_too || !scripted->writes_to_freed_memory)
         return VERDICT_OK;
     snprintf(reason, REASON_SIZE, "wrote 4 bytes beside freed memory");
     return VERDICT_WROTE_OUTSIDE;
@@ -126,7 +126,7 @@ static void scripted_damage(struct device *device, const struct device_launch *l
     static const float wrong = 0.5f;
     struct error error = {0};
     uint64_t address;
-    if (strcmp(launch->kernel, scripted->damaged) != 0)
+    if (strcmp(launch->kernel, scripted->damaged_kernel) != 0)
         return;
     memcpy(&address, launch->arguments[2].bytes, sizeof address);
     if (emulated_backend.write(device, address, &wrong, sizeof wrong, &error) < 0)
@@ -137,7 +137,7 @@ static enum verdict scripted_run(struct device *device, const struct device_sequ
                                  double deadline_s, char *reason) {
     scripted->waits++;
     enum verdict verdict = emulated_backend.run(device, sequence, 60 + deadline_s, reason);
-    for (int i = 0; scripted->damaged != NULL && i < sequence->count; i++)
+    for (int i = 0; scripted->damaged_kernel != NULL && i < sequence->count; i++)
         scripted_damage(device, &sequence->launches[i]);
     return verdict;
 }
@@ -151,14 +151,14 @@ static int scripted_read(struct device *device, uint64_t address, void *to, size
 /* A cache that is empty, or damaged so that every entry is the same kernel. */
 static bool scripted_get(void *context, struct hash hash, struct device_image *image) {
     (void)context, (void)hash;
-    const struct device_image *stale = scripted->stale;
-    if (stale == NULL)
+    const struct device_image *stale_image = scripted->stale_image;
+    if (stale_image == NULL)
         return false;
-    void *cubin = malloc(stale->cubin_bytes);
+    void *cubin = malloc(stale_image->cubin_bytes);
     assert_non_null(cubin);
-    memcpy(cubin, stale->cubin, stale->cubin_bytes);
-    *image = (struct device_image){"cached", cubin, stale->cubin_bytes, strdup(stale->ptx),
-                                   strdup(stale->log)};
+    memcpy(cubin, stale_image->cubin, stale_image->cubin_bytes);
+    *image = (struct device_image){"cached", cubin, stale_image->cubin_bytes, strdup(stale_image->ptx),
+                                   strdup(stale_image->log)};
     return true;
 }
 
@@ -183,7 +183,7 @@ static inline void scripted_open(struct scripted *it, const char *config) {
     it->backend.memory_new = scripted_memory_new;
     it->backend.run = scripted_run;
     it->backend.read = scripted_read;
-    it->backend.guards = scripted_guards;
+    it->backend.check_red_zones = scripted_check_red_zones;
     it->device = device_open(TINY_DEVICE, &error);
     if (it->device == NULL)
         fail_msg("%s", error.text);
@@ -198,13 +198,13 @@ static inline void scripted_open(struct scripted *it, const char *config) {
     it->compiler = compiler_new(it->config, &it->device->info, &cache, &error);
     if (it->template == NULL || it->compiler == NULL)
         fail_msg("%s", error.text);
-    it->bench = bench_new(it->config, it->device, it->compiler, &error);
-    if (it->bench == NULL)
+    it->evaluator = evaluator_new(it->config, it->device, it->compiler, &error);
+    if (it->evaluator == NULL)
         fail_msg("%s", error.text);
 }
 
 static inline void scripted_close(struct scripted *it) {
-    bench_free(it->bench);
+    evaluator_free(it->evaluator);
     compiler_free(it->compiler);
     template_free(it->template);
     config_free(it->config);
@@ -227,15 +227,15 @@ static inline struct trial_request scripted_request(struct scripted *it, const c
 }
 
 /* The caller releases both. */
-static inline void scripted_try(struct scripted *it, const struct trial_request *request,
+static inline void scripted_run_trial(struct scripted *it, const struct trial_request *request,
                                 struct trial_result *result) {
     struct error error = {0};
     struct device_image images[CASES_MAX];
     *result =
-        (struct trial_result){.number = request->number, .genome = request->genome, .rival = -1};
+        (struct trial_result){.number = request->number, .genome = request->genome, .opponent = -1};
     int status = compiler_build(it->compiler, request, images, result, &error);
     if (status == 0) {
-        status = bench_try(it->bench, request, images, result, &error);
+        status = evaluator_run(it->evaluator, request, images, result, &error);
         for (int c = 0; c < CASES_MAX; c++)
             nvrtc_image_release(&images[c]);
     }

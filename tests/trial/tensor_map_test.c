@@ -9,24 +9,24 @@ static void every_genome_is_right(void **state) {
         "{\"ROWS\":64,\"COLS\":64}",
         "{\"ROWS\":77,\"COLS\":200,\"SCALED\":1}",
     };
-    struct judged judged;
-    judged_open(&judged, "emulated:sm_90");
+    struct verify_fixture verify_fixture;
+    verify_fixture_open(&verify_fixture, "emulated:sm_90");
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
-        judged_load(&judged, "tests/device/hopper/boxes", shapes[s]);
-        struct genome genome = genome_default(judged.template->space);
+        verify_fixture_load(&verify_fixture, "tests/device/hopper/boxes", shapes[s]);
+        struct genome genome = genome_default(verify_fixture.template->space);
         for (int rows = 0; rows < 4; rows++)
             for (int swizzle = 0; swizzle < 2; swizzle++) {
                 char reason[REASON_SIZE];
-                struct judgement found;
+                struct verify_result found;
                 struct verify_input input = {.seed = 17, .twice = true};
                 genome.value[0] = (uint8_t)rows;
                 genome.value[1] = (uint8_t)swizzle;
-                judged_build(&judged, &genome, NULL, NULL);
-                if (judged_try(&judged, &input, &found, reason) != VERDICT_OK)
+                verify_fixture_build(&verify_fixture, &genome, NULL, NULL);
+                if (verify_fixture_run(&verify_fixture, &input, &found, reason) != VERDICT_OK)
                     fail_msg("%s, BOX_ROWS %d, SWIZZLE %d: %s", shapes[s], rows, swizzle, reason);
             }
     }
-    judged_close(&judged);
+    verify_fixture_close(&verify_fixture);
 }
 
 int main(void) {

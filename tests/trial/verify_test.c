@@ -4,57 +4,57 @@
 #include "trial/bench.h"
 
 /* A device worker without pipes, in this process. */
-struct court {
+struct verify_stage {
     struct tiny tiny;
     struct config *config;
     struct device *device;
     struct compiler *compiler;
-    struct bench *bench;
+    struct evaluator *evaluator;
     const struct template *template;
     char source[PATH_SIZE];
     int64_t tried;
 };
 
-static struct court court;
+static struct verify_stage verify_stage;
 static struct trial_result result; /* too large for the stack under AddressSanitizer */
 
 static const char config_text[] =
     "{ \"template\": \"scaled_add\", \"cases\": [{\"ROWS\": 3, \"COLS\": 128},\n"
     "  {\"ROWS\": 5, \"COLS\": 77}] }";
 
-static int open_court(void **state) {
+static int open_stage(void **state) {
     (void)state;
     struct error error = {0};
-    tiny_make(&court.tiny, config_text);
-    court.config = config_from_text("config.json", config_text, TINY_TEMPLATE, &error);
-    court.device = device_open(TINY_DEVICE, &error);
-    if (court.config == NULL || court.device == NULL)
+    tiny_make(&verify_stage.tiny, config_text);
+    verify_stage.config = config_from_text("config.json", config_text, TINY_TEMPLATE, &error);
+    verify_stage.device = device_open(TINY_DEVICE, &error);
+    if (verify_stage.config == NULL || verify_stage.device == NULL)
         goto failed;
-    court.compiler = compiler_new(court.config, &court.device->info, NULL, &error);
-    if (court.compiler == NULL)
+    verify_stage.compiler = compiler_new(verify_stage.config, &verify_stage.device->info, NULL, &error);
+    if (verify_stage.compiler == NULL)
         goto failed;
-    court.bench = bench_new(court.config, court.device, court.compiler, &error);
-    court.template = compiler_template(court.compiler, 0, &error);
-    if (court.bench != NULL && court.template != NULL)
-        return path_join(court.source, court.tiny.folder, "planted.cu", &error);
+    verify_stage.evaluator = evaluator_new(verify_stage.config, verify_stage.device, verify_stage.compiler, &error);
+    verify_stage.template = compiler_template(verify_stage.compiler, 0, &error);
+    if (verify_stage.evaluator != NULL && verify_stage.template != NULL)
+        return path_join(verify_stage.source, verify_stage.tiny.folder, "planted.cu", &error);
 failed:
     print_error("%s\n", error.text);
     return -1;
 }
 
-static int close_court(void **state) {
+static int close_stage(void **state) {
     (void)state;
-    bench_free(court.bench);
-    compiler_free(court.compiler);
-    device_close(court.device);
-    config_free(court.config);
-    tiny_remove(&court.tiny);
+    evaluator_free(verify_stage.evaluator);
+    compiler_free(verify_stage.compiler);
+    device_close(verify_stage.device);
+    config_free(verify_stage.config);
+    tiny_remove(&verify_stage.tiny);
     return 0;
 }
 
 /* Writes a file with the genome's mark and this kernel; text before "---" stands outside the
    kernel. */
-static char *plant(const struct genome *genome, const char *body) {
+static char *write_planted_kernel(const struct genome *genome, const char *body) {
     struct error error = {0};
     char text[4096];
     const char *cut = strstr(body, "---");
@@ -67,29 +67,29 @@ static char *plant(const struct genome *genome, const char *body) {
         "    const int count = ROWS * COLS, step = gridDim.x * blockDim.x;\n"
         "    const int first = blockIdx.x * blockDim.x + threadIdx.x;\n"
         "    %s\n}\n",
-        TEMPLATE_MARK_SYMBOL, (unsigned long long)template_genome_mark(genome), outside, body,
+        TEMPLATE_TAG_SYMBOL, (unsigned long long)template_genome_tag(genome), outside, body,
         cut != NULL ? cut + 3 : body);
     assert_in_range(length, 1, (int)sizeof text - 1);
-    assert_int_equal(path_write_file(court.source, text, (size_t)length, &error), 0);
-    return strdup(court.source);
+    assert_int_equal(path_write_file(verify_stage.source, text, (size_t)length, &error), 0);
+    return strdup(verify_stage.source);
 }
 
 /* Compiles and evaluates a genome; `body` NULL: with the template's own kernel. */
-static const struct outcome *try_kernel(const char *genome, const char *body) {
+static const struct outcome *run_kernel(const char *genome, const char *body) {
     struct error error = {0};
     struct device_image images[CASES_MAX];
-    struct trial_request request = {.number = court.tried, .seed = (uint64_t)court.tried};
-    court.tried++;
+    struct trial_request request = {.number = verify_stage.tried, .seed = (uint64_t)verify_stage.tried};
+    verify_stage.tried++;
     trial_result_release(&result);
     memset(&result, 0, sizeof result);
-    if (genome_parse(&request.genome, court.template->space, genome, &error) < 0)
+    if (genome_parse(&request.genome, verify_stage.template->space, genome, &error) < 0)
         fail_msg("%s", error.text);
-    for (int c = 0; c < court.template->case_count && body != NULL; c++)
-        if (template_variant(court.template, c) == c)
-            request.sources[c] = plant(&request.genome, body);
-    int status = compiler_build(court.compiler, &request, images, &result, &error);
+    for (int c = 0; c < verify_stage.template->case_count && body != NULL; c++)
+        if (template_variant(verify_stage.template, c) == c)
+            request.sources[c] = write_planted_kernel(&request.genome, body);
+    int status = compiler_build(verify_stage.compiler, &request, images, &result, &error);
     if (status == 0) {
-        status = bench_try(court.bench, &request, images, &result, &error);
+        status = evaluator_run(verify_stage.evaluator, &request, images, &result, &error);
         for (int c = 0; c < CASES_MAX; c++)
             nvrtc_image_release(&images[c]);
     }
@@ -100,7 +100,7 @@ static const struct outcome *try_kernel(const char *genome, const char *body) {
 }
 
 static void expect(const char *genome, const char *body, enum verdict verdict, const char *reason) {
-    const struct outcome *outcome = try_kernel(genome, body);
+    const struct outcome *outcome = run_kernel(genome, body);
     if (outcome->verdict != verdict || strstr(outcome->reason, reason) == NULL)
         fail_msg("%s\nis %s (%s), not %s (%s)", body != NULL ? body : genome,
                  verdict_name(outcome->verdict), outcome->reason, verdict_name(verdict), reason);
@@ -114,7 +114,7 @@ static void expect(const char *genome, const char *body, enum verdict verdict, c
 
 /* ---- correct kernels ---- */
 
-static void right_kernels_pass(void **state) {
+static void correct_kernels_pass(void **state) {
     (void)state;
     static const char *const genomes[] = {"", "ITEMS=4,ORDER=backward,BLOCKS=3", "SPARE=48",
                                           "THREADS=128,ITEMS=2,BLOCKS=8,SPARE=4"};
@@ -140,7 +140,7 @@ static void right_kernels_pass(void **state) {
 }
 
 /* Shows that the later kernels are not rejected merely because they are planted. */
-static void a_right_planted_kernel_passes(void **state) {
+static void correct_planted_kernel_passes(void **state) {
     (void)state;
     expect("", FILL, VERDICT_OK, "");
     expect("THREADS=32,BLOCKS=8,SPARE=2", FILL, VERDICT_OK, "");
@@ -148,7 +148,7 @@ static void a_right_planted_kernel_passes(void **state) {
 
 /* ---- wrong results ---- */
 
-static void wrong_results_are_seen(void **state) {
+static void wrong_results_are_found(void **state) {
     (void)state;
     static const struct {
         const char *body, *reason;
@@ -177,13 +177,13 @@ static void wrong_results_are_seen(void **state) {
 }
 
 /* Over the whole tensor the error is below the 1e-6 that the template allows a row. */
-static void one_bad_row_is_seen(void **state) {
+static void one_bad_row_is_found(void **state) {
     (void)state;
     expect("", LOOP "c[i] = " RIGHT " + (COLS > 5 && i / COLS == 1 ? 3.1e-6f * b[i] : 0.0f);",
            VERDICT_WRONG, "relative L2 error");
 }
 
-static void results_that_depend_on_more_than_the_inputs_are_racy(void **state) {
+static void hidden_state_is_racy(void **state) {
     (void)state;
     /* Depends on the output's old contents. */
     expect("", LOOP "c[i] = (" RIGHT ") * (__float_as_int(c[i]) == -1 ? 1.0f : 1.0000002f);",
@@ -197,7 +197,7 @@ static void results_that_depend_on_more_than_the_inputs_are_racy(void **state) {
 
 /* ---- forbidden accesses ---- */
 
-static void writes_beside_the_output_are_seen(void **state) {
+static void writes_outside_the_output_are_found(void **state) {
     (void)state;
     static const char *const writes[] = {"c[count] = 0;", "c[-1] = 0;",
                                          "((char *)(c + count))[0] = 0;", "c[1 << 20] = 0;"};
@@ -208,7 +208,7 @@ static void writes_beside_the_output_are_seen(void **state) {
     }
 }
 
-static void changed_inputs_are_seen(void **state) {
+static void changed_inputs_are_found(void **state) {
     (void)state;
     static const char *const writes[] = {
         "if (first == 0) ((float *)a)[0] = 0.25f;",
@@ -222,7 +222,7 @@ static void changed_inputs_are_seen(void **state) {
     }
 }
 
-static void inputs_put_back_are_seen(void **state) {
+static void restored_inputs_are_found(void **state) {
     (void)state;
     static const char *const writes[] = {
         "if (first == 0) { volatile float *v = (float *)b; float kept = *v; *v = 1; *v = kept; }",
@@ -257,7 +257,7 @@ static void endless_loops_time_out(void **state) {
 
 /* ---- earlier gates ---- */
 
-static void gates_come_in_order(void **state) {
+static void gates_run_in_order(void **state) {
     (void)state;
     expect("THREADS=128,ITEMS=4", NULL, VERDICT_INVALID, "at most 256 elements");
     assert_int_equal(result.gate_count, 1);
@@ -275,19 +275,19 @@ static void gates_come_in_order(void **state) {
 }
 
 /* A compiled kernel that has another genome's mark, even after recompilation. */
-static void a_kernel_of_another_genome_is_refused(void **state) {
+static void other_genomes_kernel_is_rejected(void **state) {
     (void)state;
     struct error error = {0};
     struct device_image images[CASES_MAX];
     struct trial_request request = {0};
     struct genome other;
-    assert_int_equal(genome_parse(&request.genome, court.template->space, "", &error), 0);
-    assert_int_equal(genome_parse(&other, court.template->space, "BLOCKS=8", &error), 0);
-    request.sources[0] = plant(&other, FILL);
+    assert_int_equal(genome_parse(&request.genome, verify_stage.template->space, "", &error), 0);
+    assert_int_equal(genome_parse(&other, verify_stage.template->space, "BLOCKS=8", &error), 0);
+    request.sources[0] = write_planted_kernel(&other, FILL);
     trial_result_release(&result);
     memset(&result, 0, sizeof result);
-    assert_int_equal(compiler_build(court.compiler, &request, images, &result, &error), 0);
-    assert_int_equal(bench_try(court.bench, &request, images, &result, &error), 0);
+    assert_int_equal(compiler_build(verify_stage.compiler, &request, images, &result, &error), 0);
+    assert_int_equal(evaluator_run(verify_stage.evaluator, &request, images, &result, &error), 0);
     assert_int_equal(result.outcome.verdict, VERDICT_COMPILE_FAILED);
     assert_non_null(strstr(result.outcome.reason, "another genome's"));
     for (int c = 0; c < CASES_MAX; c++)
@@ -296,7 +296,7 @@ static void a_kernel_of_another_genome_is_refused(void **state) {
 }
 
 /* After all these, the evaluator still verifies correctly. */
-static void the_bench_survives_them_all(void **state) {
+static void evaluator_survives_all_of_them(void **state) {
     (void)state;
     expect("ITEMS=3", NULL, VERDICT_OK, "");
     trial_result_release(&result);
@@ -304,19 +304,19 @@ static void the_bench_survives_them_all(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(right_kernels_pass),
-        cmocka_unit_test(a_right_planted_kernel_passes),
-        cmocka_unit_test(wrong_results_are_seen),
-        cmocka_unit_test(one_bad_row_is_seen),
-        cmocka_unit_test(results_that_depend_on_more_than_the_inputs_are_racy),
-        cmocka_unit_test(writes_beside_the_output_are_seen),
-        cmocka_unit_test(changed_inputs_are_seen),
-        cmocka_unit_test(inputs_put_back_are_seen),
+        cmocka_unit_test(correct_kernels_pass),
+        cmocka_unit_test(correct_planted_kernel_passes),
+        cmocka_unit_test(wrong_results_are_found),
+        cmocka_unit_test(one_bad_row_is_found),
+        cmocka_unit_test(hidden_state_is_racy),
+        cmocka_unit_test(writes_outside_the_output_are_found),
+        cmocka_unit_test(changed_inputs_are_found),
+        cmocka_unit_test(restored_inputs_are_found),
         cmocka_unit_test(bad_addresses_crash),
         cmocka_unit_test(endless_loops_time_out),
-        cmocka_unit_test(gates_come_in_order),
-        cmocka_unit_test(a_kernel_of_another_genome_is_refused),
-        cmocka_unit_test(the_bench_survives_them_all),
+        cmocka_unit_test(gates_run_in_order),
+        cmocka_unit_test(other_genomes_kernel_is_rejected),
+        cmocka_unit_test(evaluator_survives_all_of_them),
     };
-    return cmocka_run_group_tests(tests, open_court, close_court);
+    return cmocka_run_group_tests(tests, open_stage, close_stage);
 }

@@ -15,25 +15,25 @@ enum { ROUNDS = 200 };
 
 /* Too large for the stack under AddressSanitizer. */
 static struct trial_result result;
-static struct wire_message message;
+static struct protocol_message message;
 
-static void read_line(const char *line, enum wire_kind kind) {
+static void read_line(const char *line, enum protocol_message_kind kind) {
     struct error error = {0};
-    if (wire_read(line, &message, &error) < 0)
+    if (protocol_read(line, &message, &error) < 0)
         fail_msg("%s", error.text);
     assert_int_equal(message.kind, kind);
     assert_null(strchr(line, '\n'));
 }
 
-static void requests_come_back(void **state) {
+static void requests_round_trip(void **state) {
     (void)state;
     struct random random;
     random_seed(&random, 1, 1);
     for (int round = 0; round < ROUNDS; round++) {
         struct trial_request request;
         example_request(&random, &request);
-        char *line = wire_print_request(&request);
-        read_line(line, WIRE_REQUEST);
+        char *line = protocol_print_request(&request);
+        read_line(line, PROTOCOL_REQUEST);
         const struct trial_request *read = &message.request;
         assert_int_equal(read->number, request.number);
         assert_int_equal(read->goal, request.goal);
@@ -52,15 +52,15 @@ static void requests_come_back(void **state) {
     }
 }
 
-static void a_baseline_comes_back(void **state) {
+static void baseline_round_trips(void **state) {
     (void)state;
-    struct trial_request request = {.rival.present = true};
-    request.rival.baseline = (struct baseline_command){
+    struct trial_request request = {.opponent.present = true};
+    request.opponent.baseline = (struct baseline_command){
         .count = 2, .words = {strdup("python3"), strdup("a \"b\".py")}, .limit_s = 0.1};
-    request.rival.implementation = strdup("fused");
-    char *line = wire_print_request(&request);
-    read_line(line, WIRE_REQUEST);
-    const struct trial_rival *read = &message.request.rival;
+    request.opponent.implementation = strdup("fused");
+    char *line = protocol_print_request(&request);
+    read_line(line, PROTOCOL_REQUEST);
+    const struct trial_opponent *read = &message.request.opponent;
     assert_true(read->present);
     assert_int_equal(read->baseline.count, 2);
     assert_string_equal(read->baseline.words[0], "python3");
@@ -73,14 +73,14 @@ static void a_baseline_comes_back(void **state) {
 }
 
 /* The structs were zeroed before they were filled, so that padding is equal, too. */
-static void results_come_back_bit_for_bit(void **state) {
+static void results_round_trip_bit_for_bit(void **state) {
     (void)state;
     struct random random;
     random_seed(&random, 2, 1);
     for (int round = 0; round < ROUNDS; round++) {
         example_result(&random, round % 5 == 0 ? CASES_MAX : round % 4, &result);
-        char *line = wire_print_result(&result);
-        read_line(line, WIRE_RESULT);
+        char *line = protocol_print_result(&result);
+        read_line(line, PROTOCOL_RESULT);
         const struct trial_result *read = &message.result;
         assert_int_equal(read->number, result.number);
         assert_int_equal(read->goal, result.goal);
@@ -105,9 +105,9 @@ static void results_come_back_bit_for_bit(void **state) {
             assert_memory_equal(&read->gates[g].seconds, &result.gates[g].seconds, sizeof(double));
         }
         assert_string_equal(read->baseline, result.baseline);
-        assert_int_equal(read->bout_count, result.bout_count);
-        for (int b = 0; b < result.bout_count; b++)
-            assert_memory_equal(&read->bouts[b], &result.bouts[b], sizeof(struct bout));
+        assert_int_equal(read->case_result_count, result.case_result_count);
+        for (int b = 0; b < result.case_result_count; b++)
+            assert_memory_equal(&read->case_results[b], &result.case_results[b], sizeof(struct case_result));
         assert_int_equal(read->has_key, result.has_key);
         for (int part = 0; part < KEY_PART_COUNT && result.has_key; part++)
             assert_string_equal(read->key.parts[part], result.key.parts[part]);
@@ -117,38 +117,38 @@ static void results_come_back_bit_for_bit(void **state) {
     }
 }
 
-static void devices_come_back(void **state) {
+static void devices_round_trip(void **state) {
     (void)state;
     struct random random;
     random_seed(&random, 3, 1);
     for (int round = 0; round < ROUNDS; round++) {
         struct device_info device = example_device_info(&random);
-        char *line = wire_print_device(&device);
-        read_line(line, WIRE_DEVICE);
+        char *line = protocol_print_device(&device);
+        read_line(line, PROTOCOL_DEVICE);
         const struct device_info *read = &message.device;
         assert_string_equal(read->name, device.name);
         assert_int_equal(read->memory_bytes, device.memory_bytes);
         assert_memory_equal(&read->launch_us, &device.launch_us, sizeof(double));
-        char *again = wire_print_device(read);
+        char *again = protocol_print_device(read);
         assert_string_equal(again, line); /* the other fields */
         free(again);
         free(line);
     }
 }
 
-static void failures_come_back(void **state) {
+static void failures_round_trip(void **state) {
     (void)state;
     struct error failure = {0};
     error_input(&failure, "template.json:3: genes:\n  a + )\n      ^");
-    char *line = wire_print_failure(&failure);
-    read_line(line, WIRE_FAILURE);
+    char *line = protocol_print_failure(&failure);
+    read_line(line, PROTOCOL_FAILURE);
     assert_int_equal(message.failure.kind, ERROR_INPUT);
     assert_string_equal(message.failure.text, failure.text);
     free(line);
 }
 
 /* JSON cannot express these: they are read as 0, and the message still parses. */
-static void what_is_not_finite_comes_as_zero(void **state) {
+static void non_finite_numbers_become_zero(void **state) {
     (void)state;
     struct random random;
     random_seed(&random, 4, 1);
@@ -158,8 +158,8 @@ static void what_is_not_finite_comes_as_zero(void **state) {
     result.outcome.cases[0].warm.sample_count = 2;
     result.outcome.cases[0].warm.samples_us[0] = -INFINITY;
     result.outcome.cases[0].warm.samples_us[1] = 2.5;
-    char *line = wire_print_result(&result);
-    read_line(line, WIRE_RESULT);
+    char *line = protocol_print_result(&result);
+    read_line(line, PROTOCOL_RESULT);
     assert_true(message.result.outcome.score_us == 0);
     assert_true(message.result.outcome.cases[0].errors.max_absolute == 0);
     assert_int_equal(message.result.outcome.cases[0].warm.sample_count, 2);
@@ -172,16 +172,16 @@ static void what_is_not_finite_comes_as_zero(void **state) {
 
 /* ---- damage ---- */
 
-static void must_refuse(const char *line, const char *damage) {
+static void assert_rejected(const char *line, const char *damage) {
     struct error error = {0};
-    if (wire_read(line, &message, &error) == 0)
+    if (protocol_read(line, &message, &error) == 0)
         fail_msg("accepted although %s: %.300s", damage, line);
     assert_int_equal(error.kind, ERROR_FAILED);
     assert_non_null(strstr(error.text, "damaged"));
 }
 
 /* A line of each kind, short enough to be truncated at every position. */
-static char *small_line(enum wire_kind kind) {
+static char *short_line(enum protocol_message_kind kind) {
     struct random random;
     random_seed(&random, 5, 1);
     struct trial_request request;
@@ -189,12 +189,12 @@ static char *small_line(enum wire_kind kind) {
     struct error failure = {.kind = ERROR_FAILED, .text = "no GPU"};
     char *line = NULL;
     switch (kind) {
-    case WIRE_REQUEST:
+    case PROTOCOL_REQUEST:
         example_request(&random, &request);
-        line = wire_print_request(&request);
+        line = protocol_print_request(&request);
         trial_request_release(&request);
         break;
-    case WIRE_RESULT:
+    case PROTOCOL_RESULT:
         example_result(&random, 2, &result);
         result.outcome.cases[0].warm.sample_count = 2;
         result.outcome.cases[1].warm.sample_count = 1;
@@ -202,41 +202,41 @@ static char *small_line(enum wire_kind kind) {
         result.has_key = true;
         for (int part = 0; part < KEY_PART_COUNT; part++)
             key_set(&result.key, part, "part");
-        line = wire_print_result(&result);
+        line = protocol_print_result(&result);
         trial_result_release(&result);
         break;
-    case WIRE_DEVICE:
-        line = wire_print_device(&device);
+    case PROTOCOL_DEVICE:
+        line = protocol_print_device(&device);
         break;
-    case WIRE_CHAMPION:
-        line = wire_print_champion(&(struct trial_champion){
-            .goal = 1, .trial = 7, .genome = {{1, 2}}, .score_us = 2.5, .unraised_us = 3});
+    case PROTOCOL_CHAMPION:
+        line = protocol_print_champion(&(struct trial_champion){
+            .goal = 1, .trial = 7, .genome = {{1, 2}}, .score_us = 2.5, .within_default_smem_us = 3});
         break;
-    case WIRE_FAILURE:
-        line = wire_print_failure(&failure);
+    case PROTOCOL_FAILURE:
+        line = protocol_print_failure(&failure);
         break;
     }
     return line;
 }
 
-static void cut_anywhere_is_refused(void **state) {
+static void truncated_message_is_rejected(void **state) {
     (void)state;
-    for (int kind = 0; kind <= WIRE_FAILURE; kind++) {
-        char *line = small_line((enum wire_kind)kind);
+    for (int kind = 0; kind <= PROTOCOL_FAILURE; kind++) {
+        char *line = short_line((enum protocol_message_kind)kind);
         for (size_t length = strlen(line); length-- > 0;) {
             line[length] = '\0';
-            must_refuse(line, "it was cut");
+            assert_rejected(line, "it was cut");
         }
         free(line);
     }
 }
 
-static void two_messages_on_a_line_are_refused(void **state) {
+static void two_messages_on_a_line_are_rejected(void **state) {
     (void)state;
-    char *line = small_line(WIRE_FAILURE);
+    char *line = short_line(PROTOCOL_FAILURE);
     char twice[1024];
     snprintf(twice, sizeof twice, "%s%s", line, line);
-    must_refuse(twice, "there are two");
+    assert_rejected(twice, "there are two");
     free(line);
 }
 
@@ -244,7 +244,7 @@ enum type { BOOL = 1, ARRAY = 2, OBJECT = 4, TEXT = 8, NUMBER = 16, NOTHING = 32
 
 /* Types that a reader accepts in place of a value: its own type; null for a number, which stands
    for a non-finite one, and for a source; a string for a missing source. */
-static int acceptable(const cJSON *item) {
+static int is_acceptable_type(const cJSON *item) {
     if (cJSON_IsNumber(item))
         return NUMBER | NOTHING;
     if (item->string == NULL && (cJSON_IsString(item) || cJSON_IsNull(item)))
@@ -253,7 +253,7 @@ static int acceptable(const cJSON *item) {
 }
 
 /* Replaces each value of the message, one at a time, at any depth. */
-static void spoil(cJSON *root, cJSON *at) {
+static void replace_each_value(cJSON *root, cJSON *at) {
     static const struct {
         enum type type;
         const char *text;
@@ -266,66 +266,66 @@ static void spoil(cJSON *root, cJSON *at) {
         snprintf(name, sizeof name, "%s was replaced",
                  item->string != NULL ? item->string : "an element");
         for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-            if ((acceptable(&saved) & others[i].type) != 0)
+            if ((is_acceptable_type(&saved) & others[i].type) != 0)
                 continue;
             item->type = cJSON_Raw; /* replaces the item while the message is printed */
             item->valuestring = (char *)others[i].text;
             char *line = cJSON_PrintUnformatted(root);
             *item = saved;
-            must_refuse(line, name);
+            assert_rejected(line, name);
             free(line);
         }
-        spoil(root, item);
+        replace_each_value(root, item);
     }
 }
 
 /* Invalid number strings, enum words and fractional integers. */
-static void values_out_of_range_are_refused(void **state) {
+static void values_out_of_range_are_rejected(void **state) {
     (void)state;
     static const struct {
-        enum wire_kind kind;
+        enum protocol_message_kind kind;
         const char *was, *becomes;
     } changes[] = {
-        {WIRE_REQUEST, "\"number\":\"9", "\"number\":\"x9"},
-        {WIRE_REQUEST, "\"number\":\"9", "\"number\":\"99999"},
-        {WIRE_REQUEST, "\"goal\":63", "\"goal\":64"},
-        {WIRE_REQUEST, "\"goal\":63", "\"goal\":-1"},
-        {WIRE_REQUEST, "\"goal\":63", "\"goal\":6.3"},
-        {WIRE_REQUEST, "\"genome\":\"", "\"genome\":\"a"},
-        {WIRE_RESULT, "\"verdict\":\"", "\"verdict\":\"un"},
-        {WIRE_RESULT, "\"case_count\":2", "\"case_count\":3"},
-        {WIRE_RESULT, "\"case_count\":2", "\"case_count\":-2"},
-        {WIRE_DEVICE, "\"sm_count\":132", "\"sm_count\":132000000000"},
-        {WIRE_DEVICE, "\"kind\":\"", "\"kind\":\"no "},
+        {PROTOCOL_REQUEST, "\"number\":\"9", "\"number\":\"x9"},
+        {PROTOCOL_REQUEST, "\"number\":\"9", "\"number\":\"99999"},
+        {PROTOCOL_REQUEST, "\"goal\":63", "\"goal\":64"},
+        {PROTOCOL_REQUEST, "\"goal\":63", "\"goal\":-1"},
+        {PROTOCOL_REQUEST, "\"goal\":63", "\"goal\":6.3"},
+        {PROTOCOL_REQUEST, "\"genome\":\"", "\"genome\":\"a"},
+        {PROTOCOL_RESULT, "\"verdict\":\"", "\"verdict\":\"un"},
+        {PROTOCOL_RESULT, "\"case_count\":2", "\"case_count\":3"},
+        {PROTOCOL_RESULT, "\"case_count\":2", "\"case_count\":-2"},
+        {PROTOCOL_DEVICE, "\"sm_count\":132", "\"sm_count\":132000000000"},
+        {PROTOCOL_DEVICE, "\"kind\":\"", "\"kind\":\"no "},
     };
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
-        char *line = small_line(changes[i].kind);
+        char *line = short_line(changes[i].kind);
         char *at = strstr(line, changes[i].was);
         assert_non_null(at);
         char *changed = malloc(strlen(line) + 64);
         sprintf(changed, "%.*s%s%s", (int)(at - line), line, changes[i].becomes,
                 at + strlen(changes[i].was));
-        must_refuse(changed, changes[i].becomes);
+        assert_rejected(changed, changes[i].becomes);
         free(changed);
         free(line);
     }
 }
 
-static void values_of_another_type_are_refused(void **state) {
+static void values_of_another_type_are_rejected(void **state) {
     (void)state;
-    for (int kind = 0; kind <= WIRE_FAILURE; kind++) {
-        char *line = small_line((enum wire_kind)kind);
+    for (int kind = 0; kind <= PROTOCOL_FAILURE; kind++) {
+        char *line = short_line((enum protocol_message_kind)kind);
         cJSON *root = cJSON_Parse(line);
-        spoil(root, root);
+        replace_each_value(root, root);
         cJSON_Delete(root);
         free(line);
     }
 }
 
-static void missing_members_are_refused(void **state) {
+static void missing_members_are_rejected(void **state) {
     (void)state;
-    for (int kind = 0; kind <= WIRE_FAILURE; kind++) {
-        char *line = small_line((enum wire_kind)kind);
+    for (int kind = 0; kind <= PROTOCOL_FAILURE; kind++) {
+        char *line = short_line((enum protocol_message_kind)kind);
         cJSON *root = cJSON_Parse(line);
         int count = cJSON_GetArraySize(root);
         for (int i = 0; i < count; i++) {
@@ -337,7 +337,7 @@ static void missing_members_are_refused(void **state) {
             cJSON_Delete(cJSON_DetachItemViaPointer(less, item));
             char *without = cJSON_PrintUnformatted(less);
             if (!optional)
-                must_refuse(without, name);
+                assert_rejected(without, name);
             free(without);
             cJSON_Delete(less);
         }
@@ -347,11 +347,11 @@ static void missing_members_are_refused(void **state) {
 }
 
 /* Arrays that exceed their destination. */
-static void too_many_are_refused(void **state) {
+static void oversized_arrays_are_rejected(void **state) {
     (void)state;
     static const char *const arrays[] = {"cases", "gates", "bouts", "sources"};
     for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
-        char *line = small_line(a == 3 ? WIRE_REQUEST : WIRE_RESULT);
+        char *line = short_line(a == 3 ? PROTOCOL_REQUEST : PROTOCOL_RESULT);
         cJSON *root = cJSON_Parse(line);
         cJSON *array = cJSON_GetObjectItem(root, arrays[a]);
         cJSON *first = cJSON_GetArrayItem(array, 0);
@@ -362,19 +362,19 @@ static void too_many_are_refused(void **state) {
                 cJSON_GetObjectItem(cJSON_GetObjectItem(root, "outcome"), "case_count"),
                 CASES_MAX + 1);
         char *more = cJSON_PrintUnformatted(root);
-        must_refuse(more, arrays[a]);
+        assert_rejected(more, arrays[a]);
         free(more);
         cJSON_Delete(root);
         free(line);
     }
-    char *line = small_line(WIRE_RESULT);
+    char *line = short_line(PROTOCOL_RESULT);
     cJSON *root = cJSON_Parse(line);
     cJSON *samples =
         cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(root, "cases"), 0), "samples");
     while (cJSON_GetArraySize(samples) <= SAMPLES_MAX)
         cJSON_AddItemToArray(samples, cJSON_CreateNumber(1));
     char *more = cJSON_PrintUnformatted(root);
-    must_refuse(more, "there are too many samples");
+    assert_rejected(more, "there are too many samples");
     free(more);
     cJSON_Delete(root);
     free(line);
@@ -388,7 +388,7 @@ static void seeds_are_read(void **state) {
     for (size_t s = 0; s < seeds.gl_pathc; s++) {
         struct error error = {0};
         char *line = path_read_file(seeds.gl_pathv[s], 1 << 20, NULL, &error);
-        if (line == NULL || wire_read(line, &message, &error) < 0)
+        if (line == NULL || protocol_read(line, &message, &error) < 0)
             fail_msg("%s: %s", seeds.gl_pathv[s], error.text);
         release_message(&message);
         free(line);
@@ -398,18 +398,18 @@ static void seeds_are_read(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(requests_come_back),
-        cmocka_unit_test(a_baseline_comes_back),
-        cmocka_unit_test(results_come_back_bit_for_bit),
-        cmocka_unit_test(devices_come_back),
-        cmocka_unit_test(failures_come_back),
-        cmocka_unit_test(what_is_not_finite_comes_as_zero),
-        cmocka_unit_test(cut_anywhere_is_refused),
-        cmocka_unit_test(two_messages_on_a_line_are_refused),
-        cmocka_unit_test(values_of_another_type_are_refused),
-        cmocka_unit_test(values_out_of_range_are_refused),
-        cmocka_unit_test(missing_members_are_refused),
-        cmocka_unit_test(too_many_are_refused),
+        cmocka_unit_test(requests_round_trip),
+        cmocka_unit_test(baseline_round_trips),
+        cmocka_unit_test(results_round_trip_bit_for_bit),
+        cmocka_unit_test(devices_round_trip),
+        cmocka_unit_test(failures_round_trip),
+        cmocka_unit_test(non_finite_numbers_become_zero),
+        cmocka_unit_test(truncated_message_is_rejected),
+        cmocka_unit_test(two_messages_on_a_line_are_rejected),
+        cmocka_unit_test(values_of_another_type_are_rejected),
+        cmocka_unit_test(values_out_of_range_are_rejected),
+        cmocka_unit_test(missing_members_are_rejected),
+        cmocka_unit_test(oversized_arrays_are_rejected),
         cmocka_unit_test(seeds_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,7 @@ void arena_free(struct arena *arena) {
     free(arena);
 }
 
-void *arena_take(struct arena *arena, size_t bytes) {
+void *arena_alloc(struct arena *arena, size_t bytes) {
     bytes = (bytes + 15) & ~(size_t)15;
     struct chunk *chunk = arena->chunks;
     if (!chunk || chunk->bytes - chunk->used < bytes) {

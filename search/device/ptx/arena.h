@@ -15,7 +15,7 @@ struct arena;
 struct arena *arena_new(void);
 void arena_free(struct arena *arena);
 /* Returns zeroed bytes, 16-byte aligned. */
-void *arena_take(struct arena *arena, size_t bytes);
+void *arena_alloc(struct arena *arena, size_t bytes);
 
 /* Makes room for one element of `size` bytes after `count`; doubles the capacity when full. */
 void *array_grow(void *array, int count, int *capacity, size_t size);

@@ -48,7 +48,7 @@ enum type type_parse(const char *text, int length) {
     return TYPE_NONE;
 }
 
-int ast_name(const struct ast *ast, const char *name) {
+int ast_find_name(const struct ast *ast, const char *name) {
     for (int index = 0; index < ast->name_count; index++)
         if (slice_is(ast->names[index].slice, name))
             return index;
@@ -60,7 +60,7 @@ void ast_free(struct ast *ast) {
         arena_free(ast->arena);
 }
 
-const struct function *ast_function(const struct ast *ast, int name) {
+const struct function *ast_find_function(const struct ast *ast, int name) {
     const struct function *function = NULL;
     for (int i = 0; i < ast->function_count; i++)
         if (ast->functions[i].name == name && !ast->functions[i].is_entry &&

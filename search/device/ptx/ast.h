@@ -121,10 +121,10 @@ struct location {
 enum statement_kind {
     STATEMENT_INSTRUCTION,
     STATEMENT_LABEL, /* name */
-    STATEMENT_OPEN,  /* { */
-    STATEMENT_CLOSE, /* } */
+    STATEMENT_SCOPE_BEGIN,  /* { */
+    STATEMENT_SCOPE_END, /* } */
     STATEMENT_VARIABLE,
-    STATEMENT_TARGETS, /* name: .branchtargets operands */
+    STATEMENT_BRANCH_TARGETS, /* name: .branchtargets operands */
 };
 
 struct statement {
@@ -151,7 +151,7 @@ struct function {
     struct statement *statements;
 };
 
-struct name {
+struct interned_name {
     struct slice slice;
     uint32_t hash;
     int next; /* next in the same hash bucket, or -1 */
@@ -159,7 +159,7 @@ struct name {
 
 struct ast {
     char *text; /* a copy: slices point into it */
-    struct name *names;
+    struct interned_name *names;
     int name_count;
     struct variable **variables; /* of module scope */
     int variable_count;
@@ -176,9 +176,9 @@ struct ast {
 struct ast *ast_parse(const char *text, struct error *error);
 void ast_free(struct ast *ast);
 /* Returns the number of a name, or -1 if the module does not contain it. */
-int ast_name(const struct ast *ast, const char *name);
+int ast_find_name(const struct ast *ast, const char *name);
 /* Returns the .func of that name, the definition if the module has one, else a declaration; NULL if
    there is none. */
-const struct function *ast_function(const struct ast *ast, int name);
+const struct function *ast_find_function(const struct ast *ast, int name);
 
 #endif

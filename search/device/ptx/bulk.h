@@ -26,14 +26,14 @@ struct bulk_copy {
     uint32_t bytes;  /* size in shared memory */
     uint32_t barrier;  /* offset of the mbarrier, if the copy has one */
     bool was_read;     /* a store whose `data` has been read from shared memory */
-    struct access how; /* of a reduction: the operation and its type */
+    struct access reduction_access; /* of a reduction: the operation and its type */
     uint8_t *global;   /* host bytes of the tensor or of the contiguous run */
     uint64_t address;  /* device address of the same */
     struct tensor_map map;
-    int32_t at[TENSOR_MAP_RANK_MAX];
+    int32_t coordinates[TENSOR_MAP_RANK_MAX];
     uint8_t *data;   /* bytes written to or read from shared memory, from `shared` on */
-    double there;    /* completion time on the critical path, in cycles */
-    uint32_t issued; /* time of issue in racecheck's vector clock */
+    double completion_cycle;    /* completion time on the critical path, in cycles */
+    uint32_t issue_clock; /* time of issue in racecheck's vector clock */
 };
 
 /* Finds the tensor of the map at a generic address, or a contiguous run of bytes, all of which must
@@ -41,7 +41,7 @@ struct bulk_copy {
 int bulk_find_tensor(struct bulk_copy *copy, uint64_t address);
 int bulk_find_run(struct bulk_copy *copy, uint64_t address, uint32_t bytes);
 /* Checks that the box may start at the given coordinates. */
-int bulk_check_place(const struct bulk_copy *copy);
+int bulk_check_coordinates(const struct bulk_copy *copy);
 /* Copies or reduces between the tensor or the run and `data`. For a store whose data has not been
    read yet it only reports the bytes that will be written to racecheck. */
 void bulk_copy_global(struct bulk_copy *copy);

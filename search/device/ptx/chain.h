@@ -16,63 +16,63 @@
 
 #include "device/ptx/machine.h"
 
-static inline const struct ptx_pace *chain_pace(const struct warp *warp) {
+static inline const struct ptx_latencies *critical_path_pace(const struct warp *warp) {
     return warp->block->launch->pace;
 }
 
 /* The warp's time, including the instructions up to now. */
-static inline double chain_now(struct warp *warp) {
-    struct chain *chain = &warp->chain;
-    chain->now += chain_pace(warp)->issue * (double)(int64_t)(warp->tick - chain->counted);
-    chain->counted = warp->tick;
-    return chain->now;
+static inline double critical_path_now(struct warp *warp) {
+    struct critical_path *path = &warp->path;
+    path->now += critical_path_pace(warp)->issue * (double)(int64_t)(warp->tick - path->counted);
+    path->counted = warp->tick;
+    return path->now;
 }
 
 /* The current instruction will be executed again and counts once. */
-static inline void chain_again(struct warp *warp) {
-    warp->chain.counted++;
+static inline void critical_path_repeat(struct warp *warp) {
+    warp->path.counted++;
 }
 
-static inline void chain_busy(struct warp *warp, double cycles) {
-    warp->chain.now += cycles;
+static inline void critical_path_advance(struct warp *warp, double cycles) {
+    warp->path.now += cycles;
 }
 
 /* Compilers issue all loads of straight-line code before the first use, so only the first load's
    latency counts. */
-static inline void chain_load(struct warp *warp, double latency) {
-    if (!warp->chain.loaded)
-        warp->chain.now += latency;
-    warp->chain.loaded = true;
+static inline void critical_path_load(struct warp *warp, double latency) {
+    if (!warp->path.loaded)
+        warp->path.now += latency;
+    warp->path.loaded = true;
 }
 
 /* A branch ends the straight-line code: the next load counts again. */
-static inline void chain_turn(struct warp *warp) {
-    warp->chain.loaded = false;
+static inline void critical_path_branch(struct warp *warp) {
+    warp->path.loaded = false;
 }
 
-static inline void chain_wait(struct warp *warp, double until) {
-    double now = chain_now(warp);
-    warp->chain.now = until > now ? until : now;
-    warp->chain.loaded = false;
+static inline void critical_path_wait(struct warp *warp, double until) {
+    double now = critical_path_now(warp);
+    warp->path.now = until > now ? until : now;
+    warp->path.loaded = false;
 }
 
 /* wgmma: the operations since the last commit form a group, which completes after the groups before
    it. */
-void chain_commit_products(struct warp *warp);
+void critical_path_commit_wgmma(struct warp *warp);
 /* cp.async: the committed copies complete one copy latency from now at the latest. */
-void chain_commit_copies(struct warp *warp, uint32_t group);
+void critical_path_commit_copies(struct warp *warp, uint32_t group);
 
 /* Completion time of a copy of `bytes` that starts now. */
-double chain_copy_end(struct warp *warp, uint32_t bytes);
+double critical_path_copy_end(struct warp *warp, uint32_t bytes);
 
 /* mbarriers, by offset in the block's shared memory: an arrival at a time; the end of a phase; the
    time when the last phase ended. */
-void chain_barrier_arrive(struct block *block, uint32_t offset, double at);
-void chain_barrier_end(struct block *block, uint32_t offset);
-double chain_barrier_ended(struct block *block, uint32_t offset);
+void critical_path_barrier_arrive(struct block *block, uint32_t offset, double at);
+void critical_path_barrier_end(struct block *block, uint32_t offset);
+double critical_path_barrier_ended(struct block *block, uint32_t offset);
 
 /* At the start of a block, and at its end: adds its critical path to the counts. */
-void chain_begin(struct block *block);
-void chain_end(struct block *block);
+void critical_path_begin(struct block *block);
+void critical_path_end(struct block *block);
 
 #endif

@@ -17,25 +17,25 @@ int decode_fail(struct decoder *decoder, const char *format, ...) {
     const struct location *location = statement && statement->location >= 0
                                           ? &decoder->ast->locations[statement->location]
                                           : NULL;
-    char place[192] = "";
+    char source_position[192] = "";
     if (location && location->file < decoder->ast->file_count) {
         struct slice file = decoder->ast->files[location->file];
-        snprintf(place, sizeof place, "%.*s:%d, ", file.length > 120 ? 120 : file.length, file.text,
+        snprintf(source_position, sizeof source_position, "%.*s:%d, ", file.length > 120 ? 120 : file.length, file.text,
                  location->line);
     } else if (location) {
-        snprintf(place, sizeof place, "source line %d, ", location->line);
+        snprintf(source_position, sizeof source_position, "source line %d, ", location->line);
     }
     if (statement && statement->opcode.length)
-        return error_set(decoder->error, "%sPTX line %d: '%.*s': %s", place, statement->line,
+        return error_set(decoder->error, "%sPTX line %d: '%.*s': %s", source_position, statement->line,
                          statement->opcode.length > 80 ? 80 : statement->opcode.length,
                          statement->opcode.text, text);
-    return error_set(decoder->error, "%sPTX line %d: %s", place, statement ? statement->line : 0,
+    return error_set(decoder->error, "%sPTX line %d: %s", source_position, statement ? statement->line : 0,
                      text);
 }
 
 /* ---- Code ---- */
 
-struct instruction *emit(struct decoder *decoder, const struct instruction *instruction,
+struct instruction *emit_instruction(struct decoder *decoder, const struct instruction *instruction,
                          const uint32_t *places, int count) {
     decoder->code = array_grow(decoder->code, decoder->code_count, &decoder->code_capacity,
                                sizeof *decoder->code);
@@ -47,7 +47,7 @@ struct instruction *emit(struct decoder *decoder, const struct instruction *inst
     added->guard = -1;
     added->location = decoder->statement ? decoder->statement->location : -1;
     if (decoder->statement && decoder->statement->guard >= 0) {
-        const struct binding *guard = lookup(decoder, decoder->statement->guard);
+        const struct binding *guard = lookup_name(decoder, decoder->statement->guard);
         /* check_guard has verified it */
         added->guard = (int32_t)guard->place;
         added->guard_negated = decoder->statement->guard_negated;
@@ -62,7 +62,7 @@ struct instruction *emit(struct decoder *decoder, const struct instruction *inst
 
 int emit_jump(struct decoder *decoder, int name) {
     struct instruction jump = {.execute = execute_branch, .float_mode = FLOAT_ANY};
-    emit(decoder, &jump, NULL, 0);
+    emit_instruction(decoder, &jump, NULL, 0);
     decoder->jumps = array_grow(decoder->jumps, decoder->jump_count, &decoder->jump_capacity,
                                 sizeof *decoder->jumps);
     decoder->jumps[decoder->jump_count++] =
@@ -91,7 +91,7 @@ static int add_label(struct decoder *decoder, int name) {
 static int check_guard(struct decoder *decoder, const struct statement *statement) {
     if (statement->guard < 0)
         return 0;
-    const struct binding *guard = lookup(decoder, statement->guard);
+    const struct binding *guard = lookup_name(decoder, statement->guard);
     if (!guard || guard->kind != BINDING_REGISTER || guard->bytes)
         return decode_fail(decoder, "the guard is not a predicate");
     return 0;
@@ -104,24 +104,24 @@ static int decode_statement(struct decoder *decoder, const struct statement *sta
     if (decoder->register_bytes > REGISTER_BYTES_MAX)
         return decode_fail(decoder, "the kernel has too many registers");
     switch (statement->kind) {
-    case STATEMENT_OPEN:
+    case STATEMENT_SCOPE_BEGIN:
         open_scope(decoder, decoder->scope);
         return 0;
-    case STATEMENT_CLOSE:
+    case STATEMENT_SCOPE_END:
         close_scope(decoder, decoder->scopes[decoder->scope].parent);
         return 0;
     case STATEMENT_LABEL:
         return add_label(decoder, statement->name);
-    case STATEMENT_TARGETS: {
+    case STATEMENT_BRANCH_TARGETS: {
         struct binding *binding = bind_name(decoder, statement->name, decoder->scope);
-        binding->kind = BINDING_TARGETS;
+        binding->kind = BINDING_BRANCH_TARGETS;
         binding->targets = statement;
         return 0;
     }
     case STATEMENT_VARIABLE:
         if (statement->variable->space == SPACE_REGISTER)
             return declare_registers(decoder, statement->variable);
-        return bind_variable(decoder, statement->variable);
+        return declare_variable(decoder, statement->variable);
     default:
         return check_guard(decoder, statement) < 0 ? -1 : decode_instruction(decoder);
     }
@@ -159,8 +159,8 @@ int resolve_jumps(struct decoder *decoder, int first) {
 
 /* ---- Kernels ---- */
 
-static int place_parameters(struct decoder *decoder, const struct function *function) {
-    struct ptx_kernel *visible = &decoder->kernel->visible;
+static int declare_parameters(struct decoder *decoder, const struct function *function) {
+    struct ptx_kernel *info = &decoder->kernel->info;
     uint64_t used = 0;
     for (int i = 0; i < function->parameter_count; i++) {
         const struct variable *parameter = &function->parameters[i];
@@ -168,54 +168,54 @@ static int place_parameters(struct decoder *decoder, const struct function *func
         binding->kind = BINDING_VARIABLE;
         binding->space = SPACE_PARAM;
         binding->variable = parameter;
-        binding->offset = place_variable(&used, parameter);
-        visible->parameters[i].offset = (unsigned)binding->offset;
-        visible->parameters[i].bytes = (unsigned)parameter->bytes;
-        visible->parameter_count = i + 1;
-        visible->argument_bytes = (unsigned)used;
+        binding->offset = allocate_variable(&used, parameter);
+        info->parameters[i].offset = (unsigned)binding->offset;
+        info->parameters[i].bytes = (unsigned)parameter->bytes;
+        info->parameter_count = i + 1;
+        info->argument_bytes = (unsigned)used;
     }
     return 0;
 }
 
 static int decode_function(struct decoder *decoder, const struct function *function) {
     open_scope(decoder, -1);
-    if (place_parameters(decoder, function) < 0 || decode_statements(decoder, function) < 0 ||
+    if (declare_parameters(decoder, function) < 0 || decode_statements(decoder, function) < 0 ||
         resolve_jumps(decoder, 0) < 0)
         return -1;
     decoder->statement = NULL;
     struct instruction end = {.execute = execute_exit, .float_mode = FLOAT_ANY};
-    emit(decoder, &end, NULL, 0);
+    emit_instruction(decoder, &end, NULL, 0);
     return decode_routines(decoder);
 }
 
-static void *shrink(void *array, size_t bytes) {
-    void *kept = aligned_alloc(64, (bytes + 64) / 64 * 64);
-    if (!kept)
+static void *copy_aligned(void *array, size_t bytes) {
+    void *copy = aligned_alloc(64, (bytes + 64) / 64 * 64);
+    if (!copy)
         BUG("out of memory for a kernel");
     if (bytes)
-        memcpy(kept, array, bytes);
+        memcpy(copy, array, bytes);
     free(array);
-    return kept;
+    return copy;
 }
 
-static void keep_code(struct decoder *decoder) {
+static void finish_kernel(struct decoder *decoder) {
     struct kernel *kernel = decoder->kernel;
     kernel->code_count = (uint32_t)decoder->code_count;
-    kernel->operands = shrink(decoder->operands, (size_t)decoder->operand_count * sizeof(uint32_t));
+    kernel->operands = copy_aligned(decoder->operands, (size_t)decoder->operand_count * sizeof(uint32_t));
     for (int i = 0; i < decoder->code_count; i++)
         decoder->code[i].operands = kernel->operands + decoder->operand_starts[i];
-    kernel->code = shrink(decoder->code, (size_t)decoder->code_count * sizeof *decoder->code);
-    kernel->targets = shrink(decoder->targets, (size_t)decoder->target_count * sizeof(uint32_t));
+    kernel->code = copy_aligned(decoder->code, (size_t)decoder->code_count * sizeof *decoder->code);
+    kernel->targets = copy_aligned(decoder->targets, (size_t)decoder->target_count * sizeof(uint32_t));
     kernel->constants =
-        shrink(decoder->constants, (size_t)decoder->constant_count * sizeof *decoder->constants);
+        copy_aligned(decoder->constants, (size_t)decoder->constant_count * sizeof *decoder->constants);
     kernel->specials =
-        shrink(decoder->specials, (size_t)decoder->special_count * sizeof *decoder->specials);
+        copy_aligned(decoder->specials, (size_t)decoder->special_count * sizeof *decoder->specials);
     kernel->special_count = decoder->special_count;
     kernel->register_bytes = decoder->register_bytes;
-    kernel->visible.static_smem_bytes = (unsigned)decoder->shared_bytes;
-    kernel->visible.local_bytes =
+    kernel->info.static_smem_bytes = (unsigned)decoder->shared_bytes;
+    kernel->info.local_bytes =
         (unsigned)(decoder->local_bytes + 15) / 16 * 16 + (kernel->routine_count ? STACK_BYTES : 0);
-    kernel->visible.instruction_count = decoder->code_count;
+    kernel->info.instruction_count = decoder->code_count;
 }
 
 void decode_kernel(struct ptx_module *module, struct kernel *kernel,
@@ -238,11 +238,11 @@ void decode_kernel(struct ptx_module *module, struct kernel *kernel,
     kernel->dynamic_smem_alignment = 16;
     if (decode_function(decoder, function) < 0) {
         size_t bytes = strlen(error.text) + 1;
-        char *text = arena_take(module->ast->arena, bytes);
+        char *text = arena_alloc(module->ast->arena, bytes);
         memcpy(text, error.text, bytes);
-        kernel->visible.error = text;
+        kernel->info.error = text;
     }
-    keep_code(decoder);
+    finish_kernel(decoder);
     free(head_of_name);
     free(decoder->operand_starts);
     free(decoder->bindings);

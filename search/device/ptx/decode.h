@@ -26,7 +26,7 @@ enum {
     REGISTER_BYTES_MAX = 64 << 20, /* of a warp */
 };
 
-enum binding_kind { BINDING_REGISTER, BINDING_VARIABLE, BINDING_TARGETS };
+enum binding_kind { BINDING_REGISTER, BINDING_VARIABLE, BINDING_BRANCH_TARGETS };
 
 /* A constant broadcast to all lanes. The size is a multiple of 64 bytes for aligned vector loads.
  */
@@ -95,7 +95,7 @@ struct decoder {
     uint32_t register_bytes;
     uint32_t carry; /* the register for the carry flag (.cc), if has_carry */
     bool has_carry;
-    struct special_slot *specials;
+    struct special_register_slot *specials;
     int special_count, special_capacity;
 
     int *binding_of_name; /* head of each name's list of bindings */
@@ -114,7 +114,7 @@ struct decoder {
     int *returns; /* `ret` jumps of the function that is being inlined */
     int return_count, return_capacity;
     bool in_function;
-    const struct function *expanding[CALL_DEPTH_MAX + 1]; /* call stack of inlined functions */
+    const struct function *inlining[CALL_DEPTH_MAX + 1]; /* call stack of inlined functions */
     int routine;                                          /* the routine being decoded, or -1 */
     int routine_capacity;
     uint64_t frame_bytes; /* size of the routine's frame so far */
@@ -148,11 +148,11 @@ int decode_fail(struct decoder *decoder, const char *format, ...)
 
 /* ---- Modifiers: parts of the opcode after the first ---- */
 
-bool take(struct decoder *decoder, const char *modifier);
+bool take_modifier(struct decoder *decoder, const char *modifier);
 /* Takes the first part that is in a NULL-terminated list; returns its index in the list, or -1. */
-int take_one_of(struct decoder *decoder, const char *const *modifiers);
+int take_modifier_of(struct decoder *decoder, const char *const *modifiers);
 /* Takes all parts that begin with `prefix`. */
-void take_prefix(struct decoder *decoder, const char *prefix);
+void take_modifiers_with_prefix(struct decoder *decoder, const char *prefix);
 /* Takes the next type; TYPE_NONE if there is none. */
 enum type take_type(struct decoder *decoder);
 /* Takes a state space, .shared, .global ...; returns `otherwise` if none is given. */
@@ -160,7 +160,7 @@ enum space take_space(struct decoder *decoder, enum space otherwise);
 /* Takes .rn .rz .rm .rp and .ftz; FLOAT_NEAREST without them. */
 uint8_t take_float_mode(struct decoder *decoder);
 /* Takes the remaining parts and returns them joined to the opcode: mul.wide. */
-struct slice take_rest(struct decoder *decoder);
+struct slice take_remaining_modifiers(struct decoder *decoder);
 
 /* ---- Operands ---- */
 
@@ -169,26 +169,26 @@ const struct operand *operand_at(struct decoder *decoder, int index);
 int expect_operands(struct decoder *decoder, int least, int most);
 /* Returns the register offset from which to read `bytes` per lane (0: a predicate). Narrows wider
    registers. */
-int source(struct decoder *decoder, const struct operand *operand, enum type type, int bytes,
+int decode_source(struct decoder *decoder, const struct operand *operand, enum type type, int bytes,
            uint32_t *place);
-int predicate_source(struct decoder *decoder, const struct operand *operand, bool *negated,
+int decode_predicate(struct decoder *decoder, const struct operand *operand, bool *negated,
                      uint32_t *place);
 /* Returns the register offset to write to. A wider register is written afterwards, sign-extended if
    `is_signed`. */
-int destination(struct decoder *decoder, const struct operand *operand, int bytes, bool is_signed,
+int decode_destination(struct decoder *decoder, const struct operand *operand, int bytes, bool is_signed,
                 uint32_t *place);
 /* Returns the register offsets of the two halves of a .b128 register, 8 bytes per lane each, the
    lower first. */
-int wide_register(struct decoder *decoder, const struct operand *operand, uint32_t halves[2]);
+int decode_b128_register(struct decoder *decoder, const struct operand *operand, uint32_t halves[2]);
 /* Decodes base, offset and space of [address]; `*base` is undefined if access->base_bytes is 0. */
-int address(struct decoder *decoder, const struct operand *operand, struct access *access,
+int decode_address(struct decoder *decoder, const struct operand *operand, struct access *access,
             uint32_t *base);
 /* Looks up a name in the current scope; allocates a register of a range on first use. Returns NULL
    if the name is undeclared. */
-struct binding *lookup(struct decoder *decoder, int name);
-uint32_t new_register(struct decoder *decoder, int bytes);
+struct binding *lookup_name(struct decoder *decoder, int name);
+uint32_t allocate_register(struct decoder *decoder, int bytes);
 /* Returns the register offset of a constant broadcast to all lanes. */
-uint32_t constant(struct decoder *decoder, uint64_t bits, int bytes);
+uint32_t allocate_constant(struct decoder *decoder, uint64_t bits, int bytes);
 
 /* ---- Scopes and names: decode_names.c ---- */
 
@@ -197,11 +197,11 @@ void open_scope(struct decoder *decoder, int parent);
 void close_scope(struct decoder *decoder, int back_to);
 struct binding *bind_name(struct decoder *decoder, int name, int scope);
 int declare_registers(struct decoder *decoder, const struct variable *variable);
-int bind_variable(struct decoder *decoder, const struct variable *variable);
+int declare_variable(struct decoder *decoder, const struct variable *variable);
 /* Returns the register that holds a special register's value at the start of a warp. */
-uint32_t special_slot(struct decoder *decoder, enum special_register which, int bytes);
+uint32_t special_register_place(struct decoder *decoder, enum special_register which, int bytes);
 /* Allocates a variable after `*used` bytes, which it advances; returns the aligned offset. */
-uint64_t place_variable(uint64_t *used, const struct variable *variable);
+uint64_t allocate_variable(uint64_t *used, const struct variable *variable);
 
 /* ---- Code ---- */
 
@@ -210,12 +210,12 @@ uint64_t place_variable(uint64_t *used, const struct variable *variable);
 int decode_statements(struct decoder *decoder, const struct function *function);
 int resolve_jumps(struct decoder *decoder, int first);
 /* Appends an instruction and its operands, with the statement's guard predicate. */
-struct instruction *emit(struct decoder *decoder, const struct instruction *instruction,
+struct instruction *emit_instruction(struct decoder *decoder, const struct instruction *instruction,
                          const uint32_t *places, int count);
 /* Appends a jump to a label. */
 int emit_jump(struct decoder *decoder, int name);
 /* Inlines a call, or emits a call of a routine. */
-int expand_call(struct decoder *decoder);
+int inline_call(struct decoder *decoder);
 /* Decodes the bodies of all routines that are called. */
 int decode_routines(struct decoder *decoder);
 

@@ -16,18 +16,18 @@ static bool is_special_function(const char *name) {
 
 /* .ftz of operations that the host's floating-point mode does not affect, since they move bits or
    select an operand. */
-static bool needs_flush(const char *name) {
+static bool needs_explicit_flush(const char *name) {
     return !strncmp(name, "abs", 3) || !strncmp(name, "neg", 3) || !strncmp(name, "min", 3) ||
            !strncmp(name, "max", 3);
 }
 
 /* slct of any type whose selector is an fp32. */
-static bool compares_a_float(const char *name) {
+static bool selects_by_float(const char *name) {
     return !strcmp(name, "slct.f32");
 }
 
 /* Emits one lane operation; its result goes to places[0]. */
-static void emit_lanes(struct decoder *decoder, const char *name, enum type type, uint32_t *places,
+static void emit_lane_operation(struct decoder *decoder, const char *name, enum type type, uint32_t *places,
                        int count) {
     struct lanes_row row;
     if (!decoder->module->lanes.find(&row, (struct slice){name, (int)strlen(name)}, type))
@@ -38,7 +38,7 @@ static void emit_lanes(struct decoder *decoder, const char *name, enum type type
                                       .input_count = (uint8_t)(count - 1),
                                       .width = (uint8_t)row.out_width,
                                       .type = (uint8_t)type};
-    emit(decoder, &instruction, places, count);
+    emit_instruction(decoder, &instruction, places, count);
 }
 
 /* Extended-precision arithmetic, PTX ISA 9.7.2: add, sub and mad with .cc, addc, subc and madc. The
@@ -48,57 +48,57 @@ static void emit_lanes(struct decoder *decoder, const char *name, enum type type
 DECODE(carry) {
     (void)opcode;
     struct slice word = decoder->parts[0];
-    bool multiplies = *word.text == 'm', takes = word.length == 4;
-    bool gives = take(decoder, "cc"), high = multiplies && take(decoder, "hi");
-    bool known = slice_is(word, "add") || slice_is(word, "sub") || slice_is(word, "mad") || takes;
-    known = known && (!multiplies || high || take(decoder, "lo"));
+    bool multiplies = *word.text == 'm', reads_carry = word.length == 4;
+    bool writes_carry = take_modifier(decoder, "cc"), is_high = multiplies && take_modifier(decoder, "hi");
+    bool is_supported = slice_is(word, "add") || slice_is(word, "sub") || slice_is(word, "mad") || reads_carry;
+    is_supported = is_supported && (!multiplies || is_high || take_modifier(decoder, "lo"));
     const char *sum = *word.text == 's' ? "sub" : "add";
     enum type type = take_type(decoder);
     int bytes = type_bytes(type), count = multiplies ? 4 : 3;
     char name[32];
     uint32_t result, operands[3], places[4];
-    if (!known || (type != TYPE_U32 && type != TYPE_S32 && type != TYPE_U64 && type != TYPE_S64))
+    if (!is_supported || (type != TYPE_U32 && type != TYPE_S32 && type != TYPE_U64 && type != TYPE_S64))
         return decode_fail(decoder, "unsupported form");
     if (expect_operands(decoder, count, count) < 0)
         return -1;
     for (int i = 0; i + 1 < count; i++)
-        if (source(decoder, operand_at(decoder, 1 + i), type, bytes, &operands[i]) < 0)
+        if (decode_source(decoder, operand_at(decoder, 1 + i), type, bytes, &operands[i]) < 0)
             return -1;
-    if (destination(decoder, operand_at(decoder, 0), bytes, type_is_signed(type), &result) < 0)
+    if (decode_destination(decoder, operand_at(decoder, 0), bytes, type_is_signed(type), &result) < 0)
         return -1;
     if (multiplies) {
-        uint32_t product[] = {new_register(decoder, bytes), operands[0], operands[1]};
-        emit_lanes(decoder, high ? "mul.hi" : "mul.lo", type, product, 3);
+        uint32_t product[] = {allocate_register(decoder, bytes), operands[0], operands[1]};
+        emit_lane_operation(decoder, is_high ? "mul.hi" : "mul.lo", type, product, 3);
         operands[0] = product[0];
         operands[1] = operands[2];
     }
     if (!decoder->has_carry)
-        decoder->carry = new_register(decoder, 4);
+        decoder->carry = allocate_register(decoder, 4);
     decoder->has_carry = true;
     /* The result register may also be an operand, which the carry computation reads. */
     memcpy(places + 1, operands, 2 * sizeof *operands);
-    places[0] = new_register(decoder, bytes);
+    places[0] = allocate_register(decoder, bytes);
     places[3] = decoder->carry;
-    snprintf(name, sizeof name, "carry of %s%s", sum, takes ? " and carry" : "");
-    emit_lanes(decoder, takes ? name + strlen("carry of ") : sum, type, places, takes ? 4 : 3);
+    snprintf(name, sizeof name, "carry of %s%s", sum, reads_carry ? " and carry" : "");
+    emit_lane_operation(decoder, reads_carry ? name + strlen("carry of ") : sum, type, places, reads_carry ? 4 : 3);
     uint32_t moved[] = {result, places[0]};
     places[0] = decoder->carry;
-    if (gives)
-        emit_lanes(decoder, name, type, places, takes ? 4 : 3);
-    emit_lanes(decoder, "mov", type, moved, 2);
+    if (writes_carry)
+        emit_lane_operation(decoder, name, type, places, reads_carry ? 4 : 3);
+    emit_lane_operation(decoder, "mov", type, moved, 2);
     return 0;
 }
 
 /* .ftz of f16, which the host's floating-point mode does not affect: operands and results are
    flushed explicitly. */
-static uint32_t flushed_half(struct decoder *decoder, enum type type, uint32_t place) {
-    uint32_t places[] = {new_register(decoder, type_bytes(type)), place};
-    emit_lanes(decoder, "flush", type, places, 2);
+static uint32_t flush_half(struct decoder *decoder, enum type type, uint32_t place) {
+    uint32_t places[] = {allocate_register(decoder, type_bytes(type)), place};
+    emit_lane_operation(decoder, "flush", type, places, 2);
     return places[0];
 }
 
 /* Selects the variant of a product that flushes its results itself. */
-static void find_flushing(const struct decoder *decoder, struct lanes_row *row, enum type type) {
+static void find_flushing_variant(const struct decoder *decoder, struct lanes_row *row, enum type type) {
     static const char *const names[][2] = {
         {"mul", "mul.flush"}, {"fma", "fma.flush"}, {"fma.relu", "fma.relu.flush"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -115,12 +115,12 @@ DECODE(arithmetic) {
             return decode_carry(decoder, opcode);
     enum type type = take_type(decoder);
     uint8_t mode = take_float_mode(decoder);
-    bool saturate = type_is_float(type) && take(decoder, "sat");
+    bool saturate = type_is_float(type) && take_modifier(decoder, "sat");
     /* approx.ftz.f64 is a separate operation. */
     if (type != TYPE_F64 || !(mode & FLOAT_FLUSH))
-        take(decoder, "approx");
-    take(decoder, "full");
-    struct slice name = take_rest(decoder);
+        take_modifier(decoder, "approx");
+    take_modifier(decoder, "full");
+    struct slice name = take_remaining_modifiers(decoder);
     struct lanes_row row;
     if (!decoder->module->lanes.find(&row, name, type))
         return decode_fail(decoder, "unsupported opcode or form");
@@ -130,35 +130,35 @@ DECODE(arithmetic) {
         return decode_fail(decoder, "unsupported rounding mode for f16");
     mode = flushes_half ? FLOAT_NEAREST : mode;
     if (flushes_half)
-        find_flushing(decoder, &row, type);
+        find_flushing_variant(decoder, &row, type);
     if (expect_operands(decoder, row.input_count + 1, row.input_count + 1) < 0)
         return -1;
     struct instruction instruction = {
         .execute = execute_arithmetic,
         .lanes = row.function,
-        .float_mode = type_is_float(type) || compares_a_float(row.name) ? mode : FLOAT_ANY,
+        .float_mode = type_is_float(type) || selects_by_float(row.name) ? mode : FLOAT_ANY,
         .input_count = (uint8_t)row.input_count,
         .width = (uint8_t)row.out_width,
         .type = (uint8_t)type,
         .saturate = saturate,
-        .flush = type == TYPE_F32 && (mode & FLOAT_FLUSH) && needs_flush(row.name),
+        .flush = type == TYPE_F32 && (mode & FLOAT_FLUSH) && needs_explicit_flush(row.name),
         .is_special_function = type == TYPE_F32 && is_special_function(row.name)};
     uint32_t places[1 + LANE_INPUTS_MAX];
     for (int i = 0; i < row.input_count; i++) {
         const struct operand *operand = operand_at(decoder, 1 + i);
         if (operand->negated)
             return decode_fail(decoder, "an operand cannot be negated");
-        if (source(decoder, operand, type, row.in_width[i], &places[1 + i]) < 0)
+        if (decode_source(decoder, operand, type, row.in_width[i], &places[1 + i]) < 0)
             return -1;
         if (flushes_half)
-            places[1 + i] = flushed_half(decoder, type, places[1 + i]);
+            places[1 + i] = flush_half(decoder, type, places[1 + i]);
     }
-    if (destination(decoder, operand_at(decoder, 0), row.out_width, type_is_signed(type),
+    if (decode_destination(decoder, operand_at(decoder, 0), row.out_width, type_is_signed(type),
                     &places[0]) < 0)
         return -1;
-    emit(decoder, &instruction, places, 1 + row.input_count);
+    emit_instruction(decoder, &instruction, places, 1 + row.input_count);
     if (flushes_half)
-        emit_lanes(decoder, "flush", type, (uint32_t[]){places[0], places[0]}, 2);
+        emit_lane_operation(decoder, "flush", type, (uint32_t[]){places[0], places[0]}, 2);
     return 0;
 }
 
@@ -180,7 +180,7 @@ static lanes_function take_comparison(struct decoder *decoder, enum type type) {
 static int decode_comparison(struct decoder *decoder, struct instruction *instruction,
                              enum type type, uint32_t *places) {
     uint8_t mode = take_float_mode(decoder);
-    int bytes = type_bytes(type), combination = take_one_of(decoder, combinations);
+    int bytes = type_bytes(type), combination = take_modifier_of(decoder, combinations);
     instruction->type = (uint8_t)type;
     instruction->float_mode = type == TYPE_F32 || type == TYPE_F64 ? mode : FLOAT_ANY;
     if (type_is_float(type) && instruction->float_mode == FLOAT_ANY) /* compared in fp32 */
@@ -189,19 +189,19 @@ static int decode_comparison(struct decoder *decoder, struct instruction *instru
     if (!instruction->lanes)
         return decode_fail(decoder, "unsupported comparison");
     if (expect_operands(decoder, combination < 0 ? 3 : 4, combination < 0 ? 3 : 4) < 0 ||
-        source(decoder, operand_at(decoder, 1), type, bytes, &places[0]) < 0 ||
-        source(decoder, operand_at(decoder, 2), type, bytes, &places[1]) < 0)
+        decode_source(decoder, operand_at(decoder, 1), type, bytes, &places[0]) < 0 ||
+        decode_source(decoder, operand_at(decoder, 2), type, bytes, &places[1]) < 0)
         return -1;
     places[2] = places[0];
     if (combination < 0)
         return 0;
     instruction->as.compare.combination = (enum combination)(COMBINE_AND + combination);
-    return predicate_source(decoder, operand_at(decoder, 3),
-                            &instruction->as.compare.combined_negated, &places[2]);
+    return decode_predicate(decoder, operand_at(decoder, 3),
+                            &instruction->as.compare.combined_is_negated, &places[2]);
 }
 
 DECODE(setp) {
-    struct instruction instruction = instruction_of(opcode);
+    struct instruction instruction = new_instruction(opcode);
     uint32_t places[5];
     enum type type = take_type(decoder);
     if (decode_comparison(decoder, &instruction, type, places + 2) < 0)
@@ -213,15 +213,15 @@ DECODE(setp) {
         instruction.as.compare.has_second = true;
     }
     places[1] = 0;
-    if (destination(decoder, result, 0, false, &places[0]) < 0 ||
-        (second && destination(decoder, second, 0, false, &places[1]) < 0))
+    if (decode_destination(decoder, result, 0, false, &places[0]) < 0 ||
+        (second && decode_destination(decoder, second, 0, false, &places[1]) < 0))
         return -1;
-    emit(decoder, &instruction, places, 5);
+    emit_instruction(decoder, &instruction, places, 5);
     return 0;
 }
 
 DECODE(set) {
-    struct instruction instruction = instruction_of(opcode);
+    struct instruction instruction = new_instruction(opcode);
     uint32_t places[4];
     enum type result = take_type(decoder), type = take_type(decoder);
     int bytes = type_bytes(result);
@@ -230,9 +230,9 @@ DECODE(set) {
     instruction.width = (uint8_t)bytes;
     instruction.as.compare.result = result;
     if (decode_comparison(decoder, &instruction, type, places + 1) < 0 ||
-        destination(decoder, operand_at(decoder, 0), bytes, false, &places[0]) < 0)
+        decode_destination(decoder, operand_at(decoder, 0), bytes, false, &places[0]) < 0)
         return -1;
-    emit(decoder, &instruction, places, 4);
+    emit_instruction(decoder, &instruction, places, 4);
     return 0;
 }
 
@@ -249,19 +249,19 @@ static int decode_vector_mov(struct decoder *decoder, enum type type, bool packs
     uint32_t places[5], *element = packs ? places + 1 : places;
     for (int i = 0; i < count; i++) {
         const struct operand *operand = &vector->elements[i];
-        if (packs ? source(decoder, operand, TYPE_NONE, width, &element[i])
-                  : destination(decoder, operand, width, false, &element[i]))
+        if (packs ? decode_source(decoder, operand, TYPE_NONE, width, &element[i])
+                  : decode_destination(decoder, operand, width, false, &element[i]))
             return -1;
     }
-    if (packs ? destination(decoder, whole, bytes, false, &places[0])
-              : source(decoder, whole, type, bytes, &places[count]))
+    if (packs ? decode_destination(decoder, whole, bytes, false, &places[0])
+              : decode_source(decoder, whole, type, bytes, &places[count]))
         return -1;
-    emit(decoder, &instruction, places, count + 1);
+    emit_instruction(decoder, &instruction, places, count + 1);
     return 0;
 }
 
 /* mov.b128 between registers, or between a register and a pair of .b64 halves. */
-static int decode_wide_mov(struct decoder *decoder) {
+static int decode_b128_mov(struct decoder *decoder) {
     uint32_t places[2][2];
     struct lanes_row row;
     if (!decoder->module->lanes.find(&row, (struct slice){"mov", 3}, TYPE_B64))
@@ -269,11 +269,11 @@ static int decode_wide_mov(struct decoder *decoder) {
     for (int i = 0; i < 2; i++) {
         const struct operand *operand = operand_at(decoder, i);
         bool is_pair = operand->kind == OPERAND_VECTOR && operand->count == 2;
-        if (!is_pair && wide_register(decoder, operand, places[i]) < 0)
+        if (!is_pair && decode_b128_register(decoder, operand, places[i]) < 0)
             return -1;
         for (int half = 0; half < 2 && is_pair; half++)
-            if (i == 0 ? destination(decoder, &operand->elements[half], 8, false, &places[i][half])
-                       : source(decoder, &operand->elements[half], TYPE_B64, 8, &places[i][half]))
+            if (i == 0 ? decode_destination(decoder, &operand->elements[half], 8, false, &places[i][half])
+                       : decode_source(decoder, &operand->elements[half], TYPE_B64, 8, &places[i][half]))
                 return -1;
     }
     struct instruction instruction = {.execute = execute_arithmetic,
@@ -283,7 +283,7 @@ static int decode_wide_mov(struct decoder *decoder) {
                                       .width = 8};
     for (int half = 0; half < 2; half++) {
         uint32_t operands[2] = {places[0][half], places[1][half]};
-        emit(decoder, &instruction, operands, 2);
+        emit_instruction(decoder, &instruction, operands, 2);
     }
     return 0;
 }
@@ -291,8 +291,8 @@ static int decode_wide_mov(struct decoder *decoder) {
 DECODE(mov) {
     if (expect_operands(decoder, 2, 2) < 0)
         return -1;
-    if (take(decoder, "b128"))
-        return decode_wide_mov(decoder);
+    if (take_modifier(decoder, "b128"))
+        return decode_b128_mov(decoder);
     bool unpacks = operand_at(decoder, 0)->kind == OPERAND_VECTOR;
     bool packs = operand_at(decoder, 1)->kind == OPERAND_VECTOR;
     if (unpacks || packs)
@@ -308,11 +308,11 @@ static bool is_fp8_pair(enum type type) {
 
 /* Conversions to and from pairs of fp8. */
 static int decode_fp8(struct decoder *decoder, struct conversion *conversion) {
-    bool narrows = is_fp8_pair(conversion->to), saturates = take(decoder, "satfinite");
+    bool narrows = is_fp8_pair(conversion->to), saturates = take_modifier(decoder, "satfinite");
     enum type other = narrows ? conversion->from : conversion->to;
     int inputs = other == TYPE_F32 ? 2 : 1, width = narrows ? 2 : 4, from_bytes = narrows ? 4 : 2;
     uint32_t places[3];
-    if (!take(decoder, "rn") || saturates != narrows || conversion->saturate ||
+    if (!take_modifier(decoder, "rn") || saturates != narrows || conversion->saturate ||
         !(other == TYPE_F16X2 || (narrows && other == TYPE_F32)) ||
         expect_operands(decoder, 1 + inputs, 1 + inputs) < 0)
         return decode_fail(decoder, "unsupported conversion");
@@ -323,44 +323,44 @@ static int decode_fp8(struct decoder *decoder, struct conversion *conversion) {
                                       .type = (uint8_t)conversion->to,
                                       .as.conversion = *conversion};
     for (int i = 0; i < inputs; i++)
-        if (source(decoder, operand_at(decoder, 1 + i), narrows ? other : TYPE_B16, from_bytes,
+        if (decode_source(decoder, operand_at(decoder, 1 + i), narrows ? other : TYPE_B16, from_bytes,
                    &places[1 + i]) < 0)
             return -1;
     if (inputs == 1)
         places[2] = places[1];
-    if (destination(decoder, operand_at(decoder, 0), width, false, &places[0]) < 0)
+    if (decode_destination(decoder, operand_at(decoder, 0), width, false, &places[0]) < 0)
         return -1;
-    emit(decoder, &instruction, places, 3);
+    emit_instruction(decoder, &instruction, places, 3);
     return 0;
 }
 
 /* cvt.pack.sat.TYPE.s32{.b32}: packs two numbers below an optional third. */
-static int decode_pack(struct decoder *decoder) {
+static int decode_cvt_pack(struct decoder *decoder) {
     struct lanes_row row;
     enum type to = take_type(decoder);
     uint32_t places[4];
-    if (!take(decoder, "sat") || take_type(decoder) != TYPE_S32 ||
+    if (!take_modifier(decoder, "sat") || take_type(decoder) != TYPE_S32 ||
         !decoder->module->lanes.find(&row, (struct slice){"cvt.pack.sat", 12}, to))
         return decode_fail(decoder, "unsupported conversion");
-    take(decoder, "b32");
+    take_modifier(decoder, "b32");
     if (expect_operands(decoder, 1 + row.input_count, 1 + row.input_count) < 0)
         return -1;
     for (int i = 0; i < row.input_count; i++)
-        if (source(decoder, operand_at(decoder, 1 + i), TYPE_S32, 4, &places[1 + i]) < 0)
+        if (decode_source(decoder, operand_at(decoder, 1 + i), TYPE_S32, 4, &places[1 + i]) < 0)
             return -1;
-    if (destination(decoder, operand_at(decoder, 0), 4, false, &places[0]) < 0)
+    if (decode_destination(decoder, operand_at(decoder, 0), 4, false, &places[0]) < 0)
         return -1;
-    emit_lanes(decoder, "cvt.pack.sat", to, places, 1 + row.input_count);
+    emit_lane_operation(decoder, "cvt.pack.sat", to, places, 1 + row.input_count);
     return 0;
 }
 
 DECODE(cvt) {
     (void)opcode;
-    if (take(decoder, "pack"))
-        return decode_pack(decoder);
-    struct conversion conversion = {.saturate = take(decoder, "sat"),
-                                    .relu = take(decoder, "relu")};
-    int to_integer = take_one_of(decoder, to_integer_words);
+    if (take_modifier(decoder, "pack"))
+        return decode_cvt_pack(decoder);
+    struct conversion conversion = {.saturate = take_modifier(decoder, "sat"),
+                                    .relu = take_modifier(decoder, "relu")};
+    int to_integer = take_modifier_of(decoder, to_integer_words);
     conversion.to = take_type(decoder);
     conversion.from = take_type(decoder);
     if (is_fp8_pair(conversion.to) || is_fp8_pair(conversion.from))
@@ -370,8 +370,8 @@ DECODE(cvt) {
     bool packs = conversion.to == TYPE_F16X2 || conversion.to == TYPE_BF16X2;
     bool to_half = packs || conversion.to == TYPE_F16 || conversion.to == TYPE_BF16;
     bool to_tf32 = conversion.to == TYPE_TF32;
-    conversion.away = to_tf32 && take(decoder, "rna");
-    conversion.finite = (to_tf32 || to_half) && take(decoder, "satfinite");
+    conversion.away = to_tf32 && take_modifier(decoder, "rna");
+    conversion.finite = (to_tf32 || to_half) && take_modifier(decoder, "satfinite");
     uint8_t mode = take_float_mode(decoder);
     if (conversion.to == TYPE_NONE || conversion.from == TYPE_NONE ||
         type_bytes(conversion.to) > 8 || (packs && conversion.from != TYPE_F32) ||
@@ -408,14 +408,14 @@ DECODE(cvt) {
     if (expect_operands(decoder, 1 + inputs, 1 + inputs) < 0)
         return -1;
     for (int i = 0; i < inputs; i++)
-        if (source(decoder, operand_at(decoder, 1 + i), conversion.from, from_bytes,
+        if (decode_source(decoder, operand_at(decoder, 1 + i), conversion.from, from_bytes,
                    &places[1 + i]) < 0)
             return -1;
     if (!packs)
         places[2] = places[1];
-    if (destination(decoder, operand_at(decoder, 0), to_bytes, type_is_signed(conversion.to),
+    if (decode_destination(decoder, operand_at(decoder, 0), to_bytes, type_is_signed(conversion.to),
                     &places[0]) < 0)
         return -1;
-    emit(decoder, &instruction, places, 3);
+    emit_instruction(decoder, &instruction, places, 3);
     return 0;
 }

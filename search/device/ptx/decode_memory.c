@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static uint64_t window_of(enum space space) {
+static uint64_t window_base(enum space space) {
     switch (space) {
     case SPACE_SHARED:
     case SPACE_CLUSTER:
@@ -19,30 +19,30 @@ static uint64_t window_of(enum space space) {
 }
 
 DECODE(cvta) {
-    struct instruction instruction = instruction_of(opcode);
-    bool to = take(decoder, "to");
-    uint64_t window = window_of(take_space(decoder, SPACE_GLOBAL));
+    struct instruction instruction = new_instruction(opcode);
+    bool to = take_modifier(decoder, "to");
+    uint64_t window = window_base(take_space(decoder, SPACE_GLOBAL));
     uint32_t places[2];
     instruction.as.shift = to ? 0 - window : window;
     if (type_bytes(take_type(decoder)) != 8)
         return decode_fail(decoder, "addresses must have 64 bits");
     if (expect_operands(decoder, 2, 2) < 0 ||
-        source(decoder, operand_at(decoder, 1), TYPE_U64, 8, &places[1]) < 0 ||
-        destination(decoder, operand_at(decoder, 0), 8, false, &places[0]) < 0)
+        decode_source(decoder, operand_at(decoder, 1), TYPE_U64, 8, &places[1]) < 0 ||
+        decode_destination(decoder, operand_at(decoder, 0), 8, false, &places[0]) < 0)
         return -1;
-    emit(decoder, &instruction, places, 2);
+    emit_instruction(decoder, &instruction, places, 2);
     return 0;
 }
 
 DECODE(isspacep) {
-    struct instruction instruction = instruction_of(opcode);
+    struct instruction instruction = new_instruction(opcode);
     uint32_t places[2];
     instruction.as.isspace.space = take_space(decoder, SPACE_GLOBAL);
     if (expect_operands(decoder, 2, 2) < 0 ||
-        source(decoder, operand_at(decoder, 1), TYPE_U64, 8, &places[1]) < 0 ||
-        destination(decoder, operand_at(decoder, 0), 0, false, &places[0]) < 0)
+        decode_source(decoder, operand_at(decoder, 1), TYPE_U64, 8, &places[1]) < 0 ||
+        decode_destination(decoder, operand_at(decoder, 0), 0, false, &places[0]) < 0)
         return -1;
-    emit(decoder, &instruction, places, 2);
+    emit_instruction(decoder, &instruction, places, 2);
     return 0;
 }
 
@@ -51,34 +51,34 @@ DECODE(isspacep) {
 static void take_memory_hints(struct decoder *decoder, struct access *access) {
     static const char *const orders[] = {"volatile", "relaxed", "acquire", "release",
                                          "acq_rel",  "sc",      NULL};
-    take(decoder, "mmio"); /* occurs together with relaxed */
-    int order = take_one_of(decoder, orders);
+    take_modifier(decoder, "mmio"); /* occurs together with relaxed */
+    int order = take_modifier_of(decoder, orders);
     access->strong = order >= 0;
     access->fenced = order >= 3;
     static const char *const hints[] = {"ca",      "cg",      "cs",    "lu",  "cv",  "wb",
                                         "wt",      "nc",      "weak",  "cta", "gpu", "sys",
                                         "cluster", "unified", "noftz", NULL};
-    while (take_one_of(decoder, hints) >= 0)
+    while (take_modifier_of(decoder, hints) >= 0)
         ;
-    take_prefix(decoder, "L1::");
-    take_prefix(decoder, "L2::");
+    take_modifiers_with_prefix(decoder, "L1::");
+    take_modifiers_with_prefix(decoder, "L2::");
 }
 
 static int take_vector(struct decoder *decoder) {
-    return take(decoder, "v2") ? 2 : take(decoder, "v4") ? 4 : take(decoder, "v8") ? 8 : 1;
+    return take_modifier(decoder, "v2") ? 2 : take_modifier(decoder, "v4") ? 4 : take_modifier(decoder, "v8") ? 8 : 1;
 }
 
 /* Registers may be wider than the element in memory, but all elements of a vector must have equal
    width. */
-int register_bytes_of(struct decoder *decoder, const struct operand *operand, int least) {
+int operand_register_bytes(struct decoder *decoder, const struct operand *operand, int least) {
     const struct binding *found =
-        operand->kind == OPERAND_NAME ? lookup(decoder, operand->name) : NULL;
+        operand->kind == OPERAND_NAME ? lookup_name(decoder, operand->name) : NULL;
     int bytes = found && found->kind == BINDING_REGISTER ? found->bytes : least;
     return bytes > least ? bytes : least;
 }
 
 /* ld and st of .b128, as a vector of two 64-bit halves. */
-static int decode_wide_transfer(struct decoder *decoder, struct instruction *instruction,
+static int decode_b128_transfer(struct decoder *decoder, struct instruction *instruction,
                                 bool is_store) {
     struct access *access = &instruction->as.access;
     uint32_t places[3];
@@ -86,17 +86,17 @@ static int decode_wide_transfer(struct decoder *decoder, struct instruction *ins
         return decode_fail(decoder, "unsupported form");
     access->vector = 2;
     access->element_bytes = access->register_bytes = 8;
-    if (address(decoder, operand_at(decoder, is_store ? 0 : 1), access, &places[is_store ? 0 : 2]) <
+    if (decode_address(decoder, operand_at(decoder, is_store ? 0 : 1), access, &places[is_store ? 0 : 2]) <
             0 ||
-        wide_register(decoder, operand_at(decoder, is_store ? 1 : 0), &places[is_store ? 1 : 0]) <
+        decode_b128_register(decoder, operand_at(decoder, is_store ? 1 : 0), &places[is_store ? 1 : 0]) <
             0)
         return -1;
-    emit(decoder, instruction, places, 3);
+    emit_instruction(decoder, instruction, places, 3);
     return 0;
 }
 
-static int decode_transfer(struct decoder *decoder, const struct opcode *opcode, bool is_store) {
-    struct instruction instruction = instruction_of(opcode);
+static int decode_load_or_store(struct decoder *decoder, const struct opcode *opcode, bool is_store) {
+    struct instruction instruction = new_instruction(opcode);
     struct access *access = &instruction.as.access;
     access->space = take_space(decoder, SPACE_GENERIC);
     access->vector = (uint8_t)take_vector(decoder);
@@ -104,7 +104,7 @@ static int decode_transfer(struct decoder *decoder, const struct opcode *opcode,
     enum type type = take_type(decoder);
     int bytes = type_bytes(type);
     if (type == TYPE_B128)
-        return decode_wide_transfer(decoder, &instruction, is_store);
+        return decode_b128_transfer(decoder, &instruction, is_store);
     if (!bytes || bytes > 8 || bytes * access->vector > 32)
         return decode_fail(decoder, "unsupported form");
     access->element_bytes = (uint8_t)bytes;
@@ -112,49 +112,49 @@ static int decode_transfer(struct decoder *decoder, const struct opcode *opcode,
     if (expect_operands(decoder, 2, 3) < 0) /* the third is a cache policy */
         return -1;
     const struct operand *where = operand_at(decoder, is_store ? 0 : 1);
-    const struct operand *what = operand_at(decoder, is_store ? 1 : 0);
-    const struct operand *elements = what->kind == OPERAND_VECTOR ? what->elements : what;
-    if ((what->kind == OPERAND_VECTOR ? what->count : 1) != access->vector)
+    const struct operand *data = operand_at(decoder, is_store ? 1 : 0);
+    const struct operand *elements = data->kind == OPERAND_VECTOR ? data->elements : data;
+    if ((data->kind == OPERAND_VECTOR ? data->count : 1) != access->vector)
         return decode_fail(decoder, "a vector operand has the wrong length");
     int width = bytes < 2 ? 2 : bytes;
     if (!is_store)
         for (int i = 0; i < access->vector; i++)
-            width = register_bytes_of(decoder, &elements[i], width);
+            width = operand_register_bytes(decoder, &elements[i], width);
     access->register_bytes = (uint8_t)width;
     uint32_t places[9], base;
-    if (address(decoder, where, access, &base) < 0)
+    if (decode_address(decoder, where, access, &base) < 0)
         return -1;
     for (int i = 0; i < access->vector; i++) {
         uint32_t *place = &places[is_store ? 1 + i : i];
-        if (is_store ? source(decoder, &elements[i], type, width, place)
-                     : destination(decoder, &elements[i], width, access->is_signed, place))
+        if (is_store ? decode_source(decoder, &elements[i], type, width, place)
+                     : decode_destination(decoder, &elements[i], width, access->is_signed, place))
             return -1;
     }
     places[is_store ? 0 : access->vector] = base;
-    emit(decoder, &instruction, places, access->vector + 1);
+    emit_instruction(decoder, &instruction, places, access->vector + 1);
     return 0;
 }
 
 DECODE(load) {
-    return decode_transfer(decoder, opcode, false);
+    return decode_load_or_store(decoder, opcode, false);
 }
 
 /* Returns the index-th element of a vector operand; a scalar operand is its own first element. */
-static const struct operand *element_of(const struct operand *operand, int index) {
+static const struct operand *vector_element(const struct operand *operand, int index) {
     return operand->kind == OPERAND_VECTOR ? &operand->elements[index] : operand;
 }
 
 /* st.async{.weak}.shared::cluster.mbarrier::complete_tx::bytes{.v2,.v4}.type [a], b, [mbarrier] and
    red.async.relaxed.cluster...op.type. Operands: the bases of the two addresses, then the elements.
    */
-static int decode_remote(struct decoder *decoder, bool reduces) {
-    struct instruction instruction = {.execute = execute_remote_store, .float_mode = FLOAT_ANY};
-    struct remote_form *form = &instruction.as.remote;
+static int decode_st_async(struct decoder *decoder, bool reduces) {
+    struct instruction instruction = {.execute = execute_st_async, .float_mode = FLOAT_ANY};
+    struct st_async_form *form = &instruction.as.remote;
     struct access *where = &form->where;
     form->reduces = reduces;
     take_memory_hints(decoder, where);
-    bool known = take(decoder, "mbarrier::complete_tx::bytes");
-    int reduction = reduces ? take_one_of(decoder, reduction_words) : REDUCE_EXCHANGE;
+    bool is_supported = take_modifier(decoder, "mbarrier::complete_tx::bytes");
+    int reduction = reduces ? take_modifier_of(decoder, reduction_names) : REDUCE_EXCHANGE;
     where->vector = (uint8_t)(reduces ? 1 : take_vector(decoder));
     where->space = form->barrier.space = take_space(decoder, SPACE_CLUSTER);
     where->type = take_type(decoder);
@@ -162,28 +162,28 @@ static int decode_remote(struct decoder *decoder, bool reduces) {
     where->is_signed = type_is_signed(where->type);
     where->element_bytes = where->register_bytes = (uint8_t)type_bytes(where->type);
     int bytes = where->element_bytes;
-    if (!known || where->space != SPACE_CLUSTER || (bytes != 4 && bytes != 8) ||
+    if (!is_supported || where->space != SPACE_CLUSTER || (bytes != 4 && bytes != 8) ||
         bytes * where->vector > 16 ||
-        (reduces && (reduction < 0 || !bulk_reduces(where->reduction, where->type, true))))
+        (reduces && (reduction < 0 || !bulk_reduction_supported(where->reduction, where->type, true))))
         return decode_fail(decoder, "unsupported form");
     uint32_t places[2 + 4];
-    const struct operand *what = operand_at(decoder, 1);
+    const struct operand *data = operand_at(decoder, 1);
     if (expect_operands(decoder, 3, 3) < 0 ||
-        address(decoder, operand_at(decoder, 0), where, &places[0]) < 0 ||
-        address(decoder, operand_at(decoder, 2), &form->barrier, &places[1]) < 0)
+        decode_address(decoder, operand_at(decoder, 0), where, &places[0]) < 0 ||
+        decode_address(decoder, operand_at(decoder, 2), &form->barrier, &places[1]) < 0)
         return -1;
-    if ((what->kind == OPERAND_VECTOR ? what->count : 1) != where->vector)
+    if ((data->kind == OPERAND_VECTOR ? data->count : 1) != where->vector)
         return decode_fail(decoder, "a vector operand has the wrong length");
     for (int i = 0; i < where->vector; i++)
-        if (source(decoder, element_of(what, i), where->type, bytes, &places[2 + i]) < 0)
+        if (decode_source(decoder, vector_element(data, i), where->type, bytes, &places[2 + i]) < 0)
             return -1;
-    emit(decoder, &instruction, places, 2 + where->vector);
+    emit_instruction(decoder, &instruction, places, 2 + where->vector);
     return 0;
 }
 
 DECODE(store) {
-    return take(decoder, "async") ? decode_remote(decoder, false)
-                                  : decode_transfer(decoder, opcode, true);
+    return take_modifier(decoder, "async") ? decode_st_async(decoder, false)
+                                  : decode_load_or_store(decoder, opcode, true);
 }
 
 /* Operands: the base, then the result, b and c of each of `count` elements. */
@@ -196,27 +196,27 @@ static int emit_atomic(struct decoder *decoder, struct instruction *instruction,
         if ((operand->kind == OPERAND_VECTOR ? operand->count : 1) != count)
             return decode_fail(decoder, "a vector operand has the wrong length");
     }
-    if (address(decoder, operand_at(decoder, first), access, &places[0]) < 0)
+    if (decode_address(decoder, operand_at(decoder, first), access, &places[0]) < 0)
         return -1;
     for (int i = 0; i < count; i++) {
-        uint32_t *of = &places[1 + 3 * i];
+        uint32_t *element_places = &places[1 + 3 * i];
         for (int j = 0; j < sources; j++)
-            if (source(decoder, element_of(operand_at(decoder, first + 1 + j), i), access->type,
-                       access->element_bytes, &of[1 + j]) < 0)
+            if (decode_source(decoder, vector_element(operand_at(decoder, first + 1 + j), i), access->type,
+                       access->element_bytes, &element_places[1 + j]) < 0)
                 return -1;
         if (sources == 1)
-            of[2] = of[1];
-        of[0] = of[1];
-        if (access->returns && destination(decoder, element_of(operand_at(decoder, 0), i),
-                                           access->element_bytes, access->is_signed, &of[0]) < 0)
+            element_places[2] = element_places[1];
+        element_places[0] = element_places[1];
+        if (access->returns && decode_destination(decoder, vector_element(operand_at(decoder, 0), i),
+                                           access->element_bytes, access->is_signed, &element_places[0]) < 0)
             return -1;
     }
-    emit(decoder, instruction, places, 1 + 3 * count);
+    emit_instruction(decoder, instruction, places, 1 + 3 * count);
     return 0;
 }
 
 /* atom.exch and atom.cas of .b128. Operands: the base; the halves of the result, of b and of c. */
-static int decode_wide_atomic(struct decoder *decoder, struct instruction *instruction) {
+static int emit_b128_atomic(struct decoder *decoder, struct instruction *instruction) {
     struct access *access = &instruction->as.access;
     int sources = access->reduction == REDUCE_CAS ? 2 : 1;
     uint32_t places[7];
@@ -226,39 +226,39 @@ static int decode_wide_atomic(struct decoder *decoder, struct instruction *instr
     if (access->reduction != REDUCE_CAS && access->reduction != REDUCE_EXCHANGE)
         return decode_fail(decoder, "unsupported form");
     if (expect_operands(decoder, 2 + sources, 3 + sources) < 0 ||
-        address(decoder, operand_at(decoder, 1), access, &places[0]) < 0 ||
-        wide_register(decoder, operand_at(decoder, 0), &places[1]) < 0 ||
-        wide_register(decoder, operand_at(decoder, 2), &places[3]) < 0 ||
-        wide_register(decoder, operand_at(decoder, 1 + sources), &places[5]) < 0)
+        decode_address(decoder, operand_at(decoder, 1), access, &places[0]) < 0 ||
+        decode_b128_register(decoder, operand_at(decoder, 0), &places[1]) < 0 ||
+        decode_b128_register(decoder, operand_at(decoder, 2), &places[3]) < 0 ||
+        decode_b128_register(decoder, operand_at(decoder, 1 + sources), &places[5]) < 0)
         return -1;
-    emit(decoder, instruction, places, 7);
+    emit_instruction(decoder, instruction, places, 7);
     return 0;
 }
 
 /* variant: 1 for atom, which has a result; 0 for red. */
 DECODE(atomic) {
-    struct instruction instruction = instruction_of(opcode);
+    struct instruction instruction = new_instruction(opcode);
     struct access *access = &instruction.as.access;
     int first = opcode->variant;
-    if (!first && take(decoder, "async"))
-        return decode_remote(decoder, true);
+    if (!first && take_modifier(decoder, "async"))
+        return decode_st_async(decoder, true);
     access->returns = opcode->variant;
     access->space = take_space(decoder, SPACE_GENERIC);
     if (access->space != SPACE_SHARED)
-        decoder->kernel->in_order = true;
+        decoder->kernel->blocks_communicate = true;
     static const char *const vectors[] = {"v2", "v4", "v8", NULL};
     take_memory_hints(decoder, access);
-    int vector = take_one_of(decoder, vectors), count = vector < 0 ? 1 : 2 << vector;
-    int reduction = take_one_of(decoder, reduction_words);
+    int vector = take_modifier_of(decoder, vectors), count = vector < 0 ? 1 : 2 << vector;
+    int reduction = take_modifier_of(decoder, reduction_names);
     access->type = take_type(decoder);
     access->reduction = (enum reduction)reduction;
     access->is_signed = type_is_signed(access->type);
     if (access->returns && access->type == TYPE_B128 && count == 1)
-        return decode_wide_atomic(decoder, &instruction);
+        return emit_b128_atomic(decoder, &instruction);
     int bytes = type_bytes(access->type), sources = reduction == REDUCE_CAS ? 2 : 1;
-    bool adds_only = type_is_float(access->type);
+    bool only_add = type_is_float(access->type);
     if (reduction < 0 || (bytes != 2 && bytes != 4 && bytes != 8) ||
-        (adds_only && reduction != REDUCE_ADD) || (count > 1 && !adds_only) || count * bytes > 16)
+        (only_add && reduction != REDUCE_ADD) || (count > 1 && !only_add) || count * bytes > 16)
         return decode_fail(decoder, "unsupported form");
     access->element_bytes = access->register_bytes = (uint8_t)bytes;
     if (expect_operands(decoder, first + 1 + sources, first + 2 + sources) < 0)
@@ -267,74 +267,74 @@ DECODE(atomic) {
     return emit_atomic(decoder, &instruction, first, sources, count);
 }
 
-static int decode_copy_async(struct decoder *decoder) {
-    struct instruction instruction = {.execute = execute_copy_async, .float_mode = FLOAT_ANY};
+static int decode_cp_async(struct decoder *decoder) {
+    struct instruction instruction = {.execute = execute_cp_async, .float_mode = FLOAT_ANY};
     take_memory_hints(decoder, &instruction.as.copy.from);
-    bool known =
-        take(decoder, "shared") || take(decoder, "shared::cta") || take(decoder, "shared::cluster");
-    known = known && take(decoder, "global");
-    if (!known || expect_operands(decoder, 3, 5) < 0)
+    bool is_supported =
+        take_modifier(decoder, "shared") || take_modifier(decoder, "shared::cta") || take_modifier(decoder, "shared::cluster");
+    is_supported = is_supported && take_modifier(decoder, "global");
+    if (!is_supported || expect_operands(decoder, 3, 5) < 0)
         return decode_fail(decoder, "unsupported form");
     instruction.as.copy.to.space = SPACE_SHARED;
     instruction.as.copy.from.space = SPACE_GLOBAL;
     uint32_t places[4] = {0};
-    const struct operand *bytes = operand_at(decoder, 2), *rest = operand_at(decoder, 3);
+    const struct operand *bytes = operand_at(decoder, 2), *fourth = operand_at(decoder, 3);
     if (bytes->kind != OPERAND_INTEGER ||
         (bytes->bits != 4 && bytes->bits != 8 && bytes->bits != 16))
         return decode_fail(decoder, "cp.async copies 4, 8 or 16 bytes");
     instruction.as.copy.bytes = (int)bytes->bits;
-    if (address(decoder, operand_at(decoder, 0), &instruction.as.copy.to, &places[0]) < 0 ||
-        address(decoder, operand_at(decoder, 1), &instruction.as.copy.from, &places[1]) < 0)
+    if (decode_address(decoder, operand_at(decoder, 0), &instruction.as.copy.to, &places[0]) < 0 ||
+        decode_address(decoder, operand_at(decoder, 1), &instruction.as.copy.from, &places[1]) < 0)
         return -1;
     /* The fourth operand is a source size (32 bits), a predicate that ignores the source, or a
        cache policy (64 bits). */
-    int width = rest && rest->kind == OPERAND_NAME ? register_bytes_of(decoder, rest, 0) : 4;
-    if (rest && width == 0) {
+    int width = fourth && fourth->kind == OPERAND_NAME ? operand_register_bytes(decoder, fourth, 0) : 4;
+    if (fourth && width == 0) {
         bool negated;
         instruction.as.copy.has_ignore = true;
-        if (predicate_source(decoder, rest, &negated, &places[3]) < 0)
+        if (decode_predicate(decoder, fourth, &negated, &places[3]) < 0)
             return -1;
         if (negated)
             return decode_fail(decoder, "unsupported form");
-    } else if (rest && width == 4) {
+    } else if (fourth && width == 4) {
         instruction.as.copy.has_source_bytes = true;
-        if (source(decoder, rest, TYPE_U32, 4, &places[2]) < 0)
+        if (decode_source(decoder, fourth, TYPE_U32, 4, &places[2]) < 0)
             return -1;
     }
-    emit(decoder, &instruction, places, 4);
+    emit_instruction(decoder, &instruction, places, 4);
     return 0;
 }
 
-static int emit_copy_wait(struct decoder *decoder, int allowed) {
+static int emit_cp_async_wait(struct decoder *decoder, int allowed) {
     struct instruction instruction = {
-        .execute = execute_copy_wait, .float_mode = FLOAT_ANY, .as.copy.bytes = allowed};
-    emit(decoder, &instruction, NULL, 0);
+        .execute = execute_cp_async_wait, .float_mode = FLOAT_ANY, .as.copy.bytes = allowed};
+    emit_instruction(decoder, &instruction, NULL, 0);
     return 0;
 }
 
 DECODE(cp) {
     (void)opcode;
-    if (!take(decoder, "async"))
+    if (!take_modifier(decoder, "async"))
         return decode_fail(decoder, "unsupported form");
     /* cp.reduce exists only for bulk copies. */
-    if (take(decoder, "bulk"))
+    if (take_modifier(decoder, "bulk"))
         return decode_bulk(decoder);
-    if (take(decoder, "mbarrier"))
-        return decode_copy_arrival(decoder);
-    if (take(decoder, "commit_group")) {
-        struct instruction instruction = {.execute = execute_copy_commit, .float_mode = FLOAT_ANY};
-        emit(decoder, &instruction, NULL, 0);
+    if (take_modifier(decoder, "mbarrier"))
+        return decode_cp_async_mbarrier_arrive(decoder);
+    if (take_modifier(decoder, "commit_group")) {
+        struct instruction instruction = {.execute = execute_cp_async_commit, .float_mode = FLOAT_ANY};
+        emit_instruction(decoder, &instruction, NULL, 0);
         return 0;
     }
-    if (take(decoder, "wait_all"))
-        return emit_copy_wait(decoder, -1);
-    if (take(decoder, "wait_group")) {
+    if (take_modifier(decoder, "wait_all"))
+        return emit_cp_async_wait(decoder, -1);
+    if (take_modifier(decoder, "wait_group")) {
         const struct operand *groups = operand_at(decoder, 0);
         if (!groups || groups->kind != OPERAND_INTEGER || groups->bits > INT32_MAX)
             return decode_fail(decoder, "the number of groups is not an integer constant");
-        return emit_copy_wait(decoder, (int)groups->bits);
+        return emit_cp_async_wait(decoder, (int)groups->bits);
     }
-    return decode_copy_async(decoder);
+    return decode_cp_async(decoder);
 }
 
 DECODE(multimem) {

@@ -17,7 +17,7 @@ void open_scope(struct decoder *decoder, int parent) {
    of a range): they stay. */
 void close_scope(struct decoder *decoder, int back_to) {
     const struct scope *scope = &decoder->scopes[decoder->scope];
-    int kept = scope->first_binding;
+    int kept_count = scope->first_binding;
     for (int i = decoder->binding_count - 1; i >= scope->first_binding; i--) {
         struct binding *binding = &decoder->bindings[i];
         if (binding->scope != decoder->scope)
@@ -33,16 +33,16 @@ void close_scope(struct decoder *decoder, int back_to) {
         struct binding *binding = &decoder->bindings[i];
         if (binding->name < 0)
             continue;
-        if (kept != i) {
+        if (kept_count != i) {
             int *link = &decoder->binding_of_name[binding->name];
             while (*link != i)
                 link = &decoder->bindings[*link].next;
-            *link = kept;
-            decoder->bindings[kept] = *binding;
+            *link = kept_count;
+            decoder->bindings[kept_count] = *binding;
         }
-        kept++;
+        kept_count++;
     }
-    decoder->binding_count = kept;
+    decoder->binding_count = kept_count;
     decoder->range_count = scope->first_range;
     decoder->scope = back_to;
 }
@@ -59,7 +59,7 @@ struct binding *bind_name(struct decoder *decoder, int name, int scope) {
 
 /* ---- Registers ---- */
 
-uint32_t new_register(struct decoder *decoder, int bytes) {
+uint32_t allocate_register(struct decoder *decoder, int bytes) {
     uint32_t place = decoder->register_bytes;
     if (decoder->routine >= 0) {
         struct routine *routine = &decoder->kernel->routines[decoder->routine];
@@ -73,7 +73,7 @@ uint32_t new_register(struct decoder *decoder, int bytes) {
     return place;
 }
 
-uint32_t constant(struct decoder *decoder, uint64_t bits, int bytes) {
+uint32_t allocate_constant(struct decoder *decoder, uint64_t bits, int bytes) {
     int width = bytes ? bytes : 4; /* a predicate is one word */
     if (width < 8)
         bits &= (1ull << 8 * width) - 1;
@@ -156,14 +156,14 @@ static const struct {
     {"%globaltimer_hi", SPECIAL_CLOCK_HI, 4},
 };
 
-uint32_t special_slot(struct decoder *decoder, enum special_register which, int bytes) {
+uint32_t special_register_place(struct decoder *decoder, enum special_register which, int bytes) {
     for (int i = 0; i < decoder->special_count; i++)
         if (decoder->specials[i].which == which && decoder->specials[i].bytes == bytes)
             return decoder->specials[i].place;
     decoder->specials = array_grow(decoder->specials, decoder->special_count,
                                    &decoder->special_capacity, sizeof *decoder->specials);
-    uint32_t place = new_register(decoder, bytes);
-    decoder->specials[decoder->special_count++] = (struct special_slot){which, bytes, place};
+    uint32_t place = allocate_register(decoder, bytes);
+    decoder->specials[decoder->special_count++] = (struct special_register_slot){which, bytes, place};
     return place;
 }
 
@@ -181,19 +181,19 @@ static struct binding *lookup_special(struct decoder *decoder, int name) {
             decoder->kernel->reserved_smem_bytes =
                 288; /* size in cooperative_groups/details/memory.h */
         if (which < SPECIAL_CLOCK) {
-            binding->place = special_slot(decoder, which, bytes);
+            binding->place = special_register_place(decoder, which, bytes);
             return binding;
         }
-        binding->place = new_register(decoder, bytes);
+        binding->place = allocate_register(decoder, bytes);
         /* Not kept as a binding, so that the next use reads the register again. */
         decoder->binding_of_name[name] = binding->next;
         binding->name = binding->scope = -1;
-        struct instruction read = {.execute = execute_special,
+        struct instruction read = {.execute = execute_special_register,
                                    .float_mode = FLOAT_ANY,
                                    .input_count = (uint8_t)which,
                                    .width = (uint8_t)bytes};
         uint32_t place = binding->place;
-        emit(decoder, &read, &place, 1);
+        emit_instruction(decoder, &read, &place, 1);
         return binding;
     }
     return NULL;
@@ -221,7 +221,7 @@ static struct binding *lookup_range(struct decoder *decoder, int name) {
         int bytes = range->bytes;
         struct binding *binding = bind_name(decoder, name, range->scope);
         binding->bytes = bytes;
-        binding->place = new_register(decoder, bytes);
+        binding->place = allocate_register(decoder, bytes);
         return binding;
     }
     return NULL;
@@ -229,7 +229,7 @@ static struct binding *lookup_range(struct decoder *decoder, int name) {
 
 static struct binding *bind_module_variable(struct decoder *decoder, int name);
 
-struct binding *lookup(struct decoder *decoder, int name) {
+struct binding *lookup_name(struct decoder *decoder, int name) {
     for (int i = decoder->binding_of_name[name]; i >= 0; i = decoder->bindings[i].next) {
         struct binding *binding = &decoder->bindings[i];
         if (decoder->scopes[binding->scope].instance == decoder->instance)
@@ -252,7 +252,7 @@ int declare_registers(struct decoder *decoder, const struct variable *variable) 
     if (!variable->register_count) {
         struct binding *binding = bind_name(decoder, variable->name, decoder->scope);
         binding->bytes = bytes;
-        binding->place = new_register(decoder, bytes);
+        binding->place = allocate_register(decoder, bytes);
         return 0;
     }
     decoder->ranges = array_grow(decoder->ranges, decoder->range_count, &decoder->range_capacity,
@@ -262,7 +262,7 @@ int declare_registers(struct decoder *decoder, const struct variable *variable) 
     return 0;
 }
 
-uint64_t place_variable(uint64_t *used, const struct variable *variable) {
+uint64_t allocate_variable(uint64_t *used, const struct variable *variable) {
     uint64_t alignment = variable->alignment ? variable->alignment : 1;
     uint64_t offset = (*used + alignment - 1) / alignment * alignment;
     *used = offset + variable->bytes;
@@ -270,14 +270,14 @@ uint64_t place_variable(uint64_t *used, const struct variable *variable) {
 }
 
 /* A shared variable is allocated once per kernel, even if its function is inlined several times. */
-static int place_shared(struct decoder *decoder, const struct variable *variable,
+static int allocate_shared(struct decoder *decoder, const struct variable *variable,
                         struct binding *binding) {
     for (int i = 0; i < decoder->shared_count; i++)
         if (decoder->shared[i].variable == variable) {
             binding->offset = decoder->shared[i].offset;
             return 0;
         }
-    binding->offset = place_variable(&decoder->shared_bytes, variable);
+    binding->offset = allocate_variable(&decoder->shared_bytes, variable);
     if (decoder->shared_bytes > 232448)
         return decode_fail(decoder, "more than 232448 bytes of shared memory");
     decoder->shared = array_grow(decoder->shared, decoder->shared_count, &decoder->shared_capacity,
@@ -287,7 +287,7 @@ static int place_shared(struct decoder *decoder, const struct variable *variable
     return 0;
 }
 
-int bind_variable(struct decoder *decoder, const struct variable *variable) {
+int declare_variable(struct decoder *decoder, const struct variable *variable) {
     struct binding *binding = bind_name(decoder, variable->name, decoder->scope);
     binding->kind = BINDING_VARIABLE;
     binding->variable = variable;
@@ -297,18 +297,18 @@ int bind_variable(struct decoder *decoder, const struct variable *variable) {
         if (variable->bytes == 0) { /* extern x[]: dynamic shared memory */
             binding->kind = BINDING_REGISTER;
             binding->bytes = 8;
-            uint32_t place = special_slot(decoder, SPECIAL_DYNAMIC_SMEM, 8);
+            uint32_t place = special_register_place(decoder, SPECIAL_DYNAMIC_SMEM, 8);
             binding->place = place;
             if (variable->alignment > decoder->kernel->dynamic_smem_alignment)
                 decoder->kernel->dynamic_smem_alignment = variable->alignment;
             return 0;
         }
-        return place_shared(decoder, variable, binding);
+        return allocate_shared(decoder, variable, binding);
     case SPACE_LOCAL:
     case SPACE_PARAM: /* .param of a call: the thread's local memory */
         binding->space = SPACE_LOCAL;
         binding->in_frame = decoder->routine >= 0;
-        binding->offset = place_variable(
+        binding->offset = allocate_variable(
             binding->in_frame ? &decoder->frame_bytes : &decoder->local_bytes, variable);
         if (decoder->local_bytes > 128 << 10 || decoder->frame_bytes > 128 << 10)
             return decode_fail(decoder, "more than 128 KB of local memory per thread");
@@ -331,7 +331,7 @@ static struct binding *bind_module_variable(struct decoder *decoder, int name) {
     for (int i = 0; i < decoder->ast->variable_count; i++) {
         const struct variable *variable = decoder->ast->variables[i];
         if (variable->name == name && variable->space == SPACE_SHARED)
-            return bind_variable(decoder, variable) < 0
+            return declare_variable(decoder, variable) < 0
                        ? NULL
                        : &decoder->bindings[decoder->binding_of_name[name]];
     }

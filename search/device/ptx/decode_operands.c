@@ -8,21 +8,21 @@
 
 /* ---- Modifiers ---- */
 
-bool take(struct decoder *decoder, const char *modifier) {
+bool take_modifier(struct decoder *decoder, const char *modifier) {
     for (int i = 1; i < decoder->part_count; i++)
         if (!decoder->taken[i] && slice_is(decoder->parts[i], modifier))
             return decoder->taken[i] = true;
     return false;
 }
 
-int take_one_of(struct decoder *decoder, const char *const *modifiers) {
+int take_modifier_of(struct decoder *decoder, const char *const *modifiers) {
     for (int i = 0; modifiers[i]; i++)
-        if (take(decoder, modifiers[i]))
+        if (take_modifier(decoder, modifiers[i]))
             return i;
     return -1;
 }
 
-void take_prefix(struct decoder *decoder, const char *prefix) {
+void take_modifiers_with_prefix(struct decoder *decoder, const char *prefix) {
     size_t length = strlen(prefix);
     for (int i = 1; i < decoder->part_count; i++)
         if ((size_t)decoder->parts[i].length >= length &&
@@ -53,19 +53,19 @@ enum space take_space(struct decoder *decoder, enum space otherwise) {
                   {"param", SPACE_PARAM},        {"param::entry", SPACE_PARAM},
                   {"param::func", SPACE_PARAM}};
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        if (take(decoder, spaces[i].word))
+        if (take_modifier(decoder, spaces[i].word))
             return spaces[i].space;
     return otherwise;
 }
 
 uint8_t take_float_mode(struct decoder *decoder) {
     static const char *const roundings[] = {"rn", "rz", "rm", "rp", NULL};
-    int rounding = take_one_of(decoder, roundings);
+    int rounding = take_modifier_of(decoder, roundings);
     return (uint8_t)((rounding < 0 ? FLOAT_NEAREST : rounding) |
-                     (take(decoder, "ftz") ? FLOAT_FLUSH : 0));
+                     (take_modifier(decoder, "ftz") ? FLOAT_FLUSH : 0));
 }
 
-struct slice take_rest(struct decoder *decoder) {
+struct slice take_remaining_modifiers(struct decoder *decoder) {
     char joined[128];
     size_t used = 0;
     for (int i = 0; i < decoder->part_count; i++) {
@@ -78,9 +78,9 @@ struct slice take_rest(struct decoder *decoder) {
         used += (size_t)part.length;
         decoder->taken[i] = true;
     }
-    char *kept = arena_take(decoder->ast->arena, used + 1);
-    memcpy(kept, joined, used);
-    return (struct slice){kept, (int)used};
+    char *copy = arena_alloc(decoder->ast->arena, used + 1);
+    memcpy(copy, joined, used);
+    return (struct slice){copy, (int)used};
 }
 
 /* ---- Operands ---- */
@@ -96,14 +96,14 @@ const struct operand *operand_at(struct decoder *decoder, int index) {
     return index < decoder->statement->operand_count ? &decoder->statement->operands[index] : NULL;
 }
 
-static int unknown_name(struct decoder *decoder, int name) {
+static int fail_undeclared(struct decoder *decoder, int name) {
     struct slice slice = decoder->ast->names[name].slice;
     return decode_fail(decoder, "'%.*s' is not declared", slice.length > 80 ? 80 : slice.length,
                        slice.text);
 }
 
 /* Converts an immediate to the instruction's type. */
-static uint64_t literal(const struct operand *operand, enum type type) {
+static uint64_t immediate_bits(const struct operand *operand, enum type type) {
     double value;
     if (operand->kind == OPERAND_FLOAT32)
         value = bits_float((uint32_t)operand->bits);
@@ -125,7 +125,7 @@ static uint64_t literal(const struct operand *operand, enum type type) {
     }
 }
 
-static uint32_t converted(struct decoder *decoder, uint32_t from, enum type from_type,
+static uint32_t convert_register(struct decoder *decoder, uint32_t from, enum type from_type,
                           enum type to_type) {
     struct instruction cvt = {.execute = execute_arithmetic,
                               .float_mode = FLOAT_ANY,
@@ -133,12 +133,12 @@ static uint32_t converted(struct decoder *decoder, uint32_t from, enum type from
                               .width = (uint8_t)type_bytes(to_type)};
     struct conversion conversion = {.from = from_type, .to = to_type};
     cvt.lanes = decoder->module->lanes.convert_frequent(&conversion);
-    uint32_t places[2] = {new_register(decoder, cvt.width), from};
-    emit(decoder, &cvt, places, 2);
+    uint32_t places[2] = {allocate_register(decoder, cvt.width), from};
+    emit_instruction(decoder, &cvt, places, 2);
     return places[0];
 }
 
-static enum type bits_type(int bytes, bool is_signed) {
+static enum type integer_type(int bytes, bool is_signed) {
     switch (bytes) {
     case 2:
         return is_signed ? TYPE_S16 : TYPE_U16;
@@ -159,44 +159,44 @@ static int read_register(struct decoder *decoder, struct binding binding, uint64
     if (offset && binding.bytes) {
         struct lanes_row row;
         if (!decoder->module->lanes.find(&row, (struct slice){"add", 3},
-                                         bits_type(binding.bytes, false)))
+                                         integer_type(binding.bytes, false)))
             return decode_fail(decoder, "an offset does not fit its operand");
         struct instruction add = {.execute = execute_arithmetic,
                                   .lanes = row.function,
                                   .float_mode = FLOAT_ANY,
                                   .input_count = 2,
                                   .width = (uint8_t)binding.bytes};
-        uint32_t places[3] = {new_register(decoder, binding.bytes), *place,
-                              constant(decoder, offset, binding.bytes)};
-        emit(decoder, &add, places, 3);
+        uint32_t places[3] = {allocate_register(decoder, binding.bytes), *place,
+                              allocate_constant(decoder, offset, binding.bytes)};
+        emit_instruction(decoder, &add, places, 3);
         *place = places[0];
     }
     if (binding.bytes > bytes && bytes)
         *place =
-            converted(decoder, *place, bits_type(binding.bytes, false), bits_type(bytes, false));
+            convert_register(decoder, *place, integer_type(binding.bytes, false), integer_type(bytes, false));
     return 0;
 }
 
-int source(struct decoder *decoder, const struct operand *operand, enum type type, int bytes,
+int decode_source(struct decoder *decoder, const struct operand *operand, enum type type, int bytes,
            uint32_t *place) {
     switch (operand->kind) {
     case OPERAND_INTEGER:
     case OPERAND_FLOAT32:
     case OPERAND_FLOAT64:
-        *place = constant(decoder,
-                          bytes           ? literal(operand, type)
+        *place = allocate_constant(decoder,
+                          bytes           ? immediate_bits(operand, type)
                           : operand->bits ? ~0ull
                                           : 0,
                           bytes);
         return 0;
     case OPERAND_NAME: {
-        const struct binding *found = lookup(decoder, operand->name);
-        if (!found && bytes == 8 && ast_function(decoder->ast, operand->name)) {
-            *place = constant(decoder, function_address(operand->name), bytes);
+        const struct binding *found = lookup_name(decoder, operand->name);
+        if (!found && bytes == 8 && ast_find_function(decoder->ast, operand->name)) {
+            *place = allocate_constant(decoder, function_address(operand->name), bytes);
             return 0;
         }
         if (!found)
-            return unknown_name(decoder, operand->name);
+            return fail_undeclared(decoder, operand->name);
         struct binding binding = *found;
         if (binding.kind == BINDING_REGISTER)
             return read_register(decoder, binding, operand->bits, bytes, place);
@@ -207,7 +207,7 @@ int source(struct decoder *decoder, const struct operand *operand, enum type typ
             binding.bytes = 8;
             return read_register(decoder, binding, binding.offset + operand->bits, bytes, place);
         }
-        *place = constant(decoder, binding.offset + operand->bits, bytes);
+        *place = allocate_constant(decoder, binding.offset + operand->bits, bytes);
         return 0;
     }
     default:
@@ -215,22 +215,22 @@ int source(struct decoder *decoder, const struct operand *operand, enum type typ
     }
 }
 
-int predicate_source(struct decoder *decoder, const struct operand *operand, bool *negated,
+int decode_predicate(struct decoder *decoder, const struct operand *operand, bool *negated,
                      uint32_t *place) {
     *negated = operand->negated;
-    return source(decoder, operand, TYPE_PRED, 0, place);
+    return decode_source(decoder, operand, TYPE_PRED, 0, place);
 }
 
-int destination(struct decoder *decoder, const struct operand *operand, int bytes, bool is_signed,
+int decode_destination(struct decoder *decoder, const struct operand *operand, int bytes, bool is_signed,
                 uint32_t *place) {
     if (operand->kind == OPERAND_SINK) {
-        *place = new_register(decoder, bytes);
+        *place = allocate_register(decoder, bytes);
         return 0;
     }
     const struct binding *found =
-        operand->kind == OPERAND_NAME ? lookup(decoder, operand->name) : NULL;
+        operand->kind == OPERAND_NAME ? lookup_name(decoder, operand->name) : NULL;
     if (!found && operand->kind == OPERAND_NAME)
-        return unknown_name(decoder, operand->name);
+        return fail_undeclared(decoder, operand->name);
     if (!found || found->kind != BINDING_REGISTER || operand->bits)
         return decode_fail(decoder, "the result is not a register");
     struct binding binding = *found;
@@ -242,7 +242,7 @@ int destination(struct decoder *decoder, const struct operand *operand, int byte
     const int most = sizeof decoder->widenings / sizeof *decoder->widenings;
     if (decoder->widening_count == most)
         return decode_fail(decoder, "has too many results that are narrower than their registers");
-    *place = new_register(decoder, bytes);
+    *place = allocate_register(decoder, bytes);
     decoder->widenings[decoder->widening_count].from = *place;
     decoder->widenings[decoder->widening_count].to = binding.place;
     decoder->widenings[decoder->widening_count].from_bytes = bytes;
@@ -251,18 +251,18 @@ int destination(struct decoder *decoder, const struct operand *operand, int byte
     return 0;
 }
 
-int wide_register(struct decoder *decoder, const struct operand *operand, uint32_t halves[2]) {
+int decode_b128_register(struct decoder *decoder, const struct operand *operand, uint32_t halves[2]) {
     const struct binding *found =
-        operand->kind == OPERAND_NAME ? lookup(decoder, operand->name) : NULL;
+        operand->kind == OPERAND_NAME ? lookup_name(decoder, operand->name) : NULL;
     if (operand->kind != OPERAND_SINK &&
         (!found || found->kind != BINDING_REGISTER || found->bytes != 16 || operand->bits))
         return decode_fail(decoder, "an operand is not a 128-bit register");
-    halves[0] = found ? found->place : new_register(decoder, 16);
+    halves[0] = found ? found->place : allocate_register(decoder, 16);
     halves[1] = halves[0] + 8 * LANES;
     return 0;
 }
 
-int address(struct decoder *decoder, const struct operand *operand, struct access *access,
+int decode_address(struct decoder *decoder, const struct operand *operand, struct access *access,
             uint32_t *base) {
     access->base_bytes = 0;
     access->offset = (int64_t)operand->bits;
@@ -271,9 +271,9 @@ int address(struct decoder *decoder, const struct operand *operand, struct acces
         return decode_fail(decoder, "an operand is not an [address]");
     if (operand->name < 0)
         return 0;
-    const struct binding *found = lookup(decoder, operand->name);
+    const struct binding *found = lookup_name(decoder, operand->name);
     if (!found)
-        return unknown_name(decoder, operand->name);
+        return fail_undeclared(decoder, operand->name);
     if (found->kind == BINDING_REGISTER) {
         if (found->bytes != 4 && found->bytes != 8)
             return decode_fail(decoder, "an address is in a register of %d bytes", found->bytes);

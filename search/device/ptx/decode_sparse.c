@@ -2,7 +2,7 @@
 #include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
 
-int sparse_operands(struct decoder *decoder, int index, int k, struct sparsity *sparsity,
+int decode_sparsity_metadata(struct decoder *decoder, int index, int k, struct sparsity *sparsity,
                     uint32_t *place) {
     const struct operand *metadata = operand_at(decoder, index);
     const struct operand *selector = operand_at(decoder, index + 1);
@@ -11,30 +11,30 @@ int sparse_operands(struct decoder *decoder, int index, int k, struct sparsity *
     if (!selector || selector->kind != OPERAND_INTEGER || selector->bits >= 4u / (unsigned)lanes)
         return decode_fail(decoder, "operand %d is not an integer below %d", index + 2, 4 / lanes);
     sparsity->first = (uint8_t)(selector->bits * (unsigned)lanes);
-    return source(decoder, metadata, TYPE_B32, 4, place);
+    return decode_source(decoder, metadata, TYPE_B32, 4, place);
 }
 
 /* Operands: d, a, b, c, metadata. */
-int decode_sparse_product(struct decoder *decoder, enum type d, struct sparsity sparsity) {
-    struct instruction instruction = {.execute = execute_multiply_sparse, .float_mode = FLOAT_ANY};
-    struct sparse_form *form = &instruction.as.sparse;
+int decode_mma_sparse(struct decoder *decoder, enum type d, struct sparsity sparsity) {
+    struct instruction instruction = {.execute = execute_mma_sparse, .float_mode = FLOAT_ANY};
+    struct mma_sparse_form *form = &instruction.as.sparse;
     static const char *const shapes[] = {"m16n8k8", "m16n8k16", "m16n8k32", "m16n8k64", NULL};
     static const int k_of_shape[] = {8, 16, 32, 64};
-    int shape = take_one_of(decoder, shapes);
+    int shape = take_modifier_of(decoder, shapes);
     enum type a = take_type(decoder), b = take_type(decoder), c = take_type(decoder);
     bool is_half = a == TYPE_F16 || a == TYPE_BF16, is_wide = a == TYPE_TF32;
-    bool known = shape >= 0 && c == d && (is_fp8(a) ? is_fp8(b) : a == b) &&
+    bool is_supported = shape >= 0 && c == d && (is_fp8(a) ? is_fp8(b) : a == b) &&
                  (d == TYPE_F32 || (d == TYPE_F16 && a == TYPE_F16)) &&
                  (is_half || is_wide || is_fp8(a));
-    int k = known ? k_of_shape[shape] : 0;
-    int registers = known ? k * type_bytes(a) / 16 : 0; /* registers of a, and of b */
+    int k = is_supported ? k_of_shape[shape] : 0;
+    int registers = is_supported ? k * type_bytes(a) / 16 : 0; /* registers of a, and of b */
     uint32_t metadata;
     if ((registers != 2 && registers != 4) || (is_fp8(a) && k != 64) ||
         expect_operands(decoder, 6, 6) < 0)
         return decode_fail(decoder, "unsupported shape or types");
-    sparsity.paired = !is_fp8(a);
+    sparsity.pairs_rows = !is_fp8(a);
     sparsity.width = is_wide ? 2 : 4;
-    if (sparse_operands(decoder, 4, k, &sparsity, &metadata) < 0)
+    if (decode_sparsity_metadata(decoder, 4, k, &sparsity, &metadata) < 0)
         return -1;
     form->sparsity = sparsity;
     form->shape = (struct matrix_shape){.k = k / 2,
@@ -42,6 +42,6 @@ int decode_sparse_product(struct decoder *decoder, enum type d, struct sparsity 
                                         .right = matrix_format_of(b),
                                         .half_accumulators = d == TYPE_F16};
     int sums = d == TYPE_F16 ? 2 : 4;
-    return emit_product(decoder, &instruction, (int[]){sums, registers, registers, sums}, 4,
+    return emit_mma(decoder, &instruction, (int[]){sums, registers, registers, sums}, 4,
                         &metadata);
 }

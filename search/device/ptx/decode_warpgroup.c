@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Takes a shape like "m64n128k16"; returns n (0 if not supported) and k. */
-static int take_columns(struct decoder *decoder, int *k) {
+static int take_shape(struct decoder *decoder, int *k) {
     for (int i = 1; i < decoder->part_count; i++) {
         struct slice part = decoder->parts[i];
         int n = 0, used = 4;
@@ -23,13 +23,13 @@ static int take_columns(struct decoder *decoder, int *k) {
         if (*k == 0)
             return 0;
         decoder->taken[i] = true;
-        return n % 8 == 0 && n <= PRODUCT_COLUMNS ? n : 0;
+        return n % 8 == 0 && n <= MMA_COLUMNS_MAX ? n : 0;
     }
     return 0;
 }
 
 /* Reads an immediate that must be `low` (-1 or 0) or 1. */
-static int immediate(struct decoder *decoder, int index, int64_t low, int64_t *value) {
+static int decode_sign_immediate(struct decoder *decoder, int index, int64_t low, int64_t *value) {
     const struct operand *operand = operand_at(decoder, index);
     if (!operand || operand->kind != OPERAND_INTEGER ||
         ((int64_t)operand->bits != low && (int64_t)operand->bits != 1))
@@ -38,8 +38,8 @@ static int immediate(struct decoder *decoder, int index, int64_t low, int64_t *v
     return 0;
 }
 
-static bool is_known(const struct product_form *form, enum type d, enum type a, enum type b) {
-    if (form->of_numbers) /* valid n: PTX ISA 9.7.15.2 */
+static bool is_supported(const struct wgmma_form *form, enum type d, enum type a, enum type b) {
+    if (form->is_integer) /* valid n: PTX ISA 9.7.15.2 */
         return form->k * form->a.bits == 256 && form->a.bits != 4 && form->b.bits == form->a.bits &&
                (form->n <= 32 || form->n % 16 == 0);
     if (is_fp8(a))
@@ -52,41 +52,41 @@ static bool is_known(const struct product_form *form, enum type d, enum type a, 
 
 /* Reads what follows the predicate (operand `at`): the signs of a and b and, for 16-bit formats,
    their major-ness. */
-static int take_numbers(struct decoder *decoder, int at, struct product_form *form) {
+static int take_trailing_immediates(struct decoder *decoder, int at, struct wgmma_form *form) {
     int64_t scale_a, scale_b, a_mn_major = 0, b_mn_major = 0;
-    if (form->of_numbers)
+    if (form->is_integer)
         return expect_operands(decoder, at + 1, at + 1);
-    if (immediate(decoder, at + 1, -1, &scale_a) < 0 ||
-        immediate(decoder, at + 2, -1, &scale_b) < 0)
+    if (decode_sign_immediate(decoder, at + 1, -1, &scale_a) < 0 ||
+        decode_sign_immediate(decoder, at + 2, -1, &scale_b) < 0)
         return -1;
     form->a_negated = scale_a < 0;
     form->b_negated = scale_b < 0;
     if (form->k != 16)
         return expect_operands(decoder, at + 3, at + 3);
-    if ((!form->a_in_registers && immediate(decoder, at + 3, 0, &a_mn_major) < 0) ||
-        immediate(decoder, form->a_in_registers ? at + 3 : at + 4, 0, &b_mn_major) < 0)
+    if ((!form->a_in_registers && decode_sign_immediate(decoder, at + 3, 0, &a_mn_major) < 0) ||
+        decode_sign_immediate(decoder, form->a_in_registers ? at + 3 : at + 4, 0, &b_mn_major) < 0)
         return -1;
     form->a_mn_major = a_mn_major;
     form->b_mn_major = b_mn_major;
     return expect_operands(decoder, form->a_in_registers ? at + 4 : at + 5, at + 5);
 }
 
-static int decode_product(struct decoder *decoder) {
-    struct instruction instruction = {.execute = execute_product, .float_mode = FLOAT_ANY};
-    struct product_form *form = &instruction.as.product;
-    form->n = take_columns(decoder, &form->k);
-    form->sparsity.is_sparse = take(decoder, "sp");
+static int decode_wgmma_mma_async(struct decoder *decoder) {
+    struct instruction instruction = {.execute = execute_wgmma, .float_mode = FLOAT_ANY};
+    struct wgmma_form *form = &instruction.as.wgmma;
+    form->n = take_shape(decoder, &form->k);
+    form->sparsity.is_sparse = take_modifier(decoder, "sp");
     int predicate = form->sparsity.is_sparse ? 5 : 3;
     if (form->sparsity.is_sparse)
         form->k /= 2;
     enum type d = take_type(decoder);
-    form->of_numbers = d == TYPE_S32 && take_number_format(decoder, &form->a) &&
-                       take_number_format(decoder, &form->b);
+    form->is_integer = d == TYPE_S32 && take_integer_format(decoder, &form->a) &&
+                       take_integer_format(decoder, &form->b);
     enum type a = take_type(decoder), b = take_type(decoder);
-    if (form->of_numbers && form->a.bits == 1 && !(take(decoder, "and") & take(decoder, "popc")))
+    if (form->is_integer && form->a.bits == 1 && !(take_modifier(decoder, "and") & take_modifier(decoder, "popc")))
         return decode_fail(decoder, "unsupported form");
-    form->saturates = form->of_numbers && form->a.bits == 8 && take(decoder, "satfinite");
-    if (!form->n || !is_known(form, d, a, b) ||
+    form->saturates = form->is_integer && form->a.bits == 8 && take_modifier(decoder, "satfinite");
+    if (!form->n || !is_supported(form, d, a, b) ||
         expect_operands(decoder, predicate + 1, predicate + 5) < 0)
         return decode_fail(decoder, "unsupported shape or types");
     form->left = matrix_format_of(a);
@@ -96,44 +96,44 @@ static int decode_product(struct decoder *decoder) {
     int d_count = form->half_accumulators ? form->n / 4 : form->n / 2;
     int a_count = form->a_in_registers ? 4 : 1;
     form->sparsity.width = a == TYPE_TF32 ? 2 : 4;
-    form->sparsity.paired = form->k <= 16;
-    uint32_t places[PRODUCT_COLUMNS / 2 + 7], *place = places;
-    if (matrix_operand(decoder, 0, d_count, 4, true, place) < 0)
+    form->sparsity.pairs_rows = form->k <= 16;
+    uint32_t places[MMA_COLUMNS_MAX / 2 + 7], *place = places;
+    if (decode_matrix_operand(decoder, 0, d_count, 4, true, place) < 0)
         return -1;
     place += d_count;
-    if (form->a_in_registers ? matrix_operand(decoder, 1, 4, 4, false, place)
-                             : source(decoder, operand_at(decoder, 1), TYPE_B64, 8, place))
+    if (form->a_in_registers ? decode_matrix_operand(decoder, 1, 4, 4, false, place)
+                             : decode_source(decoder, operand_at(decoder, 1), TYPE_B64, 8, place))
         return -1;
     place += a_count;
-    if (source(decoder, operand_at(decoder, 2), TYPE_B64, 8, place) < 0 ||
-        predicate_source(decoder, operand_at(decoder, predicate), &form->predicate_negated,
+    if (decode_source(decoder, operand_at(decoder, 2), TYPE_B64, 8, place) < 0 ||
+        decode_predicate(decoder, operand_at(decoder, predicate), &form->predicate_negated,
                          place + 1) < 0 ||
-        take_numbers(decoder, predicate, form) < 0 ||
+        take_trailing_immediates(decoder, predicate, form) < 0 ||
         (form->sparsity.is_sparse &&
-         sparse_operands(decoder, 3, 2 * form->k, &form->sparsity, place + 2) < 0))
+         decode_sparsity_metadata(decoder, 3, 2 * form->k, &form->sparsity, place + 2) < 0))
         return -1;
-    emit(decoder, &instruction, places, d_count + a_count + (form->sparsity.is_sparse ? 3 : 2));
+    emit_instruction(decoder, &instruction, places, d_count + a_count + (form->sparsity.is_sparse ? 3 : 2));
     return 0;
 }
 
 DECODE(wgmma) {
     (void)opcode;
-    struct instruction instruction = {.execute = execute_product_commit, .float_mode = FLOAT_ANY};
-    if (!take(decoder, "sync") || !take(decoder, "aligned"))
+    struct instruction instruction = {.execute = execute_wgmma_commit, .float_mode = FLOAT_ANY};
+    if (!take_modifier(decoder, "sync") || !take_modifier(decoder, "aligned"))
         return decode_fail(decoder, "unsupported form");
-    if (take(decoder, "mma_async"))
-        return decode_product(decoder);
-    if (take(decoder, "fence"))
+    if (take_modifier(decoder, "mma_async"))
+        return decode_wgmma_mma_async(decoder);
+    if (take_modifier(decoder, "fence"))
         return 0;
-    if (take(decoder, "wait_group")) {
+    if (take_modifier(decoder, "wait_group")) {
         const struct operand *groups = operand_at(decoder, 0);
         if (!groups || groups->kind != OPERAND_INTEGER || groups->bits > INT32_MAX)
             return decode_fail(decoder, "the number of groups is not an integer constant");
-        instruction.execute = execute_product_wait;
-        instruction.as.product.n = (int)groups->bits;
-    } else if (!take(decoder, "commit_group")) {
+        instruction.execute = execute_wgmma_wait;
+        instruction.as.wgmma.n = (int)groups->bits;
+    } else if (!take_modifier(decoder, "commit_group")) {
         return decode_fail(decoder, "unsupported form");
     }
-    emit(decoder, &instruction, NULL, 0);
+    emit_instruction(decoder, &instruction, NULL, 0);
     return 0;
 }

@@ -15,8 +15,8 @@ void float_mode_set(uint8_t mode) {
 #if defined(__x86_64__)
     static const unsigned rounding[] = {0, 3, 1, 2};  /* MXCSR rounding bits: nearest, down, up,
                                                          zero */
-    unsigned flush = mode & FLOAT_FLUSH ? 0x8040 : 0; /* flush results and operands (FTZ, DAZ) */
-    _mm_setcsr(0x1f80 | rounding[mode & FLOAT_ROUNDING] << 13 | flush);
+    unsigned flush_denormals = mode & FLOAT_FLUSH ? 0x8040 : 0; /* flush results and operands (FTZ, DAZ) */
+    _mm_setcsr(0x1f80 | rounding[mode & FLOAT_ROUNDING] << 13 | flush_denormals);
 #else
     static const int rounding[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
     fesetround(rounding[mode & FLOAT_ROUNDING]);
@@ -56,7 +56,7 @@ void merge_lanes(void *out, const void *from, int width, uint32_t mask) {
 }
 
 /* .sat of floats: clamps to [0, 1]; NaN becomes 0. */
-static void saturate(void *out, enum type type) {
+static void saturate_lanes(void *out, enum type type) {
     for (int i = 0; i < LANES; i++) {
         if (type == TYPE_F32) {
             float *lane = (float *)out + i;
@@ -76,58 +76,58 @@ static void saturate(void *out, enum type type) {
 }
 
 /* .ftz of operations that only select or copy an fp32. */
-static void flush(uint32_t *out) {
+static void flush_denormals(uint32_t *out) {
     for (int i = 0; i < LANES; i++)
         if (!(out[i] & 0x7f800000u))
             out[i] &= 0x80000000u;
 }
 
-static void finish(const struct instruction *instruction, void *out) {
+static void apply_modifiers(const struct instruction *instruction, void *out) {
     if (instruction->saturate)
-        saturate(out, (enum type)instruction->type);
+        saturate_lanes(out, (enum type)instruction->type);
     if (instruction->flush)
-        flush(out);
+        flush_denormals(out);
 }
 
 EXECUTE(arithmetic) {
     uint64_t scratch[LANES];
     const uint32_t *operands = instruction->operands;
-    void *out = place_of(warp, operands[0]);
+    void *out = operand_pointer(warp, operands[0]);
     void *target = mask == ALL_LANES ? out : scratch;
     const void *in[LANE_INPUTS_MAX];
     for (int i = 0; i < instruction->input_count; i++)
-        in[i] = place_of(warp, operands[1 + i]);
+        in[i] = operand_pointer(warp, operands[1 + i]);
     enter_float_mode(warp, instruction->float_mode);
     instruction->lanes(target, in);
     if (instruction->saturate || instruction->flush)
-        finish(instruction, target);
+        apply_modifiers(instruction, target);
     if (target != out)
         merge_lanes(out, target, instruction->width, mask);
     if (instruction->is_special_function) {
         warp->block->counts->special_functions++;
-        if (chain_pace(warp))
-            chain_busy(warp, chain_pace(warp)->special_function);
+        if (critical_path_pace(warp))
+            critical_path_advance(warp, critical_path_pace(warp)->special_function);
     }
     return ACTION_NEXT;
 }
 
 EXECUTE(conversion) {
     uint64_t result[LANES];
-    const void *in[2] = {place_of(warp, instruction->operands[1]),
-                         place_of(warp, instruction->operands[2])};
+    const void *in[2] = {operand_pointer(warp, instruction->operands[1]),
+                         operand_pointer(warp, instruction->operands[2])};
     enter_float_mode(warp, instruction->float_mode);
     warp->kernel->module->lanes.convert(&instruction->as.conversion, result, in);
-    finish(instruction, result);
-    merge_lanes(place_of(warp, instruction->operands[0]), result, instruction->width, mask);
+    apply_modifiers(instruction, result);
+    merge_lanes(operand_pointer(warp, instruction->operands[0]), result, instruction->width, mask);
     return ACTION_NEXT;
 }
 
-static uint32_t combine(const struct warp *warp, const struct instruction *instruction,
+static uint32_t combine_predicate(const struct warp *warp, const struct instruction *instruction,
                         uint32_t result, uint32_t place) {
     if (!instruction->as.compare.combination)
         return result;
-    uint32_t other = *(uint32_t *)place_of(warp, place);
-    if (instruction->as.compare.combined_negated)
+    uint32_t other = *(uint32_t *)operand_pointer(warp, place);
+    if (instruction->as.compare.combined_is_negated)
         other = ~other;
     switch (instruction->as.compare.combination) {
     case COMBINE_AND:
@@ -143,29 +143,29 @@ static uint32_t combine(const struct warp *warp, const struct instruction *instr
    is not p. */
 EXECUTE(setp) {
     const uint32_t *operands = instruction->operands;
-    const void *in[2] = {place_of(warp, operands[2]), place_of(warp, operands[3])};
+    const void *in[2] = {operand_pointer(warp, operands[2]), operand_pointer(warp, operands[3])};
     uint32_t result[2];
     enter_float_mode(warp, instruction->float_mode);
     instruction->lanes(result, in);
     if (instruction->type != TYPE_F16X2 && instruction->type != TYPE_BF16X2)
         result[1] = ~result[0];
-    uint32_t first = combine(warp, instruction, result[0], operands[4]);
-    uint32_t second = combine(warp, instruction, result[1], operands[4]);
-    merge_lanes(place_of(warp, operands[0]), &first, 0, mask);
+    uint32_t first = combine_predicate(warp, instruction, result[0], operands[4]);
+    uint32_t second = combine_predicate(warp, instruction, result[1], operands[4]);
+    merge_lanes(operand_pointer(warp, operands[0]), &first, 0, mask);
     if (instruction->as.compare.has_second)
-        merge_lanes(place_of(warp, operands[1]), &second, 0, mask);
+        merge_lanes(operand_pointer(warp, operands[1]), &second, 0, mask);
     return ACTION_NEXT;
 }
 
 /* operands: d, a, b, c. True is 1.0 in floating types and all ones in others. */
 EXECUTE(set) {
     const uint32_t *operands = instruction->operands;
-    const void *in[2] = {place_of(warp, operands[1]), place_of(warp, operands[2])};
+    const void *in[2] = {operand_pointer(warp, operands[1]), operand_pointer(warp, operands[2])};
     uint32_t result[2] = {0}, out[LANES];
     enter_float_mode(warp, instruction->float_mode);
     instruction->lanes(result, in);
     for (int half = 0; half < 2; half++)
-        result[half] = combine(warp, instruction, result[half], operands[3]);
+        result[half] = combine_predicate(warp, instruction, result[half], operands[3]);
     enum type type = instruction->as.compare.result;
     for (int i = 0; i < LANES; i++) {
         bool low = result[0] >> i & 1, high = result[1] >> i & 1;
@@ -182,7 +182,7 @@ EXECUTE(set) {
         else
             out[i] = low ? (type == TYPE_F32 ? 0x3f800000u : ~0u) : 0;
     }
-    merge_lanes(place_of(warp, operands[0]), out, instruction->width, mask);
+    merge_lanes(operand_pointer(warp, operands[0]), out, instruction->width, mask);
     return ACTION_NEXT;
 }
 
@@ -219,8 +219,8 @@ EXECUTE(pack) {
     int bytes = instruction->as.pack.element_bytes, count = instruction->as.pack.count;
     for (int element = 0; element < count; element++)
         move_element(true, bytes, count, element,
-                     place_of(warp, instruction->operands[1 + element]), (uint8_t *)result);
-    merge_lanes(place_of(warp, instruction->operands[0]), result, bytes * count, mask);
+                     operand_pointer(warp, instruction->operands[1 + element]), (uint8_t *)result);
+    merge_lanes(operand_pointer(warp, instruction->operands[0]), result, bytes * count, mask);
     return ACTION_NEXT;
 }
 
@@ -228,25 +228,25 @@ EXECUTE(unpack) {
     int bytes = instruction->as.pack.element_bytes, count = instruction->as.pack.count;
     uint64_t source[LANES]; /* a copy: an element may be written before the next is read */
     uint64_t result[LANES];
-    memcpy(source, place_of(warp, instruction->operands[count]), (size_t)(bytes * count) * LANES);
+    memcpy(source, operand_pointer(warp, instruction->operands[count]), (size_t)(bytes * count) * LANES);
     for (int element = 0; element < count; element++) {
         move_element(false, bytes, count, element, (uint8_t *)result, (uint8_t *)source);
-        merge_lanes(place_of(warp, instruction->operands[element]), result, bytes < 2 ? 2 : bytes,
+        merge_lanes(operand_pointer(warp, instruction->operands[element]), result, bytes < 2 ? 2 : bytes,
                     mask);
     }
     return ACTION_NEXT;
 }
 
-EXECUTE(shift_address) {
+EXECUTE(cvta) {
     uint64_t result[LANES];
-    const uint64_t *from = place_of(warp, instruction->operands[1]);
+    const uint64_t *from = operand_pointer(warp, instruction->operands[1]);
     for (int lane = 0; lane < LANES; lane++)
         result[lane] = from[lane] + instruction->as.shift;
-    merge_lanes(place_of(warp, instruction->operands[0]), result, 8, mask);
+    merge_lanes(operand_pointer(warp, instruction->operands[0]), result, 8, mask);
     return ACTION_NEXT;
 }
 
-static bool is_const(const struct ptx_module *module, uint64_t address) {
+static bool is_const_address(const struct ptx_module *module, uint64_t address) {
     for (int i = 0; i < module->variable_count; i++)
         if (module->variables[i].is_const &&
             address - module->variables[i].address < module->variables[i].bytes)
@@ -255,7 +255,7 @@ static bool is_const(const struct ptx_module *module, uint64_t address) {
 }
 
 /* A block's own shared memory also belongs to the cluster's window. */
-static bool is_in(const struct ptx_module *module, uint64_t address, enum space space,
+static bool is_in_space(const struct ptx_module *module, uint64_t address, enum space space,
                   unsigned rank) {
     uint64_t block = (address - SHARED_WINDOW) / RANK_STRIDE;
     if (space == SPACE_CLUSTER || space == SPACE_SHARED)
@@ -264,22 +264,22 @@ static bool is_in(const struct ptx_module *module, uint64_t address, enum space 
     if (space == SPACE_LOCAL || space == SPACE_PARAM)
         return address - (space == SPACE_LOCAL ? LOCAL_WINDOW : PARAM_WINDOW) < WINDOW_BYTES;
     bool is_global = address < SHARED_WINDOW || address >= PARAM_WINDOW + WINDOW_BYTES;
-    return is_global && is_const(module, address) == (space == SPACE_CONST);
+    return is_global && is_const_address(module, address) == (space == SPACE_CONST);
 }
 
 EXECUTE(isspace) {
     uint32_t result = 0;
-    const uint64_t *from = place_of(warp, instruction->operands[1]);
+    const uint64_t *from = operand_pointer(warp, instruction->operands[1]);
     for (int lane = 0; lane < LANES; lane++)
-        result |= (uint32_t)is_in(warp->kernel->module, from[lane], instruction->as.isspace.space,
+        result |= (uint32_t)is_in_space(warp->kernel->module, from[lane], instruction->as.isspace.space,
                                   warp->block->rank)
                   << lane;
-    merge_lanes(place_of(warp, instruction->operands[0]), &result, 0, mask);
+    merge_lanes(operand_pointer(warp, instruction->operands[0]), &result, 0, mask);
     return ACTION_NEXT;
 }
 
 /* Clocks count the launch's instructions: they increase and are reproducible. */
-EXECUTE(special) {
+EXECUTE(special_register) {
     uint64_t now = warp->block->counts->warp_instructions + warp->tick, result[LANES];
     for (int lane = 0; lane < LANES; lane++) {
         if (instruction->width == 8)
@@ -288,11 +288,11 @@ EXECUTE(special) {
             ((uint32_t *)result)[lane] =
                 (uint32_t)(instruction->input_count == SPECIAL_CLOCK_HI ? now >> 32 : now);
     }
-    merge_lanes(place_of(warp, instruction->operands[0]), result, instruction->width, mask);
+    merge_lanes(operand_pointer(warp, instruction->operands[0]), result, instruction->width, mask);
     return ACTION_NEXT;
 }
 
-EXECUTE(nothing) {
+EXECUTE(nop) {
     (void)warp, (void)instruction, (void)mask;
     return ACTION_NEXT;
 }
@@ -305,19 +305,19 @@ EXECUTE(yield) {
 /* Nothing to execute: one warp runs at a time. */
 EXECUTE(fence) {
     (void)mask;
-    if (!warp->block->microscope)
+    if (!warp->block->racecheck)
         return ACTION_NEXT;
-    observe_fence(warp);
+    instrument_fence(warp);
     if (instruction->as.fence.proxy)
-        observe_proxy_fence(warp);
+        instrument_proxy_fence(warp);
     return ACTION_NEXT;
 }
 
 /* griddepcontrol.wait: launches run one after the other. */
-EXECUTE(await_launch) {
+EXECUTE(griddepcontrol_wait) {
     (void)instruction, (void)mask;
-    if (warp->block->microscope)
-        observe_dependency(warp);
+    if (warp->block->racecheck)
+        instrument_griddep_wait(warp);
     return ACTION_NEXT;
 }
 
@@ -327,17 +327,17 @@ EXECUTE(branch) {
 
 /* The lanes with the first lane's target jump there; the others execute this instruction again. */
 EXECUTE(branch_table) {
-    const uint32_t *indices = place_of(warp, instruction->operands[0]);
+    const uint32_t *indices = operand_pointer(warp, instruction->operands[0]);
     int first = __builtin_ctz(mask);
     uint32_t index = indices[first], taken = 0;
     if (index >= instruction->as.branch.target_count)
-        return fault_at(warp, instruction, first, PTX_FAULT_MISUSE, 0,
+        return fault_at(warp, instruction, first, PTX_FAULT_UNDEFINED, 0,
                         "jumped to entry %u of a branch table of %u", index,
                         instruction->as.branch.target_count);
     FOR_EACH_LANE(lane, mask)
     taken |= (uint32_t)(indices[lane] == index) << lane;
     uint32_t target = warp->kernel->targets[instruction->as.branch.target + index];
-    return warp_branch_apart(warp, mask, taken, target);
+    return warp_branch_subset(warp, mask, taken, target);
 }
 
 EXECUTE(exit) {

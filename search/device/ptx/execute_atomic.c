@@ -18,15 +18,15 @@ static uint32_t add_halves(enum type type, uint32_t a, uint32_t b) {
 }
 
 /* Flushes a denormal to zero. */
-static uint32_t flushed(uint32_t bits) {
+static uint32_t flush_denormal(uint32_t bits) {
     return bits & 0x7f800000u ? bits : bits & 0x80000000u;
 }
 
 static uint64_t add_atomically(enum type type, uint64_t old, uint64_t b, bool flushes) {
     switch (type) {
     case TYPE_F32:
-        return flushes ? flushed(float_bits(bits_float(flushed((uint32_t)old)) +
-                                            bits_float(flushed((uint32_t)b))))
+        return flushes ? flush_denormal(float_bits(bits_float(flush_denormal((uint32_t)old)) +
+                                            bits_float(flush_denormal((uint32_t)b))))
                        : float_bits(bits_float((uint32_t)old) + bits_float((uint32_t)b));
     case TYPE_F64:
         return double_bits(bits_double(old) + bits_double(b));
@@ -41,7 +41,7 @@ static uint64_t add_atomically(enum type type, uint64_t old, uint64_t b, bool fl
 }
 
 /* If one operand is a NaN, the other; of two zeros the negative one is less. */
-static uint64_t least_or_most(const struct access *access, uint64_t a, uint64_t b) {
+static uint64_t float_min_or_max(const struct access *access, uint64_t a, uint64_t b) {
     float x, y;
     if (access->type == TYPE_F16) {
         x = half_to_float((uint16_t)a);
@@ -62,7 +62,7 @@ static uint64_t reduce_atomically(const struct access *access, bool flushes, uin
                                                                : (int64_t)old < (int64_t)b
                                   : old < b;
     if (type_is_float(access->type) && access->reduction != REDUCE_ADD)
-        return least_or_most(access, old, b);
+        return float_min_or_max(access, old, b);
     switch (access->reduction) {
     case REDUCE_ADD:
         return add_atomically(access->type, old, b, flushes);
@@ -87,7 +87,7 @@ static uint64_t reduce_atomically(const struct access *access, bool flushes, uin
     }
 }
 
-static void need_nearest(const struct warp *warp) {
+static void set_round_to_nearest(const struct warp *warp) {
     struct cluster *cluster = warp->block->cluster;
     if (cluster->float_mode != FLOAT_NEAREST)
         float_mode_set(cluster->float_mode = FLOAT_NEAREST);
@@ -96,7 +96,7 @@ static void need_nearest(const struct warp *warp) {
 void reduce_bytes(const struct warp *warp, const struct access *access, uint8_t *to,
                   const uint8_t *from, size_t bytes) {
     size_t width = access->element_bytes;
-    need_nearest(warp);
+    set_round_to_nearest(warp);
     for (size_t at = 0; at < bytes; at += width) {
         uint64_t old = 0, operand = 0;
         memcpy(&old, to + at, width);
@@ -111,16 +111,16 @@ EXECUTE(atomic) {
     const struct access *access = &instruction->as.access;
     int bytes = access->element_bytes, all = bytes * access->vector;
     uint8_t *pointers[LANES];
-    if (reach_lanes(warp, instruction, access, instruction->operands[0], mask, all, true,
+    if (translate_lanes(warp, instruction, access, instruction->operands[0], mask, all, true,
                     pointers) == ACTION_FAULT)
         return ACTION_FAULT;
-    need_nearest(warp);
+    set_round_to_nearest(warp);
     /* Global memory adds fp32 as with .ftz; shared memory does not flush. */
     bool flushes = !access_is_shared(warp, access, pointers[__builtin_ctz(mask)]);
     for (int i = 0; i < access->vector; i++) {
         const uint32_t *operands = instruction->operands + 1 + 3 * i;
-        uint8_t *out = place_of(warp, operands[0]);
-        const uint8_t *b = place_of(warp, operands[1]), *c = place_of(warp, operands[2]);
+        uint8_t *out = operand_pointer(warp, operands[0]);
+        const uint8_t *b = operand_pointer(warp, operands[1]), *c = operand_pointer(warp, operands[2]);
         FOR_EACH_LANE(lane, mask) {
             uint64_t old = 0, operand = 0, swap = 0;
             uint8_t *at = pointers[lane] + i * bytes;
@@ -133,14 +133,14 @@ EXECUTE(atomic) {
                 memcpy(out + (int)lane * bytes, &old, (size_t)bytes);
         }
     }
-    access_count(warp, access, true, pointers, mask, all);
+    count_access(warp, access, true, pointers, mask, all);
     return ACTION_NEXT;
 }
 
 static void read_halves(const struct warp *warp, const uint32_t places[2], uint32_t lane,
                         uint64_t halves[2]) {
     for (int i = 0; i < 2; i++)
-        halves[i] = ((const uint64_t *)place_of(warp, places[i]))[lane];
+        halves[i] = ((const uint64_t *)operand_pointer(warp, places[i]))[lane];
 }
 
 /* operands: base; d, b, c, each in two halves. */
@@ -148,7 +148,7 @@ EXECUTE(atomic_wide) {
     const struct access *access = &instruction->as.access;
     const uint32_t *operands = instruction->operands;
     uint8_t *pointers[LANES];
-    if (reach_lanes(warp, instruction, access, operands[0], mask, 16, true, pointers) ==
+    if (translate_lanes(warp, instruction, access, operands[0], mask, 16, true, pointers) ==
         ACTION_FAULT)
         return ACTION_FAULT;
     FOR_EACH_LANE(lane, mask) {
@@ -160,8 +160,8 @@ EXECUTE(atomic_wide) {
         if (swaps)
             memcpy(pointers[lane], access->reduction == REDUCE_CAS ? c : b, sizeof old);
         for (int i = 0; i < 2; i++)
-            ((uint64_t *)place_of(warp, operands[1 + i]))[lane] = old[i];
+            ((uint64_t *)operand_pointer(warp, operands[1 + i]))[lane] = old[i];
     }
-    access_count(warp, access, true, pointers, mask, 16);
+    count_access(warp, access, true, pointers, mask, 16);
     return ACTION_NEXT;
 }

@@ -7,7 +7,7 @@
 
 /* ---- the barrier: all live threads arrive once per phase ---- */
 
-void cluster_settle(struct cluster *cluster) {
+void cluster_barrier_try_complete(struct cluster *cluster) {
     uint32_t arrived = 0;
     for (int b = 0; b < cluster->count; b++)
         for (int w = 0; w < cluster->blocks[b].warp_count; w++) {
@@ -21,47 +21,47 @@ void cluster_settle(struct cluster *cluster) {
     for (int b = 0; b < cluster->count; b++)
         for (int w = 0; w < cluster->blocks[b].warp_count; w++)
             cluster->blocks[b].warps[w].cluster_arrived = 0;
-    cluster->met_at = cluster->arrived_at;
+    cluster->previous_arrived_at = cluster->arrived_at;
     cluster->arrived_at = 0;
-    if (cluster->blocks->microscope)
-        observe_cluster_phase(cluster);
-    block_event(&cluster->blocks[0]);
+    if (cluster->blocks->racecheck)
+        instrument_cluster_complete(cluster);
+    block_signal_event(&cluster->blocks[0]);
 }
 
 EXECUTE(cluster_arrive) {
-    uint32_t again = warp->cluster_owed & mask;
+    uint32_t again = warp->cluster_wait_pending & mask;
     if (again)
-        return fault_at(warp, instruction, __builtin_ctz(again), PTX_FAULT_MISUSE, 0,
+        return fault_at(warp, instruction, __builtin_ctz(again), PTX_FAULT_UNDEFINED, 0,
                         "arrived at the cluster barrier twice without a wait in between");
     warp->cluster_arrived |= mask;
-    if (warp->block->microscope)
-        observe_cluster_arrive(warp, instruction->as.mbarrier.relaxed);
-    warp->cluster_owed |= mask;
+    if (warp->block->racecheck)
+        instrument_cluster_arrive(warp, instruction->as.mbarrier.relaxed);
+    warp->cluster_wait_pending |= mask;
     struct cluster *cluster = warp->block->cluster;
-    if (chain_pace(warp) && chain_now(warp) > cluster->arrived_at)
-        cluster->arrived_at = chain_now(warp);
-    cluster_settle(warp->block->cluster);
+    if (critical_path_pace(warp) && critical_path_now(warp) > cluster->arrived_at)
+        cluster->arrived_at = critical_path_now(warp);
+    cluster_barrier_try_complete(warp->block->cluster);
     return ACTION_NEXT;
 }
 
 EXECUTE(cluster_wait) {
-    uint32_t strange = mask & ~warp->cluster_owed;
-    if (strange)
-        return fault_at(warp, instruction, __builtin_ctz(strange), PTX_FAULT_MISUSE, 0,
+    uint32_t not_arrived = mask & ~warp->cluster_wait_pending;
+    if (not_arrived)
+        return fault_at(warp, instruction, __builtin_ctz(not_arrived), PTX_FAULT_UNDEFINED, 0,
                         "waited at the cluster barrier without arriving first");
     if (warp->cluster_arrived & mask)
-        return warp_await(warp, mask);
-    warp->cluster_owed &= ~mask;
-    if (warp->block->microscope)
-        observe_cluster_wait(warp, mask);
-    if (chain_pace(warp))
-        chain_wait(warp, warp->block->cluster->met_at + chain_pace(warp)->cluster_barrier);
+        return warp_await_event(warp, mask);
+    warp->cluster_wait_pending &= ~mask;
+    if (warp->block->racecheck)
+        instrument_cluster_wait(warp, mask);
+    if (critical_path_pace(warp))
+        critical_path_wait(warp, warp->block->cluster->previous_arrived_at + critical_path_pace(warp)->cluster_barrier);
     return ACTION_NEXT;
 }
 
 /* ---- addresses ---- */
 
-struct block *shared_block(struct block *block, uint64_t *address, char *where,
+struct block *find_shared_block(struct block *block, uint64_t *address, char *where,
                            size_t where_bytes) {
     struct cluster *cluster = block->cluster;
     if (*address < RANK_STRIDE)
@@ -82,7 +82,7 @@ struct block *shared_block(struct block *block, uint64_t *address, char *where,
     return NULL;
 }
 
-struct block *shared_owner(const struct block *block, const uint8_t *bytes) {
+struct block *owner_of_shared(const struct block *block, const uint8_t *bytes) {
     struct cluster *cluster = block->cluster;
     size_t all = (size_t)cluster->shared_bytes * (size_t)cluster->count;
     if (bytes < cluster->shared || bytes >= cluster->shared + all)
@@ -94,7 +94,7 @@ struct block *shared_owner(const struct block *block, const uint8_t *bytes) {
    CLUSTER_MAX + 1 strides or more is outside. */
 static uint64_t window_offset(const struct warp *warp, const struct instruction *instruction,
                               uint32_t lane) {
-    const void *addresses = place_of(warp, instruction->operands[1]);
+    const void *addresses = operand_pointer(warp, instruction->operands[1]);
     uint64_t base = instruction->as.mapped.is_generic ? SHARED_WINDOW : 0;
     return (instruction->width == 8 ? ((const uint64_t *)addresses)[lane]
                                     : ((const uint32_t *)addresses)[lane]) -
@@ -102,34 +102,34 @@ static uint64_t window_offset(const struct warp *warp, const struct instruction 
 }
 
 /* operands: d, address */
-EXECUTE(rank_of_address) {
+EXECUTE(getctarank) {
     uint32_t result[LANES];
     FOR_EACH_LANE(lane, mask) {
         uint64_t offset = window_offset(warp, instruction, lane);
         if (offset >= (CLUSTER_MAX + 1) * RANK_STRIDE)
-            return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, 0,
+            return fault_at(warp, instruction, (int)lane, PTX_FAULT_UNDEFINED, 0,
                             "used getctarank on an address outside shared memory");
         result[lane] =
             offset < RANK_STRIDE ? warp->block->rank : (uint32_t)(offset / RANK_STRIDE - 1);
     }
-    merge_lanes(place_of(warp, instruction->operands[0]), result, 4, mask);
+    merge_lanes(operand_pointer(warp, instruction->operands[0]), result, 4, mask);
     return ACTION_NEXT;
 }
 
 /* operands: d, address, rank */
-EXECUTE(map_to_block) {
+EXECUTE(mapa) {
     const uint32_t *operands = instruction->operands;
     const struct block *block = warp->block;
-    const uint32_t *ranks = place_of(warp, operands[2]);
+    const uint32_t *ranks = operand_pointer(warp, operands[2]);
     uint64_t base = instruction->as.mapped.is_generic ? SHARED_WINDOW : 0, result[LANES];
     FOR_EACH_LANE(lane, mask) {
         uint64_t offset = window_offset(warp, instruction, lane);
         if (ranks[lane] >= (uint32_t)block->cluster->count)
-            return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, 0,
+            return fault_at(warp, instruction, (int)lane, PTX_FAULT_UNDEFINED, 0,
                             "used mapa for block %u of a cluster of %d", ranks[lane],
                             block->cluster->count);
         if (offset >= (CLUSTER_MAX + 1) * RANK_STRIDE)
-            return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, base + offset,
+            return fault_at(warp, instruction, (int)lane, PTX_FAULT_UNDEFINED, base + offset,
                             "used mapa on 0x%llx, which is not an address in shared memory",
                             (unsigned long long)(base + offset));
         offset = offset % RANK_STRIDE + (ranks[lane] + 1ull) * RANK_STRIDE;
@@ -138,6 +138,6 @@ EXECUTE(map_to_block) {
         else
             ((uint32_t *)result)[lane] = (uint32_t)offset;
     }
-    merge_lanes(place_of(warp, operands[0]), result, instruction->width, mask);
+    merge_lanes(operand_pointer(warp, operands[0]), result, instruction->width, mask);
     return ACTION_NEXT;
 }

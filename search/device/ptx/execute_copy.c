@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct async_copy *add(struct warp *warp) {
+static struct async_copy *add_cp_async(struct warp *warp) {
     if (warp->copy_count == warp->copy_capacity) {
         int capacity = warp->copy_capacity ? 2 * warp->copy_capacity : 16;
         void *grown = realloc(warp->copies, (size_t)capacity * sizeof *warp->copies);
@@ -20,72 +20,72 @@ static struct async_copy *add(struct warp *warp) {
 }
 
 /* operands: base of the target, base of the source, source bytes, ignore predicate. */
-EXECUTE(copy_async) {
+EXECUTE(cp_async) {
     const uint32_t *operands = instruction->operands;
     const struct access *to = &instruction->as.copy.to, *from = &instruction->as.copy.from;
     int bytes = instruction->as.copy.bytes;
     uint8_t *targets[LANES];
-    if (reach_lanes(warp, instruction, to, operands[0], mask, bytes, true, targets) == ACTION_FAULT)
+    if (translate_lanes(warp, instruction, to, operands[0], mask, bytes, true, targets) == ACTION_FAULT)
         return ACTION_FAULT;
-    struct async_copy *copy = add(warp);
+    struct async_copy *copy = add_cp_async(warp);
     copy->arrival = NULL;
     memcpy(copy->group, warp->group, sizeof copy->group);
     copy->mask = mask;
     copy->bytes = bytes;
-    const uint32_t *source_bytes = place_of(warp, operands[2]);
+    const uint32_t *source_bytes = operand_pointer(warp, operands[2]);
     uint32_t ignored =
-        instruction->as.copy.has_ignore ? *(uint32_t *)place_of(warp, operands[3]) : 0;
-    const void *base = from->base_bytes ? place_of(warp, operands[1]) : NULL;
+        instruction->as.copy.has_ignore ? *(uint32_t *)operand_pointer(warp, operands[3]) : 0;
+    const void *base = from->base_bytes ? operand_pointer(warp, operands[1]) : NULL;
     int hint = -1;
     uint64_t addresses[LANES];
     uint32_t wanted_bytes[LANES], sources = 0;
     FOR_EACH_LANE(lane, mask) {
-        uint32_t wanted = (uint32_t)bytes;
+        uint32_t source_size = (uint32_t)bytes;
         if (instruction->as.copy.has_source_bytes)
-            wanted = source_bytes[lane];
+            source_size = source_bytes[lane];
         if (ignored >> lane & 1)
-            wanted = 0;
-        if (wanted > (uint32_t)bytes)
-            return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, 0,
-                            "used cp.async with %u source bytes for a copy of %d", wanted, bytes);
+            source_size = 0;
+        if (source_size > (uint32_t)bytes)
+            return fault_at(warp, instruction, (int)lane, PTX_FAULT_UNDEFINED, 0,
+                            "used cp.async with %u source bytes for a copy of %d", source_size, bytes);
         copy->to[lane] = (uint32_t)(targets[lane] - warp->block->shared);
         memset(copy->data[lane], 0, sizeof copy->data[lane]);
         uint64_t address = lane_address(from, base, lane);
         if (address & (uint64_t)(bytes - 1)) {
-            reach(warp, instruction, from->space, (int)lane, address, bytes, false, &hint);
+            translate_address(warp, instruction, from->space, (int)lane, address, bytes, false, &hint);
             return ACTION_FAULT;
         }
-        if (!wanted)
+        if (!source_size)
             continue; /* nothing is read: any address is valid */
         /* Only the source bytes must be allocated. A size that is not a power of two is checked at
            its two ends. */
         const uint8_t *data =
-            reach(warp, instruction, from->space, (int)lane, address, 1, false, &hint);
-        if (!data || !reach(warp, instruction, from->space, (int)lane, address + wanted - 1, 1,
+            translate_address(warp, instruction, from->space, (int)lane, address, 1, false, &hint);
+        if (!data || !translate_address(warp, instruction, from->space, (int)lane, address + source_size - 1, 1,
                             false, &hint))
             return ACTION_FAULT;
-        memcpy(copy->data[lane], data, wanted);
+        memcpy(copy->data[lane], data, source_size);
         addresses[lane] = address;
-        wanted_bytes[lane] = wanted;
+        wanted_bytes[lane] = source_size;
         sources |= 1u << lane;
-        warp->block->counts->async_bytes += wanted;
+        warp->block->counts->async_bytes += source_size;
     }
     warp->copy_count++;
-    if (warp->block->microscope && sources)
-        observe_sources(warp, instruction, addresses, wanted_bytes, sources);
+    if (warp->block->racecheck && sources)
+        instrument_cp_async_reads(warp, instruction, addresses, wanted_bytes, sources);
     return ACTION_NEXT;
 }
 
-EXECUTE(copy_commit) {
+EXECUTE(cp_async_commit) {
     (void)instruction;
-    if (chain_pace(warp))
-        chain_commit_copies(warp, warp->group[__builtin_ctz(mask)]);
+    if (critical_path_pace(warp))
+        critical_path_commit_copies(warp, warp->group[__builtin_ctz(mask)]);
     FOR_EACH_LANE(lane, mask) warp->group[lane]++;
     return ACTION_NEXT;
 }
 
 /* Removes entries without remaining lanes. */
-static void compact(struct warp *warp) {
+static void remove_completed(struct warp *warp) {
     int kept = 0;
     for (int i = 0; i < warp->copy_count; i++)
         if (warp->copies[i].mask && kept++ != i)
@@ -93,54 +93,54 @@ static void compact(struct warp *warp) {
     warp->copy_count = kept;
 }
 
-static void land(struct warp *warp, struct async_copy *copy, uint32_t lane) {
+static void write_lane(struct warp *warp, struct async_copy *copy, uint32_t lane) {
     memcpy(warp->block->shared + copy->to[lane], copy->data[lane], (size_t)copy->bytes);
     copy->mask &= ~(1u << lane);
 }
 
 /* as.copy.bytes: number of youngest groups that may stay pending; -1: none, committed or not. */
-EXECUTE(copy_wait) {
+EXECUTE(cp_async_wait) {
     int allowed = instruction->as.copy.bytes;
     for (int i = 0; i < warp->copy_count; i++) {
         struct async_copy *copy = &warp->copies[i];
         FOR_EACH_LANE(lane, copy->arrival ? 0 : copy->mask & mask) {
             if (allowed >= 0 && copy->group[lane] + (uint64_t)allowed >= warp->group[lane])
                 continue;
-            land(warp, copy, lane);
-            if (warp->block->microscope)
-                observe_landing(warp, copy->to[lane], (uint32_t)copy->bytes);
+            write_lane(warp, copy, lane);
+            if (warp->block->racecheck)
+                instrument_cp_async_complete(warp, copy->to[lane], (uint32_t)copy->bytes);
         }
     }
-    compact(warp);
+    remove_completed(warp);
     uint32_t committed = warp->group[__builtin_ctz(mask)],
              stay = allowed > 0 ? (uint32_t)allowed : 0;
-    if (chain_pace(warp) && committed > stay)
-        chain_wait(warp, warp->chain.copies[(committed - stay - 1) % CHAIN_GROUPS]);
+    if (critical_path_pace(warp) && committed > stay)
+        critical_path_wait(warp, warp->path.copies[(committed - stay - 1) % CRITICAL_PATH_GROUPS]);
     return ACTION_NEXT;
 }
 
 /* as.mbarrier; operands: unused, base. */
-EXECUTE(copy_arrive) {
+EXECUTE(cp_async_arrive) {
     struct block *block = warp->block;
-    struct async_copy *arrival = add(warp);
+    struct async_copy *arrival = add_cp_async(warp);
     arrival->mask = mask;
     arrival->bytes = 0;
     arrival->arrival = instruction;
     FOR_EACH_LANE(lane, mask) {
-        if (mbarrier_announce(warp, instruction, (int)lane, &arrival->to[lane]) < 0)
+        if (mbarrier_expect_copies(warp, instruction, (int)lane, &arrival->to[lane]) < 0)
             return ACTION_FAULT;
-        for (int i = 0; block->microscope && i < warp->copy_count; i++) {
+        for (int i = 0; block->racecheck && i < warp->copy_count; i++) {
             struct async_copy *copy = &warp->copies[i];
             if (copy->mask >> lane & 1 && !copy->arrival)
                 copy->tracked[lane] =
-                    observe_copy_tracked(warp, copy->to[lane], (uint32_t)copy->bytes);
+                    instrument_cp_async_track(warp, copy->to[lane], (uint32_t)copy->bytes);
         }
     }
     warp->copy_count++;
     return ACTION_NEXT;
 }
 
-int copy_land(struct block *block) {
+int cp_async_complete_tracked(struct block *block) {
     for (int w = 0; w < block->warp_count; w++) {
         struct warp *warp = &block->warps[w];
         int last = 0;
@@ -154,19 +154,19 @@ int copy_land(struct block *block) {
                 struct async_copy *copy = &warp->copies[i];
                 if (!(copy->mask >> lane & 1))
                     continue;
-                land(warp, copy, lane);
-                if (block->microscope)
-                    observe_bulk_landing(block, copy->to[lane], (uint32_t)copy->bytes,
+                write_lane(warp, copy, lane);
+                if (block->racecheck)
+                    instrument_bulk_complete(block, copy->to[lane], (uint32_t)copy->bytes,
                                          arrival->to[lane], copy->tracked[lane]);
             }
             if (block->launch->pace)
-                chain_barrier_arrive(block, arrival->to[lane],
-                                     chain_now(warp) + block->launch->pace->copy);
-            if (mbarrier_copies_came(warp, arrival->arrival, (int)lane, arrival->to[lane]) < 0)
+                critical_path_barrier_arrive(block, arrival->to[lane],
+                                     critical_path_now(warp) + block->launch->pace->copy);
+            if (mbarrier_arrive_copies(warp, arrival->arrival, (int)lane, arrival->to[lane]) < 0)
                 return -1;
         }
         arrival->mask = 0;
-        compact(warp);
+        remove_completed(warp);
         return 1;
     }
     return 0;

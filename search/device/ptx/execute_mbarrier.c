@@ -14,13 +14,13 @@ struct mbarrier {
     uint32_t phase;             /* parity */
 };
 
-static uint64_t pack(const struct mbarrier *barrier) {
+static uint64_t pack_mbarrier(const struct mbarrier *barrier) {
     return (uint64_t)TAG << 62 | (uint64_t)barrier->phase << 61 |
            (uint64_t)((uint32_t)barrier->bytes & (2 * COUNT_MAX + 1)) << 2 * COUNT_BITS |
            (uint64_t)barrier->pending << COUNT_BITS | barrier->expected;
 }
 
-static bool unpack(uint64_t bits, struct mbarrier *barrier) {
+static bool unpack_mbarrier(uint64_t bits, struct mbarrier *barrier) {
     uint32_t bytes = (uint32_t)(bits >> 2 * COUNT_BITS) & (2 * COUNT_MAX + 1);
     *barrier =
         (struct mbarrier){.expected = bits & COUNT_MAX,
@@ -37,85 +37,85 @@ static bool is_local(const struct mbarrier_form *form) {
 }
 
 /* The 8 bytes at a lane's address; NULL with a fault. */
-static uint8_t *find(struct warp *warp, const struct instruction *instruction, int lane) {
+static uint8_t *find_mbarrier(struct warp *warp, const struct instruction *instruction, int lane) {
     const struct access *where = &instruction->as.mbarrier.where;
-    const void *base = where->base_bytes ? place_of(warp, instruction->operands[1]) : NULL;
+    const void *base = where->base_bytes ? operand_pointer(warp, instruction->operands[1]) : NULL;
     uint64_t address = lane_address(where, base, (uint32_t)lane);
     int hint = -1;
-    uint8_t *bytes = reach(warp, instruction, where->space, lane, address, 8,
+    uint8_t *bytes = translate_address(warp, instruction, where->space, lane, address, 8,
                            !instruction->as.mbarrier.waits, &hint);
-    const struct block *owner = bytes ? shared_owner(warp->block, bytes) : NULL;
+    const struct block *owner = bytes ? owner_of_shared(warp->block, bytes) : NULL;
     if (!bytes || (owner && (owner == warp->block || !is_local(&instruction->as.mbarrier))))
         return bytes;
-    fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, address,
+    fault_at(warp, instruction, lane, PTX_FAULT_UNDEFINED, address,
              owner ? "waited on, initialized or invalidated an mbarrier of another block"
                    : "used an mbarrier that is not in shared memory");
     return NULL;
 }
 
-static int load(struct warp *warp, const struct instruction *instruction, int lane,
+static int load_mbarrier(struct warp *warp, const struct instruction *instruction, int lane,
                 const uint8_t *bytes, struct mbarrier *barrier) {
     uint64_t bits;
-    const struct block *owner = shared_owner(warp->block, bytes);
+    const struct block *owner = owner_of_shared(warp->block, bytes);
     uint64_t offset = (uint64_t)(bytes - owner->shared);
     memcpy(&bits, bytes, sizeof bits);
-    if (unpack(bits, barrier))
+    if (unpack_mbarrier(bits, barrier))
         return 0;
     fault_at(
-        warp, instruction, lane, PTX_FAULT_MISUSE, offset,
+        warp, instruction, lane, PTX_FAULT_UNDEFINED, offset,
         "used an mbarrier at shared memory 0x%llx%s that is not initialized or was overwritten",
         (unsigned long long)offset, owner == warp->block ? "" : " of another block");
     return -1;
 }
 
 /* Writes the mbarrier back, after advancing it to the next phase if the current one is complete. */
-static void store(struct block *block, uint8_t *bytes, struct mbarrier *barrier) {
+static void store_mbarrier(struct block *block, uint8_t *bytes, struct mbarrier *barrier) {
     if (barrier->pending == 0 && barrier->bytes == 0 && barrier->expected > 0) {
-        struct block *owner = shared_owner(block, bytes);
+        struct block *owner = owner_of_shared(block, bytes);
         barrier->phase ^= 1;
         barrier->pending = barrier->expected;
-        if (block->microscope)
-            observe_phase(owner, (uint32_t)(bytes - owner->shared));
+        if (block->racecheck)
+            instrument_mbarrier_complete(owner, (uint32_t)(bytes - owner->shared));
         if (block->launch->pace)
-            chain_barrier_end(owner, (uint32_t)(bytes - owner->shared));
-        block_event(block);
+            critical_path_barrier_end(owner, (uint32_t)(bytes - owner->shared));
+        block_signal_event(block);
     }
-    uint64_t bits = pack(barrier);
+    uint64_t bits = pack_mbarrier(barrier);
     memcpy(bytes, &bits, sizeof bits);
 }
 
-static int add_bytes(struct warp *warp, const struct instruction *instruction, int lane,
+static int add_tx_count(struct warp *warp, const struct instruction *instruction, int lane,
                      struct mbarrier *barrier, int64_t bytes) {
     int64_t sum = barrier->bytes + bytes;
     if (sum >= -COUNT_MAX && sum <= COUNT_MAX) {
         barrier->bytes = (int32_t)sum;
         return 0;
     }
-    fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, 0,
+    fault_at(warp, instruction, lane, PTX_FAULT_UNDEFINED, 0,
              "changed the tx-count of an mbarrier to %lld: the maximum is %d", (long long)sum,
              COUNT_MAX);
     return -1;
 }
 
-int mbarrier_bytes_came(struct warp *warp, const struct instruction *instruction, int lane,
+int mbarrier_complete_tx(struct warp *warp, const struct instruction *instruction, int lane,
                         struct block *to, uint32_t offset, uint32_t bytes) {
     struct mbarrier barrier;
     uint8_t *at = to->shared + offset;
-    if (load(warp, instruction, lane, at, &barrier) < 0 ||
-        add_bytes(warp, instruction, lane, &barrier, -(int64_t)bytes) < 0)
+    if (load_mbarrier(warp, instruction, lane, at, &barrier) < 0 ||
+        add_tx_count(warp, instruction, lane, &barrier, -(int64_t)bytes) < 0)
         return -1;
-    store(warp->block, at, &barrier);
+    store_mbarrier(warp->block, at, &barrier);
     return 0;
 }
 
-static int arrive(struct warp *warp, const struct instruction *instruction, int lane,
+static int arrive_mbarrier(struct warp *warp, const struct instruction *instruction, int lane,
                   struct mbarrier *barrier, uint32_t value) {
     const struct mbarrier_form *form = &instruction->as.mbarrier;
     uint32_t count = form->expects ? 1 : value;
-    if (form->expects && add_bytes(warp, instruction, lane, barrier, value) < 0)
+    if (form->expects && add_tx_count(warp, instruction, lane, barrier, value) < 0)
         return -1;
     if (count > barrier->pending || count == 0) {
-        fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, 0,
+        fault_at(warp, instruction, lane, PTX_FAULT_UNDEFINED, 0,
                  "arrived %u times at an mbarrier with %u of %u arrivals pending", count,
                  barrier->pending, barrier->expected);
         return -1;
@@ -125,14 +125,14 @@ static int arrive(struct warp *warp, const struct instruction *instruction, int 
     return 0;
 }
 
-int mbarrier_announce(struct warp *warp, const struct instruction *instruction, int lane,
+int mbarrier_expect_copies(struct warp *warp, const struct instruction *instruction, int lane,
                       uint32_t *offset) {
     struct mbarrier barrier;
-    uint8_t *at = find(warp, instruction, lane);
-    if (!at || load(warp, instruction, lane, at, &barrier) < 0)
+    uint8_t *at = find_mbarrier(warp, instruction, lane);
+    if (!at || load_mbarrier(warp, instruction, lane, at, &barrier) < 0)
         return -1;
-    if (shared_owner(warp->block, at) != warp->block) {
-        fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, 0,
+    if (owner_of_shared(warp->block, at) != warp->block) {
+        fault_at(warp, instruction, lane, PTX_FAULT_UNDEFINED, 0,
                  "used cp.async.mbarrier.arrive on an mbarrier of another block");
         return -1;
     }
@@ -140,37 +140,37 @@ int mbarrier_announce(struct warp *warp, const struct instruction *instruction, 
     if (instruction->as.mbarrier.is_counted)
         return 0;
     if (barrier.pending == COUNT_MAX) {
-        fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, 0,
+        fault_at(warp, instruction, lane, PTX_FAULT_UNDEFINED, 0,
                  "raised the pending arrivals of an mbarrier above %d", COUNT_MAX);
         return -1;
     }
     barrier.pending++;
-    store(warp->block, at, &barrier);
+    store_mbarrier(warp->block, at, &barrier);
     return 0;
 }
 
-int mbarrier_copies_came(struct warp *warp, const struct instruction *instruction, int lane,
+int mbarrier_arrive_copies(struct warp *warp, const struct instruction *instruction, int lane,
                          uint32_t offset) {
     struct mbarrier barrier;
     uint8_t *at = warp->block->shared + offset;
-    if (load(warp, instruction, lane, at, &barrier) < 0 ||
-        arrive(warp, instruction, lane, &barrier, 1) < 0)
+    if (load_mbarrier(warp, instruction, lane, at, &barrier) < 0 ||
+        arrive_mbarrier(warp, instruction, lane, &barrier, 1) < 0)
         return -1;
-    store(warp->block, at, &barrier);
+    store_mbarrier(warp->block, at, &barrier);
     return 0;
 }
 
-static void note_arrival(struct warp *warp, const uint8_t *at) {
-    struct block *owner = shared_owner(warp->block, at);
-    chain_barrier_arrive(owner, (uint32_t)(at - owner->shared), chain_now(warp));
+static void record_arrival_time(struct warp *warp, const uint8_t *at) {
+    struct block *owner = owner_of_shared(warp->block, at);
+    critical_path_barrier_arrive(owner, (uint32_t)(at - owner->shared), critical_path_now(warp));
 }
 
-static int init(struct warp *warp, const struct instruction *instruction, int lane,
+static int init_mbarrier(struct warp *warp, const struct instruction *instruction, int lane,
                 struct mbarrier *barrier, uint32_t count) {
     *barrier = (struct mbarrier){.expected = count, .pending = count};
     if (count > 0 && count <= COUNT_MAX)
         return 0;
-    fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, 0,
+    fault_at(warp, instruction, lane, PTX_FAULT_UNDEFINED, 0,
              "initialized an mbarrier for %u arrivals: the range is 1 to %d", count, COUNT_MAX);
     return -1;
 }
@@ -178,44 +178,44 @@ static int init(struct warp *warp, const struct instruction *instruction, int la
 /* operands: previous state (of an arrival), base, value. Lanes are processed in ascending order. */
 EXECUTE(mbarrier) {
     const struct mbarrier_form *form = &instruction->as.mbarrier;
-    uint64_t *states = place_of(warp, instruction->operands[0]);
-    const uint32_t *values = place_of(warp, instruction->operands[2]);
+    uint64_t *states = operand_pointer(warp, instruction->operands[0]);
+    const uint32_t *values = operand_pointer(warp, instruction->operands[2]);
     FOR_EACH_LANE(each, mask) {
         int lane = (int)each, failed = 0;
         struct mbarrier barrier;
-        uint8_t *at = find(warp, instruction, lane);
+        uint8_t *at = find_mbarrier(warp, instruction, lane);
         if (!at ||
-            (form->operation != MBARRIER_INIT && load(warp, instruction, lane, at, &barrier) < 0))
+            (form->operation != MBARRIER_INIT && load_mbarrier(warp, instruction, lane, at, &barrier) < 0))
             return ACTION_FAULT;
         uint64_t before = 0;
         memcpy(&before, at, sizeof before);
         switch (form->operation) {
         case MBARRIER_INIT:
-            failed = init(warp, instruction, lane, &barrier, values[lane]);
+            failed = init_mbarrier(warp, instruction, lane, &barrier, values[lane]);
             break;
         case MBARRIER_INVALIDATE:
             memset(at, 0xff, sizeof before);
             continue;
         case MBARRIER_EXPECT:
-            failed = add_bytes(warp, instruction, lane, &barrier, values[lane]);
+            failed = add_tx_count(warp, instruction, lane, &barrier, values[lane]);
             break;
         case MBARRIER_COMPLETE:
-            failed = add_bytes(warp, instruction, lane, &barrier, -(int64_t)values[lane]);
+            failed = add_tx_count(warp, instruction, lane, &barrier, -(int64_t)values[lane]);
             break;
         case MBARRIER_ARRIVE:
-            if (chain_pace(warp))
-                note_arrival(warp, at);
-            failed = arrive(warp, instruction, lane, &barrier, values[lane]);
+            if (critical_path_pace(warp))
+                record_arrival_time(warp, at);
+            failed = arrive_mbarrier(warp, instruction, lane, &barrier, values[lane]);
             states[lane] = before;
             break;
         }
         if (failed)
             return ACTION_FAULT;
-        if (warp->block->microscope && form->operation == MBARRIER_ARRIVE) {
-            const struct block *owner = shared_owner(warp->block, at);
-            observe_arrive(warp, owner, (uint32_t)(at - owner->shared), form->relaxed);
+        if (warp->block->racecheck && form->operation == MBARRIER_ARRIVE) {
+            const struct block *owner = owner_of_shared(warp->block, at);
+            instrument_mbarrier_arrive(warp, owner, (uint32_t)(at - owner->shared), form->relaxed);
         }
-        store(warp->block, at, &barrier);
+        store_mbarrier(warp->block, at, &barrier);
     }
     return ACTION_NEXT;
 }
@@ -225,54 +225,54 @@ EXECUTE(mbarrier) {
 EXECUTE(mbarrier_wait) {
     const struct mbarrier_form *form = &instruction->as.mbarrier;
     struct block *block = warp->block;
-    const void *values = place_of(warp, instruction->operands[2]);
+    const void *values = operand_pointer(warp, instruction->operands[2]);
     uint32_t ended = 0;
     double ended_at = 0;
     FOR_EACH_LANE(lane, mask) {
-        struct mbarrier barrier, then;
-        const uint8_t *at = find(warp, instruction, (int)lane);
-        if (!at || load(warp, instruction, (int)lane, at, &barrier) < 0)
+        struct mbarrier barrier, given;
+        const uint8_t *at = find_mbarrier(warp, instruction, (int)lane);
+        if (!at || load_mbarrier(warp, instruction, (int)lane, at, &barrier) < 0)
             return ACTION_FAULT;
         uint32_t phase = ((const uint32_t *)values)[lane] & 1;
         if (!form->by_parity) {
-            unpack(((const uint64_t *)values)[lane], &then);
-            phase = then.phase;
+            unpack_mbarrier(((const uint64_t *)values)[lane], &given);
+            phase = given.phase;
         }
         ended |= (uint32_t)(phase != barrier.phase) << lane;
-        if (block->microscope && phase != barrier.phase)
-            observe_wait(warp, block, (uint32_t)(at - block->shared), 1u << lane);
-        if (chain_pace(warp))
-            ended_at = chain_barrier_ended(block, (uint32_t)(at - block->shared));
+        if (block->racecheck && phase != barrier.phase)
+            instrument_mbarrier_wait(warp, block, (uint32_t)(at - block->shared), 1u << lane);
+        if (critical_path_pace(warp))
+            ended_at = critical_path_barrier_ended(block, (uint32_t)(at - block->shared));
     }
-    if (!ended && form->may_suspend && !block->impatient)
-        return warp_await(warp, mask);
-    merge_lanes(place_of(warp, instruction->operands[0]), &ended, 0, mask);
-    if (block->microscope && ended)
-        observe_lanes(warp, ended);
-    if (ended && chain_pace(warp))
-        chain_wait(warp, ended_at + chain_pace(warp)->barrier);
+    if (!ended && form->may_suspend && !block->waits_time_out)
+        return warp_await_event(warp, mask);
+    merge_lanes(operand_pointer(warp, instruction->operands[0]), &ended, 0, mask);
+    if (block->racecheck && ended)
+        instrument_warp_sync(warp, ended);
+    if (ended && critical_path_pace(warp))
+        critical_path_wait(warp, ended_at + critical_path_pace(warp)->barrier);
     if (ended == mask)
         return ACTION_NEXT;
-    return bulk_land(block) < 0 ? ACTION_FAULT : ACTION_YIELD;
+    return bulk_complete_oldest(block) < 0 ? ACTION_FAULT : ACTION_YIELD;
 }
 
-bool mbarrier_lacks_bytes(struct warp *warp, const struct fragment *fragment) {
+bool mbarrier_is_missing_bytes(struct warp *warp, const struct divergent_group *group) {
     struct mbarrier barrier;
-    const struct instruction *instruction = &warp->kernel->code[fragment->pc];
-    const uint8_t *at = find(warp, instruction, __builtin_ctz(fragment->mask));
+    const struct instruction *instruction = &warp->kernel->code[group->pc];
+    const uint8_t *at = find_mbarrier(warp, instruction, __builtin_ctz(group->mask));
     uint64_t bits = 0;
     if (at)
         memcpy(&bits, at, sizeof bits);
-    return unpack(bits, &barrier) && barrier.bytes != 0;
+    return unpack_mbarrier(bits, &barrier) && barrier.bytes != 0;
 }
 
-void mbarrier_describe(struct warp *warp, const struct fragment *fragment, char *text,
+void mbarrier_describe(struct warp *warp, const struct divergent_group *group, char *text,
                        size_t text_bytes) {
-    const struct instruction *instruction = &warp->kernel->code[fragment->pc];
+    const struct instruction *instruction = &warp->kernel->code[group->pc];
     struct mbarrier barrier;
-    int lane = __builtin_ctz(fragment->mask);
-    const uint8_t *at = find(warp, instruction, lane);
-    if (!at || load(warp, instruction, lane, at, &barrier) < 0) {
+    int lane = __builtin_ctz(group->mask);
+    const uint8_t *at = find_mbarrier(warp, instruction, lane);
+    if (!at || load_mbarrier(warp, instruction, lane, at, &barrier) < 0) {
         snprintf(text, text_bytes, "waits forever at an mbarrier that was overwritten");
         return;
     }
@@ -285,11 +285,11 @@ void mbarrier_describe(struct warp *warp, const struct fragment *fragment, char 
 
 /* operands: count, unused, state */
 EXECUTE(mbarrier_count) {
-    uint32_t *out = place_of(warp, instruction->operands[0]);
-    const uint64_t *states = place_of(warp, instruction->operands[2]);
+    uint32_t *out = operand_pointer(warp, instruction->operands[0]);
+    const uint64_t *states = operand_pointer(warp, instruction->operands[2]);
     FOR_EACH_LANE(lane, mask) {
         struct mbarrier barrier;
-        unpack(states[lane], &barrier);
+        unpack_mbarrier(states[lane], &barrier);
         out[lane] = barrier.pending;
     }
     return ACTION_NEXT;

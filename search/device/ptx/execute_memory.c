@@ -13,7 +13,7 @@ static enum action access_fault(struct warp *warp, const struct instruction *ins
                     is_store ? "to" : "from", space, (unsigned long long)address, where);
 }
 
-enum space narrow_space(uint64_t *address) {
+enum space resolve_generic_address(uint64_t *address) {
     static const struct {
         uint64_t base;
         enum space space;
@@ -27,7 +27,7 @@ enum space narrow_space(uint64_t *address) {
     return SPACE_GLOBAL;
 }
 
-uint8_t *reach(struct warp *warp, const struct instruction *instruction, enum space space, int lane,
+uint8_t *translate_address(struct warp *warp, const struct instruction *instruction, enum space space, int lane,
                uint64_t address, int bytes, bool is_store, int *hint) {
     struct block *block = warp->block;
     uint64_t offset = address, size = 0;
@@ -35,7 +35,7 @@ uint8_t *reach(struct warp *warp, const struct instruction *instruction, enum sp
     const char *name = "global memory at";
     char where[160];
     if (space == SPACE_GENERIC)
-        space = narrow_space(&offset);
+        space = resolve_generic_address(&offset);
     if (address & (uint64_t)(bytes - 1)) {
         fault_at(warp, instruction, lane, PTX_FAULT_MISALIGNED, address,
                  "%s %d bytes at 0x%llx, which is not a multiple of %d",
@@ -49,7 +49,7 @@ uint8_t *reach(struct warp *warp, const struct instruction *instruction, enum sp
         name = "shared memory at";
         break;
     case SPACE_CLUSTER: {
-        const struct block *owner = shared_block(block, &offset, where, sizeof where);
+        const struct block *owner = find_shared_block(block, &offset, where, sizeof where);
         name = owner == block ? "shared memory at" : "another block's shared memory at";
         if (!owner) {
             access_fault(warp, instruction, lane, offset, bytes, is_store, name, where);
@@ -66,14 +66,14 @@ uint8_t *reach(struct warp *warp, const struct instruction *instruction, enum sp
         break;
     case SPACE_PARAM:
         base = (uint8_t *)block->arguments;
-        size = is_store ? 0 : warp->kernel->visible.argument_bytes;
+        size = is_store ? 0 : warp->kernel->info.argument_bytes;
         name = "the parameters at";
         break;
     default: {
-        uint8_t *found = memory_reach(block->memory, address, (size_t)bytes, is_store, hint);
+        uint8_t *found = memory_translate(block->memory, address, (size_t)bytes, is_store, hint);
         if (found)
             return found;
-        if (is_store && ptx_memory_at(block->memory, address, (size_t)bytes)) {
+        if (is_store && ptx_memory_host_bytes(block->memory, address, (size_t)bytes)) {
             ptx_memory_describe(block->memory, address, where, sizeof where);
             fault_at(warp, instruction, lane, PTX_FAULT_READ_ONLY, address,
                      "stored %d bytes to a read-only input: %s", bytes, where);
@@ -131,10 +131,10 @@ static bool find_region(struct block *block, enum space space, uint64_t address,
     uint64_t offset = address;
     const struct block *owner = block;
     if (space == SPACE_GENERIC)
-        space = narrow_space(&offset);
+        space = resolve_generic_address(&offset);
     switch (space) {
     case SPACE_CLUSTER:
-        owner = shared_block(block, &offset, NULL, 0);
+        owner = find_shared_block(block, &offset, NULL, 0);
         if (!owner)
             return false;
         /* fall through */
@@ -146,17 +146,17 @@ static bool find_region(struct block *block, enum space space, uint64_t address,
     case SPACE_PARAM:
         *region = (struct memory_region){.first = address - offset,
                                          .host = (uint8_t *)block->arguments,
-                                         .bytes = block->kernel->visible.argument_bytes};
+                                         .bytes = block->kernel->info.argument_bytes};
         return !is_store;
     case SPACE_LOCAL:
         return false;
     default:
-        return memory_find(block->memory, address, is_store, region);
+        return memory_find_region(block->memory, address, is_store, region);
     }
 }
 
 /* Whether the bytes of all lanes are in one region, aligned to `bytes`. */
-static bool reach_together(struct block *block, enum space space, const uint64_t addresses[LANES],
+static bool translate_region(struct block *block, enum space space, const uint64_t addresses[LANES],
                            int bytes, bool is_store, uint8_t *pointers[LANES]) {
     struct memory_region region;
     if (!find_region(block, space, addresses[0], is_store, &region) ||
@@ -174,32 +174,32 @@ static bool reach_together(struct block *block, enum space space, const uint64_t
 
 bool access_is_shared(const struct warp *warp, const struct access *access, const uint8_t *first) {
     return access->space == SPACE_SHARED || access->space == SPACE_CLUSTER ||
-           (access->space == SPACE_GENERIC && shared_owner(warp->block, first));
+           (access->space == SPACE_GENERIC && owner_of_shared(warp->block, first));
 }
 
-enum action reach_lanes(struct warp *warp, const struct instruction *instruction,
+enum action translate_lanes(struct warp *warp, const struct instruction *instruction,
                         const struct access *access, uint32_t base_place, uint32_t mask, int bytes,
                         bool is_store, uint8_t *pointers[LANES]) {
-    const void *base = access->base_bytes ? place_of(warp, base_place) : NULL;
+    const void *base = access->base_bytes ? operand_pointer(warp, base_place) : NULL;
     uint64_t addresses[LANES];
     int hint = -1;
     lane_addresses(access, base, mask, addresses);
     /* Nearly always all lanes access one allocation, so one lookup serves them. */
     bool together =
-        reach_together(warp->block, access->space, addresses, bytes, is_store, pointers);
+        translate_region(warp->block, access->space, addresses, bytes, is_store, pointers);
     FOR_EACH_LANE(lane, together ? 0 : mask) {
-        pointers[lane] = reach(warp, instruction, access->space, (int)lane, addresses[lane], bytes,
+        pointers[lane] = translate_address(warp, instruction, access->space, (int)lane, addresses[lane], bytes,
                                is_store, &hint);
         if (!pointers[lane])
             return ACTION_FAULT;
     }
     FOR_EACH_LANE(lane, together ? 0 : ~mask) pointers[lane] = pointers[__builtin_ctz(mask)];
-    if (warp->block->microscope) {
-        observe_access(warp, instruction, access, base_place, mask, bytes);
+    if (warp->block->racecheck) {
+        instrument_access(warp, instruction, access, base_place, mask, bytes);
         if (access_is_shared(warp, access, pointers[__builtin_ctz(mask)]))
-            observe_banks(warp, instruction, pointers, mask, bytes);
+            instrument_bank_conflicts(warp, instruction, pointers, mask, bytes);
         else if (access->space != SPACE_LOCAL && access->space != SPACE_PARAM)
-            observe_sectors(warp, instruction, addresses, mask, bytes);
+            instrument_sectors(warp, instruction, addresses, mask, bytes);
     }
     return ACTION_NEXT;
 }
@@ -213,7 +213,7 @@ static bool is_one_line(const struct warp *warp, uint8_t *const pointers[], uint
     return differ < 128;
 }
 
-int wavefronts(const struct warp *warp, uint8_t *const pointers[LANES], uint32_t mask, int bytes) {
+int count_wavefronts(const struct warp *warp, uint8_t *const pointers[LANES], uint32_t mask, int bytes) {
     /* Accesses wider than 4 bytes are served in groups of lanes that total 128 bytes. */
     uint32_t lanes_at_once = bytes > 4 ? (uint32_t)(128 / bytes) : LANES;
     int passes = 0;
@@ -244,24 +244,24 @@ int wavefronts(const struct warp *warp, uint8_t *const pointers[LANES], uint32_t
     return passes;
 }
 
-void access_count(struct warp *warp, const struct access *access, bool is_store,
+void count_access(struct warp *warp, const struct access *access, bool is_store,
                   uint8_t *const pointers[LANES], uint32_t mask, int bytes) {
     struct ptx_counts *counts = warp->block->counts;
     uint64_t total = (uint64_t)(__builtin_popcount(mask) * bytes);
     const uint8_t *first = pointers[__builtin_ctz(mask)];
     if (access_is_shared(warp, access, first)) {
-        bool is_own = shared_owner(warp->block, first) == warp->block;
+        bool is_own = owner_of_shared(warp->block, first) == warp->block;
         counts->shared_bytes += total;
-        counts->shared_wavefronts += (uint64_t)wavefronts(warp, pointers, mask, bytes);
+        counts->shared_wavefronts += (uint64_t)count_wavefronts(warp, pointers, mask, bytes);
         counts->remote_bytes += is_own ? 0 : total;
-        if (chain_pace(warp) && !is_store)
-            chain_load(warp, is_own ? chain_pace(warp)->shared : chain_pace(warp)->remote);
+        if (critical_path_pace(warp) && !is_store)
+            critical_path_load(warp, is_own ? critical_path_pace(warp)->shared : critical_path_pace(warp)->remote);
     } else if (access->space == SPACE_LOCAL) {
         counts->local_bytes += total;
     } else if (access->space != SPACE_PARAM) {
         *(is_store ? &counts->global_store_bytes : &counts->global_load_bytes) += total;
-        if (chain_pace(warp) && !is_store)
-            chain_load(warp, chain_pace(warp)->global);
+        if (critical_path_pace(warp) && !is_store)
+            critical_path_load(warp, critical_path_pace(warp)->global);
     }
 }
 
@@ -344,14 +344,14 @@ EXECUTE(load) {
     const struct access *access = &instruction->as.access;
     uint8_t *pointers[LANES];
     int bytes = access->element_bytes * access->vector;
-    if (reach_lanes(warp, instruction, access, instruction->operands[access->vector], mask, bytes,
+    if (translate_lanes(warp, instruction, access, instruction->operands[access->vector], mask, bytes,
                     false, pointers) == ACTION_FAULT)
         return ACTION_FAULT;
     for (int i = 0; i < access->vector; i++)
-        load_element(place_of(warp, instruction->operands[i]), access, pointers,
+        load_element(operand_pointer(warp, instruction->operands[i]), access, pointers,
                      i * access->element_bytes, mask);
-    access_count(warp, access, false, pointers, mask, bytes);
-    return strong_action(warp, access);
+    count_access(warp, access, false, pointers, mask, bytes);
+    return action_after_access(warp, access);
 }
 
 /* operands: base, elements */
@@ -359,12 +359,12 @@ EXECUTE(store) {
     const struct access *access = &instruction->as.access;
     uint8_t *pointers[LANES];
     int bytes = access->element_bytes * access->vector;
-    if (reach_lanes(warp, instruction, access, instruction->operands[0], mask, bytes, true,
+    if (translate_lanes(warp, instruction, access, instruction->operands[0], mask, bytes, true,
                     pointers) == ACTION_FAULT)
         return ACTION_FAULT;
     for (int i = 0; i < access->vector; i++)
-        store_element(place_of(warp, instruction->operands[1 + i]), access, pointers,
+        store_element(operand_pointer(warp, instruction->operands[1 + i]), access, pointers,
                       i * access->element_bytes, mask);
-    access_count(warp, access, true, pointers, mask, bytes);
+    count_access(warp, access, true, pointers, mask, bytes);
     return ACTION_NEXT;
 }

@@ -22,7 +22,7 @@ struct print {
 
 static void read_bytes(struct print *print, uint64_t address, void *to, int bytes) {
     const uint8_t *from = print->failed ? NULL
-                                        : reach(print->warp, print->instruction, SPACE_GENERIC,
+                                        : translate_address(print->warp, print->instruction, SPACE_GENERIC,
                                                 print->lane, address, bytes, false, &print->hint);
     print->failed |= from == NULL;
     memset(to, 0, (size_t)bytes);
@@ -39,7 +39,7 @@ static void read_text(struct print *print, uint64_t address, char *text, int mos
 }
 
 /* Reads the next argument, aligned to its size. */
-static uint64_t take_argument(struct print *print, uint32_t bytes) {
+static uint64_t read_argument(struct print *print, uint32_t bytes) {
     uint64_t value = 0;
     print->at = (print->at + bytes - 1) / bytes * bytes;
     read_bytes(print, print->arguments + print->at, &value, (int)bytes);
@@ -49,11 +49,11 @@ static uint64_t take_argument(struct print *print, uint32_t bytes) {
 }
 
 /* A width or precision: digits, or * for an argument. */
-static int take_length(struct print *print, const char **at) {
+static int parse_length(struct print *print, const char **at) {
     int length = 0;
     if (**at == '*') {
         ++*at;
-        length = (int)take_argument(print, 4);
+        length = (int)read_argument(print, 4);
     } else {
         for (; **at >= '0' && **at <= '9'; ++*at)
             length = length > LENGTH_MAX ? length : 10 * length + (**at - '0');
@@ -68,15 +68,15 @@ struct specifier {
     bool is_long;
 };
 
-static struct specifier take_specifier(struct print *print, const char **at) {
+static struct specifier parse_specifier(struct print *print, const char **at) {
     struct specifier specifier = {.precision = -1};
     size_t flags = strspn(*at, "-+ #0");
     snprintf(specifier.flags, sizeof specifier.flags, "%.*s", (int)flags, *at);
     *at += flags;
-    specifier.width = take_length(print, at);
+    specifier.width = parse_length(print, at);
     if (**at == '.') {
         ++*at;
-        specifier.precision = take_length(print, at);
+        specifier.precision = parse_length(print, at);
     }
     size_t sizes = strspn(*at, "hlLjzt");
     specifier.is_long = strcspn(*at, "ljzt") < sizes;
@@ -93,24 +93,24 @@ static void print_argument(struct print *print, FILE *out, const struct specifie
     if (letter == '%') {
         fputc('%', out);
     } else if (letter && strchr("di", letter)) {
-        uint64_t bits = take_argument(print, specifier->is_long ? 8 : 4);
+        uint64_t bits = read_argument(print, specifier->is_long ? 8 : 4);
         long long value = specifier->is_long ? (long long)bits : (int32_t)bits;
         fprintf(out, format, specifier->width, specifier->precision, value);
     } else if (letter && strchr("ouxX", letter)) {
-        uint64_t bits = take_argument(print, specifier->is_long ? 8 : 4);
+        uint64_t bits = read_argument(print, specifier->is_long ? 8 : 4);
         fprintf(out, format, specifier->width, specifier->precision, (unsigned long long)bits);
     } else if (letter == 'c') {
-        fputc((int)(take_argument(print, 4) & 0xff), out);
+        fputc((int)(read_argument(print, 4) & 0xff), out);
     } else if (letter && strchr("eEfFgGaA", letter)) {
-        uint64_t bits = take_argument(print, 8);
+        uint64_t bits = read_argument(print, 8);
         double value;
         memcpy(&value, &bits, sizeof value);
         fprintf(out, format, specifier->width, specifier->precision, value);
     } else if (letter == 's') {
-        read_text(print, take_argument(print, 8), text, sizeof text);
+        read_text(print, read_argument(print, 8), text, sizeof text);
         fprintf(out, format, specifier->width, specifier->precision, text);
     } else if (letter == 'p') {
-        fprintf(out, "0x%llx", (unsigned long long)take_argument(print, 8));
+        fprintf(out, "0x%llx", (unsigned long long)read_argument(print, 8));
     } else {
         fprintf(out, "%%%c", letter ? letter : ' ');
     }
@@ -125,7 +125,7 @@ static void print_lane(struct print *print, FILE *out, uint64_t format_address) 
             continue;
         }
         at++;
-        struct specifier specifier = take_specifier(print, &at);
+        struct specifier specifier = parse_specifier(print, &at);
         print_argument(print, out, &specifier, *at);
         at += *at != '\0';
     }
@@ -147,7 +147,7 @@ EXECUTE(print) {
             .warp = warp, .instruction = instruction, .lane = (int)lane, .hint = -1};
         uint64_t format;
         if (form->in_frame)
-            local += ((uint64_t *)place_of(warp, warp->kernel->frame))[lane];
+            local += ((uint64_t *)operand_pointer(warp, warp->kernel->frame))[lane];
         memcpy(&format, local + form->format, sizeof format);
         memcpy(&print.arguments, local + form->arguments, sizeof print.arguments);
         print_lane(&print, out, format);

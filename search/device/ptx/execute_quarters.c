@@ -10,20 +10,20 @@
 
 #include <math.h>
 
-enum { QUARTERS = 4, SIZE = 8, K = 4 };
+enum { PRODUCTS = 4, SIZE = 8, K = 4 };
 
 /* The row (of b: column) of a lane's element in its product's matrix. `along`: a lane's elements
    are consecutive in k. */
-static int line_of(int lane, int element, bool along) {
+static int matrix_row(int lane, int element, bool along) {
     return lane / 16 * 4 + (along ? lane % 4 : element);
 }
 
-static float half_of(const struct warp *warp, const uint32_t *places, int lane, int element) {
-    const uint16_t *pairs = place_of(warp, places[element / 2]);
+static float read_half(const struct warp *warp, const uint32_t *places, int lane, int element) {
+    const uint16_t *pairs = operand_pointer(warp, places[element / 2]);
     return half_to_float(pairs[2 * lane + element % 2]);
 }
 
-static float sum_of(const float *a, const float *b, float c, bool half) {
+static float sum_products(const float *a, const float *b, float c, bool half) {
     if (!half)
         return c + fmaf(a[3], b[3], fmaf(a[2], b[2], fmaf(a[1], b[1], fmaf(a[0], b[0], 0))));
     float first = fmaf(a[1], b[1], a[0] * b[0]), second = fmaf(a[3], b[3], a[2] * b[2]);
@@ -31,44 +31,44 @@ static float sum_of(const float *a, const float *b, float c, bool half) {
 }
 
 /* The position of a lane's i-th element of c or d. */
-static void place_sum(int lane, int i, bool half, int *row, int *column) {
+static void sum_position(int lane, int i, bool half, int *row, int *column) {
     *row = lane / 16 * 4 + (half ? lane % 4 : (lane & 1) + (i & 2));
     *column = half ? i : (i & 4) + (lane & 2) + (i & 1);
 }
 
 /* operands: d, a, b, c */
-EXECUTE(multiply_quarters) {
-    const struct quarters_form *form = &instruction->as.quarters;
+EXECUTE(mma_m8n8k4) {
+    const struct mma_m8n8k4_form *form = &instruction->as.m8n8k4;
     const uint32_t *d = instruction->operands, *a = d + (form->half_result ? 4 : 8), *b = a + 2;
     const uint32_t *c = b + 2;
-    float left[QUARTERS][SIZE][K], right[QUARTERS][SIZE][K], sums[QUARTERS][SIZE][SIZE];
-    if (need_all(warp, instruction, mask) == ACTION_FAULT)
+    float left[PRODUCTS][SIZE][K], right[PRODUCTS][SIZE][K], sums[PRODUCTS][SIZE][SIZE];
+    if (require_full_warp(warp, instruction, mask) == ACTION_FAULT)
         return ACTION_FAULT;
     if (warp->block->cluster->float_mode != FLOAT_NEAREST)
         float_mode_set(warp->block->cluster->float_mode = FLOAT_NEAREST);
     for (int lane = 0; lane < LANES; lane++)
         for (int i = 0; i < 8; i++) {
-            int quarter = lane % 16 / 4, element = i % 4, row, column;
-            bool half = form->half_addend;
-            left[quarter][line_of(lane, element, form->a_along)]
-                [form->a_along ? element : lane % 4] = half_of(warp, a, lane, element);
-            right[quarter][line_of(lane, element, form->b_along)]
-                 [form->b_along ? element : lane % 4] = half_of(warp, b, lane, element);
-            place_sum(lane, i, half, &row, &column);
-            sums[quarter][row][column] =
-                half ? half_of(warp, c, lane, i) : ((const float *)place_of(warp, c[i]))[lane];
+            int product = lane % 16 / 4, element = i % 4, row, column;
+            bool half = form->half_accumulator;
+            left[product][matrix_row(lane, element, form->a_is_k_contiguous)]
+                [form->a_is_k_contiguous ? element : lane % 4] = read_half(warp, a, lane, element);
+            right[product][matrix_row(lane, element, form->b_is_k_contiguous)]
+                 [form->b_is_k_contiguous ? element : lane % 4] = read_half(warp, b, lane, element);
+            sum_position(lane, i, half, &row, &column);
+            sums[product][row][column] =
+                half ? read_half(warp, c, lane, i) : ((const float *)operand_pointer(warp, c[i]))[lane];
         }
     for (int lane = 0; lane < LANES; lane++)
         for (int i = 0; i < 8; i++) {
-            int quarter = lane % 16 / 4, row, column;
-            place_sum(lane, i, form->half_result, &row, &column);
-            float sum = sum_of(left[quarter][row], right[quarter][column],
-                               sums[quarter][row][column], form->half_result);
+            int product = lane % 16 / 4, row, column;
+            sum_position(lane, i, form->half_result, &row, &column);
+            float sum = sum_products(left[product][row], right[product][column],
+                               sums[product][row][column], form->half_result);
             if (form->half_result)
-                ((uint16_t *)place_of(warp, d[i / 2]))[2 * lane + i % 2] = float_to_half(sum);
+                ((uint16_t *)operand_pointer(warp, d[i / 2]))[2 * lane + i % 2] = float_to_half(sum);
             else
-                ((float *)place_of(warp, d[i]))[lane] = sum;
+                ((float *)operand_pointer(warp, d[i]))[lane] = sum;
         }
-    count_product(warp, 2 * QUARTERS * SIZE * SIZE * K);
+    count_mma(warp, 2 * PRODUCTS * SIZE * SIZE * K);
     return ACTION_NEXT;
 }

@@ -12,56 +12,56 @@ static uint8_t *find_map(struct warp *warp, const struct instruction *instructio
                          const struct access *access, uint32_t place, int lane, bool is_store) {
     enum { HALF = TENSOR_MAP_BYTES / 2 }; /* maps are aligned to 64 bytes */
     int hint = -1;
-    const void *base = access->base_bytes ? place_of(warp, place) : NULL;
+    const void *base = access->base_bytes ? operand_pointer(warp, place) : NULL;
     uint64_t address = lane_address(access, base, (uint32_t)lane);
-    uint8_t *at = reach(warp, instruction, access->space, lane, address, HALF, is_store, &hint);
+    uint8_t *at = translate_address(warp, instruction, access->space, lane, address, HALF, is_store, &hint);
     if (!at ||
-        !reach(warp, instruction, access->space, lane, address + HALF, HALF, is_store, &hint))
+        !translate_address(warp, instruction, access->space, lane, address + HALF, HALF, is_store, &hint))
         return NULL;
-    if (warp->block->microscope)
-        observe_place(warp, instruction, access->space, address, TENSOR_MAP_BYTES, is_store);
+    if (warp->block->racecheck)
+        instrument_async_access(warp, instruction, access->space, address, TENSOR_MAP_BYTES, is_store);
     return at;
 }
 
 /* Element types, by their number in PTX. */
-static bool set_format(struct tensor_map *map, uint64_t value) {
+static bool set_format(struct tensor_map *tensormap, uint64_t value) {
     static const struct {
         uint8_t bytes, format;
-    } formats[] = {{1, TENSOR_WHOLE}, {2, TENSOR_WHOLE},  {4, TENSOR_WHOLE},  {4, TENSOR_SIGNED},
-                   {8, TENSOR_WHOLE}, {8, TENSOR_SIGNED}, {2, TENSOR_FLOAT},  {4, TENSOR_FLOAT},
+    } formats[] = {{1, TENSOR_UNSIGNED}, {2, TENSOR_UNSIGNED},  {4, TENSOR_UNSIGNED},  {4, TENSOR_SIGNED},
+                   {8, TENSOR_UNSIGNED}, {8, TENSOR_SIGNED}, {2, TENSOR_FLOAT},  {4, TENSOR_FLOAT},
                    {4, TENSOR_FLOAT}, {8, TENSOR_FLOAT},  {2, TENSOR_BFLOAT}, {4, TENSOR_FLOAT},
                    {4, TENSOR_FLOAT}};
     if (value >= sizeof formats / sizeof *formats)
         return false;
-    map->element_bytes = formats[value].bytes;
-    map->format = formats[value].format;
+    tensormap->element_bytes = formats[value].bytes;
+    tensormap->format = formats[value].format;
     return true;
 }
 
 /* Sets a field; false if the emulated copy engine does not support the value. */
-static bool set_field(struct tensor_map *map, const struct map_form *form, uint64_t value) {
+static bool set_field(struct tensor_map *tensormap, const struct tensormap_form *form, uint64_t value) {
     switch (form->field) {
-    case MAP_ADDRESS:
-        map->address = value;
+    case TENSORMAP_ADDRESS:
+        tensormap->address = value;
         return true;
-    case MAP_RANK: /* PTX encodes rank - 1 */
-        map->rank = (uint8_t)(value + 1);
+    case TENSORMAP_RANK: /* PTX encodes rank - 1 */
+        tensormap->rank = (uint8_t)(value + 1);
         return value < TENSOR_MAP_RANK_MAX;
-    case MAP_BOX:
-        map->box[form->axis] = (uint32_t)value;
+    case TENSORMAP_BOX:
+        tensormap->box[form->axis] = (uint32_t)value;
         return true;
-    case MAP_EXTENT: /* 0 encodes 2^32 */
-        map->extents[form->axis] = value ? value : 1ull << 32;
+    case TENSORMAP_EXTENT: /* 0 encodes 2^32 */
+        tensormap->extents[form->axis] = value ? value : 1ull << 32;
         return true;
-    case MAP_STRIDE:
-        map->strides[form->axis] = value;
+    case TENSORMAP_STRIDE:
+        tensormap->strides[form->axis] = value;
         return true;
-    case MAP_ELEMENT_STRIDE:
+    case TENSORMAP_ELEMENT_STRIDE:
         return value == 1;
-    case MAP_FORMAT:
-        return set_format(map, value);
-    case MAP_SWIZZLE:
-        map->swizzle = (uint8_t)value;
+    case TENSORMAP_FORMAT:
+        return set_format(tensormap, value);
+    case TENSORMAP_SWIZZLE:
+        tensormap->swizzle = (uint8_t)value;
         return value < SWIZZLE_COUNT;
     default:
         return value == 0;
@@ -69,35 +69,35 @@ static bool set_field(struct tensor_map *map, const struct map_form *form, uint6
 }
 
 /* operands: base, value */
-EXECUTE(replace_field) {
-    static const char *const names[MAP_FIELDS] = {
+EXECUTE(tensormap_replace) {
+    static const char *const names[TENSORMAP_FIELD_COUNT] = {
         "address",        "rank",         "box extent",        "tensor extent", "stride",
         "element stride", "element type", "interleave layout", "swizzle mode",  "fill mode"};
-    const struct map_form *form = &instruction->as.map;
-    const uint8_t *values = place_of(warp, instruction->operands[1]);
+    const struct tensormap_form *form = &instruction->as.tensormap;
+    const uint8_t *values = operand_pointer(warp, instruction->operands[1]);
     FOR_EACH_LANE(lane, mask) {
-        struct tensor_map map;
+        struct tensor_map tensormap;
         uint64_t value = 0;
         uint8_t *at =
             find_map(warp, instruction, &form->where, instruction->operands[0], (int)lane, true);
         if (!at)
             return ACTION_FAULT;
         memcpy(&value, values + lane * instruction->width, instruction->width);
-        memcpy(&map, at, sizeof map);
-        if (!set_field(&map, form, value))
-            return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, 0,
+        memcpy(&tensormap, at, sizeof tensormap);
+        if (!set_field(&tensormap, form, value))
+            return fault_at(warp, instruction, (int)lane, PTX_FAULT_UNDEFINED, 0,
                             "set the %s of a tensor map to %llu, which is not supported",
                             names[form->field], (unsigned long long)value);
-        memcpy(at, &map, sizeof map);
+        memcpy(at, &tensormap, sizeof tensormap);
     }
     return ACTION_NEXT;
 }
 
 /* operands: bases of the map in global and in shared memory. The whole warp makes one copy. */
-EXECUTE(publish_map) {
-    const struct map_form *form = &instruction->as.map;
+EXECUTE(tensormap_copy) {
+    const struct tensormap_form *form = &instruction->as.tensormap;
     int lane = __builtin_ctz(mask);
-    if (need_all(warp, instruction, mask) == ACTION_FAULT)
+    if (require_full_warp(warp, instruction, mask) == ACTION_FAULT)
         return ACTION_FAULT;
     const uint8_t *from =
         find_map(warp, instruction, &form->where, instruction->operands[1], lane, false);
@@ -106,7 +106,7 @@ EXECUTE(publish_map) {
     if (!to)
         return ACTION_FAULT;
     memcpy(to, from, TENSOR_MAP_BYTES);
-    if (warp->block->microscope)
-        observe_fence(warp);
+    if (warp->block->racecheck)
+        instrument_fence(warp);
     return ACTION_NEXT;
 }

@@ -6,27 +6,27 @@
 
 /* The lanes of `mask` with the same member mask as lane `first`, which act together. 0 with a fault
    if the member masks overlap. */
-static uint32_t group_of(struct warp *warp, const struct instruction *instruction, uint32_t mask,
+static uint32_t member_group(struct warp *warp, const struct instruction *instruction, uint32_t mask,
                          const uint32_t *members, uint32_t first) {
     uint32_t group = 0;
     FOR_EACH_LANE(lane, mask) group |= (uint32_t)(members[lane] == members[first]) << lane;
-    uint32_t strange = group & ~members[first], torn = members[first] & mask & ~group;
-    if (strange)
-        fault_at(warp, instruction, __builtin_ctz(strange), PTX_FAULT_LANES, 0,
+    uint32_t outsiders = group & ~members[first], conflicting = members[first] & mask & ~group;
+    if (outsiders)
+        fault_at(warp, instruction, __builtin_ctz(outsiders), PTX_FAULT_LANES_DISAGREE, 0,
                  "passed the member mask 0x%08x, which does not include its lane", members[first]);
-    else if (torn)
-        fault_at(warp, instruction, __builtin_ctz(torn), PTX_FAULT_LANES, 0,
+    else if (conflicting)
+        fault_at(warp, instruction, __builtin_ctz(conflicting), PTX_FAULT_LANES_DISAGREE, 0,
                  "passed the member mask 0x%08x, but lane %d passed 0x%08x",
-                 members[__builtin_ctz(torn)], (int)first, members[first]);
-    return strange || torn ? 0 : group;
+                 members[__builtin_ctz(conflicting)], (int)first, members[first]);
+    return outsiders || conflicting ? 0 : group;
 }
 
 /* Reduces `*mask` to the lanes of one complete member mask; other groups execute this instruction
    afterwards. If none is complete, parks all until one is. */
-static enum action gather(struct warp *warp, const struct instruction *instruction, uint32_t *mask,
+static enum action gather_members(struct warp *warp, const struct instruction *instruction, uint32_t *mask,
                           uint32_t place, uint32_t *members) {
     uint32_t masks[LANES], all = *mask, chosen = 0, common = ALL_LANES;
-    memcpy(masks, place_of(warp, place), sizeof masks);
+    memcpy(masks, operand_pointer(warp, place), sizeof masks);
     for (int lane = 0; lane < LANES; lane++)
         common &= masks[lane];
     if (common == ALL_LANES && all == ALL_LANES) { /* the common case */
@@ -35,7 +35,7 @@ static enum action gather(struct warp *warp, const struct instruction *instructi
     }
     for (uint32_t rest = all, group; rest; rest &= ~group) {
         uint32_t first = (uint32_t)__builtin_ctz(rest);
-        group = group_of(warp, instruction, all, masks, first);
+        group = member_group(warp, instruction, all, masks, first);
         if (!group)
             return ACTION_FAULT;
         if (!chosen && !(masks[first] & warp->live & ~group))
@@ -44,7 +44,7 @@ static enum action gather(struct warp *warp, const struct instruction *instructi
     for (uint32_t rest = all & ~chosen; rest && chosen != all;) {
         uint32_t first = (uint32_t)__builtin_ctz(rest), group = 0;
         FOR_EACH_LANE(lane, rest) group |= (uint32_t)(masks[lane] == masks[first]) << lane;
-        warp_park(warp, group, chosen ? FRAGMENT_READY : FRAGMENT_AT_WARP, masks[first]);
+        warp_park(warp, group, chosen ? GROUP_READY : GROUP_AWAITS_LANES, masks[first]);
         warp->stop_pc = 0; /* reschedule, so that they run next */
         rest &= ~group;
     }
@@ -54,7 +54,7 @@ static enum action gather(struct warp *warp, const struct instruction *instructi
 }
 
 /* After gather_members: whether all lanes were parked. */
-static bool parked(const struct warp *warp, uint32_t mask) {
+static bool all_parked(const struct warp *warp, uint32_t mask) {
     return !(warp->active & mask);
 }
 
@@ -98,16 +98,16 @@ static uint32_t shuffle_lanes(enum shuffle mode, const uint32_t *a, const uint32
 EXECUTE(shuffle) {
     const uint32_t *operands = instruction->operands;
     uint32_t members;
-    enum action action = gather(warp, instruction, &mask, operands[5], &members);
-    if (action == ACTION_FAULT || parked(warp, mask))
+    enum action action = gather_members(warp, instruction, &mask, operands[5], &members);
+    if (action == ACTION_FAULT || all_parked(warp, mask))
         return action;
-    const uint32_t *a = place_of(warp, operands[2]), *b = place_of(warp, operands[3]);
-    const uint32_t *c = place_of(warp, operands[4]);
+    const uint32_t *a = operand_pointer(warp, operands[2]), *b = operand_pointer(warp, operands[3]);
+    const uint32_t *c = operand_pointer(warp, operands[4]);
     uint32_t result[LANES],
         in_range = shuffle_lanes(instruction->as.shuffle.mode, a, b, c, mask, result);
-    merge_lanes(place_of(warp, operands[0]), result, 4, mask);
+    merge_lanes(operand_pointer(warp, operands[0]), result, 4, mask);
     if (instruction->as.shuffle.has_predicate)
-        merge_lanes(place_of(warp, operands[1]), &in_range, 0, mask);
+        merge_lanes(operand_pointer(warp, operands[1]), &in_range, 0, mask);
     return action;
 }
 
@@ -115,15 +115,15 @@ EXECUTE(shuffle) {
 EXECUTE(vote) {
     const uint32_t *operands = instruction->operands;
     uint32_t members;
-    enum action action = gather(warp, instruction, &mask, operands[2], &members);
-    if (action == ACTION_FAULT || parked(warp, mask))
+    enum action action = gather_members(warp, instruction, &mask, operands[2], &members);
+    if (action == ACTION_FAULT || all_parked(warp, mask))
         return action;
-    uint32_t votes = *(uint32_t *)place_of(warp, operands[1]);
+    uint32_t votes = *(uint32_t *)operand_pointer(warp, operands[1]);
     if (instruction->as.vote.negated)
         votes = ~votes;
     votes &= mask;
     if (instruction->as.vote.mode == VOTE_BALLOT) {
-        uint32_t *out = place_of(warp, operands[0]);
+        uint32_t *out = operand_pointer(warp, operands[0]);
         FOR_EACH_LANE(lane, mask) out[lane] = votes;
         return action;
     }
@@ -132,17 +132,17 @@ EXECUTE(vote) {
                    : instruction->as.vote.mode == VOTE_ANY ? any
                                                            : all || !any;
     uint32_t result = decided ? ALL_LANES : 0;
-    merge_lanes(place_of(warp, operands[0]), &result, 0, mask);
+    merge_lanes(operand_pointer(warp, operands[0]), &result, 0, mask);
     return action;
 }
 
 EXECUTE(active_mask) {
-    uint32_t *out = place_of(warp, instruction->operands[0]);
+    uint32_t *out = operand_pointer(warp, instruction->operands[0]);
     FOR_EACH_LANE(lane, mask) out[lane] = mask;
     return ACTION_NEXT;
 }
 
-static uint64_t lane_value(const void *lanes, int width, uint32_t lane) {
+static uint64_t value_of_lane(const void *lanes, int width, uint32_t lane) {
     return width == 8 ? ((const uint64_t *)lanes)[lane] : ((const uint32_t *)lanes)[lane];
 }
 
@@ -151,15 +151,15 @@ static uint64_t lane_value(const void *lanes, int width, uint32_t lane) {
 EXECUTE(match) {
     const uint32_t *operands = instruction->operands;
     uint32_t members, out[LANES], all_equal = ALL_LANES;
-    enum action action = gather(warp, instruction, &mask, operands[3], &members);
-    if (action == ACTION_FAULT || parked(warp, mask))
+    enum action action = gather_members(warp, instruction, &mask, operands[3], &members);
+    if (action == ACTION_FAULT || all_parked(warp, mask))
         return action;
-    const void *values = place_of(warp, operands[2]);
+    const void *values = operand_pointer(warp, operands[2]);
     int width = instruction->width;
     FOR_EACH_LANE(lane, mask) {
         out[lane] = 0;
         FOR_EACH_LANE(other, mask)
-        out[lane] |= (uint32_t)(lane_value(values, width, lane) == lane_value(values, width, other))
+        out[lane] |= (uint32_t)(value_of_lane(values, width, lane) == value_of_lane(values, width, other))
                      << other;
         if (out[lane] != mask)
             all_equal = 0;
@@ -167,13 +167,13 @@ EXECUTE(match) {
     if (instruction->as.vote.mode == VOTE_ALL) {
         FOR_EACH_LANE(lane, mask) out[lane] = all_equal & mask;
         if (instruction->as.vote.has_members)
-            merge_lanes(place_of(warp, operands[1]), &all_equal, 0, mask);
+            merge_lanes(operand_pointer(warp, operands[1]), &all_equal, 0, mask);
     }
-    merge_lanes(place_of(warp, operands[0]), out, 4, mask);
+    merge_lanes(operand_pointer(warp, operands[0]), out, 4, mask);
     return action;
 }
 
-static uint32_t reduce(enum reduction reduction, bool is_signed, uint32_t a, uint32_t b) {
+static uint32_t reduce_u32(enum reduction reduction, bool is_signed, uint32_t a, uint32_t b) {
     switch (reduction) {
     case REDUCE_ADD:
         return a + b;
@@ -194,15 +194,15 @@ static uint32_t reduce(enum reduction reduction, bool is_signed, uint32_t a, uin
 EXECUTE(redux) {
     const uint32_t *operands = instruction->operands;
     uint32_t members;
-    enum action action = gather(warp, instruction, &mask, operands[2], &members);
-    if (action == ACTION_FAULT || parked(warp, mask))
+    enum action action = gather_members(warp, instruction, &mask, operands[2], &members);
+    if (action == ACTION_FAULT || all_parked(warp, mask))
         return action;
-    const uint32_t *a = place_of(warp, operands[1]);
-    uint32_t *out = place_of(warp, operands[0]), first = (uint32_t)__builtin_ctz(mask);
+    const uint32_t *a = operand_pointer(warp, operands[1]);
+    uint32_t *out = operand_pointer(warp, operands[0]), first = (uint32_t)__builtin_ctz(mask);
     uint32_t result = a[first];
     FOR_EACH_LANE(lane, mask & ~(1u << first))
     result =
-        reduce(instruction->as.access.reduction, instruction->as.access.is_signed, result, a[lane]);
+        reduce_u32(instruction->as.access.reduction, instruction->as.access.is_signed, result, a[lane]);
     FOR_EACH_LANE(lane, mask) out[lane] = result;
     return action;
 }
@@ -211,20 +211,20 @@ EXECUTE(redux) {
 EXECUTE(elect) {
     const uint32_t *operands = instruction->operands;
     uint32_t members;
-    enum action action = gather(warp, instruction, &mask, operands[2], &members);
-    if (action == ACTION_FAULT || parked(warp, mask))
+    enum action action = gather_members(warp, instruction, &mask, operands[2], &members);
+    if (action == ACTION_FAULT || all_parked(warp, mask))
         return action;
-    uint32_t *out = place_of(warp, operands[0]), leader = mask & -mask;
+    uint32_t *out = operand_pointer(warp, operands[0]), leader = mask & -mask;
     FOR_EACH_LANE(lane, mask) out[lane] = (uint32_t)__builtin_ctz(mask);
-    merge_lanes(place_of(warp, operands[1]), &leader, 0, mask);
+    merge_lanes(operand_pointer(warp, operands[1]), &leader, 0, mask);
     return action;
 }
 
-EXECUTE(warp_barrier) {
+EXECUTE(bar_warp_sync) {
     uint32_t members;
-    enum action action = gather(warp, instruction, &mask, instruction->operands[0], &members);
-    if (warp->block->microscope && action != ACTION_FAULT && !parked(warp, mask))
-        observe_lanes(warp, members);
+    enum action action = gather_members(warp, instruction, &mask, instruction->operands[0], &members);
+    if (warp->block->racecheck && action != ACTION_FAULT && !all_parked(warp, mask))
+        instrument_warp_sync(warp, members);
     return action;
 }
 
@@ -232,20 +232,20 @@ EXECUTE(warp_barrier) {
 
 EXECUTE(barrier) {
     const uint32_t *operands = instruction->operands;
-    const struct barrier *form = &instruction->as.barrier;
+    const struct barrier_form *form = &instruction->as.barrier;
     struct block *block = warp->block;
     int first = __builtin_ctz(mask);
-    uint32_t index = ((uint32_t *)place_of(warp, operands[1]))[first];
-    if (index >= BARRIERS)
-        return fault_at(warp, instruction, first, PTX_FAULT_MISUSE, 0,
-                        "used barrier %u: there are only %d", index, BARRIERS);
+    uint32_t index = ((uint32_t *)operand_pointer(warp, operands[1]))[first];
+    if (index >= BARRIERS_MAX)
+        return fault_at(warp, instruction, first, PTX_FAULT_UNDEFINED, 0,
+                        "used barrier %u: there are only %d", index, BARRIERS_MAX);
     struct block_barrier *barrier = &block->barriers[index];
     uint32_t expected = 0;
     if (form->has_count) {
-        expected = ((uint32_t *)place_of(warp, operands[2]))[first];
+        expected = ((uint32_t *)operand_pointer(warp, operands[2]))[first];
         if (expected == 0 || expected % LANES != 0)
             return fault_at(
-                warp, instruction, first, PTX_FAULT_MISUSE, 0,
+                warp, instruction, first, PTX_FAULT_UNDEFINED, 0,
                 "passed barrier %u a count of %u threads, which is not a multiple of the warp size",
                 index, expected);
     }
@@ -255,40 +255,40 @@ EXECUTE(barrier) {
         barrier->expected = expected;
         barrier->all = ALL_LANES;
     } else if (barrier->expected != expected) {
-        return fault_at(warp, instruction, first, PTX_FAULT_MISUSE, 0,
+        return fault_at(warp, instruction, first, PTX_FAULT_UNDEFINED, 0,
                         "passed barrier %u a count of %u threads, but others passed %u", index,
                         expected, barrier->expected);
     }
     if (barrier->arrived[warp->index] & mask)
-        return fault_at(warp, instruction, first, PTX_FAULT_MISUSE, 0,
+        return fault_at(warp, instruction, first, PTX_FAULT_UNDEFINED, 0,
                         "arrived at barrier %u twice before it completed", index);
     barrier->arrived[warp->index] |= mask;
     if (form->reduces) {
-        uint32_t votes = *(uint32_t *)place_of(warp, operands[3]);
+        uint32_t votes = *(uint32_t *)operand_pointer(warp, operands[3]);
         votes = (form->predicate_negated ? ~votes : votes) & mask;
         barrier->sum += (uint32_t)__builtin_popcount(votes);
         barrier->all &= votes == mask ? ALL_LANES : 0;
         barrier->any |= votes ? ALL_LANES : 0;
     }
     block->counts->barriers++;
-    if (block->microscope) {
-        observe_uniform(warp, instruction, place_of(warp, operands[1]), 4, mask, "a barrier");
-        observe_arrival(warp, instruction, index, mask);
+    if (block->racecheck) {
+        instrument_check_uniform(warp, instruction, operand_pointer(warp, operands[1]), 4, mask, "a barrier");
+        instrument_barrier_arrive(warp, instruction, index, mask);
     }
-    if (chain_pace(warp) && chain_now(warp) > barrier->arrived_at)
-        barrier->arrived_at = chain_now(warp);
+    if (critical_path_pace(warp) && critical_path_now(warp) > barrier->arrived_at)
+        barrier->arrived_at = critical_path_now(warp);
     if (!form->waits)
         return ACTION_NEXT;
-    warp_park(warp, mask, FRAGMENT_AT_BARRIER, index);
+    warp_park(warp, mask, GROUP_AT_BARRIER, index);
     return warp->active ? ACTION_NEXT : ACTION_WAIT;
 }
 
-void finish_barrier(struct warp *warp, const struct instruction *instruction, uint32_t mask,
+void finish_barrier_reduction(struct warp *warp, const struct instruction *instruction, uint32_t mask,
                     const struct block_barrier *barrier) {
-    const struct barrier *form = &instruction->as.barrier;
+    const struct barrier_form *form = &instruction->as.barrier;
     if (!form->reduces)
         return;
-    void *out = place_of(warp, instruction->operands[0]);
+    void *out = operand_pointer(warp, instruction->operands[0]);
     if (form->reduction == REDUCE_ADD) {
         FOR_EACH_LANE(lane, mask)((uint32_t *)out)[lane] = barrier->sum;
     } else {

@@ -26,7 +26,7 @@ struct descriptor {
     uint32_t mask; /* applied to address bits from 7 on, which permute the 16-byte chunks */
 };
 
-static struct descriptor unpack(uint64_t bits) {
+static struct descriptor decode_descriptor(uint64_t bits) {
     static const uint32_t spans[] = {0, 128, 64, 32};
     uint32_t span = spans[bits >> 62];
     return (struct descriptor){.start = (uint32_t)(bits & 0x3fff) << 4,
@@ -55,10 +55,10 @@ static uint32_t chunk_offset(const struct descriptor *from, bool mn_major, uint3
 
 /* Copies `rows` rows of `chunks` chunks from `first_row`, `first_chunk` on to contiguous memory.
    Returns -1 with a fault if they are not all in shared memory. */
-static int gather(struct warp *warp, const struct instruction *instruction, uint64_t bits,
+static int gather_chunks(struct warp *warp, const struct instruction *instruction, uint64_t bits,
                   bool mn_major, uint32_t first_row, uint32_t rows, uint32_t first_chunk,
                   uint32_t chunks, uint16_t *out) {
-    struct descriptor from = unpack(bits);
+    struct descriptor from = decode_descriptor(bits);
     struct block *block = warp->block;
     for (uint32_t row = 0; row < rows; row++)
         for (uint32_t chunk = 0; chunk < chunks; chunk++, out += 8) {
@@ -71,58 +71,58 @@ static int gather(struct warp *warp, const struct instruction *instruction, uint
                 return -1;
             }
             memcpy(out, block->shared + offset, 16);
-            if (block->microscope)
-                observe_shared(warp, instruction, 0, block, offset, 16, false);
+            if (block->racecheck)
+                instrument_async_shared(warp, instruction, 0, block, offset, 16, false);
         }
     return 0;
 }
 
 /* The operands of a wgmma in memory order: K-major in rows of 32 bytes (64 for b with a sparse a),
    MN-major in rows of m or n elements. */
-struct inputs {
-    uint16_t a[ROWS * K], b[PRODUCT_COLUMNS * 2 * K];
+struct raw_operands {
+    uint16_t a[ROWS * K], b[MMA_COLUMNS_MAX * 2 * K];
 };
 
 /* k of a column of b, in units of 16 bits. */
-static int depth_of(const struct product_form *form) {
+static int b_depth(const struct wgmma_form *form) {
     return form->sparsity.is_sparse ? 2 * K : K;
 }
 
-static int gather_inputs(struct warp *warp, const struct instruction *instruction, uint64_t a,
-                         uint64_t b, struct inputs *inputs) {
-    const struct product_form *form = &instruction->as.product;
-    uint32_t n = (uint32_t)form->n, depth = (uint32_t)depth_of(form);
+static int gather_operands(struct warp *warp, const struct instruction *instruction, uint64_t a,
+                         uint64_t b, struct raw_operands *raw_operands) {
+    const struct wgmma_form *form = &instruction->as.wgmma;
+    uint32_t n = (uint32_t)form->n, depth = (uint32_t)b_depth(form);
     uint32_t quarter = (uint32_t)(warp->index % WARPGROUP);
-    if (form->b_mn_major ? gather(warp, instruction, b, true, 0, depth, 0, n / 8, inputs->b)
-                         : gather(warp, instruction, b, false, 0, n, 0, depth / 8, inputs->b))
+    if (form->b_mn_major ? gather_chunks(warp, instruction, b, true, 0, depth, 0, n / 8, raw_operands->b)
+                         : gather_chunks(warp, instruction, b, false, 0, n, 0, depth / 8, raw_operands->b))
         return -1;
     if (form->a_in_registers)
         return 0;
     return form->a_mn_major
-               ? gather(warp, instruction, a, true, 0, K, 2 * quarter, ROWS / 8, inputs->a)
-               : gather(warp, instruction, a, false, ROWS * quarter, ROWS, 0, K / 8, inputs->a);
+               ? gather_chunks(warp, instruction, a, true, 0, K, 2 * quarter, ROWS / 8, raw_operands->a)
+               : gather_chunks(warp, instruction, a, false, ROWS * quarter, ROWS, 0, K / 8, raw_operands->a);
 }
 
-static uint64_t hash_inputs(const struct product_form *form, const struct inputs *inputs) {
-    uint64_t hash = 0, word;
-    const uint16_t *const parts[] = {inputs->b, inputs->a};
-    const int counts[] = {form->n * depth_of(form), form->a_in_registers ? 0 : ROWS * K};
+static uint64_t hash_operands(const struct wgmma_form *form, const struct raw_operands *raw_operands) {
+    uint64_t operand_hash = 0, word;
+    const uint16_t *const parts[] = {raw_operands->b, raw_operands->a};
+    const int counts[] = {form->n * b_depth(form), form->a_in_registers ? 0 : ROWS * K};
     for (int part = 0; part < 2; part++)
         for (int i = 0; i < counts[part]; i += 4) {
             memcpy(&word, parts[part] + i, sizeof word);
-            hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
-            hash ^= hash >> 29;
+            operand_hash = (operand_hash ^ word) * 0x9e3779b97f4a7c15ull;
+            operand_hash ^= operand_hash >> 29;
         }
-    return hash;
+    return operand_hash;
 }
 
 /* ---- computation ---- */
 
 /* Register layout of a as in mma (mma.inc). */
-static void left_of_registers(const struct warp *warp, const uint32_t *operands,
+static void read_a_registers(const struct warp *warp, const uint32_t *operands,
                               uint16_t out[ROWS * K]) {
     for (int i = 0; i < 4; i++) {
-        const uint16_t *pairs = place_of(warp, operands[i]);
+        const uint16_t *pairs = operand_pointer(warp, operands[i]);
         for (int lane = 0; lane < LANES; lane++)
             memcpy(&out[(lane / 4 + i % 2 * 8) * K + lane % 4 * 2 + i / 2 * 8], &pairs[2 * lane],
                    4);
@@ -131,83 +131,83 @@ static void left_of_registers(const struct warp *warp, const uint32_t *operands,
 
 /* The operands as matrices; `sparse_columns` selects the rows of b for the columns of a sparse a.
  */
-struct factors {
-    float left[ROWS][PRODUCT_DEPTH], right[2 * PRODUCT_DEPTH][PRODUCT_COLUMNS];
-    uint8_t kept[ROWS][KEPT_MAX];
+struct mma_operands {
+    float left[ROWS][MMA_DEPTH_MAX], right[2 * MMA_DEPTH_MAX][MMA_COLUMNS_MAX];
+    uint8_t sparse_columns[ROWS][SPARSE_COLUMNS_MAX];
 };
 
 /* tf32 has the width of fp32 and is always K-major. */
-static void spread_words(const struct product_form *form, const struct inputs *inputs,
-                         struct factors *factors) {
-    uint32_t a[ROWS * K / 2], b[PRODUCT_COLUMNS * K], digits = ~0x1fffu;
+static void unpack_tf32_operands(const struct wgmma_form *form, const struct raw_operands *raw_operands,
+                         struct mma_operands *mma_operands) {
+    uint32_t a[ROWS * K / 2], b[MMA_COLUMNS_MAX * K], digits = ~0x1fffu;
     uint32_t sign = form->a_negated != form->b_negated ? 1u << 31 : 0;
-    int depth = depth_of(form) / 2;
-    memcpy(a, inputs->a, sizeof a);
-    memcpy(b, inputs->b, sizeof b);
+    int depth = b_depth(form) / 2;
+    memcpy(a, raw_operands->a, sizeof a);
+    memcpy(b, raw_operands->b, sizeof b);
     for (int i = 0; i < ROWS * K / 2; i++)
-        factors->left[i / (K / 2)][i % (K / 2)] = bits_float((a[i] & digits) ^ sign);
+        mma_operands->left[i / (K / 2)][i % (K / 2)] = bits_float((a[i] & digits) ^ sign);
     for (int k = 0; k < depth; k++)
         for (int column = 0; column < form->n; column++)
-            factors->right[k][column] = bits_float(b[column * depth + k] & digits);
+            mma_operands->right[k][column] = bits_float(b[column * depth + k] & digits);
 }
 
 /* Converts operands from memory order to rows of the product. */
-static void spread(const struct lanes *lanes, const struct product_form *form,
-                   const struct inputs *inputs, struct factors *factors) {
-    float a[ROWS * PRODUCT_DEPTH], b[PRODUCT_COLUMNS * 2 * PRODUCT_DEPTH];
+static void unpack_operands(const struct lanes *lanes, const struct wgmma_form *form,
+                   const struct raw_operands *raw_operands, struct mma_operands *mma_operands) {
+    float a[ROWS * MMA_DEPTH_MAX], b[MMA_COLUMNS_MAX * 2 * MMA_DEPTH_MAX];
     int b_k = form->sparsity.is_sparse ? 2 * form->k : form->k;
     if (form->left == MATRIX_TF32) {
-        spread_words(form, inputs, factors);
+        unpack_tf32_operands(form, raw_operands, mma_operands);
         return;
     }
     bool a_mn_major = form->a_mn_major && !form->a_in_registers;
-    lanes->widen(a, inputs->a, ROWS * form->k, form->left);
-    lanes->widen(b, inputs->b, form->n * b_k, form->right);
+    lanes->widen(a, raw_operands->a, ROWS * form->k, form->left);
+    lanes->widen(b, raw_operands->b, form->n * b_k, form->right);
     for (int row = 0; row < ROWS; row++)
         for (int k = 0; k < form->k; k++) {
             float value = a_mn_major ? a[k * ROWS + row] : a[row * form->k + k];
-            factors->left[row][k] = form->a_negated != form->b_negated ? -value : value;
+            mma_operands->left[row][k] = form->a_negated != form->b_negated ? -value : value;
         }
     for (int k = 0; k < b_k; k++)
         for (int column = 0; column < form->n; column++)
-            factors->right[k][column] =
+            mma_operands->right[k][column] =
                 form->b_mn_major ? b[k * form->n + column] : b[column * b_k + k];
 }
 
-static void multiply(const struct lanes *lanes, const struct product_form *form,
-                     const struct inputs *inputs, struct factors *factors,
-                     float sums[ROWS][PRODUCT_COLUMNS]) {
+static void multiply_float(const struct lanes *lanes, const struct wgmma_form *form,
+                     const struct raw_operands *raw_operands, struct mma_operands *mma_operands,
+                     float sums[ROWS][MMA_COLUMNS_MAX]) {
     const struct matrix_shape shape = {.k = form->k,
                                        .left = form->left,
                                        .right = form->right,
                                        .half_accumulators = form->half_accumulators};
-    spread(lanes, form, inputs, factors);
+    unpack_operands(lanes, form, raw_operands, mma_operands);
     if (form->sparsity.is_sparse)
-        lanes->sparse_rows(&shape, form->n, sums, (const float(*)[PRODUCT_DEPTH])factors->left,
-                           (const float(*)[PRODUCT_COLUMNS])factors->right,
-                           (const uint8_t(*)[KEPT_MAX])factors->kept);
+        lanes->sparse_rows(&shape, form->n, sums, (const float(*)[MMA_DEPTH_MAX])mma_operands->left,
+                           (const float(*)[MMA_COLUMNS_MAX])mma_operands->right,
+                           (const uint8_t(*)[SPARSE_COLUMNS_MAX])mma_operands->sparse_columns);
     else
-        lanes->rows(&shape, form->n, sums, (const float(*)[PRODUCT_DEPTH])factors->left,
-                    (const float(*)[PRODUCT_COLUMNS])factors->right);
+        lanes->rows(&shape, form->n, sums, (const float(*)[MMA_DEPTH_MAX])mma_operands->left,
+                    (const float(*)[MMA_COLUMNS_MAX])mma_operands->right);
 }
 
 /* `sums` holds the bits of 32-bit integers. */
-static void multiply_whole(const struct product_form *form, const struct inputs *inputs,
-                           const struct factors *factors, float sums[ROWS][PRODUCT_COLUMNS]) {
-    int16_t left[ROWS][NUMBERS_MAX], right[NUMBERS_MAX], chosen[KEPT_MAX];
-    const uint8_t *a = (const uint8_t *)inputs->a, *b = (const uint8_t *)inputs->b;
+static void multiply_integers(const struct wgmma_form *form, const struct raw_operands *raw_operands,
+                           const struct mma_operands *mma_operands, float sums[ROWS][MMA_COLUMNS_MAX]) {
+    int16_t left[ROWS][NUMBERS_MAX], right[NUMBERS_MAX], chosen[SPARSE_COLUMNS_MAX];
+    const uint8_t *a = (const uint8_t *)raw_operands->a, *b = (const uint8_t *)raw_operands->b;
     bool is_sparse = form->sparsity.is_sparse;
-    int depth = 2 * depth_of(form);
+    int depth = 2 * b_depth(form);
     for (int row = 0; row < ROWS; row++)
-        unpack_numbers(left[row], a + row * 2 * K, 2 * K, form->a);
+        unpack_integers(left[row], a + row * 2 * K, 2 * K, form->a);
     for (int column = 0; column < form->n; column++) {
-        unpack_numbers(right, b + column * depth, depth, form->b);
+        unpack_integers(right, b + column * depth, depth, form->b);
         for (int row = 0; row < ROWS; row++) {
             int64_t sum = (int32_t)float_bits(sums[row][column]);
             for (int k = 0; k < form->k && is_sparse; k++)
-                chosen[k] = right[factors->kept[row][k]];
+                chosen[k] = right[mma_operands->sparse_columns[row][k]];
             sum += integer_dot_product(left[row], is_sparse ? chosen : right, form->k, false);
-            sums[row][column] = bits_float((uint32_t)number_of_sum(sum, form->saturates));
+            sums[row][column] = bits_float((uint32_t)sum_to_s32(sum, form->saturates));
         }
     }
 }
@@ -215,161 +215,161 @@ static void multiply_whole(const struct product_form *form, const struct inputs 
 /* A lane's adjacent pair of row g + 8 half, columns 8 i + 2 t: fp32 in registers 4 i + 2 half and
    the next, f16 in register 2 i + half. */
 static void load_sums(const struct warp *warp, const struct instruction *instruction,
-                      float sums[ROWS][PRODUCT_COLUMNS]) {
-    const struct product_form *form = &instruction->as.product;
+                      float sums[ROWS][MMA_COLUMNS_MAX]) {
+    const struct wgmma_form *form = &instruction->as.wgmma;
     const struct lanes *lanes = &warp->kernel->module->lanes;
     for (int i = 0; i < form->n / 4; i++)
         for (int lane = 0; lane < LANES; lane++) {
             float *pair = &sums[lane / 4 + i % 2 * 8][i / 2 * 8 + lane % 4 * 2];
             if (form->half_accumulators)
                 lanes->widen(pair,
-                             (const uint16_t *)place_of(warp, instruction->operands[i]) + 2 * lane,
+                             (const uint16_t *)operand_pointer(warp, instruction->operands[i]) + 2 * lane,
                              2, MATRIX_F16);
             else
                 for (int j = 0; j < 2; j++)
                     pair[j] =
-                        ((const float *)place_of(warp, instruction->operands[2 * i + j]))[lane];
+                        ((const float *)operand_pointer(warp, instruction->operands[2 * i + j]))[lane];
         }
 }
 
 static void store_sums(struct warp *warp, const struct instruction *instruction,
-                       float sums[ROWS][PRODUCT_COLUMNS]) {
-    const struct product_form *form = &instruction->as.product;
+                       float sums[ROWS][MMA_COLUMNS_MAX]) {
+    const struct wgmma_form *form = &instruction->as.wgmma;
     for (int i = 0; i < form->n / 4; i++)
         for (int lane = 0; lane < LANES; lane++) {
             const float *pair = &sums[lane / 4 + i % 2 * 8][i / 2 * 8 + lane % 4 * 2];
             for (int j = 0; j < 2; j++)
                 if (form->half_accumulators)
-                    ((uint16_t *)place_of(warp, instruction->operands[i]))[2 * lane + j] =
-                        sum_to_half(pair[j]);
+                    ((uint16_t *)operand_pointer(warp, instruction->operands[i]))[2 * lane + j] =
+                        round_accumulator_to_half(pair[j]);
                 else
-                    ((float *)place_of(warp, instruction->operands[2 * i + j]))[lane] = pair[j];
+                    ((float *)operand_pointer(warp, instruction->operands[2 * i + j]))[lane] = pair[j];
         }
 }
 
-static void remember(struct warp *warp, const struct product *product) {
-    if (warp->product_count == warp->product_capacity) {
-        int capacity = warp->product_capacity ? 2 * warp->product_capacity : 16;
-        void *grown = realloc(warp->products, (size_t)capacity * sizeof *warp->products);
+static void add_pending(struct warp *warp, const struct pending_wgmma *wgmma) {
+    if (warp->wgmma_count == warp->wgmma_capacity) {
+        int capacity = warp->wgmma_capacity ? 2 * warp->wgmma_capacity : 16;
+        void *grown = realloc(warp->wgmmas, (size_t)capacity * sizeof *warp->wgmmas);
         if (!grown)
             BUG("out of memory for wgmma");
-        warp->products = grown;
-        warp->product_capacity = capacity;
+        warp->wgmmas = grown;
+        warp->wgmma_capacity = capacity;
     }
-    warp->products[warp->product_count++] = *product;
+    warp->wgmmas[warp->wgmma_count++] = *wgmma;
 }
 
 /* operands: d, a (four registers, or a descriptor), b, predicate, metadata of a sparse a */
-EXECUTE(product) {
-    const struct product_form *form = &instruction->as.product;
+EXECUTE(wgmma) {
+    const struct wgmma_form *form = &instruction->as.wgmma;
     const struct lanes *lanes = &warp->kernel->module->lanes;
     struct block *block = warp->block;
     const uint32_t *a =
         instruction->operands + (form->half_accumulators ? form->n / 4 : form->n / 2);
     const uint32_t *b = a + (form->a_in_registers ? 4 : 1);
-    struct inputs inputs;
-    struct factors factors;
-    float sums[ROWS][PRODUCT_COLUMNS];
-    if (need_all(warp, instruction, mask) == ACTION_FAULT)
+    struct raw_operands raw_operands;
+    struct mma_operands mma_operands;
+    float sums[ROWS][MMA_COLUMNS_MAX];
+    if (require_full_warp(warp, instruction, mask) == ACTION_FAULT)
         return ACTION_FAULT;
     if (warp->index / WARPGROUP * WARPGROUP + WARPGROUP > block->warp_count)
-        return fault_at(warp, instruction, 0, PTX_FAULT_MISUSE, 0,
+        return fault_at(warp, instruction, 0, PTX_FAULT_UNDEFINED, 0,
                         "issued a wgmma in a warpgroup of %d warps: 4 are required",
                         block->warp_count % WARPGROUP);
-    if (warp->product_count >= PENDING_MAX)
-        return fault_at(warp, instruction, 0, PTX_FAULT_MISUSE, 0,
+    if (warp->wgmma_count >= PENDING_MAX)
+        return fault_at(warp, instruction, 0, PTX_FAULT_UNDEFINED, 0,
                         "issued more than %d wgmmas without a wait", PENDING_MAX);
-    struct product product = {.instruction = instruction,
-                              .group = warp->product_group,
-                              .a = form->a_in_registers ? 0 : *(uint64_t *)place_of(warp, *a),
-                              .b = *(uint64_t *)place_of(warp, *b)};
-    if (block->microscope) {
-        observe_uniform(warp, instruction, place_of(warp, *b), 8, mask, "a descriptor");
+    struct pending_wgmma wgmma = {.instruction = instruction,
+                              .group = warp->wgmma_group,
+                              .a = form->a_in_registers ? 0 : *(uint64_t *)operand_pointer(warp, *a),
+                              .b = *(uint64_t *)operand_pointer(warp, *b)};
+    if (block->racecheck) {
+        instrument_check_uniform(warp, instruction, operand_pointer(warp, *b), 8, mask, "a descriptor");
         if (!form->a_in_registers)
-            observe_uniform(warp, instruction, place_of(warp, *a), 8, mask, "a descriptor");
+            instrument_check_uniform(warp, instruction, operand_pointer(warp, *a), 8, mask, "a descriptor");
     }
     if ((form->sparsity.is_sparse &&
-         read_kept(warp, instruction, &form->sparsity, b[2], 2 * form->k, factors.kept) < 0) ||
-        gather_inputs(warp, instruction, product.a, product.b, &inputs) < 0)
+         read_sparse_columns(warp, instruction, &form->sparsity, b[2], 2 * form->k, mma_operands.sparse_columns) < 0) ||
+        gather_operands(warp, instruction, wgmma.a, wgmma.b, &raw_operands) < 0)
         return ACTION_FAULT;
-    product.hash = hash_inputs(form, &inputs);
-    remember(warp, &product);
+    wgmma.operand_hash = hash_operands(form, &raw_operands);
+    add_pending(warp, &wgmma);
     if (form->a_in_registers)
-        left_of_registers(warp, a, inputs.a);
+        read_a_registers(warp, a, raw_operands.a);
     if (block->cluster->float_mode != FLOAT_NEAREST)
         float_mode_set(block->cluster->float_mode = FLOAT_NEAREST);
-    uint32_t adds = *(uint32_t *)place_of(warp, b[1]);
+    uint32_t adds = *(uint32_t *)operand_pointer(warp, b[1]);
     if ((adds & 1) != form->predicate_negated)
         load_sums(warp, instruction, sums);
     else
         memset(sums, 0, sizeof sums);
-    if (form->of_numbers)
-        multiply_whole(form, &inputs, &factors, sums);
+    if (form->is_integer)
+        multiply_integers(form, &raw_operands, &mma_operands, sums);
     else
-        multiply(lanes, form, &inputs, &factors, sums);
+        multiply_float(lanes, form, &raw_operands, &mma_operands, sums);
     store_sums(warp, instruction, sums);
     block->counts->mma_operations += (uint64_t)(2 * ROWS * form->k * form->n);
-    warp->chain.operations += 2 * ROWS * form->k * form->n;
+    warp->path.operations += 2 * ROWS * form->k * form->n;
     uint64_t bytes =
-        (uint64_t)(form->n * depth_of(form) * 2 / WARPGROUP) + (form->a_in_registers ? 0 : 512);
+        (uint64_t)(form->n * b_depth(form) * 2 / WARPGROUP) + (form->a_in_registers ? 0 : 512);
     block->counts->shared_bytes += bytes;
     block->counts->shared_wavefronts += bytes / 128;
     return ACTION_NEXT;
 }
 
-EXECUTE(product_commit) {
+EXECUTE(wgmma_commit) {
     (void)instruction, (void)mask;
-    if (chain_pace(warp))
-        chain_commit_products(warp);
-    warp->product_group++;
-    block_event(warp->block);
+    if (critical_path_pace(warp))
+        critical_path_commit_wgmma(warp);
+    warp->wgmma_group++;
+    block_signal_event(warp->block);
     return ACTION_NEXT;
 }
 
 /* Completes the wgmmas of groups before `end`; fails if their operands changed after issue. */
-static int retire(struct warp *warp, uint32_t end) {
+static int complete_groups(struct warp *warp, uint32_t end) {
     int remaining = 0;
-    for (int i = 0; i < warp->product_count; i++) {
-        const struct product *product = &warp->products[i];
-        struct inputs inputs;
-        if (product->group >= end) {
-            warp->products[remaining++] = *product;
+    for (int i = 0; i < warp->wgmma_count; i++) {
+        const struct pending_wgmma *wgmma = &warp->wgmmas[i];
+        struct raw_operands raw_operands;
+        if (wgmma->group >= end) {
+            warp->wgmmas[remaining++] = *wgmma;
             continue;
         }
-        if (gather_inputs(warp, product->instruction, product->a, product->b, &inputs) < 0)
+        if (gather_operands(warp, wgmma->instruction, wgmma->a, wgmma->b, &raw_operands) < 0)
             return -1;
-        if (hash_inputs(&product->instruction->as.product, &inputs) == product->hash)
+        if (hash_operands(&wgmma->instruction->as.wgmma, &raw_operands) == wgmma->operand_hash)
             continue;
-        fault_at(warp, product->instruction, 0, PTX_FAULT_MISUSE, 0,
+        fault_at(warp, wgmma->instruction, 0, PTX_FAULT_UNDEFINED, 0,
                  "issued a wgmma, and its shared memory operands were overwritten before its wait");
         return -1;
     }
-    warp->product_count = remaining;
+    warp->wgmma_count = remaining;
     return 0;
 }
 
 /* as.product.n: number of youngest groups that may stay pending. Before it waits for the others,
    all warps get a turn, so that premature writes to the operands happen and are detected. */
-EXECUTE(product_wait) {
-    uint32_t committed = warp->product_group, allowed = (uint32_t)instruction->as.product.n;
+EXECUTE(wgmma_wait) {
+    uint32_t committed = warp->wgmma_group, allowed = (uint32_t)instruction->as.wgmma.n;
     uint32_t end = committed > allowed ? committed - allowed : 0;
     struct block *block = warp->block;
     struct warp *first = &block->warps[warp->index / WARPGROUP * WARPGROUP];
     int count =
         block->warp_count - first->index < WARPGROUP ? block->warp_count - first->index : WARPGROUP;
-    if (warp->product_paused < end) {
-        warp->product_paused = end;
-        return warp_pause(warp, mask);
+    if (warp->wgmma_yielded < end) {
+        warp->wgmma_yielded = end;
+        return warp_yield_group(warp, mask);
     }
     for (int i = 0; i < count; i++)
-        if (first[i].live && first[i].product_group < end)
-            return warp_await(warp, mask);
+        if (first[i].live && first[i].wgmma_group < end)
+            return warp_await_event(warp, mask);
     for (int i = 0; i < count; i++)
-        if (retire(&first[i], end) < 0)
+        if (complete_groups(&first[i], end) < 0)
             return ACTION_FAULT;
-    if (chain_pace(warp) && end > 0)
+    if (critical_path_pace(warp) && end > 0)
         for (int i = 0; i < count; i++)
-            chain_wait(warp, first[i].chain.products[(end - 1) % CHAIN_GROUPS] +
-                                 chain_pace(warp)->matrix);
+            critical_path_wait(warp, first[i].path.wgmmas[(end - 1) % CRITICAL_PATH_GROUPS] +
+                                 critical_path_pace(warp)->matrix);
     return ACTION_NEXT;
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void describe_place(const struct kernel *kernel, const struct instruction *instruction,
+void format_source_location(const struct kernel *kernel, const struct instruction *instruction,
                     struct ptx_fault *fault, char *text, size_t text_bytes) {
     const struct ast *ast = kernel->module->ast;
     size_t used = 0;
@@ -31,30 +31,30 @@ void describe_place(const struct kernel *kernel, const struct instruction *instr
     }
 }
 
-void block_fault(struct ptx_fault *fault, const struct kernel *kernel,
-                 const struct instruction *instruction, enum ptx_fault_kind kind, const char *who,
+void fault_format(struct ptx_fault *fault, const struct kernel *kernel,
+                 const struct instruction *instruction, enum ptx_fault_kind kind, const char *subject,
                  const char *what) {
     char place[256];
     fault->kind = kind;
-    describe_place(kernel, instruction, fault, place, sizeof place);
-    snprintf(fault->text, sizeof fault->text, "%s%s: %s%s", kernel->visible.name, place, who, what);
+    format_source_location(kernel, instruction, fault, place, sizeof place);
+    snprintf(fault->text, sizeof fault->text, "%s%s: %s%s", kernel->info.name, place, subject, what);
 }
 
 void fault_fill(struct ptx_fault *fault, const struct warp *warp,
                 const struct instruction *instruction, int lane, enum ptx_fault_kind kind,
                 uint64_t address, const char *text) {
     const struct block *block = warp->block;
-    char who[128];
+    char subject[128];
     *fault = (struct ptx_fault){.address = address};
     memcpy(fault->block, block->position, sizeof block->position);
-    block_thread(block, warp->index, lane, fault->thread);
-    snprintf(who, sizeof who, "thread (%u,%u,%u) of block (%u,%u,%u) ", fault->thread[0],
+    thread_position(block, warp->index, lane, fault->thread);
+    snprintf(subject, sizeof subject, "thread (%u,%u,%u) of block (%u,%u,%u) ", fault->thread[0],
              fault->thread[1], fault->thread[2], block->position[0], block->position[1],
              block->position[2]);
-    block_fault(fault, warp->kernel, instruction, kind, who, text);
+    fault_format(fault, warp->kernel, instruction, kind, subject, text);
 }
 
-void block_thread(const struct block *block, int warp, int lane, unsigned thread[3]) {
+void thread_position(const struct block *block, int warp, int lane, unsigned thread[3]) {
     const unsigned *size = block->launch->block;
     unsigned index = (unsigned)(warp * LANES + lane);
     thread[0] = index % size[0];

@@ -16,11 +16,11 @@ enum {
 
 /* ---- blocks ---- */
 
-static void *take(size_t bytes) {
-    void *taken = aligned_alloc(64, (bytes + 64) / 64 * 64);
-    if (!taken)
+static void *allocate(size_t bytes) {
+    void *allocated = aligned_alloc(64, (bytes + 64) / 64 * 64);
+    if (!allocated)
         BUG("out of memory for a block of %zu bytes", bytes);
-    return taken;
+    return allocated;
 }
 
 static void init_block(struct block *block, const struct ptx_launch *launch) {
@@ -29,16 +29,16 @@ static void init_block(struct block *block, const struct ptx_launch *launch) {
     block->kernel = kernel;
     block->memory = kernel->module->memory;
     block->arguments = launch->arguments;
-    block->microscope = launch->microscope;
+    block->racecheck = launch->racecheck;
     block->thread_count = launch->block[0] * launch->block[1] * launch->block[2];
     block->warp_count = (int)((block->thread_count + LANES - 1) / LANES);
-    block->local_bytes = kernel->visible.local_bytes;
-    block->local = take((size_t)block->local_bytes * (size_t)block->warp_count * LANES);
+    block->local_bytes = kernel->info.local_bytes;
+    block->local = allocate((size_t)block->local_bytes * (size_t)block->warp_count * LANES);
     size_t register_bytes = (size_t)kernel->register_bytes * (size_t)block->warp_count;
-    block->registers = take(register_bytes);
+    block->registers = allocate(register_bytes);
     /* Once per launch, because it is slow; later blocks see leftover values, as on a GPU. */
     memset(block->registers, 0xff, register_bytes);
-    block->warps = take(sizeof *block->warps * (size_t)block->warp_count);
+    block->warps = allocate(sizeof *block->warps * (size_t)block->warp_count);
     for (int i = 0; i < block->warp_count; i++)
         block->warps[i] = (struct warp){.block = block,
                                         .kernel = kernel,
@@ -49,13 +49,13 @@ static void init_block(struct block *block, const struct ptx_launch *launch) {
     block->step_limit = launch->step_limit && launch->step_limit < STEP_LIMIT_MAX
                             ? launch->step_limit
                             : STEP_LIMIT_MAX;
-    block->deadline_s = launch->deadline_s > 0 ? processor_time_s() + launch->deadline_s : 0;
+    block->deadline_s = launch->deadline_s > 0 ? thread_cpu_time_s() + launch->deadline_s : 0;
 }
 
 static void release_block(struct block *block) {
     for (int i = 0; i < block->warp_count; i++) {
         free(block->warps[i].copies);
-        free(block->warps[i].products);
+        free(block->warps[i].wgmmas);
         for (int lane = 0; block->warps[i].calls && lane < LANES; lane++)
             free(block->warps[i].calls[lane].bytes);
         free(block->warps[i].calls);
@@ -71,16 +71,16 @@ static void init_cluster(struct cluster *cluster, const struct ptx_launch *launc
                          struct ptx_counts *counts, struct ptx_fault *fault) {
     const struct kernel *kernel = (const struct kernel *)launch->kernel;
     uint32_t alignment = kernel->dynamic_smem_alignment;
-    uint32_t fixed = kernel->visible.static_smem_bytes + kernel->reserved_smem_bytes;
+    uint32_t fixed = kernel->info.static_smem_bytes + kernel->reserved_smem_bytes;
     uint32_t dynamic = (fixed + alignment - 1) / alignment * alignment;
     uint32_t bytes = dynamic + launch->smem_bytes;
     *cluster = (struct cluster){.count = 1, .shared_bytes = (bytes + 127) / 128 * 128};
     for (int i = 0; i < 3; i++) {
-        cluster->size[i] = kernel->visible.cluster[0] ? kernel->visible.cluster[i] : 1;
+        cluster->size[i] = kernel->info.cluster[0] ? kernel->info.cluster[i] : 1;
         cluster->count *= (int)cluster->size[i];
     }
-    cluster->shared = take((size_t)cluster->shared_bytes * (size_t)cluster->count);
-    cluster->blocks = take(sizeof *cluster->blocks * (size_t)cluster->count);
+    cluster->shared = allocate((size_t)cluster->shared_bytes * (size_t)cluster->count);
+    cluster->blocks = allocate(sizeof *cluster->blocks * (size_t)cluster->count);
     for (int i = 0; i < cluster->count; i++) {
         struct block *block = &cluster->blocks[i];
         *block =
@@ -102,7 +102,7 @@ static void release_cluster(struct cluster *cluster) {
 }
 
 /* Splits a linear index into coordinates, x fastest. */
-static void unfold(uint64_t index, const unsigned extents[3], unsigned position[3]) {
+static void index_to_position(uint64_t index, const unsigned extents[3], unsigned position[3]) {
     for (int i = 0; i < 3; i++) {
         position[i] = (unsigned)(index % extents[i]);
         index /= extents[i];
@@ -112,17 +112,17 @@ static void unfold(uint64_t index, const unsigned extents[3], unsigned position[
 /* Moves the cluster to the index-th position of the grid. */
 static void place_cluster(struct cluster *cluster, uint64_t index, const unsigned clusters[3]) {
     unsigned at[3];
-    unfold(index, clusters, at);
+    index_to_position(index, clusters, at);
     for (int i = 0; i < cluster->count; i++) {
         unsigned *position = cluster->blocks[i].position;
-        unfold((uint64_t)i, cluster->size, position);
+        index_to_position((uint64_t)i, cluster->size, position);
         for (int axis = 0; axis < 3; axis++)
             position[axis] += at[axis] * cluster->size[axis];
     }
 }
 
 /* The index-th block of a permutation of all blocks: steps by a number coprime to their count. */
-static uint64_t permuted(uint64_t index, uint64_t count, uint64_t seed) {
+static uint64_t permuted_index(uint64_t index, uint64_t count, uint64_t seed) {
     if (!seed)
         return index;
     uint64_t step = (seed | 1) % count;
@@ -147,12 +147,12 @@ struct grid {
     uint64_t count, runs;  /* clusters in the grid; clusters that run */
     _Atomic uint64_t next; /* next run to start */
     _Atomic uint64_t end;  /* first failed run; later ones are not started */
-    double *chains;        /* critical path of each run's blocks; NULL with one thread, which adds
+    double *critical_paths;        /* critical path of each run's blocks; NULL with one thread, which adds
                               them in order */
 };
 
 /* The work of one host thread. */
-struct part {
+struct grid_worker {
     struct grid *grid;
     pthread_t thread;
     struct ptx_counts counts;
@@ -160,7 +160,7 @@ struct part {
     uint64_t failed; /* index of the failed run */
 };
 
-static void fail_at(struct grid *grid, uint64_t run) {
+static void record_failure(struct grid *grid, uint64_t run) {
     uint64_t end = atomic_load(&grid->end);
     while (run < end && !atomic_compare_exchange_weak(&grid->end, &end, run))
         ;
@@ -169,30 +169,30 @@ static void fail_at(struct grid *grid, uint64_t run) {
 /* Runs all clusters of a cooperative launch concurrently. They wait for each other through a word
    of global memory: the second word of eight bytes, as in cooperative_groups/details/driver_abi.h.
    */
-static void run_together(struct part *part) {
-    const struct grid *grid = part->grid;
+static void run_cooperative(struct grid_worker *grid_worker) {
+    const struct grid *grid = grid_worker->grid;
     const struct ptx_launch *launch = grid->launch;
     struct ptx_memory *memory = ((const struct kernel *)launch->kernel)->module->memory;
     uint64_t workspace = ptx_memory_allocate(memory, "grid barrier", 8);
     if (!workspace)
         BUG("out of memory for the barrier of a grid");
-    memset(ptx_memory_at(memory, workspace, 8), 0, 8);
-    ptx_memory_written(memory, workspace, 8);
-    struct cluster *clusters = take(grid->count * sizeof *clusters);
+    memset(ptx_memory_host_bytes(memory, workspace, 8), 0, 8);
+    ptx_memory_mark_written(memory, workspace, 8);
+    struct cluster *clusters = allocate(grid->count * sizeof *clusters);
     for (uint64_t i = 0; i < grid->count; i++) {
-        init_cluster(&clusters[i], launch, &part->counts, &part->fault);
-        place_cluster(&clusters[i], permuted(i, grid->count, launch->block_seed), grid->clusters);
+        init_cluster(&clusters[i], launch, &grid_worker->counts, &grid_worker->fault);
+        place_cluster(&clusters[i], permuted_index(i, grid->count, launch->block_seed), grid->clusters);
         clusters[i].slot = (int)i;
         clusters[i].workspace = workspace;
     }
-    if (launch->microscope)
-        observe_launch(launch->microscope, clusters, (int)grid->count);
+    if (launch->racecheck)
+        instrument_launch_begin(launch->racecheck, clusters, (int)grid->count);
     float_mode_set(FLOAT_NEAREST);
     if (clusters_run(clusters, (int)grid->count, launch->block_seed) < 0)
-        fail_at(part->grid, part->failed);
+        record_failure(grid_worker->grid, grid_worker->failed);
     float_mode_set(FLOAT_NEAREST);
-    if (launch->microscope)
-        observe_end(launch->microscope, clusters);
+    if (launch->racecheck)
+        instrument_launch_end(launch->racecheck, clusters);
     for (uint64_t i = 0; i < grid->count; i++)
         release_cluster(&clusters[i]);
     free(clusters);
@@ -201,15 +201,15 @@ static void run_together(struct part *part) {
 
 /* Each thread takes the next run when it is free: when one fails, all earlier runs have started and
    will be completed. */
-static void *run_part(void *context) {
-    struct part *part = context;
-    struct grid *grid = part->grid;
+static void *run_clusters(void *context) {
+    struct grid_worker *grid_worker = context;
+    struct grid *grid = grid_worker->grid;
     const struct ptx_launch *launch = grid->launch;
     struct cluster cluster;
-    double chains = 0;
-    init_cluster(&cluster, launch, &part->counts, &part->fault);
-    if (launch->microscope)
-        observe_launch(launch->microscope, &cluster, 1);
+    double critical_paths = 0;
+    init_cluster(&cluster, launch, &grid_worker->counts, &grid_worker->fault);
+    if (launch->racecheck)
+        instrument_launch_begin(launch->racecheck, &cluster, 1);
     float_mode_set(FLOAT_NEAREST);
     for (;;) {
         uint64_t run = atomic_fetch_add(&grid->next, 1);
@@ -217,68 +217,68 @@ static void *run_part(void *context) {
             break;
         uint64_t at =
             grid->runs < grid->count ? (2 * run + 1) * grid->count / (2 * grid->runs) : run;
-        place_cluster(&cluster, permuted(at, grid->count, launch->block_seed), grid->clusters);
-        part->counts.chain_cycles = 0;
+        place_cluster(&cluster, permuted_index(at, grid->count, launch->block_seed), grid->clusters);
+        grid_worker->counts.critical_path_cycles = 0;
         if (clusters_run(&cluster, 1, launch->block_seed) < 0) {
-            part->failed = run;
-            fail_at(grid, run);
+            grid_worker->failed = run;
+            record_failure(grid, run);
         }
-        if (grid->chains)
-            grid->chains[run] = part->counts.chain_cycles;
+        if (grid->critical_paths)
+            grid->critical_paths[run] = grid_worker->counts.critical_path_cycles;
         else
-            chains += part->counts.chain_cycles;
+            critical_paths += grid_worker->counts.critical_path_cycles;
     }
-    part->counts.chain_cycles = chains;
+    grid_worker->counts.critical_path_cycles = critical_paths;
     float_mode_set(FLOAT_NEAREST);
-    if (launch->microscope)
-        observe_end(launch->microscope, &cluster);
+    if (launch->racecheck)
+        instrument_launch_end(launch->racecheck, &cluster);
     release_cluster(&cluster);
     return NULL;
 }
 
-static void add_counts(struct ptx_counts *sum, const struct ptx_counts *part) {
-    sum->warp_instructions += part->warp_instructions;
-    sum->mma_operations += part->mma_operations;
-    sum->global_load_bytes += part->global_load_bytes;
-    sum->global_store_bytes += part->global_store_bytes;
-    sum->shared_bytes += part->shared_bytes;
-    sum->shared_wavefronts += part->shared_wavefronts;
-    sum->remote_bytes += part->remote_bytes;
-    sum->local_bytes += part->local_bytes;
-    sum->async_bytes += part->async_bytes;
-    sum->barriers += part->barriers;
-    sum->special_functions += part->special_functions;
-    sum->blocks += part->blocks;
-    sum->chain_cycles += part->chain_cycles;
-    if (part->longest_chain_cycles > sum->longest_chain_cycles)
-        sum->longest_chain_cycles = part->longest_chain_cycles;
+static void add_counts(struct ptx_counts *sum, const struct ptx_counts *grid_worker) {
+    sum->warp_instructions += grid_worker->warp_instructions;
+    sum->mma_operations += grid_worker->mma_operations;
+    sum->global_load_bytes += grid_worker->global_load_bytes;
+    sum->global_store_bytes += grid_worker->global_store_bytes;
+    sum->shared_bytes += grid_worker->shared_bytes;
+    sum->shared_wavefronts += grid_worker->shared_wavefronts;
+    sum->remote_bytes += grid_worker->remote_bytes;
+    sum->local_bytes += grid_worker->local_bytes;
+    sum->async_bytes += grid_worker->async_bytes;
+    sum->barriers += grid_worker->barriers;
+    sum->special_functions += grid_worker->special_functions;
+    sum->blocks += grid_worker->blocks;
+    sum->critical_path_cycles += grid_worker->critical_path_cycles;
+    if (grid_worker->longest_critical_path_cycles > sum->longest_critical_path_cycles)
+        sum->longest_critical_path_cycles = grid_worker->longest_critical_path_cycles;
 }
 
-static int threads_for(const struct grid *grid) {
+static int thread_count_for(const struct grid *grid) {
     const struct ptx_launch *launch = grid->launch;
-    if (launch->cooperative || launch->microscope ||
-        ((const struct kernel *)launch->kernel)->in_order || grid->runs < RUNS_LEAST ||
+    if (launch->cooperative || launch->racecheck ||
+        ((const struct kernel *)launch->kernel)->blocks_communicate || grid->runs < RUNS_LEAST ||
         grid->runs > RUNS_MOST || launch->threads < 2)
         return 1;
     return launch->threads < THREADS_MAX ? launch->threads : THREADS_MAX;
 }
 
 /* The calling thread is one of them; if the system cannot start more, fewer are used. */
-static int run_parts(struct grid *grid, struct part *parts, int threads) {
-    int begun = 1;
-    parts[0].grid = grid;
-    for (; begun < threads; begun++) {
-        parts[begun].grid = grid;
-        if (pthread_create(&parts[begun].thread, NULL, run_part, &parts[begun]) != 0)
+static int run_workers(struct grid *grid, struct grid_worker *grid_workers, int threads) {
+    int started_count = 1;
+    grid_workers[0].grid = grid;
+    for (; started_count < threads; started_count++) {
+        grid_workers[started_count].grid = grid;
+        if (pthread_create(&grid_workers[started_count].thread, NULL, run_clusters, &grid_workers[started_count]) != 0)
             break;
     }
     if (grid->launch->cooperative)
-        run_together(&parts[0]);
+        run_cooperative(&grid_workers[0]);
     else
-        run_part(&parts[0]);
-    for (int i = 1; i < begun; i++)
-        pthread_join(parts[i].thread, NULL);
-    return begun;
+        run_clusters(&grid_workers[0]);
+    for (int i = 1; i < started_count; i++)
+        pthread_join(grid_workers[i].thread, NULL);
+    return started_count;
 }
 
 static void init_grid(struct grid *grid, const struct ptx_launch *launch) {
@@ -296,22 +296,22 @@ static void init_grid(struct grid *grid, const struct ptx_launch *launch) {
 int grid_run(const struct ptx_launch *launch, struct ptx_counts *counts, struct ptx_fault *fault) {
     struct grid grid;
     init_grid(&grid, launch);
-    int threads = threads_for(&grid);
-    struct part *parts = calloc((size_t)threads, sizeof *parts);
+    int threads = thread_count_for(&grid);
+    struct grid_worker *grid_workers = calloc((size_t)threads, sizeof *grid_workers);
     if (threads > 1)
-        grid.chains = calloc((size_t)grid.runs, sizeof *grid.chains);
-    if (!parts || (threads > 1 && !grid.chains))
+        grid.critical_paths = calloc((size_t)grid.runs, sizeof *grid.critical_paths);
+    if (!grid_workers || (threads > 1 && !grid.critical_paths))
         BUG("out of memory");
-    threads = run_parts(&grid, parts, threads);
+    threads = run_workers(&grid, grid_workers, threads);
     uint64_t end = atomic_load(&grid.end);
     for (int i = 0; i < threads; i++) {
-        add_counts(counts, &parts[i].counts);
-        if (end < grid.runs && parts[i].fault.kind != PTX_FAULT_NONE && parts[i].failed == end)
-            *fault = parts[i].fault;
+        add_counts(counts, &grid_workers[i].counts);
+        if (end < grid.runs && grid_workers[i].fault.kind != PTX_FAULT_NONE && grid_workers[i].failed == end)
+            *fault = grid_workers[i].fault;
     }
-    for (uint64_t run = 0; grid.chains && run < end; run++)
-        counts->chain_cycles += grid.chains[run];
-    free(grid.chains);
-    free(parts);
+    for (uint64_t run = 0; grid.critical_paths && run < end; run++)
+        counts->critical_path_cycles += grid.critical_paths[run];
+    free(grid.critical_paths);
+    free(grid_workers);
     return end < grid.runs ? -1 : 0;
 }

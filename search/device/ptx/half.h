@@ -62,7 +62,7 @@ static inline uint16_t float_to_half(float value) {
 }
 
 /* Narrows a sum as an H200's tensor cores do: a zero has no sign. */
-static inline uint16_t sum_to_half(float sum) {
+static inline uint16_t round_accumulator_to_half(float sum) {
     uint16_t half = float_to_half(sum);
     return half == 0x8000 ? 0 : half;
 }

@@ -6,12 +6,12 @@
  * A lanes_function computes all lanes, active or not, so that its loop vectorises; the caller
  * merges. `out` may alias an input.
  *
- *     struct lanes lanes = lanes_best();
+ *     struct lanes lanes = lanes_select();
  *     struct lanes_row row;
  *     if (lanes.find(&row, (struct slice){"mul.wide", 8}, TYPE_S32))
  *         row.function(out, in);
  *
- * The .inc files are compiled twice: portably, and for x86-64 with AVX2 and FMA; lanes_best selects
+ * The .inc files are compiled twice: portably, and for x86-64 with AVX2 and FMA; lanes_select selects
  * at run time. The caller sets the host's rounding mode and flush-to-zero (execute.c).
  */
 #ifndef EVOTILE_DEVICE_PTX_LANES_H
@@ -21,9 +21,9 @@
 
 enum { LANES = 32, LANE_INPUTS_MAX = 4 };
 enum {
-    PRODUCT_COLUMNS = 256, /* maximum n of a wgmma */
-    PRODUCT_DEPTH = 32,    /* maximum k of one wgmma step */
-    KEPT_MAX = 64,         /* maximum kept elements per row of a sparse matrix */
+    MMA_COLUMNS_MAX = 256, /* maximum n of a wgmma */
+    MMA_DEPTH_MAX = 32,    /* maximum k of one wgmma step */
+    SPARSE_COLUMNS_MAX = 64,         /* maximum kept elements per row of a sparse matrix */
 };
 
 /* Rounding mode of the host FPU, and flush-to-zero. */
@@ -104,17 +104,17 @@ struct lanes {
     void (*widen)(float *out, const void *in, int count, enum matrix_format format);
     /* sum += left * right, 16 rows of n columns; the first k of left and right. With
        half_accumulators the caller rounds the sums with float_to_half. */
-    void (*rows)(const struct matrix_shape *shape, int n, float (*sum)[PRODUCT_COLUMNS],
-                 const float (*left)[PRODUCT_DEPTH], const float (*right)[PRODUCT_COLUMNS]);
+    void (*rows)(const struct matrix_shape *shape, int n, float (*sum)[MMA_COLUMNS_MAX],
+                 const float (*left)[MMA_DEPTH_MAX], const float (*right)[MMA_COLUMNS_MAX]);
     /* As rows, for a sparse `left` that holds k of 2k columns; `sparse_columns` holds the column
        indices of each row. */
-    void (*sparse_rows)(const struct matrix_shape *shape, int n, float (*sum)[PRODUCT_COLUMNS],
-                        const float (*left)[PRODUCT_DEPTH], const float (*right)[PRODUCT_COLUMNS],
-                        const uint8_t (*kept)[KEPT_MAX]);
+    void (*sparse_rows)(const struct matrix_shape *shape, int n, float (*sum)[MMA_COLUMNS_MAX],
+                        const float (*left)[MMA_DEPTH_MAX], const float (*right)[MMA_COLUMNS_MAX],
+                        const uint8_t (*sparse_columns)[SPARSE_COLUMNS_MAX]);
 };
 
-struct lanes lanes_best(void);
-struct lanes lanes_plain(void);
+struct lanes lanes_select(void);
+struct lanes lanes_portable(void);
 struct lanes lanes_avx2(void);
 
 #endif

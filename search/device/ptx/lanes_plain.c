@@ -2,6 +2,6 @@
 #if !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
-#define LANES_VARIANT      lanes_plain
+#define LANES_VARIANT      lanes_portable
 #define LANES_VECTOR_BYTES 16
 #include "device/ptx/lanes_all.inc"

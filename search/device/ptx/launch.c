@@ -26,8 +26,8 @@ static int check_launch(const struct ptx_launch *launch, struct ptx_fault *fault
     const struct ptx_kernel *kernel = launch->kernel;
     uint64_t threads = 1, cluster = 1;
     for (int i = 0; i < 3; i++) {
-        unsigned most = i == 0 ? 0x7fffffff : 65535;
-        if (!launch->grid[i] || !launch->block[i] || launch->grid[i] > most ||
+        unsigned maximum = i == 0 ? 0x7fffffff : 65535;
+        if (!launch->grid[i] || !launch->block[i] || launch->grid[i] > maximum ||
             launch->block[i] > THREADS_MAX)
             return launch_fault(launch, fault, PTX_FAULT_LAUNCH,
                                 "a grid of (%u,%u,%u) blocks of (%u,%u,%u) threads is not allowed",
@@ -47,10 +47,10 @@ static int check_launch(const struct ptx_launch *launch, struct ptx_fault *fault
         cluster *= kernel->cluster[0] ? kernel->cluster[i] : 1;
     }
     uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
-    if (launch->cooperative && blocks > ORDER_SLOTS_MAX)
+    if (launch->cooperative && blocks > CONCURRENT_UNITS_MAX)
         return launch_fault(launch, fault, PTX_FAULT_LAUNCH,
                             "%llu blocks cannot be resident together: the maximum is %d",
-                            (unsigned long long)blocks, ORDER_SLOTS_MAX);
+                            (unsigned long long)blocks, CONCURRENT_UNITS_MAX);
     if (cluster > CLUSTER_MAX)
         return launch_fault(launch, fault, PTX_FAULT_LAUNCH,
                             "a cluster of %llu blocks is too large: the maximum is %d",
@@ -69,18 +69,18 @@ static int check_launch(const struct ptx_launch *launch, struct ptx_fault *fault
                             "%u bytes of shared memory exceed the maximum of 1 MB",
                             launch->smem_bytes);
     if (kernel->error)
-        return launch_fault(launch, fault, PTX_FAULT_UNKNOWN, "%s", kernel->error);
+        return launch_fault(launch, fault, PTX_FAULT_UNKNOWN_OPCODE, "%s", kernel->error);
     return 0;
 }
 
 int ptx_launch(const struct ptx_launch *launch, struct ptx_counts *counts,
                struct ptx_fault *fault) {
-    struct ptx_counts own;
-    counts = counts ? counts : &own;
+    struct ptx_counts local_counts;
+    counts = counts ? counts : &local_counts;
     *counts = (struct ptx_counts){0};
     *fault = (struct ptx_fault){.kind = PTX_FAULT_NONE};
     int result = check_launch(launch, fault) < 0 ? -1 : grid_run(launch, counts, fault);
-    if (launch->microscope && result < 0)
-        observe_fault(launch->microscope, (const struct kernel *)launch->kernel, fault);
+    if (launch->racecheck && result < 0)
+        instrument_fault(launch->racecheck, (const struct kernel *)launch->kernel, fault);
     return result;
 }

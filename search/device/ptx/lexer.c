@@ -29,7 +29,7 @@ static const char *word_end(const char *at) {
     }
 }
 
-static void skip_blanks(struct lexer *lexer) {
+static void skip_whitespace(struct lexer *lexer) {
     for (;;) {
         const char *at = lexer->at;
         if (*at == '\n') {
@@ -51,7 +51,7 @@ static void skip_blanks(struct lexer *lexer) {
     }
 }
 
-static uint64_t hexadecimal(const char *at, int digits, const char **end) {
+static uint64_t parse_hexadecimal(const char *at, int digits, const char **end) {
     uint64_t bits = 0;
     for (; digits && isxdigit((unsigned char)*at); at++, digits--)
         bits =
@@ -65,12 +65,12 @@ static const char *read_number(struct token *token, const char *at) {
     const char *end;
     if (at[0] == '0' && (at[1] | 32) == 'f') {
         token->kind = TOKEN_FLOAT32;
-        token->bits = hexadecimal(at + 2, 8, &end);
+        token->bits = parse_hexadecimal(at + 2, 8, &end);
         return end;
     }
     if (at[0] == '0' && (at[1] | 32) == 'd') {
         token->kind = TOKEN_FLOAT64;
-        token->bits = hexadecimal(at + 2, 16, &end);
+        token->bits = parse_hexadecimal(at + 2, 16, &end);
         return end;
     }
     char *after;
@@ -91,9 +91,9 @@ static const char *read_number(struct token *token, const char *at) {
 }
 
 void lexer_next(struct lexer *lexer) {
-    skip_blanks(lexer);
+    skip_whitespace(lexer);
     const char *at = lexer->at, *end = at + 1;
-    struct token token = {.kind = TOKEN_SIGN, .line = lexer->line};
+    struct token token = {.kind = TOKEN_PUNCTUATION, .line = lexer->line};
     if (*at == '\0') {
         token.kind = TOKEN_END;
         end = at;
@@ -110,7 +110,7 @@ void lexer_next(struct lexer *lexer) {
         end = NULL;
     }
     if (!end) {
-        token.kind = TOKEN_BAD;
+        token.kind = TOKEN_INVALID;
         end = at + 1;
     }
     token.slice = (struct slice){at, (int)(end - at)};

@@ -7,7 +7,7 @@
  *         lexer_next(&lexer);
  *
  * A word is a name, a directive or a whole opcode with its dots. Text that is no token becomes
- * TOKEN_BAD, which the parser rejects.
+ * TOKEN_INVALID, which the parser rejects.
  */
 #ifndef EVOTILE_DEVICE_PTX_LEXER_H
 #define EVOTILE_DEVICE_PTX_LEXER_H
@@ -16,13 +16,13 @@
 
 enum token_kind {
     TOKEN_END,
-    TOKEN_BAD,
+    TOKEN_INVALID,
     TOKEN_WORD,    /* %r1, .reg, ld.global.f32, $L__BB0_1 */
     TOKEN_INTEGER, /* bits */
     TOKEN_FLOAT32, /* 0fXXXXXXXX: bits */
     TOKEN_FLOAT64, /* 0dXXXXXXXXXXXXXXXX and decimal fractions: bits */
     TOKEN_STRING,  /* with its quotes */
-    TOKEN_SIGN,    /* one character of punctuation */
+    TOKEN_PUNCTUATION,    /* one character of punctuation */
 };
 
 struct token {

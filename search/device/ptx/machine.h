@@ -13,17 +13,17 @@
 
 #include "device/ptx/program.h"
 
-enum fragment_state {
-    FRAGMENT_READY,
-    FRAGMENT_AT_WARP,    /* waits for the lanes of its member mask */
-    FRAGMENT_AT_BARRIER, /* waits at a barrier of the block */
-    FRAGMENT_AT_EVENT,   /* waits for cluster->events to change, then executes the instruction again
+enum group_state {
+    GROUP_READY,
+    GROUP_AWAITS_LANES,    /* waits for the lanes of its member mask */
+    GROUP_AT_BARRIER, /* waits at a barrier of the block */
+    GROUP_AWAITS_EVENT,   /* waits for cluster->events to change, then executes the instruction again
                           */
 };
 
-struct fragment {
+struct divergent_group {
     uint32_t pc, mask;
-    enum fragment_state state;
+    enum group_state state;
     /* By state: the member mask; the barrier's number; cluster->events when it was parked. */
     uint32_t members;
     uint64_t since; /* the warp's tick when it was parked, for fairness */
@@ -42,40 +42,40 @@ struct async_copy {
 };
 
 /* The pending elements of one warp instruction of st.async or red.async. */
-struct remote_store {
+struct st_async {
     const struct instruction *instruction;
     struct warp *warp;
     uint32_t mask;
     struct block *to[LANES];
     uint32_t offset[LANES], barrier[LANES]; /* in the target's shared memory */
     uint32_t issued[LANES];                 /* racecheck time */
-    double there;                           /* completion time in cycles (critical_path.h) */
+    double completion_cycle;                           /* completion time in cycles (critical_path.h) */
     uint8_t data[LANES][16];
 };
 
 /* The critical path time of a warp, in cycles since its block began (critical_path.h). */
-enum { CHAIN_GROUPS = 16, CHAIN_BARRIERS = 64 };
-struct chain {
+enum { CRITICAL_PATH_GROUPS = 16, CRITICAL_PATH_BARRIERS = 64 };
+struct critical_path {
     double now;        /* includes the first `counted` instructions */
     uint64_t counted;  /* of the warp's ticks */
     bool loaded;       /* the latency of loads since the last wait or branch is included */
     double operations; /* of the tensor core, issued since the last commit */
-    double products[CHAIN_GROUPS]; /* completion time of each wgmma group, by number */
-    double copies[CHAIN_GROUPS];   /* completion time of each cp.async group, by number */
+    double wgmmas[CRITICAL_PATH_GROUPS]; /* completion time of each wgmma group, by number */
+    double copies[CRITICAL_PATH_GROUPS];   /* completion time of each cp.async group, by number */
 };
 /* Of an mbarrier: when its last phase completed, and the latest arrival in the current phase. */
-struct chain_barrier {
+struct mbarrier_time {
     uint32_t offset;
     double ended, arrived;
 };
 
 /* A wgmma that has not been waited for. It is computed at issue; until the wait, its operands in
    shared memory must not change. */
-struct product {
+struct pending_wgmma {
     const struct instruction *instruction;
     uint32_t group;
     uint64_t a, b; /* descriptors */
-    uint64_t hash; /* of the described shared memory */
+    uint64_t operand_hash; /* of the described shared memory */
 };
 
 /* A lane's call stack: the caller's registers and the call instruction, one frame after the other.
@@ -94,7 +94,7 @@ struct warp {
     uint32_t live;       /* lanes that have not exited */
     uint32_t pc, active; /* the group that runs; active 0: none */
     uint32_t stop_pc;    /* reschedule when pc reaches this or beyond */
-    struct fragment parked[LANES];
+    struct divergent_group parked[LANES];
     int parked_count;
     uint64_t tick;         /* instructions executed */
     uint32_t grace;        /* instructions left during which the lowest pc has no priority */
@@ -103,14 +103,14 @@ struct warp {
     struct async_copy *copies;
     int copy_count, copy_capacity;
     uint32_t bulk_group[LANES]; /* bulk store groups committed */
-    struct product *products;
-    int product_count, product_capacity;
-    uint32_t product_group;   /* wgmma groups committed */
-    uint32_t product_paused;  /* groups before this one have already yielded to other warps */
+    struct pending_wgmma *wgmmas;
+    int wgmma_count, wgmma_capacity;
+    uint32_t wgmma_group;   /* wgmma groups committed */
+    uint32_t wgmma_yielded;  /* groups before this one have already yielded to other warps */
     uint32_t cluster_arrived; /* lanes that arrived in the current phase of the cluster barrier */
-    uint32_t cluster_owed;    /* lanes that arrived at the cluster barrier and have not waited */
+    uint32_t cluster_wait_pending;    /* lanes that arrived at the cluster barrier and have not waited */
     struct call_stack *calls; /* per lane; NULL until the first call */
-    struct chain chain;
+    struct critical_path path;
 };
 
 struct block_barrier {
@@ -142,16 +142,16 @@ struct block {
     unsigned position[3];
     uint64_t step_limit; /* limit of counts->warp_instructions */
     double deadline_s;   /* on the CPU clock of this thread; 0: none */
-    struct block_barrier barriers[BARRIERS];
-    struct ptx_microscope *microscope; /* NULL: not instrumented */
+    struct block_barrier barriers[BARRIERS_MAX];
+    struct ptx_racecheck *racecheck; /* NULL: not instrumented */
     struct bulk_copy *bulk;            /* bulk copies in flight (execute_bulk.c), oldest first */
     int bulk_count, bulk_capacity;
-    struct remote_store *remote; /* st.async and red.async in flight, oldest first */
+    struct st_async *remote; /* st.async and red.async in flight, oldest first */
     int remote_first, remote_count, remote_capacity; /* first: the oldest pending one */
-    bool impatient; /* waits return false instead of suspending: nothing else can progress */
+    bool waits_time_out; /* waits return false instead of suspending: nothing else can progress */
     bool polled;    /* a warp read a value that others change: they run next */
-    struct chain_barrier chain_barriers[CHAIN_BARRIERS];
-    int chain_barrier_count;
+    struct mbarrier_time mbarrier_times[CRITICAL_PATH_BARRIERS];
+    int mbarrier_time_count;
 };
 
 /* Blocks that run concurrently; without clusters, a cluster is one block. */
@@ -162,22 +162,22 @@ struct cluster {
     uint8_t *shared;       /* of all blocks, contiguous */
     uint32_t shared_bytes; /* stride between blocks */
     uint64_t events;       /* completed mbarrier phases, wgmmas and arrivals: what warps wait for */
-    int given_up;          /* forced progress attempts since the last event */
+    int forced_progress_count;          /* forced progress attempts since the last event */
     uint8_t float_mode;    /* the current host FPU mode */
     double arrived_at;     /* last arrival at the cluster barrier, in cycles (critical_path.h) */
-    double met_at;         /* last arrival of the previous phase */
+    double previous_arrived_at;         /* last arrival of the previous phase */
     int slot;              /* index among the clusters that run concurrently */
     uint64_t workspace;    /* address of the grid barrier; 0 unless the launch is cooperative */
 };
 
 /* Offset of the reserved bytes in shared memory: before the dynamic part. They start as zeros. */
-static inline uint32_t block_reserved(const struct block *block) {
+static inline uint32_t reserved_smem_offset(const struct block *block) {
     return block->shared_bytes - block->launch->smem_bytes - block->kernel->reserved_smem_bytes;
 }
 
-static inline void block_event(struct block *block) {
+static inline void block_signal_event(struct block *block) {
     block->cluster->events++;
-    block->cluster->given_up = 0;
+    block->cluster->forced_progress_count = 0;
 }
 
 /* schedule.c: runs all blocks of the clusters to completion; their grid positions must be set; the
@@ -185,19 +185,19 @@ static inline void block_event(struct block *block) {
    with the blocks' fault filled. */
 int clusters_run(struct cluster *clusters, int count, uint64_t seed);
 /* Yields after a strong access, because other warps may wait for its effect. */
-static inline enum action strong_action(struct warp *warp, const struct access *access) {
+static inline enum action action_after_access(struct warp *warp, const struct access *access) {
     if (!access->strong)
         return ACTION_NEXT;
     warp->block->polled = true;
     return ACTION_YIELD;
 }
 /* CPU time of this thread, so that other load on the host does not count towards a deadline. */
-double processor_time_s(void);
+double thread_cpu_time_s(void);
 
 /* Completes the phase of the cluster barrier if all live threads have arrived. */
-void cluster_settle(struct cluster *cluster);
+void cluster_barrier_try_complete(struct cluster *cluster);
 
-static inline void *place_of(const struct warp *warp, uint32_t place) {
+static inline void *operand_pointer(const struct warp *warp, uint32_t place) {
     return (place & PLACE_CONSTANT ? (uint8_t *)warp->constants : warp->registers) +
            (place & ~PLACE_CONSTANT);
 }
@@ -223,15 +223,15 @@ void fault_fill(struct ptx_fault *fault, const struct warp *warp,
                 uint64_t address, const char *text);
 /* Fills kind, location and text; `who` is the subject of the sentence. The instruction may be NULL.
  */
-void block_fault(struct ptx_fault *fault, const struct kernel *kernel,
+void fault_format(struct ptx_fault *fault, const struct kernel *kernel,
                  const struct instruction *instruction, enum ptx_fault_kind kind, const char *who,
                  const char *what);
 /* Formats the location of an instruction, " at main.cu:41, inlined at main.cu:80"; the innermost
    location is stored in the fault's file and line. */
-void describe_place(const struct kernel *kernel, const struct instruction *instruction,
+void format_source_location(const struct kernel *kernel, const struct instruction *instruction,
                     struct ptx_fault *fault, char *text, size_t text_bytes);
 /* The position in the block of a warp's lane. */
-void block_thread(const struct block *block, int warp, int lane, unsigned thread[3]);
+void thread_position(const struct block *block, int warp, int lane, unsigned thread[3]);
 
 /* Sets the host's rounding mode and flush-to-zero; C code expects FLOAT_NEAREST. */
 void float_mode_set(uint8_t mode);
@@ -243,23 +243,23 @@ enum action warp_run(struct warp *warp, uint32_t budget);
 enum action warp_branch(struct warp *warp, uint32_t taken, uint32_t target);
 /* As warp_branch, for an instruction that the lanes of `mask` outside `taken` execute again for
    another target. */
-enum action warp_branch_apart(struct warp *warp, uint32_t mask, uint32_t taken, uint32_t target);
+enum action warp_branch_subset(struct warp *warp, uint32_t mask, uint32_t taken, uint32_t target);
 /* Removes `mask` from the running group and parks it in `state` at the current pc. */
-void warp_park(struct warp *warp, uint32_t mask, enum fragment_state state, uint32_t members);
+void warp_park(struct warp *warp, uint32_t mask, enum group_state state, uint32_t members);
 /* Ends the lanes; releases waits for them. */
 enum action warp_exit(struct warp *warp, uint32_t mask);
 /* Releases the groups that wait at this barrier of the block; they continue after it. */
 void warp_release(struct warp *warp, int barrier);
 /* Parks `mask` until an event; then the instruction is executed again. */
-enum action warp_await(struct warp *warp, uint32_t mask);
+enum action warp_await_event(struct warp *warp, uint32_t mask);
 /* Parks `mask` until the warp's next turn; then the instruction is executed again. */
-enum action warp_pause(struct warp *warp, uint32_t mask);
+enum action warp_yield_group(struct warp *warp, uint32_t mask);
 /* Wakes the groups parked before the last event; if `every`, all groups that wait for an event. */
 void warp_wake(struct warp *warp, bool every);
 
 /* memory.c. Translates a global address to a host pointer; NULL if a kernel may not load or store
    there. hint: the allocation index of the last call, or -1. */
-uint8_t *memory_reach(struct ptx_memory *memory, uint64_t address, size_t bytes, bool is_store,
+uint8_t *memory_translate(struct ptx_memory *memory, uint64_t address, size_t bytes, bool is_store,
                       int *hint);
 /* The allocation that contains an address or precedes it: `bytes` bytes from address `first` are at
    `host`. Returns false if there is none that a kernel may load from, or store to. */
@@ -267,12 +267,12 @@ struct memory_region {
     uint64_t first, bytes;
     uint8_t *host;
 };
-bool memory_find(const struct ptx_memory *memory, uint64_t address, bool is_store,
+bool memory_find_region(const struct ptx_memory *memory, uint64_t address, bool is_store,
                  struct memory_region *region);
 /* Gives allocations from now on shadow memory (shadow.h). */
-void memory_observe(struct ptx_memory *memory);
+void memory_enable_shadow(struct ptx_memory *memory);
 /* The allocation that contains an address, or the last one before it. */
-struct memory_spot {
+struct memory_location {
     struct shadow *shadow; /* may be NULL */
     uint64_t offset, bytes;
     const uint8_t *data;
@@ -281,6 +281,6 @@ struct memory_spot {
 };
 /* Returns whether the address is inside the allocation; `location` is filled whenever an allocation
    precedes the address. */
-bool memory_spot(const struct ptx_memory *memory, uint64_t address, struct memory_spot *spot);
+bool memory_locate(const struct ptx_memory *memory, uint64_t address, struct memory_location *location);
 
 #endif

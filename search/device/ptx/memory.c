@@ -21,7 +21,7 @@ struct ptx_memory {
     struct allocation *allocations; /* sorted by address */
     int count, capacity;
     uint64_t next_address;
-    bool observed;
+    bool has_shadow;
 };
 
 struct ptx_memory *ptx_memory_new(void) {
@@ -61,7 +61,7 @@ uint64_t ptx_memory_allocate(struct ptx_memory *memory, const char *name, size_t
     struct allocation *allocation = &memory->allocations[memory->count++];
     *allocation =
         (struct allocation){.address = memory->next_address, .bytes = bytes, .data = data};
-    if (memory->observed)
+    if (memory->has_shadow)
         allocation->shadow = shadow_new(bytes);
     snprintf(allocation->name, sizeof allocation->name, "%s", name);
     memory->next_address +=
@@ -93,14 +93,14 @@ void ptx_memory_release(struct ptx_memory *memory, uint64_t address) {
             (size_t)(memory->count - index) * sizeof *memory->allocations);
 }
 
-void ptx_memory_protect(struct ptx_memory *memory, uint64_t address, bool read_only) {
+void ptx_memory_set_read_only(struct ptx_memory *memory, uint64_t address, bool read_only) {
     int index = find_below(memory, address);
     if (index < 0 || memory->allocations[index].address != address)
         BUG("protection of an address that was never allocated");
     memory->allocations[index].read_only = read_only;
 }
 
-static uint8_t *within(const struct allocation *allocation, uint64_t address, size_t bytes,
+static uint8_t *pointer_within(const struct allocation *allocation, uint64_t address, size_t bytes,
                        bool is_store) {
     uint64_t offset = address - allocation->address;
     return offset <= allocation->bytes && bytes <= allocation->bytes - offset &&
@@ -109,10 +109,10 @@ static uint8_t *within(const struct allocation *allocation, uint64_t address, si
                : NULL;
 }
 
-uint8_t *memory_reach(struct ptx_memory *memory, uint64_t address, size_t bytes, bool is_store,
+uint8_t *memory_translate(struct ptx_memory *memory, uint64_t address, size_t bytes, bool is_store,
                       int *hint) {
     if (*hint >= 0) {
-        uint8_t *found = within(&memory->allocations[*hint], address, bytes, is_store);
+        uint8_t *found = pointer_within(&memory->allocations[*hint], address, bytes, is_store);
         if (found)
             return found;
     }
@@ -120,10 +120,10 @@ uint8_t *memory_reach(struct ptx_memory *memory, uint64_t address, size_t bytes,
     if (index < 0)
         return NULL;
     *hint = index;
-    return within(&memory->allocations[index], address, bytes, is_store);
+    return pointer_within(&memory->allocations[index], address, bytes, is_store);
 }
 
-bool memory_find(const struct ptx_memory *memory, uint64_t address, bool is_store,
+bool memory_find_region(const struct ptx_memory *memory, uint64_t address, bool is_store,
                  struct memory_region *region) {
     int index = find_below(memory, address);
     if (index < 0 || (is_store && memory->allocations[index].read_only))
@@ -133,34 +133,34 @@ bool memory_find(const struct ptx_memory *memory, uint64_t address, bool is_stor
     return true;
 }
 
-void *ptx_memory_at(struct ptx_memory *memory, uint64_t address, size_t bytes) {
+void *ptx_memory_host_bytes(struct ptx_memory *memory, uint64_t address, size_t bytes) {
     int hint = -1;
-    return memory_reach(memory, address, bytes, false, &hint);
+    return memory_translate(memory, address, bytes, false, &hint);
 }
 
-void memory_observe(struct ptx_memory *memory) {
-    memory->observed = true;
+void memory_enable_shadow(struct ptx_memory *memory) {
+    memory->has_shadow = true;
 }
 
-bool memory_spot(const struct ptx_memory *memory, uint64_t address, struct memory_spot *spot) {
+bool memory_locate(const struct ptx_memory *memory, uint64_t address, struct memory_location *location) {
     int index = find_below(memory, address);
     if (index < 0)
         return false;
     const struct allocation *allocation = &memory->allocations[index];
-    *spot = (struct memory_spot){.shadow = allocation->shadow,
+    *location = (struct memory_location){.shadow = allocation->shadow,
                                  .offset = address - allocation->address,
                                  .bytes = allocation->bytes,
                                  .data = allocation->data,
                                  .name = allocation->name,
                                  .read_only = allocation->read_only};
-    return spot->offset < allocation->bytes;
+    return location->offset < allocation->bytes;
 }
 
-void ptx_memory_written(struct ptx_memory *memory, uint64_t address, size_t bytes) {
-    struct memory_spot spot;
-    if (memory->observed && memory_spot(memory, address, &spot) && spot.shadow &&
-        bytes <= spot.bytes - spot.offset)
-        memset(spot.shadow->states + spot.offset, BYTE_WRITTEN, bytes);
+void ptx_memory_mark_written(struct ptx_memory *memory, uint64_t address, size_t bytes) {
+    struct memory_location location;
+    if (memory->has_shadow && memory_locate(memory, address, &location) && location.shadow &&
+        bytes <= location.bytes - location.offset)
+        memset(location.shadow->states + location.offset, BYTE_WRITTEN, bytes);
 }
 
 void ptx_memory_describe(const struct ptx_memory *memory, uint64_t address, char *text,

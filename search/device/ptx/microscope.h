@@ -45,20 +45,20 @@ enum ptx_finding_kind {
     PTX_FINDING_READ_ONLY,
     PTX_FINDING_MISALIGNED,
     PTX_FINDING_UNWRITTEN,
-    PTX_FINDING_BLOCK_RACE,
-    PTX_FINDING_GRID_RACE,
-    PTX_FINDING_BARRIER,
+    PTX_FINDING_RACE_IN_BLOCK,
+    PTX_FINDING_RACE_BETWEEN_BLOCKS,
+    PTX_FINDING_DIVERGENT_BARRIER,
     PTX_FINDING_BEFORE_WAIT,
-    PTX_FINDING_PROXY, /* no fence.proxy.async between a thread's store and an async-proxy read */
-    PTX_FINDING_LANES,
-    PTX_FINDING_ENDLESS,
+    PTX_FINDING_MISSING_PROXY_FENCE, /* no fence.proxy.async between a thread's store and an async-proxy read */
+    PTX_FINDING_LANES_DISAGREE,
+    PTX_FINDING_ENDLESS_LOOP,
     PTX_FINDING_DEADLOCK,
     PTX_FINDING_TRAP,
     PTX_FINDING_MISUSE,
-    PTX_FINDING_UNKNOWN,
+    PTX_FINDING_UNKNOWN_OPCODE,
     PTX_FINDING_LAUNCH,
-    PTX_FINDING_BANKS, /* from here on: costs */
-    PTX_FINDING_SECTORS,
+    PTX_FINDING_BANK_CONFLICT, /* from here on: costs */
+    PTX_FINDING_UNCOALESCED,
     PTX_FINDING_KINDS
 };
 
@@ -82,15 +82,15 @@ struct ptx_finding {
     char text[640];   /* one complete line */
 };
 
-struct ptx_microscope;
+struct ptx_racecheck;
 
 /* `memory` keeps shadow state for every allocation from now on: 65 bytes per accessed byte, except
    for read-only allocations and those larger than 32 MB. */
-struct ptx_microscope *ptx_microscope_new(struct ptx_memory *memory);
-void ptx_microscope_free(struct ptx_microscope *microscope);
+struct ptx_racecheck *ptx_racecheck_new(struct ptx_memory *memory);
+void ptx_racecheck_free(struct ptx_racecheck *racecheck);
 
-int ptx_microscope_count(const struct ptx_microscope *microscope);
+int ptx_racecheck_finding_count(const struct ptx_racecheck *racecheck);
 /* Errors in the order of detection, then costs, highest excess first. */
-const struct ptx_finding *ptx_microscope_finding(struct ptx_microscope *microscope, int index);
+const struct ptx_finding *ptx_racecheck_finding(struct ptx_racecheck *racecheck, int index);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-const char *const reduction_words[REDUCE_COUNT + 1] = {
+const char *const reduction_names[REDUCE_COUNT + 1] = {
     [REDUCE_ADD] = "add",       [REDUCE_MIN] = "min", [REDUCE_MAX] = "max", [REDUCE_AND] = "and",
     [REDUCE_OR] = "or",         [REDUCE_XOR] = "xor", [REDUCE_INC] = "inc", [REDUCE_DEC] = "dec",
     [REDUCE_EXCHANGE] = "exch", [REDUCE_CAS] = "cas",
@@ -19,26 +19,26 @@ static const struct opcode opcodes[] = {
     {"set", decode_set, execute_set, 0},
     {"mov", decode_mov, execute_arithmetic, 0},
     {"cvt", decode_cvt, NULL, 0},
-    {"cvta", decode_cvta, execute_shift_address, 0},
+    {"cvta", decode_cvta, execute_cvta, 0},
     {"isspacep", decode_isspacep, execute_isspace, 0},
     {"bra", decode_bra, execute_branch, 0},
     {"brx", decode_brx, execute_branch_table, 0},
     {"call", decode_call, NULL, 0},
     {"ret", decode_ret, execute_exit, 0},
-    {"exit", decode_plain, execute_exit, 0},
-    {"trap", decode_plain, execute_trap, 0},
-    {"brkpt", decode_plain, execute_trap, 0},
-    {"nanosleep", decode_yield, execute_yield, 0},
+    {"exit", decode_exit_or_trap, execute_exit, 0},
+    {"trap", decode_exit_or_trap, execute_trap, 0},
+    {"brkpt", decode_exit_or_trap, execute_trap, 0},
+    {"nanosleep", decode_nanosleep, execute_yield, 0},
     {"ld", decode_load, execute_load, 0},
     {"ldu", decode_load, execute_load, 0},
     {"st", decode_store, execute_store, 0},
     {"atom", decode_atomic, execute_atomic, 1},
     {"red", decode_atomic, execute_atomic, 0},
     {"cp", decode_cp, NULL, 0},
-    {"ldmatrix", decode_matrix_transfer, execute_load_matrix, 0},
-    {"stmatrix", decode_matrix_transfer, execute_store_matrix, 1},
-    {"movmatrix", decode_movmatrix, execute_move_matrix, 0},
-    {"mma", decode_mma, execute_multiply_matrices, 0},
+    {"ldmatrix", decode_ldmatrix, execute_ldmatrix, 0},
+    {"stmatrix", decode_ldmatrix, execute_stmatrix, 1},
+    {"movmatrix", decode_movmatrix, execute_movmatrix, 0},
+    {"mma", decode_mma, execute_mma, 0},
     {"wmma", decode_wmma, NULL, 0},
     {"shfl", decode_shfl, execute_shuffle, 0},
     {"vote", decode_vote, execute_vote, 0},
@@ -49,28 +49,28 @@ static const struct opcode opcodes[] = {
     {"bar", decode_barrier, execute_barrier, 0},
     {"barrier", decode_barrier, execute_barrier, 0},
     {"mbarrier", decode_mbarrier, NULL, 0},
-    {"mapa", decode_mapa, execute_map_to_block, 0},
-    {"getctarank", decode_getctarank, execute_rank_of_address, 0},
+    {"mapa", decode_mapa, execute_mapa, 0},
+    {"getctarank", decode_getctarank, execute_getctarank, 0},
     {"wgmma", decode_wgmma, NULL, 0},
     {"tensormap", decode_tensormap, NULL, 0},
     {"multimem", decode_multimem, NULL, 0},
     {"membar", decode_fence, execute_fence, 0},
     {"fence", decode_fence, execute_fence, 0},
-    {"prefetch", decode_ignored, NULL, 0},
-    {"prefetchu", decode_ignored, NULL, 0},
-    {"discard", decode_ignored, NULL, 0},
-    {"applypriority", decode_ignored, NULL, 0},
-    {"griddepcontrol", decode_dependency, execute_await_launch, 0},
-    {"pmevent", decode_ignored, NULL, 0},
-    {"setmaxnreg", decode_ignored, NULL, 0},
-    {"createpolicy", decode_policy, NULL, 0},
+    {"prefetch", decode_nop, NULL, 0},
+    {"prefetchu", decode_nop, NULL, 0},
+    {"discard", decode_nop, NULL, 0},
+    {"applypriority", decode_nop, NULL, 0},
+    {"griddepcontrol", decode_griddepcontrol, execute_griddepcontrol_wait, 0},
+    {"pmevent", decode_nop, NULL, 0},
+    {"setmaxnreg", decode_nop, NULL, 0},
+    {"createpolicy", decode_createpolicy, NULL, 0},
 };
 
 const struct opcode *opcode_at(int index) {
     return (size_t)index < sizeof opcodes / sizeof *opcodes ? &opcodes[index] : NULL;
 }
 
-static int split(struct decoder *decoder) {
+static int split_opcode(struct decoder *decoder) {
     struct slice opcode = decoder->statement->opcode;
     const char *at = opcode.text, *end = opcode.text + opcode.length;
     decoder->part_count = 0;
@@ -102,14 +102,14 @@ static void emit_widenings(struct decoder *decoder) {
                                           .input_count = 1,
                                           .width = (uint8_t)decoder->widenings[i].to_bytes};
         uint32_t places[2] = {decoder->widenings[i].to, decoder->widenings[i].from};
-        emit(decoder, &instruction, places, 2);
+        emit_instruction(decoder, &instruction, places, 2);
     }
 }
 
 int decode_instruction(struct decoder *decoder) {
     static const struct opcode arithmetic = {"", decode_arithmetic, execute_arithmetic, 0};
     const struct opcode *opcode = &arithmetic;
-    if (split(decoder) < 0)
+    if (split_opcode(decoder) < 0)
         return -1;
     for (size_t i = 0; i < sizeof opcodes / sizeof *opcodes; i++)
         if (slice_is(decoder->parts[0], opcodes[i].name))

@@ -32,17 +32,17 @@ DECODE(bra);
 DECODE(brx);
 DECODE(call);
 DECODE(ret);
-DECODE(plain);
-DECODE(yield);
-DECODE(ignored);
+DECODE(exit_or_trap);
+DECODE(nanosleep);
+DECODE(nop);
 DECODE(fence);
-DECODE(dependency);
-DECODE(policy);
+DECODE(griddepcontrol);
+DECODE(createpolicy);
 DECODE(load);
 DECODE(store);
 DECODE(atomic);
 DECODE(cp);
-DECODE(matrix_transfer);
+DECODE(ldmatrix);
 DECODE(movmatrix);
 DECODE(mma);
 DECODE(wmma);
@@ -63,41 +63,41 @@ DECODE(multimem);
 /* Returns the index-th row of the table, or NULL past the end. */
 const struct opcode *opcode_at(int index);
 
-static inline struct instruction instruction_of(const struct opcode *opcode) {
+static inline struct instruction new_instruction(const struct opcode *opcode) {
     return (struct instruction){.execute = opcode->execute, .float_mode = FLOAT_ANY};
 }
 
-/* The modifier of each enum reduction, for take_one_of. */
-extern const char *const reduction_words[REDUCE_COUNT + 1];
+/* The modifier of each enum reduction, for take_modifier_of. */
+extern const char *const reduction_names[REDUCE_COUNT + 1];
 
 /* cp.async.bulk and cp.reduce.async.bulk. */
 int decode_bulk(struct decoder *decoder);
 /* cp.async.mbarrier.arrive. */
-int decode_copy_arrival(struct decoder *decoder);
+int decode_cp_async_mbarrier_arrive(struct decoder *decoder);
 /* barrier.cluster. */
 int decode_cluster_barrier(struct decoder *decoder);
 /* Decodes operand `index`, a vector of `count` matrix registers of `bytes` each. */
-int matrix_operand(struct decoder *decoder, int index, int count, int bytes, bool is_result,
+int decode_matrix_operand(struct decoder *decoder, int index, int count, int bytes, bool is_result,
                    uint32_t *places);
 bool is_fp8(enum type type); /* e4m3 or e5m2 */
 /* mma of integers, of doubles, and with a sparse a: called after the type of d has been taken. */
-int decode_numbers_product(struct decoder *decoder, struct sparsity sparsity);
-int decode_doubles_product(struct decoder *decoder);
-int decode_sparse_product(struct decoder *decoder, enum type d, struct sparsity sparsity);
+int decode_mma_int(struct decoder *decoder, struct sparsity sparsity);
+int decode_mma_double(struct decoder *decoder);
+int decode_mma_sparse(struct decoder *decoder, enum type d, struct sparsity sparsity);
 /* mma.m8n8k4 of f16: called after the shape and the type of d have been taken. */
-int decode_quarters_product(struct decoder *decoder, enum type d);
+int decode_mma_m8n8k4(struct decoder *decoder, enum type d);
 /* Emits an mma whose operands d, a, b and c have counts[] registers of `bytes` each; metadata:
    register of a sparse a, or NULL. */
-int emit_product(struct decoder *decoder, const struct instruction *instruction,
+int emit_mma(struct decoder *decoder, const struct instruction *instruction,
                  const int counts[4], int bytes, const uint32_t *metadata);
 /* Decodes the metadata operand of a sparse a with `k` columns, and the selector after it. Fills
    sparsity->first; the other fields must be set. */
-int sparse_operands(struct decoder *decoder, int index, int k, struct sparsity *sparsity,
+int decode_sparsity_metadata(struct decoder *decoder, int index, int k, struct sparsity *sparsity,
                     uint32_t *place);
 /* Takes the next of s8, u8, s4, u4 and b1; false if there is none. */
-bool take_number_format(struct decoder *decoder, struct number_format *format);
+bool take_integer_format(struct decoder *decoder, struct integer_format *format);
 
 /* Returns the width of the register that the operand names, at least `least`. */
-int register_bytes_of(struct decoder *decoder, const struct operand *operand, int least);
+int operand_register_bytes(struct decoder *decoder, const struct operand *operand, int least);
 
 #endif

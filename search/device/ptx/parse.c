@@ -18,7 +18,7 @@ int parse_fail(struct parser *parser, const char *expected) {
 
 bool token_is(const struct parser *parser, const char *text) {
     const struct token *token = &parser->lexer.token;
-    return (token->kind == TOKEN_WORD || token->kind == TOKEN_SIGN) && slice_is(token->slice, text);
+    return (token->kind == TOKEN_WORD || token->kind == TOKEN_PUNCTUATION) && slice_is(token->slice, text);
 }
 
 bool accept_token(struct parser *parser, const char *text) {
@@ -28,7 +28,7 @@ bool accept_token(struct parser *parser, const char *text) {
     return is;
 }
 
-int expect(struct parser *parser, const char *text) {
+int expect_token(struct parser *parser, const char *text) {
     if (accept_token(parser, text))
         return 0;
     char quoted[32];
@@ -49,33 +49,33 @@ int expect_integer(struct parser *parser, uint64_t maximum, uint64_t *value) {
     return 0;
 }
 
-int intern(struct parser *parser, struct slice slice) {
+int intern_name(struct parser *parser, struct slice slice) {
     uint32_t hash = 2166136261u; /* FNV-1a */
     for (int i = 0; i < slice.length; i++)
         hash = (hash ^ (unsigned char)slice.text[i]) * 16777619u;
     struct ast *ast = parser->ast;
     int *bucket = &parser->buckets[hash % NAME_BUCKETS];
     for (int index = *bucket; index >= 0; index = ast->names[index].next) {
-        const struct name *name = &ast->names[index];
+        const struct interned_name *name = &ast->names[index];
         if (name->hash == hash && name->slice.length == slice.length &&
             memcmp(name->slice.text, slice.text, (size_t)slice.length) == 0)
             return index;
     }
     ast->names =
         array_grow(ast->names, ast->name_count, &parser->name_capacity, sizeof *ast->names);
-    ast->names[ast->name_count] = (struct name){slice, hash, *bucket};
+    ast->names[ast->name_count] = (struct interned_name){slice, hash, *bucket};
     return *bucket = ast->name_count++;
 }
 
-int expect_name(struct parser *parser) {
+int expect_identifier(struct parser *parser) {
     if (parser->lexer.token.kind != TOKEN_WORD)
         return parse_fail(parser, "a name");
-    int name = intern(parser, parser->lexer.token.slice);
+    int name = intern_name(parser, parser->lexer.token.slice);
     lexer_next(&parser->lexer);
     return name;
 }
 
-int parse_simple(struct parser *parser, struct operand *operand) {
+int parse_primary_operand(struct parser *parser, struct operand *operand) {
     *operand = (struct operand){.name = -1};
     struct token token = parser->lexer.token;
     bool minus = token_is(parser, "-"), invert = token_is(parser, "~");
@@ -105,7 +105,7 @@ int parse_simple(struct parser *parser, struct operand *operand) {
             break;
         }
         operand->kind = slice_is(token.slice, "_") ? OPERAND_SINK : OPERAND_NAME;
-        operand->name = intern(parser, token.slice);
+        operand->name = intern_name(parser, token.slice);
         break;
     default:
         return parse_fail(parser, "an operand");
@@ -163,8 +163,8 @@ static int parse_initialiser(struct parser *parser, struct variable *variable) {
             bool generic = accept_token(parser, "generic");
             values = array_grow(values, count, &capacity, sizeof *values);
             struct operand *value = &values[count++];
-            if ((generic && expect(parser, "(") < 0) || parse_simple(parser, value) < 0 ||
-                (generic && expect(parser, ")") < 0))
+            if ((generic && expect_token(parser, "(") < 0) || parse_primary_operand(parser, value) < 0 ||
+                (generic && expect_token(parser, ")") < 0))
                 goto done;
             if (generic && accept_token(parser, "+") &&
                 expect_integer(parser, UINT64_MAX, &value->bits) < 0)
@@ -174,7 +174,7 @@ static int parse_initialiser(struct parser *parser, struct variable *variable) {
             accept_token(parser, ",");
     } while (depth);
     variable->value_count = count;
-    variable->values = arena_take(parser->ast->arena, (size_t)count * sizeof *values);
+    variable->values = arena_alloc(parser->ast->arena, (size_t)count * sizeof *values);
     if (count)
         memcpy(variable->values, values, (size_t)count * sizeof *values);
     result = 0;
@@ -220,14 +220,14 @@ static int parse_variable_type(struct parser *parser, struct variable *variable)
 
 /* Parses a name and its dimensions, or the range of a register. */
 static int parse_declarator(struct parser *parser, struct variable *variable) {
-    variable->name = expect_name(parser);
+    variable->name = expect_identifier(parser);
     if (variable->name < 0)
         return -1;
     uint64_t maximum = space_bytes_max[variable->space];
     if (variable->space == SPACE_REGISTER) {
         uint64_t count = 0;
         if (accept_token(parser, "<") &&
-            (expect_integer(parser, REGISTERS_MAX, &count) < 0 || expect(parser, ">") < 0))
+            (expect_integer(parser, REGISTERS_MAX, &count) < 0 || expect_token(parser, ">") < 0))
             return -1;
         variable->register_count = (int)count;
         return 0;
@@ -239,7 +239,7 @@ static int parse_declarator(struct parser *parser, struct variable *variable) {
         uint64_t length = 0;
         if (!token_is(parser, "]") && expect_integer(parser, maximum, &length) < 0)
             return -1;
-        if (expect(parser, "]") < 0)
+        if (expect_token(parser, "]") < 0)
             return -1;
         variable->bytes *= length;
         if (variable->bytes > maximum)
@@ -262,14 +262,14 @@ int parse_variables(struct parser *parser, enum space space, bool is_extern,
         if (add(parser, &variable) < 0)
             return -1;
     } while (accept_token(parser, ","));
-    return expect(parser, ";");
+    return expect_token(parser, ";");
 }
 
 int parse_parameters(struct parser *parser, struct variable **variables, int *count) {
     struct variable read[OPERANDS_MAX];
     *count = 0;
     while (!accept_token(parser, ")")) {
-        if (*count && expect(parser, ",") < 0)
+        if (*count && expect_token(parser, ",") < 0)
             return -1;
         if (*count == OPERANDS_MAX)
             return parse_fail(parser, "fewer parameters");
@@ -280,7 +280,7 @@ int parse_parameters(struct parser *parser, struct variable **variables, int *co
         if (parse_variable_type(parser, variable) < 0 || parse_declarator(parser, variable) < 0)
             return -1;
     }
-    *variables = arena_take(parser->ast->arena, (size_t)*count * sizeof **variables);
+    *variables = arena_alloc(parser->ast->arena, (size_t)*count * sizeof **variables);
     if (*count)
         memcpy(*variables, read, (size_t)*count * sizeof **variables);
     return 0;
@@ -295,11 +295,11 @@ static int parse_location(struct parser *parser) {
         if (to == &call) {
             if (!accept_token(parser, ","))
                 break;
-            if (!accept_token(parser, "function_name") || expect_name(parser) < 0)
+            if (!accept_token(parser, "function_name") || expect_identifier(parser) < 0)
                 return parse_fail(parser, "'function_name NAME'");
             if (accept_token(parser, "+") && expect_integer(parser, UINT64_MAX, &line) < 0)
                 return -1;
-            if (expect(parser, ",") < 0 || expect(parser, "inlined_at") < 0)
+            if (expect_token(parser, ",") < 0 || expect_token(parser, "inlined_at") < 0)
                 return -1;
         }
         if (expect_integer(parser, INT32_MAX, &file) < 0 ||
@@ -371,7 +371,7 @@ static int parse_pragma(struct parser *parser) {
     return 1;
 }
 
-int parse_neutral(struct parser *parser) {
+int parse_common_directive(struct parser *parser) {
     static const struct {
         const char *word;
         int (*parse)(struct parser *parser);

@@ -39,14 +39,14 @@ int parse_fail(struct parser *parser, const char *expected);
 bool token_is(const struct parser *parser, const char *text);
 /* Consumes the token if it is `text`. */
 bool accept_token(struct parser *parser, const char *text);
-int expect(struct parser *parser, const char *text);
+int expect_token(struct parser *parser, const char *text);
 int expect_integer(struct parser *parser, uint64_t maximum, uint64_t *value);
 /* Consumes a name and returns its number; -1 if the token is no word. */
-int expect_name(struct parser *parser);
-int intern(struct parser *parser, struct slice slice);
+int expect_identifier(struct parser *parser);
+int intern_name(struct parser *parser, struct slice slice);
 
 /* Parses a signed number, or a name with an offset. */
-int parse_simple(struct parser *parser, struct operand *operand);
+int parse_primary_operand(struct parser *parser, struct operand *operand);
 /* Returns the state space that a directive (.shared) names, or -1. */
 int parse_space(struct slice word);
 /* Parses a declaration such as `.align 4 .b8 name[16] = {...}, ...;` from the token after the state
@@ -55,7 +55,7 @@ int parse_variables(struct parser *parser, enum space space, bool is_extern,
                     int (*add)(struct parser *parser, const struct variable *variable));
 /* Parses .loc, .file, .pragma and .section, which may occur inside and outside functions. Returns 1
    if there was one, 0 if not, -1 on errors. */
-int parse_neutral(struct parser *parser);
+int parse_common_directive(struct parser *parser);
 /* Parses a function body from its opening to its closing brace. */
 int parse_body(struct parser *parser, struct function *function);
 /* Parses `(.param .b32 a, ...)` after the opening bracket; `*count` variables in the arena. */

@@ -17,10 +17,10 @@ static struct statement *new_statement(struct parser *parser, enum statement_kin
     return statement;
 }
 
-static struct operand *keep(struct parser *parser, const struct operand *operands, int count) {
-    struct operand *kept = arena_take(parser->ast->arena, (size_t)count * sizeof *kept);
-    memcpy(kept, operands, (size_t)count * sizeof *kept);
-    return kept;
+static struct operand *copy_operands(struct parser *parser, const struct operand *operands, int count) {
+    struct operand *copy = arena_alloc(parser->ast->arena, (size_t)count * sizeof *copy);
+    memcpy(copy, operands, (size_t)count * sizeof *copy);
+    return copy;
 }
 
 /* Parses elements up to and including `close`. */
@@ -30,26 +30,26 @@ static int parse_elements(struct parser *parser, struct operand *operand, const 
     while (!accept_token(parser, close)) {
         if (count == OPERANDS_MAX)
             return parse_fail(parser, "fewer elements");
-        if (count && expect(parser, ",") < 0)
+        if (count && expect_token(parser, ",") < 0)
             return -1;
-        if (parse_simple(parser, &elements[count++]) < 0)
+        if (parse_primary_operand(parser, &elements[count++]) < 0)
             return -1;
     }
     operand->count = count;
-    operand->elements = keep(parser, elements, count);
+    operand->elements = copy_operands(parser, elements, count);
     return 0;
 }
 
 /* [address], or [tensor map, {coordinates}]. */
 static int parse_address(struct parser *parser, struct operand *operand) {
-    if (parse_simple(parser, operand) < 0)
+    if (parse_primary_operand(parser, operand) < 0)
         return -1;
     if (operand->kind != OPERAND_NAME && operand->kind != OPERAND_INTEGER)
         return parse_fail(parser, "an address");
     if (accept_token(parser, ",") &&
-        (expect(parser, "{") < 0 || parse_elements(parser, operand, "}") < 0))
+        (expect_token(parser, "{") < 0 || parse_elements(parser, operand, "}") < 0))
         return -1;
-    if (expect(parser, "]") < 0)
+    if (expect_token(parser, "]") < 0)
         return -1;
     operand->kind = OPERAND_ADDRESS;
     return 0;
@@ -67,33 +67,33 @@ static int parse_operand(struct parser *parser, struct operand *operand) {
         return parse_elements(parser, operand, ")");
     }
     bool negated = accept_token(parser, "!");
-    if (parse_simple(parser, operand) < 0)
+    if (parse_primary_operand(parser, operand) < 0)
         return -1;
     operand->negated = negated;
     if (accept_token(parser, "|")) {
         struct operand pair[2] = {*operand};
-        if (parse_simple(parser, &pair[1]) < 0)
+        if (parse_primary_operand(parser, &pair[1]) < 0)
             return -1;
         *operand = (struct operand){
-            .kind = OPERAND_PAIR, .name = -1, .count = 2, .elements = keep(parser, pair, 2)};
+            .kind = OPERAND_PAIR, .name = -1, .count = 2, .elements = copy_operands(parser, pair, 2)};
     }
     return 0;
 }
 
 /* Parses operands up to and including the semicolon. */
-static int parse_operands(struct parser *parser, struct operand **kept, int *kept_count) {
+static int parse_operands(struct parser *parser, struct operand **copy, int *copy_count) {
     struct operand operands[OPERANDS_MAX];
     int count = 0;
     while (!accept_token(parser, ";")) {
         if (count == OPERANDS_MAX)
             return parse_fail(parser, "fewer operands");
-        if (count && expect(parser, ",") < 0)
+        if (count && expect_token(parser, ",") < 0)
             return -1;
         if (parse_operand(parser, &operands[count++]) < 0)
             return -1;
     }
-    *kept = keep(parser, operands, count);
-    *kept_count = count;
+    *copy = copy_operands(parser, operands, count);
+    *copy_count = count;
     return 0;
 }
 
@@ -105,7 +105,7 @@ static int parse_instruction(struct parser *parser) {
                                   .location = parser->location};
     if (accept_token(parser, "@")) {
         statement.guard_negated = accept_token(parser, "!");
-        statement.guard = expect_name(parser);
+        statement.guard = expect_identifier(parser);
         if (statement.guard < 0)
             return -1;
     }
@@ -121,9 +121,9 @@ static int parse_instruction(struct parser *parser) {
 }
 
 static int add_local_variable(struct parser *parser, const struct variable *variable) {
-    struct variable *kept = arena_take(parser->ast->arena, sizeof *kept);
-    *kept = *variable;
-    new_statement(parser, STATEMENT_VARIABLE)->variable = kept;
+    struct variable *copy = arena_alloc(parser->ast->arena, sizeof *copy);
+    *copy = *variable;
+    new_statement(parser, STATEMENT_VARIABLE)->variable = copy;
     return 0;
 }
 
@@ -131,7 +131,7 @@ static int add_local_variable(struct parser *parser, const struct variable *vari
 static int skip_prototype(struct parser *parser) {
     while (!token_is(parser, ";") && parser->lexer.token.kind != TOKEN_END)
         lexer_next(&parser->lexer);
-    return expect(parser, ";");
+    return expect_token(parser, ";");
 }
 
 static bool is_label(const struct parser *parser) {
@@ -141,7 +141,7 @@ static bool is_label(const struct parser *parser) {
 
 /* Parses `name:` and, for jump tables, the `.branchtargets a, b;` after it. */
 static int parse_label(struct parser *parser) {
-    int name = intern(parser, parser->lexer.token.slice);
+    int name = intern_name(parser, parser->lexer.token.slice);
     lexer_next(&parser->lexer);
     lexer_next(&parser->lexer);
     if (accept_token(parser, ".callprototype") || accept_token(parser, ".calltargets"))
@@ -154,7 +154,7 @@ static int parse_label(struct parser *parser) {
     int count;
     if (parse_operands(parser, &operands, &count) < 0)
         return -1;
-    struct statement *statement = new_statement(parser, STATEMENT_TARGETS);
+    struct statement *statement = new_statement(parser, STATEMENT_BRANCH_TARGETS);
     statement->name = name;
     statement->operands = operands;
     statement->operand_count = count;
@@ -169,14 +169,14 @@ static int parse_statement(struct parser *parser, int *depth) {
         if (*depth > NESTING_MAX)
             return parse_fail(parser, "fewer nested braces");
         if (*depth > 0)
-            new_statement(parser, opens ? STATEMENT_OPEN : STATEMENT_CLOSE);
+            new_statement(parser, opens ? STATEMENT_SCOPE_BEGIN : STATEMENT_SCOPE_END);
         lexer_next(&parser->lexer);
         return 0;
     }
     if (accept_token(parser, ";"))
         return 0;
     if (token->kind == TOKEN_WORD && token->slice.text[0] == '.') {
-        int neutral = parse_neutral(parser);
+        int neutral = parse_common_directive(parser);
         if (neutral)
             return neutral < 0 ? -1 : 0;
         int space = parse_space(token->slice);
@@ -191,7 +191,7 @@ static int parse_statement(struct parser *parser, int *depth) {
 }
 
 int parse_body(struct parser *parser, struct function *function) {
-    if (expect(parser, "{") < 0)
+    if (expect_token(parser, "{") < 0)
         return -1;
     parser->statement_count = 0;
     parser->location = -1;
@@ -199,7 +199,7 @@ int parse_body(struct parser *parser, struct function *function) {
         if (parse_statement(parser, &depth) < 0)
             return -1;
     size_t bytes = (size_t)parser->statement_count * sizeof *parser->statements;
-    function->statements = arena_take(parser->ast->arena, bytes);
+    function->statements = arena_alloc(parser->ast->arena, bytes);
     if (bytes)
         memcpy(function->statements, parser->statements, bytes);
     function->statement_count = parser->statement_count;

@@ -10,17 +10,17 @@ static int add_module_variable(struct parser *parser, const struct variable *var
     if (variable->space == SPACE_REGISTER || variable->space == SPACE_PARAM ||
         variable->space == SPACE_LOCAL)
         return parse_fail(parser, "a state space that module variables may have");
-    struct variable *kept = arena_take(ast->arena, sizeof *kept);
-    *kept = *variable;
+    struct variable *copy = arena_alloc(ast->arena, sizeof *copy);
+    *copy = *variable;
     ast->variables = array_grow(ast->variables, ast->variable_count, &parser->variable_capacity,
                                 sizeof *ast->variables);
-    ast->variables[ast->variable_count++] = kept;
+    ast->variables[ast->variable_count++] = copy;
     return 0;
 }
 
 /* Parses performance-tuning directives (.maxntid 128, 1, 1), up to the body or the semicolon of a
    declaration. */
-static int parse_tuning(struct parser *parser, struct function *function) {
+static int parse_performance_directives(struct parser *parser, struct function *function) {
     while (!token_is(parser, "{") && !token_is(parser, ";")) {
         unsigned ignored[3], *block = ignored;
         if (token_is(parser, ".maxntid"))
@@ -31,7 +31,7 @@ static int parse_tuning(struct parser *parser, struct function *function) {
             block = function->cluster;
         else if (token_is(parser, ".blocksareclusters"))
             return parse_fail(parser, "no .blocksareclusters, which is not supported,");
-        int neutral = parse_neutral(parser);
+        int neutral = parse_common_directive(parser);
         if (neutral < 0)
             return -1;
         if (neutral)
@@ -61,13 +61,13 @@ static int parse_function(struct parser *parser, bool is_entry) {
     if (!is_entry && accept_token(parser, "(") &&
         parse_parameters(parser, &function.results, &function.result_count) < 0)
         return -1;
-    function.name = expect_name(parser);
+    function.name = expect_identifier(parser);
     if (function.name < 0)
         return -1;
     if (accept_token(parser, "(") &&
         parse_parameters(parser, &function.parameters, &function.parameter_count) < 0)
         return -1;
-    if (parse_tuning(parser, &function) < 0)
+    if (parse_performance_directives(parser, &function) < 0)
         return -1;
     if (!accept_token(parser, ";") && parse_body(parser, &function) < 0)
         return -1;
@@ -85,7 +85,7 @@ static int parse_header(struct parser *parser) {
     return 0;
 }
 
-static int parse_item(struct parser *parser) {
+static int parse_module_item(struct parser *parser) {
     if (token_is(parser, ".version") || token_is(parser, ".target"))
         return parse_header(parser);
     if (accept_token(parser, ".address_size")) {
@@ -94,7 +94,7 @@ static int parse_item(struct parser *parser) {
             return -1;
         return bits == 64 ? 0 : parse_fail(parser, "64-bit addresses");
     }
-    int neutral = parse_neutral(parser);
+    int neutral = parse_common_directive(parser);
     if (neutral)
         return neutral < 0 ? -1 : 0;
 
@@ -119,21 +119,21 @@ static int parse_item(struct parser *parser) {
 }
 
 /* Moves a growable array to the arena, so that arena_free releases everything. */
-static void *settle(struct ast *ast, void *array, int count, size_t size) {
-    void *kept = arena_take(ast->arena, (size_t)count * size);
+static void *move_to_arena(struct ast *ast, void *array, int count, size_t size) {
+    void *copy = arena_alloc(ast->arena, (size_t)count * size);
     if (count)
-        memcpy(kept, array, (size_t)count * size);
+        memcpy(copy, array, (size_t)count * size);
     free(array);
-    return kept;
+    return copy;
 }
 
 struct ast *ast_parse(const char *text, struct error *error) {
     struct arena *arena = arena_new();
-    struct ast *ast = arena_take(arena, sizeof *ast);
-    struct parser *parser = arena_take(arena, sizeof *parser);
+    struct ast *ast = arena_alloc(arena, sizeof *ast);
+    struct parser *parser = arena_alloc(arena, sizeof *parser);
     size_t bytes = strlen(text) + 1;
     ast->arena = arena;
-    ast->text = arena_take(arena, bytes);
+    ast->text = arena_alloc(arena, bytes);
     memcpy(ast->text, text, bytes);
     parser->ast = ast;
     parser->error = error;
@@ -146,13 +146,13 @@ struct ast *ast_parse(const char *text, struct error *error) {
     if (bytes > INT32_MAX)
         failed = error_set(error, "the PTX is larger than 2 GB");
     while (!failed && parser->lexer.token.kind != TOKEN_END)
-        failed = parse_item(parser);
+        failed = parse_module_item(parser);
 
-    ast->names = settle(ast, ast->names, ast->name_count, sizeof *ast->names);
-    ast->variables = settle(ast, ast->variables, ast->variable_count, sizeof *ast->variables);
-    ast->functions = settle(ast, ast->functions, ast->function_count, sizeof *ast->functions);
-    ast->locations = settle(ast, ast->locations, ast->location_count, sizeof *ast->locations);
-    ast->files = settle(ast, ast->files, ast->file_count, sizeof *ast->files);
+    ast->names = move_to_arena(ast, ast->names, ast->name_count, sizeof *ast->names);
+    ast->variables = move_to_arena(ast, ast->variables, ast->variable_count, sizeof *ast->variables);
+    ast->functions = move_to_arena(ast, ast->functions, ast->function_count, sizeof *ast->functions);
+    ast->locations = move_to_arena(ast, ast->locations, ast->location_count, sizeof *ast->locations);
+    ast->files = move_to_arena(ast, ast->files, ast->file_count, sizeof *ast->files);
     free(parser->statements);
     if (failed) {
         ast_free(ast);

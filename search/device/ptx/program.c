@@ -1,7 +1,7 @@
 /* Properties of instruction forms that the decoder and the executor share. */
 #include "device/ptx/program.h"
 
-bool bulk_reduces(enum reduction reduction, enum type type, bool in_shared) {
+bool bulk_reduction_supported(enum reduction reduction, enum type type, bool in_shared) {
     enum {
         ADDS = 1 << REDUCE_ADD,
         COMPARES = 1 << REDUCE_MIN | 1 << REDUCE_MAX,
@@ -25,7 +25,7 @@ bool bulk_reduces(enum reduction reduction, enum type type, bool in_shared) {
     return (in_shared ? known[type].in_shared : known[type].in_global) >> reduction & 1;
 }
 
-int fragment_registers(const struct wmma_form *form, enum wmma_part part, enum type type) {
+int wmma_fragment_registers(const struct wmma_form *form, enum wmma_part part, enum type type) {
     int elements = part == WMMA_A   ? form->m * form->k
                    : part == WMMA_B ? form->k * form->n
                                     : form->m * form->n;

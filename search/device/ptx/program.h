@@ -36,7 +36,7 @@ static inline uint64_t function_address(int name) {
 /* Stack bytes of a thread for the frames of routines; parameters and results of a routine. */
 enum { STACK_BYTES = 8192, ROUTINE_VALUES = 32 };
 
-enum { BARRIERS = 16, WARPS_MAX = 32, CLUSTER_MAX = 8 };
+enum { BARRIERS_MAX = 16, WARPS_MAX = 32, CLUSTER_MAX = 8 };
 
 /* The interpreter's next step after an instruction. */
 enum action {
@@ -107,50 +107,50 @@ struct mbarrier_form {
 
 /* A bulk copy (TMA): from global to shared memory, back, or from the block's own shared memory to
    another block's. */
-enum bulk_path { BULK_LOAD, BULK_STORE, BULK_SEND };
+enum bulk_path { BULK_LOAD, BULK_STORE, BULK_BLOCK_TO_BLOCK };
 struct bulk_form {
     enum bulk_path path;
     bool reads_only; /* of a wait (.read): only until shared memory has been read */
     bool multicast;  /* to the blocks of the cluster in a mask */
     bool reduces;    /* combines by global.reduction instead of copying */
     int rank; /* of the tensor; 0: contiguous bytes. Of a wait: groups that may remain pending */
-    /* global: the tensor map, if any; of BULK_SEND the source in shared memory */
+    /* global: the tensor map, if any; of BULK_BLOCK_TO_BLOCK the source in shared memory */
     struct access shared, global, barrier;
 };
 
 /* Returns whether cp.reduce.async.bulk or red.async supports a reduction of this type, on another
    block's shared memory or on global memory (which supports all that shared memory does). */
-bool bulk_reduces(enum reduction reduction, enum type type, bool in_shared);
+bool bulk_reduction_supported(enum reduction reduction, enum type type, bool in_shared);
 
 /* st.async and red.async: stores to another block's shared memory that an mbarrier tracks. */
-struct remote_form {
+struct st_async_form {
     bool reduces;
     struct access where, barrier;
 };
 
 /* tensormap.replace: the field to replace; tensormap.cp_fenceproxy: copies a map from shared memory
    (`where`) to global memory (`to`). */
-enum map_field {
-    MAP_ADDRESS,
-    MAP_RANK,
-    MAP_BOX,
-    MAP_EXTENT,
-    MAP_STRIDE,
-    MAP_ELEMENT_STRIDE,
-    MAP_FORMAT,
-    MAP_INTERLEAVE,
-    MAP_SWIZZLE,
-    MAP_FILL,
-    MAP_FIELDS
+enum tensormap_field {
+    TENSORMAP_ADDRESS,
+    TENSORMAP_RANK,
+    TENSORMAP_BOX,
+    TENSORMAP_EXTENT,
+    TENSORMAP_STRIDE,
+    TENSORMAP_ELEMENT_STRIDE,
+    TENSORMAP_FORMAT,
+    TENSORMAP_INTERLEAVE,
+    TENSORMAP_SWIZZLE,
+    TENSORMAP_FILL,
+    TENSORMAP_FIELD_COUNT
 };
-struct map_form {
-    enum map_field field;
+struct tensormap_form {
+    enum tensormap_field field;
     int axis;
     struct access where, to;
 };
 
 /* Integer matrix elements: s8, u8, s4, u4, b1. */
-struct number_format {
+struct integer_format {
     uint8_t bits;
     bool is_signed;
 };
@@ -158,41 +158,41 @@ struct number_format {
 struct sparsity {
     bool is_sparse;
     bool ordered;  /* sp::ordered_metadata: indices are in ascending order */
-    bool paired;   /* a lane's metadata covers a row and the one 8 below it */
+    bool pairs_rows;   /* a lane's metadata covers a row and the one 8 below it */
     uint8_t width; /* columns per four metadata bits; half of them are stored */
     uint8_t first; /* the first of a row's four lanes that holds metadata (sparsity selector) */
 };
 /* An mma of integers, and one of doubles: execute_numbers.c. */
-struct numbers_form {
+struct mma_int_form {
     uint8_t m;
     uint16_t k;
-    struct number_format a, b;
+    struct integer_format a, b;
     struct sparsity sparsity;
-    bool exclusive; /* of b1: xor instead of and */
+    bool is_xor; /* of b1: xor instead of and */
     bool saturates; /* sums saturate to s32 instead of wrapping */
 };
-struct doubles_form {
+struct mma_double_form {
     uint8_t m, k;
 };
 /* mma.m8n8k4 of f16: execute_quarters.c. */
-struct quarters_form {
-    bool a_along,
-        b_along; /* a lane's elements are contiguous in k rather than spread over four lanes */
-    bool half_result, half_addend;
+struct mma_m8n8k4_form {
+    bool a_is_k_contiguous,
+        b_is_k_contiguous; /* a lane's elements are contiguous in k rather than spread over four lanes */
+    bool half_result, half_accumulator;
 };
 /* A floating-point mma with a sparse a. */
-struct sparse_form {
+struct mma_sparse_form {
     struct matrix_shape shape; /* k: of a as stored */
     struct sparsity sparsity;
 };
 
 /* A wgmma: m is 64; k covers 32 bytes of a as stored. */
-struct product_form {
+struct wgmma_form {
     struct sparsity sparsity;
     int n, k;
     enum matrix_format left, right;
-    bool of_numbers, saturates; /* integers instead of left and right */
-    struct number_format a, b;
+    bool is_integer, saturates; /* integers instead of left and right */
+    struct integer_format a, b;
     bool half_accumulators, a_in_registers;
     bool a_mn_major, b_mn_major;
     bool a_negated, b_negated, predicate_negated;
@@ -206,15 +206,15 @@ struct wmma_form {
     enum wmma_part part;
     enum type type; /* element type moved, or of a and b; b32: words of sub-byte integers, which k
                        counts */
-    struct number_format numbers; /* of a and b; bits 0: not integers */
-    bool column_major, has_stride, saturates, exclusive;
+    struct integer_format integer; /* of a and b; bits 0: not integers */
+    bool column_major, has_stride, saturates, is_xor;
     bool half_result, half_accumulator;
     struct access where;
 };
 
 /* Registers per lane of a wmma fragment, as the hardware lays it out: 8 for f16 factors, whose
    elements may occur more than once; otherwise as few as hold the fragment. */
-int fragment_registers(const struct wmma_form *form, enum wmma_part part, enum type type);
+int wmma_fragment_registers(const struct wmma_form *form, enum wmma_part part, enum type type);
 
 /* A printf: offsets of vprintf's arguments in a thread's local memory. */
 struct print_form {
@@ -231,7 +231,7 @@ struct call_form {
 };
 
 /* bar: operands are [destination], barrier, [count], [predicate]. */
-struct barrier {
+struct barrier_form {
     bool has_count, waits, reduces;
     bool aligned; /* .aligned: all lanes of a warp execute it together */
     bool predicate_negated;
@@ -253,18 +253,18 @@ struct instruction {
     bool is_special_function; /* for ptx_counts */
     union {
         struct access access;
-        struct barrier barrier;
+        struct barrier_form barrier;
         struct conversion conversion;
         struct matrix_shape matrix;
-        struct numbers_form numbers;
-        struct doubles_form doubles;
-        struct sparse_form sparse;
-        struct quarters_form quarters;
+        struct mma_int_form integer;
+        struct mma_double_form doubles;
+        struct mma_sparse_form sparse;
+        struct mma_m8n8k4_form m8n8k4;
         struct mbarrier_form mbarrier;
         struct bulk_form bulk;
-        struct remote_form remote;
-        struct map_form map;
-        struct product_form product;
+        struct st_async_form remote;
+        struct tensormap_form tensormap;
+        struct wgmma_form wgmma;
         struct wmma_form wmma;
         struct print_form print;
         struct call_form call;
@@ -274,7 +274,7 @@ struct instruction {
         } branch;
         struct {
             enum combination combination;
-            bool combined_negated;
+            bool combined_is_negated;
             bool has_second;  /* setp p|q */
             enum type result; /* of set */
         } compare;
@@ -367,7 +367,7 @@ enum special_register {
     SPECIAL_GLOBALTIMER,
 };
 
-struct special_slot {
+struct special_register_slot {
     enum special_register which;
     int bytes; /* 0: a predicate */
     uint32_t place;
@@ -392,7 +392,7 @@ struct routine {
 };
 
 struct kernel {
-    struct ptx_kernel visible;
+    struct ptx_kernel info;
     struct ptx_module *module;
     struct instruction *code;
     uint32_t code_count;
@@ -400,7 +400,7 @@ struct kernel {
     uint32_t *targets; /* of brx tables */
     uint8_t *constants;
     uint32_t register_bytes;
-    struct special_slot *specials;
+    struct special_register_slot *specials;
     int special_count;
     struct routine *routines;
     int routine_count;
@@ -408,7 +408,7 @@ struct kernel {
     uint32_t dynamic_smem_alignment;
     uint32_t
         reserved_smem_bytes; /* reserved by cooperative groups after the declared shared memory */
-    bool in_order; /* blocks communicate (atomics outside shared memory, printf): they cannot run in
+    bool blocks_communicate; /* blocks communicate (atomics outside shared memory, printf): they cannot run in
                       parallel */
 };
 

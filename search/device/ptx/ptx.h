@@ -62,16 +62,16 @@ uint64_t ptx_memory_allocate(struct ptx_memory *memory, const char *name, size_t
 void ptx_memory_release(struct ptx_memory *memory, uint64_t address);
 /* Sets whether kernels may write to the allocation at `address`; by default they may. The host
    always may. */
-void ptx_memory_protect(struct ptx_memory *memory, uint64_t address, bool read_only);
+void ptx_memory_set_read_only(struct ptx_memory *memory, uint64_t address, bool read_only);
 
 /* Returns the host bytes of [address, address + bytes), or NULL if any of them is not allocated.
    Valid until the allocation is released. */
-void *ptx_memory_at(struct ptx_memory *memory, uint64_t address, size_t bytes);
+void *ptx_memory_host_bytes(struct ptx_memory *memory, uint64_t address, size_t bytes);
 
 /* Reports a write by the host to racecheck; no effect otherwise. */
-void ptx_memory_written(struct ptx_memory *memory, uint64_t address, size_t bytes);
+void ptx_memory_mark_written(struct ptx_memory *memory, uint64_t address, size_t bytes);
 
-/* Writes where an address that ptx_memory_at rejected is: "4 bytes past the end of 'o' (1024
+/* Writes where an address that ptx_memory_host_bytes rejected is: "4 bytes past the end of 'o' (1024
    bytes)". */
 void ptx_memory_describe(const struct ptx_memory *memory, uint64_t address, char *text,
                          size_t text_bytes);
@@ -117,14 +117,14 @@ uint64_t ptx_module_variable(const struct ptx_module *module, const char *name, 
 enum ptx_fault_kind {
     PTX_FAULT_NONE,
     PTX_FAULT_LAUNCH,     /* launch dimensions or arguments do not match the kernel */
-    PTX_FAULT_UNKNOWN,    /* an unknown opcode or form of one */
+    PTX_FAULT_UNKNOWN_OPCODE,    /* an unknown opcode or form of one */
     PTX_FAULT_LOAD,       /* a load outside all allocations */
     PTX_FAULT_STORE,      /* a store or atomic outside all allocations */
     PTX_FAULT_READ_ONLY,  /* a store or atomic to a read-only allocation */
     PTX_FAULT_MISALIGNED, /* an address that is not a multiple of the access size */
     PTX_FAULT_TRAP,       /* trap or a failed assertion */
-    PTX_FAULT_LANES,      /* lanes disagree or are missing at a warp-synchronous instruction */
-    PTX_FAULT_MISUSE,     /* other undefined behaviour */
+    PTX_FAULT_LANES_DISAGREE,      /* lanes disagree or are missing at a warp-synchronous instruction */
+    PTX_FAULT_UNDEFINED,     /* other undefined behaviour */
     PTX_FAULT_DEADLOCK,   /* every warp of a block waits */
     PTX_FAULT_TIMEOUT,    /* step_limit or deadline_s exceeded */
 };
@@ -155,11 +155,11 @@ struct ptx_counts {
     uint64_t blocks;            /* blocks that ran; ptx_launch.sample may limit them */
     /* With a latency model: the critical path of a block that has an SM to itself, from its first
        to its last instruction; the sum over the blocks that ran, and the longest. */
-    double chain_cycles, longest_chain_cycles;
+    double critical_path_cycles, longest_critical_path_cycles;
 };
 
 /* Latencies in cycles, from which the critical path is computed (chain.h). */
-struct ptx_pace {
+struct ptx_latencies {
     double issue;             /* of a warp, between two instructions */
     double special_function;  /* the same after ex2, rcp, sin ... */
     double shared, global;    /* load latency */
@@ -184,7 +184,7 @@ struct ptx_launch {
     bool cooperative; /* all blocks are resident: kernels may synchronise the grid (this_grid()) */
     bool early;       /* PDL: may overlap the previous launch; for racecheck */
     FILE *print;      /* output of printf; NULL: discarded */
-    struct ptx_microscope *microscope; /* checks the launch (microscope.h); NULL: none */
+    struct ptx_racecheck *racecheck; /* checks the launch (microscope.h); NULL: none */
     /* Host threads that run blocks in parallel, if the blocks do not communicate (no atomics
        outside shared memory, no printf) and racecheck is off; 0, 1: sequential. Counts are the
        same, except after a fault, when the reported fault may differ too. step_limit and deadline_s
@@ -192,8 +192,8 @@ struct ptx_launch {
     int threads;
     uint64_t sample; /* runs at most this many clusters, evenly spread over the grid; 0: all.
                         Ignored by cooperative launches */
-    const struct ptx_pace *pace; /* NULL: no critical path is computed */
-    bool serial_products; /* the machine code waits for each wgmma immediately; affects the critical
+    const struct ptx_latencies *pace; /* NULL: no critical path is computed */
+    bool serial_wgmma; /* the machine code waits for each wgmma immediately; affects the critical
                              path only */
 };
 

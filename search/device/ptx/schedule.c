@@ -9,7 +9,7 @@
 
 enum { SLICE = 20000 }; /* instructions per warp and turn */
 
-double processor_time_s(void) {
+double thread_cpu_time_s(void) {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
@@ -59,7 +59,7 @@ static uint64_t special_value(const struct warp *warp, enum special_register whi
     case SPECIAL_LANEMASK_GT:
         return (uint32_t) ~((2ull << lane) - 1);
     case SPECIAL_EXPLICIT_CLUSTER:
-        return block->kernel->visible.cluster[0] ? ALL_LANES : 0;
+        return block->kernel->info.cluster[0] ? ALL_LANES : 0;
     case SPECIAL_AGGREGATE_SMEM_SIZE: /* includes the system's share */
         return block->shared_bytes + 1024;
     case SPECIAL_DYNAMIC_SMEM_SIZE:
@@ -98,7 +98,7 @@ static uint64_t special_value(const struct warp *warp, enum special_register whi
     case SPECIAL_GRID_BARRIER_LOW:
         return (uint32_t)cluster->workspace;
     case SPECIAL_RESERVED_SMEM:
-        return block_reserved(block);
+        return reserved_smem_offset(block);
     case SPECIAL_NSMID:
         return 1;
     default:
@@ -110,7 +110,7 @@ static void start_warp(struct warp *warp) {
     const struct kernel *kernel = warp->kernel;
     uint32_t left = warp->block->thread_count - (uint32_t)warp->index * LANES;
     for (int i = 0; i < kernel->special_count; i++) {
-        const struct special_slot *slot = &kernel->specials[i];
+        const struct special_register_slot *slot = &kernel->specials[i];
         for (uint32_t lane = 0; lane < LANES; lane++) {
             uint64_t value = special_value(warp, slot->which, lane);
             memcpy(warp->registers + slot->place + lane * (uint32_t)slot->bytes, &value,
@@ -125,9 +125,9 @@ static void start_warp(struct warp *warp) {
     warp->grace = warp->back_jumps = 0;
     memset(warp->group, 0, sizeof warp->group);
     memset(warp->bulk_group, 0, sizeof warp->bulk_group);
-    warp->product_count = 0;
-    warp->product_group = warp->product_paused = 0;
-    warp->cluster_arrived = warp->cluster_owed = 0;
+    warp->wgmma_count = 0;
+    warp->wgmma_group = warp->wgmma_yielded = 0;
+    warp->cluster_arrived = warp->cluster_wait_pending = 0;
     for (int lane = 0; warp->calls && lane < LANES; lane++)
         warp->calls[lane].used = 0;
 }
@@ -138,22 +138,22 @@ static void start_warp(struct warp *warp) {
 static bool is_complete(const struct block *block, const struct block_barrier *barrier) {
     uint32_t arrived = 0, expected = 0;
     for (int i = 0; i < block->warp_count; i++) {
-        uint32_t live = block->warps[i].live, here = barrier->arrived[i];
-        bool whole = here && !(live & ~here);
-        arrived += whole ? LANES : (uint32_t)__builtin_popcount(here);
-        expected += live || here ? LANES : 0;
+        uint32_t live = block->warps[i].live, arrived_lanes = barrier->arrived[i];
+        bool whole = arrived_lanes && !(live & ~arrived_lanes);
+        arrived += whole ? LANES : (uint32_t)__builtin_popcount(arrived_lanes);
+        expected += live || arrived_lanes ? LANES : 0;
     }
     return arrived >= (barrier->expected ? barrier->expected : expected);
 }
 
-static bool settle_barriers(struct block *block) {
+static bool complete_barriers(struct block *block) {
     bool released = false;
-    for (int i = 0; i < BARRIERS; i++) {
+    for (int i = 0; i < BARRIERS_MAX; i++) {
         struct block_barrier *barrier = &block->barriers[i];
         if (!barrier->in_use || !is_complete(block, barrier))
             continue;
-        if (block->microscope)
-            observe_barrier(block, (uint32_t)i);
+        if (block->racecheck)
+            instrument_barrier_complete(block, (uint32_t)i);
         for (int w = 0; w < block->warp_count; w++)
             warp_release(&block->warps[w], i);
         barrier->in_use = false;
@@ -165,27 +165,27 @@ static bool settle_barriers(struct block *block) {
 /* How close a wait is to the cause of a deadlock. Highest: a wait for expected bytes that do not
    arrive; then a wait for an event; then a wait for threads. A wait at the cluster barrier depends
    on one of those, so it ranks lowest. */
-static int blame(struct warp *warp, const struct fragment *fragment) {
-    execute_function execute = warp->kernel->code[fragment->pc].execute;
-    if (fragment->state != FRAGMENT_AT_EVENT)
+static int deadlock_rank(struct warp *warp, const struct divergent_group *group) {
+    execute_function execute = warp->kernel->code[group->pc].execute;
+    if (group->state != GROUP_AWAITS_EVENT)
         return 2;
     if (execute == execute_cluster_wait)
         return 1;
-    return execute == execute_mbarrier_wait && mbarrier_lacks_bytes(warp, fragment) ? 4 : 3;
+    return execute == execute_mbarrier_wait && mbarrier_is_missing_bytes(warp, group) ? 4 : 3;
 }
 
-static void describe_wait(struct warp *warp, const struct fragment *fragment, char *text,
+static void describe_wait(struct warp *warp, const struct divergent_group *group, char *text,
                           size_t text_bytes) {
-    execute_function execute = warp->kernel->code[fragment->pc].execute;
-    if (fragment->state == FRAGMENT_AT_BARRIER)
+    execute_function execute = warp->kernel->code[group->pc].execute;
+    if (group->state == GROUP_AT_BARRIER)
         snprintf(text, text_bytes,
                  "waits forever at barrier %u of the block: not all threads reach it",
-                 fragment->members);
-    else if (fragment->state == FRAGMENT_AT_WARP)
+                 group->members);
+    else if (group->state == GROUP_AWAITS_LANES)
         snprintf(text, text_bytes, "waits forever for other lanes of the member mask 0x%08x",
-                 fragment->members);
+                 group->members);
     else if (execute == execute_mbarrier_wait)
-        mbarrier_describe(warp, fragment, text, text_bytes);
+        mbarrier_describe(warp, group, text, text_bytes);
     else
         snprintf(text, text_bytes,
                  "waits forever for wgmma groups that not all four warps of its warpgroup have "
@@ -194,31 +194,31 @@ static void describe_wait(struct warp *warp, const struct fragment *fragment, ch
 
 /* The warp of the cluster with the highest deadlock rank, if above that of `ranked`, and its
    group in `*ranked_group`. */
-static struct warp *worst_of(struct cluster *cluster, struct warp *culprit,
-                             const struct fragment **held) {
+static struct warp *highest_ranked(struct cluster *cluster, struct warp *ranked,
+                             const struct divergent_group **ranked_group) {
     for (int b = 0; b < cluster->count; b++)
         for (int i = 0; i < cluster->blocks[b].warp_count; i++) {
             struct warp *warp = &cluster->blocks[b].warps[i];
             for (int j = 0; warp->live && j < warp->parked_count; j++)
-                if (!*held || blame(warp, &warp->parked[j]) > blame(culprit, *held)) {
-                    culprit = warp;
-                    *held = &warp->parked[j];
+                if (!*ranked_group || deadlock_rank(warp, &warp->parked[j]) > deadlock_rank(ranked, *ranked_group)) {
+                    ranked = warp;
+                    *ranked_group = &warp->parked[j];
                 }
         }
-    return culprit;
+    return ranked;
 }
 
 /* Reports one location where lanes wait. */
 static int report_deadlock(struct cluster *clusters, int count) {
-    struct warp *culprit = NULL;
-    const struct fragment *held = NULL;
+    struct warp *ranked = NULL;
+    const struct divergent_group *ranked_group = NULL;
     for (int i = 0; i < count; i++)
-        culprit = worst_of(&clusters[i], culprit, &held);
-    if (!held)
+        ranked = highest_ranked(&clusters[i], ranked, &ranked_group);
+    if (!ranked_group)
         BUG("clusters neither progress nor wait");
     char text[320];
-    describe_wait(culprit, held, text, sizeof text);
-    fault_at(culprit, &culprit->kernel->code[held->pc], __builtin_ctz(held->mask),
+    describe_wait(ranked, ranked_group, text, sizeof text);
+    fault_at(ranked, &ranked->kernel->code[ranked_group->pc], __builtin_ctz(ranked_group->mask),
              PTX_FAULT_DEADLOCK, 0, "%s", text);
     return -1;
 }
@@ -227,23 +227,23 @@ static bool awaits_event(const struct block *block) {
     bool awaits = false;
     for (int i = 0; i < block->warp_count; i++)
         for (int j = 0; j < block->warps[i].parked_count; j++)
-            awaits |= block->warps[i].parked[j].state == FRAGMENT_AT_EVENT;
+            awaits |= block->warps[i].parked[j].state == GROUP_AWAITS_EVENT;
     return awaits;
 }
 
 /* Called when no warp can progress: makes suspended waits of the cluster return false, as try_wait
    may, in case the program then does something else. Returns whether there are such waits. */
-static bool prod(struct cluster *cluster) {
+static bool force_progress(struct cluster *cluster) {
     enum { GIVE_UP_MAX = 16 };
-    bool helps = false;
-    if (cluster->given_up++ >= GIVE_UP_MAX)
+    bool forced = false;
+    if (cluster->forced_progress_count++ >= GIVE_UP_MAX)
         return false;
     for (int i = 0; i < cluster->count; i++)
-        helps |= cluster->blocks[i].impatient = awaits_event(&cluster->blocks[i]);
-    return helps;
+        forced |= cluster->blocks[i].waits_time_out = awaits_event(&cluster->blocks[i]);
+    return forced;
 }
 
-static int out_of_time(struct block *block, const char *what) {
+static int report_timeout(struct block *block, const char *what) {
     char who[96];
     struct warp *warp = block->warps;
     for (int i = 0; i < block->warp_count; i++)
@@ -253,19 +253,19 @@ static int out_of_time(struct block *block, const char *what) {
     memcpy(block->fault->block, block->position, sizeof block->position);
     snprintf(who, sizeof who, "warp %d of block (%u,%u,%u) ", warp->index, block->position[0],
              block->position[1], block->position[2]);
-    block_fault(block->fault, block->kernel, warp->active ? &block->kernel->code[warp->pc] : NULL,
+    fault_format(block->fault, block->kernel, warp->active ? &block->kernel->code[warp->pc] : NULL,
                 PTX_FAULT_TIMEOUT, who, what);
     return -1;
 }
 
 static void start_block(struct block *block) {
     memset(block->shared, 0xff, block->shared_bytes);
-    memset(block->shared + block_reserved(block), 0, block->kernel->reserved_smem_bytes);
+    memset(block->shared + reserved_smem_offset(block), 0, block->kernel->reserved_smem_bytes);
     memset(block->local, 0xff, (size_t)block->local_bytes * (size_t)block->warp_count * LANES);
     memset(block->barriers, 0, sizeof block->barriers);
-    block->impatient = block->polled = false;
+    block->waits_time_out = block->polled = false;
     block->state = BLOCK_NOT_STARTED;
-    chain_begin(block);
+    critical_path_begin(block);
     for (int i = 0; i < block->warp_count; i++)
         start_warp(&block->warps[i]);
 }
@@ -274,29 +274,29 @@ static void start_block(struct block *block) {
    warp. */
 static int run_warps(struct block *block, bool *progress) {
     struct ptx_counts *counts = block->counts;
-    bool alive = false;
+    bool is_alive = false;
     *progress = false;
-    if (block->deadline_s && processor_time_s() > block->deadline_s)
-        return out_of_time(block, "exceeded the time limit: endless loop?");
+    if (block->deadline_s && thread_cpu_time_s() > block->deadline_s)
+        return report_timeout(block, "exceeded the time limit: endless loop?");
     for (int i = 0; i < block->warp_count; i++) {
         struct warp *warp = &block->warps[i];
         uint64_t left = block->step_limit - counts->warp_instructions, before = warp->tick;
         if (!warp->live)
             continue;
         if (!left)
-            return out_of_time(block, "exceeded the instruction limit: endless loop?");
-        warp_wake(warp, block->impatient);
+            return report_timeout(block, "exceeded the instruction limit: endless loop?");
+        warp_wake(warp, block->waits_time_out);
         if (warp_run(warp, left < SLICE ? (uint32_t)left : SLICE) == ACTION_FAULT)
             return -1;
         *progress |= warp->tick != before;
-        alive |= warp->live != 0;
-        *progress |= settle_barriers(block);
+        is_alive |= warp->live != 0;
+        *progress |= complete_barriers(block);
     }
-    block->impatient = false;
-    if (alive)
+    block->waits_time_out = false;
+    if (is_alive)
         return 0;
-    int result = bulk_finish(block);
-    chain_end(block);
+    int result = bulk_drain(block);
+    critical_path_end(block);
     block->state = BLOCK_ENDED;
     return result;
 }
@@ -309,57 +309,57 @@ static int run_block(struct block *block, bool *progress) {
     block->state = BLOCK_RUNS;
     block->polled = false;
     for (int turn = 0; turn < TURNS_MAX && block->state == BLOCK_RUNS && !block->polled; turn++) {
-        bool went_on;
-        if (run_warps(block, &went_on) < 0)
+        bool progressed;
+        if (run_warps(block, &progressed) < 0)
             return -1;
-        int landed = went_on || block->state == BLOCK_ENDED ? 0 : bulk_land(block);
+        int landed = progressed || block->state == BLOCK_ENDED ? 0 : bulk_complete_oldest(block);
         if (landed < 0)
             return -1;
-        *progress |= went_on || landed;
-        if (!went_on && !landed)
+        *progress |= progressed || landed;
+        if (!progressed && !landed)
             break;
     }
     return 0;
 }
 
-static void begin(struct cluster *cluster) {
+static void begin_cluster(struct cluster *cluster) {
     for (int i = 0; i < cluster->count; i++)
         start_block(&cluster->blocks[i]);
-    if (cluster->blocks->microscope)
-        observe_unit(cluster);
-    cluster->given_up = 0;
-    cluster->arrived_at = cluster->met_at = 0;
+    if (cluster->blocks->racecheck)
+        instrument_cluster_begin(cluster);
+    cluster->forced_progress_count = 0;
+    cluster->arrived_at = cluster->previous_arrived_at = 0;
 }
 
 /* Each block runs as far as it can before the next one, starting with the last: a block that does
    not wait for another one sees none of its effects. */
-static int take_turn(struct cluster *cluster, uint64_t seed, bool *alive, bool *progress) {
+static int run_cluster_turn(struct cluster *cluster, uint64_t seed, bool *is_alive, bool *progress) {
     int count = cluster->count, first = count - 1 + (int)(seed % (uint64_t)count);
     float_mode_set(cluster->float_mode);
-    if (cluster->blocks->microscope)
-        observe_turn(cluster);
+    if (cluster->blocks->racecheck)
+        instrument_cluster_resume(cluster);
     for (int i = 0; i < count; i++) {
         struct block *block = &cluster->blocks[(first + count - i) % count];
         if (block->state != BLOCK_ENDED && run_block(block, progress) < 0)
             return -1;
-        *alive |= block->state != BLOCK_ENDED;
+        *is_alive |= block->state != BLOCK_ENDED;
     }
     return 0;
 }
 
 int clusters_run(struct cluster *clusters, int count, uint64_t seed) {
     for (int i = 0; i < count; i++)
-        begin(&clusters[i]);
+        begin_cluster(&clusters[i]);
     for (;;) {
-        bool alive = false, progress = false, helps = false;
+        bool is_alive = false, progress = false, forced = false;
         for (int i = 0; i < count; i++)
-            if (take_turn(&clusters[i], seed, &alive, &progress) < 0)
+            if (run_cluster_turn(&clusters[i], seed, &is_alive, &progress) < 0)
                 return -1;
-        if (!alive)
+        if (!is_alive)
             return 0;
         for (int i = 0; i < count && !progress; i++)
-            helps |= prod(&clusters[i]);
-        if (!progress && !helps)
+            forced |= force_progress(&clusters[i]);
+        if (!progress && !forced)
             return report_deadlock(clusters, count);
     }
 }

@@ -11,19 +11,19 @@
 
 enum {
     BYTE_WRITTEN = 1,
-    BYTE_AWAITED = 2, /* target of an asynchronous copy: not accessible before its wait */
-    BYTE_LENT = 4,    /* source of an asynchronous copy that has yet to be read */
+    BYTE_PENDING_WRITE = 2, /* target of an asynchronous copy: not accessible before its wait */
+    BYTE_PENDING_READ = 4,    /* source of an asynchronous copy that has yet to be read */
 };
 
-struct cell {
-    struct trace write, reads[2];
-    struct trace plain; /* the last non-strong write, if strong writes came after it */
+struct shadow_cell {
+    struct access_epoch write, reads[2];
+    struct access_epoch last_weak_write; /* the last non-strong write, if strong writes came after it */
 };
 
 struct shadow {
     size_t bytes;
     uint8_t *states;
-    struct cell *cells;
+    struct shadow_cell *cells;
 };
 
 /* Nothing written or accessed. NULL if larger than 32 MB or out of memory. */

@@ -7,13 +7,13 @@
    GRACE instructions. */
 enum { BACK_JUMPS_MAX = 4096, GRACE = 1024 };
 
-void warp_park(struct warp *warp, uint32_t mask, enum fragment_state state, uint32_t members) {
+void warp_park(struct warp *warp, uint32_t mask, enum group_state state, uint32_t members) {
     warp->active &= ~mask;
     warp->parked[warp->parked_count++] =
-        (struct fragment){warp->pc, mask, state, members, warp->tick};
+        (struct divergent_group){warp->pc, mask, state, members, warp->tick};
 }
 
-static void resume(struct warp *warp, int index) {
+static void resume_group(struct warp *warp, int index) {
     warp->pc = warp->parked[index].pc;
     warp->active = warp->parked[index].mask;
     warp->parked[index] = warp->parked[--warp->parked_count];
@@ -22,7 +22,7 @@ static void resume(struct warp *warp, int index) {
 static int lowest_ready(const struct warp *warp) {
     int lowest = -1;
     for (int i = 0; i < warp->parked_count; i++)
-        if (warp->parked[i].state == FRAGMENT_READY &&
+        if (warp->parked[i].state == GROUP_READY &&
             (lowest < 0 || warp->parked[i].pc < warp->parked[lowest].pc))
             lowest = i;
     return lowest;
@@ -31,7 +31,7 @@ static int lowest_ready(const struct warp *warp) {
 static int oldest_ready(const struct warp *warp) {
     int oldest = -1;
     for (int i = 0; i < warp->parked_count; i++)
-        if (warp->parked[i].state == FRAGMENT_READY &&
+        if (warp->parked[i].state == GROUP_READY &&
             (oldest < 0 || warp->parked[i].since < warp->parked[oldest].since))
             oldest = i;
     return oldest;
@@ -41,23 +41,23 @@ static int oldest_ready(const struct warp *warp) {
    ISA 9.7.13.3). */
 static bool release_at_warp_barrier(struct warp *warp) {
     for (int i = 0; i < warp->parked_count; i++) {
-        if (warp->parked[i].state != FRAGMENT_AT_WARP)
+        if (warp->parked[i].state != GROUP_AWAITS_LANES)
             continue;
-        uint32_t members = warp->parked[i].members, there = 0, fragments = 0;
+        uint32_t members = warp->parked[i].members, arrived = 0, group_mask = 0;
         for (int j = i; j < warp->parked_count; j++) {
-            const struct fragment *other = &warp->parked[j];
-            if (other->state == FRAGMENT_AT_WARP && other->members == members &&
-                warp->kernel->code[other->pc].execute == execute_warp_barrier) {
-                there |= other->mask;
-                fragments |= 1u << j;
+            const struct divergent_group *other = &warp->parked[j];
+            if (other->state == GROUP_AWAITS_LANES && other->members == members &&
+                warp->kernel->code[other->pc].execute == execute_bar_warp_sync) {
+                arrived |= other->mask;
+                group_mask |= 1u << j;
             }
         }
-        if (!fragments || (members & warp->live & ~there))
+        if (!group_mask || (members & warp->live & ~arrived))
             continue;
-        if (warp->block->microscope)
-            observe_lanes(warp, there);
-        FOR_EACH_LANE(j, fragments) {
-            warp->parked[j].state = FRAGMENT_READY;
+        if (warp->block->racecheck)
+            instrument_warp_sync(warp, arrived);
+        FOR_EACH_LANE(j, group_mask) {
+            warp->parked[j].state = GROUP_READY;
             warp->parked[j].pc++;
         }
         return true;
@@ -66,8 +66,8 @@ static bool release_at_warp_barrier(struct warp *warp) {
 }
 
 /* Whether the group needs another warp or an event to continue. */
-static bool is_held(const struct fragment *fragment) {
-    return fragment->state == FRAGMENT_AT_BARRIER || fragment->state == FRAGMENT_AT_EVENT;
+static bool is_waiting(const struct divergent_group *group) {
+    return group->state == GROUP_AT_BARRIER || group->state == GROUP_AWAITS_EVENT;
 }
 
 /* Merges groups at the current pc, switches to a group at a lower pc, and sets stop_pc. */
@@ -75,19 +75,19 @@ static void reschedule(struct warp *warp) {
     if (!warp->grace) {
         int lowest = lowest_ready(warp);
         if (lowest >= 0 && warp->parked[lowest].pc < warp->pc) {
-            warp_park(warp, warp->active, FRAGMENT_READY, 0);
-            resume(warp, lowest);
+            warp_park(warp, warp->active, GROUP_READY, 0);
+            resume_group(warp, lowest);
         }
     }
     warp->stop_pc = NO_PC;
     for (int i = 0; i < warp->parked_count;) {
-        struct fragment *other = &warp->parked[i];
-        if (!is_held(other) && other->pc == warp->pc) {
+        struct divergent_group *other = &warp->parked[i];
+        if (!is_waiting(other) && other->pc == warp->pc) {
             warp->active |= other->mask;
             *other = warp->parked[--warp->parked_count];
             continue;
         }
-        if (!is_held(other) && other->pc > warp->pc && other->pc < warp->stop_pc)
+        if (!is_waiting(other) && other->pc > warp->pc && other->pc < warp->stop_pc)
             warp->stop_pc = other->pc;
         i++;
     }
@@ -96,47 +96,47 @@ static void reschedule(struct warp *warp) {
 }
 
 /* Resumes a ready group; false if all wait or none is left. */
-static bool pick(struct warp *warp) {
+static bool pick_group(struct warp *warp) {
     int lowest = lowest_ready(warp);
     if (lowest < 0) {
         if (!release_at_warp_barrier(warp))
             return false;
         lowest = lowest_ready(warp);
     }
-    resume(warp, lowest);
+    resume_group(warp, lowest);
     reschedule(warp);
     return true;
 }
 
 enum action warp_branch(struct warp *warp, uint32_t taken, uint32_t target) {
     uint32_t stay = warp->active & ~taken;
-    chain_turn(warp);
+    critical_path_branch(warp);
     if (warp->parked_count + (stay != 0) && target <= warp->pc)
         warp->back_jumps++;
     if (stay) {
         warp->pc++;
-        warp_park(warp, stay, FRAGMENT_READY, 0);
+        warp_park(warp, stay, GROUP_READY, 0);
     }
     warp->pc = target;
     if (warp->back_jumps > BACK_JUMPS_MAX) {
         int oldest = oldest_ready(warp);
         warp->back_jumps = 0;
         if (oldest >= 0) {
-            warp_park(warp, warp->active, FRAGMENT_READY, 0);
-            resume(warp, oldest);
+            warp_park(warp, warp->active, GROUP_READY, 0);
+            resume_group(warp, oldest);
             warp->grace = GRACE;
         }
     }
     return ACTION_JUMP;
 }
 
-enum action warp_branch_apart(struct warp *warp, uint32_t mask, uint32_t taken, uint32_t target) {
+enum action warp_branch_subset(struct warp *warp, uint32_t mask, uint32_t taken, uint32_t target) {
     uint32_t skip = warp->active & ~mask, others = mask & ~taken;
     if (others)
-        warp_park(warp, others, FRAGMENT_READY, 0);
+        warp_park(warp, others, GROUP_READY, 0);
     if (skip) {
         warp->pc++;
-        warp_park(warp, skip, FRAGMENT_READY, 0);
+        warp_park(warp, skip, GROUP_READY, 0);
         warp->pc--;
     }
     return warp_branch(warp, taken, target);
@@ -146,48 +146,48 @@ enum action warp_exit(struct warp *warp, uint32_t mask) {
     warp->active &= ~mask;
     warp->live &= ~mask;
     if (!warp->live)
-        block_event(warp->block);
-    cluster_settle(warp->block->cluster);
+        block_signal_event(warp->block);
+    cluster_barrier_try_complete(warp->block->cluster);
     for (int i = 0; i < warp->parked_count; i++)
-        if (warp->parked[i].state == FRAGMENT_AT_WARP)
-            warp->parked[i].state = FRAGMENT_READY;
+        if (warp->parked[i].state == GROUP_AWAITS_LANES)
+            warp->parked[i].state = GROUP_READY;
     return warp->active ? ACTION_NEXT : ACTION_WAIT;
 }
 
 void warp_release(struct warp *warp, int barrier) {
     for (int i = 0; i < warp->parked_count; i++) {
-        struct fragment *fragment = &warp->parked[i];
-        if (fragment->state != FRAGMENT_AT_BARRIER || fragment->members != (uint32_t)barrier)
+        struct divergent_group *group = &warp->parked[i];
+        if (group->state != GROUP_AT_BARRIER || group->members != (uint32_t)barrier)
             continue;
-        if (warp->block->microscope)
-            observe_departure(warp, (uint32_t)barrier, fragment->mask);
-        finish_barrier(warp, &warp->kernel->code[fragment->pc], fragment->mask,
+        if (warp->block->racecheck)
+            instrument_barrier_leave(warp, (uint32_t)barrier, group->mask);
+        finish_barrier_reduction(warp, &warp->kernel->code[group->pc], group->mask,
                        &warp->block->barriers[barrier]);
-        if (chain_pace(warp))
-            chain_wait(warp, warp->block->barriers[barrier].arrived_at + chain_pace(warp)->barrier);
-        fragment->pc++;
-        fragment->state = FRAGMENT_READY;
+        if (critical_path_pace(warp))
+            critical_path_wait(warp, warp->block->barriers[barrier].arrived_at + critical_path_pace(warp)->barrier);
+        group->pc++;
+        group->state = GROUP_READY;
     }
 }
 
-enum action warp_await(struct warp *warp, uint32_t mask) {
-    chain_again(warp);
-    warp_park(warp, mask, FRAGMENT_AT_EVENT, (uint32_t)warp->block->cluster->events);
+enum action warp_await_event(struct warp *warp, uint32_t mask) {
+    critical_path_repeat(warp);
+    warp_park(warp, mask, GROUP_AWAITS_EVENT, (uint32_t)warp->block->cluster->events);
     return warp->active ? ACTION_NEXT : ACTION_WAIT;
 }
 
-enum action warp_pause(struct warp *warp, uint32_t mask) {
-    chain_again(warp);
-    warp_park(warp, mask, FRAGMENT_AT_EVENT, (uint32_t)warp->block->cluster->events - 1);
+enum action warp_yield_group(struct warp *warp, uint32_t mask) {
+    critical_path_repeat(warp);
+    warp_park(warp, mask, GROUP_AWAITS_EVENT, (uint32_t)warp->block->cluster->events - 1);
     return warp->active ? ACTION_NEXT : ACTION_WAIT;
 }
 
 void warp_wake(struct warp *warp, bool every) {
     for (int i = 0; i < warp->parked_count; i++) {
-        struct fragment *fragment = &warp->parked[i];
-        if (fragment->state == FRAGMENT_AT_EVENT &&
-            (every || fragment->members != (uint32_t)warp->block->cluster->events))
-            fragment->state = FRAGMENT_READY;
+        struct divergent_group *group = &warp->parked[i];
+        if (group->state == GROUP_AWAITS_EVENT &&
+            (every || group->members != (uint32_t)warp->block->cluster->events))
+            group->state = GROUP_READY;
     }
 }
 
@@ -197,7 +197,7 @@ enum action warp_run(struct warp *warp, uint32_t budget) {
     enum action action = ACTION_WAIT;
     while (warp->tick - start < budget) {
         if (!warp->active) {
-            if (!pick(warp))
+            if (!pick_group(warp))
                 break;
             action = ACTION_NEXT;
         }

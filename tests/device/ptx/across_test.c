@@ -37,56 +37,56 @@ static const char tail[] = "\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\nre
 static const struct {
     const char *body;
     enum ptx_fault_kind kind;
-    const char *said;
-} wrong[] = {
+    const char *expected_text;
+} invalid[] = {
     {STORE ".b32 [%n], %t, [%b];", PTX_FAULT_NONE, ""},
-    {STORE ".b32 [%o], %t, [%b];", PTX_FAULT_MISUSE, "its own block's shared memory"},
-    {STORE ".b32 [%n], %t, [%m];", PTX_FAULT_MISUSE, "its own block's shared memory"},
-    {STORE ".b32 [%n], %t, [%c];", PTX_FAULT_MISUSE, "with an mbarrier of another"},
-    {STORE ".b32 [%n], %t, [%b+8];", PTX_FAULT_MISUSE, "not initialized"},
+    {STORE ".b32 [%o], %t, [%b];", PTX_FAULT_UNDEFINED, "its own block's shared memory"},
+    {STORE ".b32 [%n], %t, [%m];", PTX_FAULT_UNDEFINED, "its own block's shared memory"},
+    {STORE ".b32 [%n], %t, [%c];", PTX_FAULT_UNDEFINED, "with an mbarrier of another"},
+    {STORE ".b32 [%n], %t, [%b+8];", PTX_FAULT_UNDEFINED, "not initialized"},
     {STORE ".b32 [%n+254], %t, [%b];", PTX_FAULT_MISALIGNED, "not a multiple of 4"},
     {STORE ".v4.b32 [%n+8], {%t, %t, %t, %t}, [%b];", PTX_FAULT_MISALIGNED, "not a multiple of 16"},
     {STORE ".b64 [%n+272], %d, [%b];", PTX_FAULT_STORE, "out of bounds (272 bytes)"},
     {SEND " [%n], [%o], 24, [%b];", PTX_FAULT_MISALIGNED, "multiple of 16"},
     {SEND " [%n], [%o+8], 16, [%b];", PTX_FAULT_MISALIGNED, "multiple of 16"},
-    {SEND " [%n], [%f], 16, [%b];", PTX_FAULT_MISUSE, "from another block's"},
-    {SEND " [%n], [%o], 16, [%c];", PTX_FAULT_MISUSE, "with an mbarrier of another"},
+    {SEND " [%n], [%f], 16, [%b];", PTX_FAULT_UNDEFINED, "from another block's"},
+    {SEND " [%n], [%o], 16, [%c];", PTX_FAULT_UNDEFINED, "with an mbarrier of another"},
     {SEND " [%n], [%o], 288, [%b];", PTX_FAULT_STORE, "out of bounds (272 bytes)"},
-    {SEND " [%n], [%o], 16, [%b]; exit;", PTX_FAULT_MISUSE,
+    {SEND " [%n], [%o], 16, [%b]; exit;", PTX_FAULT_UNDEFINED,
      "out of shared memory 0x0 and did not wait"},
     {STORE ".b32 [%n], %t, [%b]; exit;", PTX_FAULT_STORE, "that block has exited"},
     {REDUCE ".add.u32 [%d], [%o], 20;", PTX_FAULT_MISALIGNED, "multiples of 16"},
     {REDUCE ".add.u32 [%d+64], [%o], 16;", PTX_FAULT_STORE, "past the end of 'out'"},
-    {REDUCE ".add.u32 [%d], [%n], 16;", PTX_FAULT_MISUSE, "from another block's"},
+    {REDUCE ".add.u32 [%d], [%n], 16;", PTX_FAULT_UNDEFINED, "from another block's"},
     {MAP FIELD "elemtype.shared::cta.b1024.b32 [%o], 1; " FIELD
                "box_dim.shared::cta.b1024.b32 [%o], 0, 8; " REDUCE_TENSOR,
-     PTX_FAULT_MISUSE, "format (2-byte elements) does not support"},
-    {FIELD "fill_mode.shared::cta.b1024.b32 [%o], 1;", PTX_FAULT_MISUSE,
+     PTX_FAULT_UNDEFINED, "format (2-byte elements) does not support"},
+    {FIELD "fill_mode.shared::cta.b1024.b32 [%o], 1;", PTX_FAULT_UNDEFINED,
      "fill mode of a tensor map to 1"},
-    {FIELD "rank.shared::cta.b1024.b32 [%o], 5;", PTX_FAULT_MISUSE, "rank of a tensor map to 5"},
-    {FIELD "element_stride.shared::cta.b1024.b32 [%o], 0, 2;", PTX_FAULT_MISUSE,
+    {FIELD "rank.shared::cta.b1024.b32 [%o], 5;", PTX_FAULT_UNDEFINED, "rank of a tensor map to 5"},
+    {FIELD "element_stride.shared::cta.b1024.b32 [%o], 0, 2;", PTX_FAULT_UNDEFINED,
      "element stride of a tensor map to 2"},
 };
 
-static void what_is_sent_wrongly_is_a_fault(void **state) {
+static void invalid_async_stores_fault(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++) {
         char text[8192];
         struct harness harness;
-        snprintf(text, sizeof text, "%s%s%s", head, wrong[i].body, tail);
+        snprintf(text, sizeof text, "%s%s%s", head, invalid[i].body, tail);
         harness_open(&harness, text);
         uint64_t out = harness_buffer(&harness, "out", 64, NULL);
         harness_argument(&harness, &out, 8);
         harness_try(&harness, "k", 4, 1);
-        if (harness.fault.kind != wrong[i].kind || !strstr(harness.fault.text, wrong[i].said))
-            fail_msg("%s: %d, %s", wrong[i].body, (int)harness.fault.kind, harness.fault.text);
+        if (harness.fault.kind != invalid[i].kind || !strstr(harness.fault.text, invalid[i].expected_text))
+            fail_msg("%s: %d, %s", invalid[i].body, (int)harness.fault.kind, harness.fault.text);
         harness_close(&harness);
     }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_sent_wrongly_is_a_fault),
+        cmocka_unit_test(invalid_async_stores_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* The critical path of a block (critical_path.h): how long it takes alone. */
 #include "device/ptx/harness.h"
 
-static const struct ptx_pace pace = {.issue = 1,
+static const struct ptx_latencies pace = {.issue = 1,
                                      .special_function = 1,
                                      .shared = 30,
                                      .global = 500,
@@ -89,10 +89,10 @@ static const char remote_source[] =
     "    out[blockIdx.x * 32 + threadIdx.x] = at;\n"
     "}\n";
 
-static double chain_of(struct harness *harness, const char *kernel, unsigned blocks,
+static double critical_path_of(struct harness *harness, const char *kernel, unsigned blocks,
                        unsigned threads) {
     harness_run(harness, kernel, blocks, threads);
-    return harness->counts.chain_cycles / (double)harness->counts.blocks;
+    return harness->counts.critical_path_cycles / (double)harness->counts.blocks;
 }
 
 static double stream(int steps, int ahead) {
@@ -107,14 +107,14 @@ static double stream(int steps, int ahead) {
     harness_argument(&harness, &to, 8);
     harness_argument(&harness, &steps, 4);
     harness_argument(&harness, &ahead, 4);
-    double cycles = chain_of(&harness, "stream", 1, 32);
+    double cycles = critical_path_of(&harness, "stream", 1, 32);
     harness_close(&harness);
     return cycles;
 }
 
 /* A cluster waits only for its own blocks, a hundred times, and not for the clusters that ran
    before it. */
-static void test_clusters_begin_anew(void **unused) {
+static void test_clusters_start_at_zero(void **unused) {
     (void)unused;
     double cycles[2];
     for (int i = 0; i < 2; i++) {
@@ -123,13 +123,13 @@ static void test_clusters_begin_anew(void **unused) {
         uint64_t to = harness_buffer(&harness, "out", 32 * 128, NULL);
         harness.launch.pace = &pace;
         harness_argument(&harness, &to, 8);
-        cycles[i] = chain_of(&harness, "pair", i ? 32 : 2, 32);
+        cycles[i] = critical_path_of(&harness, "pair", i ? 32 : 2, 32);
         harness_close(&harness);
     }
     assert_true(cycles[0] > 100 * pace.cluster_barrier && cycles[1] == cycles[0]);
 }
 
-static double cluster_chain(const char *kernel, int first, int second, uint64_t *remote_bytes) {
+static double cluster_critical_path(const char *kernel, int first, int second, uint64_t *remote_bytes) {
     struct harness harness;
     harness_open_cuda(&harness, remote_source, "sm_90");
     uint64_t to = harness_buffer(&harness, "out", 2 * 128, NULL);
@@ -137,29 +137,29 @@ static double cluster_chain(const char *kernel, int first, int second, uint64_t 
     harness_argument(&harness, &to, 8);
     harness_argument(&harness, &first, 4);
     harness_argument(&harness, &second, 4);
-    double cycles = chain_of(&harness, kernel, 2, 32);
+    double cycles = critical_path_of(&harness, kernel, 2, 32);
     *remote_bytes = harness.counts.remote_bytes;
     harness_close(&harness);
     return cycles;
 }
 
 /* A block that leaves the cluster barrier late does not wait for what the others did after it. */
-static void test_a_cluster_works_together(void **unused) {
+static void test_cluster_barrier_passes_time_on(void **unused) {
     (void)unused;
     uint64_t unused_bytes;
-    double idle = cluster_chain("phases", 10, 0, &unused_bytes);
-    double alone = cluster_chain("phases", 1, 10000, &unused_bytes);
-    double together = cluster_chain("phases", 10, 1000, &unused_bytes);
+    double idle = cluster_critical_path("phases", 10, 0, &unused_bytes);
+    double alone = cluster_critical_path("phases", 1, 10000, &unused_bytes);
+    double together = cluster_critical_path("phases", 10, 1000, &unused_bytes);
     assert_true(idle >= 10 * pace.cluster_barrier);
     assert_true(together < 1.1 * (idle + alone));
 }
 
-static void test_other_blocks_are_far(void **unused) {
+static void test_remote_loads_are_slower(void **unused) {
     (void)unused;
     enum { STEPS = 100 };
     uint64_t own_bytes, remote_bytes;
-    double own = cluster_chain("across", 0, STEPS, &own_bytes);
-    double remote = cluster_chain("across", 1, STEPS, &remote_bytes);
+    double own = cluster_critical_path("across", 0, STEPS, &own_bytes);
+    double remote = cluster_critical_path("across", 1, STEPS, &remote_bytes);
     assert_int_equal(own_bytes, 0);
     assert_int_equal(remote_bytes, 2 * STEPS * 128);
     assert_true(remote > own + pace.remote - pace.shared);
@@ -182,7 +182,7 @@ static double relay(int rounds, int turns) {
     harness_argument(&harness, &to, 8);
     harness_argument(&harness, &rounds, 4);
     harness_argument(&harness, &turns, 4);
-    double cycles = chain_of(&harness, "relay", 1, 128);
+    double cycles = critical_path_of(&harness, "relay", 1, 128);
     harness_close(&harness);
     return cycles;
 }
@@ -206,16 +206,16 @@ static void test_a_sample_stands_for_the_grid(void **unused) {
     harness_run(&harness, "slope", BLOCKS, 32);
     uint64_t instructions = harness.counts.warp_instructions;
     assert_int_equal(harness.counts.blocks, BLOCKS);
-    assert_true(harness.counts.chain_cycles == 0);
+    assert_true(harness.counts.critical_path_cycles == 0);
     harness.launch.pace = &pace;
-    double all = chain_of(&harness, "slope", BLOCKS, 32);
-    double longest = harness.counts.longest_chain_cycles;
+    double all = critical_path_of(&harness, "slope", BLOCKS, 32);
+    double longest = harness.counts.longest_critical_path_cycles;
     assert_true(longest > 1.9 * all && longest < 2 * all);
     harness.launch.block_seed = 7;
-    assert_true(chain_of(&harness, "slope", BLOCKS, 32) == all);
+    assert_true(critical_path_of(&harness, "slope", BLOCKS, 32) == all);
     harness.launch.block_seed = 0;
     harness.launch.sample = 4;
-    double some = chain_of(&harness, "slope", BLOCKS, 32);
+    double some = critical_path_of(&harness, "slope", BLOCKS, 32);
     assert_int_equal(harness.counts.blocks, 4);
     assert_true(some > 0.95 * all && some < 1.05 * all);
     double scaled = (double)harness.counts.warp_instructions * BLOCKS / 4;
@@ -233,7 +233,7 @@ static void test_sparse_products_take_half(void **unused) {
         "mma.sp.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r0,%r1,%r2,%r3}, {%r0,%r1}, "
         "{%r0,%r1}, {%r0,%r1,%r2,%r3}, %e, 0;\n",
     };
-    struct ptx_pace slow = pace;
+    struct ptx_latencies slow = pace;
     double cycles[2];
     slow.matrix_operations = 16;
     for (int i = 0; i < 2; i++) {
@@ -247,7 +247,7 @@ static void test_sparse_products_take_half(void **unused) {
         snprintf(text + used, sizeof text - (size_t)used, "ret; }\n");
         harness_open(&harness, text);
         harness.launch.pace = &slow;
-        cycles[i] = chain_of(&harness, "k", 1, 32);
+        cycles[i] = critical_path_of(&harness, "k", 1, 32);
         assert_int_equal(harness.counts.mma_operations, PRODUCTS * OPERATIONS / (1 + i));
         harness_close(&harness);
     }
@@ -259,9 +259,9 @@ static void test_sparse_products_take_half(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sparse_products_take_half),
-        cmocka_unit_test(test_clusters_begin_anew),
-        cmocka_unit_test(test_a_cluster_works_together),
-        cmocka_unit_test(test_other_blocks_are_far),
+        cmocka_unit_test(test_clusters_start_at_zero),
+        cmocka_unit_test(test_cluster_barrier_passes_time_on),
+        cmocka_unit_test(test_remote_loads_are_slower),
         cmocka_unit_test(test_copies_ahead_hide_latency),
         cmocka_unit_test(test_barriers_pass_time_on),
         cmocka_unit_test(test_a_sample_stands_for_the_grid),

@@ -11,9 +11,9 @@ static const struct {
     const char *what, *body;
     int n;
     enum ptx_fault_kind kind;
-    const char *said; /* part of the text */
+    const char *expected_text; /* part of the text */
     int thread;       /* x of the faulty thread, or -1: any */
-} sources[] = {
+} faulty_sources[] = {
     {"a store past the end", "x[i + n] = 1;", 1, PTX_FAULT_STORE,
      "stored 4 bytes to global memory at", 63},
     {"nothing wrong", "x[i + n] = 1;", 0, PTX_FAULT_NONE, "", -1},
@@ -31,50 +31,50 @@ static const struct {
     {"a shuffle that not all reach",
      "if (i % 32 < 16) x[i] = __shfl_sync(~0u, n, 1); else asm volatile(\"bar.sync 1, 64;\");", 1,
      PTX_FAULT_DEADLOCK, "waits forever", -1},
-    {"a member mask without its caller", "x[i] = __shfl_sync(1, i, 0);", 1, PTX_FAULT_LANES,
+    {"a member mask without its caller", "x[i] = __shfl_sync(1, i, 0);", 1, PTX_FAULT_LANES_DISAGREE,
      "does not include its lane", 1},
     {"trap", "if (i == 5) __trap();", 1, PTX_FAULT_TRAP, "executed trap", 5},
     {"half a warp at ldmatrix",
      "unsigned r; if (i < 16) { asm volatile(\"ldmatrix.sync.aligned.m8n8.x1."
      "shared.b16 {%0}, [%1];\" : \"=r\"(r) : \"r\"(0)); x[i] = r; }",
-     1, PTX_FAULT_LANES, "all 32 are required", 0},
+     1, PTX_FAULT_LANES_DISAGREE, "all 32 are required", 0},
     {"metadata that names a place twice",
      "unsigned e = i == 53 ? 0xe5e4e4e4 : i % 4 == 1 ? 0xe4e4e4e4 : 0; float d = 0; "
      "asm volatile(\"mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
      "{%0,%0,%0,%0}, {%1,%1}, {%1,%1}, {%0,%0,%0,%0}, %1, 1;\" : \"+f\"(d) : \"r\"(e)); x[i] = d;",
-     1, PTX_FAULT_MISUSE, "0xe5e4e4e4: 0x5 does not select two positions in ascending order", 53},
+     1, PTX_FAULT_UNDEFINED, "0xe5e4e4e4: 0x5 does not select two positions in ascending order", 53},
 };
 
 static void test_faults(void **unused) {
     (void)unused;
-    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+    for (size_t i = 0; i < sizeof faulty_sources / sizeof *faulty_sources; i++) {
         char source[2048];
         struct harness harness;
-        snprintf(source, sizeof source, CUDA_HEAD "    %s\n}\n", sources[i].body);
+        snprintf(source, sizeof source, CUDA_HEAD "    %s\n}\n", faulty_sources[i].body);
         harness_open_cuda(&harness, source, "sm_80");
         harness_buffer(&harness, "before", 64, NULL);
         uint64_t x = harness_buffer(&harness, "x", 64 * 4, NULL);
         harness_buffer(&harness, "behind", 64, NULL);
         harness_argument(&harness, &x, 8);
-        harness_argument(&harness, &sources[i].n, 4);
+        harness_argument(&harness, &faulty_sources[i].n, 4);
         harness.launch.smem_bytes = 256;
         harness.launch.step_limit = 100000;
         int result = harness_try(&harness, "faulty", 1, 64);
         const struct ptx_fault *fault = &harness.fault;
-        if (fault->kind != sources[i].kind || !strstr(fault->text, sources[i].said) ||
+        if (fault->kind != faulty_sources[i].kind || !strstr(fault->text, faulty_sources[i].expected_text) ||
             result != (fault->kind ? -1 : 0))
-            fail_msg("%s: %d, %s", sources[i].what, (int)fault->kind, fault->text);
+            fail_msg("%s: %d, %s", faulty_sources[i].what, (int)fault->kind, fault->text);
         if (fault->kind && fault->line != 10)
-            fail_msg("%s: line %d, %s", sources[i].what, fault->line, fault->text);
+            fail_msg("%s: line %d, %s", faulty_sources[i].what, fault->line, fault->text);
         if (fault->kind && !strstr(fault->text, "kernel.cu:10"))
-            fail_msg("%s: %s", sources[i].what, fault->text);
-        if (sources[i].thread >= 0)
-            assert_int_equal(fault->thread[0], sources[i].thread);
+            fail_msg("%s: %s", faulty_sources[i].what, fault->text);
+        if (faulty_sources[i].thread >= 0)
+            assert_int_equal(fault->thread[0], faulty_sources[i].thread);
         harness_close(&harness);
     }
 }
 
-static void test_one_past_the_end_names_the_tensor(void **unused) {
+static void test_out_of_bounds_names_the_tensor(void **unused) {
     (void)unused;
     struct harness harness;
     int n = 1;
@@ -119,13 +119,13 @@ static void test_use_after_release(void **unused) {
     uint64_t first = ptx_memory_allocate(memory, "first", 100);
     uint64_t second = ptx_memory_allocate(memory, "second", 100);
     assert_true(first % 512 == 0 && second > first + 100);
-    assert_non_null(ptx_memory_at(memory, first, 100));
-    assert_non_null(ptx_memory_at(memory, first + 99, 1));
-    assert_null(ptx_memory_at(memory, first + 99, 2));
-    assert_null(ptx_memory_at(memory, first - 1, 1));
-    assert_null(ptx_memory_at(memory, first, UINT64_MAX));
+    assert_non_null(ptx_memory_host_bytes(memory, first, 100));
+    assert_non_null(ptx_memory_host_bytes(memory, first + 99, 1));
+    assert_null(ptx_memory_host_bytes(memory, first + 99, 2));
+    assert_null(ptx_memory_host_bytes(memory, first - 1, 1));
+    assert_null(ptx_memory_host_bytes(memory, first, UINT64_MAX));
     ptx_memory_release(memory, first);
-    assert_null(ptx_memory_at(memory, first, 1));
+    assert_null(ptx_memory_host_bytes(memory, first, 1));
     assert_true(ptx_memory_allocate(memory, "third", 1) > second);
     ptx_memory_free(memory);
 }
@@ -133,7 +133,7 @@ static void test_use_after_release(void **unused) {
 /* ---- invalid PTX ---- */
 
 static const struct {
-    const char *text, *said;
+    const char *text, *expected_text;
 } broken[] = {
     {"hello", "PTX line 1"},
     {".version 8.0\n.target sm_80\n.address_size 32\n", "64-bit addresses"},
@@ -155,7 +155,7 @@ static void test_broken_text(void **unused) {
         struct ptx_memory *memory = ptx_memory_new();
         struct error error = {0};
         struct ptx_module *module = ptx_module_new(broken[i].text, memory, &error);
-        if (module || !strstr(error.text, broken[i].said))
+        if (module || !strstr(error.text, broken[i].expected_text))
             fail_msg("%s: %s", broken[i].text, error.text);
         ptx_memory_free(memory);
     }
@@ -163,7 +163,7 @@ static void test_broken_text(void **unused) {
 
 /* A kernel that cannot be decoded faults at launch, with the reason. */
 static const struct {
-    const char *body, *said;
+    const char *body, *expected_text;
 } unknown[] = {
     {"frobnicate.u32 %r1, %r2;", "'frobnicate.u32': unsupported opcode or form"},
     {"add.u33 %r1, %r2, %r3;", "'add.u33'"},
@@ -196,8 +196,8 @@ static void test_unknown_forms(void **unused) {
                  unknown[i].body);
         harness_open(&harness, text);
         assert_int_equal(harness_try(&harness, "k", 1, 32), -1);
-        assert_int_equal(harness.fault.kind, PTX_FAULT_UNKNOWN);
-        if (!strstr(harness.fault.text, unknown[i].said))
+        assert_int_equal(harness.fault.kind, PTX_FAULT_UNKNOWN_OPCODE);
+        if (!strstr(harness.fault.text, unknown[i].expected_text))
             fail_msg("%s: %s", unknown[i].body, harness.fault.text);
         if (i < 5)
             assert_non_null(strstr(harness.fault.text, "source.cu:77"));
@@ -207,10 +207,10 @@ static void test_unknown_forms(void **unused) {
 }
 
 /* Calls that decode but fail when executed. */
-static void test_calls_that_go_wrong(void **unused) {
+static void test_failing_calls(void **unused) {
     (void)unused;
     static const struct {
-        const char *body, *said;
+        const char *body, *expected_text;
     } rows[] = {
         {"call f; ret;", "overflowed its stack of 8192 bytes"},
         {"mov.u64 %rd1, 5; call %rd1; ret;", "called 0x5, which is not a function"},
@@ -228,8 +228,8 @@ static void test_calls_that_go_wrong(void **unused) {
                  rows[i].body);
         harness_open(&harness, text);
         assert_int_equal(harness_try(&harness, "k", 1, 32), -1);
-        assert_int_equal(harness.fault.kind, PTX_FAULT_MISUSE);
-        if (!strstr(harness.fault.text, rows[i].said))
+        assert_int_equal(harness.fault.kind, PTX_FAULT_UNDEFINED);
+        if (!strstr(harness.fault.text, rows[i].expected_text))
             fail_msg("%s: %s", rows[i].body, harness.fault.text);
         harness_close(&harness);
     }
@@ -253,12 +253,12 @@ static void test_geometry(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_one_past_the_end_names_the_tensor),
+        cmocka_unit_test(test_out_of_bounds_names_the_tensor),
         cmocka_unit_test(test_inlined_places_name_their_caller),
         cmocka_unit_test(test_use_after_release),
         cmocka_unit_test(test_broken_text),
         cmocka_unit_test(test_unknown_forms),
-        cmocka_unit_test(test_calls_that_go_wrong),
+        cmocka_unit_test(test_failing_calls),
         cmocka_unit_test(test_geometry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,8 +67,8 @@ static void every_form_is_decoded(void **state) {
     const struct decoded *decoded = *state;
     assert_int_equal(decoded->module->kernel_count, decoded->list.count);
     for (int i = 0; i < decoded->list.count; i++)
-        if (decoded->module->kernels[i].visible.error)
-            fail_msg("%s", decoded->module->kernels[i].visible.error);
+        if (decoded->module->kernels[i].info.error)
+            fail_msg("%s", decoded->module->kernels[i].info.error);
 }
 
 static void every_opcode_has_a_form(void **state) {
@@ -130,7 +130,7 @@ static bool decodes(const char *opcode, enum type to, enum type from) {
     char *ptx = forms_ptx(&list, 0, 1);
     struct ptx_module *module = ptx_module_new(ptx, memory, &error);
     assert_non_null(module);
-    bool is_known = module->kernels[0].visible.error == NULL;
+    bool is_known = module->kernels[0].info.error == NULL;
     ptx_module_free(module);
     ptx_memory_free(memory);
     free(ptx);

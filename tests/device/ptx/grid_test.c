@@ -26,8 +26,8 @@ struct done {
     int result;
 };
 
-static void work(int threads, int stray, struct done *done) {
-    static const struct ptx_pace pace = {
+static void run_blocks(int threads, int stray, struct done *done) {
+    static const struct ptx_latencies pace = {
         .issue = 1.7, .shared = 29.3, .global = 411.1, .barrier = 7.9, .cluster_barrier = 7.9};
     struct harness harness;
     float *in, *out;
@@ -52,15 +52,15 @@ static void work(int threads, int stray, struct done *done) {
     harness_close(&harness);
 }
 
-static void several_do_what_one_does(void **state) {
+static void several_threads_match_one(void **state) {
     (void)state;
     static struct done one, several;
-    work(1, -1, &one);
+    run_blocks(1, -1, &one);
     assert_int_equal(one.result, 0);
     assert_int_equal(one.counts.blocks, BLOCKS);
-    assert_true(one.counts.chain_cycles > one.counts.longest_chain_cycles);
+    assert_true(one.counts.critical_path_cycles > one.counts.longest_critical_path_cycles);
     for (int threads = 2; threads <= 7; threads++) {
-        work(threads, -1, &several);
+        run_blocks(threads, -1, &several);
         assert_int_equal(several.result, 0);
         assert_memory_equal(&several.counts, &one.counts, sizeof one.counts);
         assert_memory_equal(several.out, one.out, sizeof one.out);
@@ -68,15 +68,15 @@ static void several_do_what_one_does(void **state) {
 }
 
 /* If several blocks fail, the first one's fault is reported. */
-static void the_first_fault_is_told(void **state) {
+static void the_first_fault_is_reported(void **state) {
     (void)state;
     static struct done one, several;
     for (int stray = 0; stray < BLOCKS; stray += 25) {
-        work(1, stray, &one);
+        run_blocks(1, stray, &one);
         assert_int_equal(one.result, -1);
         assert_int_equal(one.fault.block[0], stray);
         for (int round = 0; round < 5; round++) {
-            work(4, stray, &several);
+            run_blocks(4, stray, &several);
             assert_int_equal(several.result, -1);
             assert_int_equal(several.fault.block[0], stray);
             assert_string_equal(several.fault.text, one.fault.text);
@@ -84,7 +84,7 @@ static void the_first_fault_is_told(void **state) {
     }
 }
 
-static void who_sees_others_runs_in_order(void **state) {
+static void dependent_blocks_run_in_order(void **state) {
     (void)state;
     struct harness harness;
     int *next, *taken;
@@ -102,7 +102,7 @@ static void who_sees_others_runs_in_order(void **state) {
 }
 
 /* A hand-written grid barrier: no block continues before the last has arrived. */
-static void a_cooperative_launch_lives_together(void **state) {
+static void cooperative_blocks_are_co_resident(void **state) {
     (void)state;
     static const char waiting[] =
         "extern \"C\" __global__ void wait(int *next, int *early) {\n"
@@ -130,7 +130,7 @@ static void a_cooperative_launch_lives_together(void **state) {
     harness.launch.cooperative = true;
     harness_run(&harness, "workspace", 1, 1);
     assert_true(*where != 0 && *where % 4 == 0);
-    assert_null(ptx_memory_at(harness.memory, *where, 8)); /* it belonged to the launch */
+    assert_null(ptx_memory_host_bytes(harness.memory, *where, 8)); /* it belonged to the launch */
     harness.launch.argument_bytes = 0;
     harness_argument(&harness, &counter, sizeof counter);
     harness_argument(&harness, &to, sizeof to);
@@ -153,10 +153,10 @@ static void a_cooperative_launch_lives_together(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(several_do_what_one_does),
-        cmocka_unit_test(the_first_fault_is_told),
-        cmocka_unit_test(who_sees_others_runs_in_order),
-        cmocka_unit_test(a_cooperative_launch_lives_together),
+        cmocka_unit_test(several_threads_match_one),
+        cmocka_unit_test(the_first_fault_is_reported),
+        cmocka_unit_test(dependent_blocks_run_in_order),
+        cmocka_unit_test(cooperative_blocks_are_co_resident),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

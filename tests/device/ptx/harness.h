@@ -68,7 +68,7 @@ static inline uint64_t harness_buffer(struct harness *harness, const char *name,
     uint64_t address = ptx_memory_allocate(harness->memory, name, bytes);
     assert_true(address != 0);
     if (host)
-        *(void **)host = ptx_memory_at(harness->memory, address, bytes);
+        *(void **)host = ptx_memory_host_bytes(harness->memory, address, bytes);
     return address;
 }
 

@@ -25,7 +25,7 @@ static const char divergence_source[] =
     "    out[i] = sum;\n"
     "}\n";
 
-static unsigned wander(unsigned x, unsigned untouched) {
+static unsigned diverge(unsigned x, unsigned untouched) {
     unsigned sum = 0;
     if (x % 7 == 3)
         return 12345;
@@ -84,7 +84,7 @@ static void test_divergence(void **unused) {
     harness_argument(&harness, &to, 8);
     harness_run(&harness, "wander", 4, 200);
     for (int i = 0; i < COUNT; i++)
-        assert_int_equal(out[i], wander(in[i], 0xffffffff));
+        assert_int_equal(out[i], diverge(in[i], 0xffffffff));
     harness_close(&harness);
 }
 
@@ -188,7 +188,7 @@ static const char blocks_source[] =
     "    }\n"
     "}\n";
 
-static float scaled(float x, int n) {
+static float scaled_by_eighth(float x, int n) {
     static const float weights[] = {1, 2, 4, 8};
     if (n & 1)
         return x * weights[n & 3];
@@ -223,7 +223,7 @@ static void test_blocks(void **unused) {
         harness.launch.block_seed = seed * 7919;
         harness_run(&harness, "blocks", BLOCKS, THREADS);
         for (int i = 0; i < COUNT; i++) {
-            double wanted = scaled(in[i] * (float)((i * 7 + n) % 12), i % 5) + sin(in[i]) +
+            double wanted = scaled_by_eighth(in[i] * (float)((i * 7 + n) % 12), i % 5) + sin(in[i]) +
                             in[i] / 3.0 + exp(-in[i]);
             assert_true(fabs(out[i] - wanted) < 1e-5 * (1 + fabs(wanted)));
         }
@@ -233,9 +233,9 @@ static void test_blocks(void **unused) {
         assert_true(fabs(sums[BLOCKS] - expected) < 1e-9 * expected);
         uint64_t arrived = ptx_module_variable(harness.module, "arrived", &bytes);
         assert_int_equal(bytes, 8);
-        assert_int_equal(*(uint64_t *)ptx_memory_at(harness.memory, arrived, 8), BLOCKS);
+        assert_int_equal(*(uint64_t *)ptx_memory_host_bytes(harness.memory, arrived, 8), BLOCKS);
         uint64_t locked = ptx_module_variable(harness.module, "locked_sum", &bytes);
-        assert_true(*(double *)ptx_memory_at(harness.memory, locked, 8) == BLOCKS * 4);
+        assert_true(*(double *)ptx_memory_host_bytes(harness.memory, locked, 8) == BLOCKS * 4);
         harness_close(&harness);
     }
 }
@@ -350,12 +350,12 @@ static double product_error(int wait) {
     return worst;
 }
 
-static void test_product(void **unused) {
+static void test_matrix_product(void **unused) {
     (void)unused;
     assert_true(product_error(1) == 0); /* eighths: every sum is exact */
 }
 
-static void test_missing_wait_shows(void **unused) {
+static void test_missing_wait_is_visible(void **unused) {
     (void)unused;
     double error = product_error(0);
     assert_true(error != error || error > 1);
@@ -457,8 +457,8 @@ int main(void) {
         cmocka_unit_test(test_divergence),
         cmocka_unit_test(test_warps),
         cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_product),
-        cmocka_unit_test(test_missing_wait_shows),
+        cmocka_unit_test(test_matrix_product),
+        cmocka_unit_test(test_missing_wait_is_visible),
         cmocka_unit_test(test_named_barriers),
         cmocka_unit_test(test_halves),
     };

@@ -70,7 +70,7 @@ static uint32_t expected(const struct product *product, int thread, int result) 
     return (uint32_t)(uint64_t)sum;
 }
 
-static void all_are_right(void **state) {
+static void all_forms_match(void **state) {
     (void)state;
     static unsigned char inputs[THREADS * FORM_SLOTS * 8];
     static uint64_t results[THREADS * 4];
@@ -114,33 +114,33 @@ static float float_of_word(uint32_t word, int element, bool half) {
     return half ? half_to_float((uint16_t)(word >> 16 * (element % 2))) : bits_float(word);
 }
 
-static float factor_at(const struct form_product *product, int quarter, int group, int line, int k,
+static float factor(const struct form_product *product, int quarter, int group, int line, int k,
                        bool along) {
     int lane = 16 * (line / 4) + 4 * quarter + (along ? line % 4 : k), at = along ? k : line % 4;
     return float_of_word(form_register(product, lane, group, at / 2), at, true);
 }
 
 /* The position of a sum: its lane, and the index among that lane's eight. */
-static int place_of_sum(int quarter, int row, int column, bool half, int *lane) {
+static int position_of_sum(int quarter, int row, int column, bool half, int *lane) {
     *lane = 16 * (row / 4) + 4 * quarter + (half ? row % 4 : (row & 1) + (column & 2));
     return half ? column : (column & 4) + (row & 2) + (column & 1);
 }
 
-static void quarters_of_form_are_right(const struct form_product *product,
+static void m8n8k4_form_matches(const struct form_product *product,
                                        const uint64_t *results) {
     const struct form *form = product->form;
     const char *types = strstr(form->opcode, "m8n8k4.") + 7;
-    bool a_along = types[0] == 'r', b_along = types[4] == 'c';
-    bool half_result = form->results[0].count == 4, half_addend = form->operands[2].count == 4;
+    bool a_is_k_contiguous = types[0] == 'r', b_is_k_contiguous = types[4] == 'c';
+    bool half_result = form->results[0].count == 4, half_accumulator = form->operands[2].count == 4;
     for (int i = 0; i < 4 * SIZE * SIZE; i++) {
         int quarter = i / (SIZE * SIZE), row = i / SIZE % SIZE, column = i % SIZE, lane;
-        int at = place_of_sum(quarter, row, column, half_addend, &lane);
-        uint32_t addend = form_register(product, lane, 2, half_addend ? at / 2 : at);
-        float wanted = float_of_word(addend, at, half_addend);
+        int at = position_of_sum(quarter, row, column, half_accumulator, &lane);
+        uint32_t addend = form_register(product, lane, 2, half_accumulator ? at / 2 : at);
+        float wanted = float_of_word(addend, at, half_accumulator);
         for (int k = 0; k < DEPTH; k++)
-            wanted += factor_at(product, quarter, 0, row, k, a_along) *
-                      factor_at(product, quarter, 1, column, k, b_along);
-        at = place_of_sum(quarter, row, column, half_result, &lane);
+            wanted += factor(product, quarter, 0, row, k, a_is_k_contiguous) *
+                      factor(product, quarter, 1, column, k, b_is_k_contiguous);
+        at = position_of_sum(quarter, row, column, half_result, &lane);
         int slot = lane * form->result_slots + (half_result ? at / 2 : at);
         float is = float_of_word((uint32_t)results[slot], at, half_result);
         if (is != wanted)
@@ -149,7 +149,7 @@ static void quarters_of_form_are_right(const struct form_product *product,
     }
 }
 
-static void quarters_are_right(void **state) {
+static void m8n8k4_matches(void **state) {
     (void)state;
     static unsigned char inputs[FORM_THREADS * FORM_SLOTS * 8];
     static uint64_t results[FORM_THREADS * 8];
@@ -178,7 +178,7 @@ static void quarters_are_right(void **state) {
         }
         if (!form_bench_alone(&bench, &list, i, inputs, results, &result))
             fail_msg("%s", result.failure);
-        quarters_of_form_are_right(&product, results);
+        m8n8k4_form_matches(&product, results);
         count++;
     }
     assert_int_equal(count, 12);
@@ -188,7 +188,7 @@ static void quarters_are_right(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_are_right),
-                                       cmocka_unit_test(quarters_are_right)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_forms_match),
+                                       cmocka_unit_test(m8n8k4_matches)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ static void test_prints_what_the_host_would(void **unused) {
 }
 
 /* Unbounded widths, an invalid conversion letter, a missing argument. */
-static void test_bears_any_format(void **unused) {
+static void test_accepts_any_format(void **unused) {
     (void)unused;
     struct harness harness;
     char *text = NULL;
@@ -76,7 +76,7 @@ static void test_bears_any_format(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_prints_what_the_host_would),
-        cmocka_unit_test(test_bears_any_format),
+        cmocka_unit_test(test_accepts_any_format),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

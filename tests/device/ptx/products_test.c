@@ -39,7 +39,7 @@ static int least_exponent(enum matrix_format format) {
 }
 
 /* Shifts right, rounding towards zero. */
-static int64_t shifted(int64_t number, int right) {
+static int64_t shift_right_truncating(int64_t number, int right) {
     uint64_t magnitude = (uint64_t)llabs(number);
     magnitude = right > 63 ? 0 : magnitude >> right;
     return number < 0 ? -(int64_t)magnitude : (int64_t)magnitude;
@@ -47,7 +47,7 @@ static int64_t shifted(int64_t number, int right) {
 
 /* total 2^unit, rounded towards zero to fp32 with that many digits, or to a value that rounds to
    f16 like it. */
-static float narrowed(int64_t total, int unit, int digits, bool half) {
+static float narrow_sum(int64_t total, int unit, int digits, bool half) {
     uint64_t magnitude = (uint64_t)llabs(total), lost = 0;
     for (; magnitude >> (digits + 1) || unit < -126 - digits; unit++, magnitude >>= 1)
         lost |= magnitude & 1;
@@ -55,11 +55,11 @@ static float narrowed(int64_t total, int unit, int digits, bool half) {
     return (float)(total < 0 ? -value : value);
 }
 
-static float summed(const float *left, const float (*right)[PRODUCT_COLUMNS], int column, float sum,
+static float exact_sum(const float *left, const float (*right)[MMA_COLUMNS_MAX], int column, float sum,
                     const struct matrix_shape *shape) {
     bool is_short = shape->left >= MATRIX_E4M3;
     int bits = is_short ? 13 : 25, most = -10000;
-    struct summand of[PRODUCT_DEPTH + 1] = {summand_of(sum, -126)};
+    struct summand of[MMA_DEPTH_MAX + 1] = {summand_of(sum, -126)};
     bool is_open = !isfinite(sum);
     double open = sum;
     of[0].significand *= 1 << 23;
@@ -78,13 +78,13 @@ static float summed(const float *left, const float (*right)[PRODUCT_COLUMNS], in
     int64_t total = 0;
     for (int i = 0; i <= shape->k; i++)
         if (of[i].significand)
-            total += shifted(of[i].significand, 46 - bits + most - of[i].exponent);
+            total += shift_right_truncating(of[i].significand, 46 - bits + most - of[i].exponent);
     int digits = is_short && !shape->half_accumulators ? 13 : 23;
-    return total ? narrowed(total, most - bits, digits, shape->half_accumulators) : 0;
+    return total ? narrow_sum(total, most - bits, digits, shape->half_accumulators) : 0;
 }
 
 static void fill(const struct lanes *lanes, float *out, size_t count, enum matrix_format format,
-                 int mood, uint64_t *random) {
+                 int variant, uint64_t *random) {
     static const enum type types[] = {[MATRIX_F16] = TYPE_F16,
                                       [MATRIX_BF16] = TYPE_BF16,
                                       [MATRIX_TF32] = TYPE_F32,
@@ -92,7 +92,7 @@ static void fill(const struct lanes *lanes, float *out, size_t count, enum matri
                                       [MATRIX_E5M2] = TYPE_B32};
     bool is_small = format >= MATRIX_E4M3;
     for (size_t i = 0; i < count; i++) {
-        uint64_t bits = operand_number(types[format], is_small ? KIND_FP8 : KIND_MATRIX, 32 * mood,
+        uint64_t bits = operand_number(types[format], is_small ? KIND_FP8 : KIND_MATRIX, 32 * variant,
                                        operand_random(random));
         if (format == MATRIX_TF32)
             out[i] = bits_float((uint32_t)bits & ~0x1fffu);
@@ -104,15 +104,15 @@ static void fill(const struct lanes *lanes, float *out, size_t count, enum matri
 }
 
 /* With digits beyond tf32's precision. */
-static void fill_sums(float *out, size_t count, int mood, uint64_t *random) {
+static void fill_sums(float *out, size_t count, int variant, uint64_t *random) {
     for (size_t i = 0; i < count; i++)
         out[i] = operand_random(random) % 16 == 0
                      ? 0
-                     : bits_float((uint32_t)operand_number(TYPE_F32, KIND_MATRIX, 32 * mood,
+                     : bits_float((uint32_t)operand_number(TYPE_F32, KIND_MATRIX, 32 * variant,
                                                            operand_random(random)));
 }
 
-static void rows_are_right(const struct lanes *lanes) {
+static void rows_match(const struct lanes *lanes) {
     static const struct {
         int k;
         enum matrix_format left, right;
@@ -125,8 +125,8 @@ static void rows_are_right(const struct lanes *lanes) {
         {32, MATRIX_E5M2, MATRIX_E5M2, true},
     };
     enum { KINDS = sizeof kinds / sizeof *kinds };
-    static float left[16][PRODUCT_DEPTH], right[PRODUCT_DEPTH][PRODUCT_COLUMNS];
-    static float before[16][PRODUCT_COLUMNS], sums[16][PRODUCT_COLUMNS];
+    static float left[16][MMA_DEPTH_MAX], right[MMA_DEPTH_MAX][MMA_COLUMNS_MAX];
+    static float before[16][MMA_COLUMNS_MAX], sums[16][MMA_COLUMNS_MAX];
     uint64_t random = 1;
     for (int round = 0; round < 20 * KINDS; round++) {
         int kind = round % KINDS, n = 8 + round % 4 * 24;
@@ -142,12 +142,12 @@ static void rows_are_right(const struct lanes *lanes) {
         else
             fill_sums(before[0], sizeof before / sizeof(float), round, &random);
         memcpy(sums, before, sizeof sums);
-        lanes->rows(shape, n, sums, (const float(*)[PRODUCT_DEPTH])left,
-                    (const float(*)[PRODUCT_COLUMNS])right);
+        lanes->rows(shape, n, sums, (const float(*)[MMA_DEPTH_MAX])left,
+                    (const float(*)[MMA_COLUMNS_MAX])right);
         for (int row = 0; row < 16; row++)
             for (int i = 0; i < n; i++) {
                 float is = sums[row][i];
-                float wanted = summed(left[row], (const float(*)[PRODUCT_COLUMNS])right, i,
+                float wanted = exact_sum(left[row], (const float(*)[MMA_COLUMNS_MAX])right, i,
                                       before[row][i], shape);
                 if (!(isnan(is) && isnan(wanted)) && float_bits(is) != float_bits(wanted))
                     fail_msg("round %d, row %d, column %d: 0x%x, not 0x%x", round, row, i,
@@ -156,11 +156,11 @@ static void rows_are_right(const struct lanes *lanes) {
     }
 }
 
-static void sums_are_right(void **state) {
+static void sums_match(void **state) {
     (void)state;
-    struct lanes best = lanes_best(), plain = lanes_plain();
-    rows_are_right(&best);
-    rows_are_right(&plain);
+    struct lanes best = lanes_select(), plain = lanes_portable();
+    rows_match(&best);
+    rows_match(&plain);
 }
 
 /* ---- forms, with elements and metadata at their documented positions ---- */
@@ -206,16 +206,16 @@ static float sum_of(uint32_t word, int at, bool half) {
 }
 
 /* ptxas's lowering of fp8 mma.sp: f16, in two parts. */
-static float in_parts(const float *left, const float (*right)[PRODUCT_COLUMNS], float sum) {
+static float fp8_sparse_sum(const float *left, const float (*right)[MMA_COLUMNS_MAX], float sum) {
     static const struct matrix_shape shape = {.k = 16};
-    static float part_right[16][PRODUCT_COLUMNS];
+    static float part_right[16][MMA_COLUMNS_MAX];
     float part_left[16], total = 0;
     for (int part = 0; part < 2; part++) {
         for (int k = 0; k < 16; k++) {
             part_left[k] = left[k / 2 * 4 + 2 * part + k % 2];
             part_right[k][0] = right[k / 2 * 4 + 2 * part + k % 2][0];
         }
-        total = summed(part_left, (const float(*)[PRODUCT_COLUMNS])part_right, 0, total, &shape);
+        total = exact_sum(part_left, (const float(*)[MMA_COLUMNS_MAX])part_right, 0, total, &shape);
     }
     return sum + total;
 }
@@ -226,8 +226,8 @@ static bool is_small(enum type type) {
 
 /* Result `half`, `next` of a thread: row g + 8 half, column 2t + next. */
 static float expected(const struct product *product, int thread, int half, int next) {
-    static float right[PRODUCT_DEPTH][PRODUCT_COLUMNS];
-    float left[PRODUCT_DEPTH];
+    static float right[MMA_DEPTH_MAX][MMA_COLUMNS_MAX];
+    float left[MMA_DEPTH_MAX];
     int lane = thread % 32, warp = thread / 32, row = lane / 4 + 8 * half;
     const struct matrix_shape shape = {.k = product->kept,
                                        .left = matrix_format_of(product->types[0]),
@@ -244,11 +244,11 @@ static float expected(const struct product *product, int thread, int half, int n
     uint32_t word =
         form_register(&product->of, thread, 2, product->halves ? half : 2 * half + next);
     float sum = sum_of(word, next, product->halves);
-    const float(*columns)[PRODUCT_COLUMNS] = (const float(*)[PRODUCT_COLUMNS])right;
+    const float(*columns)[MMA_COLUMNS_MAX] = (const float(*)[MMA_COLUMNS_MAX])right;
     if (is_small(product->types[0]) && !product->of.in_group)
-        return in_parts(left, columns, sum);
-    float wanted = summed(left, columns, 0, sum, &shape);
-    return product->halves ? half_to_float(sum_to_half(wanted)) : wanted;
+        return fp8_sparse_sum(left, columns, sum);
+    float wanted = exact_sum(left, columns, 0, sum, &shape);
+    return product->halves ? half_to_float(round_accumulator_to_half(wanted)) : wanted;
 }
 
 /* Excludes dense fp8 mma (recorded_test) and MN-major operands (hopper_test). */
@@ -264,7 +264,7 @@ static bool is_tried(const struct form *form) {
            (!is_fp8 || strstr(opcode, "wgmma") || strstr(opcode, ".sp")) && is_k_major;
 }
 
-static void forms_are_right(void **state) {
+static void all_forms_match(void **state) {
     (void)state;
     enum { THREADS = 8 * FORM_THREADS };
     static uint64_t in[THREADS * FORM_SLOTS], results[THREADS * 4];
@@ -304,8 +304,8 @@ static void forms_are_right(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_are_right),
-        cmocka_unit_test(forms_are_right),
+        cmocka_unit_test(sums_match),
+        cmocka_unit_test(all_forms_match),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -207,38 +207,38 @@ static const struct {
 /* Into the first column. */
 static void read_bytes(const char *hex, const struct lanes *lanes, enum matrix_format format,
                        float *out, int stride) {
-    for (int k = 0; k < PRODUCT_DEPTH; k++) {
+    for (int k = 0; k < MMA_DEPTH_MAX; k++) {
         const char digits[] = {hex[2 * k], hex[2 * k + 1], 0};
         uint8_t byte = (uint8_t)strtoul(digits, NULL, 16);
         lanes->widen(&out[k * stride], &byte, 1, format);
     }
 }
 
-static void a_gpu_added_fp8_up_the_same(void **state) {
+static void fp8_sums_match_gpu(void **state) {
     (void)state;
-    static float left[16][PRODUCT_DEPTH], right[PRODUCT_DEPTH][PRODUCT_COLUMNS];
-    static float sums[16][PRODUCT_COLUMNS];
-    const struct lanes variants[] = {lanes_best(), lanes_plain()};
+    static float left[16][MMA_DEPTH_MAX], right[MMA_DEPTH_MAX][MMA_COLUMNS_MAX];
+    static float sums[16][MMA_COLUMNS_MAX];
+    const struct lanes variants[] = {lanes_select(), lanes_portable()};
     for (size_t i = 0; i < 2 * sizeof recorded_sums / sizeof *recorded_sums; i++) {
         const struct lanes *lanes = &variants[i % 2];
-        const struct matrix_shape shape = {.k = PRODUCT_DEPTH,
+        const struct matrix_shape shape = {.k = MMA_DEPTH_MAX,
                                            .left = recorded_sums[i / 2].left,
                                            .right = recorded_sums[i / 2].right,
                                            .half_accumulators =
                                                recorded_sums[i / 2].half_accumulators};
         uint32_t before = recorded_sums[i / 2].before, after = recorded_sums[i / 2].after;
         read_bytes(recorded_sums[i / 2].left_bytes, lanes, shape.left, left[0], 1);
-        read_bytes(recorded_sums[i / 2].right_bytes, lanes, shape.right, right[0], PRODUCT_COLUMNS);
+        read_bytes(recorded_sums[i / 2].right_bytes, lanes, shape.right, right[0], MMA_COLUMNS_MAX);
         sums[0][0] = shape.half_accumulators ? half_to_float((uint16_t)before) : bits_float(before);
-        lanes->rows(&shape, 8, sums, (const float(*)[PRODUCT_DEPTH])left,
-                    (const float(*)[PRODUCT_COLUMNS])right);
-        uint32_t is = shape.half_accumulators ? sum_to_half(sums[0][0]) : float_bits(sums[0][0]);
+        lanes->rows(&shape, 8, sums, (const float(*)[MMA_DEPTH_MAX])left,
+                    (const float(*)[MMA_COLUMNS_MAX])right);
+        uint32_t is = shape.half_accumulators ? round_accumulator_to_half(sums[0][0]) : float_bits(sums[0][0]);
         if (is != after)
             fail_msg("sum %d: 0x%x; a GPU gave 0x%x", (int)i / 2, is, after);
     }
 }
 
-static void a_gpu_gave_the_same(void **state) {
+static void results_match_gpu(void **state) {
     (void)state;
     struct form_list list;
     struct form_bench bench;
@@ -276,8 +276,8 @@ static void a_gpu_gave_the_same(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_gpu_gave_the_same),
-        cmocka_unit_test(a_gpu_added_fp8_up_the_same),
+        cmocka_unit_test(results_match_gpu),
+        cmocka_unit_test(fp8_sums_match_gpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,15 +6,15 @@
 
 static const char *const devices[] = {"emulated:sm_80", "emulated:sm_90"};
 
-static void is_right(void **state) {
+static void sample_matches(void **state) {
     const struct sample *sample = *state;
     for (int d = 0; d < 2; d++) {
         struct samples bench;
         samples_open(&bench, devices[d]);
-        struct ptx_microscope *microscope = emulated_microscope(bench.device, NULL);
+        struct ptx_racecheck *racecheck = emulated_attach_racecheck(bench.device, NULL);
         sample->check(&bench);
-        for (int i = 0; i < ptx_microscope_count(microscope); i++) {
-            const struct ptx_finding *finding = ptx_microscope_finding(microscope, i);
+        for (int i = 0; i < ptx_racecheck_finding_count(racecheck); i++) {
+            const struct ptx_finding *finding = ptx_racecheck_finding(racecheck, i);
             if (!ptx_finding_is_cost(finding->kind))
                 fail_msg("%s: %s", ptx_finding_name(finding->kind), finding->text);
         }
@@ -27,6 +27,6 @@ int main(void) {
     setenv("EVOTILE_DEVICES", "configs/devices", 0);
     for (int i = 0; i < SAMPLE_COUNT; i++)
         tests[i] = (struct CMUnitTest){
-            .name = samples[i].name, .test_func = is_right, .initial_state = (void *)&samples[i]};
+            .name = samples[i].name, .test_func = sample_matches, .initial_state = (void *)&samples[i]};
     return _cmocka_run_group_tests("samples", tests, SAMPLE_COUNT, NULL, NULL);
 }
