@@ -99,7 +99,7 @@ $(BUILD)/%.o: %.cpp $(BUILD)/flags
 	$(quiet)$(compile_cxx) -c -o $@ $<
 
 # What the engine compiles at run time (.cu) or writes out (.in) becomes read-only bytes between the
-# symbols _binary_PATH_start and _binary_PATH_end: PATH is search_trial_judge_cu for search/trial/judge.cu.
+# symbols _binary_PATH_start and _binary_PATH_end: PATH is search_trial_judge_cu for search/evaluate/compare.cu.
 $(BUILD)/%.cu.o: %.cu ; $(embed)
 $(BUILD)/%.in.o: %.in ; $(embed)
 define embed
@@ -109,7 +109,7 @@ $(quiet)objcopy --rename-section .data=.rodata,alloc,load,readonly,data,contents
 endef
 
 # Their loops are the model's cost, and -O2 leaves most of them a number at a time.
-$(patsubst %,$(BUILD)/search/%.o,base/cholesky evolve/kernel evolve/likelihood evolve/surrogate): \
+$(patsubst %,$(BUILD)/search/%.o,base/cholesky strategy/covariance strategy/likelihood strategy/surrogate): \
     private CFLAGS += -O3
 
 # Only what names the version is compiled again when it changes.
@@ -202,7 +202,7 @@ check-kill: deps-test ## kill a run and resume it, KILLS (200) times
 
 check-queue: deps-test ## workers, server and network of a queue fail for SECONDS (600)
 	@$(anew) all
-	@python3 tests/queue/chaos.py --evotile $(BUILD)/evotile --seconds $(or $(SECONDS),600) --rows 1000000 --workers 8 --every 4 --restarts 2 --cut 30 --resume
+	@python3 tests/remote/chaos.py --evotile $(BUILD)/evotile --seconds $(or $(SECONDS),600) --rows 1000000 --workers 8 --every 4 --restarts 2 --cut 30 --resume
 
 check-genomes: deps-test ## GENOMES (100) random genomes of each variant on the emulated device
 	@$(anew) built

@@ -1,6 +1,6 @@
 /* main: finds the verb of the command line and runs it. */
-#include "base/nearest.h"
-#include "cmd/describe.h"
+#include "base/spelling.h"
+#include "cli/describe.h"
 
 #include <errno.h>
 #include <signal.h>

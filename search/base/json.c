@@ -1,7 +1,7 @@
 #include "base/json.h"
 
 #include "base/memory.h"
-#include "base/nearest.h"
+#include "base/spelling.h"
 
 #include <ctype.h>
 #include <errno.h>

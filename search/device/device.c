@@ -2,7 +2,7 @@
 
 #include "device/cuda.h"
 #include "device/emulated.h"
-#include "device/published.h"
+#include "device/device_db.h"
 
 #include <errno.h>
 #include <string.h>

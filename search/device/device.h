@@ -17,7 +17,7 @@
 #define EVOTILE_DEVICE_DEVICE_H
 
 #include "base/error.h"
-#include "device/tensor_map.h"
+#include "ptx/tensor_map.h"
 #include "outcome/outcome.h"
 
 #include <stdbool.h>

@@ -17,7 +17,7 @@ static struct device *emulated_open(const char *spec, struct error *error) {
 /* Latencies in cycles from microbenchmarks of sm_80 to sm_90, which agree within a few cycles;
    remote shared memory from Luo et al. ("Dissecting the NVIDIA Hopper Architecture", 2024: 180
    cycles plus the time of a local load). The cluster barrier is an estimate with little influence
-   (search/evolve/README.md). */
+   (search/strategy/README.md). */
 static struct ptx_latencies latencies_of(const struct device_info *info) {
     double operations = info->tensor_tflops * 1e6 / info->sm_count / info->clock_mhz;
     return (struct ptx_latencies){.issue = 1,

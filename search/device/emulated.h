@@ -21,7 +21,7 @@
 #define EVOTILE_DEVICE_EMULATED_H
 
 #include "device/predict.h"
-#include "device/ptx/microscope.h"
+#include "ptx/racecheck.h"
 
 extern const struct device_backend emulated_backend;
 

@@ -9,7 +9,7 @@
 #define EVOTILE_DEVICE_EMULATED_DEVICE_H
 
 #include "device/emulated.h"
-#include "device/ptx/ptx.h"
+#include "ptx/ptx.h"
 
 /* The counters of a kernel's run with some geometry and arguments: the input of predictions. */
 struct observation {

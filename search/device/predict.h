@@ -5,7 +5,7 @@
  * timed; it does not replace a measurement.
  *
  * The model. Each block has a critical path, the longest dependency chain through it if it had a
- * multiprocessor to itself (device/ptx/chain.h), and keeps each resource of a multiprocessor busy
+ * multiprocessor to itself (ptx/critical_path.h), and keeps each resource of a multiprocessor busy
  * for some cycles: issue, warp instructions / 4 schedulers; tensor, matrix operations / the tensor
  * cores' rate; special, one exp, rcp ... a cycle; shared, one wavefront a cycle; remote, 16 bytes a
  * cycle to and from other blocks' shared memory; l1, 64 bytes a cycle of global and local memory.

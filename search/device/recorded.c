@@ -1,6 +1,6 @@
 #include "device/recorded.h"
 
-#include "device/recorded_sheet.h"
+#include "device/recorded_table.h"
 
 #include <math.h>
 #include <string.h>

@@ -22,7 +22,7 @@
 #define EVOTILE_DEVICE_RECORDED_H
 
 #include "base/error.h"
-#include "genome/space.h"
+#include "space/space.h"
 #include "outcome/outcome.h"
 
 struct json_stream;

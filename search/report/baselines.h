@@ -12,7 +12,7 @@
 #ifndef EVOTILE_REPORT_BASELINES_H
 #define EVOTILE_REPORT_BASELINES_H
 
-#include "cmd/yardstick.h"
+#include "run/baseline_results.h"
 #include "report/pictures.h"
 
 struct baselines {

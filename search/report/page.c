@@ -1,8 +1,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/stencil.h"
-#include "report/sheet.h"
+#include "base/mustache.h"
+#include "report/page_internal.h"
 #include "report/tables.h"
 
 #ifndef EVOTILE_VERSION

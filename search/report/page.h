@@ -9,7 +9,7 @@
 #ifndef EVOTILE_REPORT_PAGE_H
 #define EVOTILE_REPORT_PAGE_H
 
-#include "report/gather.h"
+#include "analysis/run_data.h"
 
 enum page_format { PAGE_HTML, PAGE_MARKDOWN, PAGE_JSON };
 

@@ -1,4 +1,4 @@
-#include "report/sheet.h"
+#include "report/page_internal.h"
 
 /* Draws the moves of an ablation that were decided by a duel. */
 static void draw_ablation(struct pictures *pictures, const char *name,

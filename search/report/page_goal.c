@@ -1,8 +1,8 @@
 #include <math.h>
 
-#include "cmd/board.h"
+#include "cli/board.h"
 #include "report/scatter.h"
-#include "report/sheet.h"
+#include "report/page_internal.h"
 #include "report/tables.h"
 
 static void add_importance(const struct page *page, cJSON *to, int r, int goal) {

@@ -3,7 +3,7 @@
 
 #include "base/statistics.h"
 #include "outcome/scaling.h"
-#include "report/sheet.h"
+#include "report/page_internal.h"
 #include "report/tables.h"
 
 enum { REASONS = 10 };

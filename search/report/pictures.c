@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
-#include "report/drawing.h"
+#include "report/plot.h"
 
 struct pictures {
     FILE *gnuplot; /* NULL: everything is drawn */

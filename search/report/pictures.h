@@ -14,10 +14,10 @@
 #ifndef EVOTILE_REPORT_PICTURES_H
 #define EVOTILE_REPORT_PICTURES_H
 
-#include "report/ancestry.h"
-#include "report/foretold.h"
-#include "report/gather.h"
-#include "report/worth.h"
+#include "analysis/ancestry.h"
+#include "report/predicted_vs_measured.h"
+#include "analysis/run_data.h"
+#include "analysis/gene_importance.h"
 
 struct pictures;
 

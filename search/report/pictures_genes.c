@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/drawing.h"
+#include "report/plot.h"
 
 enum {
     WIDE = 1140,

@@ -11,7 +11,7 @@
 #ifndef EVOTILE_REPORT_SCATTER_H
 #define EVOTILE_REPORT_SCATTER_H
 
-#include "report/gather.h"
+#include "analysis/run_data.h"
 
 struct scatter_note {
     int valid, dots; /* dots < valid: binned */

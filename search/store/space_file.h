@@ -16,7 +16,7 @@
 #ifndef EVOTILE_STORE_SPACE_FILE_H
 #define EVOTILE_STORE_SPACE_FILE_H
 
-#include "genome/genome.h"
+#include "space/genome.h"
 #include "store/store.h"
 
 enum space_file_format { SPACE_FILE_T4, SPACE_FILE_KERNEL_TUNER, SPACE_FILE_FORMAT_COUNT };

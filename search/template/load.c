@@ -1,7 +1,7 @@
 #include "template/template.h"
 
 #include "base/memory.h"
-#include "base/nearest.h"
+#include "base/spelling.h"
 #include "base/path.h"
 #include "device/device.h"
 #include "template/load.h"

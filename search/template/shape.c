@@ -1,7 +1,7 @@
 /* Cases: reads and prints shapes, and groups cases into variants that share a compilation. */
 #include "template/load.h"
 
-#include "base/nearest.h"
+#include "base/spelling.h"
 #include "base/path.h"
 
 #include <float.h>

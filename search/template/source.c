@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "base/path.h"
-#include "base/text.h"
+#include "base/strbuf.h"
 
 #include <ctype.h>
 #include <string.h>

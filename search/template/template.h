@@ -19,8 +19,8 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/path.h"
-#include "device/tensor_map.h"
-#include "genome/space.h"
+#include "ptx/tensor_map.h"
+#include "space/space.h"
 #include "outcome/outcome.h"
 
 enum {
@@ -151,7 +151,7 @@ struct stress {
 };
 
 /* A program that times the alternative to the kernel, such as a framework's operator. The protocol
-   is in templates/README.md, "A baseline"; trial/baseline.h implements it. */
+   is in templates/README.md, "A baseline"; evaluate/baseline.h implements it. */
 enum { COMMAND_WORDS_MAX = 16 };
 
 struct baseline_command {

@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "device/emulated.h"
-#include "trial/buffers.h"
-#include "trial/compile.h"
+#include "evaluate/buffers.h"
+#include "evaluate/compile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -18,10 +18,10 @@
 
 #include "base/random.h"
 #include "base/statistics.h"
-#include "cmd/session.h"
-#include "device/published.h"
+#include "session/session.h"
+#include "device/device_db.h"
 #include "store/database.h"
-#include "trial/wire.h"
+#include "pool/protocol.h"
 
 enum { MADE_IN_FLIGHT = 16, MADE_BATCH = 500, MADE_SAMPLES = 50, MADE_RACE_SAMPLES = 5 };
 

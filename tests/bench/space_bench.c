@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/random.h"
-#include "genome/space.h"
+#include "space/space.h"
 
 /* Nine genes with ten values each; optional constraints over `all` genes and between neighbours. */
 static struct space *nine_genes(const char *all, const char *neighbours) {

@@ -1,5 +1,5 @@
 /* The emulated backend through the common device interface. */
-#include "device/ptx/harness.h"
+#include "ptx/harness.h"
 
 #include "device/device.h"
 #include "device/emulated.h"

@@ -11,7 +11,7 @@
 
 #include "base/json_stream.h"
 #include "base/random.h"
-#include "device/recorded_score.h"
+#include "simulate/score.h"
 
 static struct recorded *read_text(const char *text, struct error *error) {
     *error = (struct error){0};

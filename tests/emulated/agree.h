@@ -27,8 +27,8 @@
 #include "base/random.h"
 #include "device/nvrtc.h"
 #include "device/processes.h"
-#include "device/ptx/half.h"
-#include "trial/buffers.h"
+#include "ptx/half.h"
+#include "evaluate/buffers.h"
 
 enum {
     AGREE_CASES = 6,

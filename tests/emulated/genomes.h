@@ -5,14 +5,14 @@
 #ifndef EVOTILE_TESTS_EMULATED_GENOMES_H
 #define EVOTILE_TESTS_EMULATED_GENOMES_H
 
-#include "trial/tiny.h"
+#include "evaluate/tiny.h"
 
 #include <time.h>
 
 #include "base/random.h"
-#include "cmd/images.h"
+#include "session/image_cache.h"
 #include "device/emulated.h"
-#include "trial/bench.h"
+#include "evaluate/evaluator.h"
 
 /* A set of cases to draw genomes for. */
 struct genome_set {

@@ -17,7 +17,7 @@
 
 #include <math.h>
 
-#include "trial/journey.h"
+#include "evaluate/evaluation.h"
 
 #ifdef __SANITIZE_ADDRESS__ /* ten times as slow; fewer genomes suffice for its purpose */
 enum { GENOMES_A_TEMPLATE = 20 };

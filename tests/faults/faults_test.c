@@ -2,9 +2,9 @@
  * Planted faults: each .cu here is a kernel that is wrong, or slow, at marked lines, and the race
  * checker must report exactly these. README.md documents the format of a file.
  */
-#include "device/ptx/harness.h"
+#include "ptx/harness.h"
 
-#include "device/ptx/microscope.h"
+#include "ptx/racecheck.h"
 
 #include <glob.h>
 

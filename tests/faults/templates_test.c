@@ -2,12 +2,12 @@
  * The race checker on the templates: each row changes one place of a template's source, and the
  * race checker must report what is wrong and where, whether or not the results change.
  */
-#include "trial/tiny.h"
+#include "evaluate/tiny.h"
 
 #include "base/path.h"
-#include "cmd/images.h"
+#include "session/image_cache.h"
 #include "device/emulated.h"
-#include "trial/bench.h"
+#include "evaluate/evaluator.h"
 
 #define ATTENTION                                                                                  \
     "{ \"template\": \"attention_fwd\", \"cases\": [{\"B\": 1, \"H\": 1, \"S\": 70, \"S_KV\": "    \

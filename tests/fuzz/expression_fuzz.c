@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "genome/expression.h"
+#include "space/expression.h"
 
 enum { SLOTS = 3 };
 

@@ -1,6 +1,6 @@
 /* Any text as a report of ncu: names in the result are terminated, and numbers are present or
    absent; a report without a kernel gives an error. */
-#include "trial/profile.h"
+#include "evaluate/profile.h"
 
 #include <math.h>
 #include <stddef.h>

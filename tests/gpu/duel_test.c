@@ -2,8 +2,8 @@
    iterations. Prints the measurements. */
 #include "base/error.h"
 #include "base/statistics.h"
-#include "trial/calibrate.h"
-#include "trial/duel.h"
+#include "evaluate/calibrate.h"
+#include "evaluate/duel.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Accesses that flush memory traps on a real GPU: reads beyond a tensor, and writes to a
    read-only one. Each runs in a child process, because it loses the context. */
-#include "trial/judged.h"
+#include "evaluate/verify_fixture.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /*
- * Every form of every instruction that the emulated device supports (tests/device/ptx/forms), on a
+ * Every form of every instruction that the emulated device supports (tests/ptx/forms), on a
  * GPU and on the emulated device, over the same operands: equal bit for bit, or within the table's
  * bounds where PTX leaves the result open. Prints every form that differs; with OUT, writes for
  * every form to $OUT/opcodes.txt the worst difference, its bound, the number of results beyond it
@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "device/ptx/forms/bench.h"
+#include "ptx/forms/bench.h"
 
 #define EMULATED "emulated:sm_90"
 

@@ -7,11 +7,11 @@
    Prints a line per shape and kind: the medians in microseconds, and their spread about the median
    of all. EVOTILE_PLACEMENTS: number of placements (default 8). Takes some 10 s per genome. Fails
    only if something cannot be timed. */
-#include "trial/judged.h"
+#include "evaluate/verify_fixture.h"
 
 #include "base/statistics.h"
 #include "device/cuda.h"
-#include "trial/measure.h"
+#include "evaluate/measure.h"
 
 enum { PLACEMENTS_AT_MOST = 16, SAMPLES = 50 };
 

@@ -1,6 +1,6 @@
-/* Common kinds of kernels (tests/device/ptx/samples) on a GPU: the results that the emulated
+/* Common kinds of kernels (tests/ptx/samples) on a GPU: the results that the emulated
    device is tested for are right there, too. */
-#include "device/ptx/samples/samples.h"
+#include "ptx/samples/samples.h"
 
 static struct samples bench;
 

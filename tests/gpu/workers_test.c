@@ -4,7 +4,7 @@
 #include "exploits/harness.h"
 
 #include "base/clock.h"
-#include "trial/crew.h"
+#include "pool/local_pool.h"
 
 enum { NEXT_S = 5, ROUNDS = 2 };
 

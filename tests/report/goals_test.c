@@ -15,8 +15,8 @@
 
 #include "base/path.h"
 #include "base/process.h"
-#include "cmd/kept.h"
-#include "cmd/predictions.h"
+#include "run/run_artifacts.h"
+#include "run/predictions.h"
 #include "report/pictures.h"
 
 enum { TRIALS_A_GOAL = 30, GOALS_MOST = 16 };

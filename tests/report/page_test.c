@@ -15,9 +15,9 @@
 
 #include "base/path.h"
 #include "base/process.h"
-#include "cmd/ablation.h"
-#include "cmd/kept.h"
-#include "cmd/yardstick.h"
+#include "analysis/ablation.h"
+#include "run/run_artifacts.h"
+#include "run/baseline_results.h"
 #include "report/scatter.h"
 
 #define WORKER "gpu1/cuda:3"

@@ -4,7 +4,7 @@
 #ifndef EVOTILE_TESTS_RESUME_RUN_H
 #define EVOTILE_TESTS_RESUME_RUN_H
 
-#include "trial/tiny.h"
+#include "evaluate/tiny.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "cmd/session.h"
+#include "session/session.h"
 
 /* All faults except those that take a second. */
 #define TINY_GENES "\"genes\": {\"FAULT\": [\"none\", \"wrong\", \"syntax\", \"trap\"]}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compares the templates' CPU references, which verify their GPU references (trial/reference_test.c), with
+# Compares the templates' CPU references, which verify their GPU references (evaluate/reference_test.c), with
 # PyTorch's operations. Skipped if PyTorch is not installed.
 set -euo pipefail
 python3 -c 'import torch' 2>/dev/null || exit 77

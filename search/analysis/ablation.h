@@ -1,0 +1,71 @@
+/* ablation: the effect of each gene of a champion, measured by changing one gene at a time.
+ *
+ * Each gene is moved to a neighbouring value, or off, and the resulting genome is compared with the
+ * champion in a duel: the ratio is its time over the champion's, with the duel's interval. `evotile
+ * ablate` writes it; the run stores a goal's under "ablation:GOAL" (run_artifacts.h):
+ *
+ *     {"goal": 0, "trial": 123, "genome": "...", "device": "NVIDIA H200", "predicted": false,
+ *      "measured": 1763712000, "moves": [
+ *        {"gene": "STAGES", "genome": "...", "verdict": "ok", "result": "lost", "ratio": 1.12,
+ *         "low": 1.11, "high": 1.13, "blocks": 10},
+ *        {"gene": "WARPS", "genome": "...", "verdict": "invalid", "reason": "..."}]}
+ *
+ * `moves` is ranked: the slowest first, then the failed ones. `genome` is the whole genome as it
+ * was evaluated: if a condition reads the changed gene, other genes may differ as well.
+ *
+ *     struct ablation *ablation;
+ *     if (ablation_read(store, goal, &ablation, &error) > 0) {
+ *         struct table *table = ablation_table(ablation);
+ *         table_print(table, TABLE_TEXT, stdout);
+ *         table_free(table);
+ *     }
+ *     ablation_free(ablation);
+ */
+#ifndef EVOTILE_ANALYSIS_ABLATION_H
+#define EVOTILE_ANALYSIS_ABLATION_H
+
+#include "render/table.h"
+#include "space/genome.h"
+#include "store/store.h"
+
+enum { ABLATION_GENE_SIZE = 64 };
+
+struct ablation_move {
+    char gene[ABLATION_GENE_SIZE];
+    char genome[GENOME_TEXT_SIZE];
+    enum verdict verdict; /* VERDICT_OK: `duel` is valid; else `reason` may be */
+    char reason[REASON_SIZE];
+    struct duel_outcome duel; /* time of the changed genome over the champion's */
+};
+
+struct ablation {
+    int goal;
+    int64_t trial; /* number of the champion's trial; for an exported kernel the case's number */
+    char genome[GENOME_TEXT_SIZE];
+    char device[128];
+    bool predicted;
+    double measured; /* time of measurement, in seconds since 1970 */
+    int count, capacity; /* moves, and the capacity of the array */
+    struct ablation_move *moves;
+};
+
+struct ablation *ablation_new(void); /* all zeros */
+void ablation_free(struct ablation *ablation);
+
+/* Appends a zeroed move, which the caller fills; the pointer is valid until the next call. */
+struct ablation_move *ablation_add(struct ablation *ablation);
+/* Sorts the moves as described above. */
+void ablation_rank(struct ablation *ablation);
+
+/* Returns 1 with the stored ablation, to be freed; 0 with NULL if the run stores none; -1 if it is
+   damaged. */
+int ablation_read(struct store *store, int goal, struct ablation **ablation, struct error *error);
+/* The artifact's name, and the JSON object, which the caller owns. */
+void ablation_name(int goal, char name[32]);
+cJSON *ablation_json(const struct ablation *ablation);
+
+/* One row per move: gene, change, percent slower with the duel's interval, verdict. The caller
+   frees the table. */
+struct table *ablation_table(const struct ablation *ablation);
+
+#endif

@@ -1,0 +1,105 @@
+#include "analysis/gene_columns.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static char *copy_of(const char *text, size_t length) {
+    char *copy = strndup(text, length);
+    if (copy == NULL)
+        BUG("out of memory");
+    return copy;
+}
+
+static bool equals_text(const char *known, const char *text, size_t length) {
+    return strncmp(known, text, length) == 0 && known[length] == '\0';
+}
+
+/* The index of a value, which is added if it is new; -1 if there are too many. */
+static int find_or_add_value(struct gene_column *column, const char *text, size_t length) {
+    for (int i = 0; i < column->count; i++)
+        if (equals_text(column->values[i], text, length))
+            return i;
+    if (column->count == DOMAIN_MAX)
+        return -1;
+    column->values[column->count] = copy_of(text, length);
+    return column->count++;
+}
+
+int genes_add(struct genes *genes, const char *text, uint8_t row[GENES_MAX],
+                struct error *error) {
+    bool first = genes->count == 0;
+    int gene = 0;
+    memset(row, 0, GENES_MAX);
+    for (const char *at = text; *at != '\0'; gene++) {
+        size_t name = strcspn(at, "=,");
+        size_t whole = name + strcspn(at + name, ",");
+        if (at[name] != '=' || gene == GENES_MAX || (!first && gene == genes->count))
+            break;
+        struct gene_column *column = &genes->columns[gene];
+        if (first) {
+            column->name = copy_of(at, name);
+            genes->count++;
+        }
+        int value = equals_text(column->name, at, name) && whole - name - 1 < NAME_SIZE
+                        ? find_or_add_value(column, at + name + 1, whole - name - 1)
+                        : -1;
+        if (value < 0)
+            break;
+        row[gene] = (uint8_t)value;
+        at += whole + (at[whole] == ',');
+        if (*at == '\0' && gene + 1 == genes->count)
+            return 0;
+    }
+    return error_set(
+        error, "the genome \"%.200s\" has other genes than the first: the run is damaged", text);
+}
+
+/* Numbers sort before labels. */
+static int compare_values(const void *a, const void *b) {
+    const char *const *texts[2] = {a, b};
+    long long numbers[2];
+    bool number[2];
+    for (int i = 0; i < 2; i++) {
+        char *end;
+        numbers[i] = strtoll(*texts[i], &end, 10);
+        number[i] = end != *texts[i] && *end == '\0';
+    }
+    if (number[0] != number[1])
+        return number[0] ? -1 : 1;
+    if (number[0] && numbers[0] != numbers[1])
+        return numbers[0] < numbers[1] ? -1 : 1;
+    return strcmp(*texts[0], *texts[1]);
+}
+
+void genes_sort(struct genes *genes, uint8_t positions[GENES_MAX][DOMAIN_MAX]) {
+    for (int g = 0; g < genes->count; g++) {
+        struct gene_column *column = &genes->columns[g];
+        char *before[DOMAIN_MAX];
+        memcpy(before, column->values, sizeof before);
+        qsort(column->values, (size_t)column->count, sizeof *column->values, compare_values);
+        for (int i = 0; i < column->count; i++)
+            for (int k = 0; k < column->count; k++)
+                if (before[i] == column->values[k])
+                    positions[g][i] = (uint8_t)k;
+    }
+}
+
+void genes_print(const struct genes *genes, const uint8_t row[GENES_MAX],
+                 char text[GENOME_TEXT_SIZE]) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int g = 0; g < genes->count && used < GENOME_TEXT_SIZE; g++)
+        used += (size_t)snprintf(text + used, GENOME_TEXT_SIZE - used, "%s%s=%s", g > 0 ? "," : "",
+                                 genes->columns[g].name, genes->columns[g].values[row[g]]);
+}
+
+void genes_release(struct genes *genes) {
+    for (int g = 0; g < genes->count; g++) {
+        free(genes->columns[g].name);
+        for (int i = 0; i < genes->columns[g].count; i++)
+            free(genes->columns[g].values[i]);
+    }
+    *genes = (struct genes){0};
+}

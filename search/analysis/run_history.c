@@ -1,0 +1,518 @@
+/* One section for each table, in the order of the summary. The file is long because the sections
+   are independent and read best in that order. */
+#include "analysis/run_history.h"
+
+#include "analysis/gene_effects.h"
+#include "session/session.h"
+#include "strategy/operators.h"
+#include "outcome/scaling.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { OPERATORS_MAX = 64 };
+
+struct run_history {
+    struct store *store;
+    struct config *config; /* for the names of cases; NULL: cases are numbered */
+    double created;
+    struct store_champion *champions;
+    int champion_count;
+    struct gene_effects *effects; /* read on first use */
+};
+
+/* ---- opening ---- */
+
+static int add_accepted(void *context, const struct store_champion *champion,
+                         struct error *error) {
+    struct run_history *history = context;
+    (void)error;
+    history->champions = realloc(history->champions, (size_t)(history->champion_count + 1) *
+                                                           sizeof *history->champions);
+    if (history->champions == NULL)
+        BUG("out of memory");
+    history->champions[history->champion_count++] = *champion;
+    return 0;
+}
+
+struct run_history *run_history_open(struct store *store, struct error *error) {
+    struct run_history *history = calloc(1, sizeof *history);
+    char *created = NULL;
+    if (history == NULL)
+        BUG("out of memory");
+    history->store = store;
+    if (store_meta_get(store, "created", &created, error) < 0 ||
+        store_champions(store, add_accepted, history, error) < 0) {
+        free(created);
+        run_history_close(history);
+        return NULL;
+    }
+    history->created = created != NULL ? strtod(created, NULL) : NAN;
+    history->config = run_dir_config(store);
+    free(created);
+    return history;
+}
+
+void run_history_close(struct run_history *history) {
+    if (history == NULL)
+        return;
+    free(history->champions);
+    gene_effects_free(history->effects);
+    config_free(history->config);
+    free(history);
+}
+
+const struct store_champion *run_history_accepted(const struct run_history *history, int *count) {
+    *count = history->champion_count;
+    return history->champions;
+}
+
+double run_history_created(const struct run_history *history) {
+    return history->created;
+}
+
+void run_history_case_name(const struct run_history *history, int goal, int case_count, int number,
+                        char name[CASE_NAME_SIZE]) {
+    const struct config *config = history->config;
+    if (case_count == 1)
+        snprintf(name, CASE_NAME_SIZE, "%s", store_goal_name(history->store, goal));
+    else if (config != NULL && number < config->case_count)
+        template_print_shape(config->shapes, &config->cases[number], name);
+    else
+        snprintf(name, CASE_NAME_SIZE, "case %d", number);
+}
+
+/* Returns the table, or frees it and returns NULL if it could not be filled. */
+static struct table *table_or_null(struct table *table, int status) {
+    if (status == 0)
+        return table;
+    table_free(table);
+    return NULL;
+}
+
+/* ---- changed genes ---- */
+
+/* Finds the value that another genome has for the gene at `gene` ("NAME=value,..."), and its
+   length; "?" if it has no such gene. */
+static const char *find_value(const char *genome, const char *gene, size_t *length) {
+    size_t name = strcspn(gene, "=") + 1;
+    for (; genome != NULL && *genome != '\0'; genome = strchr(genome, ',')) {
+        genome += *genome == ',';
+        if (strncmp(genome, gene, name) == 0) {
+            *length = strcspn(genome + name, ",");
+            return genome + name;
+        }
+    }
+    *length = 1;
+    return "?";
+}
+
+void run_history_print_changes(const char *genome, const char *const parents[2],
+                            char text[CHANGES_SIZE]) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (const char *gene = genome; *gene != '\0' && used + 300 < CHANGES_SIZE;) {
+        size_t whole = strcspn(gene, ","), name = strcspn(gene, "="), size[2] = {0, 0};
+        const char *value = gene + name + 1, *was[2] = {NULL, NULL};
+        int length = (int)(whole - name - 1);
+        bool same[2] = {false, false};
+        for (int p = 0; p < 2 && parents[p] != NULL; p++) {
+            was[p] = find_value(parents[p], gene, &size[p]);
+            same[p] = size[p] == (size_t)length && memcmp(was[p], value, size[p]) == 0;
+        }
+        const char *comma = used > 0 ? ", " : "";
+        if (was[0] != NULL && !same[0])
+            used +=
+                (size_t)snprintf(text + used, CHANGES_SIZE - used, "%s%.*s %.*s -> %.*s%s", comma,
+                                 (int)fmin(80, (double)name), gene, (int)fmin(60, (double)size[0]),
+                                 was[0], (int)fmin(60, length), value, same[1] ? " (b)" : "");
+        gene += whole + (gene[whole] == ',');
+    }
+}
+
+/* ---- champions ---- */
+
+enum champion_column {
+    CHAMPION_TRIAL,
+    CHAMPION_WHEN,
+    CHAMPION_OPERATOR,
+    CHAMPION_PARENTS,
+    CHAMPION_BEFORE,
+    CHAMPION_AFTER,
+    CHAMPION_RATIO,
+    CHAMPION_LOW,
+    CHAMPION_HIGH,
+    CHAMPION_DECISION,
+    CHAMPION_CHANGED,
+    CHAMPION_ABOUT,
+    CHAMPION_GENOME,
+    CHAMPION_COLUMNS
+};
+
+static const struct table_column champion_columns[CHAMPION_COLUMNS] = {
+    [CHAMPION_TRIAL] = {.name = "trial", .heading = "trial", .right = true},
+    [CHAMPION_WHEN] = {.name = "seconds", .heading = "after\ns", .right = true},
+    [CHAMPION_OPERATOR] = {.name = "operator", .heading = "tried as"},
+    [CHAMPION_PARENTS] = {.name = "parents", .heading = "parents"},
+    [CHAMPION_BEFORE] = {.name = "before_us", .heading = "before\nus", .right = true},
+    [CHAMPION_AFTER] = {.name = "after_us", .heading = "after\nus", .right = true},
+    [CHAMPION_RATIO] = {.name = "ratio", .heading = "ratio", .right = true},
+    [CHAMPION_LOW] = {.name = "duel_low"},
+    [CHAMPION_HIGH] = {.name = "duel_high"},
+    [CHAMPION_DECISION] = {.name = "decision", .heading = "accepted because"},
+    [CHAMPION_ABOUT] = {.name = "why"},
+    [CHAMPION_GENOME] = {.name = "genome"},
+    [CHAMPION_CHANGED] = {.name = "changed", .heading = "changed", .wrap = true},
+};
+
+static void print_decision(const struct store_champion *champion, const struct store_trial *trial,
+                           char text[160]) {
+    const struct outcome *outcome = trial->outcome;
+    bool won_duel = trial->told == champion->event && outcome->duel.result == DUEL_WON;
+    if (champion->previous == champion->trial)
+        snprintf(text, 160, "timed again");
+    else if (champion->previous == STORE_NO_TRIAL)
+        snprintf(text, 160, "first that passed");
+    else if (won_duel)
+        snprintf(text, 160, "won a duel: %.4f, 99 %% in [%.4f, %.4f], %d blocks",
+                 outcome->duel.ratio, outcome->duel.low, outcome->duel.high, outcome->duel.blocks);
+    else
+        snprintf(text, 160, "%s", outcome->predicted ? "predicted faster" : "faster");
+}
+
+static void add_parents(struct table *table, const struct store_trial *trial) {
+    char text[64] = "";
+    if (trial->parent_a == STORE_NO_TRIAL) {
+        table_none(table);
+        return;
+    }
+    snprintf(text, sizeof text, trial->parent_b != STORE_NO_TRIAL ? "%lld, %lld" : "%lld",
+             (long long)trial->parent_a, (long long)trial->parent_b);
+    table_text(table, text);
+}
+
+/* Prints what an operator does; for a hint, the reason that the template gives. */
+static void print_operator_about(struct store *store, const char *name, char about[HINT_REASON_SIZE]) {
+    struct error ignored;
+    char *because = NULL;
+    int kind = operator_parse(name, NULL);
+    if (kind == OPERATOR_HINT)
+        store_meta_get(store, name, &because, &ignored);
+    snprintf(about, HINT_REASON_SIZE, "%s",
+             because != NULL ? because
+             : kind >= 0     ? operators[kind].about
+                             : "");
+    free(because);
+}
+
+/* A trial without parents, as a model proposes, is compared with the previous champion. */
+static int64_t parent_trial(const struct store_trial *trial, const struct store_champion *champion,
+                         int which) {
+    bool no_parents = trial->parent_a == STORE_NO_TRIAL;
+    return which == 1 ? trial->parent_b : no_parents ? champion->previous : trial->parent_a;
+}
+
+static int add_champion(struct run_history *history, struct table *table,
+                        const struct store_champion *champion, double before_us, bool *predicted,
+                        struct error *error) {
+    struct store_trial *trial = store_trial_read(history->store, champion->trial, error);
+    struct store_trial *parents[2] = {NULL, NULL};
+    int status = trial == NULL ? -1 : 0;
+    for (int p = 0; status == 0 && p < 2; p++) {
+        int64_t number = parent_trial(trial, champion, p);
+        parents[p] =
+            number != STORE_NO_TRIAL ? store_trial_read(history->store, number, error) : NULL;
+        status = number != STORE_NO_TRIAL && parents[p] == NULL ? -1 : 0;
+    }
+    if (status == 0) {
+        char changed[CHANGES_SIZE], decision[160];
+        const char *const genomes[2] = {parents[0] != NULL ? parents[0]->genome : NULL,
+                                        parents[1] != NULL ? parents[1]->genome : NULL};
+        char about[HINT_REASON_SIZE];
+        bool remeasured = champion->previous == champion->trial;
+        const struct duel_outcome *duel = &trial->outcome->duel;
+        bool won_duel = trial->told == champion->event && duel->result == DUEL_WON;
+        *predicted = trial->outcome->predicted;
+        print_operator_about(history->store, trial->operator_name, about);
+        run_history_print_changes(trial->genome, genomes, changed);
+        print_decision(champion, trial, decision);
+        table_integer(table, champion->trial);
+        table_number(table, champion->accepted - history->created, 1);
+        table_text(table, trial->operator_name);
+        add_parents(table, trial);
+        table_number(table, before_us, 3);
+        table_number(table, champion->score_us, 3);
+        table_number(table, champion->score_us / before_us, 3);
+        table_number(table, won_duel ? duel->low : NAN, 4);
+        table_number(table, won_duel ? duel->high : NAN, 4);
+        table_text(table, decision);
+        table_text(table, remeasured ? "" : changed[0] != '\0' ? changed : trial->genome);
+        table_text(table, about);
+        table_text(table, trial->genome);
+    }
+    for (int p = 0; p < 2; p++)
+        store_trial_free(parents[p]);
+    store_trial_free(trial);
+    return status;
+}
+
+struct table *run_history_champions(struct run_history *history, int goal, bool *predicted,
+                                 struct error *error) {
+    struct table *table = table_new(champion_columns, CHAMPION_COLUMNS);
+    double before_us = NAN;
+    int status = 0;
+    for (int i = 0; i < history->champion_count && status == 0; i++) {
+        if (history->champions[i].goal != goal)
+            continue;
+        status =
+            add_champion(history, table, &history->champions[i], before_us, predicted, error);
+        before_us = history->champions[i].score_us;
+    }
+    return table_or_null(table, status);
+}
+
+/* ---- elites ---- */
+
+struct elite_rows {
+    struct table *table;
+    int64_t rank;
+    char best[CHANGES_SIZE]; /* genome */
+};
+
+static int add_elite(void *context, const struct store_trial *trial, struct error *error) {
+    struct elite_rows *elites = context;
+    const char *const best[2] = {elites->best, NULL};
+    char differs[CHANGES_SIZE];
+    (void)error;
+    if (elites->rank++ == 0)
+        snprintf(elites->best, sizeof elites->best, "%s", trial->genome);
+    run_history_print_changes(trial->genome, best, differs);
+    table_integer(elites->table, elites->rank);
+    table_integer(elites->table, trial->number);
+    table_number(elites->table, trial->outcome->score_us, 3);
+    table_text(elites->table, trial->operator_name);
+    table_text(elites->table, elites->rank == 1 ? trial->genome : differs);
+    return 0;
+}
+
+struct table *run_history_elites(struct run_history *history, int goal, int count, struct error *error) {
+    static const struct table_column columns[] = {
+        {.name = "rank", .heading = "rank", .right = true},
+        {.name = "trial", .heading = "trial", .right = true},
+        {.name = "score_us", .heading = "us", .right = true},
+        {.name = "operator", .heading = "tried as"},
+        {.name = "genome", .heading = "genome; then what differs from the best", .wrap = true},
+    };
+    struct elite_rows elites = {.table = table_new(columns, 5)};
+    return table_or_null(elites.table,
+                  store_board(history->store, goal, count, 0, add_elite, &elites, error));
+}
+
+/* ---- islands ---- */
+
+static int add_island(void *context, const struct store_turn *turn, struct error *error) {
+    struct table *table = context;
+    (void)error;
+    table_integer(table, turn->turn);
+    table_integer(table, turn->told);
+    table_integer(table, turn->ok);
+    table_integer(table, turn->champions);
+    if (turn->best == STORE_NO_TRIAL) {
+        table_none(table);
+        table_none(table);
+    } else {
+        table_integer(table, turn->best);
+        table_number(table, turn->score_us, 3);
+    }
+    return 0;
+}
+
+struct table *run_history_islands(struct run_history *history, int goal, struct error *error) {
+    static const struct table_column columns[] = {
+        {.name = "island", .heading = "island", .right = true},
+        {.name = "trials", .heading = "trials", .right = true},
+        {.name = "ok", .heading = "ok", .right = true},
+        {.name = "champions", .heading = "champions", .right = true},
+        {.name = "best", .heading = "its best\ntrial", .right = true},
+        {.name = "score_us", .heading = "us", .right = true},
+    };
+    char *islands;
+    if (store_meta_get(history->store, "islands", &islands, error) < 0)
+        return NULL;
+    int count = islands != NULL ? atoi(islands) : 1; /* the run is older than islands */
+    struct table *table = table_new(columns, 6);
+    free(islands);
+    return count < 2
+               ? table
+               : table_or_null(table, store_turns(history->store, goal, count, add_island, table, error));
+}
+
+/* ---- effects of gene values ---- */
+
+struct table *run_history_gene_effects(struct run_history *history, int goal, int count,
+                               struct error *error) {
+    if (history->effects == NULL)
+        history->effects = gene_effects_read(history->store, history->config, error);
+    return history->effects != NULL ? gene_effects_table(history->effects, goal, count) : NULL;
+}
+
+/* ---- operators ---- */
+
+struct operator_counts {
+    int count;
+    struct {
+        char name[STRATEGY_NAME_SIZE];
+        int64_t told, ok, accepted;
+    } operators[OPERATORS_MAX];
+};
+
+static int add_operator(void *context, const char *name, int64_t told, int64_t ok,
+                         struct error *error) {
+    struct operator_counts *operator_counts = context;
+    (void)error;
+    if (operator_counts->count == OPERATORS_MAX)
+        return 1;
+    int at = operator_counts->count++;
+    snprintf(operator_counts->operators[at].name, STRATEGY_NAME_SIZE, "%s", name);
+    operator_counts->operators[at].told = told;
+    operator_counts->operators[at].ok = ok;
+    return 0;
+}
+
+static int count_champion(struct run_history *history, struct operator_counts *operator_counts,
+                           const struct store_champion *champion, struct error *error) {
+    if (champion->previous == champion->trial)
+        return 0;
+    struct store_trial *trial = store_trial_read(history->store, champion->trial, error);
+    if (trial == NULL)
+        return -1;
+    for (int k = 0; k < operator_counts->count; k++)
+        operator_counts->operators[k].accepted +=
+            strcmp(operator_counts->operators[k].name, trial->operator_name) == 0;
+    store_trial_free(trial);
+    return 0;
+}
+
+struct table *run_history_operators(struct run_history *history, struct error *error) {
+    static const struct table_column columns[] = {
+        {.name = "operator", .heading = "operator"},
+        {.name = "trials", .heading = "trials", .right = true},
+        {.name = "ok", .heading = "ok", .right = true},
+        {.name = "champions", .heading = "champions", .right = true},
+        {.name = "about", .heading = "what it does"},
+    };
+    struct operator_counts operator_counts = {0};
+    int status = store_operators(history->store, add_operator, &operator_counts, error);
+    for (int i = 0; i < history->champion_count && status == 0; i++)
+        status = count_champion(history, &operator_counts, &history->champions[i], error);
+    struct table *table = table_new(columns, 5);
+    for (int k = 0; k < operator_counts.count; k++) {
+        char about[HINT_REASON_SIZE];
+        print_operator_about(history->store, operator_counts.operators[k].name, about);
+        table_text(table, operator_counts.operators[k].name);
+        table_integer(table, operator_counts.operators[k].told);
+        table_integer(table, operator_counts.operators[k].ok);
+        table_integer(table, operator_counts.operators[k].accepted);
+        table_text(table, about);
+    }
+    return table_or_null(table, status);
+}
+
+/* ---- verdicts ---- */
+
+struct table *run_history_verdicts(struct run_history *history, struct error *error) {
+    static const struct table_column columns[] = {
+        {.name = "verdict", .heading = "verdict"},
+        {.name = "trials", .heading = "trials", .right = true},
+        {.name = "raced", .heading = "dropped by\nthe race", .right = true},
+    };
+    struct store_counts counts;
+    if (store_count(history->store, &counts, error) < 0)
+        return NULL;
+    struct table *table = table_new(columns, 3);
+    for (int v = 0; v < VERDICT_COUNT; v++) {
+        if (counts.verdicts[v] == 0)
+            continue;
+        table_text(table, verdict_name((enum verdict)v));
+        table_integer(table, counts.verdicts[v]);
+        if (v == VERDICT_OK)
+            table_integer(table, counts.raced);
+        else
+            table_none(table);
+    }
+    return table;
+}
+
+static int add_reason(void *context, enum verdict verdict, const char *reason, int64_t count,
+                      struct error *error) {
+    struct table *table = context;
+    (void)error;
+    table_integer(table, count);
+    table_text(table, verdict_name(verdict));
+    table_text(table, reason);
+    return 0;
+}
+
+struct table *run_history_reasons(struct run_history *history, int count, struct error *error) {
+    static const struct table_column columns[] = {
+        {.name = "trials", .heading = "trials", .right = true},
+        {.name = "verdict", .heading = "verdict"},
+        {.name = "reason", .heading = "reason", .wrap = true},
+    };
+    struct table *table = table_new(columns, 3);
+    return table_or_null(table, store_reasons(history->store, count, add_reason, table, error));
+}
+
+/* ---- the scaling check ---- */
+
+struct scaling_cases {
+    int count;
+    struct scaling_case cases[CASES_MAX];
+    char names[CASES_MAX][CASE_NAME_SIZE];
+};
+
+/* Collects the champions' figures: all cases of a joint goal, or the single case of each goal. */
+static int collect_cases(struct run_history *history, struct scaling_cases *shapes, struct error *error) {
+    int goals = store_goal_count(history->store);
+    for (int goal = 0; goal < goals; goal++) {
+        int64_t best = store_ranked(history->store, goal, 1, error);
+        if (best == STORE_NO_TRIAL)
+            continue;
+        struct store_trial *trial =
+            best < 0 ? NULL : store_trial_read(history->store, best, error);
+        if (trial == NULL)
+            return -1;
+        for (int c = 0; c < trial->outcome->case_count && shapes->count < CASES_MAX; c++) {
+            run_history_case_name(history, goal, trial->outcome->case_count, c,
+                               shapes->names[shapes->count]);
+            shapes->cases[shapes->count++] = scaling_from_outcome(&trial->outcome->cases[c]);
+        }
+        store_trial_free(trial);
+    }
+    return 0;
+}
+
+struct table *run_history_scaling(struct run_history *history, int *compared, struct error *error) {
+    static const struct table_column columns[] = {
+        {.name = "case", .heading = "case"},
+        {.name = "after", .heading = "relative to the case"},
+        {.name = "time_ratio", .heading = "time\ngrows", .right = true},
+        {.name = "work_ratio", .heading = "work\ngrows", .right = true},
+    };
+    struct scaling_cases *shapes = calloc(1, sizeof *shapes);
+    struct scaling_flag flags[CASES_MAX];
+    if (shapes == NULL)
+        BUG("out of memory");
+    int status = collect_cases(history, shapes, error);
+    int count = status == 0 ? scaling_check(shapes->cases, shapes->count, flags) : 0;
+    struct table *table = table_new(columns, 4);
+    for (int i = 0; i < count; i++) {
+        table_text(table, shapes->names[flags[i].to]);
+        table_text(table, shapes->names[flags[i].from]);
+        table_number(table, flags[i].time_ratio, 2);
+        table_number(table, flags[i].work_ratio, 2);
+    }
+    *compared = shapes->count;
+    free(shapes);
+    return table_or_null(table, status);
+}

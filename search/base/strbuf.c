@@ -1,0 +1,97 @@
+#include "base/strbuf.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { COLUMNS = 100 };
+
+void strbuf_add(struct strbuf *text, const char *bytes, size_t count) {
+    if (text->used + count + 1 > text->capacity) {
+        text->capacity = 2 * (text->used + count + 1);
+        text->bytes = xrealloc(text->bytes, text->capacity);
+    }
+    memcpy(text->bytes + text->used, bytes, count);
+    text->used += count;
+    text->bytes[text->used] = '\0';
+}
+
+void strbuf_print(struct strbuf *text, const char *format, ...) {
+    va_list arguments;
+    va_list again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    char *line = xmalloc((size_t)length + 1);
+    vsnprintf(line, (size_t)length + 1, format, again);
+    va_end(again);
+    strbuf_add(text, line, (size_t)length);
+    free(line);
+}
+
+void strbuf_release(struct strbuf *text) {
+    free(text->bytes);
+    *text = (struct strbuf){0};
+}
+
+void strbuf_add_comment(struct strbuf *text, const char *words, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && words[i] == '/' && words[i - 1] == '*')
+            strbuf_add(text, " ", 1);
+        strbuf_add(text, words + i, 1);
+    }
+}
+
+/* Returns how many bytes of `words` go on a line of `room` bytes: up to the last break that fits,
+   else up to the first break. */
+static size_t find_line_length(const char *words, size_t capacity) {
+    size_t best = 0;
+    for (size_t i = 0; words[i] != '\0' && words[i] != '\n'; i++) {
+        bool breaks = words[i] == ' ' || words[i] == ',';
+        if (breaks && (i + 1 <= capacity || best == 0))
+            best = i + 1;
+        if (i >= capacity && best > 0)
+            return best;
+    }
+    return strcspn(words, "\n");
+}
+
+void strbuf_add_wrapped(struct strbuf *text, const char *margin, const char *words) {
+    while (*words != '\0') {
+        size_t length = find_line_length(words, COLUMNS - strlen(margin));
+        size_t shown = length;
+        while (shown > 0 && words[shown - 1] == ' ')
+            shown--;
+        strbuf_add(text, margin, strlen(margin));
+        strbuf_add_comment(text, words, shown);
+        strbuf_add(text, "\n", 1);
+        words += length;
+        words += *words == '\n';
+    }
+}
+
+void strbuf_add_quoted(struct strbuf *text, const char *words) {
+    strbuf_add(text, "\"", 1);
+    for (; *words != '\0'; words++) {
+        if (iscntrl((unsigned char)*words))
+            strbuf_add(text, " ", 1);
+        else
+            strbuf_print(text, "%s%c", *words == '"' || *words == '\\' ? "\\" : "", *words);
+    }
+    strbuf_add(text, "\"", 1);
+}
+
+static bool is_word_character(char letter) {
+    return isalnum((unsigned char)letter) || letter == '_';
+}
+
+bool mentions_identifier(const char *code, const char *identifier) {
+    size_t length = strlen(identifier);
+    for (const char *at = code; (at = strstr(at, identifier)) != NULL; at++)
+        if ((at == code || !is_word_character(at[-1])) && !is_word_character(at[length]))
+            return true;
+    return false;
+}

@@ -1,0 +1,213 @@
+/* ablate: changes one gene of a champion at a time and measures the slowdown with duels. */
+#include "base/log.h"
+#include "analysis/ablation.h"
+#include "cli/cli.h"
+#include "run/run_artifacts.h"
+#include "run/replay_targets.h"
+#include "session/single_trial.h"
+#include "evaluate/duel.h"
+
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+struct ablate_context {
+    struct replay_targets targets;
+    struct replay_target *target; /* the kernel under study, one of `records` */
+    struct single_trial *single_trial;
+    struct template *template; /* of the record's goal */
+    struct ablation *ablation;
+    struct progress progress;
+    int64_t blocks;
+};
+
+/* ---- one move ---- */
+
+/* Lists the value indices to which a gene moves from `value`: one step up, one step down, and off
+   (the smallest value, if that is 0 or 1). A gene with word values has no order and moves to every
+   other value. Returns their number. */
+static int list_moves(const struct gene *gene, int value, int moves[DOMAIN_MAX]) {
+    int count = 0;
+    for (int i = 0; i < gene->count; i++) {
+        bool off = i == 0 && (gene->values[0] == 0 || gene->values[0] == 1);
+        bool beside = i == value - 1 || i == value + 1;
+        if (i != value && (!gene->ordered || beside || off))
+            moves[count++] = i;
+    }
+    return count;
+}
+
+static char *copy_text(const char *text) {
+    char *copy = text != NULL ? strdup(text) : NULL;
+    if (text != NULL && copy == NULL)
+        BUG("out of memory");
+    return copy;
+}
+
+/* Runs a duel of the moved genome, compiled from the template, against the record. */
+static int run_duel(struct ablate_context *context, const struct genome *moved, struct ablation_move *move,
+                 struct error *error) {
+    const struct trial_request *champion = &context->target->request;
+    struct trial_result *result = calloc(1, sizeof *result);
+    if (result == NULL)
+        BUG("out of memory");
+    struct trial_request request = {
+        .number = champion->number,
+        .goal = champion->goal,
+        .genome = *moved,
+        .full = true,
+        .seed = single_trial_fresh_seed(),
+        .duel_blocks = (int)context->blocks,
+        .opponent = {.present = true,
+                  .trial = champion->number,
+                  .goal = champion->goal,
+                  .genome = champion->genome},
+    };
+    for (int c = 0; c < CASES_MAX; c++)
+        request.opponent.sources[c] = copy_text(champion->sources[c]);
+    int status = single_trial_run(context->single_trial, &request, result, error);
+    if (status == 0) {
+        move->verdict = result->outcome.verdict;
+        move->duel = result->outcome.duel;
+        snprintf(move->reason, sizeof move->reason, "%s", result->outcome.reason);
+        context->ablation->predicted = context->ablation->predicted || result->outcome.predicted;
+        trial_result_release(result);
+    }
+    free(result);
+    return status;
+}
+
+static int try_move(struct ablate_context *context, int gene, int value, struct error *error) {
+    const struct space *space = context->template->space;
+    struct genome moved = context->target->request.genome;
+    struct problem problem;
+    struct ablation_move *move = ablation_add(context->ablation);
+    moved.value[gene] = (uint8_t)value;
+    genome_canonicalise(&moved, space);
+    snprintf(move->gene, sizeof move->gene, "%s", space->genes[gene].name);
+    genome_print(&moved, space, move->genome);
+    progress_show(&context->progress, "%d changes tried, now %s", context->ablation->count - 1, move->gene);
+    if (space_check(space, &moved, &problem))
+        return run_duel(context, &moved, move, error);
+    move->verdict = VERDICT_INVALID;
+    snprintf(move->reason, sizeof move->reason, "%s", problem.text);
+    return 0;
+}
+
+/* ---- all of them ---- */
+
+static int try_all_moves(struct ablate_context *context, struct error *error) {
+    const struct space *space = context->template->space;
+    const struct genome *genome = &context->target->request.genome;
+    for (int gene = 0; gene < space->gene_count; gene++) {
+        int moves[DOMAIN_MAX];
+        if (!space_active(space, genome, gene))
+            continue;
+        int count = list_moves(&space->genes[gene], genome->value[gene], moves);
+        for (int i = 0; i < count; i++)
+            if (try_move(context, gene, moves[i], error) < 0)
+                return -1;
+    }
+    progress_end(&context->progress);
+    ablation_rank(context->ablation);
+    return 0;
+}
+
+static int open_device(struct ablate_context *context, const char *device, struct error *error) {
+    struct timespec now;
+    struct replay_targets *targets = &context->targets;
+    const char *spec = device != NULL ? device : targets->device != NULL ? targets->device : "auto";
+    context->single_trial = single_trial_new(targets->config_path, targets->template_folder, spec, error);
+    if (context->single_trial == NULL)
+        return -1;
+    const struct device_info *info = single_trial_device(context->single_trial);
+    context->template = config_load_template(targets->config, context->target->request.goal, info, error);
+    if (context->template == NULL || replay_target_genome(targets, context->target, info, error) < 0)
+        return -1;
+    clock_gettime(CLOCK_REALTIME, &now);
+    context->ablation = ablation_new();
+    context->ablation->goal = context->target->request.goal;
+    context->ablation->trial = context->target->request.number;
+    context->ablation->measured = (double)now.tv_sec;
+    snprintf(context->ablation->device, sizeof context->ablation->device, "%s", info->name);
+    genome_print(&context->target->request.genome, context->template->space, context->ablation->genome);
+    progress_init(&context->progress, 10);
+    return 0;
+}
+
+/* Stores the table with the run. An exported kernel has no run folder (its records are in a scratch
+   folder). */
+static int store_ablation(const struct ablate_context *context, struct error *error) {
+    char name[32];
+    if (context->targets.scratch[0] != '\0')
+        return 0;
+    ablation_name(context->ablation->goal, name);
+    return run_artifact_write_to(context->targets.from, name, ablation_json(context->ablation), error);
+}
+
+static void print_ablation(const struct ablate_context *context, bool json, bool markdown) {
+    if (json) {
+        table_print_json(ablation_json(context->ablation), stdout);
+        return;
+    }
+    struct table *table = ablation_table(context->ablation);
+    printf("%s\n%s\non %s%s\n\n", context->target->name, context->ablation->genome, context->ablation->device,
+           context->ablation->predicted ? " (predictions)" : "");
+    table_print(table, markdown ? TABLE_MARKDOWN : TABLE_TEXT, stdout);
+    table_free(table);
+}
+
+/* ---- the verb ---- */
+
+static int run(const struct verb *verb, int argc, char **argv) {
+    struct ablate_context context = {.blocks = 10};
+    int64_t rank = 1;
+    int64_t goal = 0;
+    const char *device = NULL;
+    bool json = false;
+    bool markdown = false;
+    const struct option_row rows[] = {
+        {"rank", "K", "rank on the board, from 1 (default: 1, the champion)", OPTION_INTEGER,
+         &rank},
+        {"goal", "K", "case of a per_case run or of an exported kernel, from 0 (default 0)",
+         OPTION_INTEGER, &goal},
+        {"blocks", "N", "blocks in each round of a duel (default 10)", OPTION_INTEGER, &context.blocks},
+        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
+         OPTION_TEXT, &device},
+        {"json", NULL, "print one JSON object", OPTION_FLAG, &json},
+        {"markdown", NULL, "print a Markdown table", OPTION_FLAG, &markdown},
+        {0},
+    };
+    struct error error = {0};
+    if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
+        return STATUS_USAGE;
+    signal(SIGPIPE, SIG_IGN);
+    int status = 0;
+    if (context.blocks < 2 || context.blocks > DUEL_BLOCKS_MAX)
+        status = error_input(&error, "--blocks must be from 2 to %d", DUEL_BLOCKS_MAX);
+    if (status == 0)
+        status = replay_targets_read(&context.targets, argv[0], rank, goal, &error);
+    if (status == 0)
+        status = (context.target = replay_targets_choose(&context.targets, goal, &error)) != NULL ? 0 : -1;
+    if (status == 0)
+        status = open_device(&context, device, &error);
+    if (status == 0)
+        status = try_all_moves(&context, &error);
+    if (status == 0)
+        print_ablation(&context, json, markdown);
+    if (status == 0)
+        status = store_ablation(&context, &error);
+    ablation_free(context.ablation);
+    template_free(context.template);
+    single_trial_free(context.single_trial);
+    replay_targets_release(&context.targets);
+    return status < 0 ? error_report(&error) : STATUS_DONE;
+}
+
+const struct verb verb_ablate = {
+    .name = "ablate",
+    .arguments = "RUN|KERNEL_DIR [options]",
+    .summary = "measure what each gene of a champion contributes",
+    VERB_HELP(ablate),
+    .run = run,
+};

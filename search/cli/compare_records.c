@@ -1,0 +1,168 @@
+/* compare_records: duels between two recorded kernels, for duel and gate. */
+#include "cli/compare_records.h"
+
+#include <string.h>
+
+/* Parses "results/demo:3". If a file with the whole name exists, the colon is part of the name. */
+static int open_kernel(struct compared_kernel *kernel, const char *text, int64_t goal,
+                        struct error *error) {
+    const char *colon = strrchr(text, ':');
+    char *end = NULL;
+    kernel->text = text;
+    kernel->rank = 1;
+    if (strlen(text) >= sizeof kernel->from)
+        return error_input(error, "the folder name is too long: %.80s...: give a shorter path",
+                           text);
+    strcpy(kernel->from, text);
+    if (strcmp(path_name(text), "manifest.json") == 0 && path_exists(text))
+        snprintf(kernel->from, PATH_SIZE, "%.*s.", (int)(strlen(text) - strlen("manifest.json")),
+                 text);
+    if (colon != NULL && !path_exists(text)) {
+        kernel->rank = strtoll(colon + 1, &end, 10);
+        if (end == colon + 1 || *end != '\0' || kernel->rank < 1)
+            return error_input(
+                error, "\"%s\": the number after the colon must be a rank of the board, from 1",
+                text);
+        kernel->from[colon - text] = '\0';
+    }
+    return replay_targets_read(&kernel->targets, kernel->from, kernel->rank, goal, error);
+}
+
+/* B's record of the same cases as A's `record`, or NULL. */
+static struct replay_target *find_matching_target(struct record_comparison *comparison, const struct replay_target *target) {
+    struct replay_targets *other_targets = &comparison->b.targets;
+    char name[CASE_NAME_SIZE];
+    char other_name[CASE_NAME_SIZE];
+    replay_target_cases(&comparison->a.targets, target, name);
+    for (int i = 0; i < other_targets->count; i++) {
+        replay_target_cases(other_targets, &other_targets->items[i], other_name);
+        if (strcmp(name, other_name) == 0)
+            return &other_targets->items[i];
+    }
+    return NULL;
+}
+
+static char *copy_text(const char *text) {
+    char *copy = text != NULL ? strdup(text) : NULL;
+    if (text != NULL && copy == NULL)
+        BUG("out of memory");
+    return copy;
+}
+
+static struct trial_request make_request(const struct record_comparison *comparison, struct replay_target *a,
+                                       struct replay_target *b) {
+    struct trial_request request = a->request;
+    request.full = true;
+    request.promote = comparison->promote;
+    request.seed = single_trial_fresh_seed();
+    request.duel_blocks = (int)comparison->blocks;
+    for (int c = 0; c < CASES_MAX; c++)
+        request.sources[c] = copy_text(a->request.sources[c]);
+    request.opponent = (struct trial_opponent){.present = true};
+    if (comparison->baseline) {
+        baseline_command_copy(&request.opponent.baseline, &comparison->a.targets.config->baseline);
+        request.opponent.implementation = copy_text(comparison->implementation);
+        return request;
+    }
+    request.opponent.trial = b->request.number;
+    request.opponent.goal = b->request.goal;
+    request.opponent.genome = b->request.genome;
+    request.opponent.config = copy_text(comparison->b.targets.config_path);
+    request.opponent.template_folder = copy_text(comparison->b.targets.template_folder);
+    for (int c = 0; c < CASES_MAX; c++)
+        request.opponent.sources[c] = copy_text(b->request.sources[c]);
+    return request;
+}
+
+static int compare_pair(struct record_comparison *comparison, struct replay_target *a, struct replay_target *b, struct error *error) {
+    const struct device_info *device = single_trial_device(comparison->single_trial);
+    struct trial_result *result = calloc(1, sizeof *result);
+    if (result == NULL)
+        BUG("out of memory");
+    int status = replay_target_genome(&comparison->a.targets, a, device, error);
+    if (status == 0 && b != NULL)
+        status = replay_target_genome(&comparison->b.targets, b, device, error);
+    if (status == 0) {
+        struct trial_request request = make_request(comparison, a, b);
+        status = single_trial_run(comparison->single_trial, &request, result, error);
+    }
+    if (status == 0) {
+        status = comparison->on_result(comparison->context, comparison, a, result, error);
+        trial_result_release(result);
+    }
+    free(result);
+    return status;
+}
+
+/* The baseline is defined by A's template or config. */
+static int open_baseline(struct record_comparison *comparison, const char *text, struct error *error) {
+    struct baseline_command *command = &comparison->a.targets.config->baseline;
+    comparison->baseline = true;
+    comparison->b.text = text;
+    strcpy(comparison->b.from, text);
+    if (command->count == 0)
+        return error_input(error,
+                           "neither the template of %s nor its config defines a baseline "
+                           "(see templates/README.md)",
+                           comparison->a.from);
+    return comparison->python != NULL ? baseline_command_set_python(command, comparison->python, error) : 0;
+}
+
+int compare_records_open(struct record_comparison *comparison, const char *a, const char *b, struct error *error) {
+    if (open_kernel(&comparison->a, a, comparison->goal, error) < 0)
+        return -1;
+    if (strcmp(b, "baseline") == 0 && !path_exists(b))
+        return open_baseline(comparison, b, error);
+    if (comparison->python != NULL || comparison->implementation != NULL)
+        return error_input(error,
+                           "--python and --implementation apply only if B is the word baseline, "
+                           "not %s: remove them",
+                           b);
+    return open_kernel(&comparison->b, b, comparison->goal, error);
+}
+
+void compare_records_release(struct record_comparison *comparison) {
+    single_trial_free(comparison->single_trial);
+    replay_targets_release(&comparison->a.targets);
+    replay_targets_release(&comparison->b.targets);
+}
+
+int compare_records_run(struct record_comparison *comparison, struct error *error) {
+    struct replay_targets *a = &comparison->a.targets;
+    const char *device = comparison->device != NULL ? comparison->device
+                         : a->device != NULL   ? a->device
+                                               : "auto";
+    int duel_count = 0;
+    comparison->single_trial = single_trial_new(a->config_path, a->template_folder, device, error);
+    if (comparison->single_trial == NULL)
+        return -1;
+    for (int i = 0; i < a->count; i++) {
+        struct replay_target *other_targets = comparison->baseline ? NULL : find_matching_target(comparison, &a->items[i]);
+        if (other_targets == NULL && !comparison->baseline)
+            continue;
+        if (compare_pair(comparison, &a->items[i], other_targets, error) < 0)
+            return -1;
+        duel_count++;
+    }
+    if (duel_count == 0)
+        return error_input(error,
+                           "%s and %s have no cases in common: compare kernels of the same cases",
+                           comparison->a.from, comparison->b.from);
+    return 0;
+}
+
+cJSON *compare_records_key_differences(const struct trial_result *result) {
+    struct key_difference differences[KEY_PART_COUNT];
+    cJSON *list = cJSON_CreateArray();
+    int count = result->has_key && result->opponent_key.parts[0] != NULL
+                    ? key_compare(&result->key, &result->opponent_key, differences)
+                    : 0;
+    for (int i = 0; i < count; i++) {
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddStringToObject(object, "part", differences[i].name);
+        cJSON_AddStringToObject(object, "a", differences[i].a);
+        cJSON_AddStringToObject(object, "b", differences[i].b);
+        cJSON_AddItemToArray(list, object);
+    }
+    return list;
+}

@@ -1,0 +1,259 @@
+/* export: writes a run's champion, or one per case, as a folder that builds without evotile. */
+#include "base/log.h"
+#include "cli/cli.h"
+#include "run/default_trial.h"
+#include "run/space_export.h"
+#include "session/session.h"
+#include "run/baseline_results.h"
+#include "device/nvrtc.h"
+#include "export/export.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct export_context {
+    const char *run_dir, *out;
+    int64_t rank;
+    bool force;
+    struct store *store;
+    struct config *config;
+    struct device_info device;
+    struct template_setting setting;
+    struct template *template; /* loaded for all cases */
+    struct store_trial *champions[CASES_MAX],
+        *default_trials[CASES_MAX];     /* by goal; the trial of the default genome may be NULL */
+    struct baseline_results *baseline_results; /* NULL if the run has no baseline */
+    struct key keys[CASES_MAX];
+    struct genome genomes[CASES_MAX];
+    struct device_image images[CASES_MAX]; /* by variant */
+    struct export_variant variants[CASES_MAX];
+    struct export_case cases[CASES_MAX];
+    int variant_count;
+};
+
+static int case_goal(const struct export_context *context, int case_index) {
+    return context->config->objective == OBJECTIVE_JOINT ? 0 : case_index;
+}
+
+static const struct case_outcome *find_case_outcome(const struct export_context *context,
+                                             struct store_trial *const *trials, int case_index) {
+    const struct store_trial *trial = trials[case_goal(context, case_index)];
+    if (trial == NULL || trial->outcome->verdict != VERDICT_OK)
+        return NULL;
+    return &trial->outcome->cases[context->config->objective == OBJECTIVE_JOINT ? case_index : 0];
+}
+
+/* ---- reading the run ---- */
+
+static int read_device(struct export_context *context, struct error *error) {
+    int found = run_dir_device(context->store, &context->device, error);
+    return found == 0 ? error_set(error, "%s does not record its device: start a new run",
+                                  context->run_dir)
+                      : found;
+}
+
+static int read_champion(struct export_context *context, int goal, struct error *error) {
+    struct store *store = context->store;
+    int64_t number = store_ranked(store, goal, context->rank, error);
+    if (number == STORE_NO_TRIAL)
+        return error_set(error,
+                         "%s has no verified kernel of rank %lld for %s: `evotile board %s` lists "
+                         "its kernels",
+                         context->run_dir, (long long)context->rank,
+                         store_goal_name(store, goal), context->run_dir);
+    if (number < 0)
+        return -1;
+    context->champions[goal] = store_trial_read(store, number, error);
+    if (context->champions[goal] == NULL ||
+        store_key_read(store, number, &context->keys[goal], error) < 0 ||
+        default_trial_read(store, goal, &context->default_trials[goal], error) < 0)
+        return -1;
+    return genome_parse(&context->genomes[goal], context->template->space,
+                        context->champions[goal]->genome, error);
+}
+
+static int read_run(struct export_context *context, struct error *error) {
+    char config_path[PATH_SIZE];
+    char template_folder[PATH_SIZE];
+    if (run_dir_files(context->run_dir, config_path, template_folder, error) < 0)
+        return -1;
+    context->store = store_open(context->run_dir, STORE_READ, error);
+    char *text = path_read_file(config_path, 64 << 20, NULL, error);
+    if (context->store == NULL || text == NULL) {
+        free(text);
+        return -1;
+    }
+    context->config = config_from_text(config_path, text, template_folder, error);
+    free(text);
+    if (context->config == NULL || read_device(context, error) < 0 ||
+        baseline_results_read(context->store, &context->baseline_results, error) < 0)
+        return -1;
+    context->setting = config_setting(context->config, ALL_GOALS, &context->device);
+    context->template = template_load(template_folder, &context->setting, error);
+    if (context->template == NULL)
+        return -1;
+    for (int g = 0; g < config_goal_count(context->config); g++)
+        if (read_champion(context, g, error) < 0)
+            return -1;
+    return 0;
+}
+
+/* ---- writing the export ---- */
+
+static void fill_cases(struct export_context *context) {
+    const struct genome *genomes[CASES_MAX];
+    for (int c = 0; c < context->config->case_count; c++)
+        genomes[c] = &context->genomes[case_goal(context, c)];
+    context->variant_count =
+        export_assign_variants(context->template, genomes, context->variants, context->cases);
+    for (int c = 0; c < context->config->case_count; c++) {
+        const struct case_outcome *preset = find_case_outcome(context, context->default_trials, c);
+        struct export_case *to = &context->cases[c];
+        to->outcome = find_case_outcome(context, context->champions, c);
+        double baseline_us = baseline_results_p50_us(context->baseline_results, c);
+        to->ratio_to_baseline = baseline_us > 0 ? baseline_us / to->outcome->warm.p50_us : 0;
+        to->ratio_to_default = preset != NULL ? preset->warm.p50_us / to->outcome->warm.p50_us : 0;
+    }
+}
+
+/* The machine code is compiled again: it is the code that was timed only if the compiler is the
+   same. */
+static void warn_about_compiler(const struct export_context *context, const struct nvrtc *nvrtc) {
+    const char *recorded = context->keys[0].parts[KEY_NVRTC];
+    if (strcmp(recorded, nvrtc_version(nvrtc)) != 0)
+        log_warn("the run used NVRTC %s, and this is %s: the exported machine code may differ from "
+                 "what was timed; `evotile replay %s` times it",
+                 recorded, nvrtc_version(nvrtc), context->out);
+}
+
+static int compile_variants(struct export_context *context, struct error *error) {
+    struct nvrtc *nvrtc = nvrtc_open(error);
+    int result = nvrtc != NULL ? 0 : -1;
+    if (nvrtc != NULL)
+        warn_about_compiler(context, nvrtc);
+    for (int u = 0; u < context->variant_count && result == 0; u++) {
+        struct export_variant *variant = &context->variants[u];
+        struct compile_options options;
+        char reason[REASON_SIZE];
+        int goal = case_goal(context, variant->case_index);
+        char *source =
+            template_source(context->template, variant->genome,
+                            template_variant(context->template, variant->case_index), error);
+        if (source == NULL ||
+            template_options(context->template, variant->genome, false, &options, error) < 0) {
+            free(source);
+            result = -1;
+            break;
+        }
+        result = nvrtc_compile(nvrtc, context->template->source, source, options.items,
+                               options.count, &context->images[u], reason, error);
+        free(source);
+        if (result == 1)
+            result = error_set(error, "this NVRTC cannot compile the run's kernel: %s", reason);
+        variant->cubin = context->images[u].cubin;
+        variant->cubin_bytes = context->images[u].cubin_bytes;
+        variant->key = &context->keys[goal];
+        variant->resources = context->champions[goal]->outcome->resources;
+    }
+    nvrtc_close(nvrtc);
+    return result;
+}
+
+static int write_export(struct export_context *context, struct error *error) {
+    char replay[PATH_SIZE + 32];
+    const struct outcome *outcome = context->champions[0]->outcome;
+    fill_cases(context);
+    if (compile_variants(context, error) < 0)
+        return -1;
+    snprintf(replay, sizeof replay, "evotile replay %s", context->out);
+    const struct export_request request = {
+        .template = context->template,
+        .setting = &context->setting,
+        .variant_count = context->variant_count,
+        .variants = context->variants,
+        .cases = context->cases,
+        .predicted = outcome->predicted,
+        .score_us = context->config->objective == OBJECTIVE_JOINT ? outcome->score_us : 0,
+        .baseline = context->baseline_results != NULL ? context->baseline_results->name : NULL,
+        .replay = replay,
+        .force = context->force,
+    };
+    return export_write(&request, context->out, error);
+}
+
+static void release(struct export_context *context) {
+    for (int c = 0; c < CASES_MAX; c++) {
+        store_trial_free(context->champions[c]);
+        store_trial_free(context->default_trials[c]);
+        key_release(&context->keys[c]);
+        nvrtc_image_release(&context->images[c]);
+    }
+    baseline_results_free(context->baseline_results);
+    template_free(context->template);
+    config_free(context->config);
+    store_close(context->store);
+    free(context);
+}
+
+static int run(const struct verb *verb, int argc, char **argv) {
+    struct export_context *context = calloc(1, sizeof *context);
+    if (context == NULL)
+        BUG("out of memory");
+    context->rank = 1;
+    const char *format = NULL;
+    int64_t goal = 0;
+    const struct option_row rows[] = {
+        {"rank", "K", "rank on the board, from 1 (default: 1, the champion)", OPTION_INTEGER,
+         &context->rank},
+        {"out", "DIR", "the folder to create, such as kernels/NAME; with --format the file",
+         OPTION_TEXT, &context->out},
+        {"force", NULL, "replace an earlier export in that folder", OPTION_FLAG, &context->force},
+        {"format", "NAME", "write the results of all trials instead: t4 or kernel-tuner",
+         OPTION_TEXT, &format},
+        {"goal", "K", "with --format: case of a per_case run, from 0 (default 0)", OPTION_INTEGER,
+         &goal},
+        {0},
+    };
+    struct error error = {0};
+    int status = STATUS_USAGE;
+    if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
+        goto done;
+    if (context->out == NULL) {
+        fprintf(stderr,
+                "evotile: export: --out is missing: give a folder, such as --out kernels/NAME\n");
+        goto done;
+    }
+    context->run_dir = argv[0];
+    if (format != NULL) {
+        int64_t rows = space_export_write(argv[0], format, (int)goal, context->out, &error);
+        status = rows < 0 ? error_report(&error) : STATUS_DONE;
+        if (rows >= 0)
+            log_info("%" PRId64 " rows of goal %d written to %s", rows, (int)goal, context->out);
+        goto done;
+    }
+    if (read_run(context, &error) < 0 || write_export(context, &error) < 0) {
+        status = error_report(&error);
+        goto done;
+    }
+    for (int c = 0; c < context->config->case_count; c++) {
+        char name[CASE_NAME_SIZE];
+        template_print_shape(context->template, &context->config->cases[c], name);
+        printf("%s: %.3f us%s, variant %d of %d\n", name, context->cases[c].outcome->warm.p50_us,
+               context->champions[0]->outcome->predicted ? " predicted" : "",
+               context->cases[c].variant + 1, context->variant_count);
+    }
+    log_info("exported to %s: `make -C %s check` builds and checks it with nvcc alone",
+             context->out, context->out);
+    status = STATUS_DONE;
+done:
+    release(context);
+    return status;
+}
+
+const struct verb verb_export = {
+    .name = "export",
+    .arguments = "RUN --out DIR [options]",
+    .summary = "export the best kernel as a folder that builds without evotile",
+    VERB_HELP(export),
+    .run = run,
+};

@@ -1,0 +1,156 @@
+/* gate: fails if a kernel is wrong or slower than another one, for scripts and CI. */
+#include "cli/cli.h"
+#include "cli/compare_records.h"
+#include "render/table.h"
+#include "evaluate/duel.h"
+
+#include <signal.h>
+
+/* The requirements of --promote: the number of faster cases, and by how much. */
+static const double speedup_percent = 3;
+enum { FASTER_CASES_NEEDED = 2 };
+
+struct gate_results {
+    double tolerance; /* percent */
+    cJSON *rows;
+    int failures;
+    int faster_cases; /* number of cases that are faster by speedup_percent */
+};
+
+/* Noise moves the ratio within its interval, so both checks require the entire interval. */
+static bool is_slower(const struct gate_results *results, double low) {
+    return low > 1 + results->tolerance / 100;
+}
+
+static bool is_faster(const struct case_result *case_result) {
+    return case_result->ratio <= 1 - speedup_percent / 100 && case_result->high < 1;
+}
+
+/* Judges each case separately, so that the mean cannot hide a slow case. */
+static cJSON *judge_each_case(struct gate_results *results, const struct record_comparison *comparison,
+                          const struct replay_target *target, const struct trial_result *result,
+                          bool *slower) {
+    const struct config *config = comparison->a.targets.config;
+    cJSON *cases = cJSON_CreateArray();
+    int first;
+    int count;
+    config_goal_cases(config, target->request.goal, &first, &count);
+    for (int c = 0; c < result->case_result_count && c < count; c++) {
+        const struct case_result *case_result = &result->case_results[c];
+        char name[CASE_NAME_SIZE];
+        template_print_shape(config->shapes, &config->cases[first + c], name);
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddStringToObject(object, "case", name);
+        cJSON_AddNumberToObject(object, "p50_us", case_result->p50_us);
+        cJSON_AddNumberToObject(object, "ratio", case_result->ratio);
+        cJSON_AddNumberToObject(object, "low", case_result->low);
+        cJSON_AddNumberToObject(object, "high", case_result->high);
+        cJSON_AddItemToArray(cases, object);
+        *slower = *slower || is_slower(results, case_result->low);
+        results->faster_cases += is_faster(case_result);
+    }
+    return cases;
+}
+
+static int judge_target(void *context, const struct record_comparison *comparison, const struct replay_target *target,
+                 const struct trial_result *result, struct error *error) {
+    struct gate_results *results = context;
+    const struct outcome *outcome = &result->outcome;
+    const struct duel_outcome *duel = &outcome->duel;
+    bool correct = outcome->verdict == VERDICT_OK;
+    bool slower = correct && is_slower(results, duel->low);
+    cJSON *cases = judge_each_case(results, comparison, target, result, &slower);
+    bool passed = correct && !slower;
+    char name[CASE_NAME_SIZE];
+    (void)error;
+    replay_target_cases(&comparison->a.targets, target, name);
+    cJSON *row = cJSON_CreateObject();
+    cJSON_AddItemToArray(results->rows, row);
+    cJSON_AddStringToObject(row, "cases", name);
+    cJSON_AddBoolToObject(row, "passed", passed);
+    cJSON_AddStringToObject(row, "verdict", verdict_name(outcome->verdict));
+    cJSON_AddStringToObject(row, "reason",
+                            !correct   ? outcome->reason
+                            : passed ? ""
+                                     : "slower than the tolerance allows");
+    if (correct) {
+        cJSON_AddBoolToObject(row, "predicted", outcome->predicted);
+        cJSON_AddNumberToObject(row, "p50_us", outcome->score_us);
+        cJSON_AddNumberToObject(row, "ratio", duel->ratio);
+        cJSON_AddNumberToObject(row, "low", duel->low);
+        cJSON_AddNumberToObject(row, "high", duel->high);
+        cJSON_AddNumberToObject(row, "blocks", duel->blocks);
+    }
+    cJSON_AddItemToObject(row, "by_case", cases);
+    cJSON_AddItemToObject(row, "differences", compare_records_key_differences(result));
+    results->failures += !passed;
+    return 0;
+}
+
+static int run(const struct verb *verb, int argc, char **argv) {
+    struct gate_results results = {.tolerance = 2};
+    struct record_comparison comparison = {.goal = REPLAY_ALL_GOALS,
+                          .blocks = 10,
+                          .promote = true,
+                          .on_result = judge_target,
+                          .context = &results};
+    const char *against = NULL;
+    bool promote = false;
+    const struct option_row rows[] = {
+        {"against", "WHAT",
+         "the reference: RUN, KERNEL_DIR, a manifest.json, or baseline (required)", OPTION_TEXT,
+         &against},
+        {"python", "PROGRAM", "Python interpreter for the baseline's script", OPTION_TEXT,
+         &comparison.python},
+        {"tolerance", "PERCENT", "accepted slowdown in percent (default 2)", OPTION_NUMBER,
+         &results.tolerance},
+        {"promote", NULL, "also require two cases or more that are at least 3 % faster",
+         OPTION_FLAG, &promote},
+        {"blocks", "N", "blocks in each round of a duel (default 10)", OPTION_INTEGER,
+         &comparison.blocks},
+        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
+         OPTION_TEXT, &comparison.device},
+        {0},
+    };
+    struct error error = {0};
+    if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
+        return STATUS_USAGE;
+    signal(SIGPIPE, SIG_IGN);
+    int status = 0;
+    if (against == NULL)
+        status = error_input(
+            &error,
+            "gate: --against is missing: give a run, a kernel, its manifest.json, or baseline");
+    else if (comparison.blocks < 2 || comparison.blocks > DUEL_BLOCKS_MAX)
+        status = error_input(&error, "--blocks must be from 2 to %d", DUEL_BLOCKS_MAX);
+    results.rows = cJSON_CreateArray();
+    if (status == 0)
+        status = compare_records_open(&comparison, argv[0], against, &error);
+    if (status == 0)
+        status = compare_records_run(&comparison, &error);
+    bool promoted = results.failures == 0 && results.faster_cases >= FASTER_CASES_NEEDED;
+    bool passed = promote ? promoted : results.failures == 0;
+    if (status == 0) {
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddBoolToObject(object, "passed", passed);
+        cJSON_AddStringToObject(object, "gated", comparison.a.text);
+        cJSON_AddStringToObject(object, "against", comparison.b.text);
+        cJSON_AddStringToObject(object, "device", single_trial_device(comparison.single_trial)->name);
+        cJSON_AddNumberToObject(object, "tolerance_percent", results.tolerance);
+        cJSON_AddNumberToObject(object, "cases_gained", results.faster_cases);
+        cJSON_AddBoolToObject(object, "worth_promoting", promoted);
+        cJSON_AddItemToObject(object, "rows", cJSON_Duplicate(results.rows, 1));
+        table_print_json(object, stdout);
+    }
+    compare_records_release(&comparison);
+    cJSON_Delete(results.rows);
+    return status < 0 ? error_report(&error) : passed ? STATUS_DONE : STATUS_GATE;
+}
+
+const struct verb verb_gate = {
+    .name = "gate",
+    .arguments = "RUN|KERNEL_DIR --against RUN|KERNEL_DIR|baseline [options]",
+    .summary = "fail if a kernel is wrong or slower than another (for CI)",
+    VERB_HELP(gate),
+    .run = run,
+};

@@ -1,0 +1,396 @@
+/* profile: explains where a kernel spends its time, from timing, resources and Nsight Compute. */
+#include "base/log.h"
+#include "cli/cli.h"
+#include "analysis/bottleneck.h"
+#include "run/profile_results.h"
+#include "run/replay_targets.h"
+#include "session/single_trial.h"
+#include "render/table.h"
+#include "strategy/evolution.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct profile_context {
+    struct replay_targets targets;
+    struct replay_target *target;
+    struct device_info device;
+    struct template *template;
+    struct trial_result *result; /* of the trial that times it now */
+    struct profile *profile;
+    double limit_s;     /* time limit of ncu; 0: the default */
+    const char *report; /* where ncu's report is saved; NULL: not saved */
+    char missing[512];  /* why there are no counters; empty if there are */
+};
+
+/* ---- timing, and counting with ncu ---- */
+
+/* Times the record like a champion, which also reads its resources from the device. */
+static int time_target(struct profile_context *context, const char *spec, struct error *error) {
+    struct replay_targets *targets = &context->targets;
+    struct single_trial *single_trial = single_trial_new(targets->config_path, targets->template_folder, spec, error);
+    if (single_trial == NULL)
+        return -1;
+    context->device = *single_trial_device(single_trial);
+    int status = replay_target_genome(targets, context->target, &context->device, error);
+    if (status == 0) {
+        struct trial_request request = context->target->request;
+        request.full = true;
+        request.seed = single_trial_fresh_seed();
+        for (int c = 0; c < CASES_MAX; c++) /* the pool takes ownership */
+            if (request.sources[c] != NULL &&
+                (request.sources[c] = strdup(request.sources[c])) == NULL)
+                BUG("out of memory");
+        status = single_trial_run(single_trial, &request, context->result, error);
+    }
+    single_trial_free(single_trial); /* the worker must leave the GPU before ncu runs */
+    if (status == 0 && context->result->outcome.verdict != VERDICT_OK)
+        status =
+            error_set(error, "the kernel fails now, so there is nothing to profile: %s: %.300s",
+                      verdict_name(context->result->outcome.verdict), context->result->outcome.reason);
+    return status;
+}
+
+/* Lists the kernels that one call launches. */
+static int kernel_names(const struct template *template, const char *names[LAUNCHES_MAX]) {
+    for (int l = 0; l < template->launches.count; l++)
+        names[l] = template->launches.launches[l].kernel;
+    return template->launches.count;
+}
+
+static int collect_counters(struct profile_context *context, struct error *error) {
+    struct error missing = {0};
+    char tool[PATH_SIZE];
+    char program[PATH_SIZE];
+    const char *names[LAUNCHES_MAX];
+    if (context->device.predicts) {
+        snprintf(context->missing, sizeof context->missing,
+                 "%s is not a GPU, and ncu profiles only GPUs: use --device cuda:0",
+                 context->device.spec);
+        return 0;
+    }
+    if (profile_find(tool, &missing) < 0) {
+        snprintf(context->missing, sizeof context->missing, "%.400s", missing.text);
+        return 0;
+    }
+    ssize_t length = readlink("/proc/self/exe", program, PATH_SIZE - 1);
+    if (length < 0)
+        return error_set(error, "cannot find our own program: %s", strerror(errno));
+    program[length] = '\0';
+    const struct profile_settings how = {.tool = tool,
+                                  .program = program,
+                                  .config_path = context->targets.config_path,
+                                  .template_folder = context->targets.template_folder,
+                                  .device = context->device.spec,
+                                  .kernels = names,
+                                  .kernel_count = kernel_names(context->template, names),
+                                  .limit_s = context->limit_s,
+                                  .report = context->report};
+    struct trial_request request = context->target->request;
+    request.seed = single_trial_fresh_seed();
+    if (profile_run(&how, &request, context->profile, error) < 0)
+        return -1;
+    if (context->profile->problem[0] != '\0')
+        snprintf(context->missing, sizeof context->missing, "ncu: %s", context->profile->problem);
+    return 0;
+}
+
+/* ---- printing ---- */
+
+/* One case with its counters and findings. */
+struct profiled_case {
+    char name[CASE_NAME_SIZE];
+    struct bottleneck_case bottleneck_case;
+    int kernel_count;
+    const struct profiled_kernel *kernels;
+    struct bottleneck_report report;
+};
+
+/* Threads per block of the launch with the most shared memory, which is the launch that the trial's
+   resources describe. */
+static int threads_per_block(const struct launch_plan *plan) {
+    const struct planned_launch *largest = &plan->launches[0];
+    for (int l = 1; l < plan->launch_count; l++)
+        if (plan->launches[l].smem_bytes > largest->smem_bytes)
+            largest = &plan->launches[l];
+    return (int)(largest->block[0] * largest->block[1] * largest->block[2]);
+}
+
+/* Returns the number of ncu's kernels, from `*next` on, that belong to this case, and advances
+   `*next`. ncu lists kernels in launch order, which is the order of the cases. After a kernel that
+   differs from the launch plan the rest of the list is ignored. */
+static int match_kernels(const struct profile *profile, const struct launch_plan *plan, int *next) {
+    for (int l = 0; l < plan->launch_count; l++) {
+        char grid[32];
+        const struct planned_launch *launch = &plan->launches[l];
+        snprintf(grid, sizeof grid, "(%u, %u, %u)", launch->grid[0], launch->grid[1],
+                 launch->grid[2]);
+        const struct profiled_kernel *kernel =
+            *next + l < profile->count ? &profile->kernels[*next + l] : NULL;
+        if (kernel == NULL || strcmp(kernel->name, launch->kernel) != 0 ||
+            strcmp(kernel->grid, grid) != 0) {
+            *next = profile->count;
+            return 0;
+        }
+    }
+    *next += plan->launch_count;
+    return plan->launch_count;
+}
+
+static int fill_case(const struct profile_context *context, int c, int *next, struct profiled_case *profiled_case,
+                     struct error *error) {
+    struct launch_plan plan;
+    const struct outcome *outcome = &context->result->outcome;
+    memset(profiled_case, 0, sizeof *profiled_case);
+    template_print_shape(context->template, &context->template->cases[c], profiled_case->name);
+    if (template_launch_plan(context->template, &context->target->request.genome, c, &plan, error) < 0)
+        return -1;
+    profiled_case->bottleneck_case = (struct bottleneck_case){.device = &context->device,
+                                      .resources = &outcome->resources,
+                                      .threads = threads_per_block(&plan),
+                                      .timed = &outcome->cases[c],
+                                      .operations = plan.operations,
+                                      .bytes = plan.bytes};
+    profiled_case->kernels = &context->profile->kernels[*next];
+    profiled_case->kernel_count = match_kernels(context->profile, &plan, next);
+    bottleneck_from_trial(&profiled_case->bottleneck_case, &profiled_case->report);
+    bottleneck_from_profile(&profiled_case->bottleneck_case, profiled_case->kernels, profiled_case->kernel_count, &profiled_case->report);
+    return 0;
+}
+
+static cJSON *case_json(const struct profiled_case *profiled_case) {
+    const struct case_outcome *timed = profiled_case->bottleneck_case.timed;
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "name", profiled_case->name);
+    cJSON_AddNumberToObject(object, "p50_us", timed->warm.p50_us);
+    cJSON_AddNumberToObject(object, "tflops", timed->tflops);
+    cJSON_AddNumberToObject(object, "operations", (double)profiled_case->bottleneck_case.operations);
+    cJSON_AddNumberToObject(object, "bytes", (double)profiled_case->bottleneck_case.bytes);
+    cJSON_AddNumberToObject(object, "ctas", timed->ctas);
+    cJSON_AddNumberToObject(object, "waves", bottleneck_waves(&profiled_case->bottleneck_case));
+    cJSON *kernels = cJSON_AddArrayToObject(object, "kernels");
+    for (int k = 0; k < profiled_case->kernel_count; k++) {
+        const struct profiled_kernel *kernel = &profiled_case->kernels[k];
+        cJSON *item = cJSON_CreateObject();
+        cJSON_AddItemToArray(kernels, item);
+        cJSON_AddStringToObject(item, "kernel", kernel->name);
+        cJSON_AddStringToObject(item, "grid", kernel->grid);
+        cJSON_AddStringToObject(item, "block", kernel->block);
+        for (int m = 0; m < PROFILE_METRIC_COUNT; m++)
+            if (isfinite(kernel->values[m]))
+                cJSON_AddNumberToObject(item, profile_metric_name((enum profile_metric)m),
+                                        kernel->values[m]);
+    }
+    cJSON *findings = cJSON_AddArrayToObject(object, "findings");
+    for (int f = 0; f < profiled_case->report.count; f++) {
+        const struct bottleneck_finding *finding = &profiled_case->report.findings[f];
+        cJSON *item = cJSON_CreateObject();
+        cJSON_AddItemToArray(findings, item);
+        cJSON_AddStringToObject(item, "finding", finding->name);
+        cJSON_AddNumberToObject(item, "value", finding->value);
+        cJSON_AddStringToObject(item, "text", finding->text);
+    }
+    return object;
+}
+
+static void print_kernels(const struct profiled_case *profiled_case) {
+    struct table_column columns[PROFILE_METRIC_COUNT + 3] = {
+        {.heading = "kernel"}, {.heading = "grid"}, {.heading = "block"}};
+    int count = 3;
+    for (int m = 0; m < PROFILE_METRIC_COUNT; m++) {
+        static const char *const short_names[PROFILE_METRIC_COUNT] = {"ns",
+                                                                      "SM\n%",
+                                                                      "memory\n%",
+                                                                      "DRAM\n%",
+                                                                      "DRAM\nbytes",
+                                                                      "SMs\nactive\n%",
+                                                                      "warps\n%",
+                                                                      "tensor\npipe\n%",
+                                                                      "bank\nconflicts",
+                                                                      "shared\nwavefronts",
+                                                                      "L2\nsectors",
+                                                                      "L2\nhits\n%"};
+        columns[count++] = (struct table_column){.heading = short_names[m], .right = true};
+    }
+    struct table *table = table_new(columns, count);
+    for (int k = 0; k < profiled_case->kernel_count; k++) {
+        table_text(table, profiled_case->kernels[k].name);
+        table_text(table, profiled_case->kernels[k].grid);
+        table_text(table, profiled_case->kernels[k].block);
+        for (int m = 0; m < PROFILE_METRIC_COUNT; m++)
+            table_number(table, profiled_case->kernels[k].values[m], 0);
+    }
+    table_print(table, TABLE_TEXT, stdout);
+    table_free(table);
+}
+
+static void print_case(const struct profiled_case *profiled_case, bool predicted) {
+    const struct bottleneck_case *bottleneck_case = &profiled_case->bottleneck_case;
+    const struct case_outcome *timed = bottleneck_case->timed;
+    printf("\n%s: %.2f us%s\n  %.4g MFLOP and %.4g KB a call: %.1f TFLOP/s, %.1f GB/s; %d blocks "
+           "of %d "
+           "threads, %.2f waves, %.0f %% of the warps\n",
+           profiled_case->name, timed->warm.p50_us, predicted ? " predicted" : "",
+           1e-6 * (double)bottleneck_case->operations, 1e-3 * (double)bottleneck_case->bytes,
+           (double)bottleneck_case->operations / timed->warm.p50_us * 1e-6,
+           (double)bottleneck_case->bytes / timed->warm.p50_us * 1e-3, timed->ctas, bottleneck_case->threads,
+           bottleneck_waves(bottleneck_case), 100 * bottleneck_case->resources->occupancy);
+    if (profiled_case->kernel_count > 0)
+        print_kernels(profiled_case);
+    for (int f = 0; f < profiled_case->report.count; f++)
+        printf("  %s\n", profiled_case->report.findings[f].text);
+}
+
+/* The advice of the template's hints that apply to these measurements: an array of strings. */
+static cJSON *list_advice(const struct profile_context *context, const struct measures *measures) {
+    const struct space *space = context->template->space;
+    uint32_t holding = space_hints(space, &context->target->request.genome, measures);
+    cJSON *list = cJSON_CreateArray();
+    for (int r = 0; r < space->hints.count; r++) {
+        char text[ADVICE_SIZE];
+        if ((holding >> r & 1) == 0)
+            continue;
+        bottleneck_advice(space, r, text);
+        cJSON_AddItemToArray(list, cJSON_CreateString(text));
+    }
+    return list;
+}
+
+static cJSON *header_json(const struct profile_context *context) {
+    struct timespec now;
+    char genome[GENOME_TEXT_SIZE];
+    cJSON *object = cJSON_CreateObject();
+    clock_gettime(CLOCK_REALTIME, &now);
+    genome_print(&context->target->request.genome, context->template->space, genome);
+    cJSON_AddNumberToObject(object, "trial", (double)context->target->request.number);
+    cJSON_AddNumberToObject(object, "goal", context->target->request.goal);
+    cJSON_AddStringToObject(object, "genome", genome);
+    cJSON_AddStringToObject(object, "device", context->device.name);
+    cJSON_AddNumberToObject(object, "measured", (double)now.tv_sec);
+    cJSON_AddBoolToObject(object, "predicted", context->result->outcome.predicted);
+    if (context->missing[0] != '\0')
+        cJSON_AddStringToObject(object, "missing", context->missing);
+    return object;
+}
+
+/* Creates the JSON object of the profile in `*object`, and prints it as text unless `json`. */
+static int print_profile(const struct profile_context *context, bool json, cJSON **object, struct error *error) {
+    int next = 0;
+    bool has_counters = true; /* every case has counters */
+    struct profiled_case *profiled_case = malloc(sizeof *profiled_case);
+    if (profiled_case == NULL)
+        BUG("out of memory");
+    *object = header_json(context);
+    cJSON *cases = cJSON_AddArrayToObject(*object, "cases");
+    if (!json)
+        printf("%s\n%s\non %s\n", context->target->name,
+               cJSON_GetObjectItem(*object, "genome")->valuestring, context->device.name);
+    int status = 0;
+    for (int c = 0; c < context->template->case_count && status == 0; c++) {
+        status = fill_case(context, c, &next, profiled_case, error);
+        has_counters = has_counters && profiled_case->kernel_count > 0;
+        if (status == 0)
+            cJSON_AddItemToArray(cases, case_json(profiled_case));
+        if (status == 0 && !json)
+            print_case(profiled_case, context->result->outcome.predicted);
+    }
+    free(profiled_case);
+    struct measures measures = evolution_measures(&context->result->outcome.resources);
+    if (has_counters)
+        profile_set_measures(context->profile->kernels, next, &measures);
+    profile_results_add(*object, &measures);
+    cJSON *advice = list_advice(context, &measures);
+    const cJSON *item;
+    cJSON_AddItemToObject(*object, "advice", advice);
+    if (!json && status == 0 && advice->child != NULL)
+        printf("\nadvice of the template\n");
+    cJSON_ArrayForEach(item, advice) if (!json && status == 0) printf("  %s\n", item->valuestring);
+    if (!json && context->missing[0] != '\0')
+        printf("\nno counters: %s\n", context->missing);
+    return status;
+}
+
+/* ---- the verb ---- */
+
+/* Stores the profile with the run's trial; an exported kernel has no run folder. Takes ownership of
+   the object. */
+static int store_profile(const struct profile_context *context, cJSON *object, struct error *error) {
+    if (context->targets.scratch[0] != '\0') {
+        cJSON_Delete(object);
+        return 0;
+    }
+    return profile_results_write(context->targets.from, context->target->request.number, object, error);
+}
+
+static int profile_target(struct profile_context *context, const char *device, bool json,
+                       struct error *error) {
+    const struct replay_targets *targets = &context->targets;
+    const char *spec = device != NULL ? device : targets->device != NULL ? targets->device : "auto";
+    cJSON *object = NULL;
+    if (time_target(context, spec, error) < 0)
+        return -1;
+    context->template =
+        config_load_template(targets->config, context->target->request.goal, &context->device, error);
+    if (context->template == NULL || collect_counters(context, error) < 0)
+        return -1;
+    int status = print_profile(context, json, &object, error);
+    if (status == 0 && json) {
+        cJSON *copy = cJSON_Duplicate(object, 1);
+        table_print_json(copy, stdout);
+    }
+    if (status == 0)
+        return store_profile(context, object, error);
+    cJSON_Delete(object);
+    return status;
+}
+
+static int run(const struct verb *verb, int argc, char **argv) {
+    struct profile_context context = {0};
+    int64_t rank = 1;
+    int64_t goal = 0;
+    const char *device = NULL;
+    bool json = false;
+    const struct option_row rows[] = {
+        {"rank", "K", "rank on the board, from 1 (default: 1, the champion)", OPTION_INTEGER,
+         &rank},
+        {"goal", "K", "case of a per_case run or of an exported kernel, from 0 (default 0)",
+         OPTION_INTEGER, &goal},
+        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
+         OPTION_TEXT, &device},
+        {"time", "LIMIT", "time limit of ncu (default 2m)", OPTION_DURATION, &context.limit_s},
+        {"report", "FILE", "save ncu's own report there, as CSV", OPTION_TEXT, &context.report},
+        {"json", NULL, "print one JSON object", OPTION_FLAG, &json},
+        {0},
+    };
+    struct error error = {0};
+    if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
+        return STATUS_USAGE;
+    signal(SIGPIPE, SIG_IGN);
+    context.profile = profile_new();
+    context.result = calloc(1, sizeof *context.result);
+    if (context.result == NULL)
+        BUG("out of memory");
+    int status = replay_targets_read(&context.targets, argv[0], rank, goal, &error);
+    if (status == 0)
+        status = (context.target = replay_targets_choose(&context.targets, goal, &error)) != NULL ? 0 : -1;
+    if (status == 0)
+        status = profile_target(&context, device, json, &error);
+    template_free(context.template);
+    profile_free(context.profile);
+    trial_result_release(context.result);
+    free(context.result);
+    replay_targets_release(&context.targets);
+    return status < 0 ? error_report(&error) : STATUS_DONE;
+}
+
+const struct verb verb_profile = {
+    .name = "profile",
+    .arguments = "RUN|KERNEL_DIR [options]",
+    .summary = "explain where a kernel spends its time",
+    VERB_HELP(profile),
+    .run = run,
+};

@@ -1,0 +1,126 @@
+/* record: measures a space, or a random sample of it, and writes it as a file. */
+#include "base/log.h"
+#include "cli/cli.h"
+#include "run/space_export.h"
+#include "session/session.h"
+#include "store/space_file.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+
+enum { TRIALS_UNLIMITED = 1 << 30 }; /* number of trials: more than the genomes of any space that is recorded */
+
+struct record_options {
+    const char *config_path, *templates, *out, *run_dir, *format;
+    int64_t goal;
+    bool exhaustive;
+    struct session_settings settings;
+};
+
+/* The run folder for the file "x/space.json.gz" is "x/space". */
+static int default_run_dir(const char *out, char run_dir[PATH_SIZE], struct error *error) {
+    char name[PATH_SIZE];
+    char folder[PATH_SIZE];
+    snprintf(name, sizeof name, "%s", path_name(out));
+    name[strcspn(name, ".")] = '\0';
+    if (*name == '\0')
+        return error_input(error, "the file name has no stem: give the run folder with --run DIR");
+    return path_parent(folder, out, error) < 0 || path_join(run_dir, folder, name, error) < 0 ? -1
+                                                                                              : 0;
+}
+
+/* Creates the run, or resumes it if it exists. */
+static int open_session(struct session *session, struct record_options *record_options, const char *run_dir,
+                        struct error *error) {
+    int run_exists = path_is_dir(run_dir) ? store_holds_run(run_dir, error) : 0;
+    if (run_exists < 0)
+        return -1;
+    if (run_exists > 0) {
+        log_info("resuming %s", run_dir);
+        if (record_options->exhaustive) /* overrides the budget of the earlier session */
+            record_options->settings.trials = TRIALS_UNLIMITED;
+        return session_resume(session, run_dir, &record_options->settings, error);
+    }
+    struct config *config = config_load(record_options->config_path, record_options->templates, error);
+    if (config == NULL)
+        return -1;
+    if (record_options
+            ->exhaustive) { /* no budget: the run ends when every valid genome has been tried */
+        config->trials = 0;
+        config->seconds = 0;
+    }
+    return session_create(session, run_dir, config, &record_options->settings, error);
+}
+
+/* Returns 0 when done, 1 when interrupted, -1 on an error. */
+static int run_trials(struct record_options *record_options, const char *run_dir, struct error *error) {
+    struct session session = {.workers_lock = -1};
+    int status = open_session(&session, record_options, run_dir, error);
+    if (status == 0 && !session_is_finished(&session))
+        status = session_search(&session, error);
+    session_close(&session);
+    return status;
+}
+
+static int run(const struct verb *verb, int argc, char **argv) {
+    struct record_options record_options = {
+        .format = "t4", .settings = {.seed = -1, .compile_workers = -1, .recording = true}};
+    char run_dir[PATH_SIZE];
+    const struct option_row rows[] = {
+        {"out", "FILE", "output file, gzip-compressed if it ends in .gz (required)", OPTION_TEXT,
+         &record_options.out},
+        {"trials", "N", "measure N random genomes", OPTION_INTEGER, &record_options.settings.trials},
+        {"exhaustive", NULL, "measure every valid genome", OPTION_FLAG, &record_options.exhaustive},
+        {"format", "NAME", "t4 or kernel-tuner (default t4)", OPTION_TEXT, &record_options.format},
+        {"goal", "K", "case of a per_case config, from 0 (default 0)", OPTION_INTEGER,
+         &record_options.goal},
+        {"run", "DIR", "run folder (default: FILE without its extension)", OPTION_TEXT,
+         &record_options.run_dir},
+        {"seed", "N", "seed of the random numbers", OPTION_INTEGER, &record_options.settings.seed},
+        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX", OPTION_TEXT,
+         &record_options.settings.device},
+        {"templates", "DIR", "folder that is searched for templates first", OPTION_TEXT,
+         &record_options.templates},
+        {"compile-workers", "N", "compiler processes (default: cores - 1)", OPTION_INTEGER,
+         &record_options.settings.compile_workers},
+        {0},
+    };
+    struct error error = {0};
+    if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
+        return STATUS_USAGE;
+    record_options.config_path = argv[0];
+    if (record_options.out == NULL || record_options.exhaustive == (record_options.settings.trials > 0)) {
+        fprintf(stderr, "evotile: record: give --out FILE.json.gz, and either --trials N or "
+                        "--exhaustive\n");
+        return STATUS_USAGE;
+    }
+    if (space_file_format_parse(record_options.format) < 0) {
+        space_export_write("", record_options.format, 0, "", &error);
+        return error_report(&error);
+    }
+    signal(SIGPIPE, SIG_IGN);
+    if (record_options.run_dir != NULL)
+        snprintf(run_dir, sizeof run_dir, "%s", record_options.run_dir);
+    else if (default_run_dir(record_options.out, run_dir, &error) < 0)
+        return error_report(&error);
+    int status = run_trials(&record_options, run_dir, &error);
+    if (status < 0)
+        return error_report(&error);
+    int64_t row_count =
+        space_export_write(run_dir, record_options.format, (int)record_options.goal, record_options.out, &error);
+    if (row_count < 0)
+        return error_report(&error);
+    log_info("%" PRId64 " rows written to %s%s%s", row_count, record_options.out,
+             status == 1 ? "; interrupted: the same command continues from " : "",
+             status == 1 ? run_dir : "");
+    return STATUS_DONE;
+}
+
+const struct verb verb_record = {
+    .name = "record",
+    .arguments = "CONFIG --out FILE (--trials N | --exhaustive) [options]",
+    .summary = "measure a space and write it as a file, for simulate and other tuners",
+    VERB_HELP(record),
+    .run = run,
+};

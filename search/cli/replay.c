@@ -1,0 +1,196 @@
+/* replay: builds, verifies and times a recorded kernel again and compares it with its record. */
+#include "base/log.h"
+#include "cli/cli.h"
+#include "run/replay_targets.h"
+#include "session/single_trial.h"
+#include "store/store.h"
+
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+struct replay_context {
+    struct replay_targets targets;
+    int64_t rank, goal;
+    const char *device; /* NULL: the record's device, else auto */
+    double tolerance;
+    bool json;
+    struct single_trial *single_trial;
+    cJSON *rows;
+    int failures;
+};
+
+/* ---- trial and comparison ---- */
+
+/* The part "cases" of an exported kernel always differs, because its cases are replayed one by one.
+ */
+static bool is_reported(const struct replay_context *context, const struct key_difference *difference) {
+    return !(difference->part == KEY_CASES && context->targets.scratch[0] != '\0');
+}
+
+static void print_differences(const struct replay_context *context, const struct replay_target *target,
+                              const struct trial_result *result, cJSON *row) {
+    struct key_difference differences[KEY_PART_COUNT];
+    int count = result->has_key ? key_compare(&target->key, &result->key, differences) : 0;
+    cJSON *list = cJSON_AddArrayToObject(row, "differences");
+    for (int i = 0; i < count; i++) {
+        if (!is_reported(context, &differences[i]))
+            continue;
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddStringToObject(object, "part", differences[i].name);
+        cJSON_AddStringToObject(object, "record", differences[i].a);
+        cJSON_AddStringToObject(object, "now", differences[i].b);
+        cJSON_AddItemToArray(list, object);
+        if (!context->json)
+            printf("  %s differs: was %s, is %s\n", differences[i].name, differences[i].a,
+                   differences[i].b);
+    }
+}
+
+/* A prediction is not compared with a figure of another device. */
+static bool is_comparable(const struct replay_target *target, const struct trial_result *result) {
+    const char *recorded_device = target->key.parts[KEY_DEVICE];
+    return !result->outcome.predicted || !result->has_key || recorded_device == NULL ||
+           strcmp(recorded_device, result->key.parts[KEY_DEVICE]) == 0;
+}
+
+static int replay_record(struct replay_context *context, struct replay_target *target, struct error *error) {
+    struct trial_result result;
+    if (replay_target_genome(&context->targets, target, single_trial_device(context->single_trial), error) < 0)
+        return -1;
+    target->request.full = true;
+    target->request.seed = single_trial_fresh_seed();
+    int trial_status = single_trial_run(context->single_trial, &target->request, &result, error);
+    memset(target->request.sources, 0, sizeof target->request.sources); /* the pool owns them now */
+    if (trial_status < 0)
+        return -1;
+    const struct outcome *outcome = &result.outcome;
+    bool correct = outcome->verdict == VERDICT_OK;
+    double ratio = correct ? outcome->score_us / target->score_us : NAN;
+    bool compared = correct && is_comparable(target, &result);
+    bool passed = correct && (!compared || ratio <= 1 + context->tolerance / 100);
+    cJSON *row = cJSON_CreateObject();
+    cJSON_AddStringToObject(row, "record", target->name);
+    cJSON_AddStringToObject(row, "genome", target->key.parts[KEY_GENOME]);
+    cJSON_AddStringToObject(row, "verdict", verdict_name(outcome->verdict));
+    cJSON_AddNumberToObject(row, "record_us", target->score_us);
+    cJSON_AddNumberToObject(row, "now_us", outcome->score_us);
+    cJSON_AddBoolToObject(row, "predicted", outcome->predicted);
+    cJSON_AddBoolToObject(row, "compared", compared);
+    cJSON_AddBoolToObject(row, "passed", passed);
+    cJSON_AddItemToArray(context->rows, row);
+    if (!context->json) {
+        printf("%s\n  %s\n", target->name, target->key.parts[KEY_GENOME]);
+        single_trial_print_gates(&result);
+        if (correct && !compared)
+            printf("  recorded %.3f us on another device, now %.3f us predicted: not compared\n",
+                   target->score_us, outcome->score_us);
+        else if (correct)
+            printf("  recorded %.3f us, now %.3f us%s: %+.1f %%%s\n", target->score_us,
+                   outcome->score_us, outcome->predicted ? " predicted" : "", 100 * (ratio - 1),
+                   passed ? "" : ", slower than the tolerance allows");
+        else
+            printf("  %s: %s\n", verdict_name(outcome->verdict), outcome->reason);
+    }
+    print_differences(context, target, &result, row);
+    context->failures += !passed;
+    trial_result_release(&result);
+    return 0;
+}
+
+/* Logs if the template has been edited since the run was created. */
+static void log_template_edits(const struct replay_context *context) {
+    char *folder = NULL;
+    struct error ignored = {0};
+    struct store *store = store_open(context->targets.from, STORE_READ, &ignored);
+    if (store == NULL)
+        return;
+    char *recorded = NULL;
+    char hash[HASH_TEXT_SIZE];
+    if (store_meta_get(store, "template_folder", &folder, &ignored) == 1 &&
+        store_meta_get(store, "template_hash", &recorded, &ignored) == 1) {
+        struct config now = *context->targets.config;
+        now.template_folder = folder;
+        struct template *template =
+            config_load_template(&now, 0, single_trial_device(context->single_trial), &ignored);
+        if (template == NULL || strcmp(hash_print(template->hash, hash), recorded) != 0)
+            log_info("the template in %s has changed since the run; replaying the run's own copy",
+                     folder);
+        template_free(template);
+    }
+    free(folder);
+    free(recorded);
+    store_close(store);
+}
+
+static int replay_all_targets(struct replay_context *context, struct error *error) {
+    const struct replay_targets *targets = &context->targets;
+    const char *device = context->device != NULL ? context->device
+                         : targets->device != NULL ? targets->device
+                                                   : "auto";
+    context->single_trial = single_trial_new(targets->config_path, targets->template_folder, device, error);
+    if (context->single_trial == NULL)
+        return -1;
+    if (context->targets.scratch[0] == '\0')
+        log_template_edits(context);
+    for (int i = 0; i < context->targets.count; i++)
+        if (replay_record(context, &context->targets.items[i], error) < 0)
+            return -1;
+    if (context->json) {
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddStringToObject(object, "replayed", context->targets.from);
+        cJSON_AddStringToObject(object, "device", single_trial_device(context->single_trial)->name);
+        cJSON_AddNumberToObject(object, "tolerance_percent", context->tolerance);
+        cJSON_AddItemReferenceToObject(object, "rows", context->rows);
+        char *text = cJSON_Print(object);
+        puts(text);
+        free(text);
+        cJSON_Delete(object);
+    }
+    return context->failures > 0 ? STATUS_GATE : STATUS_DONE;
+}
+
+static int run(const struct verb *verb, int argc, char **argv) {
+    struct replay_context *context = calloc(1, sizeof *context);
+    if (context == NULL)
+        BUG("out of memory");
+    context->rank = 1;
+    context->tolerance = 5;
+    const struct option_row rows[] = {
+        {"rank", "K", "rank on the board, from 1 (default: 1, the champion)", OPTION_INTEGER,
+         &context->rank},
+        {"goal", "K", "case of a per_case run, from 0 (default 0)", OPTION_INTEGER,
+         &context->goal},
+        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
+         OPTION_TEXT, &context->device},
+        {"tolerance", "PERCENT", "accepted slowdown relative to the record, in percent (default 5)",
+         OPTION_NUMBER, &context->tolerance},
+        {"json", NULL, "print one JSON object", OPTION_FLAG, &context->json},
+        {0},
+    };
+    struct error error = {0};
+    if (options_parse(verb, rows, argc, argv, 1, 1) < 0) {
+        free(context);
+        return STATUS_USAGE;
+    }
+    signal(SIGPIPE, SIG_IGN);
+    context->rows = cJSON_CreateArray();
+    int status =
+        replay_targets_read(&context->targets, argv[0], context->rank, context->goal, &error);
+    if (status == 0)
+        status = replay_all_targets(context, &error);
+    single_trial_free(context->single_trial);
+    replay_targets_release(&context->targets);
+    cJSON_Delete(context->rows);
+    free(context);
+    return status < 0 ? error_report(&error) : status;
+}
+
+const struct verb verb_replay = {
+    .name = "replay",
+    .arguments = "RUN|KERNEL_DIR [options]",
+    .summary = "build, verify and time a recorded kernel again",
+    VERB_HELP(replay),
+    .run = run,
+};

@@ -1,0 +1,381 @@
+/* run and resume: start and continue a search. */
+#include "base/log.h"
+#include "session/predict_start.h"
+#include "session/session.h"
+
+#include "cli/cli.h"
+#include "session/process_group.h"
+#include "session/gpu_groups.h"
+#include "strategy/islands.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static void log_end(const struct session *session, int status) {
+    const char *run = session->run_dir;
+    char filtered_text[64] = "";
+    if (session->verdicts[VERDICT_FILTERED] > 0)
+        snprintf(filtered_text, sizeof filtered_text, ", and %" PRId64 " that were filtered",
+                 session->verdicts[VERDICT_FILTERED]);
+    log_info("%" PRId64 " trials%s are stored in %s%s", session_trials(session), filtered_text, run,
+             pool_restarts(session->pool) > 0 ? "; some workers had to be restarted" : "");
+    if (status == 1)
+        log_info("interrupted: continue with `evotile resume %s`", run);
+    else
+        log_info("finished: `evotile board %s` shows the results", run);
+}
+
+/* Runs the search and closes the session. Sets `interrupted` if a signal ended it. Returns an exit
+   status. */
+static int run_search(struct session *session, bool *interrupted) {
+    struct error error = {0};
+    int status = session_search(session, &error);
+    if (status < 0) {
+        struct error full_error = {0};
+        error_set(&full_error, "%s; then continue with `evotile resume %s`", error.text,
+                  session->run_dir);
+        full_error.kind = error.kind;
+        session_close(session);
+        return error_report(&full_error);
+    }
+    *interrupted = session_signals() > 0; /* false if the budget ended during a pause */
+    log_end(session, status);
+    session_close(session);
+    return STATUS_DONE;
+}
+
+/* results/NAME for configs/NAME.json or recorded:NAME.json.gz, or the first unused name of
+   results/NAME-2, results/NAME-3 ... */
+static int default_run_dir(const char *config_path, char run_dir[PATH_SIZE], struct error *error) {
+    bool recorded = config_path_is_recorded_space(config_path);
+    const char *name = path_name(recorded ? strchr(config_path, ':') + 1 : config_path);
+    const char *extension =
+        recorded ? strchr(name, '.') : strrchr(name, '.'); /* .json.gz is one extension */
+    int length = extension != NULL && extension != name ? (int)(extension - name) : (int)strlen(name);
+    char candidate[PATH_SIZE];
+    for (int i = 1; i < 10000; i++) {
+        int written = i == 1 ? snprintf(candidate, sizeof candidate, "%.*s", length, name)
+                             : snprintf(candidate, sizeof candidate, "%.*s-%d", length, name, i);
+        if (written < 0 || (size_t)written >= sizeof candidate)
+            break;
+        if (path_join(run_dir, "results", candidate, error) < 0)
+            return -1;
+        if (!path_exists(run_dir))
+            return 0;
+    }
+    return error_set(error, "results/ has too many runs of %s: give a folder with --out DIR",
+                     config_path);
+}
+
+enum { CONFIGS_MAX = 100 };
+
+/* Creates and runs a search in one folder. Takes ownership of the config. Returns an exit status.
+ */
+static int run_in(const char *run_dir, struct config *config,
+                  const struct session_settings *settings, bool *interrupted) {
+    struct error error = {0};
+    struct session session;
+    if (session_create(&session, run_dir, config, settings, &error) < 0) {
+        session_close(&session);
+        return error_report(&error);
+    }
+    int devices = pool_device_count(session.pool); /* 0 with --queue */
+    char device_count_text[16] = "";
+    if (devices > 1)
+        snprintf(device_count_text, sizeof device_count_text, "%d x ", devices);
+    log_info("searching on %s%s; results are written to %s", device_count_text, pool_device(session.pool)->name,
+             run_dir);
+    return run_search(&session, interrupted);
+}
+
+static void model_run_dir(const char *run_dir, const struct gpu_group *group_model, char folder[PATH_SIZE]) {
+    snprintf(folder, PATH_SIZE, "%.4000s-%s", run_dir, group_model->label);
+}
+
+/* One run, in a process of its own, for each device model. Takes ownership of the config. */
+static int run_per_model(const char *run_dir, struct config *config, const struct gpu_groups *groups,
+                      const struct session_settings *settings, bool *interrupted) {
+    struct process_group group = {0};
+    for (int m = 0; m < groups->count; m++) {
+        struct session_settings model_settings = *settings;
+        char folder[PATH_SIZE];
+        model_settings.device = groups->items[m].devices;
+        model_settings.compile_workers = gpu_groups_compile_workers(groups, m, settings->compile_workers);
+        model_run_dir(run_dir, &groups->items[m], folder);
+        if (process_group_fork(&group) == 0)
+            _exit(run_in(folder, config, &model_settings, interrupted));
+    }
+    *interrupted = process_group_wait(&group, NULL);
+    config_free(config);
+    return group.status;
+}
+
+/* ---- on a queue ---- */
+
+/* State of the process that starts a run for each further device model of the workers. */
+struct model_starter {
+    const char *run_dir;
+    struct config *config;
+    const struct session_settings *settings;
+    struct gpu_groups groups;
+    struct process_group group;
+};
+
+static void start_model_run(void *context, const struct device_info *info) {
+    struct model_starter *starter = context;
+    int known_count = starter->groups.count;
+    const struct gpu_group *group_model = gpu_groups_find(&starter->groups, info);
+    bool interrupted;
+    if (group_model == NULL || starter->groups.count == known_count ||
+        known_count == 0) /* the first run uses this model */
+        return;
+    struct session_settings model_settings = *starter->settings;
+    char folder[PATH_SIZE];
+    model_settings.queue_model = &group_model->first;
+    model_run_dir(starter->run_dir, group_model, folder);
+    if (process_group_fork(&starter->group) == 0)
+        _exit(run_in(folder, starter->config, &model_settings, &interrupted));
+}
+
+/* Runs the search for the first worker's model in this process. A child process starts the runs of
+   the other models; it is forked here, before this process has threads. Takes ownership of the
+   config. */
+static int run_on_queue(const char *run_dir, struct config *config,
+                        const struct session_settings *settings, bool *interrupted) {
+    struct session_settings model_settings = *settings;
+    struct process_group group = {0};
+    int pipe_fds[2];
+    if (pipe2(pipe_fds, O_CLOEXEC) < 0) {
+        struct error error = {0};
+        config_free(config);
+        error_set(&error, "cannot start a process: %s", strerror(errno));
+        return error_report(&error);
+    }
+    model_settings.queue_model_pipe = pipe_fds[1];
+    if (process_group_fork(&group) == 0) {
+        struct model_starter starter = {.run_dir = run_dir, .config = config, .settings = &model_settings};
+        const struct process_group_pipe model_messages = {pipe_fds[0], start_model_run, &starter};
+        close(pipe_fds[1]);
+        process_group_wait(&starter.group, &model_messages);
+        _exit(starter.group.status);
+    }
+    int status = run_in(run_dir, config, &model_settings, interrupted);
+    close(pipe_fds[0]);
+    close(pipe_fds[1]);
+    if (*interrupted && group.left > 0)
+        kill(group.children[0], SIGTERM);
+    *interrupted = process_group_wait(&group, NULL) || *interrupted;
+    return status != STATUS_DONE ? status : group.status;
+}
+
+/* Runs one config. Takes ownership of it. Returns an exit status. */
+static int run_config(const char *config_path, struct config *config, const char *out,
+                   const struct session_settings *settings, bool *interrupted) {
+    struct error error = {0};
+    struct gpu_groups groups = {.count = 1};
+    char run_dir[PATH_SIZE];
+    const char *devices = settings->device != NULL ? settings->device : config->device;
+    if (out != NULL)
+        snprintf(run_dir, sizeof run_dir, "%s", out);
+    if ((out == NULL && default_run_dir(config_path, run_dir, &error) < 0) ||
+        (settings->queue.url == NULL && gpu_groups_read(&groups, devices, &error) < 0)) {
+        config_free(config);
+        return error_report(&error);
+    }
+    return settings->queue.url != NULL ? run_on_queue(run_dir, config, settings, interrupted)
+           : groups.count > 1          ? run_per_model(run_dir, config, &groups, settings, interrupted)
+                                       : run_in(run_dir, config, settings, interrupted);
+}
+
+/* NaN means that the option was not given; the settings use 0 for that. */
+static int check_target(const char *option, double *target, struct error *error) {
+    if (isnan(*target))
+        *target = 0;
+    else if (!(*target > 0))
+        return error_input(error, "%s must be more than 0", option);
+    return 0;
+}
+
+static int check_limits(struct session_settings *settings, struct error *error) {
+    if (check_target("--target", &settings->target_us, error) < 0 ||
+        check_target("--target-ratio", &settings->target_ratio, error) < 0)
+        return -1;
+    return settings->max_temperature_c > TEMPERATURE_MAX_C
+               ? error_input(error, "--max-temperature must be at most %d degrees",
+                             TEMPERATURE_MAX_C)
+               : 0;
+}
+
+static int run(const struct verb *verb, int argc, char **argv) {
+    struct session_settings settings = {
+        .seed = -1, .compile_workers = -1, .target_us = NAN, .target_ratio = NAN};
+    const char *out = NULL;
+    const char *templates = NULL;
+    int64_t islands = -1; /* as in the config */
+    const struct option_row rows[] = {
+        {"trials", "N", "stop after N trials", OPTION_INTEGER, &settings.trials},
+        {"time", "T", "stop after T: 90s, 15m, 8h or hh:mm:ss", OPTION_DURATION, &settings.seconds},
+        {"patience", "N", "stop after N trials without an improvement of 1 %", OPTION_INTEGER,
+         &settings.patience},
+        {"target", "US", "stop at this latency in microseconds", OPTION_NUMBER,
+         &settings.target_us},
+        {"target-ratio", "R",
+         "stop at a speedup of R over the baseline, or the default genome if none was timed",
+         OPTION_NUMBER, &settings.target_ratio},
+        {"seed", "N", "seed of the random numbers", OPTION_INTEGER, &settings.seed},
+        {"strategy", "NAME", "search strategy: auto, evolve, map, free, insight, full", OPTION_TEXT,
+         &settings.strategy},
+        {"islands", "K", "evolve K separate populations between which the best migrate (default 1)",
+         OPTION_INTEGER, &islands},
+        {"seed-genome", "GENOMES", "try these genomes first, separated by semicolons", OPTION_TEXT,
+         &settings.seed_genome},
+        {"warm-start", "RUN", "try the best genomes of a run, or of the runs in a folder, first",
+         OPTION_TEXT, &settings.warm_start},
+        {"predict", "N", "predict the latency of N random genomes and start from the predictions",
+         OPTION_INTEGER, &settings.predict},
+        {"prefilter", "F", "skip the fraction F of genomes that is predicted slowest, such as 0.5",
+         OPTION_NUMBER, &settings.prefilter},
+        {"device", "LIST", "auto, cuda:all, or a list: cuda:0,cuda:2 or emulated:sm_XX",
+         OPTION_TEXT, &settings.device},
+        {"out", "DIR", "run folder (default: results/NAME of the config)", OPTION_TEXT, &out},
+        {"templates", "DIR", "folder that is searched for templates first", OPTION_TEXT,
+         &templates},
+        {"compile-workers", "N", "compiler processes (default: cores - one per device)",
+         OPTION_INTEGER, &settings.compile_workers},
+        {"queue", "URL", "use the workers of this NATS server: nats://HOST:4222", OPTION_TEXT,
+         &settings.queue.url},
+        {"credentials", "FILE",
+         "file with a token, USER:PASSWORD, an NKey pair or NATS credentials", OPTION_TEXT,
+         &settings.queue.credentials},
+        {"ca", "FILE", "CA certificate that the server's TLS certificate is checked against",
+         OPTION_TEXT, &settings.queue.authority},
+        {"insecure", NULL, "allow a server on another host without credentials", OPTION_FLAG,
+         &settings.queue.insecure},
+        {"redeliver", "T", "treat a worker as lost after T without a heartbeat (default 30s)",
+         OPTION_DURATION, &settings.queue_patience_s},
+        {"nice", NULL, "pause while another process computes on the GPU", OPTION_FLAG,
+         &settings.nice},
+        {"max-temperature", "C", "pause while the GPU is hotter, until it is 5 C cooler",
+         OPTION_INTEGER, &settings.max_temperature_c},
+        {"verbose", NULL, "print one line per trial", OPTION_FLAG, &settings.verbose},
+        {0},
+    };
+    int count = options_parse(verb, rows, argc, argv, 1, CONFIGS_MAX);
+    if (count < 0)
+        return STATUS_USAGE;
+    struct error error = {0};
+    struct config *configs[CONFIGS_MAX] = {NULL};
+    int status = STATUS_DONE;
+    signal(SIGPIPE, SIG_IGN);
+    status = check_limits(&settings, &error);
+    if (settings.predict < 0 || settings.predict > PREDICT_START_MAX)
+        status = error_input(&error, "--predict must be from 0 to %d", PREDICT_START_MAX);
+    if (!(settings.prefilter >= 0 && settings.prefilter <= PREFILTER_MOST))
+        status = error_input(&error, "--prefilter must be from 0 to %g", PREFILTER_MOST);
+    if (settings.prefilter > 0 && settings.predict == 0)
+        settings.predict = PREDICT_START_DEFAULT;
+    if (islands == 0 || islands > ISLANDS_MAX)
+        status = error_input(&error, "--islands must be from 1 to %d", ISLANDS_MAX);
+    settings.islands = islands > 0 ? islands : 0;
+    if (count > 1 && out != NULL)
+        status =
+            error_input(&error, "--out names the folder of one run: omit it for several configs");
+    /* Read every config before the first run starts, so that an error in the last one shows now. */
+    for (int i = 0; i < count && status == 0; i++)
+        if ((configs[i] = config_load(argv[i], templates, &error)) == NULL)
+            status = -1;
+    if (status < 0) {
+        for (int i = 0; i < count; i++)
+            config_free(configs[i]);
+        return error_report(&error);
+    }
+    bool interrupted = false;
+    for (int i = 0; i < count; i++) {
+        if (interrupted) {
+            config_free(configs[i]);
+            continue;
+        }
+        int ended = run_config(argv[i], configs[i], out, &settings, &interrupted);
+        status = status == STATUS_DONE ? ended : status;
+    }
+    return status;
+}
+
+static int resume(const struct verb *verb, int argc, char **argv) {
+    struct session_settings settings = {
+        .seed = -1, .compile_workers = -1, .target_us = NAN, .target_ratio = NAN};
+    const struct option_row rows[] = {
+        {"trials", "N", "stop after N trials in total", OPTION_INTEGER, &settings.trials},
+        {"time", "T", "stop after T in total: 90s, 15m, 8h or hh:mm:ss", OPTION_DURATION,
+         &settings.seconds},
+        {"patience", "N", "stop after N trials without an improvement of 1 %", OPTION_INTEGER,
+         &settings.patience},
+        {"target", "US", "stop at this latency in microseconds", OPTION_NUMBER,
+         &settings.target_us},
+        {"target-ratio", "R",
+         "stop at a speedup of R over the baseline, or the default genome if none was timed",
+         OPTION_NUMBER, &settings.target_ratio},
+        {"device", "LIST", "another device, or several, of the same model: cuda:1, cuda:all",
+         OPTION_TEXT, &settings.device},
+        {"compile-workers", "N", "compiler processes (default: cores - one per device)",
+         OPTION_INTEGER, &settings.compile_workers},
+        {"queue", "URL", "use the workers of this NATS server: nats://HOST:4222", OPTION_TEXT,
+         &settings.queue.url},
+        {"credentials", "FILE",
+         "file with a token, USER:PASSWORD, an NKey pair or NATS credentials", OPTION_TEXT,
+         &settings.queue.credentials},
+        {"ca", "FILE", "CA certificate that the server's TLS certificate is checked against",
+         OPTION_TEXT, &settings.queue.authority},
+        {"insecure", NULL, "allow a server on another host without credentials", OPTION_FLAG,
+         &settings.queue.insecure},
+        {"redeliver", "T", "treat a worker as lost after T without a heartbeat (default 30s)",
+         OPTION_DURATION, &settings.queue_patience_s},
+        {"nice", NULL, "pause while another process computes on the GPU", OPTION_FLAG,
+         &settings.nice},
+        {"max-temperature", "C", "pause while the GPU is hotter, until it is 5 C cooler",
+         OPTION_INTEGER, &settings.max_temperature_c},
+        {"verbose", NULL, "print one line per trial", OPTION_FLAG, &settings.verbose},
+        {0},
+    };
+    if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
+        return STATUS_USAGE;
+    struct error error = {0};
+    struct session session;
+    signal(SIGPIPE, SIG_IGN);
+    if (check_limits(&settings, &error) < 0)
+        return error_report(&error);
+    if (session_resume(&session, argv[0], &settings, &error) < 0) {
+        session_close(&session);
+        return error_report(&error);
+    }
+    if (session_is_finished(&session)) {
+        log_info("%s is finished after %" PRId64
+                 " trials: extend it with --trials, --time, --patience, --target or --target-ratio",
+                 argv[0], session.told);
+        session_close(&session);
+        return STATUS_DONE;
+    }
+    log_info("resuming %s after %" PRId64 " trials", argv[0], session.told);
+    return run_search(&session, &(bool){false});
+}
+
+const struct verb verb_run = {
+    .name = "run",
+    .arguments = "CONFIG... [options]",
+    .summary = "search for the fastest kernel of a template",
+    VERB_HELP(run),
+    .run = run,
+};
+
+const struct verb verb_resume = {
+    .name = "resume",
+    .arguments = "RUN [options]",
+    .summary = "continue a run that was stopped or killed",
+    VERB_HELP(resume),
+    .run = resume,
+};

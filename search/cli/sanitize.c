@@ -1,0 +1,134 @@
+/* sanitize: runs recorded kernels under the four tools of compute-sanitizer. */
+#include "evaluate/sanitize.h"
+
+#include "cli/cli.h"
+#include "run/replay_targets.h"
+#include "session/single_trial.h"
+#include "render/table.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct table_column columns[] = {
+    {.name = "record", .heading = "record"},
+    {.name = "tool", .heading = "tool"},
+    {.name = "findings", .heading = "findings", .right = true},
+    {.name = "seconds", .heading = "seconds", .right = true},
+    {.name = "first", .heading = "first finding", .wrap = true},
+};
+
+struct sanitize_context {
+    struct replay_targets targets;
+    struct device_info device;
+    struct sanitize_settings how;
+    struct table *table;
+    int finding_count, failed_tools; /* findings; tools that did not finish */
+};
+
+static int sanitize_target(struct sanitize_context *context, struct replay_target *target, struct error *error) {
+    struct findings findings[SANITIZER_COUNT];
+    if (replay_target_genome(&context->targets, target, &context->device, error) < 0)
+        return -1;
+    target->request.seed = single_trial_fresh_seed();
+    if (sanitize_run(&context->how, &target->request, findings, error) < 0)
+        return -1;
+    for (int tool = 0; tool < SANITIZER_COUNT; tool++) {
+        table_text(context->table, target->name);
+        table_text(context->table, sanitizer_name((enum sanitizer)tool));
+        if (findings[tool].ran)
+            table_integer(context->table, findings[tool].count);
+        else
+            table_none(context->table);
+        table_number(context->table, findings[tool].seconds, 1);
+        table_text(context->table, findings[tool].first);
+        context->finding_count += findings[tool].count;
+        context->failed_tools += !findings[tool].ran;
+    }
+    return 0;
+}
+
+/* Requires a GPU: compute-sanitizer cannot run on an emulated device. */
+static int prepare_tool(struct sanitize_context *context, const char *device, char tool[PATH_SIZE],
+                   char program[PATH_SIZE], struct error *error) {
+    const char *recorded_device = context->targets.device;
+    const char *spec = device != NULL ? device : recorded_device != NULL ? recorded_device : "auto";
+    if (sanitize_find(tool, error) < 0 || device_describe(spec, &context->device, error) < 0)
+        return -1;
+    if (context->device.predicts)
+        return error_set(
+            error,
+            "%s is not a GPU, and compute-sanitizer needs one: give --device cuda:0, or "
+            "use `evotile try --diagnose` on an emulated device",
+            context->device.spec);
+    ssize_t length = readlink("/proc/self/exe", program, PATH_SIZE - 1);
+    if (length < 0)
+        return error_set(error, "cannot find our own program: %s", strerror(errno));
+    program[length] = '\0';
+    context->how = (struct sanitize_settings){.tool = tool,
+                                          .program = program,
+                                          .config_path = context->targets.config_path,
+                                          .template_folder = context->targets.template_folder,
+                                          .device = context->device.spec};
+    return 0;
+}
+
+static int print_findings(const struct sanitize_context *context, bool json) {
+    if (json) {
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddStringToObject(object, "device", context->device.name);
+        cJSON_AddNumberToObject(object, "findings", context->finding_count);
+        cJSON_AddItemToObject(object, "rows", table_json(context->table));
+        table_print_json(object, stdout);
+    } else {
+        table_print(context->table, TABLE_TEXT, stdout);
+    }
+    return context->finding_count > 0    ? STATUS_GATE
+           : context->failed_tools > 0 ? STATUS_FAILED
+                                    : STATUS_DONE;
+}
+
+static int run(const struct verb *verb, int argc, char **argv) {
+    int64_t rank = 1;
+    int64_t goal = 0;
+    const char *device = NULL;
+    bool json = false;
+    const struct option_row rows[] = {
+        {"rank", "K", "rank on the board, from 1 (default: 1, the champion)", OPTION_INTEGER,
+         &rank},
+        {"goal", "K", "case of a per_case run, from 0 (default 0)", OPTION_INTEGER, &goal},
+        {"device", "SPEC", "cuda:N (default: the run's device)", OPTION_TEXT, &device},
+        {"json", NULL, "print one JSON object", OPTION_FLAG, &json},
+        {0},
+    };
+    if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
+        return STATUS_USAGE;
+    struct error error = {0};
+    char tool[PATH_SIZE];
+    char program[PATH_SIZE];
+    struct sanitize_context *context = calloc(1, sizeof *context);
+    if (context == NULL)
+        BUG("out of memory");
+    signal(SIGPIPE, SIG_IGN);
+    context->table = table_new(columns, sizeof columns / sizeof *columns);
+    int status = replay_targets_read(&context->targets, argv[0], rank, goal, &error);
+    if (status == 0)
+        status = prepare_tool(context, device, tool, program, &error);
+    for (int i = 0; i < context->targets.count && status == 0; i++)
+        status = sanitize_target(context, &context->targets.items[i], &error);
+    if (status == 0)
+        status = print_findings(context, json);
+    replay_targets_release(&context->targets);
+    table_free(context->table);
+    free(context);
+    return status < 0 ? error_report(&error) : status;
+}
+
+const struct verb verb_sanitize = {
+    .name = "sanitize",
+    .arguments = "RUN|KERNEL_DIR [options]",
+    .summary = "run a kernel under compute-sanitizer",
+    VERB_HELP(sanitize),
+    .run = run,
+};

@@ -1,0 +1,197 @@
+/* try: evaluates one genome and prints the result of every gate. */
+#include "cli/cli.h"
+#include "cli/diagnose.h"
+#include "session/single_trial.h"
+#include "config/config.h"
+
+#include <signal.h>
+#include <string.h>
+
+struct try_context {
+    struct config *config;
+    struct template *template;
+    struct single_trial *single_trial;
+    int goal;
+    bool json;
+};
+
+/* Runs all gates, including full timing and the final checks of a champion. */
+static int try_genome(struct try_context *context, const struct genome *genome, uint64_t seed,
+                      struct trial_result *result, struct error *error) {
+    struct trial_request request = {
+        .goal = context->goal, .genome = *genome, .full = true, .promote = true, .seed = seed};
+    return single_trial_run(context->single_trial, &request, result, error);
+}
+
+static void add_case(const struct try_context *context, const struct case_outcome *outcome, int index,
+                     cJSON *array) {
+    char name[CASE_NAME_SIZE];
+    cJSON *object = cJSON_CreateObject();
+    template_print_shape(context->template, &context->template->cases[index], name);
+    cJSON_AddStringToObject(object, "case", name);
+    cJSON_AddNumberToObject(object, "p10_us", outcome->warm.p10_us);
+    cJSON_AddNumberToObject(object, "p50_us", outcome->warm.p50_us);
+    cJSON_AddNumberToObject(object, "p90_us", outcome->warm.p90_us);
+    cJSON_AddNumberToObject(object, "tflops", outcome->tflops);
+    cJSON_AddNumberToObject(object, "ctas", outcome->ctas);
+    cJSON_AddNumberToObject(object, "relative_l2", outcome->errors.relative_l2);
+    cJSON_AddNumberToObject(object, "row_relative_l2", outcome->errors.row_relative_l2);
+    cJSON_AddNumberToObject(object, "max_absolute", outcome->errors.max_absolute);
+    cJSON_AddItemToArray(array, object);
+}
+
+static void print_json(const struct try_context *context, const struct trial_result *result,
+                       double speedup) {
+    const struct outcome *outcome = &result->outcome;
+    const struct case_outcome *first = &outcome->cases[0];
+    char genome[GENOME_TEXT_SIZE];
+    cJSON *object = cJSON_CreateObject();
+    genome_print(&result->genome, context->template->space, genome);
+    cJSON_AddStringToObject(object, "genome", genome);
+    cJSON_AddStringToObject(object, "device", single_trial_device(context->single_trial)->name);
+    cJSON_AddStringToObject(object, "verdict", verdict_name(outcome->verdict));
+    cJSON_AddStringToObject(object, "reason", outcome->reason);
+    cJSON_AddBoolToObject(object, "predicted", outcome->predicted);
+    if (speedup > 0)
+        cJSON_AddNumberToObject(object, "speedup", speedup);
+    else
+        cJSON_AddNullToObject(object, "speedup");
+    cJSON_AddNumberToObject(object, "latency_ms", outcome->score_us / 1000);
+    cJSON_AddNumberToObject(object, "p50", first->warm.p50_us / 1000);
+    cJSON_AddNumberToObject(object, "p90", first->warm.p90_us / 1000);
+    cJSON_AddNumberToObject(object, "tflops", first->tflops);
+    cJSON_AddNumberToObject(object, "ctas", first->ctas);
+    cJSON_AddNumberToObject(object, "sm_count", single_trial_device(context->single_trial)->sm_count);
+    cJSON_AddNumberToObject(object, "registers", outcome->resources.registers);
+    cJSON_AddNumberToObject(object, "smem_bytes", outcome->resources.smem_bytes);
+    cJSON_AddNumberToObject(object, "spill_bytes", outcome->resources.spill_bytes);
+    cJSON_AddNumberToObject(object, "ctas_per_sm", outcome->resources.ctas_per_sm);
+    cJSON_AddNumberToObject(object, "occupancy", outcome->resources.occupancy);
+    cJSON *cases = cJSON_AddArrayToObject(object, "cases");
+    for (int c = 0; c < outcome->case_count && outcome->verdict == VERDICT_OK; c++)
+        add_case(context, &outcome->cases[c], c, cases);
+    cJSON_AddItemToObject(object, "gates", single_trial_json_gates(result));
+    char *text = cJSON_Print(object);
+    puts(text);
+    free(text);
+    cJSON_Delete(object);
+}
+
+static void print_text(const struct try_context *context, const struct trial_result *result,
+                       double speedup) {
+    const struct outcome *outcome = &result->outcome;
+    char text[GENOME_TEXT_SIZE];
+    genome_print(&result->genome, context->template->space, text);
+    printf("%s\non %s\n", text, single_trial_device(context->single_trial)->name);
+    single_trial_print_gates(result);
+    if (outcome->verdict != VERDICT_OK) {
+        printf("%s: %s\n", verdict_name(outcome->verdict), outcome->reason);
+        return;
+    }
+    for (int c = 0; c < outcome->case_count; c++) {
+        const struct case_outcome *timed = &outcome->cases[c];
+        template_print_shape(context->template, &context->template->cases[c], text);
+        printf("%s: %.3f us%s (p90 %.3f), %.1f TFLOP/s, %d CTAs, error %.2e\n", text,
+               timed->warm.p50_us, outcome->predicted ? " predicted" : "", timed->warm.p90_us,
+               timed->tflops, timed->ctas, timed->errors.relative_l2);
+    }
+    if (speedup > 0)
+        printf("speedup over the default genome: %.3f\n", speedup);
+}
+
+static int run_with_default(struct try_context *context, const char *genome_text, struct error *error) {
+    struct trial_result result;
+    struct trial_result default_result;
+    struct genome genome;
+    struct genome default_genome = genome_default(context->template->space);
+    uint64_t seed = single_trial_fresh_seed();
+    double speedup = 0;
+    if (genome_parse(&genome, context->template->space, genome_text, error) < 0 ||
+        try_genome(context, &genome, seed, &result, error) < 0)
+        return -1;
+    /* Time the default genome in the same session, as the reference of the speedup. */
+    genome_canonicalise(&default_genome, context->template->space);
+    if (result.outcome.verdict == VERDICT_OK &&
+        space_check(context->template->space, &default_genome, NULL)) {
+        if (try_genome(context, &default_genome, seed + 1, &default_result, error) < 0) {
+            trial_result_release(&result);
+            return -1;
+        }
+        if (default_result.outcome.verdict == VERDICT_OK)
+            speedup = default_result.outcome.score_us / result.outcome.score_us;
+        trial_result_release(&default_result);
+    }
+    (context->json ? print_json : print_text)(context, &result, speedup);
+    int status = result.outcome.verdict == VERDICT_OK ? STATUS_DONE : STATUS_GATE;
+    trial_result_release(&result);
+    return status;
+}
+
+static int run(const struct verb *verb, int argc, char **argv) {
+    const char *genome = "";
+    const char *device = NULL;
+    const char *templates = NULL;
+    int64_t goal = 0;
+    bool diagnose = false;
+    struct try_context context = {0};
+    const struct option_row rows[] = {
+        {"genome", "GENES", "BLOCK_M=64,WARPS=4,...; omitted genes have their defaults",
+         OPTION_TEXT, &genome},
+        {"goal", "K", "case of a per_case config, from 0 (default 0)", OPTION_INTEGER, &goal},
+        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX", OPTION_TEXT, &device},
+        {"templates", "DIR", "folder that is searched for templates first", OPTION_TEXT,
+         &templates},
+        {"diagnose", NULL,
+         "check memory accesses and races instead of timing (emulated devices only)", OPTION_FLAG,
+         &diagnose},
+        {"json", NULL, "print one JSON object", OPTION_FLAG, &context.json},
+        {0},
+    };
+    if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
+        return STATUS_USAGE;
+    struct error error = {0};
+    int status = -1;
+    signal(SIGPIPE, SIG_IGN);
+    context.config = config_load(argv[0], templates, &error);
+    if (context.config == NULL)
+        return error_report(&error);
+    if (context.config->shapes->recorded != NULL) {
+        error_input(&error,
+                    "%s holds measurements, not a kernel to try: `evotile run %s` searches "
+                    "them",
+                    argv[0], argv[0]);
+        goto done;
+    }
+    if (goal >= config_goal_count(context.config)) {
+        error_input(&error, "there is no goal %lld: %s has %d, counted from 0: give another --goal",
+                    (long long)goal, argv[0], config_goal_count(context.config));
+        goto done;
+    }
+    context.goal = (int)goal;
+    if (device == NULL)
+        device = context.config->device;
+    if (diagnose) {
+        status = diagnose_genome(context.config, context.goal, device, genome, context.json, &error);
+        goto done;
+    }
+    context.single_trial = single_trial_new(argv[0], context.config->template_folder, device, &error);
+    if (context.single_trial == NULL)
+        goto done;
+    context.template =
+        config_load_template(context.config, context.goal, single_trial_device(context.single_trial), &error);
+    if (context.template != NULL)
+        status = run_with_default(&context, genome, &error);
+done:
+    template_free(context.template);
+    single_trial_free(context.single_trial);
+    config_free(context.config);
+    return status < 0 ? error_report(&error) : status;
+}
+
+const struct verb verb_try = {
+    .name = "try",
+    .arguments = "CONFIG [--genome GENES] [options]",
+    .summary = "compile, verify and time one genome",
+    VERB_HELP(try),
+    .run = run,
+};

@@ -1,0 +1,357 @@
+#include "cli/watch_view.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LINE_SIZE = 512,
+    CURVE_ROWS_MIN = 4, /* least rows of the curve: the table of the best shrinks first */
+    AXIS_WIDTH = 9, /* of the numbers beside the curve */
+    OPERATORS_WIDTH = 41,
+    OPERATORS_MIN_COLUMNS = 76, /* least columns of a view with the operators beside the curve */
+};
+
+/* A longer silence is displayed: several updates of the status are missing. */
+static const double silence_shown_s = 5;
+
+/* Text that is appended to, cut at the size of the buffer. */
+struct line {
+    char text[LINE_SIZE];
+    size_t used;
+};
+
+static void line_add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void line_add(struct line *line, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(line->text + line->used, LINE_SIZE - line->used, format, arguments);
+    va_end(arguments);
+    line->used += length > 0 ? (size_t)length : 0;
+    line->used = line->used < LINE_SIZE ? line->used : LINE_SIZE - 1;
+}
+
+/* "1:02:03" */
+static const char *print_time(double seconds, char text[32]) {
+    int64_t whole = (int64_t)fmin(1e12, fmax(0, seconds));
+    snprintf(text, 32, "%" PRId64 ":%02d:%02d", whole / 3600, (int)(whole / 60 % 60),
+             (int)(whole % 60));
+    return text;
+}
+
+/* ---- lines ---- */
+
+/* The search time: that of the last status, plus the time since. */
+static double search_time_s(const struct run_stats *stats) {
+    return stats->has_status ? stats->status.seconds + fmin(silence_shown_s, run_stats_silence_s(stats))
+                              : stats->seconds;
+}
+
+static void add_phase(struct line *line, const struct run_stats *stats) {
+    const struct run_status *status = &stats->status;
+    char text[32];
+    double silence_s = run_stats_silence_s(stats);
+    if (!stats->has_status) {
+        line_add(line, "not running");
+        return;
+    }
+    if (run_stats_is_over(stats) && !phase_is_over(status->phase)) {
+        line_add(line, "silent for %s: it was killed; `evotile resume` continues it",
+            print_time(silence_s, text));
+        return;
+    }
+    line_add(line, "%s", phase_text(status->phase));
+    if (status->reason[0] != '\0')
+        line_add(line, ": %s", status->reason);
+    if (silence_s > silence_shown_s)
+        line_add(line, ", silent for %.0f s", silence_s);
+}
+
+static void add_budget(struct line *line, const struct run_stats *stats) {
+    const struct run_status *status = &stats->status;
+    char text[32];
+    line_add(line, "%s", print_time(search_time_s(stats), text));
+    if (status->budget_seconds > 0)
+        line_add(line, " of %s", print_time(status->budget_seconds, text));
+    if (status->budget_seconds > 0 && !run_stats_is_over(stats))
+        line_add(line, ", %s left", print_time(status->budget_seconds - search_time_s(stats), text));
+    line_add(line, "; %" PRId64, stats->told - stats->verdicts[VERDICT_FILTERED]);
+    if (status->budget_trials > 0)
+        line_add(line, " of %" PRId64, status->budget_trials);
+    line_add(line, " trials");
+    if (stats->has_status)
+        line_add(line, ", %.1f/s", status->trials_per_s);
+    else if (stats->seconds > 0)
+        line_add(line, ", %.1f/s", (double)stats->told / stats->seconds);
+    if (stats->has_status && !run_stats_is_over(stats) && status->asked > stats->told)
+        line_add(line, ", %" PRId64 " in flight", status->asked - stats->told);
+    if (status->patience > 0)
+        line_add(line, "; patience %" PRId64 " of %" PRId64 " left", status->patience_left,
+            status->patience);
+    if (status->target_us > 0)
+        line_add(line, "; target %.3f us", status->target_us);
+    if (status->target_ratio > 0)
+        line_add(line, "; target %g times as fast", status->target_ratio);
+}
+
+static void add_verdicts(struct line *line, const struct run_stats *stats) {
+    const char *part = "";
+    for (int v = 0; v < VERDICT_COUNT; v++) {
+        if (stats->verdicts[v] == 0)
+            continue;
+        line_add(line, "%s%" PRId64 " %s", part, stats->verdicts[v], verdict_name((enum verdict)v));
+        if (v == VERDICT_OK && stats->raced > 0)
+            line_add(line, " (%" PRId64 " dropped by the race)", stats->raced);
+        part = ", ";
+    }
+}
+
+/* Adds a figure; nothing if it is unknown (negative). */
+static void add_figure(struct line *line, const char *name, double figure, double most,
+                       const char *unit) {
+    if (figure < 0)
+        return;
+    line_add(line, "%s%s%.0f", line->used > 0 ? ", " : "", name, figure);
+    if (most > 0)
+        line_add(line, " of %.0f", most);
+    line_add(line, " %s", unit);
+}
+
+static void add_gpu(struct line *line, const struct run_status *status) {
+    const struct nvml_state *gpu = &status->gpu;
+    char slowdowns[NVML_SLOWDOWN_SIZE];
+    add_figure(line, "SM ", gpu->sm_mhz, gpu->sm_max_mhz, "MHz");
+    add_figure(line, "memory ", gpu->memory_mhz, gpu->memory_max_mhz, "MHz");
+    add_figure(line, "", gpu->temperature_c, status->max_temperature_c, "C");
+    add_figure(line, "", gpu->power_w, gpu->power_limit_w, "W");
+    if (*nvml_slowdowns(gpu->slowdowns, slowdowns) != '\0')
+        line_add(line, "; slowed down by %s", slowdowns);
+    if (status->others > 0)
+        line_add(line, "; %d other process%s on it", status->others,
+            status->others == 1 ? "" : "es");
+    if (line->used == 0)
+        line_add(line, status->predicts ? "none: emulated device, latencies are predictions"
+                                     : "unknown: NVML cannot read it");
+}
+
+static void print_worker(const struct pool_worker *worker, char text[64]) {
+    bool device = strcmp(worker->role, "device") == 0;
+    double since_s = fmin(99999, worker->since_s);
+    if (*worker->host != '\0') { /* a remote worker: only busy or idle is known */
+        snprintf(text, 64, "%.16s %s", worker->host, worker->state == POOL_BUSY ? "busy" : "idle");
+        return;
+    }
+    switch (worker->state) {
+    case POOL_STARTING:
+        snprintf(text, 64, "%s starts", worker->role);
+        return;
+    case POOL_IDLE:
+        snprintf(text, 64, "%s idle", worker->role);
+        return;
+    case POOL_EXITING:
+        snprintf(text, 64, "%s ends", worker->role);
+        return;
+    case POOL_BUSY:
+        snprintf(text, 64, "%s %" PRId64 " %.1f s", device ? "evaluates" : "compiles",
+                 worker->trial, since_s);
+        return;
+    }
+}
+
+/* ---- the header ---- */
+
+/* Prints a label and a line of text; returns the next row. */
+static int print_label(struct text_plot *plot, int row, const char *label, const struct line *line) {
+    text_plot_print(plot, row, 0, TEXT_PLOT_DIM, "%s", label);
+    text_plot_print(plot, row, 9, TEXT_PLOT_PLAIN, "%s", line->text);
+    return row + 1;
+}
+
+/* Prints each worker in a field of fixed width, in at most `rows` rows. */
+static int draw_workers(const struct run_status *status, struct text_plot *plot, int row, int rows) {
+    enum { FIELD = 24 };
+    int listed = status->worker_count < STATUS_WORKERS_MAX ? status->worker_count
+                                                               : STATUS_WORKERS_MAX;
+    int across = (plot->columns - 9) / FIELD > 0 ? (plot->columns - 9) / FIELD : 1;
+    int shown = listed < rows * across ? listed : rows * across;
+    text_plot_print(plot, row, 0, TEXT_PLOT_DIM, "workers");
+    for (int w = 0; w < shown; w++) {
+        char text[64];
+        const struct pool_worker *worker = &status->workers[w];
+        bool last = w == shown - 1 && shown < status->worker_count;
+        print_worker(worker, text);
+        if (last)
+            snprintf(text, sizeof text, "and %d more", status->worker_count - w);
+        text_plot_print(plot, row + w / across, 9 + w % across * FIELD,
+                     worker->state == POOL_BUSY ? TEXT_PLOT_PLAIN : TEXT_PLOT_DIM, "%.*s", FIELD - 1,
+                     text);
+    }
+    return row + (shown + across - 1) / across;
+}
+
+static int draw_header(const struct run_stats *stats, struct text_plot *plot) {
+    struct line phase = {0}, budget = {0}, verdicts = {0}, gpu = {0};
+    bool warns = stats->has_status &&
+                 (stats->status.phase == PHASE_PAUSED || stats->status.phase == PHASE_FAILED ||
+                  run_stats_silence_s(stats) > silence_shown_s);
+    add_phase(&phase, stats);
+    add_budget(&budget, stats);
+    add_verdicts(&verdicts, stats);
+    add_gpu(&gpu, &stats->status);
+    int column = text_plot_print(plot, 0, 0, TEXT_PLOT_BOLD, "%s", store_run_dir(stats->store));
+    if (stats->device != NULL)
+        column = text_plot_print(plot, 0, column, TEXT_PLOT_PLAIN, " on %s", stats->device);
+    text_plot_print(plot, 0, column, warns ? TEXT_PLOT_WARNING : TEXT_PLOT_PLAIN, ", %s", phase.text);
+    int row = print_label(plot, 1, "time", &budget);
+    row = print_label(plot, row, "verdicts", &verdicts);
+    if (!stats->has_status || phase_is_over(stats->status.phase))
+        return row;
+    row = print_label(plot, row, "GPU", &gpu);
+    return draw_workers(&stats->status, plot, row, 1 + plot->rows / 12);
+}
+
+/* ---- the curve ---- */
+
+/* The end of the time axis, in seconds since the run was created. */
+static double time_axis_end(const struct run_stats *stats) {
+    double last = stats->champion_count > 0 ? stats->champions[stats->champion_count - 1].accepted
+                                           : stats->created;
+    double end = stats->has_status ? stats->status.updated : stats->created + stats->seconds;
+    return fmax(fmax(last, end) - stats->created, 1);
+}
+
+static int collect_points(const struct run_stats *stats, bool by_trials, double end, struct text_plot_point *points,
+                   double *low, double *high) {
+    int count = 0;
+    for (int i = 0; i < stats->champion_count; i++) {
+        const struct store_champion *champion = &stats->champions[i];
+        if (champion->goal != stats->goal || !(champion->score_us > 0))
+            continue;
+        double at = by_trials ? (double)champion->trial : champion->accepted - stats->created;
+        points[count] = (struct text_plot_point){fmin(1, fmax(0, at / end)), champion->score_us};
+        /* A champion's trial number may be lower than that of the champion before. */
+        if (count > 0)
+            points[count].x = fmax(points[count].x, points[count - 1].x);
+        *low = count == 0 ? champion->score_us : fmin(*low, champion->score_us);
+        *high = count == 0 ? champion->score_us : fmax(*high, champion->score_us);
+        count++;
+    }
+    return count;
+}
+
+static void draw_curve(const struct run_stats *stats, bool by_trials, struct text_plot *plot,
+                       struct text_plot_area area) {
+    double end = by_trials ? fmax(1, (double)stats->told) : time_axis_end(stats);
+    double low, high;
+    char text[32];
+    struct text_plot_point *points = calloc((size_t)stats->champion_count + 1, sizeof *points);
+    if (points == NULL)
+        BUG("out of memory");
+    int count = collect_points(stats, by_trials, end, points, &low, &high);
+    struct text_plot_area inner = {area.row, area.column + AXIS_WIDTH, area.rows - 1,
+                                area.columns - AXIS_WIDTH};
+    if (count == 0) {
+        text_plot_print(plot, area.row, area.column, TEXT_PLOT_DIM, "no champion yet");
+        free(points);
+        return;
+    }
+    /* A log scale, so that equal ratios have equal heights and late gains stay visible. */
+    double span = log(high / low);
+    for (int i = 0; i < count; i++)
+        points[i].y = span > 0 ? log(points[i].y / low) / span : 0.5;
+    text_plot_curve(plot, inner, points, count);
+    text_plot_print(plot, area.row, area.column, TEXT_PLOT_DIM, "%8.3f", high);
+    text_plot_print(plot, area.row + inner.rows - 1, area.column, TEXT_PLOT_DIM, "%8.3f", low);
+    if (inner.rows > 2)
+        text_plot_print(plot, area.row + inner.rows / 2, area.column, TEXT_PLOT_DIM, "      us");
+    text_plot_print(plot, area.row + inner.rows, inner.column, TEXT_PLOT_DIM, "0");
+    if (by_trials)
+        snprintf(text, sizeof text, "%" PRId64 " trials", stats->told);
+    else
+        print_time(end, text);
+    text_plot_print(plot, area.row + inner.rows, inner.column + inner.columns - (int)strlen(text),
+                 TEXT_PLOT_DIM, "%s", text);
+    free(points);
+}
+
+/* ---- operators ---- */
+
+static int by_trial_count(const void *left, const void *right) {
+    const struct operator_stats *a = left, *b = right;
+    return a->told != b->told ? (a->told < b->told ? 1 : -1) : strcmp(a->name, b->name);
+}
+
+static void draw_operators(const struct run_stats *stats, struct text_plot *plot, struct text_plot_area area) {
+    struct operator_stats rows[RUN_STATS_OPERATORS_MAX];
+    memcpy(rows, stats->operators, sizeof rows);
+    qsort(rows, (size_t)stats->operator_count, sizeof *rows, by_trial_count);
+    text_plot_print(plot, area.row, area.column, TEXT_PLOT_DIM, "%-15s%7s%7s%10s", "tried as", "trials",
+                 "ok", "champions");
+    for (int i = 0; i < stats->operator_count && i + 1 < area.rows; i++)
+        text_plot_print(plot, area.row + 1 + i, area.column, TEXT_PLOT_PLAIN,
+                     "%-15.15s%7" PRId64 "%7" PRId64 "%10" PRId64, rows[i].name, rows[i].told,
+                     rows[i].ok, rows[i].accepted);
+}
+
+/* ---- the best ---- */
+
+static void draw_best(const struct run_stats *stats, struct text_plot *plot, int row, int rows) {
+    bool predicted = stats->top_count > 0 && stats->top[0].predicted;
+    text_plot_print(plot, row, 0, TEXT_PLOT_DIM, "rank   trial  %s  tried as        genome%s",
+                 predicted ? "us predicted" : "          us",
+                 stats->default_genome != NULL ? ", where it differs from the default" : "");
+    for (int i = 0; i < stats->top_count && i + 1 < rows; i++) {
+        const struct ranked_trial *place = &stats->top[i];
+        text_plot_print(plot, row + 1 + i, 0, i == 0 ? TEXT_PLOT_BOLD : TEXT_PLOT_PLAIN,
+                     "%4d %7" PRId64 " %13.3f  %-15.15s %s", i + 1, place->trial, place->score_us,
+                     place->operator_name, place->genome);
+    }
+}
+
+/* ---- the view ---- */
+
+void watch_view_draw(const struct run_stats *stats, bool by_trials, struct text_plot *plot) {
+    int row = draw_header(stats, plot) + 1;
+    int goals = store_goal_count(stats->store);
+    int column = 0;
+    if (goals > 1)
+        column = text_plot_print(plot, row, 0, TEXT_PLOT_BOLD, "goal %d of 0 to %d: ", stats->goal,
+                              goals - 1);
+    text_plot_print(plot, row++, column, TEXT_PLOT_BOLD, "%s",
+                 store_goal_name(stats->store, stats->goal));
+    int best_rows = 1 + RUN_STATS_TOP;
+    int curve_rows = plot->rows - row - best_rows - 1;
+    if (curve_rows < CURVE_ROWS_MIN) {
+        best_rows = plot->rows - row - CURVE_ROWS_MIN - 1;
+        curve_rows = CURVE_ROWS_MIN;
+    }
+    struct text_plot_area curve = {row, 0, curve_rows, plot->columns};
+    if (plot->columns >= OPERATORS_MIN_COLUMNS) {
+        curve.columns -= OPERATORS_WIDTH;
+        draw_operators(
+            stats, plot,
+            (struct text_plot_area){row - 1, curve.columns + 2, curve_rows + 1, OPERATORS_WIDTH - 2});
+    }
+    draw_curve(stats, by_trials, plot, curve);
+    draw_best(stats, plot, row + curve_rows + 1, best_rows);
+}
+
+void watch_view_print_line(const struct run_stats *stats, char *text, size_t size) {
+    struct line line = {0};
+    add_phase(&line, stats);
+    line_add(&line, "; ");
+    add_budget(&line, stats);
+    if (stats->told > 0)
+        line_add(&line, ": ");
+    add_verdicts(&line, stats);
+    if (stats->champion_count > 0)
+        line_add(&line, "; best %.3f us", stats->champions[stats->champion_count - 1].score_us);
+    if (stats->has_status && stats->status.gpu.sm_mhz >= 0) {
+        struct line gpu = {0};
+        add_gpu(&gpu, &stats->status);
+        line_add(&line, "; %s", gpu.text);
+    }
+    snprintf(text, size, "%s", line.text);
+}

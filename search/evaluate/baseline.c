@@ -1,0 +1,302 @@
+#include "evaluate/baseline.h"
+
+#include "base/clock.h"
+#include "base/process.h"
+#include "base/statistics.h"
+
+#include <math.h>
+#include <poll.h>
+#include <string.h>
+
+enum { PROTOCOL = 1, SELECTION_SAMPLES = 15, EXCERPT_MAX = 120 };
+static const double selection_warmup_us = 2000;
+
+struct baseline {
+    const struct baseline_command *command;
+    struct process child;
+    char name[128];
+    int count;
+    char implementations[IMPLEMENTATIONS_MAX][64];
+};
+
+const char *baseline_name(const struct baseline *baseline) {
+    return baseline->name;
+}
+
+int baseline_count(const struct baseline *baseline) {
+    return baseline->count;
+}
+
+const char *baseline_implementation(const struct baseline *baseline, int index) {
+    return baseline->implementations[index];
+}
+
+int baseline_find(const struct baseline *baseline, const char *name, struct error *error) {
+    char names[512] = "";
+    size_t used = 0;
+    for (int i = 0; i < baseline->count; i++) {
+        if (strcmp(baseline->implementations[i], name) == 0)
+            return i;
+        if (used < sizeof names)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
+                                     baseline->implementations[i]);
+    }
+    return error_input(error, "%s has no implementation \"%s\": use one of %s", baseline->name,
+                       name, names);
+}
+
+/* ---- requests ---- */
+
+/* The program's name in messages: the script's if the command has one. */
+static const char *program_name(const struct baseline *baseline) {
+    return path_name(baseline->command->words[baseline->command->count > 1 ? 1 : 0]);
+}
+
+static int report_exit(struct baseline *baseline, struct error *error) {
+    char how[96];
+    process_stop(&baseline->child, 1, how, sizeof how);
+    return error_set(error, "the baseline's program %s %s before it answered: try it by hand",
+                     program_name(baseline), how);
+}
+
+/* Reads the next line of the program's standard output. */
+static int read_answer(struct baseline *baseline, const char *question, char **line, struct error *error) {
+    double limit_s = baseline->command->limit_s;
+    double deadline = clock_seconds() + limit_s;
+    struct process *child = &baseline->child;
+    while ((*line = child->buffer != NULL ? process_next_line(child) : NULL) == NULL) {
+        struct pollfd polled = {.fd = child->from, .events = POLLIN};
+        if (child->ended)
+            return report_exit(baseline, error);
+        double left_s = deadline - clock_seconds();
+        if (left_s <= 0) {
+            process_stop(child, 0, NULL, 0);
+            return error_set(
+                error,
+                "the baseline's program %s had no answer to \"%s\" within %g s and was "
+                "killed; \"limit_s\" beside its \"command\" gives it longer",
+                program_name(baseline), question, limit_s);
+        }
+        poll(&polled, 1, (int)fmin(100, 1 + 1000 * left_s));
+        process_read_output(child);
+    }
+    return 0;
+}
+
+/* An answer has the key "error" if the program cannot continue. */
+static int check_answer(const struct baseline *baseline, const struct json *answer,
+                        struct error *error) {
+    struct json excerpt;
+    const char *text;
+    if (json_is_object(answer, error) < 0)
+        return -1;
+    if (!json_find(answer, "error", &excerpt))
+        return 0;
+    return json_string(&excerpt, &text, error) < 0
+               ? -1
+               : error_set(error, "the baseline cannot be timed: %s: %.600s", program_name(baseline),
+                           text);
+}
+
+/* Sends one request and frees it; reads the answer into `document`, which the caller releases
+   after success. */
+static int send_question(struct baseline *baseline, const char *question, cJSON *object,
+               struct json_document *document, struct json *answer, struct error *error) {
+    char *answer_line;
+    char excerpt[EXCERPT_MAX + 1];
+    if (object == NULL)
+        object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "ask", question);
+    char *line = cJSON_PrintUnformatted(object);
+    cJSON_Delete(object);
+    process_send(&baseline->child, line); /* a dead program shows as a missing answer */
+    free(line);
+    if (read_answer(baseline, question, &answer_line, error) < 0)
+        return -1;
+    snprintf(excerpt, sizeof excerpt, "%s", answer_line);
+    struct error why = {0};
+    if (json_read_text(document, program_name(baseline), answer_line, &why) < 0)
+        return error_set(error,
+                         "the baseline's program %s must answer each question with one line of "
+                         "JSON, but printed \"%s\"",
+                         program_name(baseline), excerpt);
+    *answer = json_root(document);
+    if (check_answer(baseline, answer, error) == 0)
+        return 0;
+    json_release(document);
+    return -1;
+}
+
+/* ---- opening and closing ---- */
+
+static int read_start_answer(struct baseline *baseline, const struct json *answer,
+                          const struct device_info *device, struct error *error) {
+    static const char *const keys[] = {"baseline", "device", "implementations", NULL};
+    char device_name[sizeof device->name];
+    struct json list;
+    if (json_check_keys(answer, keys, error) < 0 ||
+        json_copy_text(answer, "baseline", baseline->name, sizeof baseline->name, error) < 0 ||
+        json_copy_text(answer, "device", device_name, sizeof device_name, error) < 0 ||
+        json_require(answer, "implementations", &list, error) < 0 || json_is_array(&list, error) < 0)
+        return -1;
+    if (strcmp(device_name, device->name) != 0)
+        return error_set(error,
+                         "the baseline's program %s runs on %s and the kernel on %s: select "
+                         "one device with --device",
+                         program_name(baseline), device_name, device->name);
+    if (json_count(&list) < 1 || json_count(&list) > IMPLEMENTATIONS_MAX)
+        return json_error(&list, error, "must have 1 to %d names", IMPLEMENTATIONS_MAX);
+    for (int i = 0; i < json_count(&list); i++) {
+        struct json one = json_at(&list, i);
+        const char *name;
+        if (json_string(&one, &name, error) < 0)
+            return -1;
+        snprintf(baseline->implementations[baseline->count++], sizeof *baseline->implementations,
+                 "%s", name);
+    }
+    return 0;
+}
+
+static int start_session(struct baseline *baseline, const struct device_info *device, struct error *error) {
+    struct json_document document;
+    struct json answer;
+    cJSON *question = cJSON_CreateObject();
+    cJSON_AddNumberToObject(question, "protocol", PROTOCOL);
+    cJSON_AddStringToObject(question, "device", device->spec);
+    cJSON_AddStringToObject(question, "device_name", device->name);
+    if (send_question(baseline, "begin", question, &document, &answer, error) < 0)
+        return -1;
+    int status = read_start_answer(baseline, &answer, device, error);
+    json_release(&document);
+    return status;
+}
+
+struct baseline *baseline_open(const struct baseline_command *command,
+                               const struct device_info *device, struct error *error) {
+    char path[PATH_SIZE];
+    const char *argv[COMMAND_WORDS_MAX + 1] = {path};
+    if (command->count == 0) {
+        error_input(error, "neither the template nor the config has a baseline: add \"baseline\": "
+                           "{\"command\": [PROGRAM, ...]} (templates/README.md)");
+        return NULL;
+    }
+    if (!process_find(command->words[0], path)) {
+        error_set(error,
+                  "the baseline's program %s is not on PATH or not executable: "
+                  "install it, or select an interpreter with --python PROGRAM",
+                  command->words[0]);
+        return NULL;
+    }
+    for (int i = 1; i < command->count; i++)
+        argv[i] = command->words[i];
+    struct baseline *baseline = calloc(1, sizeof *baseline);
+    if (baseline == NULL)
+        BUG("out of memory");
+    baseline->command = command;
+    if (process_start(&baseline->child, argv, error) < 0 || start_session(baseline, device, error) < 0) {
+        baseline_close(baseline);
+        return NULL;
+    }
+    return baseline;
+}
+
+void baseline_close(struct baseline *baseline) {
+    if (baseline == NULL)
+        return;
+    process_stop(&baseline->child, 1, NULL, 0);
+    free(baseline);
+}
+
+/* ---- timing ---- */
+
+int baseline_capture(struct baseline *baseline, int implementation, const cJSON *shape,
+                     const struct baseline_capture *how, char unable[REASON_SIZE],
+                     struct error *error) {
+    struct json_document document;
+    struct json answer;
+    struct json value;
+    const char *text;
+    bool captured = false;
+    cJSON *question = cJSON_CreateObject();
+    cJSON_AddItemToObject(question, "case", cJSON_Duplicate(shape, 1));
+    cJSON_AddStringToObject(question, "implementation", baseline->implementations[implementation]);
+    cJSON_AddNumberToObject(question, "launches", how->launches);
+    cJSON_AddNumberToObject(question, "sets", how->sets);
+    if (send_question(baseline, "capture", question, &document, &answer, error) < 0)
+        return -1;
+    int status = 0;
+    if (json_find(&answer, "unable", &value)) {
+        status = json_string(&value, &text, error) < 0 ? -1 : 1;
+        if (status == 1)
+            snprintf(unable, REASON_SIZE, "%s", text);
+    } else if (json_require(&answer, "captured", &value, error) < 0 ||
+               json_bool(&value, &captured, error) < 0) {
+        status = -1;
+    } else if (!captured) {
+        status = json_error(&value, error, "must be true, or \"unable\" must have the reason");
+    }
+    json_release(&document);
+    return status;
+}
+
+static int read_samples(const struct json *answer, int samples, double *samples_us,
+                        struct error *error) {
+    struct json list;
+    if (json_require(answer, "samples_us", &list, error) < 0 || json_is_array(&list, error) < 0)
+        return -1;
+    if (json_count(&list) != samples)
+        return json_error(&list, error, "must have the requested %d samples", samples);
+    for (int i = 0; i < samples; i++) {
+        struct json one = json_at(&list, i);
+        if (json_number(&one, &samples_us[i], error) < 0)
+            return -1;
+        if (!(samples_us[i] > 0 && samples_us[i] < 1e9))
+            return json_error(&one, error, "must be a time in microseconds per call");
+    }
+    return 0;
+}
+
+static int request_samples(struct baseline *baseline, const char *question, cJSON *object, int samples,
+                  double *samples_us, struct error *error) {
+    struct json_document document;
+    struct json answer;
+    cJSON_AddNumberToObject(object, "samples", samples);
+    if (send_question(baseline, question, object, &document, &answer, error) < 0)
+        return -1;
+    int status = read_samples(&answer, samples, samples_us, error);
+    json_release(&document);
+    return status;
+}
+
+int baseline_warm(struct baseline *baseline, double warmup_us, int samples, double *samples_us,
+                  struct error *error) {
+    cJSON *question = cJSON_CreateObject();
+    cJSON_AddNumberToObject(question, "warmup_us", warmup_us);
+    return request_samples(baseline, "warm", question, samples, samples_us, error);
+}
+
+int baseline_cold(struct baseline *baseline, int samples, double *samples_us, struct error *error) {
+    return request_samples(baseline, "cold", cJSON_CreateObject(), samples, samples_us, error);
+}
+
+int baseline_fastest(struct baseline *baseline, const cJSON *shape,
+                     const struct baseline_capture *how, struct error *error) {
+    int fastest = -1;
+    double least_us = INFINITY;
+    char unable[REASON_SIZE] = "";
+    for (int i = 0; i < baseline->count; i++) {
+        double samples_us[SELECTION_SAMPLES];
+        int status = baseline_capture(baseline, i, shape, how, unable, error);
+        if (status == 0)
+            status = baseline_warm(baseline, selection_warmup_us, SELECTION_SAMPLES, samples_us, error);
+        if (status < 0)
+            return -1;
+        if (status == 0 && statistics_median(samples_us, SELECTION_SAMPLES) < least_us) {
+            least_us = statistics_median(samples_us, SELECTION_SAMPLES);
+            fastest = i;
+        }
+    }
+    return fastest >= 0 ? fastest
+                        : error_set(error, "no implementation of %s supports this case: %.300s",
+                                    baseline->name, unable);
+}

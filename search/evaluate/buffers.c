@@ -1,0 +1,214 @@
+#include "evaluate/buffers.h"
+
+#include "base/random.h"
+
+#include <string.h>
+
+enum { PATTERN_WORDS = 4096 };
+
+static int allocate_tensor(struct device *device, const char *name, size_t bytes, enum placement placement,
+                 uint64_t *address, struct error *error) {
+    const struct device_backend *backend = device->backend;
+    if (placement == PLACED_ANYWHERE || backend->memory_new_flush == NULL)
+        return backend->memory_new(device, name, bytes, address, error);
+    return backend->memory_new_flush(device, name, bytes, placement == PLACED_AT_END, address,
+                                     error);
+}
+
+int buffers_init_placed(struct buffers *buffers, struct comparator *comparator, struct device *device,
+                        const struct template *template, const struct launch_plan *plan, int set_count,
+                        enum placement placement, struct error *error) {
+    *buffers = (struct buffers){.comparator = comparator,
+                                .device = device,
+                                .template = template,
+                                .plan = plan,
+                                .set_count = set_count};
+    for (int s = 0; s < set_count; s++)
+        for (int t = 0; t < template->tensor_count; t++)
+            if (plan->tensors[t].present &&
+                allocate_tensor(device, template->tensors[t].name, (size_t)plan->tensors[t].bytes, placement,
+                      &buffers->tensors[s][t], error) < 0) {
+                buffers_release(buffers);
+                return -1;
+            }
+    return 0;
+}
+
+int buffers_init(struct buffers *buffers, struct comparator *comparator, struct device *device,
+                 const struct template *template, const struct launch_plan *plan, int set_count,
+                 struct error *error) {
+    return buffers_init_placed(buffers, comparator, device, template, plan, set_count, PLACED_ANYWHERE,
+                               error);
+}
+
+void buffers_release(struct buffers *buffers) {
+    for (int s = 0; s < buffers->set_count; s++)
+        for (int t = 0; t < buffers->template->tensor_count; t++)
+            if (buffers->tensors[s][t] != 0)
+                buffers->device->backend->memory_free(buffers->device, buffers->tensors[s][t]);
+    buffers->set_count = 0;
+}
+
+/* `fills` NULL: all N(0, 1). */
+static int fill_inputs(struct buffers *buffers, int set, const struct tensor_fill *fills, uint64_t seed,
+                struct error *error) {
+    static const struct tensor_fill normal = {FILL_NORMAL, 1};
+    for (int t = 0; t < buffers->template->tensor_count; t++) {
+        const struct planned_tensor *tensor = &buffers->plan->tensors[t];
+        if (tensor->present && buffers->template->tensors[t].role == ROLE_INPUT &&
+            comparator_fill(buffers->comparator, buffers->tensors[set][t], tensor,
+                       fills != NULL ? &fills[t] : &normal,
+                       seed + (uint64_t)t * UINT64_C(0x9e3779b97f4a7c15), seed, error) < 0)
+            return -1;
+    }
+    buffers->filled[set] = true;
+    return buffers_checksum(buffers, set, ROLE_INPUT, &buffers->inputs[set], error);
+}
+
+int buffers_fill(struct buffers *buffers, int set, uint64_t seed, struct error *error) {
+    return fill_inputs(buffers, set, NULL, seed, error);
+}
+
+int buffers_fill_stress(struct buffers *buffers, int set, const struct stress *stress, uint64_t seed,
+                   struct error *error) {
+    return fill_inputs(buffers, set, stress->fills, seed, error);
+}
+
+/* A 32-bit word of a tensor: two halves, a float, half a double. */
+static uint32_t pattern_word(enum dtype dtype, int index, uint32_t bits) {
+    switch (dtype) {
+    case DTYPE_F16:
+        return 0x38003800u | (bits & 0x83ff83ffu);
+    case DTYPE_BF16:
+        return 0x3f003f00u | (bits & 0x807f807fu);
+    case DTYPE_F32:
+        return 0x3f000000u | (bits & 0x807fffffu);
+    case DTYPE_F64:
+        return index % 2 == 0 ? bits : 0x3fe00000u | (bits & 0x800fffffu);
+    default:
+        return 0;
+    }
+}
+
+int buffers_fill_pattern(struct buffers *buffers, int set, struct error *error) {
+    const struct device_backend *backend = buffers->device->backend;
+    uint32_t pattern[PATTERN_WORDS];
+    struct random random;
+    random_seed(&random, 1, 0);
+    for (int t = 0; t < buffers->template->tensor_count; t++) {
+        const struct planned_tensor *tensor = &buffers->plan->tensors[t];
+        if (!tensor->present || buffers->template->tensors[t].role != ROLE_INPUT)
+            continue;
+        for (int i = 0; i < PATTERN_WORDS; i++)
+            pattern[i] = pattern_word(tensor->dtype, i, (uint32_t)random_next(&random));
+        for (int64_t at = 0; at < tensor->bytes; at += (int64_t)sizeof pattern) {
+            int64_t bytes = tensor->bytes - at;
+            if (bytes > (int64_t)sizeof pattern)
+                bytes = sizeof pattern;
+            if (backend->write(buffers->device, buffers->tensors[set][t] + (uint64_t)at, pattern,
+                               (size_t)bytes, error) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+int buffers_protect(struct buffers *buffers, int set, bool read_only, struct error *error) {
+    const struct device_backend *backend = buffers->device->backend;
+    int all = backend->protect != NULL;
+    for (int t = 0; all >= 0 && backend->protect != NULL && t < buffers->template->tensor_count;
+         t++) {
+        if (buffers->tensors[set][t] == 0 || buffers->template->tensors[t].role != ROLE_INPUT)
+            continue;
+        int one = backend->protect(buffers->device, buffers->tensors[set][t], read_only, error);
+        all = one < all ? one : all;
+    }
+    buffers->read_only = all == 1;
+    return all;
+}
+
+int buffers_changed(struct buffers *buffers, int set, struct error *error) {
+    uint64_t now;
+    if (!buffers->filled[set])
+        return 0;
+    return buffers_checksum(buffers, set, ROLE_INPUT, &now, error) < 0
+               ? -1
+               : now != buffers->inputs[set];
+}
+
+int buffers_poison(struct buffers *buffers, int set, uint32_t word, struct error *error) {
+    const struct device_backend *backend = buffers->device->backend;
+    for (int t = 0; t < buffers->template->tensor_count; t++) {
+        size_t bytes = (size_t)buffers->plan->tensors[t].bytes;
+        uint64_t address = buffers->tensors[set][t];
+        if (address == 0 || buffers->template->tensors[t].role == ROLE_INPUT)
+            continue;
+        if (backend->fill32(buffers->device, address, word, bytes / 4, error) < 0 ||
+            (bytes % 4 != 0 &&
+             backend->write(buffers->device, address + bytes / 4 * 4, &word, bytes % 4, error) < 0))
+            return -1;
+    }
+    return 0;
+}
+
+int buffers_checksum(struct buffers *buffers, int set, enum role role, uint64_t *checksum,
+                     struct error *error) {
+    struct span spans[TENSORS_MAX];
+    int count = 0;
+    for (int t = 0; t < buffers->template->tensor_count; t++)
+        if (buffers->tensors[set][t] != 0 && buffers->template->tensors[t].role == role)
+            spans[count++] =
+                (struct span){buffers->tensors[set][t], buffers->plan->tensors[t].bytes};
+    return comparator_checksum(buffers->comparator, spans, count, checksum, error);
+}
+
+/* Set for each sequence, because tensors may have been replaced by shared ones since they were
+   allocated. */
+static void set_map_addresses(struct buffers *buffers, int set) {
+    for (int m = 0; m < buffers->template->map_count; m++) {
+        struct tensor_map *map = &buffers->maps[set][m];
+        *map = buffers->plan->maps[m];
+        if (map->rank > 0)
+            map->address = buffers->tensors[set][buffers->template->maps[m].tensor];
+    }
+}
+
+void buffers_sequence(struct buffers *buffers, int set, struct device_module *module,
+                      struct device_sequence *sequence) {
+    const uint64_t *tensors = buffers->tensors[set];
+    set_map_addresses(buffers, set);
+    sequence->count = 0;
+    for (int t = 0; t < buffers->template->tensor_count; t++) {
+        if (tensors[t] == 0 || !buffers->template->tensors[t].clear)
+            continue;
+        if (sequence->count == DEVICE_LAUNCHES_MAX)
+            BUG("more than %d steps in a call", DEVICE_LAUNCHES_MAX);
+        sequence->launches[sequence->count++] = (struct device_launch){
+            .clear_address = tensors[t], .clear_bytes = (size_t)buffers->plan->tensors[t].bytes};
+    }
+    for (int i = 0; i < buffers->plan->launch_count; i++) {
+        const struct planned_launch *planned = &buffers->plan->launches[i];
+        if (sequence->count == DEVICE_LAUNCHES_MAX)
+            BUG("more than %d steps in a call", DEVICE_LAUNCHES_MAX);
+        struct device_launch *launch = &sequence->launches[sequence->count++];
+        *launch = (struct device_launch){.module = module,
+                                         .kernel = planned->kernel,
+                                         .smem_bytes = planned->smem_bytes,
+                                         .early = planned->early,
+                                         .cooperative = planned->cooperative,
+                                         .argument_count = planned->argument_count};
+        memcpy(launch->grid, planned->grid, sizeof launch->grid);
+        memcpy(launch->block, planned->block, sizeof launch->block);
+        for (int a = 0; a < planned->argument_count; a++) {
+            const struct planned_argument *argument = &planned->arguments[a];
+            struct device_argument *to = &launch->arguments[a];
+            to->size = argument->size;
+            if (argument->map >= 0)
+                to->map = &buffers->maps[set][argument->map];
+            else if (argument->tensor >= 0)
+                memcpy(to->bytes, &tensors[argument->tensor], sizeof to->bytes);
+            else /* little-endian: an i32 is the first half of an i64 */
+                memcpy(to->bytes, &argument->value, (size_t)argument->size);
+        }
+    }
+}

@@ -1,0 +1,320 @@
+#include "evaluate/calibrate.h"
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/statistics.h"
+#include "evaluate/duel.h"
+
+#include <math.h>
+#include <string.h>
+
+extern const char _binary_search_evaluate_calibrate_cu_start[]; /* embedded by the Makefile */
+extern const char _binary_search_evaluate_calibrate_cu_end[];
+
+enum { FORMAT = 1, THREADS = 256, SAMPLES = 9, DUELS = 12, EMPTY_LAUNCHES = 100 };
+static const double min_margin = 0.005, margin_factor = 1.5, deadline_s = 10;
+
+/* ---- storing ---- */
+
+static const struct figure {
+    const char *name;
+    size_t offset;
+} figures[] = {
+    {"dram_gb_per_s", offsetof(struct device_info, dram_gb_per_s)},
+    {"l2_gb_per_s", offsetof(struct device_info, l2_gb_per_s)},
+    {"tensor_tflops", offsetof(struct device_info, tensor_tflops)},
+    {"fp32_tflops", offsetof(struct device_info, fp32_tflops)},
+    {"launch_us", offsetof(struct device_info, launch_us)},
+    {"event_us", offsetof(struct device_info, event_us)},
+    {"duel_margin", offsetof(struct device_info, duel_margin)},
+};
+enum { FIGURES = sizeof figures / sizeof *figures };
+
+static double *figure_of(struct device_info *info, int i) {
+    return (double *)((char *)info + figures[i].offset);
+}
+
+int calibration_path(const struct device_info *info, char path[PATH_SIZE], struct error *error) {
+    const char *data = getenv("XDG_DATA_HOME");
+    const char *home = getenv("HOME");
+    char name[sizeof info->uuid + 8];
+    snprintf(name, sizeof name, "%s.json", info->uuid[0] != '\0' ? info->uuid : "unknown");
+    if (data != NULL && data[0] == '/')
+        return path_join(path, data, "evotile/devices", error) < 0
+                   ? -1
+                   : path_join(path, path, name, error);
+    if (home == NULL || home[0] != '/')
+        return error_set(error, "HOME is not set: set XDG_DATA_HOME");
+    return path_join(path, home, ".local/share/evotile/devices", error) < 0
+               ? -1
+               : path_join(path, path, name, error);
+}
+
+int calibration_write(const char *path, const struct device_info *info, struct error *error) {
+    char folder[PATH_SIZE];
+    struct device_info copy = *info;
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddNumberToObject(object, "format", FORMAT);
+    cJSON_AddStringToObject(object, "name", info->name);
+    cJSON_AddStringToObject(object, "uuid", info->uuid);
+    cJSON_AddStringToObject(object, "driver", info->driver);
+    for (int i = 0; i < FIGURES; i++)
+        cJSON_AddNumberToObject(object, figures[i].name, *figure_of(&copy, i));
+    char *text = cJSON_Print(object);
+    cJSON_Delete(object);
+    int status = path_parent(folder, path, error);
+    if (status == 0)
+        status = path_make_folder(folder, error);
+    if (status == 0)
+        status = path_write_file(path, text, strlen(text), error);
+    free(text);
+    return status;
+}
+
+static bool has_text(const struct json *root, const char *key, const char *expected) {
+    struct json value;
+    struct error ignored;
+    const char *text;
+    return json_find(root, key, &value) && json_string(&value, &text, &ignored) == 0 &&
+           strcmp(text, expected) == 0;
+}
+
+static bool read_figure(const struct json *root, const char *key, double *number) {
+    struct json value;
+    struct error ignored;
+    return json_find(root, key, &value) && json_number(&value, number, &ignored) == 0 &&
+           *number >= 0 && isfinite(*number);
+}
+
+bool calibration_read(const char *path, struct device_info *info) {
+    struct json_document document;
+    struct error ignored = {0};
+    struct device_info found = *info;
+    double format;
+    if (!path_exists(path) || json_read(&document, path, &ignored) < 0)
+        return false;
+    struct json root = json_root(&document);
+    bool is_valid = json_is_object(&root, &ignored) == 0 && read_figure(&root, "format", &format) &&
+                 format == FORMAT && has_text(&root, "name", info->name) &&
+                 has_text(&root, "uuid", info->uuid) && has_text(&root, "driver", info->driver);
+    for (int i = 0; i < FIGURES && is_valid; i++)
+        is_valid = read_figure(&root, figures[i].name, figure_of(&found, i));
+    json_release(&document);
+    if (is_valid)
+        *info = found;
+    return is_valid;
+}
+
+/* ---- kernels ---- */
+
+int calibrate_load(struct device *device, struct nvrtc *nvrtc, struct device_module **module,
+                   struct error *error) {
+    char architecture[32];
+    char reason[REASON_SIZE];
+    struct device_image image;
+    const char *start = _binary_search_evaluate_calibrate_cu_start;
+    char *source = strndup(start, (size_t)(_binary_search_evaluate_calibrate_cu_end - start));
+    if (source == NULL)
+        BUG("out of memory");
+    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
+             device->info.compute_capability);
+    const char *options[] = {architecture, "--std=c++17", "--ptxas-options=-v"};
+    int status = nvrtc_compile(nvrtc, "calibrate.cu", source, options, 3, &image, reason, error);
+    free(source);
+    if (status == 1)
+        BUG("calibrate.cu does not compile: %s", reason);
+    if (status < 0)
+        return -1;
+    status = device->backend->module_load(device, &image, module, error);
+    nvrtc_image_release(&image);
+    return status;
+}
+
+static void add_argument(struct device_launch *launch, const void *bytes, int size) {
+    struct device_argument *argument = &launch->arguments[launch->argument_count++];
+    argument->size = size;
+    memcpy(argument->bytes, bytes, (size_t)size);
+}
+
+static struct device_sequence make_call(struct device_module *module, const char *kernel, int blocks) {
+    return (struct device_sequence){
+        .count = 1,
+        .launches = {{.module = module,
+                      .kernel = kernel,
+                      .grid = {(unsigned)blocks, 1, 1},
+                      .block = {THREADS, 1, 1}}},
+    };
+}
+
+/* Both compute kernels take the same arguments. */
+static struct device_sequence make_compute_call(struct device_module *module, const char *kernel,
+                                        int blocks, int iterations, uint64_t sink) {
+    struct device_sequence sequence = make_call(module, kernel, blocks);
+    int32_t count = iterations;
+    add_argument(&sequence.launches[0], &count, 4);
+    add_argument(&sequence.launches[0], &sink, 8);
+    return sequence;
+}
+
+struct device_sequence calibrate_multiply_add_call(struct device_module *module, int blocks, int iterations,
+                                      uint64_t sink) {
+    return make_compute_call(module, "evotile_multiply_add", blocks, iterations, sink);
+}
+
+/* ---- measuring ---- */
+
+struct calibration {
+    struct device *device;
+    struct device_module *module;
+    uint64_t sink;
+    struct error *error;
+};
+
+static int set_failure(struct calibration *calibration, const char *reason) {
+    return error_set(calibration->error, "calibrating the device failed: %.300s", reason);
+}
+
+/* The median time of a call, in graphs of `launches` calls. */
+static int measure_call(struct calibration *calibration, const struct device_sequence *sequence, int launches,
+                   bool cold, double *call_us) {
+    const struct device_backend *backend = calibration->device->backend;
+    const struct device_timing timing = {
+        .launches = launches, .cold = cold, .deadline_s = deadline_s};
+    struct device_graph *graph;
+    char reason[REASON_SIZE];
+    double samples_us[SAMPLES];
+    enum verdict verdict = backend->graph_new(calibration->device, sequence, 1, &timing, &graph, reason);
+    if (verdict != VERDICT_OK)
+        return set_failure(calibration, reason);
+    /* The first pass warms up clocks and caches. */
+    for (int i = 0; i < 2 && verdict == VERDICT_OK; i++)
+        verdict = backend->graph_sample(calibration->device, graph, SAMPLES, samples_us, reason);
+    backend->graph_free(calibration->device, graph);
+    if (verdict != VERDICT_OK)
+        return set_failure(calibration, reason);
+    *call_us = statistics_median(samples_us, SAMPLES);
+    return 0;
+}
+
+static int measure_read(struct calibration *calibration, size_t bytes, int passes, double *gb_per_s) {
+    const struct device_backend *backend = calibration->device->backend;
+    struct device_sequence sequence =
+        make_call(calibration->module, "evotile_read", 8 * calibration->device->info.sm_count);
+    struct device_launch *launch = &sequence.launches[0];
+    uint64_t from;
+    uint64_t count = bytes / 16;
+    int32_t times = passes;
+    double call_us = 0;
+    if (backend->memory_new(calibration->device, "the bytes to read", bytes, &from, calibration->error) < 0)
+        return -1;
+    add_argument(launch, &from, 8);
+    add_argument(launch, &count, 8);
+    add_argument(launch, &times, 4);
+    add_argument(launch, &calibration->sink, 8);
+    int status = backend->fill32(calibration->device, from, 0x5eed5eedu, bytes / 4, calibration->error);
+    if (status == 0)
+        status = measure_call(calibration, &sequence, 1, false, &call_us);
+    backend->memory_free(calibration->device, from);
+    if (status == 0)
+        *gb_per_s = (double)bytes * passes / call_us * 1e-3;
+    return status;
+}
+
+/* Measures a compute kernel's TFLOP/s. */
+static int measure_compute(struct calibration *calibration, const char *kernel, double operations_per_iteration,
+                             double *tflops) {
+    enum { ITERATIONS = 4096 };
+    int blocks = 8 * calibration->device->info.sm_count;
+    struct device_sequence sequence = make_compute_call(calibration->module, kernel, blocks, ITERATIONS, calibration->sink);
+    double call_us;
+    if (measure_call(calibration, &sequence, 1, false, &call_us) < 0)
+        return -1;
+    *tflops = operations_per_iteration * ITERATIONS * blocks * THREADS / call_us * 1e-6;
+    return 0;
+}
+
+/* Duels of a kernel of some 5 us against itself. */
+static int measure_margin(struct calibration *calibration, double *margin) {
+    const struct device_backend *backend = calibration->device->backend;
+    const struct device_info *info = &calibration->device->info;
+    struct device_sequence sequence = calibrate_multiply_add_call(calibration->module, info->sm_count, 500, calibration->sink);
+    const struct device_timing timing = {.launches = duel_launches(5, 1), .deadline_s = deadline_s};
+    char reason[REASON_SIZE];
+    *margin = min_margin;
+    for (int d = 0; d < DUELS; d++) {
+        const struct duel_settings settings = {
+            .blocks = 10, .margin = min_margin, .seed = (uint64_t)d};
+        struct duel_outcome outcome;
+        struct duel *duel = duel_new(&settings, 1);
+        struct device_graph *graphs[DUEL_SIDES] = {NULL, NULL};
+        enum verdict verdict = VERDICT_OK;
+        for (int i = 0; i < DUEL_SIDES && verdict == VERDICT_OK; i++)
+            verdict = backend->graph_new(calibration->device, &sequence, 1, &timing,
+                                         &graphs[(i + d) % DUEL_SIDES], reason);
+        const struct duel_sampler samplers[DUEL_SIDES] = {{.device = calibration->device, .graph = graphs[0]},
+                                                        {.device = calibration->device, .graph = graphs[1]}};
+        if (verdict == VERDICT_OK)
+            verdict = duel_round(duel, 0, samplers, timing.launches, reason);
+        if (verdict == VERDICT_OK) {
+            duel_decide(duel, &outcome);
+            *margin = fmax(*margin, margin_factor * fabs(outcome.ratio - 1));
+        }
+        duel_free(duel);
+        for (int i = 0; i < DUEL_SIDES; i++)
+            if (graphs[i] != NULL)
+                backend->graph_free(calibration->device, graphs[i]);
+        if (verdict != VERDICT_OK)
+            return set_failure(calibration, reason);
+    }
+    return 0;
+}
+
+static int measure_all(struct calibration *calibration, struct device_info *info) {
+    const size_t mebibyte = 1 << 20;
+    size_t quarter_of_memory = (size_t)info->memory_bytes / 4 / mebibyte * mebibyte;
+    size_t large = quarter_of_memory > 0 && quarter_of_memory < 1024 * mebibyte ? quarter_of_memory : 1024 * mebibyte;
+    size_t small = (size_t)info->l2_bytes / 3 / mebibyte * mebibyte;
+    struct device_sequence empty_kernel = make_call(calibration->module, "evotile_nothing", 1);
+    struct device_sequence empty_graph = {0};
+    if (measure_read(calibration, large, 1, &info->dram_gb_per_s) < 0 ||
+        measure_read(calibration, small > 0 ? small : mebibyte, 64, &info->l2_gb_per_s) < 0 ||
+        measure_compute(calibration, "evotile_multiply_add", 16, &info->fp32_tflops) < 0 ||
+        measure_call(calibration, &empty_kernel, EMPTY_LAUNCHES, false, &info->launch_us) < 0 ||
+        measure_call(calibration, &empty_graph, 1, true, &info->event_us) < 0)
+        return -1;
+    if (info->compute_capability >= 80 &&
+        measure_compute(calibration, "evotile_matrix", 8 * 4096 / 32.0, &info->tensor_tflops) < 0)
+        return -1;
+    return measure_margin(calibration, &info->duel_margin);
+}
+
+static int run_calibration(struct device *device, struct nvrtc *nvrtc, struct error *error) {
+    struct calibration calibration = {.device = device, .error = error};
+    struct device_info info = device->info;
+    int status = calibrate_load(device, nvrtc, &calibration.module, error);
+    if (status == 0)
+        status = device->backend->memory_new(device, "a sink", 4, &calibration.sink, error);
+    if (status == 0)
+        status = measure_all(&calibration, &info);
+    if (calibration.sink != 0)
+        device->backend->memory_free(device, calibration.sink);
+    if (calibration.module != NULL)
+        device->backend->module_unload(device, calibration.module);
+    if (status == 0)
+        device->info = info;
+    return status;
+}
+
+int calibrate_device(struct device *device, struct nvrtc *nvrtc, struct error *error) {
+    char path[PATH_SIZE];
+    struct error path_error = {0};
+    bool has_path = calibration_path(&device->info, path, &path_error) == 0;
+    if (has_path && calibration_read(path, &device->info))
+        return 0;
+    if (run_calibration(device, nvrtc, error) < 0)
+        return -1;
+    if (!has_path || calibration_write(path, &device->info, &path_error) < 0)
+        log_warn("this device's calibration cannot be stored and is measured every time: %s",
+                 path_error.text);
+    return 0;
+}

@@ -1,0 +1,175 @@
+#include "evaluate/compare.h"
+
+#include <math.h>
+#include <string.h>
+
+extern const char _binary_search_evaluate_compare_cu_start[]; /* compare.cu, embedded by the Makefile */
+extern const char _binary_search_evaluate_compare_cu_end[];
+
+enum { THREADS = 256, RUN_DEADLINE_S = 60 };
+
+/* Mirrors struct comparison of compare.cu. */
+struct raw_comparison {
+    double error_squares, reference_squares;
+    double worst_row, worst_element, largest_reference;
+    uint64_t not_finite, not_zero;
+};
+
+struct comparator {
+    struct device *device;
+    struct device_module *module;
+    uint64_t result;                /* device memory for a kernel's results */
+    struct device_sequence enqueued; /* run together, because each run is waited for */
+};
+
+struct comparator *comparator_new(struct device *device, struct nvrtc *nvrtc, struct error *error) {
+    char architecture[32];
+    char reason[REASON_SIZE];
+    struct device_image image;
+    struct comparator *comparator = calloc(1, sizeof *comparator);
+    size_t length =
+        (size_t)(_binary_search_evaluate_compare_cu_end - _binary_search_evaluate_compare_cu_start);
+    char *source = strndup(_binary_search_evaluate_compare_cu_start, length);
+    if (comparator == NULL || source == NULL)
+        BUG("out of memory");
+    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
+             device->info.compute_capability);
+    const char *options[] = {architecture, "--std=c++17", "--ptxas-options=-v"};
+    comparator->device = device;
+    int status = nvrtc_compile(nvrtc, "compare.cu", source, options, 3, &image, reason, error);
+    free(source);
+    if (status == 1)
+        BUG("compare.cu does not compile: %s", reason);
+    if (status == 0) {
+        status = device->backend->module_load(device, &image, &comparator->module, error);
+        nvrtc_image_release(&image);
+    }
+    if (status == 0)
+        status = device->backend->memory_new(device, "the comparator's result",
+                                             sizeof(struct raw_comparison), &comparator->result, error);
+    if (status == 0)
+        return comparator;
+    comparator_free(comparator);
+    return NULL;
+}
+
+void comparator_free(struct comparator *comparator) {
+    if (comparator == NULL)
+        return;
+    if (comparator->result != 0)
+        comparator->device->backend->memory_free(comparator->device, comparator->result);
+    if (comparator->module != NULL)
+        comparator->device->backend->module_unload(comparator->device, comparator->module);
+    free(comparator);
+}
+
+static void add_argument(struct device_launch *launch, const void *bytes, int size) {
+    struct device_argument *argument = &launch->arguments[launch->argument_count++];
+    argument->size = size;
+    memcpy(argument->bytes, bytes, (size_t)size);
+}
+
+static int run_enqueued(struct comparator *comparator, struct error *error) {
+    char reason[REASON_SIZE];
+    struct device_sequence *enqueued = &comparator->enqueued;
+    enum verdict verdict = VERDICT_OK;
+    if (enqueued->count > 0)
+        verdict = comparator->device->backend->run(comparator->device, enqueued, RUN_DEADLINE_S, reason);
+    enqueued->count = 0;
+    if (verdict == VERDICT_OK)
+        return 0;
+    return error_set(error, "evotile's own kernels failed, %s first: %s",
+                     enqueued->launches[0].kernel, reason);
+}
+
+/* Queues one of compare.cu's kernels over `items`; each thread processes one or more. */
+static int enqueue_launch(struct comparator *comparator, struct device_launch *launch, int64_t items,
+                 struct error *error) {
+    int64_t blocks = (items + THREADS - 1) / THREADS;
+    int64_t most = 8 * comparator->device->info.sm_count;
+    launch->module = comparator->module;
+    launch->grid[0] = (unsigned)(blocks < 1 ? 1 : blocks > most ? most : blocks);
+    launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
+    launch->block[0] = THREADS;
+    if (comparator->enqueued.count == DEVICE_LAUNCHES_MAX && run_enqueued(comparator, error) < 0)
+        return -1;
+    comparator->enqueued.launches[comparator->enqueued.count++] = *launch;
+    return 0;
+}
+
+int comparator_fill(struct comparator *comparator, uint64_t address, const struct planned_tensor *tensor,
+               const struct tensor_fill *fill, uint64_t seed, uint64_t pattern,
+               struct error *error) {
+    struct device_launch launch = {.kernel = "evotile_fill"};
+    int32_t dtype = (int32_t)tensor->dtype;
+    int32_t kind = (int32_t)fill->fill;
+    float value = (float)fill->value;
+    float largest = (float)dtype_largest(tensor->dtype);
+    add_argument(&launch, &address, 8);
+    add_argument(&launch, &dtype, 4);
+    add_argument(&launch, &tensor->elements, 8);
+    add_argument(&launch, &tensor->row, 8);
+    add_argument(&launch, &kind, 4);
+    add_argument(&launch, &value, 4);
+    add_argument(&launch, &largest, 4);
+    add_argument(&launch, &seed, 8);
+    add_argument(&launch, &pattern, 8);
+    return enqueue_launch(comparator, &launch, tensor->elements, error);
+}
+
+static int clear_result(struct comparator *comparator, struct error *error) {
+    return comparator->device->backend->fill32(comparator->device, comparator->result, 0,
+                                          sizeof(struct raw_comparison) / 4, error);
+}
+
+int comparator_compare(struct comparator *comparator, uint64_t output, const struct planned_tensor *tensor,
+                  uint64_t reference, struct comparison *comparison, struct error *error) {
+    struct device_launch launch = {.kernel = "evotile_compare"};
+    struct raw_comparison raw;
+    int32_t dtype = (int32_t)tensor->dtype;
+    int64_t rows = tensor->elements / tensor->row;
+    double smallest = dtype_smallest_normal(tensor->dtype);
+    add_argument(&launch, &output, 8);
+    add_argument(&launch, &dtype, 4);
+    add_argument(&launch, &reference, 8);
+    add_argument(&launch, &rows, 8);
+    add_argument(&launch, &tensor->row, 8);
+    add_argument(&launch, &smallest, 8);
+    add_argument(&launch, &comparator->result, 8);
+    if (clear_result(comparator, error) < 0 || enqueue_launch(comparator, &launch, 32 * rows, error) < 0 ||
+        run_enqueued(comparator, error) < 0 ||
+        comparator->device->backend->read(comparator->device, comparator->result, &raw, sizeof raw, error) < 0)
+        return -1;
+    double smallest_squares = (double)tensor->elements * smallest * smallest;
+    *comparison = (struct comparison){
+        .errors = {.relative_l2 = sqrt(raw.error_squares / fmax(raw.reference_squares, smallest_squares)),
+                   .row_relative_l2 = raw.worst_row,
+                   .max_absolute = raw.worst_element},
+        .not_finite = (int64_t)raw.not_finite,
+        .not_zero = (int64_t)raw.not_zero,
+        .reference_l2 = sqrt(raw.reference_squares),
+        .largest_reference = raw.largest_reference,
+    };
+    return 0;
+}
+
+int comparator_checksum(struct comparator *comparator, const struct span *spans, int count, uint64_t *checksum,
+                   struct error *error) {
+    if (clear_result(comparator, error) < 0)
+        return -1;
+    for (int i = 0; i < count; i++) {
+        struct device_launch launch = {.kernel = "evotile_checksum"};
+        int64_t words = spans[i].bytes / 2;
+        uint64_t salt = (uint64_t)i * UINT64_C(0xd1342543de82ef95);
+        add_argument(&launch, &spans[i].address, 8);
+        add_argument(&launch, &words, 8);
+        add_argument(&launch, &salt, 8);
+        add_argument(&launch, &comparator->result, 8);
+        if (enqueue_launch(comparator, &launch, (words + 3) / 4, error) < 0)
+            return -1;
+    }
+    if (run_enqueued(comparator, error) < 0)
+        return -1;
+    return comparator->device->backend->read(comparator->device, comparator->result, checksum, sizeof *checksum,
+                                        error);
+}

@@ -1,0 +1,44 @@
+/*
+ * compile: the first half of a trial: turns a genome into source and machine code for each variant
+ * of its goal's cases, through a cache keyed by all compilation inputs. compiler_nvrtc gives access
+ * to the same cache for evotile's own kernels.
+ *
+ *     struct compiler *compiler = compiler_new(config, device_info, &cache, &error);
+ *     int status = compiler_build(compiler, &request, images, &result, &error);
+ *     compiler_free(compiler);
+ *
+ * It never uses a device: it runs in compile worker processes.
+ */
+#ifndef EVOTILE_EVALUATE_COMPILE_H
+#define EVOTILE_EVALUATE_COMPILE_H
+
+#include "config/config.h"
+#include "device/nvrtc.h"
+#include "evaluate/trial.h"
+
+struct compiler;
+
+/* `config` and the cache's context must outlive the compiler. `cache` may be NULL. */
+struct compiler *compiler_new(const struct config *config, const struct device_info *device,
+                              const struct image_cache *cache, struct error *error);
+void compiler_free(struct compiler *compiler);
+
+/* The goal's template, loaded on first use; NULL with `error`. */
+const struct template *compiler_template(struct compiler *compiler, int goal, struct error *error);
+struct nvrtc *compiler_nvrtc(struct compiler *compiler);
+
+/* Compiles one image per variant (template_variant), at the index of the variant's first case;
+   the other entries stay empty. Returns 0 with images to release, 1 when the candidate failed
+   (the result says why), -1 with `error`. Sets the result's key and, from the compiler's report,
+   its spills. If the request names a source file for a variant, that file is compiled in place
+   of the template's source. */
+int compiler_build(struct compiler *compiler, const struct trial_request *request,
+                   struct device_image images[CASES_MAX], struct trial_result *result,
+                   struct error *error);
+/* The same without reading the cache; replaces the cache entries. For a kernel that does not
+   match its entry. */
+int compiler_rebuild(struct compiler *compiler, const struct trial_request *request,
+                        struct device_image images[CASES_MAX], struct trial_result *result,
+                        struct error *error);
+
+#endif

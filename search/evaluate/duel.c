@@ -1,0 +1,243 @@
+#include "evaluate/duel.h"
+
+#include "base/random.h"
+#include "base/statistics.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SEGMENT_SAMPLES_MAX = 8, ROUND_ATTEMPTS = 3, BOOTSTRAP_RESAMPLES = 2000, SEGMENTS = 4 };
+static const double segment_us = 320;
+static const double confidence = 0.99;
+
+/* One side's samples of one case, over all rounds. */
+struct sample_list {
+    int count, capacity;
+    double *samples_us;
+};
+
+struct duel {
+    struct duel_settings settings;
+    int case_count;
+    int counts[CASES_MAX]; /* blocks so far; equal for all cases after each full round */
+    struct sample_list sample_list[CASES_MAX][DUEL_SIDES];
+    double log_ratios[CASES_MAX][DUEL_ROUNDS * DUEL_BLOCKS_MAX]; /* logarithm of each block's ratio */
+    double gpu_us;
+};
+
+struct duel *duel_new(const struct duel_settings *settings, int case_count) {
+    struct duel *duel = calloc(1, sizeof *duel);
+    if (duel == NULL)
+        BUG("out of memory");
+    if (settings->blocks < 1 || settings->blocks > DUEL_BLOCKS_MAX || case_count > CASES_MAX)
+        BUG("a duel of %d blocks in %d cases", settings->blocks, case_count);
+    duel->settings = *settings;
+    duel->case_count = case_count;
+    return duel;
+}
+
+void duel_free(struct duel *duel) {
+    if (duel == NULL)
+        return;
+    for (int c = 0; c < CASES_MAX; c++)
+        for (int side = 0; side < DUEL_SIDES; side++)
+            free(duel->sample_list[c][side].samples_us);
+    free(duel);
+}
+
+static void append_samples(struct sample_list *sample_list, const double *samples_us, int count) {
+    if (sample_list->count + count > sample_list->capacity) {
+        sample_list->capacity = 2 * sample_list->capacity + count;
+        sample_list->samples_us =
+            realloc(sample_list->samples_us, (size_t)sample_list->capacity * sizeof *sample_list->samples_us);
+        if (sample_list->samples_us == NULL)
+            BUG("out of memory");
+    }
+    memcpy(sample_list->samples_us + sample_list->count, samples_us, (size_t)count * sizeof *samples_us);
+    sample_list->count += count;
+}
+
+int duel_launches(double call_us, int sets) {
+    int most = DUEL_LAUNCHES_MAX;
+    double fitting = floor(segment_us / call_us / sets) * sets;
+    double largest = most >= sets ? most / sets * sets : most;
+    return (int)fmax(1, fmin(fmax(fitting, sets), largest));
+}
+
+/* ---- blocks ---- */
+
+/* One side's samples within a round. */
+struct duel_side_samples {
+    const struct duel_sampler *sampler;
+    int samples;                            /* of a segment */
+    int count;                              /* in the current block so far */
+    double samples_us[2 * SEGMENT_SAMPLES_MAX]; /* of both segments of a block */
+};
+
+static enum verdict sample_side(const struct duel_sampler *sampler, int count, double *samples,
+                        char *reason) {
+    struct device *device = sampler->device;
+    return sampler->graph != NULL
+               ? device->backend->graph_sample(device, sampler->graph, count, samples, reason)
+               : sampler->sample(sampler->context, count, samples, reason);
+}
+
+static enum verdict run_segment(struct duel *duel, struct duel_side_samples *side, int launches, char *reason) {
+    double *samples = side->samples_us + side->count;
+    enum verdict verdict = sample_side(side->sampler, side->samples, samples, reason);
+    if (verdict != VERDICT_OK)
+        return verdict;
+    side->count += side->samples;
+    /* One more replay runs than is timed. */
+    duel->gpu_us += samples[0] * launches * (side->samples + 1);
+    return VERDICT_OK;
+}
+
+static enum verdict run_block(struct duel *duel, struct duel_side_samples *champion, struct duel_side_samples *challenger,
+                          int launches, double *ratio, char *reason) {
+    struct duel_side_samples *const order[SEGMENTS] = {champion, challenger, challenger, champion};
+    enum verdict verdict = VERDICT_OK;
+    champion->count = challenger->count = 0;
+    for (int i = 0; i < SEGMENTS && verdict == VERDICT_OK; i++)
+        verdict = run_segment(duel, order[i], launches, reason);
+    if (verdict == VERDICT_OK)
+        *ratio = statistics_median(challenger->samples_us, challenger->count) /
+                 statistics_median(champion->samples_us, champion->count);
+    return verdict;
+}
+
+/* Sets the number of samples that makes a segment long enough, from one first sample. */
+static enum verdict start_side(struct duel *duel, struct duel_side_samples *side, const struct duel_sampler *sampler,
+                            int launches, char *reason) {
+    *side = (struct duel_side_samples){.sampler = sampler, .samples = 1};
+    enum verdict verdict = run_segment(duel, side, launches, reason);
+    if (verdict == VERDICT_OK)
+        side->samples =
+            (int)fmax(1, fmin(SEGMENT_SAMPLES_MAX, ceil(segment_us / (side->samples_us[0] * launches))));
+    return verdict;
+}
+
+static enum verdict run_round(struct duel *duel, int case_index,
+                          const struct duel_sampler samplers[DUEL_SIDES], int launches,
+                          char *reason) {
+    struct duel_side_samples sides[DUEL_SIDES];
+    double *log_ratios = duel->log_ratios[case_index] + duel->counts[case_index];
+    double ratio;
+    enum verdict verdict = VERDICT_OK;
+    for (int i = 0; i < DUEL_SIDES && verdict == VERDICT_OK; i++)
+        verdict = start_side(duel, &sides[i], &samplers[i], launches, reason);
+    /* The first block warms up both sides and does not count. */
+    for (int b = -1; b < duel->settings.blocks && verdict == VERDICT_OK; b++) {
+        verdict =
+            run_block(duel, &sides[DUEL_CHAMPION], &sides[DUEL_CHALLENGER], launches, &ratio, reason);
+        if (b < 0 || verdict != VERDICT_OK)
+            continue;
+        log_ratios[b] = log(ratio);
+        for (int i = 0; i < DUEL_SIDES; i++)
+            append_samples(&duel->sample_list[case_index][i], sides[i].samples_us, sides[i].count);
+    }
+    return verdict;
+}
+
+enum verdict duel_round(struct duel *duel, int case_index,
+                        const struct duel_sampler samplers[DUEL_SIDES], int launches,
+                        char reason[REASON_SIZE]) {
+    struct sample_list *sample_list = duel->sample_list[case_index];
+    const int previous_counts[DUEL_SIDES] = {sample_list[0].count, sample_list[1].count};
+    enum verdict verdict = VERDICT_OK;
+    bool is_valid = false;
+    if (duel->counts[case_index] + duel->settings.blocks > DUEL_ROUNDS * DUEL_BLOCKS_MAX)
+        BUG("a duel of more than %d blocks", DUEL_ROUNDS * DUEL_BLOCKS_MAX);
+    for (int attempt = 0; attempt < ROUND_ATTEMPTS && verdict == VERDICT_OK && !is_valid; attempt++) {
+        for (int i = 0; i < DUEL_SIDES; i++)
+            sample_list[i].count = previous_counts[i];
+        clock_monitor_begin_block(duel->settings.clock_monitor);
+        verdict = run_round(duel, case_index, samplers, launches, reason);
+        is_valid = clock_monitor_end_block(duel->settings.clock_monitor);
+    }
+    if (verdict == VERDICT_OK)
+        duel->counts[case_index] += duel->settings.blocks;
+    return verdict;
+}
+
+/* ---- deciding ---- */
+
+static double mean_log(const double *log_ratios, int count) {
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += log_ratios[i];
+    return sum / count;
+}
+
+double duel_case_ratio(const struct duel *duel, int case_index) {
+    return exp(mean_log(duel->log_ratios[case_index], duel->counts[case_index]));
+}
+
+int duel_worst_case(const struct duel *duel, double *ratio) {
+    int worst = 0;
+    *ratio = 0;
+    for (int c = 0; c < duel->case_count; c++) {
+        double case_ratio = duel_case_ratio(duel, c);
+        if (case_ratio > *ratio) {
+            *ratio = case_ratio;
+            worst = c;
+        }
+    }
+    return worst;
+}
+
+static void bootstrap_interval(const struct duel *duel, const double *log_ratios, int count, double *low,
+                     double *high) {
+    struct random random;
+    random_seed(&random, duel->settings.seed, 1);
+    statistics_bootstrap_mean(log_ratios, count, confidence, BOOTSTRAP_RESAMPLES, &random, low, high);
+    *low = exp(*low);
+    *high = exp(*high);
+}
+
+struct case_result duel_case_result(const struct duel *duel, int case_index) {
+    const struct sample_list *champion = &duel->sample_list[case_index][DUEL_CHAMPION];
+    const struct sample_list *challenger = &duel->sample_list[case_index][DUEL_CHALLENGER];
+    struct case_result case_result = {
+        .ratio = duel_case_ratio(duel, case_index),
+        .p50_us = statistics_median(challenger->samples_us, challenger->count),
+        .p90_us = statistics_percentile(challenger->samples_us, challenger->count, 90),
+        .rival_p50_us = statistics_median(champion->samples_us, champion->count),
+        .rival_p90_us = statistics_percentile(champion->samples_us, champion->count, 90),
+    };
+    bootstrap_interval(duel, duel->log_ratios[case_index], duel->counts[case_index], &case_result.low, &case_result.high);
+    return case_result;
+}
+
+bool duel_decide(struct duel *duel, struct duel_outcome *outcome) {
+    double log_ratios[DUEL_ROUNDS * DUEL_BLOCKS_MAX];
+    double worst;
+    const struct duel_settings *settings = &duel->settings;
+    int count = duel->counts[0];
+    for (int b = 0; b < count; b++) {
+        log_ratios[b] = 0;
+        for (int c = 0; c < duel->case_count; c++)
+            log_ratios[b] += duel->log_ratios[c][b] / duel->case_count;
+    }
+    duel_worst_case(duel, &worst);
+    *outcome = (struct duel_outcome){
+        .result = DUEL_UNDECIDED, .blocks = count, .ratio = exp(mean_log(log_ratios, count))};
+    bootstrap_interval(duel, log_ratios, count, &outcome->low, &outcome->high);
+    bool faster = outcome->high < 1 - settings->margin;
+    bool slower = outcome->low > 1 + settings->margin;
+    bool equal = outcome->low > 1 - settings->margin && outcome->high < 1 + settings->margin;
+    if (slower || (faster && worst > 1 + settings->tolerance))
+        outcome->result = DUEL_LOST;
+    else if (faster)
+        outcome->result = DUEL_WON;
+    return faster || slower || equal || count >= DUEL_ROUNDS * settings->blocks;
+}
+
+double duel_gpu_us(const struct duel *duel) {
+    return duel->gpu_us;
+}
+
+const char *duel_result_name(enum duel_result result) {
+    static const char *const names[] = {"none", "won", "lost", "undecided"};
+    return names[result];
+}

@@ -1,0 +1,57 @@
+#include "evaluate/error_bound.h"
+
+#include <math.h>
+
+static const double tensor_factor = 2;
+static const double row_factor = 4;
+static const double element_factor = 4;
+static const double min_roundings = 2.5;
+static const double dropped_tile_share = 0.25;
+static const double relaxed_roundings = 32;
+
+struct errors error_bound_from_plain(const struct comparison *plain, enum dtype precision,
+                           const struct launch_plan *plan) {
+    double u = dtype_rounding(precision);
+    double largest = plain->largest_reference;
+    struct errors bound = {
+        .relative_l2 = tensor_factor * plain->errors.relative_l2 + u,
+        .row_relative_l2 = row_factor * plain->errors.row_relative_l2 + u,
+        .max_absolute = element_factor * plain->errors.max_absolute +
+                        u * fmax(largest, dtype_smallest_normal(precision)),
+    };
+    const double min_absolute = min_roundings * u * largest;
+    const struct errors minimum = {plain->reference_l2 > 0 ? min_absolute / plain->reference_l2 : 0,
+                                   min_roundings * u, min_absolute};
+    errors_max(&bound, &minimum);
+    if (!plan->limited_range)
+        return bound;
+    double tensor_limit = fmin(dropped_tile_share * plan->dropped_tile, relaxed_roundings * u);
+    double rows = tensor_limit * row_factor / tensor_factor;
+    const struct errors relaxed = {tensor_limit, rows, rows * largest};
+    errors_max(&bound, &relaxed);
+    return bound;
+}
+
+void errors_max(struct errors *worst, const struct errors *errors) {
+    worst->relative_l2 = fmax(worst->relative_l2, errors->relative_l2);
+    worst->row_relative_l2 = fmax(worst->row_relative_l2, errors->row_relative_l2);
+    worst->max_absolute = fmax(worst->max_absolute, errors->max_absolute);
+}
+
+bool error_bound_exceeded(const struct errors *found, const struct errors *bound, char *text) {
+    const struct {
+        double found, bound;
+        const char *what;
+    } rows[] = {
+        {found->relative_l2, bound->relative_l2, "relative L2 error"},
+        {found->row_relative_l2, bound->row_relative_l2, "relative L2 error of the worst row"},
+        {found->max_absolute, bound->max_absolute, "largest single error"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!(rows[i].found <= rows[i].bound)) {
+            snprintf(text, REASON_SIZE, "%s %.3e exceeds the error bound %.3e", rows[i].what,
+                     rows[i].found, rows[i].bound);
+            return true;
+        }
+    return false;
+}

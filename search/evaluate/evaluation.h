@@ -1,0 +1,112 @@
+/*
+ * evaluation: the state of one candidate's trial in an evaluator. Private to evaluate/: evaluator.c
+ * runs the gates, correctness.c verifies, timing.c times, duel_gate.c runs duels.
+ *
+ * Gates return 0 to continue, 1 when the candidate has its verdict, -1 with the error.
+ */
+#ifndef EVOTILE_EVALUATE_EVALUATION_H
+#define EVOTILE_EVALUATE_EVALUATION_H
+
+#include "evaluate/evaluator.h"
+#include "evaluate/measure.h"
+
+/* A second evaluator on the same device, for a duel against a kernel of another config. */
+struct other_evaluator {
+    char *path; /* of its config file */
+    struct config *config;
+    struct compiler *compiler;
+    struct evaluator *evaluator;
+};
+
+/* The baseline process of the last duel; it is kept for the next one. */
+struct baseline_process {
+    struct baseline_command command;
+    struct baseline *baseline; /* NULL: not running */
+};
+
+/* The opponent of the last duel as machine code in host memory. */
+struct cached_champion {
+    bool valid; /* `images` belong to this goal and genome */
+    int goal;
+    struct genome genome;
+    struct device_image images[CASES_MAX];
+};
+
+struct evaluator {
+    const struct config *config;
+    struct device *device;
+    struct compiler *compiler;
+    struct comparator *comparator;
+    struct device_module *reference, *plain; /* kernels of the config's template */
+    struct template *held_out; /* loaded for the config's held-out cases; NULL: not loaded yet,
+                                  or none */
+    struct template *probes[CASES_MAX];
+    bool probes_loaded[CASES_MAX];
+    struct clock_monitor *clock_monitor; /* NULL if the device cannot be monitored */
+    struct other_evaluator other_evaluator;
+    struct baseline_process baseline_process;
+    struct cached_champion champion;
+    uint64_t self_test_hash; /* of evotile's own kernels, before any candidate ran */
+};
+
+void evaluator_close_other(struct evaluator *evaluator);
+void evaluator_clear_champion(struct evaluator *evaluator);
+void evaluator_close_baseline(struct evaluator *evaluator);
+/* Computes the self-test hash of the evaluator's own kernels (verify_self_test). */
+int evaluator_self_test(struct evaluator *evaluator, uint64_t *self_test_hash, struct error *error);
+
+struct evaluation {
+    struct evaluator *evaluator;
+    const struct trial_request *request;
+    const struct template *template;
+    struct trial_result *result;
+    struct error *error;
+    const struct device_image *images; /* of the modules, to load them at other addresses; NULL:
+                                          not available */
+    struct device_module *modules[CASES_MAX]; /* at the index of the variant's first case */
+    struct measurement *raced; /* of the race, kept for the full timing; NULL: none */
+    double deadline_s;         /* of one call */
+};
+
+/* Loads the images of every variant and reads the genome mark back. If it is another genome's,
+   the cache is damaged: compiles once more without the cache. */
+int evaluation_load(struct evaluation *evaluation, const struct device_image images[CASES_MAX]);
+/* Runs the gates before timing: resources, probe cases, cases. */
+int evaluation_verify(struct evaluation *evaluation);
+/* The correctness part of evaluation_verify: probe cases and cases, on random inputs and on
+   stress inputs. */
+int evaluation_check_correctness(struct evaluation *evaluation);
+/* Replaces evaluation_check_correctness under a tool: each small case (with `profiled`, each of
+   the goal's own cases) once. */
+int evaluation_run_under_tool(struct evaluation *evaluation);
+/* Final checks of a candidate that would become champion or that was requested with `promote`:
+   held-out cases, fresh seeds, tensors flush against unmapped memory. Runs after timing and
+   duel. */
+int evaluation_run_final_checks(struct evaluation *evaluation);
+void evaluation_unload(struct evaluation *evaluation);
+
+/* Race and full timing; sets the score. */
+int evaluation_time(struct evaluation *evaluation);
+/* Final timing of a candidate that would become champion, in several placements, after all other
+   gates: the leaderboard's figure, which must be reproducible. Sets the score. */
+int evaluation_time_champion(struct evaluation *evaluation);
+/* Returns whether the candidate would become champion by its results so far, or its request says
+   `promote`. */
+bool evaluation_would_be_champion(const struct evaluation *evaluation);
+/* The score that results from a timing and the duel, if there was one. */
+double evaluation_score(const struct evaluation *evaluation, double timed_us);
+
+/* A duel against the request's opponent, if there is one and it is due; sets the score. */
+int evaluation_duel(struct evaluation *evaluation);
+
+/* The arguments for verifying and for measuring a case. */
+struct verify_case evaluation_verify_case(const struct evaluation *evaluation, const struct template *template,
+                                int case_index, struct device_module *module);
+struct measure_settings evaluation_measure_settings(const struct evaluation *evaluation, int case_index);
+/* A seed that differs for every trial, case and input. */
+uint64_t evaluation_seed(const struct evaluation *evaluation, int case_index, int input);
+/* Ends the trial at a gate because of one case; returns 1. */
+int evaluation_fail(struct evaluation *evaluation, const char *gate, const struct template *template,
+                 int case_index, double start, enum verdict verdict, const char *reason);
+
+#endif

@@ -1,0 +1,369 @@
+#include "evaluate/evaluator.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "device/nvtx.h"
+#include "evaluate/calibrate.h"
+#include "evaluate/evaluation.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Compiles and loads the reference or the plain kernel. Takes ownership of `source`. */
+static int compile_and_load(struct evaluator *evaluator, const struct template *template, const char *name,
+                        char *source, struct device_module **module, struct error *error) {
+    char architecture[32];
+    char reason[REASON_SIZE];
+    struct device_image image;
+    if (source == NULL)
+        return -1;
+    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
+             evaluator->device->info.compute_capability);
+    const char *options[] = {architecture, "--std=c++17", "--ptxas-options=-v", "-lineinfo"};
+    int status = nvrtc_compile(compiler_nvrtc(evaluator->compiler), name, source, options, 4, &image,
+                               reason, error);
+    free(source);
+    if (status == 1)
+        return error_input(error, "%s/%s does not compile: %s", template->folder, name, reason);
+    if (status == 0) {
+        status = evaluator->device->backend->module_load(evaluator->device, &image, module, error);
+        nvrtc_image_release(&image);
+    }
+    return status;
+}
+
+static int load_reference_kernels(struct evaluator *evaluator, struct error *error) {
+    const struct template *template = compiler_template(evaluator->compiler, 0, error);
+    if (template == NULL ||
+        compile_and_load(evaluator, template, template->reference_source,
+                     template_reference_source(template, error), &evaluator->reference, error) < 0)
+        return -1;
+    return compile_and_load(evaluator, template, template->plain_source,
+                        template_plain_source(template, error), &evaluator->plain, error);
+}
+
+/* A stray write that is not trapped may have hit the evaluator's own kernels. */
+static bool needs_self_test(const struct evaluator *evaluator) {
+    return evaluator->device->backend->check_red_zones != NULL;
+}
+
+static int record_self_test(struct evaluator *evaluator, struct error *error) {
+    uint64_t second_hash;
+    if (!needs_self_test(evaluator))
+        return 0;
+    if (evaluator_self_test(evaluator, &evaluator->self_test_hash, error) < 0 || evaluator_self_test(evaluator, &second_hash, error) < 0)
+        return -1;
+    if (second_hash != evaluator->self_test_hash)
+        return error_input(error,
+                           "%s: the reference or the plain kernel gives a different result each "
+                           "time: remove its atomics",
+                           evaluator->config->template_folder);
+    return 0;
+}
+
+/* Checks that the candidate wrote to no freed memory and that the evaluator's own kernels are
+   unchanged. If they are not, nothing that they computed counts: the verdict becomes crashed,
+   and the process is replaced as after a lost context. */
+static int check_self_test(struct evaluator *evaluator, struct trial_result *result, struct error *error) {
+    static const char kernels_changed[] =
+        "after it ran, the evaluator's own kernels gave a different answer than before: it "
+        "wrote to memory outside its tensors";
+    char reason[REASON_SIZE];
+    uint64_t self_test_hash;
+    enum verdict verdict = result->outcome.verdict;
+    if (!needs_self_test(evaluator) || verdict == VERDICT_CRASHED || verdict == VERDICT_TIMEOUT)
+        return 0;
+    /* Checked for every verdict: damage that is not found now would be blamed on the next
+       candidate. */
+    enum verdict outside = evaluator->device->backend->check_red_zones(evaluator->device, true, reason);
+    if (verdict == VERDICT_OK && outside != VERDICT_OK) {
+        trial_add_gate(result, "self-test", false, 0, "%.150s", reason);
+        trial_set_verdict(result, outside, reason);
+        result->outcome.score_us = 0;
+    }
+    if (evaluator_self_test(evaluator, &self_test_hash, error) < 0)
+        return -1;
+    if (self_test_hash == evaluator->self_test_hash)
+        return 0;
+    trial_add_gate(result, "self-test", false, 0, "%.150s", kernels_changed);
+    trial_set_verdict(result, VERDICT_CRASHED, kernels_changed);
+    result->outcome.score_us = 0;
+    return 0;
+}
+
+struct evaluator *evaluator_new(const struct config *config, struct device *device,
+                        struct compiler *compiler, struct error *error) {
+    struct evaluator *evaluator = calloc(1, sizeof *evaluator);
+    if (evaluator == NULL)
+        BUG("out of memory");
+    evaluator->config = config;
+    evaluator->device = device;
+    evaluator->compiler = compiler;
+    if (!device->info.predicts && device->info.duel_margin == 0 &&
+        calibrate_device(device, compiler_nvrtc(compiler), error) < 0) {
+        free(evaluator);
+        return NULL;
+    }
+    evaluator->clock_monitor = clock_monitor_new(&device->info, getppid());
+    evaluator->comparator = comparator_new(device, compiler_nvrtc(compiler), error);
+    if (evaluator->comparator != NULL && load_reference_kernels(evaluator, error) == 0 && record_self_test(evaluator, error) == 0)
+        return evaluator;
+    evaluator_free(evaluator);
+    return NULL;
+}
+
+void evaluator_warn_if_gpu_shared(const struct evaluator *evaluator) {
+    int others = clock_monitor_other_processes(evaluator->clock_monitor);
+    if (others > 0)
+        log_warn("%d other process%s on this GPU: timings will be off; end %s, or use another "
+                 "GPU with --device",
+                 others, others == 1 ? " computes" : "es compute", others == 1 ? "it" : "them");
+}
+
+void evaluator_free(struct evaluator *evaluator) {
+    if (evaluator == NULL)
+        return;
+    evaluator_close_other(evaluator);
+    evaluator_close_baseline(evaluator);
+    evaluator_clear_champion(evaluator);
+    for (int g = 0; g < CASES_MAX; g++)
+        template_free(evaluator->probes[g]);
+    template_free(evaluator->held_out);
+    if (evaluator->reference != NULL)
+        evaluator->device->backend->module_unload(evaluator->device, evaluator->reference);
+    if (evaluator->plain != NULL)
+        evaluator->device->backend->module_unload(evaluator->device, evaluator->plain);
+    comparator_free(evaluator->comparator);
+    clock_monitor_free(evaluator->clock_monitor);
+    free(evaluator);
+}
+
+/* A return value of load_images beside those of a gate: a kernel has another genome's mark. */
+enum { LOAD_WRONG_GENOME = 2 };
+
+static int load_images(struct evaluation *evaluation, const struct device_image images[CASES_MAX]) {
+    struct device *device = evaluation->evaluator->device;
+    struct error refused;
+    double start = clock_seconds();
+    for (int c = 0; c < evaluation->template->case_count; c++) {
+        uint64_t mark = 0;
+        if (images[c].cubin == NULL)
+            continue;
+        if (device->backend->module_load(device, &images[c], &evaluation->modules[c], &refused) < 0) {
+            trial_add_gate(evaluation->result, "load", false, clock_seconds() - start, "%.150s",
+                       refused.text);
+            trial_set_verdict(evaluation->result, VERDICT_LAUNCH_FAILED, refused.text);
+            return 1;
+        }
+        if (device->backend->global_u64(device, evaluation->modules[c], TEMPLATE_TAG_SYMBOL, &mark,
+                                        evaluation->error) < 0)
+            return -1;
+        if (mark != template_genome_tag(&evaluation->request->genome))
+            return LOAD_WRONG_GENOME;
+    }
+    trial_add_gate(evaluation->result, "load", true, clock_seconds() - start, "genome mark matches");
+    return 0;
+}
+
+int evaluation_load(struct evaluation *evaluation, const struct device_image images[CASES_MAX]) {
+    static const char wrong_genome[] =
+        "the compiled kernel has another genome's mark, even when compiled without the cache";
+    struct device_image rebuilt[CASES_MAX];
+    int status = load_images(evaluation, images);
+    if (status != LOAD_WRONG_GENOME)
+        return status;
+    evaluation->images = NULL;
+    log_warn("a cached kernel was another genome's: recompiled without the cache");
+    evaluation_unload(evaluation);
+    status = compiler_rebuild(evaluation->evaluator->compiler, evaluation->request, rebuilt, evaluation->result,
+                                 evaluation->error);
+    if (status != 0)
+        return status;
+    status = load_images(evaluation, rebuilt);
+    for (int c = 0; c < CASES_MAX; c++)
+        nvrtc_image_release(&rebuilt[c]);
+    if (status != LOAD_WRONG_GENOME)
+        return status;
+    trial_add_gate(evaluation->result, "load", false, 0, "%s", wrong_genome);
+    trial_set_verdict(evaluation->result, VERDICT_COMPILE_FAILED, wrong_genome);
+    return 1;
+}
+
+/* Reads the actual resources from the device and records those of the launch with the most
+   shared memory; checks them against the limits. */
+static int check_resources(struct evaluation *evaluation) {
+    struct device *device = evaluation->evaluator->device;
+    struct outcome *outcome = &evaluation->result->outcome;
+    int spilled = outcome->resources.spill_bytes;
+    struct launch_plan plan;
+    char reason[REASON_SIZE];
+    for (int c = 0; c < evaluation->template->case_count; c++) {
+        struct device_module *module = evaluation->modules[template_variant(evaluation->template, c)];
+        if (template_launch_plan(evaluation->template, &evaluation->request->genome, c, &plan, evaluation->error) <
+            0)
+            return -1;
+        for (int i = 0; i < plan.launch_count; i++) {
+            const struct planned_launch *launch = &plan.launches[i];
+            int threads = (int)(launch->block[0] * launch->block[1] * launch->block[2]);
+            int ctas = (int)(launch->grid[0] * launch->grid[1] * launch->grid[2]);
+            struct resources resources = {.spill_bytes = spilled};
+            if (device->backend->resources(device, module, launch->kernel, threads,
+                                           launch->smem_bytes, &resources, evaluation->error) < 0)
+                return -1;
+            if ((c == 0 && i == 0) || resources.smem_bytes > outcome->resources.smem_bytes)
+                outcome->resources = resources;
+            if (i == 0 || ctas > outcome->cases[c].ctas)
+                outcome->cases[c].ctas = ctas;
+            int limit = config_smem_limit(evaluation->evaluator->config, &device->info);
+            if (resources.smem_bytes > limit || resources.ctas_per_sm == 0) {
+                snprintf(reason, sizeof reason,
+                         "%s uses %d bytes of shared memory and %d registers per thread for %d "
+                         "threads; the limit is %d bytes%s",
+                         launch->kernel, resources.smem_bytes, resources.registers, threads, limit,
+                         resources.ctas_per_sm == 0 ? ", and no block fits on a multiprocessor"
+                                                    : "");
+                trial_add_gate(evaluation->result, "resources", false, 0, "%.150s", reason);
+                trial_set_verdict(evaluation->result, VERDICT_OVER_LIMIT, reason);
+                return 1;
+            }
+        }
+    }
+    trial_add_gate(evaluation->result, "resources", true, 0, "%d bytes shared, %d registers, %d CTAs/SM",
+               outcome->resources.smem_bytes, outcome->resources.registers,
+               outcome->resources.ctas_per_sm);
+    return 0;
+}
+
+/* An interpreter takes up to some 20 ns per operation, which the GPU's deadline does not allow
+   for. */
+static double call_deadline_s(const struct evaluation *evaluation, const struct template *template,
+                          int case_index) {
+    struct launch_plan plan;
+    struct error ignored;
+    if (!evaluation->evaluator->device->info.predicts ||
+        template_launch_plan(template, &evaluation->request->genome, case_index, &plan, &ignored) < 0)
+        return evaluation->deadline_s;
+    return evaluation->deadline_s + 1e-7 * (double)plan.operations;
+}
+
+struct verify_case evaluation_verify_case(const struct evaluation *evaluation, const struct template *template,
+                                int case_index, struct device_module *module) {
+    return (struct verify_case){
+        .device = evaluation->evaluator->device,
+        .comparator = evaluation->evaluator->comparator,
+        .reference = evaluation->evaluator->reference,
+        .plain = evaluation->evaluator->plain,
+        .template = template,
+        .genome = &evaluation->request->genome,
+        .case_index = case_index,
+        .module = module,
+        .deadline_s = call_deadline_s(evaluation, template, case_index),
+    };
+}
+
+uint64_t evaluation_seed(const struct evaluation *evaluation, int case_index, int input) {
+    uint64_t seed = evaluation->request->seed;
+    return (seed * 1000 + (uint64_t)case_index) * 1000 + (uint64_t)input;
+}
+
+struct measure_settings evaluation_measure_settings(const struct evaluation *evaluation, int case_index) {
+    const struct timing *timing = &evaluation->evaluator->config->timing;
+    /* An input set that no call of the graph uses would be compared by outputs that were never
+       written. */
+    int sets = timing->input_sets < timing->launches ? timing->input_sets : timing->launches;
+    return (struct measure_settings){.sets = sets,
+                                     .launches = timing->launches,
+                                     .seed = evaluation_seed(evaluation, case_index, 900),
+                                     .clock_monitor = evaluation->evaluator->clock_monitor};
+}
+
+int evaluation_fail(struct evaluation *evaluation, const char *gate, const struct template *template,
+                 int case_index, double start, enum verdict verdict, const char *reason) {
+    char name[CASE_NAME_SIZE];
+    char text[REASON_SIZE];
+    template_print_shape(template, &template->cases[case_index], name);
+    snprintf(text, sizeof text, "%s: %.*s", name, REASON_SIZE - CASE_NAME_SIZE - 2, reason);
+    trial_add_gate(evaluation->result, gate, false, clock_seconds() - start, "%.150s", text);
+    trial_set_verdict(evaluation->result, verdict, text);
+    return 1;
+}
+
+int evaluation_verify(struct evaluation *evaluation) {
+    double start = clock_seconds();
+    int status = check_resources(evaluation);
+    if (status == 0)
+        status = (evaluation->request->under_tool ? evaluation_run_under_tool : evaluation_check_correctness)(evaluation);
+    evaluation->result->outcome.verify_s = clock_seconds() - start;
+    return status;
+}
+
+void evaluation_unload(struct evaluation *evaluation) {
+    for (int c = 0; c < CASES_MAX; c++) {
+        if (evaluation->modules[c] != NULL)
+            evaluation->evaluator->device->backend->module_unload(evaluation->evaluator->device,
+                                                           evaluation->modules[c]);
+        evaluation->modules[c] = NULL;
+    }
+}
+
+/* Runs one gate inside an NVTX range of that name, which Nsight Systems shows. */
+static int run_gate(struct evaluation *evaluation, const char *name, int (*run)(struct evaluation *)) {
+    nvtx_begin(name, evaluation->request->number);
+    int status = run(evaluation);
+    nvtx_end();
+    return status;
+}
+
+static int run_gates(struct evaluation *evaluation, const struct device_image *images) {
+    static const struct {
+        const char *name;
+        int (*run)(struct evaluation *);
+    } timing[] = {{"time", evaluation_time},
+                  {"duel", evaluation_duel},
+                  {"final checks", evaluation_run_final_checks},
+                  {"final timing", evaluation_time_champion}};
+    struct outcome *outcome = &evaluation->result->outcome;
+    evaluation->images = images;
+    int status = evaluation_load(evaluation, images);
+    if (status == 0)
+        status = run_gate(evaluation, "verify", evaluation_verify);
+    if (evaluation->request->under_tool)
+        return status;
+    double start = clock_seconds();
+    clock_monitor_reset(evaluation->evaluator->clock_monitor);
+    for (size_t i = 0; i < sizeof timing / sizeof *timing && status == 0; i++)
+        status = run_gate(evaluation, timing[i].name, timing[i].run);
+    outcome->conditions = clock_monitor_conditions(evaluation->evaluator->clock_monitor);
+    outcome->measure_s = clock_seconds() - start;
+    if (status != 0)
+        outcome->score_us = 0;
+    return status;
+}
+
+int evaluator_run(struct evaluator *evaluator, const struct trial_request *request,
+              const struct device_image images[CASES_MAX], struct trial_result *result,
+              struct error *error) {
+    struct device *device = evaluator->device;
+    struct evaluation evaluation = {
+        .evaluator = evaluator,
+        .request = request,
+        .template = compiler_template(evaluator->compiler, request->goal, error),
+        .result = result,
+        .error = error,
+        .deadline_s = fmax(1.0, 100e-6 * request->champion_us),
+    };
+    if (evaluation.template == NULL)
+        return -1;
+    outcome_set_cases(&result->outcome, evaluation.template->case_count);
+    device->fresh_memory = request->under_tool && !request->profiled; /* else reads of uninitialised
+                                                                      memory would be missed */
+    int status = run_gates(&evaluation, images);
+    enum verdict verdict = result->outcome.verdict;
+    /* A lost context has already unloaded its modules; an emulated device is never lost. */
+    if (device->info.predicts || (verdict != VERDICT_CRASHED && verdict != VERDICT_TIMEOUT))
+        evaluation_unload(&evaluation);
+    if (status < 0)
+        return -1;
+    return check_self_test(evaluator, result, error);
+}

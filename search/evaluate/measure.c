@@ -1,0 +1,188 @@
+#include "evaluate/measure.h"
+
+#include "base/statistics.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BLOCK_ATTEMPTS = 3 };
+
+struct measurement {
+    struct verify_case one;
+    struct measure_settings settings;
+    struct launch_plan plan;
+    struct buffers buffers;
+    struct device_sequence sequences[SETS_MAX];
+    struct device_graph *warm, *cold;
+    double warmed_us;
+    bool shared[TENSORS_MAX]; /* with settings.share_with */
+};
+
+static bool shares_inputs(const struct measurement *it) {
+    bool all = true;
+    for (int t = 0; t < it->one.template->tensor_count; t++)
+        all = all && (it->shared[t] || it->one.template->tensors[t].role != ROLE_INPUT ||
+                      !it->plan.tensors[t].present);
+    return all;
+}
+
+/* Predictions do not depend on the inputs and use one set; shared inputs are filled already. */
+static int fill_inputs(struct measurement *it, struct error *error) {
+    bool predicts = it->one.device->info.predicts, inputs = !predicts && !shares_inputs(it);
+    for (int s = 0; s < it->buffers.set_count; s++) {
+        if (predicts && buffers_fill_pattern(&it->buffers, s, error) < 0)
+            return -1;
+        if (inputs && buffers_fill(&it->buffers, s, it->settings.seed + (uint64_t)s, error) < 0)
+            return -1;
+        if (!predicts && buffers_poison(&it->buffers, s, POISON, error) < 0)
+            return -1;
+        buffers_sequence(&it->buffers, s, it->one.module, &it->sequences[s]);
+    }
+    return 0;
+}
+
+static bool same_tensor(const struct measurement *a, const struct measurement *b, int t) {
+    return t < b->one.template->tensor_count && b->plan.tensors[t].present &&
+           a->plan.tensors[t].present && a->plan.tensors[t].bytes == b->plan.tensors[t].bytes &&
+           a->plan.tensors[t].dtype == b->plan.tensors[t].dtype &&
+           strcmp(a->one.template->tensors[t].name, b->one.template->tensors[t].name) == 0;
+}
+
+static void share_tensors(struct measurement *it, const struct measurement *other) {
+    for (int t = 0; t < it->one.template->tensor_count; t++) {
+        it->shared[t] = it->buffers.set_count == other->buffers.set_count && same_tensor(it, other, t);
+        for (int s = 0; it->shared[t] && s < it->buffers.set_count; s++) {
+            it->one.device->backend->memory_free(it->one.device, it->buffers.tensors[s][t]);
+            it->buffers.tensors[s][t] = other->buffers.tensors[s][t];
+        }
+    }
+}
+
+static void release_buffers(struct measurement *it) {
+    for (int t = 0; t < it->one.template->tensor_count; t++)
+        for (int s = 0; it->shared[t] && s < it->buffers.set_count; s++)
+            it->buffers.tensors[s][t] = 0;
+    buffers_release(&it->buffers);
+}
+
+static enum verdict capture_graph(struct measurement *it, int launches, bool cold,
+                            struct device_graph **graph, char *reason) {
+    const struct device_timing timing = {.launches = launches,
+                                         .cold = cold,
+                                         .deadline_s = it->one.deadline_s * launches,
+                                         .operations = it->plan.operations,
+                                         .bytes = it->plan.bytes};
+    return it->one.device->backend->graph_new(it->one.device, it->sequences, it->buffers.set_count,
+                                              &timing, graph, reason);
+}
+
+int measurement_new(const struct verify_case *one, const struct measure_settings *settings,
+                    struct measurement **measurement, enum verdict *verdict,
+                    char reason[REASON_SIZE], struct error *error) {
+    struct measurement *it = calloc(1, sizeof *it);
+    if (it == NULL)
+        BUG("out of memory");
+    it->one = *one;
+    it->settings = *settings;
+    int sets = one->device->info.predicts ? 1 : settings->sets;
+    if (template_launch_plan(one->template, one->genome, one->case_index, &it->plan, error) < 0 ||
+        buffers_init(&it->buffers, one->comparator, one->device, one->template, &it->plan, sets, error) <
+            0) {
+        free(it);
+        return -1;
+    }
+    if (settings->share_with != NULL)
+        share_tensors(it, settings->share_with);
+    int status = fill_inputs(it, error);
+    if (status == 0)
+        *verdict = capture_graph(it, settings->launches, false, &it->warm, reason);
+    if (status == 0 && *verdict == VERDICT_OK) {
+        *measurement = it;
+        return 0;
+    }
+    measurement_free(it);
+    return status;
+}
+
+void measurement_free(struct measurement *measurement) {
+    if (measurement == NULL)
+        return;
+    struct device *device = measurement->one.device;
+    if (measurement->warm != NULL)
+        device->backend->graph_free(device, measurement->warm);
+    if (measurement->cold != NULL)
+        device->backend->graph_free(device, measurement->cold);
+    release_buffers(measurement);
+    free(measurement);
+}
+
+const struct launch_plan *measurement_plan(const struct measurement *measurement) {
+    return &measurement->plan;
+}
+
+struct device_graph *measurement_graph(struct measurement *measurement) {
+    return measurement->warm;
+}
+
+void latency_summarise(struct latency *latency) {
+    latency->p10_us = statistics_percentile(latency->samples_us, latency->sample_count, 10);
+    latency->p50_us = statistics_percentile(latency->samples_us, latency->sample_count, 50);
+    latency->p90_us = statistics_percentile(latency->samples_us, latency->sample_count, 90);
+}
+
+/* Takes one block of samples, and repeats it if the GPU was throttled meanwhile. */
+static enum verdict take_samples(struct measurement *it, struct device_graph *graph, int samples,
+                         struct latency *latency, char *reason) {
+    struct device *device = it->one.device;
+    double *to = latency->samples_us + latency->sample_count;
+    enum verdict verdict = VERDICT_OK;
+    bool is_valid = false;
+    if (latency->sample_count + samples > SAMPLES_MAX)
+        BUG("more than %d samples", SAMPLES_MAX);
+    for (int attempt = 0; attempt < BLOCK_ATTEMPTS && verdict == VERDICT_OK && !is_valid; attempt++) {
+        clock_monitor_begin_block(it->settings.clock_monitor);
+        verdict = device->backend->graph_sample(device, graph, samples, to, reason);
+        is_valid = clock_monitor_end_block(it->settings.clock_monitor);
+    }
+    if (verdict != VERDICT_OK)
+        return verdict;
+    latency->sample_count += samples;
+    latency_summarise(latency);
+    return VERDICT_OK;
+}
+
+static enum verdict warm_up(struct measurement *it, double warmup_us, char *reason) {
+    struct device *device = it->one.device;
+    enum verdict verdict = VERDICT_OK;
+    double sample_us = 0;
+    if (device->info.predicts)
+        return VERDICT_OK;
+    /* Each sample is two replays; the first is not timed. */
+    for (; it->warmed_us < warmup_us && verdict == VERDICT_OK;
+         it->warmed_us += 2 * fmax(1.0, sample_us * it->settings.launches))
+        verdict = device->backend->graph_sample(device, it->warm, 1, &sample_us, reason);
+    return verdict;
+}
+
+enum verdict measurement_warm(struct measurement *measurement, double warmup_us, int samples,
+                              struct latency *latency, char reason[REASON_SIZE]) {
+    enum verdict verdict = warm_up(measurement, warmup_us, reason);
+    return verdict == VERDICT_OK ? take_samples(measurement, measurement->warm, samples, latency, reason)
+                                 : verdict;
+}
+
+enum verdict measurement_cold(struct measurement *measurement, int samples, struct latency *latency,
+                              char reason[REASON_SIZE]) {
+    if (measurement->cold == NULL) {
+        enum verdict verdict = capture_graph(measurement, 1, true, &measurement->cold, reason);
+        if (verdict != VERDICT_OK)
+            return verdict;
+    }
+    return take_samples(measurement, measurement->cold, samples, latency, reason);
+}
+
+int measurement_check(struct measurement *measurement, enum verdict *verdict,
+                      char reason[REASON_SIZE], struct error *error) {
+    uint64_t fresh = measurement->settings.seed + (uint64_t)measurement->buffers.set_count;
+    return verify_timed(&measurement->one, &measurement->buffers, fresh, verdict, reason, error);
+}

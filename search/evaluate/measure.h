@@ -1,0 +1,69 @@
+/*
+ * measure: times one case of a candidate. There are two figures:
+ *   warm  one graph holds several calls that rotate through the input sets, so that no call reads
+ *         the buffers of the call before; after a timed warm-up, its replays follow one another
+ *   cold  one call per graph, with an L2 flush before each
+ * A sample is microseconds per call. It includes all kernels of the candidate and the clearing of
+ * its workspaces.
+ *
+ *     struct measurement *it;
+ *     if (measurement_new(&one, &settings, &it, &verdict, reason, &error) < 0) return -1;
+ *     if (verdict == VERDICT_OK)
+ *         verdict = measurement_warm(it, 5000, 50, &outcome->warm, reason);
+ *     if (verdict == VERDICT_OK && measurement_check(it, &verdict, reason, &error) < 0) return -1;
+ *     measurement_free(it);
+ *
+ * The addresses of tensors and code change a call's time, by up to 6 % at 3 us, for as long as they
+ * stay there: a measurement is one placement. A figure that another process must reproduce is
+ * measured in several placements (timing.c).
+ *
+ * A block of samples during which the GPU was throttled (clock_monitor.h) is discarded and
+ * repeated, up to three times in all; the last one then counts, and the trial's conditions say so.
+ */
+#ifndef EVOTILE_EVALUATE_MEASURE_H
+#define EVOTILE_EVALUATE_MEASURE_H
+
+#include "evaluate/verify.h"
+#include "evaluate/clock_monitor.h"
+
+struct measurement;
+
+struct measure_settings {
+    int sets;      /* of inputs, in rotation; at most `launches` */
+    int launches;  /* calls in the warm graph */
+    uint64_t seed; /* of the inputs */
+    struct clock_monitor *clock_monitor;
+    /* NULL, or another measurement of the same case that stays alive as long: tensors that are
+       alike in both are then shared. A tensor's address changes a call's time steadily by up to
+       a percent, which must not decide a duel. */
+    const struct measurement *share_with;
+};
+
+/* Fills the input sets and captures the warm graph. Returns 0 with a verdict (unless it is ok,
+   with its reason and no measurement), -1 when the device or the template failed. */
+int measurement_new(const struct verify_case *one, const struct measure_settings *settings,
+                    struct measurement **measurement, enum verdict *verdict,
+                    char reason[REASON_SIZE], struct error *error);
+void measurement_free(struct measurement *measurement);
+
+/* The case's launch plan, for its operations and bytes. */
+const struct launch_plan *measurement_plan(const struct measurement *measurement);
+/* The warm graph, for duels. */
+struct device_graph *measurement_graph(struct measurement *measurement);
+
+/* Both append samples. Warm samples follow at least `warmup_us` of replays since the measurement
+   was created. */
+enum verdict measurement_warm(struct measurement *measurement, double warmup_us, int samples,
+                              struct latency *latency, char reason[REASON_SIZE]);
+enum verdict measurement_cold(struct measurement *measurement, int samples, struct latency *latency,
+                              char reason[REASON_SIZE]);
+
+/* Verifies that the timed buffers hold correct outputs and that nothing was written outside
+   them. */
+int measurement_check(struct measurement *measurement, enum verdict *verdict,
+                      char reason[REASON_SIZE], struct error *error);
+
+/* Computes the percentiles from the samples. */
+void latency_summarise(struct latency *latency);
+
+#endif

@@ -1,0 +1,437 @@
+#include "evaluate/profile.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/process.h"
+#include "base/strbuf.h"
+#include "evaluate/tool_runner.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXACT_INTEGER_LIMIT 0x1p53 /* beyond this a double in JSON is not always an exact integer */
+
+enum { LIMIT_S = 120, NAMES_MAX = 3, FIELDS_MAX = 64, FIELD_SIZE = 256 };
+
+/* Each metric's names in ncu. If a name differs between chips, all of them are requested, and
+   the first that has a number counts; with `sum`, both are added. */
+static const struct {
+    const char *name;
+    bool sum;
+    const char *metrics[NAMES_MAX];
+} rows[PROFILE_METRIC_COUNT] = {
+    [PROFILE_DURATION] = {"duration_ns", false, {"gpu__time_duration.sum"}},
+    [PROFILE_SM] = {"sm_percent", false, {"sm__throughput.avg.pct_of_peak_sustained_elapsed"}},
+    [PROFILE_MEMORY] = {"memory_percent",
+                        false,
+                        {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"}},
+    [PROFILE_DRAM] = {"dram_percent",
+                      false,
+                      {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"}},
+    [PROFILE_DRAM_BYTES] = {"dram_bytes", true, {"dram__bytes_read.sum", "dram__bytes_write.sum"}},
+    [PROFILE_SM_ACTIVE] = {"sm_active_percent",
+                           false,
+                           {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed"}},
+    [PROFILE_WARPS] = {"warps_percent",
+                       false,
+                       {"sm__warps_active.avg.pct_of_peak_sustained_active"}},
+    [PROFILE_TENSOR_PIPE] =
+        {"tensor_pipe_percent",
+         false,
+         {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
+          "sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_elapsed",
+          "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_elapsed"}},
+    [PROFILE_BANK_CONFLICTS] = {"bank_conflicts",
+                                false,
+                                {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"}},
+    [PROFILE_WAVEFRONTS] = {"shared_wavefronts",
+                            false,
+                            {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"}},
+    [PROFILE_L2_SECTORS] = {"l2_sectors", false, {"lts__t_sectors.sum"}},
+    [PROFILE_L2_HITS] = {"l2_hit_percent", false, {"lts__t_sector_hit_rate.pct"}},
+};
+
+const char *profile_metric_name(enum profile_metric metric) {
+    return rows[metric].name;
+}
+
+struct profile *profile_new(void) {
+    struct profile *profile = calloc(1, sizeof *profile);
+    if (profile == NULL)
+        BUG("out of memory");
+    return profile;
+}
+
+void profile_free(struct profile *profile) {
+    free(profile);
+}
+
+int profile_find(char path[PATH_SIZE], struct error *error) {
+    return process_find("ncu", path)
+               ? 0
+               : error_set(error, "ncu is not installed: it is part of Nsight Compute, which comes "
+                                  "with the CUDA "
+                                  "Toolkit; install it, or put its folder on PATH");
+}
+
+/* ---- metrics for hints ---- */
+
+static const struct {
+    enum profile_metric metric;
+    enum measure measure;
+    bool counts; /* else a percentage */
+} figures[] = {
+    {PROFILE_SM, MEASURE_SM, false},
+    {PROFILE_MEMORY, MEASURE_MEMORY, false},
+    {PROFILE_DRAM, MEASURE_DRAM, false},
+    {PROFILE_DRAM_BYTES, MEASURE_DRAM_BYTES, true},
+    {PROFILE_SM_ACTIVE, MEASURE_SM_ACTIVE, false},
+    {PROFILE_WARPS, MEASURE_WARPS, false},
+    {PROFILE_TENSOR_PIPE, MEASURE_TENSOR_PIPE, false},
+    {PROFILE_BANK_CONFLICTS, MEASURE_BANK_CONFLICTS, true},
+    {PROFILE_WAVEFRONTS, MEASURE_WAVEFRONTS, true},
+    {PROFILE_L2_SECTORS, MEASURE_L2_SECTORS, true},
+    {PROFILE_L2_HITS, MEASURE_L2_HITS, false},
+};
+
+void profile_set_measures(const struct profiled_kernel *kernels, int count, struct measures *measures) {
+    for (size_t f = 0; count > 0 && f < sizeof figures / sizeof *figures; f++) {
+        double total = 0; /* NaN if a kernel has none */
+        double weights = 0;
+        for (int k = 0; k < count; k++) {
+            double weight = figures[f].counts ? 1 : kernels[k].values[PROFILE_DURATION];
+            total += weight * kernels[k].values[figures[f].metric];
+            weights += weight;
+        }
+        double figure = figures[f].counts ? total : total / weights;
+        if (figure >= 0 && figure < EXACT_INTEGER_LIMIT)
+            measures_put(measures, figures[f].measure, llround(figure));
+    }
+}
+
+/* ---- reading ---- */
+
+static const char no_kernel_text[] = "its report names no kernel";
+
+/* A line of CSV: fields with or without double quotes; "" within quotes is one quote. */
+struct csv_line {
+    int count;
+    char fields[FIELDS_MAX][FIELD_SIZE];
+};
+
+/* Parses one line; returns false if it is not CSV of more than one field. */
+static bool parse_csv_line(const char *line, size_t length, struct csv_line *csv) {
+    const char *at = line;
+    const char *end = line + length;
+    csv->count = 0;
+    while (at <= end && csv->count < FIELDS_MAX) {
+        char *csv_field = csv->fields[csv->count++];
+        size_t used = 0;
+        bool quoted = at < end && *at == '"';
+        at += quoted;
+        for (; at < end && (quoted || *at != ','); at++) {
+            if (quoted && *at == '"' && (at + 1 == end || at[1] != '"'))
+                break;
+            at += quoted && *at == '"';
+            if (used + 1 < FIELD_SIZE)
+                csv_field[used++] = *at;
+        }
+        csv_field[used] = '\0';
+        at += quoted && at < end; /* the closing quote */
+        if (at < end && *at != ',')
+            return false;
+        at++;
+    }
+    return csv->count > 1;
+}
+
+/* Indices of the columns to read; -1: not present. */
+enum column {
+    COLUMN_ID,
+    COLUMN_KERNEL,
+    COLUMN_BLOCK,
+    COLUMN_GRID,
+    COLUMN_METRIC,
+    COLUMN_UNIT,
+    COLUMN_VALUE,
+    COLUMN_COUNT
+};
+static const char *const headings[COLUMN_COUNT] = {
+    [COLUMN_ID] = "ID",
+    [COLUMN_KERNEL] = "Kernel Name",
+    [COLUMN_BLOCK] = "Block Size",
+    [COLUMN_GRID] = "Grid Size",
+    [COLUMN_METRIC] = "Metric Name",
+    [COLUMN_UNIT] = "Metric Unit",
+    [COLUMN_VALUE] = "Metric Value",
+};
+
+static bool read_headings(const struct csv_line *csv, int columns[COLUMN_COUNT]) {
+    bool all = true;
+    for (int c = 0; c < COLUMN_COUNT; c++) {
+        columns[c] = -1;
+        for (int f = 0; f < csv->count; f++)
+            if (strcmp(csv->fields[f], headings[c]) == 0)
+                columns[c] = f;
+        all = all && columns[c] >= 0;
+    }
+    return all;
+}
+
+static const char *csv_field(const struct csv_line *csv, const int columns[COLUMN_COUNT],
+                         enum column column) {
+    return columns[column] < csv->count ? csv->fields[columns[column]] : "";
+}
+
+/* "1,362.20" and "4.0e-05" are numbers; "n/a" and "" give NaN. */
+static double read_number(const char *text) {
+    char digits[FIELD_SIZE];
+    char *end;
+    size_t used = 0;
+    for (; *text != '\0'; text++)
+        if (*text != ',')
+            digits[used++] = *text;
+    digits[used] = '\0';
+    double number = strtod(digits, &end);
+    return used > 0 && *end == '\0' && isfinite(number) ? number : NAN;
+}
+
+/* The factor that converts a unit to ns or bytes. `--print-units base` asks for these units;
+   their names differ between versions of ncu. */
+static double unit_scale(const char *unit) {
+    static const struct {
+        const char *unit;
+        double scale;
+    } units[] = {{"us", 1e3},     {"usecond", 1e3}, {"ms", 1e6},    {"msecond", 1e6}, {"s", 1e9},
+                 {"second", 1e9}, {"Kbyte", 1e3},   {"Mbyte", 1e6}, {"Gbyte", 1e9}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(unit, units[i].unit) == 0)
+            return units[i].scale;
+    return 1;
+}
+
+/* The numbers of one kernel by ncu's metric names. */
+struct raw_metrics {
+    double values[PROFILE_METRIC_COUNT][NAMES_MAX]; /* NaN: not reported */
+};
+
+static void clear_metrics(struct raw_metrics *raw_metrics) {
+    for (int m = 0; m < PROFILE_METRIC_COUNT; m++)
+        for (int n = 0; n < NAMES_MAX; n++)
+            raw_metrics->values[m][n] = NAN;
+}
+
+static void record_metric(struct raw_metrics *raw_metrics, const char *metric, double number) {
+    for (int m = 0; m < PROFILE_METRIC_COUNT; m++)
+        for (int n = 0; n < NAMES_MAX && rows[m].metrics[n] != NULL; n++)
+            if (strcmp(rows[m].metrics[n], metric) == 0)
+                raw_metrics->values[m][n] = number;
+}
+
+static double metric_value(const struct raw_metrics *raw_metrics, enum profile_metric metric) {
+    double value = raw_metrics->values[metric][0];
+    for (int n = 1; n < NAMES_MAX && rows[metric].metrics[n] != NULL; n++) {
+        if (rows[metric].sum)
+            value += raw_metrics->values[metric][n];
+        else if (isnan(value))
+            value = raw_metrics->values[metric][n];
+    }
+    return value;
+}
+
+static void store_kernel_metrics(struct profiled_kernel *kernel, const struct raw_metrics *raw_metrics) {
+    for (int m = 0; kernel != NULL && m < PROFILE_METRIC_COUNT; m++)
+        kernel->values[m] = metric_value(raw_metrics, (enum profile_metric)m);
+}
+
+/* "name(int, float)" without its arguments. */
+static struct profiled_kernel *add_kernel(struct profile *profile, const struct csv_line *csv,
+                                          const int columns[COLUMN_COUNT]) {
+    struct profiled_kernel *kernel = &profile->kernels[profile->count++];
+    const char *name = csv_field(csv, columns, COLUMN_KERNEL);
+    snprintf(kernel->name, sizeof kernel->name, "%.*s", (int)strcspn(name, "("), name);
+    snprintf(kernel->grid, sizeof kernel->grid, "%.31s", csv_field(csv, columns, COLUMN_GRID));
+    snprintf(kernel->block, sizeof kernel->block, "%.31s", csv_field(csv, columns, COLUMN_BLOCK));
+    return kernel;
+}
+
+/* "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission ..." */
+static void read_error_line(const char *line, size_t length, struct profile *profile) {
+    static const char mark[] = "==ERROR==";
+    if (profile->problem[0] != '\0' || length < sizeof mark ||
+        strncmp(line, mark, sizeof mark - 1) != 0)
+        return;
+    line += sizeof mark - 1;
+    length -= sizeof mark - 1;
+    size_t blank = strspn(line, " ");
+    if (blank < length)
+        snprintf(profile->problem, sizeof profile->problem, "%.*s", (int)(length - blank),
+                 line + blank);
+}
+
+/* The state of parsing a report. */
+struct report_parser {
+    struct profile *profile;
+    struct csv_line csv;
+    bool has_headings;
+    int columns[COLUMN_COUNT];
+    char id[FIELD_SIZE];            /* of the current kernel */
+    struct profiled_kernel *kernel; /* NULL: none yet, or more than PROFILED_MAX */
+    struct raw_metrics raw_metrics;
+};
+
+static void read_metric_row(struct report_parser *it) {
+    const struct csv_line *csv = &it->csv;
+    const char *id = csv_field(csv, it->columns, COLUMN_ID);
+    if (strcmp(it->id, id) != 0) {
+        store_kernel_metrics(it->kernel, &it->raw_metrics);
+        clear_metrics(&it->raw_metrics);
+        it->kernel =
+            it->profile->count < PROFILED_MAX ? add_kernel(it->profile, csv, it->columns) : NULL;
+        snprintf(it->id, sizeof it->id, "%s", id);
+    }
+    record_metric(&it->raw_metrics, csv_field(csv, it->columns, COLUMN_METRIC),
+         read_number(csv_field(csv, it->columns, COLUMN_VALUE)) *
+             unit_scale(csv_field(csv, it->columns, COLUMN_UNIT)));
+}
+
+void profile_read(const char *report, struct profile *profile) {
+    struct report_parser *it = calloc(1, sizeof *it);
+    if (it == NULL)
+        BUG("out of memory");
+    it->profile = profile;
+    for (const char *line = report; *line != '\0';) {
+        size_t length = strcspn(line, "\r\n");
+        if (strncmp(line, "==", 2) == 0)
+            read_error_line(line, length, profile);
+        else if (!parse_csv_line(line, length, &it->csv))
+            ; /* output of the profiled program */
+        else if (!it->has_headings)
+            it->has_headings = read_headings(&it->csv, it->columns);
+        else if (it->csv.count > it->columns[COLUMN_VALUE])
+            read_metric_row(it);
+        line += length;
+        line += strspn(line, "\r\n");
+    }
+    store_kernel_metrics(it->kernel, &it->raw_metrics);
+    free(it);
+    if (profile->count == 0 && profile->problem[0] == '\0')
+        snprintf(profile->problem, sizeof profile->problem, "%s", no_kernel_text);
+}
+
+/* ---- running ---- */
+
+/* Metrics that this ncu does not support on this chip, by the names in `rows`. */
+struct unknown_metrics {
+    bool metrics[PROFILE_METRIC_COUNT][NAMES_MAX];
+};
+
+static char *metric_list(const struct unknown_metrics *unknown_metrics) {
+    struct strbuf text = {0};
+    for (int m = 0; m < PROFILE_METRIC_COUNT; m++)
+        for (int n = 0; n < NAMES_MAX && rows[m].metrics[n] != NULL; n++)
+            if (!unknown_metrics->metrics[m][n])
+                strbuf_print(&text, "%s%s", text.used > 0 ? "," : "", rows[m].metrics[n]);
+    return text.bytes;
+}
+
+/* ncu's message is "Failed to find metric regex:^dram__bytes_read\.(sum|...)$", and it then
+   counts nothing at all. Marks the metrics that it names; returns whether there was a new one. */
+static bool add_unknown_metrics(const char *problem, struct unknown_metrics *unknown_metrics) {
+    bool added = false;
+    if (strstr(problem, "find metric") == NULL)
+        return false;
+    for (int m = 0; m < PROFILE_METRIC_COUNT; m++)
+        for (int n = 0; n < NAMES_MAX && rows[m].metrics[n] != NULL; n++) {
+            char base[128];
+            snprintf(base, sizeof base, "%.*s", (int)strcspn(rows[m].metrics[n], "."),
+                     rows[m].metrics[n]);
+            const char *at = strstr(problem, base);
+            bool named = at != NULL && strchr("_", at[strlen(base)]) == NULL;
+            added = added || (named && !unknown_metrics->metrics[m][n]);
+            unknown_metrics->metrics[m][n] = unknown_metrics->metrics[m][n] || named;
+        }
+    return added;
+}
+
+/* "regex:^(first|second)$" */
+static char *kernel_filter(const struct profile_settings *settings) {
+    struct strbuf text = {0};
+    strbuf_print(&text, "regex:^(");
+    for (int k = 0; k < settings->kernel_count; k++)
+        strbuf_print(&text, "%s%s", k > 0 ? "|" : "", settings->kernels[k]);
+    strbuf_print(&text, ")$");
+    return text.bytes;
+}
+
+/* Runs ncu once, in the remaining time. */
+static int run_tool(const struct profile_settings *settings, const struct trial_request *request,
+                    const struct unknown_metrics *unknown_metrics, const char *report_path, double limit_s,
+                    struct profile *profile, struct error *error) {
+    char problem[TOOL_PROBLEM_SIZE];
+    char *metrics = metric_list(unknown_metrics);
+    char *kernels = kernel_filter(settings);
+    const char *const command[] = {settings->tool,         "--csv",     "--print-units",     "base",
+                                   "--cache-control", "none",      "--clock-control",   "none",
+                                   "--kernel-name",   kernels,     "--metrics",         metrics,
+                                   "--log-file",      report_path, "--force-overwrite", NULL};
+    const struct tool_runner worker = {.tool = command,
+                                          .program = settings->program,
+                                          .config_path = settings->config_path,
+                                          .template_folder = settings->template_folder,
+                                          .device = settings->device,
+                                          .limit_s = limit_s};
+    log_info("ncu: at most %.0f s", limit_s);
+    int status = tool_runner_run(&worker, request, problem, error);
+    free(metrics);
+    free(kernels);
+    if (status < 0)
+        return -1;
+    *profile = (struct profile){0};
+    char *report = path_read_file(report_path, 64 << 20, NULL, &(struct error){0});
+    profile_read(report != NULL ? report : "", profile);
+    free(report);
+    /* ncu's own message says more than the worker's. */
+    if (problem[0] != '\0' && profile->count == 0 && strcmp(profile->problem, no_kernel_text) == 0)
+        snprintf(profile->problem, sizeof profile->problem, "%s", problem);
+    return 0;
+}
+
+static int run_with_known_metrics(const struct profile_settings *settings, const struct trial_request *request,
+                     const char *report_path, struct profile *profile, struct error *error) {
+    double start = clock_seconds();
+    double limit_s = settings->limit_s > 0 ? settings->limit_s : LIMIT_S;
+    struct unknown_metrics unknown_metrics = {0};
+    int status;
+    double left_s;
+    do {
+        left_s = limit_s - (clock_seconds() - start);
+        status = run_tool(settings, request, &unknown_metrics, report_path, fmax(left_s, 1), profile, error);
+    } while (status == 0 && profile->count == 0 && left_s > 1 &&
+             add_unknown_metrics(profile->problem, &unknown_metrics));
+    profile->seconds = clock_seconds() - start;
+    return status;
+}
+
+int profile_run(const struct profile_settings *settings, const struct trial_request *request,
+                struct profile *profile, struct error *error) {
+    const char *temporary = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
+    struct trial_request profiled = *request;
+    char scratch[PATH_SIZE];
+    profiled.profiled = true;
+    setenv("LC_ALL", "C", 1); /* ncu formats numbers by the locale */
+    if (settings->report != NULL)
+        return run_with_known_metrics(settings, &profiled, settings->report, profile, error);
+    if (path_join(scratch, temporary, "evotile-profile-XXXXXX", error) < 0)
+        return -1;
+    int file = mkstemp(scratch);
+    if (file < 0)
+        return error_set(error, "cannot write in %s: %s; set TMPDIR", temporary, strerror(errno));
+    close(file);
+    int status = run_with_known_metrics(settings, &profiled, scratch, profile, error);
+    unlink(scratch);
+    return status;
+}

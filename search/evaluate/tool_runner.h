@@ -1,0 +1,35 @@
+/*
+ * tool_runner: runs one candidate in a worker process under a tool: compute-sanitizer or Nsight
+ * Compute. The tool writes its report where its own arguments say; the worker talks to the parent
+ * by pool/protocol.h, as any worker does. The request decides what runs: small cases, or, with
+ * `profiled`, the goal's own cases.
+ *
+ *     const char *const tool[] = {"/usr/bin/tool", "--log-file", report, NULL};
+ *     struct tool_runner worker = {tool, program, config_path, template_folder, "cuda:0", 60};
+ *     int status = tool_runner_run(&worker, &request, problem, &error);
+ *     if (status == 0)
+ *         log_info("the report is complete: %s", report);
+ *
+ * Blocks until tool and worker have ended, at most for the limit.
+ */
+#ifndef EVOTILE_EVALUATE_TOOL_RUNNER_H
+#define EVOTILE_EVALUATE_TOOL_RUNNER_H
+
+#include "evaluate/trial.h"
+
+enum { TOOL_PROBLEM_SIZE = 256 };
+
+struct tool_runner {
+    const char *const *tool; /* its path and arguments, at most 32, NULL-terminated; the worker's
+                                command line follows */
+    const char *program, *config_path, *template_folder, *device; /* as in local_pool_settings */
+    double limit_s;
+};
+
+/* Returns 0 when tool and worker have ended; 1 when they exceeded the limit and were killed; -1
+   when nothing could be started. `problem` says why after 1 or when the candidate failed; else
+   it is empty. The request's strings stay the caller's. */
+int tool_runner_run(const struct tool_runner *worker, const struct trial_request *request,
+                char problem[TOOL_PROBLEM_SIZE], struct error *error);
+
+#endif

@@ -1,0 +1,113 @@
+#include "evaluate/trace.h"
+
+#include "base/statistics.h"
+#include "device/emulated.h"
+#include "evaluate/buffers.h"
+
+struct tracer {
+    struct compiler *compiler;
+    struct device *device;
+};
+
+struct tracer *tracer_new(const struct config *config, const struct device_info *info,
+                              const struct image_cache *cache, struct error *error) {
+    struct tracer *tracer = calloc(1, sizeof *tracer);
+    if (tracer == NULL)
+        BUG("out of memory");
+    tracer->compiler = compiler_new(config, info, cache, error);
+    tracer->device = tracer->compiler != NULL ? emulated_open_with(info, error) : NULL;
+    if (tracer->device == NULL) {
+        tracer_free(tracer);
+        return NULL;
+    }
+    return tracer;
+}
+
+void tracer_free(struct tracer *tracer) {
+    if (tracer == NULL)
+        return;
+    if (tracer->device != NULL)
+        device_close(tracer->device);
+    compiler_free(tracer->compiler);
+    free(tracer);
+}
+
+static int trace_case(struct tracer *tracer, const struct template *template,
+                        const struct genome *genome, int case_index, struct device_module *module,
+                        struct trace *trace, struct error *error) {
+    struct launch_plan *plan = malloc(sizeof *plan);
+    struct buffers *buffers = malloc(sizeof *buffers);
+    struct device_sequence *sequence = malloc(sizeof *sequence);
+    int status = -1;
+    if (plan == NULL || buffers == NULL || sequence == NULL)
+        BUG("out of memory");
+    if (template_launch_plan(template, genome, case_index, plan, error) < 0 ||
+        buffers_init(buffers, NULL, tracer->device, template, plan, 1, error) < 0)
+        goto done;
+    status = buffers_fill_pattern(buffers, 0, error);
+    if (status == 0) {
+        buffers_sequence(buffers, 0, module, sequence);
+        trace->verdict = emulated_trace(tracer->device, sequence, plan->operations, plan->bytes,
+                                          &trace->calls[case_index], trace->reason);
+    }
+    buffers_release(buffers);
+done:
+    free(sequence);
+    free(buffers);
+    free(plan);
+    return status;
+}
+
+static int trace_cases(struct tracer *tracer, const struct template *template,
+                         const struct genome *genome, const struct device_image images[CASES_MAX],
+                         struct trace *trace, struct error *error) {
+    const struct device_backend *backend = tracer->device->backend;
+    struct device_module *modules[CASES_MAX] = {NULL};
+    int status = 0;
+    trace->case_count = template->case_count;
+    for (int c = 0; c < template->case_count && status == 0 && trace->verdict == VERDICT_OK; c++) {
+        int variant = template_variant(template, c);
+        if (modules[variant] == NULL)
+            status =
+                backend->module_load(tracer->device, &images[variant], &modules[variant], error);
+        if (status == 0)
+            status = trace_case(tracer, template, genome, c, modules[variant], trace, error);
+    }
+    for (int c = 0; c < template->case_count; c++)
+        backend->module_unload(tracer->device, modules[c]);
+    return status;
+}
+
+int tracer_run(struct tracer *tracer, int goal, const struct genome *genome,
+                  struct trace *trace, struct error *error) {
+    struct trial_request request = {.goal = goal, .genome = *genome};
+    struct trial_result *result = calloc(1, sizeof *result);
+    struct device_image images[CASES_MAX] = {0};
+    const struct template *template = compiler_template(tracer->compiler, goal, error);
+    if (result == NULL)
+        BUG("out of memory");
+    trace->verdict = VERDICT_OK;
+    trace->reason[0] = '\0';
+    trace->case_count = 0;
+    int status =
+        template == NULL ? -1 : compiler_build(tracer->compiler, &request, images, result, error);
+    if (status > 0) {
+        trace->verdict = result->outcome.verdict;
+        snprintf(trace->reason, REASON_SIZE, "%s", result->outcome.reason);
+        status = 0;
+    } else if (status == 0) {
+        status = trace_cases(tracer, template, genome, images, trace, error);
+        for (int c = 0; c < CASES_MAX; c++)
+            nvrtc_image_release(&images[c]);
+    }
+    trial_result_release(result);
+    free(result);
+    return status;
+}
+
+double trace_predicted_us(const struct trace *trace, const struct device_info *info) {
+    double latencies_us[CASES_MAX];
+    for (int c = 0; c < trace->case_count; c++)
+        latencies_us[c] = predict_call_us(info, &trace->calls[c]);
+    return statistics_geometric_mean(latencies_us, trace->case_count);
+}

@@ -1,0 +1,122 @@
+/*
+ * trial: one evaluation of a candidate, from genome to outcome, as it passes between processes.
+ *
+ * The parent (pool/pool.h) sends a `struct trial_request` to a compile worker and then to a device
+ * worker, which returns a `struct trial_result`. Messages are JSON, one per line
+ * (pool/protocol.h).
+ */
+#ifndef EVOTILE_EVALUATE_TRIAL_H
+#define EVOTILE_EVALUATE_TRIAL_H
+
+#include "base/hash.h"
+#include "device/device.h"
+#include "space/genome.h"
+#include "outcome/key.h"
+#include "outcome/outcome.h"
+#include "template/template.h"
+
+/* Version of the verification and timing methods, a part of every key: raise it when results
+   would change. */
+#define TRIAL_METHOD "warm and cold graphs 4"
+
+enum { GATES_MAX = 16, GATE_TEXT_SIZE = 160 };
+
+/* The result of one gate, for `try` and for timing the gates. */
+struct trial_gate {
+    char name[32];
+    bool passed;
+    double seconds;
+    char text[GATE_TEXT_SIZE];
+};
+
+/* A duel's opponent: another genome, or a baseline. */
+struct trial_opponent {
+    bool present;
+    struct baseline_command baseline; /* no words: the opponent is a genome, and the fields below
+                                         count */
+    char *implementation;             /* of the baseline; NULL: the fastest of each case. Owned */
+    int64_t trial;                    /* its number */
+    int goal;
+    struct genome genome;
+    char *config, *template_folder; /* of the opponent; NULL: the worker's own. Owned */
+    char *sources[CASES_MAX];       /* as in a request */
+};
+
+/* A goal's current champion, which the goal's trials are compared against. */
+struct trial_champion {
+    int goal;
+    int64_t trial; /* its number */
+    struct genome genome;
+    double score_us, within_default_smem_us; /* as in a request */
+};
+
+struct trial_request {
+    int64_t number; /* the trial number; unique in a run */
+    int goal;
+    struct genome genome;
+    bool full;                /* skip the race: always the full timing */
+    bool promote;             /* run a champion's final checks for any score */
+    bool under_tool;             /* small cases only, once each, no timing: runs under a tool */
+    bool profiled;            /* with under_tool: the goal's own cases instead */
+    double champion_us;       /* score of the goal's champion, 0 if there is none: decides the
+                                 race and sets deadlines */
+    double within_default_smem_us;       /* if the config raises the shared-memory limit: the best score
+                                 within SMEM_DEFAULT_LIMIT, which genomes within that limit race
+                                 against. 0: none */
+    uint64_t seed;            /* of the inputs; differs between trials */
+    char *sources[CASES_MAX]; /* files to compile in place of the template's source, at the index
+                                 of a variant's first case; owned, mostly NULL */
+    struct trial_opponent opponent; /* the champion: a candidate with a score near its own fights a
+                                 duel against it */
+    int duel_blocks;          /* more than 0: a requested duel, of at least so many blocks,
+                                 however slow the candidate is; the opponent is verified first */
+};
+
+/* One case of a requested duel. */
+struct case_result {
+    char against[64];        /* the baseline's implementation; empty if the opponent is a genome */
+    double ratio, low, high; /* as in duel_outcome, for this case alone */
+    double p50_us, p90_us;   /* of the candidate's samples over all blocks */
+    double rival_p50_us, rival_p90_us;
+};
+
+struct trial_result {
+    int64_t number;
+    int goal;
+    struct genome genome;
+    bool has_key;
+    struct key key;       /* released with trial_result_release */
+    int64_t opponent;        /* trial number of the duel's opponent, -1 without a duel */
+    struct key opponent_key; /* of a requested duel's opponent; else empty */
+    char baseline[128];   /* name of the baseline it was compared with; empty: none */
+    int case_result_count;       /* 0, or one per case */
+    struct case_result case_results[CASES_MAX];
+    char worker[64];
+    int gate_count;
+    struct trial_gate gates[GATES_MAX];
+    struct outcome outcome; /* last, because most of it is unused capacity */
+};
+
+/* Sets the parts of the key that describe the environment: device, driver, NVRTC and method. */
+void trial_key_set_environment(struct key *key, const struct device_info *device, const char *nvrtc);
+
+void trial_request_release(struct trial_request *request);
+/* Sets the request's fields about its goal's champion. */
+void trial_request_set_champion(struct trial_request *request, const struct trial_champion *champion);
+void trial_result_release(struct trial_result *result);
+
+/* Sets all fields to 0. */
+void trial_result_clear(struct trial_result *result);
+/* Initialises the result of a request, with no gates yet. */
+void trial_result_init(struct trial_result *result, const struct trial_request *request);
+/* Moves `from` to `to`, including what it owns; `to` must own nothing. */
+void trial_result_move(struct trial_result *to, struct trial_result *from);
+
+/* Appends a gate; beyond GATES_MAX it replaces the last one. */
+void trial_add_gate(struct trial_result *result, const char *name, bool passed, double seconds,
+                const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Ends the trial: sets the verdict and, if `reason` is not NULL, its reason. */
+void trial_set_verdict(struct trial_result *result, enum verdict verdict, const char *reason);
+
+#endif

@@ -1,0 +1,335 @@
+#include "evaluate/verify.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { REFERENCE_DEADLINE_S = 120 };
+
+/* XORed with an input's seed, gives the seed of the new inputs. */
+#define NEW_INPUTS_SEED UINT64_C(0x5851f42d4c957f2d)
+
+/* Seed of the self-test's inputs. */
+#define SELF_TEST_SEED UINT64_C(1)
+
+/* Beyond this number of operations the references of all timed sets would dominate a trial's
+   time. */
+static const double all_sets_operations = 4e9;
+
+static void set_verdict(enum verdict *verdict, enum verdict new_verdict, char *reason, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static void set_verdict(enum verdict *verdict, enum verdict new_verdict, char *reason, const char *format, ...) {
+    va_list arguments;
+    *verdict = new_verdict;
+    va_start(arguments, format);
+    vsnprintf(reason, REASON_SIZE, format, arguments);
+    va_end(arguments);
+}
+
+/* ---- the reference and the plain kernel ---- */
+
+/* Outputs of the reference or the plain kernel, computed from the candidate's own inputs. */
+struct reference_run {
+    struct launch_plan plan;
+    struct buffers buffers;
+};
+
+/* Runs `reference_run->plan` on the inputs of a set, into newly allocated outputs. */
+static int run_reference(const struct verify_case *one, const struct buffers *buffers, int set,
+                    struct device_module *module, const char *what, struct reference_run *reference_run,
+                    struct error *error) {
+    struct device_sequence sequence;
+    char reason[REASON_SIZE];
+    struct launch_plan outputs = reference_run->plan;
+    uint64_t own[TENSORS_MAX];
+    for (int t = 0; t < one->template->tensor_count; t++)
+        outputs.tensors[t].present =
+            reference_run->plan.tensors[t].present && one->template->tensors[t].role == ROLE_OUTPUT;
+    if (buffers_init(&reference_run->buffers, one->comparator, one->device, one->template, &outputs, 1, error) <
+        0)
+        return -1;
+    reference_run->buffers.plan = &reference_run->plan;
+    uint64_t *tensors = reference_run->buffers.tensors[0];
+    memcpy(own, tensors, sizeof own);
+    for (int t = 0; t < one->template->tensor_count; t++)
+        if (one->template->tensors[t].role == ROLE_INPUT)
+            tensors[t] = buffers->tensors[set][t];
+    buffers_sequence(&reference_run->buffers, 0, module, &sequence);
+    memcpy(tensors, own, sizeof own);
+    if (one->device->backend->run(one->device, &sequence, REFERENCE_DEADLINE_S, reason) ==
+        VERDICT_OK)
+        return 0;
+    buffers_release(&reference_run->buffers);
+    return error_set(error, "the %s of %s failed: %s", what, one->template->name, reason);
+}
+
+/* ---- comparing ---- */
+
+/* Compares one output of a set: computes the error bound from the plain kernel, then checks the
+   candidate. */
+static int compare_output(const struct verify_case *one, const struct buffers *buffers, int set,
+                        int t, const struct reference_run *reference, const struct reference_run *plain,
+                        enum verdict *verdict, struct verify_result *found, char *reason,
+                        struct error *error) {
+    const struct planned_tensor *tensor = &buffers->plan->tensors[t];
+    const char *name = one->template->tensors[t].name;
+    struct comparison plain_comparison;
+    struct comparison candidate;
+    char text[REASON_SIZE];
+    if (comparator_compare(one->comparator, plain->buffers.tensors[0][t], tensor,
+                      reference->buffers.tensors[0][t], &plain_comparison, error) < 0 ||
+        comparator_compare(one->comparator, buffers->tensors[set][t], tensor,
+                      reference->buffers.tensors[0][t], &candidate, error) < 0)
+        return -1;
+    if (plain_comparison.not_finite > 0)
+        return error_input(error,
+                           "%s: the plain kernel's %s has %lld elements that are NaN or infinite "
+                           "where the reference's are not: reduce its \"stress\" values",
+                           one->template->document.file, name, (long long)plain_comparison.not_finite);
+    const struct errors bound = error_bound_from_plain(&plain_comparison, tensor->precision, buffers->plan);
+    errors_max(&found->errors, &candidate.errors);
+    errors_max(&found->bound, &bound);
+    if (candidate.not_finite > 0)
+        set_verdict(verdict, VERDICT_WRONG, reason, "%s: %lld elements are NaN or infinite", name,
+               (long long)candidate.not_finite);
+    else if (candidate.not_zero == 0 && candidate.reference_l2 > 0 && plain_comparison.not_zero > 0)
+        set_verdict(verdict, VERDICT_WRONG, reason, "%s is all zeros", name);
+    else if (error_bound_exceeded(&candidate.errors, &bound, text))
+        set_verdict(verdict, VERDICT_WRONG, reason, "%s: %.400s", name, text);
+    return 0;
+}
+
+/* Compares every output of a set. The candidate has run; the data that it is compared with is
+   computed only now. */
+static int compare_outputs(const struct verify_case *one, const struct buffers *buffers, int set,
+                         enum verdict *verdict, struct verify_result *found, char *reason,
+                         struct error *error) {
+    struct reference_run reference;
+    struct reference_run plain;
+    *verdict = VERDICT_OK;
+    if (template_reference_launch_plan(one->template, one->case_index, &reference.plan, error) < 0 ||
+        template_plain_launch_plan(one->template, one->genome, one->case_index, &plain.plan, error) < 0 ||
+        run_reference(one, buffers, set, one->reference, "reference", &reference, error) < 0)
+        return -1;
+    int status = run_reference(one, buffers, set, one->plain, "plain kernel", &plain, error);
+    if (status == 0) {
+        for (int t = 0; t < one->template->tensor_count && status == 0 && *verdict == VERDICT_OK;
+             t++)
+            if (buffers->plan->tensors[t].present && one->template->tensors[t].role == ROLE_OUTPUT)
+                status = compare_output(one, buffers, set, t, &reference, &plain, verdict, found,
+                                      reason, error);
+        buffers_release(&plain.buffers);
+    }
+    buffers_release(&reference.buffers);
+    return status;
+}
+
+/* ---- one input ---- */
+
+static enum verdict verify_red_zones(const struct verify_case *one, char *reason) {
+    return one->device->backend->check_red_zones != NULL
+               ? one->device->backend->check_red_zones(one->device, false, reason)
+               : VERDICT_OK;
+}
+
+/* Checks that a set's inputs are unchanged. */
+static int check_inputs(struct buffers *buffers, int set, enum verdict *verdict, char *reason,
+                          struct error *error) {
+    int changed = buffers_changed(buffers, set, error);
+    if (changed == 1)
+        set_verdict(verdict, VERDICT_CHANGED_INPUT, reason, "an input tensor was written to");
+    return changed < 0 ? -1 : 0;
+}
+
+/* Runs one call on a set, then checks for accesses that are not allowed. */
+static int run_guarded(const struct verify_case *one, struct buffers *buffers, int set,
+                       enum verdict *verdict, char *reason, struct error *error) {
+    struct device_sequence sequence;
+    buffers_sequence(buffers, set, one->module, &sequence);
+    int protected = buffers_protect(buffers, set, true, error);
+    if (protected < 0)
+        return -1;
+    *verdict = one->device->backend->run(one->device, &sequence, one->deadline_s, reason);
+    if (*verdict == VERDICT_CRASHED && protected && !one->device->info.predicts) {
+        size_t used = strlen(reason);
+        snprintf(reason + used, REASON_SIZE - used,
+                 ", with read-only inputs and unmapped memory beside the tensors");
+    }
+    if (*verdict == VERDICT_OK) /* after a failure the device may be lost */
+    protected = buffers_protect(buffers, set, false, error);
+    if (protected < 0)
+        return -1;
+    if (*verdict == VERDICT_OK)
+        *verdict = verify_red_zones(one, reason);
+    return *verdict == VERDICT_OK ? check_inputs(buffers, set, verdict, reason, error) : 0;
+}
+
+static int poison_outputs(struct buffers *buffers, const struct verify_input *input, uint32_t word,
+                  struct error *error) {
+    return input->unpoisoned ? 0 : buffers_poison(buffers, 0, word, error);
+}
+
+static int repeat_run(const struct verify_case *one, struct buffers *buffers,
+                     const struct verify_input *input, enum verdict *verdict,
+                     struct verify_result *found, char *reason, struct error *error) {
+    uint64_t first;
+    uint64_t second;
+    if (buffers_checksum(buffers, 0, ROLE_OUTPUT, &first, error) < 0 ||
+        poison_outputs(buffers, input, OTHER_POISON, error) < 0 ||
+        run_guarded(one, buffers, 0, verdict, reason, error) < 0)
+        return -1;
+    if (*verdict != VERDICT_OK)
+        return 0;
+    if (one->template->float_atomics)
+        return compare_outputs(one, buffers, 0, verdict, found, reason, error);
+    if (buffers_checksum(buffers, 0, ROLE_OUTPUT, &second, error) < 0)
+        return -1;
+    if (first != second)
+        set_verdict(verdict, VERDICT_RACY, reason,
+               "two runs on the same input differ: a race, or a read of uninitialised memory");
+    return 0;
+}
+
+/* Runs on new inputs in the same buffers, over the old outputs: catches a kernel that caches
+   results by address or that works only on poison. */
+static int run_on_new_inputs(const struct verify_case *one, struct buffers *buffers, int set,
+                         uint64_t seed, enum verdict *verdict, struct verify_result *found,
+                         char *reason, struct error *error) {
+    if (buffers_fill(buffers, set, seed, error) < 0 ||
+        run_guarded(one, buffers, set, verdict, reason, error) < 0)
+        return -1;
+    return *verdict == VERDICT_OK ? compare_outputs(one, buffers, set, verdict, found, reason, error)
+                                  : 0;
+}
+
+static int verify_filled_input(const struct verify_case *one, struct buffers *buffers,
+                       const struct verify_input *input, enum verdict *verdict,
+                       struct verify_result *found, char *reason, struct error *error) {
+    int status = input->stress != NULL
+                     ? buffers_fill_stress(buffers, 0, input->stress, input->seed, error)
+                     : buffers_fill(buffers, 0, input->seed, error);
+    if (status < 0 || poison_outputs(buffers, input, POISON, error) < 0 ||
+        run_guarded(one, buffers, 0, verdict, reason, error) < 0)
+        return -1;
+    if (*verdict != VERDICT_OK)
+        return 0;
+    if (compare_outputs(one, buffers, 0, verdict, found, reason, error) < 0)
+        return -1;
+    if (*verdict == VERDICT_OK && input->twice)
+        status = repeat_run(one, buffers, input, verdict, found, reason, error);
+    return status == 0 && *verdict == VERDICT_OK && input->twice
+               ? run_on_new_inputs(one, buffers, 0, input->seed ^ NEW_INPUTS_SEED, verdict, found, reason,
+                               error)
+               : status;
+}
+
+int verify_input(const struct verify_case *one, const struct verify_input *input,
+                 enum verdict *verdict, struct verify_result *found, char reason[REASON_SIZE],
+                 struct error *error) {
+    struct launch_plan plan;
+    struct buffers buffers;
+    *found = (struct verify_result){0};
+    if (template_launch_plan(one->template, one->genome, one->case_index, &plan, error) < 0 ||
+        buffers_init_placed(&buffers, one->comparator, one->device, one->template, &plan, 1,
+                            input->placement, error) < 0)
+        return -1;
+    int status = verify_filled_input(one, &buffers, input, verdict, found, reason, error);
+    found->inputs_read_only = buffers.read_only;
+    buffers_release(&buffers);
+    return status;
+}
+
+bool verify_applies_to(const struct launch_plan *plan, const struct template *template,
+                  const struct stress *stress) {
+    if (!plan->stressed[stress - template->stresses])
+        return false;
+    for (int t = 0; t < template->tensor_count; t++)
+        if (template->tensors[t].role == ROLE_INPUT && plan->tensors[t].present &&
+            template_fill_maximum(&stress->fills[t], plan->tensors[t].dtype) > plan->input_range)
+            return false;
+    return true;
+}
+
+/* ---- after timing ---- */
+
+int verify_timed(const struct verify_case *one, struct buffers *buffers, uint64_t seed,
+                 enum verdict *verdict, char reason[REASON_SIZE], struct error *error) {
+    struct verify_result found = {0};
+    int sets = buffers->set_count;
+    int one_set = (int)(seed % (uint64_t)sets);
+    bool all = (double)buffers->plan->operations * sets <= all_sets_operations;
+    *verdict = verify_red_zones(one, reason);
+    for (int s = 0; s < sets && *verdict == VERDICT_OK; s++) {
+        if (check_inputs(buffers, s, verdict, reason, error) < 0)
+            return -1;
+        if (*verdict == VERDICT_OK && (all || s == one_set) &&
+            compare_outputs(one, buffers, s, verdict, &found, reason, error) < 0)
+            return -1;
+    }
+    if (*verdict != VERDICT_OK)
+        return 0;
+    return run_on_new_inputs(one, buffers, one_set, seed, verdict, &found, reason, error);
+}
+
+/* ---- self-test ---- */
+
+static uint64_t bits_of(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* Hashes the outputs of both programs and everything in their comparison that is exact. */
+static int hash_results(const struct verify_case *one, struct buffers *inputs, struct reference_run *reference,
+                  struct reference_run *plain, uint64_t *self_test_hash, struct error *error) {
+    struct buffers *const buffer_sets[] = {inputs, &reference->buffers, &plain->buffers};
+    static const enum role roles[] = {ROLE_INPUT, ROLE_OUTPUT, ROLE_OUTPUT};
+    *self_test_hash = 0;
+    for (int i = 0; i < 3; i++) {
+        uint64_t sum;
+        if (buffers_checksum(buffer_sets[i], 0, roles[i], &sum, error) < 0)
+            return -1;
+        *self_test_hash = *self_test_hash * 31 + sum;
+    }
+    for (int t = 0; t < one->template->tensor_count; t++) {
+        struct comparison it;
+        if (plain->buffers.tensors[0][t] == 0)
+            continue;
+        if (comparator_compare(one->comparator, plain->buffers.tensors[0][t], &plain->plan.tensors[t],
+                          reference->buffers.tensors[0][t], &it, error) < 0)
+            return -1;
+        const uint64_t words[] = {(uint64_t)it.not_finite, (uint64_t)it.not_zero,
+                                  bits_of(it.errors.max_absolute), bits_of(it.largest_reference)};
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            *self_test_hash = *self_test_hash * 31 + words[i];
+    }
+    return 0;
+}
+
+int verify_self_test(const struct verify_case *one, uint64_t *self_test_hash, struct error *error) {
+    struct reference_run reference;
+    struct reference_run plain;
+    struct launch_plan plan;
+    struct buffers inputs;
+    if (template_reference_launch_plan(one->template, one->case_index, &reference.plan, error) < 0 ||
+        template_plain_launch_plan(one->template, one->genome, one->case_index, &plain.plan, error) < 0)
+        return -1;
+    plan = reference.plan;
+    for (int t = 0; t < one->template->tensor_count; t++)
+        plan.tensors[t].present =
+            plan.tensors[t].present && one->template->tensors[t].role == ROLE_INPUT;
+    if (buffers_init(&inputs, one->comparator, one->device, one->template, &plan, 1, error) < 0)
+        return -1;
+    int status = buffers_fill(&inputs, 0, SELF_TEST_SEED, error);
+    if (status == 0)
+        status = run_reference(one, &inputs, 0, one->reference, "reference", &reference, error);
+    if (status == 0) {
+        status = run_reference(one, &inputs, 0, one->plain, "plain kernel", &plain, error);
+        if (status == 0) {
+            status = hash_results(one, &inputs, &reference, &plain, self_test_hash, error);
+            buffers_release(&plain.buffers);
+        }
+        buffers_release(&reference.buffers);
+    }
+    buffers_release(&inputs);
+    return status;
+}

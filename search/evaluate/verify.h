@@ -1,0 +1,81 @@
+/*
+ * verify: checks that a candidate computes one case correctly on one input, and that it touches
+ * nothing else. correctness.c decides which cases and inputs are checked.
+ *
+ *     struct verify_input input = {.seed = seed, .twice = true};
+ *     if (verify_input(&one, &input, &verdict, &found, reason, &error) < 0) return -1;
+ *
+ * If the device supports it, inputs are read-only while the candidate runs: always on the emulated
+ * device, in flush memory on a GPU. Only this catches a candidate that uses an input as scratch
+ * space and restores it.
+ *
+ * The order of the steps makes a wild write harmless: inputs are checksummed before the candidate
+ * runs and again after; then the red zones of every allocation are checked; only then do the
+ * reference and the plain kernel compute, from the unchanged inputs, into memory that held nothing
+ * of this input. No data that the candidate is compared with exists while it runs. A wild write on
+ * a GPU could still reach evotile's own kernels: a self-test after each trial computes a hash that
+ * must equal the one from before the first trial (verify_self_test).
+ */
+#ifndef EVOTILE_EVALUATE_VERIFY_H
+#define EVOTILE_EVALUATE_VERIFY_H
+
+#include "evaluate/error_bound.h"
+#include "evaluate/buffers.h"
+
+struct verify_case {
+    struct device *device;
+    struct comparator *comparator;
+    struct device_module *reference; /* the template's reference kernels */
+    struct device_module *plain;     /* the template's plain kernels */
+    const struct template *template; /* loaded for the cases that case_index refers to */
+    const struct genome *genome;
+    int case_index;
+    struct device_module *module; /* the candidate's variant */
+    double deadline_s;            /* of one call */
+};
+
+struct verify_input {
+    uint64_t seed;
+    const struct stress *stress; /* NULL: random numbers */
+    bool twice;                  /* run again on other poison: outputs must agree bit for bit or,
+                                    if the template uses float atomics, be correct again. Then
+                                    run on new inputs in the same buffers, over the old outputs:
+                                    this fails kernels that cache results by address and kernels
+                                    that work only on poison */
+    enum placement placement;    /* of the candidate's tensors */
+    bool unpoisoned;             /* do not poison outputs and workspaces, for tools that find
+                                    reads of uninitialised memory */
+};
+
+/* The largest errors over the outputs, and their bounds. */
+struct verify_result {
+    struct errors errors, bound;
+    bool inputs_read_only; /* the inputs were mapped read-only while the candidate ran */
+};
+
+/* Fills inputs, runs the candidate, and compares. Returns 0 with a verdict (and its reason
+   unless ok), -1 when the device or the template failed. */
+int verify_input(const struct verify_case *one, const struct verify_input *input,
+                 enum verdict *verdict, struct verify_result *found, char reason[REASON_SIZE],
+                 struct error *error);
+
+/* Returns whether a stress recipe applies to the genome in this case: it stays within the
+   genome's declared input range. */
+bool verify_applies_to(const struct launch_plan *plan, const struct template *template,
+                  const struct stress *stress);
+
+/* Computes a hash that depends on everything that verification uses: filling, reference, plain
+   kernel, comparison and checksum. It is constant for a case, unless a candidate overwrote
+   evotile's own kernels or their constants. `one` needs no module; its genome must be the same
+   each time. */
+int verify_self_test(const struct verify_case *one, uint64_t *self_test_hash, struct error *error);
+
+/* Verifies after timing: checks the red zones and the inputs of every set, compares outputs with
+   the reference, and then runs once more on new inputs in the same buffers, over the old
+   outputs, to catch a kernel that caches results by address or looks for poison. If references
+   are expensive, it compares one set, which the candidate cannot know, instead of all.
+   Overwrites the inputs. */
+int verify_timed(const struct verify_case *one, struct buffers *buffers, uint64_t seed,
+                 enum verdict *verdict, char reason[REASON_SIZE], struct error *error);
+
+#endif

@@ -1,0 +1,88 @@
+/* cases.h, the tables and glue of check.c for this kernel: fills cases.h.in. */
+#include "export/internal.h"
+
+#include <string.h>
+
+/* "{d[0], d[1], real(d[2])}" */
+static void add_shape_glue(const struct template *template, cJSON *values) {
+    struct strbuf text = {0};
+    for (int d = 0; d < template->dimension_count; d++)
+        strbuf_print(&text, template->dimensions[d].real ? "%sreal(d[%d])" : "%sd[%d]",
+                   d > 0 ? ", " : "{", d);
+    strbuf_print(&text, "%s}", template->dimension_count == 0 ? "{" : "");
+    embedded_add_text(values, "shape", &text);
+}
+
+/* "{.q = t[0], .k = t[1]}" */
+static void add_tensor_glue(const struct template *template, cJSON *values) {
+    struct strbuf text = {0};
+    int index = 0;
+    strbuf_print(&text, "{");
+    for (int t = 0; t < template->tensor_count; t++)
+        if (template->tensors[t].role != ROLE_WORKSPACE) {
+            strbuf_print(&text, "%s.%s = t[%d]", index > 0 ? ", " : "", template->tensors[t].name,
+                       index);
+            index++;
+        }
+    strbuf_print(&text, "}");
+    embedded_add_text(values, "tensors", &text);
+}
+
+static bool any_real(const struct template *template) {
+    for (int d = 0; d < template->dimension_count; d++)
+        if (template->dimensions[d].real)
+            return true;
+    return false;
+}
+
+static void add_shape(const struct export *export, const struct checked_shape *checked,
+                      struct strbuf *text) {
+    const struct template *template = export->template;
+    const struct launch_plan *plan = &checked->plan;
+    strbuf_print(text, "    {\"%s\",\n     {", checked->name);
+    for (int d = 0; d < template->dimension_count; d++)
+        strbuf_print(text, "%s%lld", d > 0 ? ", " : "", (long long)checked->shape.values[d]);
+    strbuf_print(text, "},\n     {");
+    const char *comma = "";
+    for (int t = 0; t < template->tensor_count; t++) {
+        const struct planned_tensor *tensor = &plan->tensors[t];
+        if (template->tensors[t].role == ROLE_WORKSPACE)
+            continue;
+        strbuf_print(text, "%s{\"%s\", \"%s\", %d, %lld, %lld}", comma, template->tensors[t].name,
+                   dtype_name(tensor->dtype), template->tensors[t].role == ROLE_OUTPUT,
+                   (long long)tensor->elements * tensor->present, (long long)tensor->row);
+        comma = ",\n      ";
+    }
+    strbuf_print(text, "},\n     %.6g, %.6g, %.1f, ", checked->bound.relative_l2,
+               checked->bound.row_relative_l2, (double)plan->operations);
+    if (checked->record != NULL)
+        strbuf_print(text, "%.4f, %.4f},\n", checked->record->warm.p50_us,
+                   checked->record->warm.p90_us);
+    else
+        strbuf_print(text, "0, 0},\n");
+}
+
+int write_cases(const struct export *export, struct strbuf *text, struct error *error) {
+    const struct template *template = export->template;
+    struct strbuf device = {0};
+    struct strbuf shapes = {0};
+    cJSON *values = embedded_values(export);
+    (void)error;
+    strbuf_add_quoted(&device, export->request->variants[0].key->parts[KEY_DEVICE]);
+    embedded_add_text(values, "device_literal", &device);
+    cJSON_AddStringToObject(values, "kind", export->request->predicted ? "predicted" : "measured");
+    cJSON_AddStringToObject(values, "reference", template->cpu_reference_function);
+    cJSON_AddBoolToObject(values, "reals", any_real(template));
+    cJSON_AddNumberToObject(values, "dimension_count", template->dimension_count);
+    cJSON_AddNumberToObject(values, "tensor_count",
+                            template->tensor_count - export->workspace_count);
+    cJSON_AddNumberToObject(values, "shape_count", export->checked_count);
+    cJSON_AddNumberToObject(values, "case_count", template->case_count);
+    for (int i = 0; i < export->checked_count; i++)
+        add_shape(export, &export->checked[i], &shapes);
+    embedded_add_text(values, "shapes", &shapes);
+    add_shape_glue(template, values);
+    add_tensor_glue(template, values);
+    embedded_fill(EMBEDDED_CASES, values, text);
+    return 0;
+}

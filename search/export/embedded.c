@@ -1,0 +1,61 @@
+/* Fills the embedded files (*.in, with mustache holes) that become files of an export. */
+#include "base/mustache.h"
+#include "export/internal.h"
+
+#include <string.h>
+
+/* The linker embeds the files between these symbols (Makefile). */
+extern const char launcher_text[] __asm__("_binary_search_export_launcher_c_in_start");
+extern const char launcher_text_end[] __asm__("_binary_search_export_launcher_c_in_end");
+extern const char header_text[] __asm__("_binary_search_export_header_h_in_start");
+extern const char header_text_end[] __asm__("_binary_search_export_header_h_in_end");
+extern const char cases_text[] __asm__("_binary_search_export_cases_h_in_start");
+extern const char cases_text_end[] __asm__("_binary_search_export_cases_h_in_end");
+extern const char makefile_text[] __asm__("_binary_search_export_makefile_in_start");
+extern const char makefile_text_end[] __asm__("_binary_search_export_makefile_in_end");
+
+static const struct {
+    const char *text, *end;
+} embedded[EMBEDDED_COUNT] = {
+    [EMBEDDED_LAUNCHER] = {launcher_text, launcher_text_end},
+    [EMBEDDED_HEADER] = {header_text, header_text_end},
+    [EMBEDDED_CASES] = {cases_text, cases_text_end},
+    [EMBEDDED_MAKEFILE] = {makefile_text, makefile_text_end},
+};
+
+cJSON *embedded_values(const struct export *export) {
+    cJSON *values = cJSON_CreateObject();
+    struct strbuf upper = {0};
+    add_upper_name(export, &upper);
+    cJSON_AddStringToObject(values, "name", export->name);
+    cJSON_AddStringToObject(values, "prefix", upper.bytes);
+    cJSON_AddStringToObject(values, "template", export->template->name);
+    strbuf_release(&upper);
+    return values;
+}
+
+void embedded_add_text(cJSON *values, const char *key, struct strbuf *block) {
+    strbuf_add(block, "", 0);
+    if (block->used > 0 && block->bytes[block->used - 1] == '\n')
+        block->bytes[--block->used] = '\0';
+    cJSON_AddStringToObject(values, key, block->bytes);
+    strbuf_release(block);
+}
+
+void embedded_fill(enum embedded_file file, cJSON *values, struct strbuf *text) {
+    size_t bytes = (uintptr_t)embedded[file].end - (uintptr_t)embedded[file].text;
+    char *source = strndup(embedded[file].text, bytes);
+    char *filled = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&filled, &size);
+    if (source == NULL || out == NULL)
+        BUG("out of memory");
+    mustache_render(source, values, mustache_escape_html,
+                 out); /* all holes are {{{raw}}}: nothing is escaped */
+    if (fclose(out) != 0)
+        BUG("out of memory");
+    strbuf_add(text, filled, size);
+    free(filled);
+    free(source);
+    cJSON_Delete(values);
+}

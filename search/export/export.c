@@ -1,0 +1,264 @@
+#include "export/export.h"
+
+#include "base/log.h"
+#include "export/internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* check.c is the same in every export: the embedded file check.c.in. */
+extern const char check_text[] __asm__("_binary_search_export_check_c_in_start");
+extern const char check_text_end[] __asm__("_binary_search_export_check_c_in_end");
+
+/* ---- the files ---- */
+
+static int write_file(const struct export *export, const char *name, const void *bytes, size_t size,
+                    struct error *error) {
+    char path[PATH_SIZE];
+    if (path_join(path, export->folder, name, error) < 0)
+        return -1;
+    return path_write_file(path, bytes, size, error);
+}
+
+/* Writes and releases the text. `written` < 0: only releases it and returns -1. */
+static int write_text(const struct export *export, const char *name, int written, struct strbuf *text,
+                    struct error *error) {
+    int result = written < 0 ? -1 : write_file(export, name, text->bytes, text->used, error);
+    strbuf_release(text);
+    return result;
+}
+
+/* Each variant's kernel.cu, kernel.cubin and kernel_cubin.c. */
+static int write_variants(const struct export *export, struct error *error) {
+    const struct export_request *request = export->request;
+    for (int variant = 0; variant < request->variant_count; variant++) {
+        struct strbuf source = {0};
+        struct strbuf cubin = {0};
+        char stem[STEM_SIZE];
+        char name[STEM_SIZE + 8];
+        snprintf(name, sizeof name, "%s.cu", variant_stem(variant, stem));
+        if (write_text(export, name, write_kernel(export, variant, &source, error), &source, error) < 0)
+            return -1;
+        snprintf(name, sizeof name, "%s_cubin.c", stem);
+        if (write_text(export, name, write_cubin(export, variant, &cubin, error), &cubin, error) < 0)
+            return -1;
+        snprintf(name, sizeof name, "%s.cubin", stem);
+        if (write_file(export, name, request->variants[variant].cubin, request->variants[variant].cubin_bytes,
+                     error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int write_reference(const struct export *export, struct error *error) {
+    const struct template *template = export->template;
+    char path[PATH_SIZE];
+    size_t size;
+    if (path_join(path, template->folder, template->cpu_reference, error) < 0)
+        return -1;
+    char *bytes = path_read_file(path, 4 << 20, &size, error);
+    int result = bytes != NULL ? write_file(export, "reference.c", bytes, size, error) : -1;
+    free(bytes);
+    return result;
+}
+
+/* template/NAME and template/lib, as template_load expects them. */
+static int write_template(const struct export *export, struct error *error) {
+    const struct template *template = export->template;
+    char from[PATH_SIZE];
+    char to[PATH_SIZE];
+    if (path_join(to, export->folder, "template", error) < 0 ||
+        path_join(to, to, template->name, error) < 0 || path_make_folder(to, error) < 0 ||
+        path_copy_tree(template->folder, to, error) < 0 ||
+        path_join(from, template->folder, "../lib", error) < 0)
+        return -1;
+    if (!path_is_dir(from))
+        return 0;
+    if (path_join(to, export->folder, "template/lib", error) < 0)
+        return -1;
+    return path_copy_tree(from, to, error);
+}
+
+static int write_all(const struct export *export, struct error *error) {
+    static const struct {
+        const char *name; /* a bare extension follows the export's name */
+        int (*write)(const struct export *export, struct strbuf *text, struct error *error);
+    } files[] = {
+        {".h", write_header},
+        {".c", write_launcher},
+        {"cases.h", write_cases},
+        {"Makefile", write_makefile},
+        {"manifest.json", write_manifest}, /* lists all the others */
+    };
+    size_t check_bytes = (uintptr_t)check_text_end - (uintptr_t)check_text;
+    if (write_variants(export, error) < 0 || write_reference(export, error) < 0 ||
+        write_template(export, error) < 0 ||
+        write_file(export, "check.c", check_text, check_bytes, error) < 0)
+        return -1;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct strbuf text = {0};
+        char name[NAME_SIZE + 8];
+        snprintf(name, sizeof name, "%s%s", files[i].name[0] == '.' ? export->name : "",
+                 files[i].name);
+        if (write_text(export, name, files[i].write(export, &text, error), &text, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- the folder ---- */
+
+/* Only an earlier export is replaced, so that --force with a mistyped path deletes no other
+   folder. */
+static int check_target(const char *folder, bool force, struct error *error) {
+    char manifest[PATH_SIZE];
+    const char *name = path_name(folder);
+    if (*name == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return error_input(error, "\"%s\" cannot be a kernel's folder: choose another name",
+                           folder);
+    if (!path_exists(folder))
+        return 0;
+    if (!force)
+        return error_input(error, "%s exists: choose another --out, or replace it with --force",
+                           folder);
+    if (path_join(manifest, folder, "manifest.json", error) < 0)
+        return -1;
+    if (!path_exists(manifest))
+        return error_input(
+            error,
+            "%s is not an exported kernel (it has no manifest.json), so --force does "
+            "not replace it: choose another --out",
+            folder);
+    return 0;
+}
+
+static int rename_folder(const char *from, const char *to, struct error *error) {
+    return rename(from, to) == 0 ? 0
+                                 : error_set(error, "cannot rename %s to %s: %s; check the path",
+                                             from, to, strerror(errno));
+}
+
+/* Moves the old folder aside, the new one in place and removes the old one; undoes the first step
+   if the second fails. */
+static int replace_folder(const char *temporary, const char *folder, const char *old,
+                        struct error *error) {
+    bool replaces = path_exists(folder);
+    if (replaces && rename_folder(folder, old, error) < 0)
+        return -1;
+    if (rename_folder(temporary, folder, error) < 0) {
+        if (replaces)
+            rename(old, folder);
+        return -1;
+    }
+    if (replaces && path_remove_tree(old, &(struct error){0}) < 0)
+        log_warn("the old export could not be removed: delete %s", old);
+    return 0;
+}
+
+/* Makes a C identifier from the folder's name. */
+static void make_name(const char *folder, char name[NAME_SIZE]) {
+    const char *from = path_name(folder);
+    int used = snprintf(name, NAME_SIZE, "%s%.*s", *from >= '0' && *from <= '9' ? "tuned_" : "",
+                        NAME_SIZE - 8, from);
+    for (int i = 0; i < used; i++)
+        if (!((name[i] >= 'a' && name[i] <= 'z') || (name[i] >= 'A' && name[i] <= 'Z') ||
+              (name[i] >= '0' && name[i] <= '9')))
+            name[i] = '_';
+}
+
+/* Sets `folder` without trailing slashes, and the temporary names beside it. */
+static int make_paths(const char *requested, char folder[PATH_SIZE], char temporary[PATH_SIZE],
+                       char old[PATH_SIZE], struct error *error) {
+    char suffix[32];
+    snprintf(suffix, sizeof suffix, ".%ld", (long)getpid());
+    if (path_join(folder, "", requested, error) < 0)
+        return -1;
+    size_t length = strlen(folder);
+    while (length > 1 && folder[length - 1] == '/')
+        folder[--length] = '\0';
+    if (length + sizeof suffix + 8 > PATH_SIZE)
+        return error_input(error, "the path of the kernel's folder is too long: use a shorter one");
+    memcpy(temporary, folder, length);
+    memcpy(old, folder, length);
+    snprintf(temporary + length, PATH_SIZE - length, "%s.new", suffix);
+    snprintf(old + length, PATH_SIZE - length, "%s.old", suffix);
+    return 0;
+}
+
+static void check_request(const struct export_request *request) {
+    if (request->variant_count < 1 || request->variant_count > CASES_MAX)
+        BUG("%d variants", request->variant_count);
+    for (int variant = 0; variant < request->variant_count; variant++)
+        if (request->variants[variant].cubin == NULL || request->variants[variant].key == NULL)
+            BUG("variant %d has no %s", variant, request->variants[variant].key == NULL ? "key" : "cubin");
+    for (int c = 0; c < request->template->case_count; c++)
+        if (request->cases[c].variant < 0 || request->cases[c].variant >= request->variant_count ||
+            request->cases[c].outcome == NULL)
+            BUG("case %d has no variant or no outcome", c);
+    if (request->replay == NULL)
+        BUG("no replay command");
+}
+
+/* The genome may have been found with another template, config or device than the loaded one. */
+static int check_genomes(const struct export *export, struct error *error) {
+    const struct template *template = export->template;
+    for (int c = 0; c < template->case_count; c++) {
+        const struct genome *genome = export->request->variants[export->request->cases[c].variant].genome;
+        char text[GENOME_TEXT_SIZE];
+        char name[CASE_NAME_SIZE];
+        if (template_genome_is_valid(template, genome, c))
+            continue;
+        genome_print(genome, template->space, text);
+        template_print_shape(template, &template->cases[c], name);
+        return error_input(error,
+                           "the genome %.600s is not valid for %.300s: has the template or the "
+                           "config changed? `evotile space CONFIG --genome ...` shows why",
+                           text, name);
+    }
+    return 0;
+}
+
+static int write_folder(struct export *export, const char *folder, const char *temporary,
+                        const char *old, struct error *error) {
+    const struct template *template = export->template;
+    char parent[PATH_SIZE];
+    if (check_target(folder, export->request->force, error) < 0 || check_names(export, error) < 0 ||
+        check_genomes(export, error) < 0)
+        return -1;
+    if (template->cpu_reference == NULL)
+        return error_input(error,
+                           "%s: an exported kernel is verified against a CPU reference, but the "
+                           "template has none: write reference.c and name it in \"cpu_reference\" "
+                           "(templates/README.md)",
+                           template->document.file);
+    if (find_workspaces(export, error) < 0 || find_checked_shapes(export, error) < 0 ||
+        path_parent(parent, folder, error) < 0 || path_make_folder(parent, error) < 0 ||
+        path_remove_tree(temporary, error) < 0 || /* left by a killed process with this pid */
+        path_make_folder(temporary, error) < 0)
+        return -1;
+    if (write_all(export, error) == 0 && replace_folder(temporary, folder, old, error) == 0)
+        return 0;
+    path_remove_tree(temporary, &(struct error){0});
+    return -1;
+}
+
+int export_write(const struct export_request *request, const char *requested, struct error *error) {
+    char folder[PATH_SIZE];
+    char temporary[PATH_SIZE];
+    char old[PATH_SIZE];
+    char name[NAME_SIZE];
+    struct export export = {.request = request, .template = request->template};
+    check_request(request);
+    if (make_paths(requested, folder, temporary, old, error) < 0)
+        return -1;
+    make_name(folder, name);
+    export.name = request->name != NULL ? request->name : name;
+    export.folder = temporary;
+    for (int t = 0; t < request->template->tensor_count; t++)
+        export.workspace_count += request->template->tensors[t].role == ROLE_WORKSPACE;
+    int result = write_folder(&export, folder, temporary, old, error);
+    free(export.checked);
+    return result;
+}

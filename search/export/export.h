@@ -1,0 +1,126 @@
+/*
+ * export: writes a champion as a self-contained folder that does not need evotile, and reads its
+ * manifest.
+ *
+ * The folder holds the instantiated source (kernel.cu, kernel_2.cu ...), the machine code that was
+ * timed (kernel.cubin; as C in kernel_cubin.c), a C launcher for it (NAME.h, NAME.c), check.c with
+ * its cases.h and the CPU reference, a Makefile that needs only nvcc, manifest.json, and template/,
+ * a copy of the template with which `replay` evaluates the kernel. The source is for reading, for
+ * replay and for compiling for other GPUs: nvcc generates different machine code from it than
+ * NVRTC, in one measurement 9 % slower.
+ *
+ * A *variant* is one compilation: a genome for one template variant (template_variant). A joint
+ * champion has one variant per template variant. With `objective: per_case` each case has its own
+ * genome, and the launcher selects: the variant that was tuned for exactly this shape, else, among
+ * the variants with the same specialised dimensions that admit the shape, the one tuned for the
+ * case nearest in operations.
+ *
+ *     struct export_request request = {.template = template, .setting = &setting, .name = NULL,
+ *                                      .variants = variants, .cases = cases};
+ *     request.variant_count = export_assign_variants(template, genomes, variants, cases);
+ *     ...; // compile each variant (template_source, template_options) and set its cubin and key;
+ *     ...; // set each case's outcome
+ *     if (export_write(&request, "kernels/rows_l4", &error) < 0)
+ *         ...;
+ *
+ *     struct manifest manifest;
+ *     if (manifest_read(&manifest, "kernels/rows_l4", &error) < 0)
+ *         ...;
+ *     manifest_release(&manifest);
+ *
+ * It compiles nothing and uses no device. Expressions in the output are the template's own, with
+ * genes, specialised dimensions and device attributes substituted as constants.
+ */
+#ifndef EVOTILE_EXPORT_EXPORT_H
+#define EVOTILE_EXPORT_EXPORT_H
+
+#include "outcome/key.h"
+#include "outcome/outcome.h"
+#include "template/template.h"
+
+/* ---- writing ---- */
+
+struct export_variant {
+    const struct genome *genome;
+    int case_index;    /* the first case that it serves */
+    const void *cubin; /* as compiled by NVRTC; the caller owns it */
+    size_t cubin_bytes;
+    const struct key *key; /* of the trial that measured this genome; every part is set */
+    struct resources resources;
+};
+
+struct export_case {
+    int variant;
+    const struct case_outcome *outcome; /* its verified, timed outcome */
+    double ratio_to_default;            /* p50 of the default genome / p50; 0: unknown */
+    double ratio_to_baseline;           /* p50 of the baseline / p50; 0: unknown */
+};
+
+struct export_request {
+    const struct template *template;
+    const struct template_setting *setting; /* with which the template was loaded */
+    const char *name; /* a C identifier: the functions' prefix. NULL: from the folder's name */
+    int variant_count;
+    const struct export_variant *variants;
+    const struct export_case *cases; /* one per case of the template, in its order */
+    bool predicted;                  /* the latencies are predictions */
+    double score_us;                 /* as in struct outcome; 0: no score over all cases */
+    const char *baseline;            /* its name; NULL: none */
+    const char *replay;              /* the command that evaluates the folder again */
+    bool force;                      /* replace an existing export */
+};
+
+/* Assigns cases to variants. `genomes` has a genome for each of the template's cases; cases with
+   equal genomes share one. Fills `variants` (genome and case_index; an array as long as `cases`)
+   and each case's variant; returns the number of variants. */
+int export_assign_variants(const struct template *template, const struct genome *const *genomes,
+                  struct export_variant *variants, struct export_case *cases);
+
+/* Writes the folder atomically: completely beside `folder`, then renamed into place. Without
+   `force` an existing folder is an error; with it, only an earlier export (a folder with a
+   manifest.json) is replaced. On failure an existing folder is unchanged, and no temporary files
+   remain. */
+int export_write(const struct export_request *request, const char *folder, struct error *error);
+
+/* ---- reading ---- */
+
+enum { MANIFEST_FORMAT = 1 };
+
+/* The document owns the strings. */
+struct manifest_variant {
+    const char *source, *cubin; /* file names */
+    const char *genome;         /* canonical text: genome_parse */
+    struct key key;
+};
+
+struct manifest_case {
+    struct json shape; /* an object of dimensions, for template_read_shape */
+    int variant;
+    double p10_us, p50_us, p90_us;
+    double ratio_to_default, ratio_to_baseline; /* 0: unknown */
+};
+
+struct manifest {
+    struct json_document document;
+    const char *name, *template_name;
+    struct hash template_hash;
+    char template_folder[PATH_SIZE]; /* the copy inside the export, for template_load */
+    const char *device, *baseline;   /* the device's name; NULL: no baseline */
+    int smem_limit;
+    bool predicted;
+    double score_us;
+    int variant_count, case_count;
+    struct manifest_variant variants[CASES_MAX];
+    struct manifest_case cases[CASES_MAX];
+};
+
+/* Reads FOLDER/manifest.json. Every error is one line with file, line and path. Release the
+   manifest only after success. The listed files' hashes are not checked: see manifest_verify. */
+int manifest_read(struct manifest *manifest, const char *folder, struct error *error);
+void manifest_release(struct manifest *manifest);
+
+/* Counts the listed files that are missing or whose hash differs from the recorded one. If there
+   are any, copies the first one's name to `first` (PATH_SIZE bytes). */
+int manifest_verify(const struct manifest *manifest, const char *folder, char *first);
+
+#endif

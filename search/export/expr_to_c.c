@@ -1,0 +1,121 @@
+/* Prints a template's expressions as C. */
+#include "export/internal.h"
+
+#include <string.h>
+
+/* The tensor that has the derived quantity in this slot as a stride, and the stride's index; or
+   NULL. */
+static const struct tensor *find_strided_tensor(const struct template *template, int slot, int *index) {
+    for (int t = 0; t < template->tensor_count; t++) {
+        const struct tensor *tensor = &template->tensors[t];
+        for (*index = 0; tensor->strided && *index < tensor->rank - 1; (*index)++)
+            if (tensor->strides[*index] == slot)
+                return tensor;
+    }
+    return NULL;
+}
+
+/* Derived quantities of constants are constants too, except strides, which the caller may
+   override. */
+static void add_known_derived(struct expr_printer *printer) {
+    const struct space *space = printer->template->space;
+    for (int i = 0; i < space->derived_count; i++) {
+        const struct slots *reads = expression_reads(space->derived[i].expression);
+        bool all = find_strided_tensor(printer->template, space->derived[i].slot, &(int){0}) == NULL;
+        for (int word = 0; word < SLOTS_MAX / 64; word++)
+            all = all && (reads->words[word] & ~printer->known.words[word]) == 0;
+        if (all)
+            slots_add(&printer->known, space->derived[i].slot);
+    }
+}
+
+int expr_to_c_init(struct expr_printer *printer, const struct template *template,
+                  const struct export_variant *variant, bool as_double, struct error *error) {
+    const struct space *space = template->space;
+    const char *member = as_double ? "(double)shape->" : "shape->";
+    *printer = (struct expr_printer){
+        .template = template, .type = as_double ? "double" : "int64_t", .symbols = space->symbols};
+    if (space_values(space, variant->genome, variant->case_index, printer->values, error) < 0)
+        return -1;
+    for (int i = 0; i < space->gene_count; i++)
+        slots_add(&printer->known, space->genes[i].slot);
+    for (int i = 0; i < space->dimension_count; i++) {
+        int slot = space->dimensions[i];
+        /* The case's dimensions come before the device's attributes. */
+        if (i >= template->dimension_count || template->dimensions[i].specialised)
+            slots_add(&printer->known, slot);
+        else if (snprintf(printer->symbols.slots[slot], NAME_SIZE, "%s%s", member,
+                          template->dimensions[i].name) >= NAME_SIZE)
+            return error_input(error, "%s: the name of dimension %s is too long to be exported",
+                               template->document.file, template->dimensions[i].name);
+    }
+    add_known_derived(printer);
+    return 0;
+}
+
+/* Returns the printed expression, which the caller frees. */
+static char *print_expression(const struct expr_printer *printer, const struct expression *expression) {
+    struct expression_style style = {&printer->known, printer->values, INT_FUNCTION_PREFIX};
+    size_t length = expression_print(expression, &printer->symbols, &style, NULL, 0);
+    char *code = malloc(length + 1);
+    if (code == NULL)
+        BUG("out of memory");
+    expression_print(expression, &printer->symbols, &style, code, length + 1);
+    return code;
+}
+
+bool expr_to_c_constant(const struct expr_printer *printer, const struct expression *expression,
+                      int64_t *value) {
+    char *code = print_expression(printer, expression);
+    const char *digits = code + (code[0] == '(');
+    char *end;
+    long long number = strtoll(digits, &end, 10);
+    bool constant = end != digits && (strcmp(end, "LL") == 0 || strcmp(end, "LL)") == 0);
+    if (constant)
+        *value = number;
+    free(code);
+    return constant;
+}
+
+void expr_to_c_add(const struct expr_printer *printer, const struct expression *expression,
+                 struct strbuf *text) {
+    int64_t value;
+    if (expr_to_c_constant(printer, expression, &value)) {
+        strbuf_print(text, "%lld", (long long)value);
+        return;
+    }
+    char *code = print_expression(printer, expression);
+    strbuf_add(text, code, strlen(code));
+    free(code);
+}
+
+void expr_to_c_add_locals(const struct expr_printer *printer, const char *code, struct strbuf *text) {
+    const struct space *space = printer->template->space;
+    char *printed[DERIVED_MAX] = {NULL};
+    /* A quantity reads only earlier ones, so dependencies are found from the last to the first. */
+    for (int i = space->derived_count - 1; i >= 0; i--) {
+        int slot = space->derived[i].slot;
+        const char *name = printer->symbols.slots[slot];
+        if (slots_has(&printer->known, slot))
+            continue;
+        bool needed = mentions_identifier(code, name);
+        for (int later = i + 1; later < space->derived_count && !needed; later++)
+            needed = printed[later] != NULL && mentions_identifier(printed[later], name);
+        if (needed)
+            printed[i] = print_expression(printer, space->derived[i].expression);
+    }
+    for (int i = 0; i < space->derived_count; i++) {
+        int slot = space->derived[i].slot;
+        int stride;
+        const struct tensor *tensor = find_strided_tensor(printer->template, slot, &stride);
+        if (printed[i] == NULL)
+            continue;
+        strbuf_print(text, "    const %s %s = ", printer->type, printer->symbols.slots[slot]);
+        if (tensor != NULL && printer->launches)
+            strbuf_print(text,
+                       "given(tensors->%s_strides, %d) ? tensors->%s_strides[%d] : ", tensor->name,
+                       tensor->rank - 1, tensor->name, stride);
+        strbuf_print(text, "%s;\n", printed[i]);
+        free(printed[i]);
+    }
+}

@@ -1,0 +1,103 @@
+/* NAME.h, the launcher's interface and manual: fills header.h.in. */
+#include "device/device.h"
+#include "export/internal.h"
+
+#include <string.h>
+
+static cJSON *add_object(cJSON *list) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddItemToArray(list, object);
+    return object;
+}
+
+static void add_cases(const struct export *export, cJSON *values) {
+    cJSON *list = cJSON_AddArrayToObject(values, "cases");
+    for (int c = 0; c < export->template->case_count; c++) {
+        struct strbuf line = {0};
+        strbuf_print(&line, " *     %-32s %8.2f us", export->checked[c].name,
+                   export->checked[c].record->warm.p50_us);
+        embedded_add_text(add_object(list), "line", &line);
+    }
+}
+
+static void add_dimensions(const struct template *template, cJSON *values) {
+    cJSON *list = cJSON_AddArrayToObject(values, "dimensions");
+    for (int d = 0; d < template->dimension_count; d++) {
+        const struct dimension *dimension = &template->dimensions[d];
+        cJSON *object = add_object(list);
+        struct strbuf about = {0};
+        strbuf_add_comment(&about, dimension->about, strlen(dimension->about));
+        cJSON_AddStringToObject(object, "type", dimension->real ? "float" : "int64_t");
+        cJSON_AddStringToObject(object, "dimension", dimension->name);
+        embedded_add_text(object, "about", &about);
+    }
+}
+
+static const char *derived_text(const struct template *template, int slot) {
+    int d = 0;
+    while (template->space->derived[d].slot != slot)
+        d++;
+    return expression_text(template->space->derived[d].expression);
+}
+
+/* The strides of a packed tensor, as expressions. They follow all addresses in the struct, so that
+   an initialiser may omit them. */
+static void add_strides(const struct template *template, cJSON *values) {
+    cJSON *list = cJSON_AddArrayToObject(values, "strides");
+    for (int t = 0; t < template->tensor_count; t++) {
+        const struct tensor *tensor = &template->tensors[t];
+        struct strbuf packed = {0};
+        if (!tensor->strided)
+            continue;
+        cJSON *object = add_object(list);
+        for (int i = 0; i < tensor->rank - 1; i++)
+            strbuf_print(&packed, "%s%s", i > 0 ? ", " : "",
+                       derived_text(template, tensor->strides[i]));
+        cJSON_AddStringToObject(object, "tensor", tensor->name);
+        cJSON_AddNumberToObject(object, "count", tensor->rank - 1);
+        embedded_add_text(object, "packed", &packed);
+    }
+    cJSON_AddBoolToObject(values, "any_strides", cJSON_GetArraySize(list) > 0);
+}
+
+/* "f16 [B, H, S]; NULL unless LSE" */
+static void add_tensors(const struct template *template, cJSON *values) {
+    cJSON *list = cJSON_AddArrayToObject(values, "tensors");
+    for (int t = 0; t < template->tensor_count; t++) {
+        const struct tensor *tensor = &template->tensors[t];
+        struct strbuf about = {0};
+        if (tensor->role == ROLE_WORKSPACE)
+            continue;
+        cJSON *object = add_object(list);
+        if (tensor->dtype_when != NULL)
+            strbuf_print(&about, "%s if %s, else %s", dtype_name(tensor->dtype),
+                       expression_text(tensor->dtype_when), dtype_name(tensor->other_dtype));
+        else
+            strbuf_print(&about, "%s", dtype_name(tensor->dtype));
+        for (int i = 0; i < tensor->rank; i++)
+            strbuf_print(&about, "%s%s", i == 0 ? " [" : ", ", expression_text(tensor->shape[i]));
+        strbuf_print(&about, "]%s%s", tensor->when != NULL ? "; NULL unless " : "",
+                   tensor->when != NULL ? expression_text(tensor->when) : "");
+        cJSON_AddStringToObject(object, "type", tensor->role == ROLE_INPUT ? "const void" : "void");
+        cJSON_AddStringToObject(object, "tensor", tensor->name);
+        embedded_add_text(object, "about", &about);
+    }
+}
+
+int write_header(const struct export *export, struct strbuf *text, struct error *error) {
+    const struct export_request *request = export->request;
+    cJSON *values = embedded_values(export);
+    struct strbuf about = {0};
+    (void)error;
+    strbuf_add_wrapped(&about, " * ", export->template->about);
+    embedded_add_text(values, "about", &about);
+    cJSON_AddStringToObject(values, "device", request->setting->device->name);
+    cJSON_AddStringToObject(values, "kind", request->predicted ? "predicted" : "measured");
+    cJSON_AddBoolToObject(values, "several", request->variant_count > 1);
+    add_cases(export, values);
+    add_dimensions(export->template, values);
+    add_tensors(export->template, values);
+    add_strides(export->template, values);
+    embedded_fill(EMBEDDED_HEADER, values, text);
+    return 0;
+}

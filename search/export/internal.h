@@ -1,0 +1,111 @@
+/*
+ * internal: declarations shared by the files of export/. Private to this folder.
+ *
+ * An expression of the template is printed as C: genes, specialised dimensions, device attributes
+ * and derived quantities of these are constants; other dimensions are members of `shape`; other
+ * derived quantities are local variables, which expr_to_c_add_locals declares before their use.
+ */
+#ifndef EVOTILE_EXPORT_INTERNAL_H
+#define EVOTILE_EXPORT_INTERNAL_H
+
+#include "base/strbuf.h"
+#include "export/export.h"
+
+/* The prefix of the 64-bit integer functions that printed expressions call. */
+#define INT_FUNCTION_PREFIX "int64_"
+
+/* How expressions are printed for one variant. */
+struct expr_printer {
+    const struct template *template;
+    const char *type;   /* of local variables: int64_t or double */
+    struct symbol_table symbols; /* the space's, with dimensions renamed shape->S or (double)shape->S */
+    struct slots known; /* constants */
+    int64_t values[SLOTS_MAX];
+    bool
+        launches; /* `tensors` is in scope: strides that the caller gave override the packed ones */
+};
+
+/* With `as_double` dimensions are cast to double, so that products of large shapes do not
+   overflow. */
+int expr_to_c_init(struct expr_printer *printer, const struct template *template,
+                  const struct export_variant *variant, bool as_double, struct error *error);
+void expr_to_c_add(const struct expr_printer *printer, const struct expression *expression,
+                 struct strbuf *text);
+/* True if the expression is constant for this variant; sets `value`. */
+bool expr_to_c_constant(const struct expr_printer *printer, const struct expression *expression,
+                      int64_t *value);
+/* Adds declarations of the derived quantities that `code` reads, directly or indirectly. */
+void expr_to_c_add_locals(const struct expr_printer *printer, const char *code, struct strbuf *text);
+
+/* A shape that check.c verifies: a case of the template, or a small ragged shape. */
+struct checked_shape {
+    char name[CASE_NAME_SIZE];
+    struct shape shape;
+    const struct case_outcome *record; /* NULL: a ragged shape, not timed */
+    struct errors bound;               /* check.c's error bounds */
+    struct launch_plan plan;
+};
+
+/* The inputs of all write_* functions. */
+struct export {
+    const struct export_request *request;
+    const struct template *template;
+    const char *name;
+    bool workspaces;     /* some variant needs a workspace */
+    int workspace_count; /* workspace tensors of the template */
+    const char *folder;  /* where the files are written */
+    int checked_count;
+    struct checked_shape *checked; /* the cases, then the ragged shapes */
+};
+
+/* The base name of a variant's files: "kernel", "kernel_2". */
+enum { STEM_SIZE = 24 };
+const char *variant_stem(int variant, char stem[STEM_SIZE]);
+/* The launcher's identifier of a variant's kernel: KERNEL, KERNEL_2 .... */
+enum { SYMBOL_SIZE = NAME_SIZE + 16 };
+const char *variant_symbol(int variant, const char *kernel, char symbol[SYMBOL_SIZE]);
+/* "D=64,CAUSAL=1", or "" if the template specialises no dimension. */
+void variant_specialised(const struct export *export, int variant, struct strbuf *text);
+/* The export's name in upper case: the prefix of its macros and enumerators. */
+void add_upper_name(const struct export *export, struct strbuf *text);
+/* `architecture`: "sm_90a". `options`: the other options that change the generated code, each after
+   a blank. */
+int variant_options(const struct export *export, int variant, char architecture[NAME_SIZE],
+                 struct strbuf *options, struct error *error);
+
+/* Fills `workspaces`. */
+int find_workspaces(struct export *export, struct error *error);
+/* Fills `checked`; the caller frees it. */
+int find_checked_shapes(struct export *export, struct error *error);
+
+/* Rejects names of the export, of dimensions, tensors or derived quantities that are not usable as
+   C identifiers or file names. */
+int check_names(const struct export *export, struct error *error);
+
+/* The embedded *.in files with mustache holes (embedded.c). */
+enum embedded_file {
+    EMBEDDED_LAUNCHER,
+    EMBEDDED_HEADER,
+    EMBEDDED_CASES,
+    EMBEDDED_MAKEFILE,
+    EMBEDDED_COUNT
+};
+/* A JSON object with the values that all of them use: name, prefix (the name in upper case) and
+   template. */
+cJSON *embedded_values(const struct export *export);
+/* Adds a block of text without its last newline, since the hole's line ends in one; releases it. */
+void embedded_add_text(cJSON *values, const char *key, struct strbuf *block);
+/* Appends the filled file to `text`; takes ownership of `values`. */
+void embedded_fill(enum embedded_file file, cJSON *values, struct strbuf *text);
+
+/* Each write_* function appends the text of one file. */
+int write_kernel(const struct export *export, int variant, struct strbuf *text, struct error *error);
+int write_cubin(const struct export *export, int variant, struct strbuf *text, struct error *error);
+int write_header(const struct export *export, struct strbuf *text, struct error *error);
+int write_launcher(const struct export *export, struct strbuf *text, struct error *error);
+int write_cases(const struct export *export, struct strbuf *text, struct error *error);
+int write_makefile(const struct export *export, struct strbuf *text, struct error *error);
+/* Call it last: it lists the other files with their hashes. */
+int write_manifest(const struct export *export, struct strbuf *text, struct error *error);
+
+#endif

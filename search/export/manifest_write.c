@@ -1,0 +1,218 @@
+/* Writes manifest.json: the provenance of the export. */
+#include "device/device.h"
+#include "export/internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* cJSON stores numbers as doubles, so integers beyond 2^53 are written as strings of digits. */
+static void add_integer(cJSON *object, const char *key, int64_t number) {
+    char digits[24];
+    if (number <= INT64_C(1) << 53 && number >= -(INT64_C(1) << 53)) {
+        cJSON_AddNumberToObject(object, key, (double)number);
+        return;
+    }
+    snprintf(digits, sizeof digits, "%lld", (long long)number);
+    cJSON_AddStringToObject(object, key, digits);
+}
+
+static void add_hash(cJSON *object, const char *key, struct hash hash) {
+    char text[HASH_TEXT_SIZE];
+    cJSON_AddStringToObject(object, key, hash_print(hash, text));
+}
+
+/* Omits unknown (0) and non-finite numbers; JSON has no infinity. */
+static void add_known(cJSON *object, const char *key, double number) {
+    if (isfinite(number) && number > 0)
+        cJSON_AddNumberToObject(object, key, number);
+}
+
+/* ---- the parts ---- */
+
+static void add_device(cJSON *root, const struct template_setting *setting) {
+    const struct device_info *device = setting->device;
+    cJSON *object = cJSON_AddObjectToObject(root, "device");
+    cJSON_AddStringToObject(object, "name", device->name);
+    cJSON_AddStringToObject(object, "spec", device->spec);
+    cJSON_AddStringToObject(object, "uuid", device->uuid);
+    cJSON_AddStringToObject(object, "driver", device->driver);
+    add_integer(object, "compute_capability", device->compute_capability);
+    add_integer(object, "sm_count", device->sm_count);
+    add_integer(object, "smem_per_block_optin", device->smem_per_block_optin);
+    add_integer(object, "smem_per_sm", device->smem_per_sm);
+    add_integer(object, "registers_per_sm", device->registers_per_sm);
+    add_integer(object, "threads_per_sm", device->threads_per_sm);
+    add_integer(object, "memory_bytes", device->memory_bytes);
+    add_integer(object, "l2_bytes", device->l2_bytes);
+    add_known(object, "clock_mhz", device->clock_mhz);
+}
+
+static void add_key(cJSON *object, const struct key *key) {
+    add_hash(object, "key_hash", key_hash(key));
+    cJSON *parts = cJSON_AddObjectToObject(object, "key");
+    for (int part = 0; part < KEY_PART_COUNT; part++)
+        cJSON_AddStringToObject(parts, key_part_name((enum key_part)part), key->parts[part]);
+}
+
+static void add_resources(cJSON *object, const struct resources *resources) {
+    cJSON *parts = cJSON_AddObjectToObject(object, "resources");
+    add_integer(parts, "registers", resources->registers);
+    add_integer(parts, "smem_bytes", resources->smem_bytes);
+    add_integer(parts, "local_bytes", resources->local_bytes);
+    add_integer(parts, "spill_bytes", resources->spill_bytes);
+    add_integer(parts, "ctas_per_sm", resources->ctas_per_sm);
+    cJSON_AddNumberToObject(parts, "occupancy", resources->occupancy);
+}
+
+static int add_variant_object(const struct export *export, int variant, cJSON *list,
+                           struct error *error) {
+    const struct export_variant *exported = &export->request->variants[variant];
+    const struct template *template = export->template;
+    struct strbuf options = {0};
+    char architecture[NAME_SIZE] = "";
+    char genome[GENOME_TEXT_SIZE];
+    char stem[STEM_SIZE];
+    char text[64];
+    if (variant_options(export, variant, architecture, &options, error) < 0)
+        return -1;
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddItemToArray(list, object);
+    snprintf(text, sizeof text, "%s.cu", variant_stem(variant, stem));
+    cJSON_AddStringToObject(object, "source", text);
+    snprintf(text, sizeof text, "%s.cubin", stem);
+    cJSON_AddStringToObject(object, "cubin", text);
+    genome_print(exported->genome, template->space, genome);
+    cJSON_AddStringToObject(object, "genome", genome);
+    snprintf(text, sizeof text, "%016llx",
+             (unsigned long long)template_genome_tag(exported->genome));
+    cJSON_AddStringToObject(object, "genome_mark", text);
+    cJSON *specialised = cJSON_AddObjectToObject(object, "specialised");
+    for (int d = 0; d < template->dimension_count; d++)
+        if (template->dimensions[d].specialised)
+            add_integer(specialised, template->dimensions[d].name,
+                        template->cases[exported->case_index].values[d]);
+    cJSON_AddStringToObject(object, "architecture", architecture);
+    cJSON_AddStringToObject(object, "options", options.bytes + (options.bytes[0] == ' '));
+    add_key(object, exported->key);
+    add_resources(object, &exported->resources);
+    strbuf_release(&options);
+    return 0;
+}
+
+static void add_case(const struct export *export, int index, cJSON *list) {
+    const struct checked_shape *checked = &export->checked[index];
+    const struct export_case *exported = &export->request->cases[index];
+    const struct latency *warm = &exported->outcome->warm;
+    const struct errors *errors = &exported->outcome->errors;
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddItemToArray(list, object);
+    cJSON_AddStringToObject(object, "name", checked->name);
+    cJSON_AddItemToObject(object, "shape", template_shape_json(export->template, &checked->shape));
+    add_integer(object, "unit", exported->variant);
+    cJSON_AddNumberToObject(object, "p10_us", warm->p10_us);
+    cJSON_AddNumberToObject(object, "p50_us", warm->p50_us);
+    cJSON_AddNumberToObject(object, "p90_us", warm->p90_us);
+    cJSON_AddItemToObject(object, "samples_us",
+                          cJSON_CreateDoubleArray(warm->samples_us, warm->sample_count));
+    add_integer(object, "operations", checked->plan.operations);
+    add_integer(object, "bytes", checked->plan.bytes);
+    if (warm->p50_us > 0)
+        cJSON_AddNumberToObject(object, "tflops",
+                                (double)checked->plan.operations / warm->p50_us / 1e6);
+    add_integer(object, "ctas", exported->outcome->ctas);
+    add_known(object, "ratio_to_default", exported->ratio_to_default);
+    add_known(object, "ratio_to_baseline", exported->ratio_to_baseline);
+    cJSON *measured = cJSON_AddObjectToObject(object, "errors");
+    cJSON_AddNumberToObject(measured, "relative_l2", errors->relative_l2);
+    cJSON_AddNumberToObject(measured, "row_relative_l2", errors->row_relative_l2);
+    cJSON_AddNumberToObject(measured, "max_absolute", errors->max_absolute);
+    cJSON *bounds = cJSON_AddObjectToObject(object, "tolerance");
+    cJSON_AddNumberToObject(bounds, "relative_l2", checked->bound.relative_l2);
+    cJSON_AddNumberToObject(bounds, "row_relative_l2", checked->bound.row_relative_l2);
+    cJSON_AddBoolToObject(object, "limited_range", checked->plan.limited_range);
+}
+
+/* Adds the hash of every file below `path`, by its name relative to the export's folder. */
+static int add_files(cJSON *list, const char *path, const char *prefix, struct error *error) {
+    char **names;
+    int count;
+    int result = 0;
+    if (path_list(path, &names, &count, error) < 0)
+        return -1;
+    for (int i = 0; i < count && result == 0; i++) {
+        char file[PATH_SIZE];
+        char name[PATH_SIZE];
+        size_t size;
+        if (path_join(file, path, names[i], error) < 0 ||
+            path_join(name, prefix, names[i], error) < 0) {
+            result = -1;
+        } else if (path_is_dir(file)) {
+            result = add_files(list, file, name, error);
+        } else {
+            char *bytes = path_read_file(file, SIZE_MAX, &size, error);
+            result = bytes != NULL ? 0 : -1;
+            if (bytes != NULL)
+                add_hash(list, name, hash_bytes(bytes, size));
+            free(bytes);
+        }
+    }
+    path_list_free(names, count);
+    return result;
+}
+
+/* The geometric mean over the cases; 0 if one is unknown. */
+static double mean_ratio(const struct export *export, bool baseline) {
+    double sum = 0;
+    int count = export->template->case_count;
+    for (int c = 0; c < count; c++) {
+        const struct export_case *exported = &export->request->cases[c];
+        double ratio = baseline ? exported->ratio_to_baseline : exported->ratio_to_default;
+        if (!(ratio > 0))
+            return 0;
+        sum += log(ratio);
+    }
+    return exp(sum / count);
+}
+
+static int fill_manifest(const struct export *export, cJSON *root, struct error *error) {
+    const struct export_request *request = export->request;
+    const struct template *template = export->template;
+    add_integer(root, "format", MANIFEST_FORMAT);
+    cJSON_AddStringToObject(root, "name", export->name);
+    cJSON *described = cJSON_AddObjectToObject(root, "template");
+    cJSON_AddStringToObject(described, "name", template->name);
+    add_hash(described, "hash", template->hash);
+    cJSON_AddStringToObject(root, "replay", request->replay);
+    add_device(root, request->setting);
+    add_integer(root, "smem_limit", request->setting->smem_limit);
+    cJSON_AddBoolToObject(root, "predicted", request->predicted);
+    add_known(root, "score_us", request->score_us);
+    add_known(root, "ratio_to_default", mean_ratio(export, false));
+    if (request->baseline != NULL) {
+        cJSON_AddStringToObject(root, "baseline", request->baseline);
+        add_known(root, "ratio_to_baseline", mean_ratio(export, true));
+    }
+    cJSON *variants = cJSON_AddArrayToObject(root, "units");
+    for (int variant = 0; variant < request->variant_count; variant++)
+        if (add_variant_object(export, variant, variants, error) < 0)
+            return -1;
+    cJSON *cases = cJSON_AddArrayToObject(root, "cases");
+    for (int c = 0; c < template->case_count; c++)
+        add_case(export, c, cases);
+    return add_files(cJSON_AddObjectToObject(root, "files"), export->folder, "", error);
+}
+
+int write_manifest(const struct export *export, struct strbuf *text, struct error *error) {
+    cJSON *root = cJSON_CreateObject();
+    if (fill_manifest(export, root, error) < 0) {
+        cJSON_Delete(root);
+        return -1;
+    }
+    char *printed = cJSON_Print(root);
+    if (printed == NULL)
+        BUG("out of memory");
+    strbuf_print(text, "%s\n", printed);
+    free(printed);
+    cJSON_Delete(root);
+    return 0;
+}

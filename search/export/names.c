@@ -1,0 +1,74 @@
+/* Checks names that become C identifiers and file names. */
+#include "export/internal.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const char *const keywords[] = {
+    "auto",    "break",  "case",     "char",   "const",    "continue", "default",
+    "do",      "double", "else",     "enum",   "extern",   "float",    "for",
+    "goto",    "if",     "inline",   "int",    "long",     "register", "restrict",
+    "return",  "short",  "signed",   "sizeof", "static",   "struct",   "switch",
+    "typedef", "union",  "unsigned", "void",   "volatile", "while",    NULL,
+};
+
+/* The launcher's own identifiers: derived quantities become local variables next to them. */
+static const char *const launcher_names[] = {
+    "shape",     "tensors", "parts",   "part",    "stream",  "status",   "workspace",
+    "arguments", "launch",  "address", "bytes",   "clear",   "fits",     "narrow",
+    "unusable",  "used",    "take",    "int32_t", "int64_t", "argument", "choose",
+    "units",     "unit",    "kernel",  NULL,
+};
+
+/* Names that would collide with other files of the export: check.c, reference.c, cases.h ... */
+static const char *const export_files[] = {"check",    "reference", "cases",    "kernel",
+                                        "manifest", "Makefile",  "template", NULL};
+
+static bool is_in_list(const char *name, const char *const *words) {
+    while (*words != NULL && strcmp(*words, name) != 0)
+        words++;
+    return *words != NULL;
+}
+
+static bool is_identifier(const char *name) {
+    if (!isalpha((unsigned char)*name) && *name != '_')
+        return false;
+    while (isalnum((unsigned char)*name) || *name == '_')
+        name++;
+    return *name == '\0';
+}
+
+void add_upper_name(const struct export *export, struct strbuf *text) {
+    for (const char *at = export->name; *at != '\0'; at++)
+        strbuf_print(text, "%c", toupper((unsigned char)*at));
+}
+
+int check_names(const struct export *export, struct error *error) {
+    const struct template *template = export->template;
+    if (!is_identifier(export->name) || strlen(export->name) >= NAME_SIZE)
+        return error_input(error,
+                           "\"%s\" cannot name a kernel: it is the prefix of its C functions; use "
+                           "letters, digits and _, less than %d",
+                           export->name, NAME_SIZE);
+    if (is_in_list(export->name, keywords) || is_in_list(export->name, export_files) ||
+        strncmp(export->name, "kernel_", 7) == 0)
+        return error_input(error,
+                           "\"%s\" cannot name a kernel: it is a C keyword or another file of the "
+                           "export; choose another",
+                           export->name);
+    for (int i = 0; i < template->space->derived_count; i++) {
+        const char *name = template->space->symbols.slots[template->space->derived[i].slot];
+        if (is_in_list(name, keywords) || is_in_list(name, launcher_names))
+            return error_input(error, "%s: derived.%s: C code cannot have that name: rename it",
+                               template->document.file, name);
+    }
+    for (int d = 0; d < template->dimension_count; d++)
+        if (is_in_list(template->dimensions[d].name, keywords))
+            return error_input(error, "%s: dimensions.%s: C code cannot have that name: rename it",
+                               template->document.file, template->dimensions[d].name);
+    for (int t = 0; t < template->tensor_count; t++)
+        if (!is_identifier(template->tensors[t].name) || is_in_list(template->tensors[t].name, keywords))
+            return error_input(error, "%s: tensors.%s: C code cannot have that name: rename it",
+                               template->document.file, template->tensors[t].name);
+    return 0;
+}

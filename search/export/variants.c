@@ -1,0 +1,196 @@
+/* Assigns an export's cases to variants, and selects the shapes that its check.c verifies. */
+#include "export/internal.h"
+
+#include <math.h>
+#include <string.h>
+
+int export_assign_variants(const struct template *template, const struct genome *const *genomes,
+                  struct export_variant *variants, struct export_case *cases) {
+    int count = 0;
+    for (int c = 0; c < template->case_count; c++) {
+        int variant = 0;
+        while (variant < count && !(genome_equal(variants[variant].genome, genomes[c]) &&
+                                 template_variant(template, variants[variant].case_index) ==
+                                     template_variant(template, c)))
+            variant++;
+        if (variant == count)
+            variants[count++] = (struct export_variant){.genome = genomes[c], .case_index = c};
+        cases[c].variant = variant;
+    }
+    return count;
+}
+
+const char *variant_stem(int variant, char stem[STEM_SIZE]) {
+    if (variant == 0)
+        snprintf(stem, STEM_SIZE, "kernel");
+    else
+        snprintf(stem, STEM_SIZE, "kernel_%d", variant + 1);
+    return stem;
+}
+
+const char *variant_symbol(int variant, const char *kernel, char symbol[SYMBOL_SIZE]) {
+    if (variant == 0)
+        snprintf(symbol, SYMBOL_SIZE, "%s", kernel);
+    else
+        snprintf(symbol, SYMBOL_SIZE, "%s_%d", kernel, variant + 1);
+    return symbol;
+}
+
+void variant_specialised(const struct export *export, int variant, struct strbuf *text) {
+    const struct template *template = export->template;
+    int case_index = export->request->variants[variant].case_index;
+    const char *comma = "";
+    strbuf_add(text, "", 0);
+    for (int d = 0; d < template->dimension_count; d++)
+        if (template->dimensions[d].specialised) {
+            strbuf_print(text, "%s%s=%lld", comma, template->dimensions[d].name,
+                       (long long)template->cases[case_index].values[d]);
+            comma = ",";
+        }
+}
+
+int variant_options(const struct export *export, int variant, char architecture[NAME_SIZE],
+                 struct strbuf *options, struct error *error) {
+    static const char prefix[] = "--gpu-architecture=";
+    struct compile_options compiled;
+    if (template_options(export->template, export->request->variants[variant].genome, false, &compiled,
+                         error) < 0)
+        return -1;
+    strbuf_add(options, "", 0);
+    for (int i = 0; i < compiled.count; i++) {
+        const char *option = compiled.items[i];
+        if (strncmp(option, prefix, sizeof prefix - 1) == 0)
+            snprintf(architecture, NAME_SIZE, "%s", option + sizeof prefix - 1);
+        else if (strcmp(option, "--ptxas-options=-v") != 0) /* only affects the compiler's report */
+            strbuf_print(options, " %s", option);
+    }
+    return 0;
+}
+
+int find_workspaces(struct export *export, struct error *error) {
+    const struct template *template = export->template;
+    for (int variant = 0; variant < export->request->variant_count; variant++) {
+        struct expr_printer printer;
+        if (expr_to_c_init(&printer, template, &export->request->variants[variant], false, error) < 0)
+            return -1;
+        for (int t = 0; t < template->tensor_count; t++) {
+            const struct tensor *tensor = &template->tensors[t];
+            int64_t there = 1;
+            bool never = tensor->when != NULL &&
+                         expr_to_c_constant(&printer, tensor->when, &there) && there == 0;
+            export->workspaces = export->workspaces || (tensor->role == ROLE_WORKSPACE && !never);
+        }
+    }
+    return 0;
+}
+
+/* ---- shapes to verify ---- */
+
+static bool same_specialised(const struct template *template, const struct shape *a,
+                             const struct shape *b) {
+    for (int d = 0; d < template->dimension_count; d++)
+        if (template->dimensions[d].specialised && a->values[d] != b->values[d])
+            return false;
+    return true;
+}
+
+/* The variant that the launcher (launcher.c.in) will choose for a probe, or -1. */
+static int choose_variant(const struct export *export, const struct template *probes, int probe,
+                  struct launch_plan *plan) {
+    const struct export_request *request = export->request;
+    int best = -1;
+    double best_distance = INFINITY;
+    for (int c = 0; c < export->template->case_count; c++) {
+        int variant = request->cases[c].variant;
+        struct launch_plan planned;
+        if (!same_specialised(probes, &probes->cases[probe], &export->template->cases[c]) ||
+            !template_genome_is_valid(probes, request->variants[variant].genome, probe) ||
+            template_launch_plan(probes, request->variants[variant].genome, probe, &planned,
+                          &(struct error){0}) < 0)
+            continue;
+        bool exact = memcmp(probes->cases[probe].values, export->template->cases[c].values,
+                            (size_t)probes->dimension_count * sizeof(int64_t)) == 0;
+        double ratio = (double)planned.operations / (double)export->checked[c].plan.operations;
+        double distance = exact ? 0 : ratio < 1 ? 1 / ratio : ratio;
+        if (distance < best_distance) {
+            best = variant;
+            best_distance = distance;
+            *plan = planned;
+        }
+    }
+    return best;
+}
+
+/* The error bound of a shape without a measured one: twice the rounding error of the output, since
+   a kernel may round intermediate results too, plus some float roundings. The bound of a row is
+   looser: it averages over few elements. */
+static struct errors default_bound(const struct template *template, const struct launch_plan *plan) {
+    double rounding = 0;
+    for (int t = 0; t < template->tensor_count; t++)
+        if (template->tensors[t].role == ROLE_OUTPUT && plan->tensors[t].present)
+            rounding = fmax(rounding, dtype_rounding(plan->tensors[t].precision));
+    return (struct errors){.relative_l2 = 2 * rounding + 1e-6,
+                           .row_relative_l2 = 4 * rounding + 1e-6};
+}
+
+/* A case has its measured bound; another shape has the largest bound of the cases with the same
+   specialised dimensions. */
+static void set_bounds(struct export *export) {
+    for (int i = 0; i < export->checked_count; i++) {
+        struct checked_shape *checked = &export->checked[i];
+        checked->bound = default_bound(export->template, &checked->plan);
+        if (checked->record != NULL && checked->record->bound.relative_l2 > 0) {
+            checked->bound = checked->record->bound;
+            continue;
+        }
+        for (int c = 0; c < export->template->case_count; c++) {
+            const struct errors *measured = &export->request->cases[c].outcome->bound;
+            if (!same_specialised(export->template, &checked->shape, &export->template->cases[c]))
+                continue;
+            checked->bound.relative_l2 = fmax(checked->bound.relative_l2, measured->relative_l2);
+            checked->bound.row_relative_l2 =
+                fmax(checked->bound.row_relative_l2, measured->row_relative_l2);
+        }
+    }
+}
+
+static void add_probes(struct export *export, const struct template *probes) {
+    for (int p = 0; p < probes->case_count; p++) {
+        struct checked_shape *checked = &export->checked[export->checked_count];
+        *checked = (struct checked_shape){.shape = probes->cases[p]};
+        if (choose_variant(export, probes, p, &checked->plan) < 0)
+            continue;
+        template_print_shape(probes, &checked->shape, checked->name);
+        export->checked_count++;
+    }
+}
+
+int find_checked_shapes(struct export *export, struct error *error) {
+    const struct template *template = export->template;
+    const struct export_request *request = export->request;
+    struct error why = {0};
+    struct template *probes = template_load_probes(template, request->setting, &why);
+    if (probes == NULL && why.kind != ERROR_NONE) {
+        *error = why;
+        return -1;
+    }
+    int room = template->case_count + (probes != NULL ? probes->case_count : 0);
+    export->checked = calloc((size_t)room, sizeof *export->checked);
+    if (export->checked == NULL)
+        BUG("out of memory");
+    int result = 0;
+    for (int c = 0; c < template->case_count && result == 0; c++) {
+        struct checked_shape *checked = &export->checked[export->checked_count++];
+        checked->shape = template->cases[c];
+        checked->record = request->cases[c].outcome;
+        template_print_shape(template, &checked->shape, checked->name);
+        result = template_launch_plan(template, request->variants[request->cases[c].variant].genome, c,
+                               &checked->plan, error);
+    }
+    if (probes != NULL && result == 0)
+        add_probes(export, probes);
+    if (result == 0)
+        set_bounds(export);
+    template_free(probes);
+    return result;
+}

@@ -1,0 +1,45 @@
+#include "pool/job_list.h"
+
+void job_list_init(struct job_list *job_list) {
+    job_list->first = NULL;
+    job_list->end = &job_list->first;
+}
+
+void job_list_add(struct job_list *job_list, struct job *job) {
+    job->next = NULL;
+    *job_list->end = job;
+    job_list->end = &job->next;
+}
+
+struct job *job_list_pop(struct job_list *job_list) {
+    struct job *job = job_list->first;
+    if (job == NULL)
+        return NULL;
+    job_list->first = job->next;
+    if (job_list->first == NULL)
+        job_list->end = &job_list->first;
+    return job;
+}
+
+void job_list_release(struct job_list *job_list) {
+    struct job *job;
+    while ((job = job_list_pop(job_list)) != NULL)
+        job_free(job);
+}
+
+struct job *job_new(const struct trial_request *request) {
+    struct job *job = malloc(sizeof *job);
+    if (job == NULL)
+        BUG("out of memory");
+    job->next = NULL;
+    job->request = *request;
+    job->is_compiled = false;
+    trial_result_clear(&job->result);
+    return job;
+}
+
+void job_free(struct job *job) {
+    trial_request_release(&job->request);
+    trial_result_release(&job->result);
+    free(job);
+}

@@ -1,0 +1,30 @@
+/* job_list: a FIFO queue of jobs, each a trial with its request and result. Private to
+   pool/local_pool.c. */
+#ifndef EVOTILE_POOL_JOB_LIST_H
+#define EVOTILE_POOL_JOB_LIST_H
+
+#include "evaluate/trial.h"
+
+struct job {
+    struct job *next;
+    struct trial_request request;
+    struct trial_result result; /* the compile worker's result, in the end the whole trial's */
+    bool is_compiled;
+};
+
+struct job_list {
+    struct job *first, **end;
+};
+
+void job_list_init(struct job_list *job_list);
+void job_list_add(struct job_list *job_list, struct job *job);
+/* Removes and returns the first job, which the caller then owns; NULL if the list is empty. */
+struct job *job_list_pop(struct job_list *job_list);
+/* Frees the remaining jobs. */
+void job_list_release(struct job_list *job_list);
+
+/* Takes ownership of the request's strings. */
+struct job *job_new(const struct trial_request *request);
+void job_free(struct job *job);
+
+#endif

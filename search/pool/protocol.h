@@ -1,0 +1,42 @@
+/*
+ * protocol: requests, results and device descriptions as JSON, one message per line. Both ends are
+ * the same evotile binary, so a message that does not parse is an error of the channel, not of a
+ * user.
+ *
+ *     char *line = protocol_print_request(&request);     // the caller frees it
+ *     if (protocol_read(line, &message, &error) == 0 && message.kind == PROTOCOL_REQUEST)
+ *         trial_request_release(&message.request);
+ *     free(line);
+ */
+#ifndef EVOTILE_POOL_PROTOCOL_H
+#define EVOTILE_POOL_PROTOCOL_H
+
+#include "device/device.h"
+#include "evaluate/trial.h"
+
+char *protocol_print_request(const struct trial_request *request);
+char *protocol_print_result(const struct trial_result *result);
+/* The first message in each direction: the device that the worker has, or that it compiles for. */
+char *protocol_print_device(const struct device_info *device);
+/* A goal's current champion, which its trials are compared against. */
+char *protocol_print_champion(const struct trial_champion *champion);
+/* Sent by a worker that cannot continue: no GPU, or a template that does not load. */
+char *protocol_print_failure(const struct error *failure);
+
+enum protocol_message_kind { PROTOCOL_REQUEST, PROTOCOL_RESULT, PROTOCOL_DEVICE, PROTOCOL_CHAMPION, PROTOCOL_FAILURE };
+
+struct protocol_message {
+    enum protocol_message_kind kind;
+    struct trial_request request; /* released with trial_request_release */
+    struct trial_result result;   /* released with trial_result_release */
+    struct device_info device;
+    struct trial_champion champion;
+    struct error failure;
+};
+
+/* Reads one line into `message`; the caller releases the member of its kind. Numbers are
+   restored bit for bit, except that non-finite ones become 0. A damaged message is an error and
+   leaves nothing to release. */
+int protocol_read(const char *line, struct protocol_message *message, struct error *error);
+
+#endif

@@ -1,0 +1,174 @@
+/* Decodes warp-level primitives and block barriers. */
+#include "ptx/execute.h"
+#include "ptx/opcodes.h"
+
+#include <string.h>
+
+DECODE(shfl) {
+    struct instruction instruction = new_instruction(opcode);
+    static const char *const modes[] = {"idx", "up", "down", "bfly", NULL};
+    bool sync = take_modifier(decoder, "sync");
+    int mode = take_modifier_of(decoder, modes);
+    if (!sync || mode < 0 || type_bytes(take_type(decoder)) != 4 ||
+        expect_operands(decoder, 5, 5) < 0)
+        return decode_fail(decoder, "unsupported form");
+    instruction.as.shuffle.mode = (enum shuffle)mode;
+    const struct operand *result = operand_at(decoder, 0), *predicate = NULL;
+    if (result->kind == OPERAND_PAIR) {
+        predicate = &result->elements[1];
+        result = &result->elements[0];
+        instruction.as.shuffle.has_predicate = true;
+    }
+    uint32_t places[6] = {0};
+    for (int i = 0; i < 4; i++)
+        if (decode_source(decoder, operand_at(decoder, 1 + i), TYPE_B32, 4, &places[2 + i]) < 0)
+            return -1;
+    if (decode_destination(decoder, result, 4, false, &places[0]) < 0 ||
+        (predicate && decode_destination(decoder, predicate, 0, false, &places[1]) < 0))
+        return -1;
+    emit_instruction(decoder, &instruction, places, 6);
+    return 0;
+}
+
+DECODE(vote) {
+    struct instruction instruction = new_instruction(opcode);
+    static const char *const modes[] = {"all", "any", "uni", "ballot", NULL};
+    bool sync = take_modifier(decoder, "sync");
+    int mode = take_modifier_of(decoder, modes);
+    uint32_t places[3];
+    take_type(decoder);
+    if (!sync || mode < 0 || expect_operands(decoder, 3, 3) < 0)
+        return decode_fail(decoder, "unsupported form");
+    instruction.as.vote.mode = (enum vote)mode;
+    if (decode_predicate(decoder, operand_at(decoder, 1), &instruction.as.vote.negated,
+                         &places[1]) < 0 ||
+        decode_source(decoder, operand_at(decoder, 2), TYPE_B32, 4, &places[2]) < 0 ||
+        decode_destination(decoder, operand_at(decoder, 0), mode == VOTE_BALLOT ? 4 : 0, false,
+                    &places[0]) < 0)
+        return -1;
+    emit_instruction(decoder, &instruction, places, 3);
+    return 0;
+}
+
+DECODE(activemask) {
+    struct instruction instruction = new_instruction(opcode);
+    uint32_t place;
+    take_type(decoder);
+    if (expect_operands(decoder, 1, 1) < 0 ||
+        decode_destination(decoder, operand_at(decoder, 0), 4, false, &place) < 0)
+        return -1;
+    emit_instruction(decoder, &instruction, &place, 1);
+    return 0;
+}
+
+DECODE(match) {
+    struct instruction instruction = new_instruction(opcode);
+    bool any = take_modifier(decoder, "any"), all = take_modifier(decoder, "all"), sync = take_modifier(decoder, "sync");
+    int bytes = type_bytes(take_type(decoder));
+    uint32_t places[4] = {0};
+    if (any == all || !sync || (bytes != 4 && bytes != 8) || expect_operands(decoder, 3, 3) < 0)
+        return decode_fail(decoder, "unsupported form");
+    instruction.width = (uint8_t)bytes;
+    instruction.as.vote.mode = all ? VOTE_ALL : VOTE_ANY;
+    const struct operand *result = operand_at(decoder, 0), *predicate = NULL;
+    if (result->kind == OPERAND_PAIR) {
+        predicate = &result->elements[1];
+        result = &result->elements[0];
+        instruction.as.vote.has_members = true;
+    }
+    if (decode_source(decoder, operand_at(decoder, 1), TYPE_NONE, bytes, &places[2]) < 0 ||
+        decode_source(decoder, operand_at(decoder, 2), TYPE_B32, 4, &places[3]) < 0 ||
+        decode_destination(decoder, result, 4, false, &places[0]) < 0 ||
+        (predicate && decode_destination(decoder, predicate, 0, false, &places[1]) < 0))
+        return -1;
+    emit_instruction(decoder, &instruction, places, 4);
+    return 0;
+}
+
+DECODE(redux) {
+    struct instruction instruction = new_instruction(opcode);
+    bool sync = take_modifier(decoder, "sync");
+    int reduction = take_modifier_of(decoder, reduction_names);
+    enum type type = take_type(decoder);
+    uint32_t places[3];
+    if (!sync || reduction < 0 || reduction > REDUCE_XOR || type_bytes(type) != 4 ||
+        type_is_float(type) || expect_operands(decoder, 3, 3) < 0)
+        return decode_fail(decoder, "unsupported form");
+    instruction.as.access.reduction = (enum reduction)reduction;
+    instruction.as.access.is_signed = type_is_signed(type);
+    if (decode_source(decoder, operand_at(decoder, 1), type, 4, &places[1]) < 0 ||
+        decode_source(decoder, operand_at(decoder, 2), TYPE_B32, 4, &places[2]) < 0 ||
+        decode_destination(decoder, operand_at(decoder, 0), 4, false, &places[0]) < 0)
+        return -1;
+    emit_instruction(decoder, &instruction, places, 3);
+    return 0;
+}
+
+DECODE(elect) {
+    struct instruction instruction = new_instruction(opcode);
+    uint32_t places[3];
+    if (!take_modifier(decoder, "sync") || expect_operands(decoder, 2, 2) < 0 ||
+        operand_at(decoder, 0)->kind != OPERAND_PAIR)
+        return decode_fail(decoder, "unsupported form");
+    const struct operand *pair = operand_at(decoder, 0)->elements;
+    if (decode_source(decoder, operand_at(decoder, 1), TYPE_B32, 4, &places[2]) < 0 ||
+        decode_destination(decoder, &pair[0], 4, false, &places[0]) < 0 ||
+        decode_destination(decoder, &pair[1], 0, false, &places[1]) < 0)
+        return -1;
+    emit_instruction(decoder, &instruction, places, 3);
+    return 0;
+}
+
+static int decode_warp_barrier(struct decoder *decoder) {
+    struct instruction instruction = {.execute = execute_bar_warp_sync, .float_mode = FLOAT_ANY};
+    uint32_t place;
+    if (!take_modifier(decoder, "sync") || expect_operands(decoder, 1, 1) < 0)
+        return decode_fail(decoder, "unsupported form");
+    if (decode_source(decoder, operand_at(decoder, 0), TYPE_B32, 4, &place) < 0)
+        return -1;
+    emit_instruction(decoder, &instruction, &place, 1);
+    return 0;
+}
+
+/* bar and barrier: {.cta} .sync .arrive .red {.aligned}. */
+DECODE(barrier) {
+    struct instruction instruction = new_instruction(opcode);
+    struct barrier_form *form = &instruction.as.barrier;
+    static const char *const kinds[] = {"sync", "arrive", "red", NULL};
+    if (take_modifier(decoder, "warp"))
+        return decode_warp_barrier(decoder);
+    if (take_modifier(decoder, "cluster"))
+        return decode_cluster_barrier(decoder);
+    take_modifier(decoder, "cta");
+    form->aligned = take_modifier(decoder, "aligned") || slice_is(decoder->parts[0], "bar");
+    int kind = take_modifier_of(decoder, kinds), at = 0;
+    if (kind < 0)
+        return decode_fail(decoder, "unsupported form");
+    form->waits = kind != 1;
+    form->reduces = kind == 2;
+    uint32_t places[4] = {0};
+    if (form->reduces) {
+        static const char *const operations[] = {"popc", "and", "or", NULL};
+        static const enum reduction values[] = {REDUCE_ADD, REDUCE_AND, REDUCE_OR};
+        int operation = take_modifier_of(decoder, operations);
+        take_type(decoder);
+        if (operation < 0 || expect_operands(decoder, 3, 4) < 0)
+            return decode_fail(decoder, "unsupported form");
+        form->reduction = values[operation];
+        if (decode_destination(decoder, operand_at(decoder, at++), operation ? 0 : 4, false, &places[0]) <
+            0)
+            return -1;
+    } else if (expect_operands(decoder, kind == 1 ? 2 : 1, 2) < 0) {
+        return -1;
+    }
+    int values = decoder->statement->operand_count - at - form->reduces;
+    form->has_count = values == 2;
+    for (int i = 0; i < values; i++)
+        if (decode_source(decoder, operand_at(decoder, at++), TYPE_U32, 4, &places[1 + i]) < 0)
+            return -1;
+    if (form->reduces && decode_predicate(decoder, operand_at(decoder, at),
+                                          &form->predicate_negated, &places[3]) < 0)
+        return -1;
+    emit_instruction(decoder, &instruction, places, 4);
+    return 0;
+}

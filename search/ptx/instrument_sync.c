@@ -1,0 +1,146 @@
+/* Reports synchronisation to the race checker's vector clocks, and checks barrier divergence. */
+#include "ptx/instrument.h"
+
+#include <string.h>
+
+/* ---- barriers of the block ---- */
+
+static struct barrier_visit *barrier_visit_of(const struct warp *warp, uint32_t barrier) {
+    struct barrier_visit *barrier_visits = cluster_shadow_of(warp->block)->barrier_visits;
+    return &barrier_visits[actor_of(warp) * BARRIERS_MAX + (int)barrier];
+}
+
+void instrument_barrier_arrive(struct warp *warp, const struct instruction *instruction, uint32_t barrier,
+                     uint32_t mask) {
+    struct ptx_racecheck *racecheck = warp->block->racecheck;
+    struct barrier_visit *visit = barrier_visit_of(warp, barrier);
+    uint32_t code = (uint32_t)(instruction - warp->kernel->code);
+    vector_clock_release(&racecheck->clocks, actor_of(warp),
+                  sync_key_barrier(warp->block->rank, barrier));
+    if (!visit->arrived) {
+        visit->live = warp->live;
+        visit->code = code;
+    }
+    visit->arrived |= mask;
+    visit->split |= code != visit->code;
+}
+
+/* All lanes of a warp must arrive at an aligned barrier together. */
+static void check_barrier_divergence(struct warp *warp, uint32_t barrier) {
+    struct barrier_visit *visit = barrier_visit_of(warp, barrier);
+    const struct instruction *instruction = &warp->kernel->code[visit->code];
+    uint32_t missing = visit->live & ~visit->arrived;
+    const struct finding_report report = {.kind = PTX_FINDING_DIVERGENT_BARRIER,
+                                  .warp = warp,
+                                  .instruction = instruction,
+                                  .lane = __builtin_ctz(visit->arrived),
+                                  .other = NO_PC};
+    if (!instruction->as.barrier.aligned || (!missing && !visit->split) ||
+        racecheck_count_repeat(&report))
+        return;
+    if (missing)
+        racecheck_report(&report,
+                          "reached barrier %u of the block without lanes 0x%08x of its warp: move "
+                          "the barrier out of the branch",
+                          barrier, missing);
+    else
+        racecheck_report(&report,
+                          "reached barrier %u of the block here, but other lanes of its warp at "
+                          "another instruction: move the barrier out of the branch",
+                          barrier);
+}
+
+void instrument_barrier_complete(struct block *block, uint32_t barrier) {
+    vector_clock_complete(&block->racecheck->clocks, sync_key_barrier(block->rank, barrier));
+    for (int i = 0; i < block->warp_count; i++) {
+        struct barrier_visit *visit = barrier_visit_of(&block->warps[i], barrier);
+        if (visit->arrived)
+            check_barrier_divergence(&block->warps[i], barrier);
+        *visit = (struct barrier_visit){0};
+    }
+}
+
+void instrument_barrier_leave(struct warp *warp, uint32_t barrier, uint32_t mask) {
+    vector_clock_acquire(&warp->block->racecheck->clocks, actor_of(warp), mask,
+                  sync_key_barrier(warp->block->rank, barrier));
+    instrument_warp_sync(warp, mask);
+}
+
+/* ---- warp synchronisation and fences ---- */
+
+void instrument_warp_sync(struct warp *warp, uint32_t mask) {
+    vector_clock_join_lanes(&warp->block->racecheck->clocks, actor_of(warp), mask);
+}
+
+void instrument_fence(struct warp *warp) {
+    struct vector_clocks *clocks = &warp->block->racecheck->clocks;
+    clocks->current->fence = clocks->now;
+}
+
+void instrument_proxy_fence(struct warp *warp) {
+    struct vector_clocks *clocks = &warp->block->racecheck->clocks;
+    clocks->current->proxy_fences[actor_of(warp)] = clocks->now;
+}
+
+void instrument_griddep_wait(struct warp *warp) {
+    warp->block->racecheck->clocks.current->has_waited_for_previous = true;
+}
+
+/* ---- mbarriers and clusters ---- */
+
+/* A relaxed arrival releases nothing, unless a fence came before it. */
+static bool releases_nothing(const struct warp *warp, bool relaxed) {
+    return relaxed && !warp->block->racecheck->clocks.current->fence;
+}
+
+void instrument_mbarrier_arrive(struct warp *warp, const struct block *owner, uint32_t offset, bool relaxed) {
+    if (releases_nothing(warp, relaxed))
+        return;
+    vector_clock_release(&warp->block->racecheck->clocks, actor_of(warp),
+                  sync_key_shared(owner->rank, offset));
+}
+
+void instrument_mbarrier_complete(const struct block *owner, uint32_t offset) {
+    vector_clock_complete(&owner->racecheck->clocks, sync_key_shared(owner->rank, offset));
+}
+
+void instrument_mbarrier_wait(struct warp *warp, const struct block *owner, uint32_t offset, uint32_t mask) {
+    vector_clock_acquire(&warp->block->racecheck->clocks, actor_of(warp), mask,
+                  sync_key_shared(owner->rank, offset));
+    instrument_warp_sync(warp, mask);
+}
+
+void instrument_cluster_arrive(struct warp *warp, bool relaxed) {
+    if (releases_nothing(warp, relaxed))
+        return;
+    vector_clock_release(&warp->block->racecheck->clocks, actor_of(warp), SYNC_KEY_CLUSTER);
+}
+
+void instrument_cluster_complete(struct cluster *cluster) {
+    vector_clock_complete(&cluster->blocks->racecheck->clocks, SYNC_KEY_CLUSTER);
+}
+
+void instrument_cluster_wait(struct warp *warp, uint32_t mask) {
+    vector_clock_acquire(&warp->block->racecheck->clocks, actor_of(warp), mask, SYNC_KEY_CLUSTER);
+    instrument_warp_sync(warp, mask);
+}
+
+/* ---- warp-uniform values ---- */
+
+void instrument_check_uniform(struct warp *warp, const struct instruction *instruction, const void *lanes,
+                     int width, uint32_t mask, const char *what) {
+    const uint8_t *first = (const uint8_t *)lanes + __builtin_ctz(mask) * width;
+    FOR_EACH_LANE(lane, mask) {
+        const struct finding_report report = {.kind = PTX_FINDING_LANES_DISAGREE,
+                                      .warp = warp,
+                                      .instruction = instruction,
+                                      .lane = (int)lane,
+                                      .other = NO_PC};
+        if (!memcmp(first, (const uint8_t *)lanes + (int)lane * width, (size_t)width))
+            continue;
+        if (!racecheck_count_repeat(&report))
+            racecheck_report(&report, "passed %s that differs from lane %d's", what,
+                              __builtin_ctz(mask));
+        return;
+    }
+}

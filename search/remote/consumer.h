@@ -1,0 +1,40 @@
+/*
+ * consumer: pulls one run's requests from the queue, runs them on the local pool and publishes the
+ * results: the loop of `evotile worker --queue`.
+ *
+ *     struct consumer *consumer = consumer_new(connection, &description, pool, &platform);
+ *     while (consumer_poll(consumer, true, &error) == 0)   // some milliseconds each
+ *         ...;                                             // until the run is over
+ *     consumer_free(consumer);
+ *
+ * Requests are pulled as the pool has room, and acknowledged once the server has stored their
+ * results (at-least-once delivery). A request that names files or programs of this host is
+ * rejected: a search never needs one.
+ */
+#ifndef EVOTILE_REMOTE_CONSUMER_H
+#define EVOTILE_REMOTE_CONSUMER_H
+
+#include "remote/messages.h"
+#include "pool/pool.h"
+
+struct consumer;
+
+/* Borrows its arguments, except `platform`. Results name the worker "HOST/DEVICE". */
+struct consumer *consumer_new(struct connection *connection, const struct run_description *description,
+                          struct pool *local_pool, const struct platform *platform);
+/* Returns unfinished requests to the queue (negative acknowledgement) for other workers. */
+void consumer_free(struct consumer *consumer);
+
+/* Pulls requests (if `pull`), collects the pool's results, publishes and acknowledges. Returns 0,
+   or -1 if the pool has failed. While the server is unreachable, it retries. */
+int consumer_poll(struct consumer *consumer, bool pull, struct error *error);
+
+/* Requests that are pulled and not acknowledged. */
+int consumer_held_count(const struct consumer *consumer);
+/* Seconds since it last had a request; 0 while it has one. */
+double consumer_idle_s(const struct consumer *consumer);
+
+/* Publishes this worker's heartbeat, at most every two seconds; immediately if `leaving`. */
+void consumer_send_heartbeat(struct consumer *consumer, bool leaving);
+
+#endif

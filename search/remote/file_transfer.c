@@ -1,0 +1,158 @@
+#include "remote/file_transfer.h"
+
+#include "base/path.h"
+#include "remote/connection_internal.h"
+
+#include <string.h>
+
+/* A NATS server accepts messages of at most 1 MB by default (max_payload). */
+enum { CHUNK_BYTES = 512 << 10, KEY_SIZE = 96 };
+
+static const size_t file_max = (size_t)1 << 30;
+
+static void chunk_key(char key[KEY_SIZE], const struct run_description *description,
+                      const struct run_file *file, int64_t chunk) {
+    char hash[HASH_TEXT_SIZE];
+    snprintf(key, KEY_SIZE, "%s.%s.%lld", description->id, hash_print(file->hash, hash),
+             (long long)chunk);
+}
+
+/* ---- listing ---- */
+
+static int add_file(struct run_description *description, const char *folder, const char *name,
+                    struct error *error) {
+    char path[PATH_SIZE];
+    size_t size;
+    struct run_file file = {0};
+    if (strlen(name) >= sizeof file.path || description->file_count == QUEUE_FILES_MAX)
+        return error_input(error,
+                           "%s/%s: a queue takes names of less than %d bytes and at most %d files",
+                           folder, name, QUEUE_PATH_SIZE, QUEUE_FILES_MAX);
+    if (path_join(path, folder, name, error) < 0)
+        return -1;
+    char *bytes = path_read_file(path, file_max, &size, error);
+    if (bytes == NULL)
+        return -1;
+    strcpy(file.path, name);
+    file.bytes = (int64_t)size;
+    file.hash = hash_bytes(bytes, size);
+    free(bytes);
+    description->files = realloc(description->files, (size_t)(description->file_count + 1) *
+                                                         sizeof *description->files);
+    if (description->files == NULL)
+        BUG("out of memory");
+    description->files[description->file_count++] = file;
+    return 0;
+}
+
+static int add_tree(struct run_description *description, const char *folder, const char *below,
+                    struct error *error) {
+    char path[PATH_SIZE];
+    char name[PATH_SIZE];
+    char **names;
+    int count;
+    if (path_join(path, folder, below, error) < 0)
+        return -1;
+    if (!path_is_dir(path))
+        return add_file(description, folder, below, error);
+    if (path_list(path, &names, &count, error) < 0)
+        return -1;
+    int status = 0;
+    for (int i = 0; i < count && status == 0; i++) {
+        status = path_join(name, below, names[i], error);
+        if (status == 0)
+            status = add_tree(description, folder, name, error);
+    }
+    path_list_free(names, count);
+    return status;
+}
+
+int file_transfer_list(struct run_description *description, const char *folder, struct error *error) {
+    return add_tree(description, folder, "config.json", error) < 0
+               ? -1
+               : add_tree(description, folder, "template", error);
+}
+
+/* ---- uploading ---- */
+
+static int upload_file(struct connection *connection, const struct run_description *description,
+                    const struct run_file *file, const char *folder, struct error *error) {
+    char path[PATH_SIZE];
+    char key[KEY_SIZE];
+    size_t size;
+    if (path_join(path, folder, file->path, error) < 0)
+        return -1;
+    char *bytes = path_read_file(path, file_max, &size, error);
+    if (bytes == NULL)
+        return -1;
+    natsStatus status = NATS_OK;
+    for (size_t at = 0, chunk = 0; at < size && status == NATS_OK; at += CHUNK_BYTES, chunk++) {
+        size_t length = size - at < CHUNK_BYTES ? size - at : CHUNK_BYTES;
+        chunk_key(key, description, file, (int64_t)chunk);
+        status = kvStore_Put(NULL, connection->files, key, bytes + at, (int)length);
+    }
+    free(bytes);
+    return status == NATS_OK ? 0 : connection_fail(status, "the queue accepts no files", error);
+}
+
+int file_transfer_upload(struct connection *connection, const struct run_description *description, const char *folder,
+               struct error *error) {
+    for (int f = 0; f < description->file_count; f++)
+        if (upload_file(connection, description, &description->files[f], folder, error) < 0)
+            return -1;
+    return 0;
+}
+
+/* ---- downloading ---- */
+
+/* Returns as file_transfer_download does. */
+static int download_chunk(struct connection *connection, const char *key, char *to, int64_t length,
+                     struct error *error) {
+    kvEntry *entry = NULL;
+    natsStatus status = kvStore_Get(&entry, connection->files, key);
+    if (status == NATS_NOT_FOUND)
+        return connection_fail(status, "a file of the run is missing on the queue", error);
+    if (status != NATS_OK)
+        return 1;
+    int got = kvEntry_ValueLen(entry);
+    if (got == length)
+        memcpy(to, kvEntry_Value(entry), (size_t)length);
+    kvEntry_Destroy(entry);
+    return got == length
+               ? 0
+               : error_set(error, "a file of the run is damaged on the queue: %s has %d bytes", key,
+                           got);
+}
+
+static int download_file(struct connection *connection, const struct run_description *description,
+                    const struct run_file *file, const char *folder, struct error *error) {
+    char path[PATH_SIZE];
+    char parent[PATH_SIZE];
+    char key[KEY_SIZE];
+    char *bytes = malloc((size_t)file->bytes + 1);
+    if (bytes == NULL)
+        BUG("out of memory");
+    int status = 0;
+    for (int64_t at = 0; at < file->bytes && status == 0; at += CHUNK_BYTES) {
+        chunk_key(key, description, file, at / CHUNK_BYTES);
+        status = download_chunk(connection, key, bytes + at,
+                           file->bytes - at < CHUNK_BYTES ? file->bytes - at : CHUNK_BYTES, error);
+    }
+    if (status == 0 && !hash_equal(hash_bytes(bytes, (size_t)file->bytes), file->hash))
+        status = error_set(error, "%s of the run is damaged on the queue", file->path);
+    if (status == 0 &&
+        (path_join(path, folder, file->path, error) < 0 || path_parent(parent, path, error) < 0 ||
+         path_make_folder(parent, error) < 0 ||
+         path_write_unsynced(path, bytes, (size_t)file->bytes, error) < 0))
+        status = -1;
+    free(bytes);
+    return status;
+}
+
+int file_transfer_download(struct connection *connection, const struct run_description *description, const char *folder,
+               struct error *error) {
+    int status = 0;
+    for (int f = 0; f < description->file_count && status == 0; f++)
+        status = download_file(connection, description, &description->files[f], folder, error);
+    return status;
+}

@@ -1,0 +1,80 @@
+/*
+ * page_internal: shared by the page*.c files and private to them: the analyses of the runs that are
+ * made before a page is printed, and helpers that add values to the template's JSON.
+ *
+ *     add_format(to, "trials", "%d", count);
+ *     if (add_table(page, to, "board", board_table(run->store, goal, 10, error)) < 0)
+ *         return -1;
+ *     add_picture(page, to, "funnel", "funnel", run, 0, "trials left after each gate");
+ */
+#ifndef EVOTILE_REPORT_PAGE_INTERNAL_H
+#define EVOTILE_REPORT_PAGE_INTERNAL_H
+
+#include "analysis/ablation.h"
+#include "report/baselines.h"
+#include "report/predicted_vs_measured.h"
+#include "report/page.h"
+#include "report/pictures.h"
+
+/* The analyses of one goal of one run; each may be NULL if there is none. */
+struct goal_analysis {
+    struct gene_importance *importance;
+    struct ancestry *ancestry; /* of the champion */
+    struct ablation *ablation;
+    struct predicted_vs_measured *predicted_vs_measured;
+};
+
+struct page {
+    struct run_data *const *runs;
+    int count;
+    enum page_format format;
+    struct pictures *pictures;    /* NULL: none */
+    struct goal_analysis *goal_analyses;     /* by run and goal, consecutively; see page_goal_analysis */
+    struct baselines **baselines; /* by run; NULL: none stored */
+};
+
+struct goal_analysis *page_goal_analysis(const struct page *page, int run, int goal);
+/* The total number of goals of all runs. */
+int page_goals(const struct page *page);
+
+/* Limits per goal that keep a page below about 5 MB whatever the number of goals. */
+struct size_limits {
+    int dots;     /* dots of the scatter plot; with more trials, bins */
+    int bin_rows; /* rows of bins, along latency */
+    int board_rows;
+    int panels;    /* panels of genes, the most important first */
+    int ancestors; /* in the picture */
+    bool values;   /* include the table of the cost of every value */
+};
+struct size_limits page_size_limits(const struct page *page);
+
+/* ---- page_draw.c ---- */
+
+/* Draws all pictures; returns NULL, with the reason, if gnuplot fails. */
+struct pictures *page_draw(const struct page *page, struct error *drawn);
+
+/* ---- page_run.c, page_goal.c: add one element of "runs", and the elements of "goals" ---- */
+
+int page_add_run(const struct page *page, cJSON *runs, int run, struct error *error);
+int page_add_goals(const struct page *page, cJSON *to, int run, struct error *error);
+
+/* ---- values.c ---- */
+
+/* NULL is added as "". */
+void add_text(cJSON *to, const char *name, const char *text);
+void add_format(cJSON *to, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Frees the table; one without rows is added as "". Returns -1 if `table` is NULL. */
+int add_table(const struct page *page, cJSON *to, const char *name, struct table *table);
+/* Adds the picture of that kind, run and goal under the name that page_draw gave it; "" if it
+   was not drawn. */
+void add_picture(const struct page *page, cJSON *to, const char *name, const char *kind, int run,
+                 int goal, const char *label);
+enum { PICTURE_NAME_SIZE = 64 };
+const char *picture_name(const char *kind, int run, int goal, char name[PICTURE_NAME_SIZE]);
+
+enum { WHEN_SIZE = 64 };
+void print_when(double seconds, char text[WHEN_SIZE]);
+void print_duration(double seconds, char text[WHEN_SIZE]);
+
+#endif

@@ -1,0 +1,72 @@
+#include <math.h>
+#include <time.h>
+
+#include "report/page_internal.h"
+
+void add_text(cJSON *to, const char *name, const char *text) {
+    cJSON_AddStringToObject(to, name, text != NULL ? text : "");
+}
+
+void add_format(cJSON *to, const char *name, const char *format, ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    add_text(to, name, text);
+}
+
+int add_table(const struct page *page, cJSON *to, const char *name, struct table *table) {
+    char *text = NULL;
+    size_t size = 0;
+    if (table == NULL)
+        return -1;
+    if (page->format == PAGE_JSON) {
+        cJSON_AddItemToObject(to, name, table_json(table));
+        table_free(table);
+        return 0;
+    }
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        BUG("out of memory");
+    if (table_row_count(table) > 0)
+        table_print(table, page->format == PAGE_HTML ? TABLE_HTML : TABLE_MARKDOWN, out);
+    fclose(out);
+    add_text(to, name, text);
+    free(text);
+    table_free(table);
+    return 0;
+}
+
+const char *picture_name(const char *kind, int run, int goal, char name[PICTURE_NAME_SIZE]) {
+    snprintf(name, PICTURE_NAME_SIZE, "%s-%d-%d", kind, run, goal);
+    return name;
+}
+
+void add_picture(const struct page *page, cJSON *to, const char *name, const char *kind, int run,
+                 int goal, const char *label) {
+    char file[PICTURE_NAME_SIZE];
+    if (page->format == PAGE_JSON)
+        return;
+    char *svg = pictures_svg(page->pictures, picture_name(kind, run, goal, file), label);
+    add_text(to, name, svg);
+    free(svg);
+}
+
+void print_when(double seconds, char text[WHEN_SIZE]) {
+    time_t when = (time_t)seconds;
+    struct tm parts;
+    if (isfinite(seconds) && gmtime_r(&when, &parts) != NULL)
+        strftime(text, WHEN_SIZE, "%Y-%m-%d %H:%M UTC", &parts);
+    else
+        snprintf(text, WHEN_SIZE, "?");
+}
+
+void print_duration(double seconds, char text[WHEN_SIZE]) {
+    if (seconds < 120)
+        snprintf(text, WHEN_SIZE, "%.0f s", seconds);
+    else if (seconds < 2 * 3600)
+        snprintf(text, WHEN_SIZE, "%.0f min", seconds / 60);
+    else
+        snprintf(text, WHEN_SIZE, "%d h %02d min", (int)(seconds / 3600), (int)(seconds / 60) % 60);
+}

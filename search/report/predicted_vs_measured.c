@@ -1,0 +1,42 @@
+#include "report/predicted_vs_measured.h"
+
+#include <math.h>
+
+static bool has_prediction(const struct trial_row *it, int goal) {
+    return it->goal == goal && !it->outdated && !it->predicted && !isnan(it->score_us) &&
+           !isnan(it->predicted_us);
+}
+
+struct predicted_vs_measured *predicted_vs_measured_new(const struct run_data *run, int goal) {
+    struct predicted_vs_measured *comparison = calloc(1, sizeof *comparison);
+    int count = 0;
+    for (int i = 0; i < run->count; i++)
+        count += has_prediction(&run->rows[i], goal);
+    int *rows = calloc((size_t)count + 1, sizeof *rows);
+    struct prediction_pair *pairs = calloc((size_t)count + 1, sizeof *pairs);
+    if (comparison == NULL || rows == NULL || pairs == NULL)
+        BUG("out of memory");
+    *comparison = (struct predicted_vs_measured){.rows = rows};
+    for (int i = 0; i < run->count; i++) {
+        const struct trial_row *it = &run->rows[i];
+        if (!has_prediction(it, goal))
+            continue;
+        pairs[comparison->count] = (struct prediction_pair){it->predicted_us, it->score_us};
+        rows[comparison->count++] = i;
+    }
+    if (count > 0) {
+        comparison->agreement = agreement_compute(pairs, count);
+    } else {
+        predicted_vs_measured_free(comparison);
+        comparison = NULL;
+    }
+    free(pairs);
+    return comparison;
+}
+
+void predicted_vs_measured_free(struct predicted_vs_measured *comparison) {
+    if (comparison == NULL)
+        return;
+    free(comparison->rows);
+    free(comparison);
+}

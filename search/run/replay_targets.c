@@ -1,0 +1,209 @@
+#include "run/replay_targets.h"
+
+#include "base/log.h"
+#include "session/session.h"
+#include "export/export.h"
+
+#include <cjson/cJSON.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- targets of a run ---- */
+
+static int rank_error(const struct replay_targets *targets, struct error *error) {
+    return error_input(error, "the board of %s has no rank %lld: `evotile board %s` shows it",
+                       targets->from, (long long)targets->rank, targets->from);
+}
+
+/* With REPLAY_ALL_GOALS, skips a goal whose board is too short. */
+static int read_rank(struct replay_targets *targets, struct store *store, int goal, struct error *error) {
+    struct replay_target *target = &targets->items[targets->count];
+    int64_t number = store_ranked(store, goal, targets->rank, error);
+    if (number == STORE_NO_TRIAL && targets->goal == REPLAY_ALL_GOALS)
+        return 0;
+    if (number < 0)
+        return number == STORE_NO_TRIAL ? rank_error(targets, error) : -1;
+    struct store_trial *trial = store_trial_read(store, number, error);
+    if (trial == NULL || store_key_read(store, number, &target->key, error) < 0) {
+        store_trial_free(trial);
+        return -1;
+    }
+    targets->count++;
+    target->score_us = trial->outcome->score_us;
+    snprintf(target->name, sizeof target->name, "%s, rank %lld, trial %lld",
+             store_goal_name(store, goal), (long long)targets->rank, (long long)number);
+    target->request = (struct trial_request){.number = number, .goal = goal};
+    store_trial_free(trial);
+    return 0;
+}
+
+static int read_run_targets(struct replay_targets *targets, struct error *error) {
+    struct store *store = store_open(targets->from, STORE_READ, error);
+    if (store == NULL)
+        return -1;
+    int result = -1;
+    char *text = NULL;
+    if (run_dir_files(targets->from, targets->config_path, targets->template_folder, error) < 0)
+        goto done;
+    text = path_read_file(targets->config_path, 64 << 20, NULL, error);
+    if (text == NULL)
+        goto done;
+    targets->config = config_from_text(targets->config_path, text, targets->template_folder, error);
+    if (targets->config == NULL)
+        goto done;
+    if (targets->goal >= store_goal_count(store)) {
+        error_input(error, "%s has %d goals, from 0: there is no goal %lld", targets->from,
+                    store_goal_count(store), (long long)targets->goal);
+        goto done;
+    }
+    int first = targets->goal == REPLAY_ALL_GOALS ? 0 : (int)targets->goal;
+    int last = targets->goal == REPLAY_ALL_GOALS ? store_goal_count(store) - 1 : first;
+    for (int goal = first; goal <= last; goal++)
+        if (read_rank(targets, store, goal, error) < 0)
+            goto done;
+    if (targets->count == 0) {
+        rank_error(targets, error);
+        goto done;
+    }
+    result = store_meta_get(store, "device", &targets->device, error) < 0 ? -1 : 0;
+done:
+    free(text);
+    store_close(store);
+    return result;
+}
+
+/* ---- targets of an exported kernel ---- */
+
+/* Writes a config for the workers from the manifest. Each case is a goal. */
+static int write_config(struct replay_targets *targets, const struct manifest *manifest,
+                        struct error *error) {
+    const char *temporary = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
+    cJSON *config = cJSON_CreateObject();
+    cJSON_AddStringToObject(config, "template", manifest->template_name);
+    cJSON_AddStringToObject(config, "objective", "per_case");
+    cJSON *cases = cJSON_AddArrayToObject(config, "cases");
+    for (int c = 0; c < manifest->case_count; c++)
+        cJSON_AddItemToArray(cases, cJSON_Duplicate(manifest->cases[c].shape.value, 1));
+    cJSON *limits = cJSON_AddObjectToObject(config, "limits");
+    cJSON_AddNumberToObject(limits, "smem_bytes", manifest->smem_limit);
+    char *text = cJSON_Print(config);
+    cJSON_Delete(config);
+    int result = path_join(targets->scratch, temporary, "evotile-record-XXXXXX", error);
+    if (result == 0 && mkdtemp(targets->scratch) == NULL) {
+        targets->scratch[0] = '\0';
+        result = error_set(
+            error, "cannot make a folder in %s: set TMPDIR to one that can be written", temporary);
+    }
+    if (result == 0 &&
+        (path_join(targets->config_path, targets->scratch, "config.json", error) < 0 ||
+         path_write_file(targets->config_path, text, strlen(text), error) < 0))
+        result = -1;
+    if (result == 0) {
+        targets->config =
+            config_from_text(targets->config_path, text, targets->template_folder, error);
+        result = targets->config != NULL ? 0 : -1;
+    }
+    free(text);
+    return result;
+}
+
+/* Without a GPU, chooses the emulated device of the architecture that the kernel was exported
+   for. */
+static void choose_emulated_device(struct replay_targets *targets, const struct manifest *manifest) {
+    struct device_info here, like;
+    struct error ignored;
+    char spec[32];
+    const char *options = manifest->variants[0].key.parts[KEY_OPTIONS];
+    const char *architecture = options != NULL ? strstr(options, "=sm_") : NULL;
+    if (architecture == NULL)
+        return;
+    snprintf(spec, sizeof spec, "emulated:sm_%d", atoi(architecture + strlen("=sm_")));
+    if (device_describe("auto", &here, &ignored) == 0 && here.predicts &&
+        device_describe(spec, &like, &ignored) == 0)
+        targets->device = strdup(spec);
+}
+
+static int read_kernel_targets(struct replay_targets *targets, struct error *error) {
+    struct manifest *manifest = malloc(sizeof *manifest);
+    char source[PATH_SIZE];
+    char changed[PATH_SIZE];
+    int result = -1;
+    if (manifest == NULL)
+        BUG("out of memory");
+    if (manifest_read(manifest, targets->from, error) < 0) {
+        free(manifest);
+        return -1;
+    }
+    if (manifest_verify(manifest, targets->from, changed) > 0)
+        log_warn("%s/%s was changed since it was exported: the changed file is evaluated",
+                 targets->from, changed);
+    snprintf(targets->template_folder, PATH_SIZE, "%s", manifest->template_folder);
+    choose_emulated_device(targets, manifest);
+    if (write_config(targets, manifest, error) < 0)
+        goto done;
+    for (int c = 0; c < manifest->case_count; c++) {
+        struct replay_target *target = &targets->items[targets->count++];
+        const struct manifest_variant *variant = &manifest->variants[manifest->cases[c].variant];
+        config_goal_name(targets->config, c, target->name);
+        target->request = (struct trial_request){.number = c, .goal = c};
+        target->score_us = manifest->cases[c].p50_us;
+        key_copy(&target->key, &variant->key);
+        if (path_join(source, targets->from, variant->source, error) < 0)
+            goto done;
+        target->request.sources[0] = strdup(source);
+    }
+    result = 0;
+done:
+    manifest_release(manifest);
+    free(manifest);
+    return result;
+}
+
+/* ---- either ---- */
+
+int replay_targets_read(struct replay_targets *targets, const char *from, int64_t rank, int64_t goal,
+                 struct error *error) {
+    char manifest[PATH_SIZE];
+    *targets = (struct replay_targets){.from = from, .rank = rank, .goal = goal};
+    if (path_join(manifest, from, "manifest.json", error) < 0)
+        return -1;
+    return path_exists(manifest) ? read_kernel_targets(targets, error) : read_run_targets(targets, error);
+}
+
+void replay_targets_release(struct replay_targets *targets) {
+    struct error ignored;
+    config_free(targets->config);
+    for (int i = 0; i < targets->count; i++) {
+        trial_request_release(&targets->items[i].request);
+        key_release(&targets->items[i].key);
+    }
+    if (targets->scratch[0] != '\0')
+        path_remove_tree(targets->scratch, &ignored);
+    free(targets->device);
+}
+
+struct replay_target *replay_targets_choose(struct replay_targets *targets, int64_t goal, struct error *error) {
+    int64_t index = targets->scratch[0] != '\0' ? goal : 0;
+    if (index < targets->count)
+        return &targets->items[index];
+    error_input(error, "%s has %d cases, from 0: there is no case %lld", targets->from,
+                targets->count, (long long)goal);
+    return NULL;
+}
+
+int replay_target_genome(const struct replay_targets *targets, struct replay_target *target,
+                  const struct device_info *device, struct error *error) {
+    struct template *template =
+        config_load_template(targets->config, target->request.goal, device, error);
+    if (template == NULL)
+        return -1;
+    int parsed = genome_parse(&target->request.genome, template->space,
+                              target->key.parts[KEY_GENOME], error);
+    template_free(template);
+    return parsed;
+}
+
+void replay_target_cases(const struct replay_targets *targets, const struct replay_target *target,
+                  char name[CASE_NAME_SIZE]) {
+    config_goal_name(targets->config, target->request.goal, name);
+}

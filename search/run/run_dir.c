@@ -1,0 +1,166 @@
+/* The run folder: its config, its copy of the template, its lock. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "session/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WORKERS_TIMEOUT_S = 30 };
+
+int run_dir_template_name(const char *folder, char name[PATH_SIZE], struct error *error) {
+    char whole[PATH_SIZE];
+    if (realpath(folder, whole) == NULL)
+        return error_input(error, "cannot read the template %s: %s", folder, strerror(errno));
+    snprintf(name, PATH_SIZE, "%s", path_name(whole));
+    return 0;
+}
+
+static int copy_file(const char *from, const char *to, struct error *error) {
+    size_t size;
+    char *bytes = path_read_file(from, (size_t)1 << 30, &size, error);
+    int result = bytes != NULL ? path_write_file(to, bytes, size, error) : -1;
+    free(bytes);
+    return result;
+}
+
+int run_dir_copy_template(const char *from, const char *name, const char *run_dir,
+                          struct error *error) {
+    char to[PATH_SIZE];
+    char library[PATH_SIZE];
+    if (path_join(to, run_dir, "template", error) < 0 || path_make_folder(to, error) < 0 ||
+        path_join(to, to, name, error) < 0)
+        return -1;
+    if (!path_is_dir(from))
+        return copy_file(from, to, error);
+    if (path_copy_tree(from, to, error) < 0 || path_join(library, from, "../lib", error) < 0)
+        return -1;
+    if (!path_is_dir(library))
+        return 0;
+    return path_join(to, run_dir, "template/lib", error) < 0 ? -1
+                                                             : path_copy_tree(library, to, error);
+}
+
+/* Finds the entry of template/ that is the template; the other one may be lib/. */
+static int find_template(char folder[PATH_SIZE], const char *run_dir, struct error *error) {
+    char parent[PATH_SIZE];
+    char file[PATH_SIZE];
+    char **names;
+    int count;
+    if (path_join(parent, run_dir, "template", error) < 0 ||
+        path_list(parent, &names, &count, error) < 0)
+        return -1;
+    int result = 1;
+    for (int i = 0; i < count && result == 1; i++)
+        if (path_join(folder, parent, names[i], error) < 0 ||
+            path_join(file, folder, "template.json", error) < 0)
+            result = -1;
+        else if (path_exists(file) || !path_is_dir(folder)) /* a file is a recorded space */
+            result = 0;
+    path_list_free(names, count);
+    return result == 1 ? error_set(error, "%s contains no template: restore it from a copy", parent)
+                       : result;
+}
+
+int run_dir_files(const char *run_dir, char config_path[PATH_SIZE], char template_folder[PATH_SIZE],
+                  struct error *error) {
+    if (path_join(config_path, run_dir, "config.json", error) < 0)
+        return -1;
+    if (!path_is_dir(run_dir))
+        return error_input(error, "there is no run %s: `evotile run CONFIG` makes one", run_dir);
+    if (!path_exists(config_path))
+        return error_input(error, "%s is no run folder: it has no config.json", run_dir);
+    return find_template(template_folder, run_dir, error);
+}
+
+struct config *run_dir_config_read(struct store *store, struct error *error) {
+    char path[PATH_SIZE];
+    char folder[PATH_SIZE];
+    char *text = NULL;
+    struct config *config = NULL;
+    if (run_dir_files(store_run_dir(store), path, folder, error) == 0) {
+        int found = store_meta_get(store, "config", &text, error);
+        if (found > 0)
+            config = config_from_text(path, text, folder, error);
+        else if (found == 0)
+            error_set(error, "the run stores no config");
+    }
+    free(text);
+    return config;
+}
+
+struct config *run_dir_config(struct store *store) {
+    struct error error = {0};
+    struct config *config = run_dir_config_read(store, &error);
+    if (config == NULL)
+        log_warn("cases are numbered, in the order of the config: %s", error.text);
+    return config;
+}
+
+/* Every process that inherited the descriptor holds the lock: this one and its workers. Once the
+   lock can be taken, the last worker of an earlier session has exited, and no other process of this
+   run uses the GPU. */
+int session_lock_workers(struct session *session, struct error *error) {
+    char path[PATH_SIZE];
+    double start = clock_seconds();
+    bool announced = false;
+    if (path_join(path, session->run_dir, "workers.lock", error) < 0)
+        return -1;
+    session->workers_lock = open(path, O_RDWR | O_CREAT, 0666);
+    if (session->workers_lock < 0)
+        return error_set(error, "cannot write %s: %s", path, strerror(errno));
+    while (flock(session->workers_lock, LOCK_EX | LOCK_NB) < 0) {
+        if (errno != EWOULDBLOCK)
+            return 0; /* the file system has no locks */
+        if (clock_seconds() - start > WORKERS_TIMEOUT_S)
+            return error_set(
+                error, "workers of an earlier session of %s are still running: end them first",
+                session->run_dir);
+        if (!announced)
+            log_info("waiting for the workers of an earlier session to end");
+        announced = true;
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    }
+    return 0;
+}
+
+/* A folder with our lock file but without a run was left by a run that was killed while it started.
+   Without a lock file, files with our names are not ours. */
+static int check_foreign_files(const char *run_dir, struct error *error) {
+    static const char *const names[] = {"run.db", "workers.lock", "config.json", "template"};
+    char path[PATH_SIZE];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (path_join(path, run_dir, names[i], error) < 0)
+            return -1;
+        if (!path_exists(path))
+            continue;
+        return i < 2 ? 0
+                     : error_input(error,
+                                   "a run in %s would overwrite %s: --out names another folder",
+                                   run_dir, path);
+    }
+    return 0;
+}
+
+static int refuse_existing_run(const char *run_dir, struct error *error) {
+    int present = store_holds_run(run_dir, error);
+    if (present > 0)
+        error_input(error,
+                    "%s holds a run already: `evotile resume %s` continues it, --out names another "
+                    "folder",
+                    run_dir, run_dir);
+    return present == 0 ? 0 : -1;
+}
+
+int session_claim_run_dir(struct session *session, const char *run_dir, struct error *error) {
+    char path[PATH_SIZE];
+    if (check_foreign_files(run_dir, error) < 0 || refuse_existing_run(run_dir, error) < 0 ||
+        path_make_folder(run_dir, error) < 0 || session_lock_workers(session, error) < 0 ||
+        refuse_existing_run(run_dir, error) < 0) /* another run may have started while we waited */
+        return -1;
+    return path_join(path, run_dir, "template", error) < 0 ? -1 : path_remove_tree(path, error);
+}

@@ -1,0 +1,261 @@
+#include "session/overrides.h"
+
+#include "run/default_trial.h"
+#include "run/baseline_results.h"
+#include "pool/protocol.h"
+
+#include <math.h>
+#include <string.h>
+
+#ifndef EVOTILE_VERSION
+#define EVOTILE_VERSION "unknown"
+#endif
+
+enum { META_MAX = 27 + HINTS_MAX + 2 * CASES_MAX, META_NAME_SIZE = 32 };
+
+#define SEEDS_META     "seeds:%d" /* by goal */
+#define PREDICTED_META "predicted:%d"
+
+/* ---- the command line ---- */
+
+void overrides_apply(struct session *session) {
+    struct config *config = session->config;
+    if (session->settings.recording)
+        snprintf(config->strategy, sizeof config->strategy, "random");
+    else if (session->settings.strategy != NULL)
+        snprintf(config->strategy, sizeof config->strategy, "%s", session->settings.strategy);
+    if (session->settings.device != NULL)
+        snprintf(config->device, sizeof config->device, "%s", session->settings.device);
+    if (session->settings.trials > 0)
+        config->trials = session->settings.trials;
+    if (session->settings.seconds > 0)
+        config->seconds = session->settings.seconds;
+    if (session->settings.patience > 0)
+        config->patience = session->settings.patience;
+    if (session->settings.target_us > 0)
+        config->target_us = session->settings.target_us;
+    if (session->settings.target_ratio > 0)
+        config->target_ratio = session->settings.target_ratio;
+    if (session->settings.nice)
+        config->nice = true;
+    if (session->settings.max_temperature_c > 0)
+        config->max_temperature_c = (int)session->settings.max_temperature_c;
+    if (session->settings.seed >= 0)
+        config->seed = (uint64_t)session->settings.seed;
+    if (session->settings.islands > 0)
+        config->islands = (int)session->settings.islands;
+}
+
+/* The numeric overrides, under their names in the store. get_overrides and set_overrides use the
+   same order. */
+enum { OVERRIDE_COUNT = 8 };
+static const char *const override_names[OVERRIDE_COUNT] = {"trials",    "seconds",     "patience",
+                                                   "target_us", "nice",        "max_temperature_c",
+                                                   "islands",   "target_ratio"};
+
+static void get_overrides(const struct config *config, double overrides[OVERRIDE_COUNT]) {
+    const double all[OVERRIDE_COUNT] = {
+        (double)config->trials, config->seconds,     (double)config->patience,
+        config->target_us,      config->nice,        config->max_temperature_c,
+        config->islands,        config->target_ratio};
+    memcpy(overrides, all, sizeof all);
+}
+
+static void set_overrides(struct config *config, const double overrides[OVERRIDE_COUNT]) {
+    config->trials = (int64_t)overrides[0];
+    config->seconds = overrides[1];
+    config->patience = (int64_t)overrides[2];
+    config->target_us = overrides[3];
+    config->nice = overrides[4] != 0;
+    config->max_temperature_c = (int)overrides[5];
+    config->islands = (int)overrides[6];
+    config->target_ratio = overrides[7];
+}
+
+static void print_overrides(const struct config *config, char texts[OVERRIDE_COUNT][32]) {
+    double overrides[OVERRIDE_COUNT];
+    get_overrides(config, overrides);
+    for (int i = 0; i < OVERRIDE_COUNT; i++)
+        snprintf(texts[i], 32, "%.17g", overrides[i]);
+}
+
+/* ---- a new run ---- */
+
+/* Prints the pool's devices in the form that `--device` takes. The caller frees the text. */
+static char *print_devices(const struct pool *pool) {
+    enum { SPEC_SIZE = sizeof pool_device(pool)->spec };
+    int count = pool_device_count(pool);
+    char *text = calloc((size_t)count + 1, SPEC_SIZE);
+    if (text == NULL)
+        BUG("out of memory");
+    for (int d = 0; d < count; d++)
+        snprintf(text + strlen(text), SPEC_SIZE + 1, "%s%s", d > 0 ? "," : "",
+                 pool_device_at(pool, d)->spec);
+    return text;
+}
+
+int session_create_store(struct session *session, struct error *error) {
+    const struct config *config = session->config;
+    const struct device_info *device = pool_device(session->pool);
+    char seed[24], prefilter[32];
+    char overrides[OVERRIDE_COUNT][32];
+    char hash[HASH_TEXT_SIZE];
+    char names[CASES_MAX][CASE_NAME_SIZE];
+    const char *goals[CASES_MAX];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)config->seed);
+    snprintf(prefilter, sizeof prefilter, "%.17g", session->settings.prefilter);
+    print_overrides(config, overrides);
+    for (int g = 0; g < session->goal_count; g++) {
+        config_goal_name(config, g, names[g]);
+        goals[g] = names[g];
+    }
+    char *device_line = protocol_print_device(device);
+    char *devices = print_devices(session->pool);
+    struct store_meta meta[META_MAX] = {
+        {"config", config->text},
+        {"config_path", config->path},
+        {"template", session->templates[0]->name},
+        {"template_hash", hash_print(session->templates[0]->hash, hash)},
+        {"template_folder", config->template_folder},
+        {"objective", config->objective == OBJECTIVE_JOINT ? "joint" : "per_case"},
+        {"seed", seed},
+        {"strategy", config->strategy},
+        {"device", device->spec},
+        {"devices", *devices != '\0' ? devices : device->spec},
+        {"device_name", device->name},
+        {"device_info", device_line},
+        {"driver", device->driver},
+        {"recording", session->settings.recording ? "yes" : "no"},
+        {"prefilter", prefilter},
+        {"evotile", EVOTILE_VERSION},
+        {*session->queue_id != '\0' ? "queue_id" : NULL, session->queue_id},
+    }; /* overrides, hints and seeds follow */
+    int meta_count = 0;
+    while (meta[meta_count].name != NULL)
+        meta_count++;
+    for (int i = 0; i < OVERRIDE_COUNT; i++)
+        meta[meta_count++] = (struct store_meta){override_names[i], overrides[i]};
+    const struct hints *hints = &session->templates[0]->space->hints;
+    char rule_names[HINTS_MAX][OPERATOR_NAME_SIZE];
+    for (int r = 0; r < hints->count; r++) {
+        operator_print(OPERATOR_HINT, r, rule_names[r]);
+        meta[meta_count++] = (struct store_meta){rule_names[r], hints->rows[r].because};
+    }
+    char seed_names[CASES_MAX][META_NAME_SIZE], predicted_names[CASES_MAX][META_NAME_SIZE];
+    for (int g = 0; g < session->goal_count; g++) {
+        snprintf(seed_names[g], META_NAME_SIZE, SEEDS_META, g);
+        snprintf(predicted_names[g], META_NAME_SIZE, PREDICTED_META, g);
+        if (session->seeds[g] != NULL)
+            meta[meta_count++] = (struct store_meta){seed_names[g], session->seeds[g]};
+        if (session->predicted[g] != NULL)
+            meta[meta_count++] = (struct store_meta){predicted_names[g], session->predicted[g]};
+    }
+    const struct store_description description = {meta, meta_count, goals, session->goal_count};
+    session->store = store_create(session->run_dir, &description, error);
+    free(device_line);
+    free(devices);
+    return session->store != NULL ? 0 : -1;
+}
+
+/* ---- a resumed run ---- */
+
+int overrides_read_start(struct session *session, int goal, struct error *error) {
+    char name[META_NAME_SIZE];
+    snprintf(name, sizeof name, SEEDS_META, goal);
+    if (store_meta_get(session->store, name, &session->seeds[goal], error) < 0)
+        return -1;
+    snprintf(name, sizeof name, PREDICTED_META, goal);
+    return store_meta_get(session->store, name, &session->predicted[goal], error) < 0 ? -1 : 0;
+}
+
+static int read_meta_number(struct session *session, const char *name, double *number,
+                            struct error *error) {
+    char *text;
+    if (store_meta_get(session->store, name, &text, error) < 0)
+        return -1;
+    if (text != NULL)
+        *number = strtod(text, NULL);
+    free(text);
+    return 0;
+}
+
+/* Fills baseline_us and default_us, to which target_ratio refers. */
+static int read_target_references(struct session *session, struct error *error) {
+    const struct config *config = session->config;
+    struct baseline_results *baseline = NULL;
+    int status = baseline_results_read(session->store, &baseline, error) < 0 ? -1 : 0;
+    for (int goal = 0; status == 0 && goal < config_goal_count(config); goal++) {
+        struct store_trial *default_trial = NULL;
+        double logs = 0; /* NaN where a case has no figure */
+        int first;
+        int count;
+        config_goal_cases(config, goal, &first, &count);
+        for (int c = 0; c < count; c++)
+            logs += log(baseline_results_p50_us(baseline, first + c)) / count;
+        if (isfinite(logs))
+            session->baseline_us[goal] = exp(logs);
+        status = default_trial_read(session->store, goal, &default_trial, error);
+        if (default_trial != NULL && default_trial->outcome != NULL && default_trial->outcome->verdict == VERDICT_OK)
+            session->default_us[goal] = default_trial->outcome->score_us;
+        store_trial_free(default_trial);
+    }
+    baseline_results_free(baseline);
+    return status;
+}
+
+/* Returns 1 with the stored text in `to`; 0, with `to` unchanged, if the run stores none; -1. */
+static int read_meta_text(struct session *session, const char *name, char *to, size_t size,
+                          struct error *error) {
+    char *text = NULL;
+    int found = store_meta_get(session->store, name, &text, error);
+    if (found > 0)
+        snprintf(to, size, "%s", text);
+    free(text);
+    return found;
+}
+
+int overrides_restore(struct session *session, struct error *error) {
+    struct config *config = session->config;
+    double overrides[OVERRIDE_COUNT];
+    char *seed;
+    char *recording;
+    if (read_meta_number(session, "prefilter", &session->settings.prefilter, error) < 0 ||
+        store_meta_get(session->store, "recording", &recording, error) < 0)
+        return -1;
+    session->settings.recording = recording != NULL && strcmp(recording, "yes") == 0;
+    free(recording);
+    if (store_meta_get(session->store, "seed", &seed, error) < 0)
+        return -1;
+    if (seed != NULL)
+        config->seed = strtoull(seed, NULL, 10);
+    free(seed);
+    int found = read_meta_text(session, "devices", config->device, sizeof config->device, error);
+    if (found == 0) /* the run is older than runs on several devices */
+        found = read_meta_text(session, "device", config->device, sizeof config->device, error);
+    if (found < 0 ||
+        read_meta_text(session, "strategy", config->strategy, sizeof config->strategy, error) < 0)
+        return -1;
+    get_overrides(config, overrides);
+    for (int i = 0; i < OVERRIDE_COUNT; i++)
+        if (read_meta_number(session, override_names[i], &overrides[i], error) < 0)
+            return -1;
+    set_overrides(config, overrides);
+    overrides_apply(session);
+    return config->target_ratio > 0 ? read_target_references(session, error) : 0;
+}
+
+int overrides_save(struct session *session, struct error *error) {
+    const struct session_settings *settings = &session->settings;
+    char texts[OVERRIDE_COUNT][32];
+    if (settings->trials == 0 && settings->seconds == 0 && settings->patience == 0 &&
+        settings->target_us == 0 && settings->target_ratio == 0 && !settings->nice &&
+        settings->max_temperature_c == 0)
+        return 0;
+    print_overrides(session->config, texts);
+    if (store_begin(session->store, error) < 0)
+        return -1;
+    for (int i = 0; i < OVERRIDE_COUNT; i++)
+        if (store_meta_set(session->store, override_names[i], texts[i], error) < 0)
+            return -1;
+    return store_commit(session->store, error);
+}

@@ -1,0 +1,201 @@
+#include "session/queue_worker.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "session/session.h"
+#include "device/nvrtc.h"
+#include "remote/consumer.h"
+#include "remote/file_transfer.h"
+#include "remote/run_discovery.h"
+#include "pool/local_pool.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How often a worker reads the run's description while it works for it. */
+static const double poll_interval_s = 2;
+
+/* The only state that a signal handler can reach. */
+static volatile sig_atomic_t signals;
+
+static void count_signal(int number) {
+    (void)number;
+    signals = signals + 1;
+}
+
+struct queue_worker {
+    const struct queue_worker_settings *settings;
+    struct connection *connection;
+    struct run_discovery *discovery;
+    double last_work_s; /* clock_seconds */
+};
+
+static bool must_stop(const struct queue_worker *worker) {
+    return signals > 0 || (worker->settings->idle_s > 0 && clock_seconds() - worker->last_work_s > worker->settings->idle_s);
+}
+
+static void sleep_s(double seconds) {
+    nanosleep(&(struct timespec){.tv_sec = (time_t)seconds,
+                                 .tv_nsec = (long)(1e9 * (seconds - (double)(time_t)seconds))},
+              NULL);
+}
+
+/* ---- working for one run ---- */
+
+static int open_local_pool(const struct queue_worker *worker, const char *folder, struct pool **local_pool,
+                     struct error *error) {
+    char program[PATH_SIZE];
+    char config_path[PATH_SIZE];
+    char template_folder[PATH_SIZE];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length < 0)
+        return error_set(error, "cannot find our own program: %s", strerror(errno));
+    program[length] = '\0';
+    if (run_dir_files(folder, config_path, template_folder, error) < 0)
+        return -1;
+    struct local_pool_settings settings = {.program = program,
+                                     .config_path = config_path,
+                                     .template_folder = template_folder,
+                                     .devices = worker->settings->devices,
+                                     .device_workers = (int)worker->settings->device_workers};
+    if (compile_worker_count(config_path, template_folder, worker->settings->devices,
+                                worker->settings->compile_workers, &settings.compile_workers, error) < 0)
+        return -1;
+    *local_pool = local_pool_new(&settings, error);
+    return *local_pool != NULL ? 0 : -1;
+}
+
+static int describe_environment(const struct pool *local_pool, struct platform *platform, struct error *error) {
+    *platform = (struct platform){.device = *pool_device(local_pool), .method = TRIAL_METHOD};
+    struct nvrtc *nvrtc = nvrtc_open(error);
+    if (nvrtc == NULL)
+        return -1;
+    snprintf(platform->nvrtc, sizeof platform->nvrtc, "%s", nvrtc_version(nvrtc));
+    nvrtc_close(nvrtc);
+    return 0;
+}
+
+/* Returns 1 if the coordinator has accepted a worker of our kind, so that we may take trials; 0 if
+   it has not decided yet; -1 if it accepted another kind. */
+static int is_accepted(const struct run_description *description, const struct platform *platform,
+                   struct error *error) {
+    char why[256];
+    if (!description->has_platform)
+        return 0;
+    return platform_same(platform, &description->platform, why)
+               ? 1
+               : error_set(error, "here, the %s", why);
+}
+
+static int serve_run(struct queue_worker *worker, struct run_description *description, struct pool *local_pool,
+                 struct error *error) {
+    struct platform platform;
+    double polled_s = 0;
+    if (describe_environment(local_pool, &platform, error) < 0)
+        return -1;
+    struct consumer *consumer = consumer_new(worker->connection, description, local_pool, &platform);
+    int ours = 0;
+    int status = 0;
+    while (status == 0 && !must_stop(worker)) {
+        if (clock_seconds() - polled_s > (ours == 1 ? poll_interval_s : 0.2) && connection_is_up(worker->connection)) {
+            struct run_description now;
+            int there = run_discovery_read(worker->discovery, description->id, &now, error);
+            polled_s = clock_seconds();
+            if (there == 1) {
+                ours = is_accepted(&now, &platform, error);
+                for (int c = 0; c < now.champion_count; c++)
+                    pool_set_champion(local_pool, &now.champions[c]);
+                run_description_release(&now);
+            }
+            status = there < 0 || ours < 0 ? -1 : 0;
+            if (there == 0 && connection_is_up(worker->connection)) /* the run ended, or its coordinator is gone */
+                break;
+        }
+        if (status == 0)
+            status = consumer_poll(consumer, ours == 1, error);
+        if (consumer_idle_s(consumer) == 0)
+            worker->last_work_s = clock_seconds();
+    }
+    consumer_free(consumer);
+    return status;
+}
+
+/* Returns 0 when the run has no more work; 1 if its files cannot be fetched now: try again later;
+   -1, with the reason in `error`, if this host cannot work for it. */
+static int work_for_run(struct queue_worker *worker, struct run_description *description, struct error *error) {
+    char folder[PATH_SIZE];
+    struct pool *local_pool = NULL;
+    const char *temporary = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/evotile.XXXXXX", temporary != NULL ? temporary : "/tmp");
+    if (mkdtemp(folder) == NULL)
+        return error_set(error, "cannot make %s: %s", folder, strerror(errno));
+    int status = file_transfer_download(worker->connection, description, folder, error);
+    if (status == 0)
+        status = open_local_pool(worker, folder, &local_pool, error);
+    if (status == 0) {
+        log_info("working for run %s, \"%s\", on %d x %s", description->id, description->name,
+                 pool_device_count(local_pool), pool_device(local_pool)->name);
+        worker->last_work_s = clock_seconds();
+        status = serve_run(worker, description, local_pool, error);
+    }
+    if (status == 0)
+        log_info("run %s has no more work", description->id);
+    pool_free(local_pool);
+    path_remove_tree(folder, &(struct error){0});
+    return status;
+}
+
+/* Reports a missing device at the start, not when the first run arrives. */
+static int check_devices(const char *devices, struct error *error) {
+    struct device_list list;
+    struct device_info info;
+    if (device_list_read(&list, devices, error) < 0)
+        return -1;
+    for (int d = 0; d < list.count; d++)
+        if (device_describe(list.specs[d], &info, error) < 0)
+            return -1;
+    return 0;
+}
+
+int queue_worker_run(const struct queue_worker_settings *settings, struct error *error) {
+    struct sigaction action = {.sa_handler = count_signal};
+    if (check_devices(settings->devices, error) < 0)
+        return -1;
+    struct queue_worker *worker = calloc(1, sizeof *worker);
+    if (worker == NULL)
+        BUG("out of memory");
+    worker->settings = settings;
+    worker->last_work_s = clock_seconds();
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    worker->connection = connection_open(&settings->connection, error);
+    int status = worker->connection != NULL ? 0 : -1;
+    if (status == 0) {
+        worker->discovery = run_discovery_new(worker->connection);
+        log_info("waiting for a run");
+    }
+    struct error last_warning = {0};
+    while (status == 0 && !must_stop(worker)) {
+        struct run_description description;
+        struct error why = {0};
+        int found = connection_is_up(worker->connection) ? run_discovery_find(worker->discovery, &description, &why) : 0;
+        if (found < 0 && strcmp(why.text, last_warning.text) != 0) { /* may be temporary: keep polling */
+            log_warn("%s", why.text);
+            last_warning = why;
+        }
+        int last_work_s = found == 1 ? work_for_run(worker, &description, &why) : 1;
+        if (last_work_s < 0)
+            run_discovery_reject(worker->discovery, description.id, &why);
+        if (found == 1)
+            run_description_release(&description);
+        if (last_work_s == 1)
+            sleep_s(poll_interval_s / 4);
+    }
+    run_discovery_free(worker->discovery);
+    connection_close(worker->connection);
+    free(worker);
+    return status;
+}

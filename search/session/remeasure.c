@@ -1,0 +1,252 @@
+/* Remeasures the members of the populations ("elites") after a change of driver, NVRTC or measuring
+   method, before a resumed search continues. */
+#include "base/log.h"
+#include "session/session.h"
+#include "device/nvrtc.h"
+
+#include <string.h>
+
+struct elite {
+    struct member member;
+    int goal;
+    bool submitted;
+};
+
+struct remeasurement {
+    struct session *session;
+    struct elite *elites; /* the outdated ones, goal by goal, the best first */
+    int count, measured_count, dropped;
+    struct member best[CASES_MAX]; /* of the goal's elites with current figures */
+    bool has_current[CASES_MAX];
+    int in_flight[CASES_MAX];
+};
+
+/* ---- what is outdated ---- */
+
+static int read_current_key(const struct session *session, struct key *current, struct error *error) {
+    if (*pool_nvrtc(session->pool) != '\0') {
+        trial_key_set_environment(current, pool_device(session->pool), pool_nvrtc(session->pool));
+        return 0;
+    }
+    struct nvrtc *nvrtc = nvrtc_open(error);
+    if (nvrtc == NULL)
+        return -1;
+    trial_key_set_environment(current, pool_device(session->pool), nvrtc_version(nvrtc));
+    nvrtc_close(nvrtc);
+    return 0;
+}
+
+static int mark_outdated(struct session *session, const struct key *current, struct error *error) {
+    if (session_open_batch(session, error) < 0 ||
+        session_check_stored(session, store_outdate(session->store, current, error)) < 0 ||
+        session_check_stored(session, store_meta_set(session->store, "driver",
+                                               pool_device(session->pool)->driver, error)) < 0)
+        return -1;
+    return session_close_batch(session, false, error);
+}
+
+/* Logs what changed: "driver was 570.1, is 580.2: 3 elites are timed again, ...". */
+static int log_change(struct session *session, int64_t trial, const struct key *current, int count,
+                      struct error *error) {
+    struct key key = {0};
+    char text[512] = "";
+    size_t used = 0;
+    if (store_key_read(session->store, trial, &key, error) < 0)
+        return -1;
+    for (int part = KEY_DRIVER; part <= KEY_METHOD; part++)
+        if (strcmp(key.parts[part], current->parts[part]) != 0 && used < sizeof text)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s was %s, is %s",
+                                     used > 0 ? "; " : "", key_part_name((enum key_part)part),
+                                     key.parts[part], current->parts[part]);
+    key_release(&key);
+    log_info("%s: %d elite%s timed again, other trials leave the board", text, count,
+             count == 1 ? " is" : "s are");
+    return 0;
+}
+
+static void update_best(struct remeasurement *pass, int goal, const struct member *member) {
+    if (pass->has_current[goal] && pass->best[goal].score_us <= member->score_us)
+        return;
+    pass->best[goal] = *member;
+    pass->has_current[goal] = true;
+}
+
+/* Inserts an elite in score order within its goal. A trial that several islands hold is added
+   once. */
+static void add_elite(struct remeasurement *pass, int goal, const struct member *member) {
+    int at = pass->count;
+    for (int i = 0; i < pass->count; i++)
+        if (pass->elites[i].member.trial == member->trial)
+            return;
+    while (at > 0 && pass->elites[at - 1].goal == goal &&
+           pass->elites[at - 1].member.score_us > member->score_us) {
+        pass->elites[at] = pass->elites[at - 1];
+        at--;
+    }
+    pass->elites[at] = (struct elite){.member = *member, .goal = goal};
+    pass->count++;
+}
+
+static int collect_island_elites(struct remeasurement *pass, int goal, const struct population *island,
+                          struct error *error) {
+    pass->elites = realloc(pass->elites, (size_t)(pass->count + island->count + 1) * sizeof *pass->elites);
+    if (pass->elites == NULL)
+        BUG("out of memory");
+    for (int i = 0; i < island->count; i++) {
+        const struct member *member = &island->members[i];
+        struct store_trial *trial = store_trial_read(pass->session->store, member->trial, error);
+        if (trial == NULL)
+            return -1;
+        if (trial->outdated)
+            add_elite(pass, goal, member);
+        else
+            update_best(pass, goal, member);
+        store_trial_free(trial);
+    }
+    return 0;
+}
+
+static int collect_elites(struct remeasurement *pass, struct error *error) {
+    for (int goal = 0; goal < pass->session->goal_count; goal++) {
+        int count;
+        const struct population *islands = evolution_islands(pass->session->evolutions[goal], &count);
+        for (int i = 0; i < count; i++)
+            if (collect_island_elites(pass, goal, &islands[i], error) < 0)
+                return -1;
+    }
+    return 0;
+}
+
+/* ---- timing them ---- */
+
+/* The next elite to submit; NULL if none may be now. The first elite of a goal is measured alone,
+   because the others are compared with it in duels. */
+static struct elite *next_elite_to_submit(struct remeasurement *pass) {
+    for (int i = 0; i < pass->count; i++) {
+        struct elite *elite = &pass->elites[i];
+        if (!elite->submitted && (pass->has_current[elite->goal] || pass->in_flight[elite->goal] == 0))
+            return elite;
+    }
+    return NULL;
+}
+
+static void submit_elite(struct remeasurement *pass, int64_t trial, int goal, const struct genome *genome) {
+    session_submit(pass->session, trial, goal, genome, pass->has_current[goal] ? &pass->best[goal] : NULL);
+}
+
+static int take_result(struct remeasurement *pass, const struct trial_result *result, struct error *error) {
+    struct session *session = pass->session;
+    const struct outcome *outcome = &result->outcome;
+    int goal = result->goal;
+    if (session_needs_duel(result, pass->has_current[goal] ? &pass->best[goal] : NULL)) {
+        submit_elite(pass, result->number, goal, &result->genome);
+        return 0;
+    }
+    pass->in_flight[goal]--;
+    pass->measured_count++;
+    if (session_open_batch(session, error) < 0 ||
+        session_check_stored(session, store_tell_again(session->store, result->number, outcome,
+                                                 result->has_key ? &result->key : NULL,
+                                                 result->worker, error)) < 0)
+        return -1;
+    evolution_tell_again(session->evolutions[goal], result->number, &result->genome, outcome);
+    session_update_gain(session, goal, true);
+    if (outcome->verdict == VERDICT_OK) {
+        update_best(pass, goal, &(struct member){result->number, result->genome, outcome->score_us});
+    } else {
+        pass->dropped++;
+        log_warn("trial %lld, an elite, is now %s and dropped: %s", (long long)result->number,
+                 verdict_name(outcome->verdict), outcome->reason);
+    }
+    return 0;
+}
+
+static int measure_elites(struct remeasurement *pass, struct error *error) {
+    struct session *session = pass->session;
+    while (session_signals() < 2) {
+        struct trial_result result;
+        struct elite *elite;
+        while (session_signals() == 0 &&
+               pool_in_flight(session->pool) < pool_capacity(session->pool) &&
+               (elite = next_elite_to_submit(pass)) != NULL) {
+            elite->submitted = true;
+            pass->in_flight[elite->goal]++;
+            submit_elite(pass, elite->member.trial, elite->goal, &elite->member.genome);
+        }
+        if (pool_in_flight(session->pool) == 0 || session_stops_paused(session))
+            break;
+        if (session_close_batch(session, true, error) < 0)
+            return -1;
+        int got = session_wait(session, &result, error);
+        if (got == 1) {
+            got = take_result(pass, &result, error);
+            trial_result_release(&result);
+        }
+        if (got < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- champions ---- */
+
+static int record_champion(void *context, const struct store_champion *champion,
+                         struct error *error) {
+    (void)error;
+    ((struct store_champion *)context)[champion->goal] = *champion;
+    return 0;
+}
+
+/* Records the champions on the new figures. This also runs when nothing was remeasured: an earlier
+   session may have been killed between its last elite and this step. */
+static int record_champions(struct session *session, struct error *error) {
+    struct store_champion last[CASES_MAX];
+    for (int goal = 0; goal < session->goal_count; goal++)
+        last[goal] = (struct store_champion){.trial = STORE_NO_TRIAL};
+    if (store_champions(session->store, record_champion, last, error) < 0)
+        return -1;
+    for (int goal = 0; goal < session->goal_count; goal++) {
+        const struct member *champion = evolution_champion(session->evolutions[goal]);
+        session->champions[goal].trial = champion != NULL ? champion->trial : STORE_NO_TRIAL;
+        if (champion == NULL ||
+            (champion->trial == last[goal].trial && champion->score_us == last[goal].score_us))
+            continue;
+        if (session_open_batch(session, error) < 0 ||
+            session_check_stored(session, store_record_champion(session->store, goal, champion->trial,
+                                                last[goal].trial, champion->score_us, error)) < 0)
+            return -1;
+        log_info("%s: champion on the new figures: trial %lld, %.3f us; before: trial %lld, %.3f "
+                 "us",
+                 store_goal_name(session->store, goal), (long long)champion->trial,
+                 champion->score_us, (long long)last[goal].trial, last[goal].score_us);
+    }
+    return session_close_batch(session, false, error);
+}
+
+int session_remeasure(struct session *session, struct error *error) {
+    struct remeasurement pass = {.session = session};
+    struct key current = {0};
+    bool any = false;
+    for (int goal = 0; goal < session->goal_count; goal++)
+        any = any || evolution_champion(session->evolutions[goal]) != NULL;
+    if (!any || session->config->shapes->recorded != NULL) /* a new run; a recorded space */
+        return 0;
+    int status = read_current_key(session, &current, error);
+    if (status == 0)
+        status = mark_outdated(session, &current, error);
+    if (status == 0)
+        status = collect_elites(&pass, error);
+    if (status == 0 && pass.count > 0)
+        status = log_change(session, pass.elites[0].member.trial, &current, pass.count, error);
+    if (status == 0 && pass.count > 0)
+        session_set_phase(session, PHASE_REMEASURING, "");
+    if (status == 0)
+        status = measure_elites(&pass, error);
+    if (status == 0 && pass.measured_count > 0)
+        log_info("%d elites were timed again, %d of them dropped", pass.measured_count, pass.dropped);
+    if (status == 0 && pass.measured_count == pass.count)
+        status = record_champions(session, error);
+    key_release(&current);
+    free(pass.elites);
+    return status;
+}

@@ -1,0 +1,381 @@
+/* Creating, resuming and closing a session. */
+#include "session/session.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "session/predict_start.h"
+#include "run/profile_results.h"
+#include "session/overrides.h"
+#include "session/warm_start.h"
+#include "pool/protocol.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STRATEGY_STREAM = 1 };
+
+/* ---- starting ---- */
+
+static int predict_goal(struct session *session, int goal, const struct device_info *device,
+                   struct error *error) {
+    const struct template *template = session->templates[goal];
+    struct predicted *predicted;
+    int count = predict_start(session->config, goal, template, device, (int)session->settings.predict,
+                        &predicted, error);
+    if (count < 0)
+        return -1;
+    if (count > 0)
+        session->predicted[goal] = predict_start_print(predicted, count, template->space);
+    free(predicted);
+    return 0;
+}
+
+/* Fills the start genomes of a goal, and the predictions for it, as text. A new run takes them from
+   what the user named; a resumed run from its store, so that later changes of their source do not
+   matter. */
+static int find_start(struct session *session, int goal, const struct warm_start *warm_start,
+                      const struct device_info *device, struct error *error) {
+    const struct template *template = session->templates[goal];
+    struct genome genomes[WARM_START_MAX];
+    if (session->store != NULL)
+        return overrides_read_start(session, goal, error);
+    int count = warm_start != NULL
+                    ? warm_start_genomes(warm_start, session->config, goal, template, device, genomes, error)
+                    : 0;
+    if (count > 0)
+        session->seeds[goal] = warm_start_print(genomes, count, template->space);
+    return count < 0 || (session->settings.predict > 0 && predict_goal(session, goal, device, error) < 0)
+               ? -1
+               : 0;
+}
+
+/* Replaces config->islands by the actual number. */
+static void record_island_count(struct session *session) {
+    int count, wanted = session->config->islands;
+    evolution_islands(session->evolutions[0], &count);
+    session->config->islands = count;
+    if (count < wanted && !session->settings.recording)
+        log_warn("strategy %s breeds from no population, so that %d islands are as one: set "
+                 "search.strategy to evolve, free, full or insight",
+                 session->config->strategy, wanted);
+}
+
+/* `warm` is NULL on resume, and if the user named no start genomes. */
+static int start_evolutions(struct session *session, const struct device_info *device,
+                            const struct warm_start *warm_start, struct error *error) {
+    const struct config *config = session->config;
+    session->goal_to_sanitize = -1;
+    session->goal_count = config_goal_count(config);
+    for (int g = 0; g < session->goal_count; g++) {
+        struct evolution_settings settings = evolution_defaults();
+        struct genome seeds[WARM_START_MAX];
+        char name[CASE_NAME_SIZE];
+        settings.population = config->population;
+        settings.islands = config->islands;
+        settings.migration = config->migration;
+        settings.initial = config->initial;
+        settings.exploration = config->exploration;
+        snprintf(settings.strategy, sizeof settings.strategy, "%s", config->strategy);
+        session->templates[g] = config_load_template(config, g, device, error);
+        if (session->templates[g] == NULL || find_start(session, g, warm_start, device, error) < 0)
+            return -1;
+        if (session->seeds[g] != NULL) {
+            settings.seeds = seeds;
+            settings.seed_count =
+                warm_start_parse(session->seeds[g], session->templates[g]->space, seeds, WARM_START_MAX, error);
+            if (settings.seed_count < 0)
+                return -1;
+        }
+        struct predicted *predicted = NULL;
+        if (session->predicted[g] != NULL)
+            settings.predicted_count = predict_start_parse(
+                session->predicted[g], session->templates[g]->space, &predicted, error);
+        if (settings.predicted_count < 0)
+            return -1;
+        settings.predicted = predicted;
+        settings.prefilter = session->settings.prefilter;
+        if (settings.prefilter > 0 && settings.predicted_count == 0)
+            log_warn("nothing is predicted, so that --prefilter filters nothing");
+        session->champions[g].trial = STORE_NO_TRIAL;
+        session->champions[g].sanitized = STORE_NO_TRIAL;
+        session->evolutions[g] = evolution_new(session->templates[g]->space, &settings,
+                                               config->seed, STRATEGY_STREAM + (uint64_t)g, error);
+        free(predicted);
+        if (session->evolutions[g] == NULL) {
+            config_goal_name(config, g, name);
+            return error_prefix(error, "%s", name);
+        }
+    }
+    record_island_count(session);
+    return 0;
+}
+
+/* Workers read the run's copies of config and template, so their errors name the copies. Names the
+   original instead: that is the file that the user must fix. */
+static void name_original_path(const char *copy, const char *original, struct error *error) {
+    char said[sizeof error->text];
+    snprintf(said, sizeof said, "%s", error->text);
+    const char *at = strstr(said, copy);
+    if (original != NULL && *copy != '\0' && at != NULL)
+        snprintf(error->text, sizeof error->text, "%.*s%.512s%.900s", (int)(at - said), said,
+                 original, at + strlen(copy));
+}
+
+static int fill_run_dir(struct session *session, const char *run_dir, const struct warm_start *warm_start,
+                       struct error *error) {
+    struct config *config = session->config;
+    char config_path[PATH_SIZE];
+    char template_folder[PATH_SIZE];
+    char name[PATH_SIZE];
+    if (run_dir_template_name(config->template_folder, name, error) < 0 ||
+        path_join(config_path, run_dir, "config.json", error) < 0 ||
+        path_write_file(config_path, config->text, strlen(config->text), error) < 0 ||
+        run_dir_copy_template(config->template_folder, name, run_dir, error) < 0 ||
+        run_dir_files(run_dir, config_path, template_folder, error) < 0)
+        return -1;
+    if (session_start_workers(session, config_path, template_folder, config->device,
+                              session->settings.queue_model, error) < 0 ||
+        start_evolutions(session, pool_device(session->pool), warm_start, error) < 0) {
+        name_original_path(config_path, config->path, error);
+        name_original_path(template_folder, config->template_folder, error);
+        return -1;
+    }
+    return session_create_store(session, error);
+}
+
+int session_create(struct session *session, const char *run_dir, struct config *config,
+                   const struct session_settings *settings, struct error *error) {
+    *session = (struct session){.settings = *settings, .config = config, .workers_lock = -1};
+    snprintf(session->run_dir, sizeof session->run_dir, "%s", run_dir);
+    if (config->shapes->recorded != NULL && settings->device != NULL)
+        return error_input(error, "a recorded space is its own device: leave --device %s out",
+                           settings->device);
+    if (config->shapes->recorded != NULL && settings->predict > 0)
+        return error_input(error, "a recorded space has no kernel to predict: leave %s out",
+                           settings->prefilter > 0 ? "--prefilter" : "--predict");
+    overrides_apply(session);
+    struct warm_start *warm_start = NULL;
+    if ((settings->seed_genome != NULL || settings->warm_start != NULL) &&
+        (warm_start = warm_start_open(settings->seed_genome, settings->warm_start, config->shapes->name,
+                          error)) == NULL)
+        return -1;
+    bool made = !path_exists(run_dir);
+    bool claimed = session_claim_run_dir(session, run_dir, error) == 0;
+    int status = claimed ? fill_run_dir(session, run_dir, warm_start, error) : -1;
+    warm_start_close(warm_start);
+    if (status < 0) {
+        struct error ignored;
+        /* A folder that we did not claim may by now belong to a run that started in between. */
+        if (made && claimed)
+            path_remove_tree(run_dir, &ignored);
+        else if (made)
+            rmdir(run_dir);
+        return -1;
+    }
+    session->started_s = clock_seconds();
+    return 0;
+}
+
+/* ---- rebuilding ---- */
+
+static int replay_event(void *context, const struct store_event *event, struct error *error) {
+    struct session *session = context;
+    const struct store_trial *trial = &event->trial;
+    struct evolution *evolution = session->evolutions[trial->goal];
+    struct template *template = session->templates[trial->goal];
+    struct genome genome;
+    if (genome_parse(&genome, template->space, trial->genome, error) < 0)
+        return -1;
+    if (event->again) {
+        evolution_tell_again(evolution, trial->number, &genome, trial->outcome);
+        session_update_gain(session, trial->goal, true);
+        return 0;
+    }
+    if (event->told) {
+        evolution_tell_outcome(evolution, trial->number, &genome, trial->outcome);
+        session_count_outcome(session, trial->goal, trial->outcome->verdict);
+        return 0;
+    }
+    int hint = 0, operator_kind = operator_parse(trial->operator_name, &hint);
+    struct proposal proposal = {.genome = genome,
+                                .made_by = (enum operator_kind)operator_kind,
+                                .parents = {trial->parent_a, trial->parent_b},
+                                .hint = hint};
+    if (operator_kind < 0 || evolution_replay(evolution, &proposal) < 0)
+        return error_set(
+            error,
+            "trial %lld of %s cannot be replayed: the run was made by another version of evotile; "
+            "its results can be read, but start a new run",
+            (long long)trial->number, session->run_dir);
+    session->asked++;
+    return 0;
+}
+
+static int64_t champion_trial(const struct session *session, int goal) {
+    const struct member *champion = evolution_champion(session->evolutions[goal]);
+    return champion != NULL ? champion->trial : STORE_NO_TRIAL;
+}
+
+struct hash session_digest(const struct session *session) {
+    struct hasher *hasher = hasher_new();
+    for (int g = 0; g < session->goal_count; g++) {
+        struct hash digest = evolution_digest(session->evolutions[g]);
+        hasher_add(hasher, &digest, sizeof digest);
+    }
+    return hasher_finish(hasher);
+}
+
+/* Gives the strategies the stored profiles of the populations' members: new genomes are derived
+   only from these. */
+static int read_profiles(struct session *session, struct error *error) {
+    for (int g = 0; g < session->goal_count; g++) {
+        int count;
+        const struct population *islands = evolution_islands(session->evolutions[g], &count);
+        for (int i = 0; i < count; i++)
+            for (int m = 0; m < islands[i].count; m++) {
+                const struct member *member = &islands[i].members[m];
+                struct measures measures;
+                int found = profile_results_read(session->store, member->trial, &measures, error);
+                if (found < 0)
+                    return -1;
+                if (found == 1)
+                    evolution_tell_profile(session->evolutions[g], &member->genome, &measures);
+            }
+    }
+    return 0;
+}
+
+static int replay_events(struct session *session, struct error *error) {
+    struct store_checkpoint checkpoint;
+    if (store_events(session->store, 0, replay_event, session, error) < 0)
+        return -1;
+    int found = store_checkpoint_read(session->store, &checkpoint, error);
+    if (found < 0)
+        return -1;
+    if (found == 1) {
+        session->seconds_before = strtod(checkpoint.text, NULL);
+        free(checkpoint.text);
+        if (!hash_equal(checkpoint.digest, session_digest(session)))
+            return error_set(error,
+                             "%s is inconsistent: replaying its events does not give the state of "
+                             "its last checkpoint; it was edited, or made by another version of "
+                             "evotile",
+                             session->run_dir);
+    }
+    session->trials_before = session_trials(session);
+    for (int g = 0; g < session->goal_count; g++)
+        session->champions[g].trial = champion_trial(session, g);
+    return read_profiles(session, error);
+}
+
+int run_dir_device(struct store *store, struct device_info *device, struct error *error) {
+    char *line;
+    struct protocol_message message;
+    struct error ignored;
+    int found = store_meta_get(store, "device_info", &line, error);
+    if (found <= 0)
+        return found;
+    int status = protocol_read(line, &message, &ignored);
+    free(line);
+    if (status == 0 && message.kind == PROTOCOL_DEVICE) {
+        *device = message.device;
+        return 1;
+    }
+    if (status == 0) {
+        trial_request_release(&message.request);
+        trial_result_release(&message.result);
+    }
+    return error_set(error,
+                     "%s is damaged (its device cannot be read): restore run.db from a copy, or "
+                     "start a new run",
+                     store_run_dir(store));
+}
+
+static int require_device(struct session *session, struct device_info *device, struct error *error) {
+    int found = run_dir_device(session->store, device, error);
+    return found == 0  ? error_set(error, "%s does not record its device: start a new run",
+                                   session->run_dir)
+           : found < 0 ? -1
+                       : 0;
+}
+
+/* The run has its own copy of the template, so a difference is an edit in the run folder. */
+static int check_template(struct session *session, struct error *error) {
+    char *recorded;
+    char hash[HASH_TEXT_SIZE];
+    if (store_meta_get(session->store, "template_hash", &recorded, error) < 0)
+        return -1;
+    int result = 0;
+    if (recorded != NULL && strcmp(recorded, hash_print(session->templates[0]->hash, hash)) != 0)
+        result = error_input(error,
+                             "the template in %s/template was changed since the run began: "
+                             "measurements of two kernels do not mix; restore it, or start a new "
+                             "run",
+                             session->run_dir);
+    free(recorded);
+    return result;
+}
+
+static int check_device(struct session *session, struct error *error) {
+    char *name;
+    if (store_meta_get(session->store, "device_name", &name, error) < 0)
+        return -1;
+    int result = 0;
+    if (name != NULL && strcmp(name, pool_device(session->pool)->name) != 0)
+        result = error_input(error,
+                             "%s was measured on %s, and this is %s: measurements of two devices "
+                             "do not mix; start a new run",
+                             session->run_dir, name, pool_device(session->pool)->name);
+    free(name);
+    return result;
+}
+
+int session_resume(struct session *session, const char *run_dir,
+                   const struct session_settings *settings, struct error *error) {
+    char config_path[PATH_SIZE];
+    char template_folder[PATH_SIZE];
+    struct device_info device;
+    *session = (struct session){.settings = *settings, .workers_lock = -1};
+    snprintf(session->run_dir, sizeof session->run_dir, "%s", run_dir);
+    if (run_dir_files(run_dir, config_path, template_folder, error) < 0)
+        return -1;
+    char *text = path_read_file(config_path, 64 << 20, NULL, error);
+    if (text == NULL)
+        return -1;
+    session->config = config_from_text(config_path, text, template_folder, error);
+    free(text);
+    if (session->config == NULL)
+        return -1;
+    session->store = store_open(run_dir, STORE_WRITE, error);
+    if (session->store == NULL || overrides_restore(session, error) < 0 ||
+        require_device(session, &device, error) < 0 ||
+        start_evolutions(session, &device, NULL, error) < 0 || check_template(session, error) < 0 ||
+        replay_events(session, error) < 0 || overrides_save(session, error) < 0)
+        return -1;
+    session->started_s = clock_seconds();
+    if (session_is_finished(session)) /* so no worker is needed */
+        return 0;
+    if (session_lock_workers(session, error) < 0 ||
+        session_start_workers(session, config_path, template_folder, session->config->device,
+                              &device, error) < 0 ||
+        check_device(session, error) < 0)
+        return -1;
+    session->started_s = clock_seconds();
+    return 0;
+}
+
+void session_close(struct session *session) {
+    session_free_publisher(session);
+    pool_free(session->pool);
+    store_close(session->store);
+    for (int g = 0; g < session->goal_count; g++) {
+        evolution_free(session->evolutions[g]);
+        template_free(session->templates[g]);
+        free(session->seeds[g]);
+        free(session->predicted[g]);
+    }
+    config_free(session->config);
+    if (session->workers_lock >= 0)
+        close(session->workers_lock);
+}

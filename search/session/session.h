@@ -1,0 +1,279 @@
+/* session: one search in one run folder; the engine behind the verbs `run` and `resume`.
+ *
+ * A session joins three parts that do not include each other: the strategy proposes genomes (ask),
+ * the worker pool evaluates them, and the store records every event (tell). The parent process
+ * never initialises CUDA: all compilation and timing happens in worker processes.
+ *
+ *     struct session session;
+ *     int status = session_create(&session, "results/demo", config, &settings, &error);
+ *     if (status == 0)
+ *         status = session_search(&session, &error);     // 0: done, 1: interrupted, -1: failed
+ *     session_close(&session);                           // also after a failure
+ *
+ * To continue a run, call session_resume in place of session_create.
+ *
+ * The life of a trial: evolution_ask proposes a genome; store_ask records it; session_submit hands
+ * it to the pool; session_wait returns its result; store_tell and evolution_tell_outcome record the
+ * outcome; an improvement is accepted as champion. There are no generations: the pool is kept full,
+ * and each result changes what is proposed next.
+ *
+ * The run folder holds
+ * - run.db: every event of the search (store.h)
+ * - config.json: the config as the user gave it
+ * - template/: a copy of the template, so that later edits of the original do not change the run
+ * - status.json: the current state for `evotile watch` (status_file.h)
+ * - workers.lock: a lock that all workers of a session share
+ *
+ * A killed run loses only trials in flight: `resume` replays the stored events through the
+ * strategy, compares the result with the digest of the last checkpoint, and submits the trials
+ * without an outcome again.
+ *
+ * Unless a function says otherwise, it returns 0, or -1 with `error` filled. A session is used by
+ * one thread.
+ */
+#ifndef EVOTILE_SESSION_SESSION_H
+#define EVOTILE_SESSION_SESSION_H
+
+#include "session/status_file.h"
+#include "config/config.h"
+#include "strategy/evolution.h"
+#include "remote/connection.h"
+#include "store/store.h"
+#include "pool/pool.h"
+
+/* What the command line says. A value that is marked "config" falls back to the config when it has
+   the listed default (overrides.h). Pointers are the caller's and outlive the session. */
+struct session_settings {
+    const char *device;                    /* a list of devices; NULL: config */
+    int64_t trials;                        /* budget; 0: config */
+    double seconds;                        /* budget; 0: config */
+    int64_t patience;                      /* trials without a gain before a goal ends; 0: config */
+    double target_us;                      /* a goal ends at this score; 0: config */
+    double target_ratio;                   /* the same as a speedup over the baseline; 0: config */
+    int64_t seed;                          /* of the strategy and of the inputs; -1: config */
+    const char *strategy;                  /* NULL: config */
+    int64_t islands;                       /* 0: config */
+    int64_t compile_workers;               /* -1: as many as cores and memory allow */
+    struct connection_settings queue;            /* url NULL: the workers run on this host */
+    double queue_patience_s;               /* heartbeat timeout of a remote worker; 0: default */
+    int queue_model_pipe;                        /* writing end of a pipe: the remote pool writes each
+                                              device model there that a worker has; 0: none */
+    const struct device_info *queue_model; /* device model of a new run on a queue; NULL: that of
+                                              the first worker */
+    bool nice;                             /* pause while others use the GPU; false: config */
+    int64_t max_temperature_c;             /* pause above it; 0: config */
+    bool verbose;                          /* log one line per trial */
+    /* The rest applies to new runs only; a resumed run reads it from its store. */
+    const char *seed_genome; /* genomes to start from (warm_start.h); NULL: none */
+    const char *warm_start;  /* earlier runs to start from (warm_start.h); NULL: none */
+    int64_t predict;         /* genomes to predict before the search (predict_start.h); 0: none */
+    double prefilter;        /* evolution_settings.prefilter; 0: none */
+    bool recording;          /* `record`: random genomes, each timed in full, no duels */
+};
+
+/* The state of a search. Only the session's own files write to it. A goal is one search within the
+   run: all cases together (objective "joint") or one case (objective "per_case"). Arrays that are
+   indexed by goal have goal_count valid entries. Times are from clock_seconds, in seconds. */
+struct session {
+    struct session_settings settings;
+    char run_dir[PATH_SIZE];
+    struct config *config; /* owned; with the overrides applied */
+    struct store *store;
+    char queue_id[QUEUE_ID_SIZE]; /* the run's name on its queue; empty: local workers */
+    struct pool *pool;            /* NULL: a finished run was resumed, so nothing was started */
+    int workers_lock; /* file descriptor that our workers inherit: the lock is free when the last
+                         of them has exited; -1: not taken */
+    int goal_count;
+    struct template *templates[CASES_MAX];
+    struct evolution *evolutions[CASES_MAX];
+    char *seeds[CASES_MAX];     /* start genomes of a goal as text (warm_start.h); NULL: none */
+    char *predicted[CASES_MAX]; /* predictions for a goal as text (predict_start.h); NULL: none */
+    int64_t asked, told;        /* trials proposed, and trials with an outcome; of all sessions */
+    int64_t verdicts[VERDICT_COUNT]; /* of the trials with an outcome */
+    int64_t filtered[CASES_MAX];     /* of these, by goal, the prefiltered: they use no budget */
+    int64_t trials_before;           /* session_trials at the start of this session */
+    double seconds_before;           /* search time of earlier sessions */
+    double started_s;                    /* when this session's search started */
+    int goal_to_sanitize;     /* a goal whose new champion waits for compute-sanitizer; -1: none */
+    bool batch_open;    /* a transaction of the store is open */
+    double batch_opened_s; /* when it was opened */
+    struct status_publisher *publisher; /* owned by status_publisher.c; NULL: no status written yet */
+    struct {
+        int64_t trial;
+        double accepted_s;       /* when it was accepted; 0: in an earlier session */
+        int64_t sanitized; /* the last champion that ran under compute-sanitizer */
+        int accepted_count;       /* champions accepted in this session */
+    } champions[CASES_MAX];
+    double default_us[CASES_MAX];  /* score of the default genome; 0: unknown */
+    double baseline_us[CASES_MAX]; /* the baseline's geometric mean over the cases; 0: none */
+    double within_default_smem_us[CASES_MAX]; /* best score within the default shared memory limit
+                                      (SMEM_DEFAULT_LIMIT), if the config raises that limit; 0: none */
+    struct {
+        int64_t told;    /* trials of the goal with an outcome */
+        int64_t last_gain_at; /* `told` when the champion last gained at least 1 % */
+        double score_us; /* the champion's score then, or since it was remeasured; 0: none yet */
+    } gains[CASES_MAX];
+};
+
+/* ---- creating, searching, closing ---- */
+
+/* Creates the run folder and starts the workers. Takes ownership of `config`, also on failure; on
+   failure nothing of a new folder is left. Refuses a folder that already holds a run. Call
+   session_close in either case. */
+int session_create(struct session *session, const char *run_dir, struct config *config,
+                   const struct session_settings *settings, struct error *error);
+
+/* Rebuilds populations, random states and counters from the stored events. Starts workers unless
+   the run is finished, and waits first until the workers of an earlier session have exited. Fails
+   if the template, the device model or the version of evotile no longer matches the run. */
+int session_resume(struct session *session, const char *run_dir,
+                   const struct session_settings *settings, struct error *error);
+
+/* Searches until the budget is spent, the space is exhausted or a signal arrives, then finishes the
+   trials in flight. Returns 0: done, 1: interrupted, -1: failed. Handles SIGINT and SIGTERM while
+   it runs: the first signal stops new trials, the second drops those in flight. */
+int session_search(struct session *session, struct error *error);
+
+/* Stops the workers and frees everything. */
+void session_close(struct session *session);
+
+/* ---- state ---- */
+
+/* True if the budget is spent or every space exhausted: a search would start nothing. */
+bool session_is_finished(const struct session *session);
+
+/* Trials with an outcome, without the prefiltered. */
+int64_t session_trials(const struct session *session);
+
+/* Seconds of searching in all sessions of the run. */
+double session_elapsed(const struct session *session);
+
+/* A hash of all goals' strategy states: equal states have equal digests. Stored with each
+   checkpoint; resume compares it with the state that it rebuilt. */
+struct hash session_digest(const struct session *session);
+
+/* ---- run_dir.c: the run folder ---- */
+
+/* Finds the config and the template folder of an existing run. */
+int run_dir_files(const char *run_dir, char config_path[PATH_SIZE], char template_folder[PATH_SIZE],
+                  struct error *error);
+
+/* Reads the config that the run stores; the caller frees it. Used for the names of cases: returns
+   NULL, with a warning, if there is none that can be read, and cases are then numbered. */
+struct config *run_dir_config(struct store *store);
+
+/* The same without the warning: NULL with `error` filled. */
+struct config *run_dir_config_read(struct store *store, struct error *error);
+
+/* The device that the run was measured on; its space depends on it. Returns 1; 0 if the run does
+   not record it; -1. */
+int run_dir_device(struct store *store, struct device_info *device, struct error *error);
+
+/* The last component of the template folder's real path: "a/b/" and "." give a name as well. */
+int run_dir_template_name(const char *folder, char name[PATH_SIZE], struct error *error);
+
+/* Copies the template folder, and the lib/ folder beside it, into the run folder. */
+int run_dir_copy_template(const char *from, const char *name, const char *run_dir,
+                          struct error *error);
+
+/* Takes workers.lock; waits up to 30 s for the workers of an earlier session to exit, so that no
+   other process uses the GPU while this session measures. */
+int session_lock_workers(struct session *session, struct error *error);
+
+/* Creates the folder and takes its lock, so that a second run into the same folder writes
+   nothing. */
+int session_claim_run_dir(struct session *session, const char *run_dir, struct error *error);
+
+/* ---- start_workers.c ---- */
+
+/* The default number of compile workers beside so many device workers: limited by cores and
+   memory, at least 1. */
+int default_compile_workers(int devices);
+
+/* The number of compile workers of a local pool: `asked`, or the default if that is -1; always 0
+   for a recorded space, which needs no compiler. */
+int compile_worker_count(const char *config_path, const char *template_folder,
+                            const char *devices, int64_t asked, int *workers, struct error *error);
+
+/* Fills session->pool: a local pool on `devices`, or, if the settings name a queue, the remote
+   workers there. `wanted`: the device model of a resumed run; NULL: any. */
+int session_start_workers(struct session *session, const char *config_path,
+                          const char *template_folder, const char *devices,
+                          const struct device_info *wanted, struct error *error);
+
+/* ---- status_publisher.c: status.json, and pausing ---- */
+
+/* Writes status.json at most once a second; call it often. Also reads the GPUs' state, and pauses a
+   device's worker while another process uses that GPU or it is too hot, if the settings ask for
+   it. */
+void session_publish_status(struct session *session);
+
+/* Changes the phase and writes status.json immediately. */
+void session_set_phase(struct session *session, enum phase phase, const char *reason);
+
+/* True while all devices are paused. */
+bool session_is_paused(const struct session *session);
+
+/* Why the first device is paused; empty if the session is not paused. */
+const char *session_pause_reason(const struct session *session);
+
+/* Frees the publisher; session_close does it. */
+void session_free_publisher(struct session *session);
+
+/* ---- sanitize_champion.c ---- */
+
+/* Runs a goal's champion under compute-sanitizer and logs the findings. Does nothing if the tool is
+   not installed, the device is not a local GPU, or this champion was checked before. Blocks for
+   some seconds; no trial may be in flight. */
+void session_sanitize(struct session *session, int goal);
+
+/* The same for every goal's champion, at the end of a search; limited to a tenth of the search's
+   time. */
+void session_sanitize_all(struct session *session);
+
+/* ---- remeasure.c ---- */
+
+/* If the driver, NVRTC or the measuring method differs from that of the stored figures, evaluates
+   and times every member of the populations again, the best first; members that fail are dropped.
+   Does nothing if all figures are current, so a call after an interrupted one does the rest. */
+int session_remeasure(struct session *session, struct error *error);
+
+/* ---- session_loop.c: for the session's other files ---- */
+
+/* Counts an outcome of a goal; on resume, too. */
+void session_count_outcome(struct session *session, int goal, enum verdict verdict);
+
+/* Updates `gains` after an outcome. `again`: the outcome replaces an earlier one of the same trial
+   (remeasure.c), so it counts as neither a trial nor a gain. */
+void session_update_gain(struct session *session, int goal, bool again);
+
+/* Writes to the store are gathered in transactions ("batches"). Opening does nothing if one is
+   open. Closing adds a checkpoint and commits; with `if_due` only when the batch is old enough. */
+int session_open_batch(struct session *session, struct error *error);
+int session_close_batch(struct session *session, bool if_due, struct error *error);
+
+/* Wraps the return value of a store function within a batch: returns 0 or -1, and marks the batch
+   as closed on failure, because the store has then rolled it back. */
+int session_check_stored(struct session *session, int64_t status);
+
+/* Submits a trial. With a champion (not NULL), a candidate whose score comes near the champion's
+   is compared with it in a duel on the device. */
+void session_submit(struct session *session, int64_t number, int goal, const struct genome *genome,
+                    const struct member *champion);
+
+/* True if the result would be accepted as champion without having won a duel against this one:
+   when it was submitted there was another champion, or none. Submit it again. */
+bool session_needs_duel(const struct trial_result *result, const struct member *champion);
+
+/* pool_wait with the batch length as its timeout; writes the status first. Returns 1: a result,
+   0: none yet, -1. */
+int session_wait(struct session *session, struct trial_result *result, struct error *error);
+
+/* SIGINT and SIGTERM received since the search started. */
+int session_signals(void);
+
+/* True if a signal arrived while the session is paused: it then ends without waiting for the
+   trials in flight, and resume submits them again. */
+bool session_stops_paused(const struct session *session);
+
+#endif

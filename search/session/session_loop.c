@@ -1,0 +1,499 @@
+/* The loop of a session: ask for genomes, submit them, wait for results, tell and store outcomes.
+   It also decides when the run ends (budgets, patience, target) and what is a new champion. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "session/session.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+
+enum { TEXT_SIZE = 512 };
+
+/* Outcomes are gathered for this long before a commit. A kill loses at most these; resume evaluates
+   them again. */
+static const double batch_length_s = 0.05;
+
+/* The only state that a signal handler can reach. */
+static volatile sig_atomic_t signals;
+
+static void count_signal(int number) {
+    (void)number;
+    signals = signals + 1;
+}
+
+double session_elapsed(const struct session *session) {
+    return session->seconds_before + clock_seconds() - session->started_s;
+}
+
+int64_t session_trials(const struct session *session) {
+    return session->told - session->verdicts[VERDICT_FILTERED];
+}
+
+/* A smaller relative improvement does not count as a gain: two trials of the same genome differ by
+   as much. */
+static const double gain_min = 0.01;
+
+void session_update_gain(struct session *session, int goal, bool again) {
+    const struct member *champion = evolution_champion(session->evolutions[goal]);
+    double was_us = session->gains[goal].score_us;
+    session->gains[goal].told += !again;
+    if (champion == NULL ||
+        (!again && was_us > 0 && champion->score_us > (1 - gain_min) * was_us))
+        return;
+    session->gains[goal].score_us = champion->score_us;
+    if (!again)
+        session->gains[goal].last_gain_at = session->gains[goal].told;
+}
+
+void session_count_outcome(struct session *session, int goal, enum verdict verdict) {
+    session->told++;
+    session->verdicts[verdict]++;
+    if (verdict == VERDICT_FILTERED)
+        session->filtered[goal]++;
+    else
+        session_update_gain(session, goal, false);
+}
+
+/* The score at which the goal ends; 0: none. */
+static double target_us(const struct session *session, int goal) {
+    const struct config *config = session->config;
+    double from_us =
+        session->baseline_us[goal] > 0 ? session->baseline_us[goal] : session->default_us[goal];
+    double by_ratio_us = config->target_ratio > 0 ? from_us / config->target_ratio : 0;
+    return fmax(config->target_us, by_ratio_us);
+}
+
+/* True if the goal has reached its target or used up its patience; independent of the run's
+   budget. */
+static bool goal_is_done(const struct session *session, int goal) {
+    const struct config *config = session->config;
+    const struct member *champion = evolution_champion(session->evolutions[goal]);
+    int64_t since = session->gains[goal].told - session->gains[goal].last_gain_at;
+    return (config->patience > 0 && since >= config->patience) ||
+           (champion != NULL && champion->score_us <= target_us(session, goal));
+}
+
+static bool any_goal_left(const struct session *session) {
+    for (int g = 0; g < session->goal_count; g++)
+        if (!goal_is_done(session, g))
+            return true;
+    return false;
+}
+
+static bool budget_left(const struct session *session) {
+    const struct config *config = session->config;
+    return any_goal_left(session) &&
+           (config->trials == 0 ||
+            session->asked - session->verdicts[VERDICT_FILTERED] < config->trials) &&
+           (config->seconds == 0 || session_elapsed(session) < config->seconds);
+}
+
+/* Trials of a goal, finished or in flight; without the prefiltered. */
+static int64_t trial_count(const struct session *session, int goal) {
+    return (int64_t)evolution_seen_count(session->evolutions[goal]) - session->filtered[goal];
+}
+
+/* The goal with the fewest trials; -1 if every space is exhausted or every goal is done. */
+static int next_goal(const struct session *session, const bool *exhausted) {
+    int best = -1;
+    for (int g = 0; g < session->goal_count; g++)
+        if (!exhausted[g] && !goal_is_done(session, g) &&
+            (best < 0 || trial_count(session, g) < trial_count(session, best)))
+            best = g;
+    return best;
+}
+
+/* ---- storing ---- */
+
+int session_open_batch(struct session *session, struct error *error) {
+    if (session->batch_open)
+        return 0;
+    if (store_begin(session->store, error) < 0)
+        return -1;
+    session->batch_open = true;
+    session->batch_opened_s = clock_seconds();
+    return 0;
+}
+
+int session_check_stored(struct session *session, int64_t status) {
+    if (status < 0)
+        session->batch_open = false;
+    return status < 0 ? -1 : 0;
+}
+
+int session_close_batch(struct session *session, bool if_due, struct error *error) {
+    char seconds[32];
+    if (!session->batch_open || (if_due && clock_seconds() - session->batch_opened_s < batch_length_s))
+        return 0;
+    session->batch_open = false;
+    snprintf(seconds, sizeof seconds, "%.3f", session_elapsed(session));
+    if (store_checkpoint(session->store, session_digest(session), seconds, error) < 0)
+        return -1;
+    return store_commit(session->store, error);
+}
+
+/* ---- submitting ---- */
+
+static struct trial_champion describe_champion(const struct session *session, int goal,
+                                    const struct member *champion) {
+    return (struct trial_champion){.goal = goal,
+                                   .trial = champion->trial,
+                                   .genome = champion->genome,
+                                   .score_us = champion->score_us,
+                                   .within_default_smem_us = session->within_default_smem_us[goal]};
+}
+
+void session_submit(struct session *session, int64_t number, int goal, const struct genome *genome,
+                    const struct member *champion) {
+    struct trial_request request = {
+        .number = number,
+        .goal = goal,
+        .genome = *genome,
+        .seed = session->config->seed * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)number,
+    };
+    if (session->settings.recording) {
+        request.full = true;
+    } else if (champion != NULL) {
+        const struct trial_champion opponent = describe_champion(session, goal, champion);
+        trial_request_set_champion(&request, &opponent);
+    }
+    pool_submit(session->pool, &request);
+}
+
+/* ---- telling ---- */
+
+static void log_trial(const struct session *session, const struct trial_result *result) {
+    char genome[GENOME_TEXT_SIZE];
+    const struct outcome *outcome = &result->outcome;
+    genome_print(&result->genome, session->templates[result->goal]->space, genome);
+    if (outcome->verdict == VERDICT_OK)
+        log_info("trial %" PRId64 ": %.3f us%s%s, %s", result->number, outcome->score_us,
+                 outcome->predicted ? " predicted" : "", outcome->raced ? " (raced)" : "", genome);
+    else
+        log_info("trial %" PRId64 ": %s: %s, %s", result->number, verdict_name(outcome->verdict),
+                 outcome->reason, genome);
+}
+
+static int accept_champion(struct session *session, const struct trial_result *result, struct error *error) {
+    const struct member *champion = evolution_champion(session->evolutions[result->goal]);
+    int64_t previous = session->champions[result->goal].trial;
+    char genome[GENOME_TEXT_SIZE];
+    char goal[CASE_NAME_SIZE] = "";
+    if (champion == NULL || champion->trial == previous)
+        return 0;
+    if (session_check_stored(session, store_record_champion(session->store, result->goal, champion->trial, previous,
+                                            champion->score_us, error)) < 0)
+        return -1;
+    if (!session->settings.recording) {
+        const struct trial_champion opponent = describe_champion(session, result->goal, champion);
+        pool_set_champion(session->pool, &opponent);
+    }
+    session->champions[result->goal].trial = champion->trial;
+    session->champions[result->goal].accepted_s = clock_seconds();
+    int every = session->config->sanitize_every;
+    if (every > 0 && ++session->champions[result->goal].accepted_count % every == 0)
+        session->goal_to_sanitize = result->goal;
+    genome_print(&champion->genome, session->templates[result->goal]->space, genome);
+    if (session->goal_count > 1) {
+        config_goal_name(session->config, result->goal, goal);
+        strncat(goal, ": ", sizeof goal - strlen(goal) - 1);
+    }
+    log_info("%schampion: trial %" PRId64 ", %.3f us%s, %s", goal, champion->trial,
+             champion->score_us, result->outcome.predicted ? " predicted" : "", genome);
+    return 0;
+}
+
+bool session_needs_duel(const struct trial_result *result, const struct member *champion) {
+    const struct outcome *outcome = &result->outcome;
+    return champion != NULL && outcome->verdict == VERDICT_OK && !outcome->predicted &&
+           !outcome->raced && outcome->score_us < champion->score_us &&
+           result->opponent != champion->trial;
+}
+
+static void update_within_default_smem(struct session *session, int goal, const struct outcome *outcome) {
+    double *best_us = &session->within_default_smem_us[goal];
+    if (session->config->smem_limit_bytes > SMEM_DEFAULT_LIMIT && outcome->verdict == VERDICT_OK &&
+        !outcome->raced && outcome->resources.smem_bytes <= SMEM_DEFAULT_LIMIT &&
+        (*best_us == 0 || outcome->score_us < *best_us))
+        *best_us = outcome->score_us;
+}
+
+static void update_default_score(struct session *session, const struct trial_result *result) {
+    const struct outcome *outcome = &result->outcome;
+    const struct genome default_genome = genome_default(session->templates[result->goal]->space);
+    if (outcome->verdict == VERDICT_OK && genome_equal(&result->genome, &default_genome))
+        session->default_us[result->goal] = outcome->score_us;
+}
+
+static int update_from_stored(void *context, const struct store_trial *trial, struct error *error) {
+    (void)error;
+    update_within_default_smem(context, trial->goal, trial->outcome);
+    return 0;
+}
+
+/* Initialises within_default_smem_us from the trials of earlier sessions. */
+static int read_within_default_smem(struct session *session, struct error *error) {
+    int status = 0;
+    for (int goal = 0; goal < session->goal_count && status == 0; goal++)
+        status = store_board(session->store, goal, 1, SMEM_DEFAULT_LIMIT, update_from_stored, session, error);
+    return status;
+}
+
+static int tell_outcome(struct session *session, const struct trial_result *result, struct error *error) {
+    const struct member *champion = evolution_champion(session->evolutions[result->goal]);
+    if (!session->settings.recording && session_needs_duel(result, champion)) {
+        session_submit(session, result->number, result->goal, &result->genome, champion);
+        return 0;
+    }
+    if (session_open_batch(session, error) < 0 ||
+        session_check_stored(session, store_tell(session->store, result->number, &result->outcome,
+                                           result->has_key ? &result->key : NULL, result->worker,
+                                           error)) < 0)
+        return -1;
+    evolution_tell_outcome(session->evolutions[result->goal], result->number, &result->genome,
+                           &result->outcome);
+    session_count_outcome(session, result->goal, result->outcome.verdict);
+    update_within_default_smem(session, result->goal, &result->outcome);
+    update_default_score(session, result);
+    if (session->settings.verbose)
+        log_trial(session, result);
+    return accept_champion(session, result, error);
+}
+
+/* ---- asking ---- */
+
+static void submit_new(struct session *session, int64_t number, int goal,
+                       const struct genome *genome) {
+    session_submit(session, number, goal, genome, evolution_champion(session->evolutions[goal]));
+}
+
+/* Records a genome that the prefilter rejected as an outcome immediately; no worker evaluates it.
+ */
+static int tell_filtered(struct session *session, int64_t number, int goal, const struct genome *genome,
+                  struct error *error) {
+    struct trial_result result = {.number = number, .goal = goal, .genome = *genome};
+    char reason[REASON_SIZE];
+    snprintf(reason, sizeof reason, "forecast to be among the slowest %g %% of the space",
+             100 * session->settings.prefilter);
+    trial_set_verdict(&result, VERDICT_FILTERED, reason);
+    return tell_outcome(session, &result, error) < 0 ? -1 : session_close_batch(session, true, error);
+}
+
+/* Submits the strategy's next proposal. Returns 1; 0 if nothing is left to propose; -1. */
+static int ask_strategy(struct session *session, bool *exhausted, struct error *error) {
+    char genome[GENOME_TEXT_SIZE];
+    char operator_name[OPERATOR_NAME_SIZE];
+    struct proposal proposal;
+    int goal;
+    for (;;) {
+        goal = next_goal(session, exhausted);
+        if (goal < 0)
+            return 0;
+        if (evolution_ask(session->evolutions[goal], &proposal) == 1)
+            break;
+        exhausted[goal] = true;
+    }
+    genome_print(&proposal.genome, session->templates[goal]->space, genome);
+    operator_print(proposal.made_by, proposal.hint, operator_name);
+    const struct store_ask record = {
+        .number = session->asked,
+        .goal = goal,
+        .genome = genome,
+        .parent_a = proposal.parents[0],
+        .parent_b = proposal.parents[1],
+        .operator_name = operator_name,
+    };
+    if (session_open_batch(session, error) < 0 ||
+        session_check_stored(session, store_ask(session->store, &record, error)) < 0)
+        return -1;
+    int64_t number = session->asked++;
+    if (proposal.filtered)
+        return tell_filtered(session, number, goal, &proposal.genome, error) < 0 ? -1 : 1;
+    submit_new(session, number, goal, &proposal.genome);
+    return 1;
+}
+
+static int resubmit_trial(void *context, const struct store_trial *trial, struct error *error) {
+    struct session *session = context;
+    struct genome genome;
+    if (genome_parse(&genome, session->templates[trial->goal]->space, trial->genome, error) < 0)
+        return -1;
+    submit_new(session, trial->number, trial->goal, &genome);
+    return 0;
+}
+
+/* ---- progress ---- */
+
+static void print_verdicts(const struct session *session, char text[TEXT_SIZE]) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int v = 0; v < VERDICT_COUNT && used < TEXT_SIZE; v++)
+        if (session->verdicts[v] > 0)
+            used += (size_t)snprintf(text + used, TEXT_SIZE - used, "%s%" PRId64 " %s",
+                                     used > 0 ? ", " : "", session->verdicts[v],
+                                     verdict_name((enum verdict)v));
+}
+
+/* Prints the score of the champion that was accepted last, over all goals. */
+static void print_champion(const struct session *session, char text[TEXT_SIZE]) {
+    int latest = -1;
+    text[0] = '\0';
+    for (int g = 0; g < session->goal_count; g++)
+        if (session->champions[g].trial != STORE_NO_TRIAL &&
+            (latest < 0 || session->champions[g].accepted_s > session->champions[latest].accepted_s))
+            latest = g;
+    if (latest < 0)
+        return;
+    const struct member *champion = evolution_champion(session->evolutions[latest]);
+    snprintf(text, TEXT_SIZE, ", best %.3f us", champion->score_us);
+    if (session->champions[latest].accepted_s > 0)
+        snprintf(text + strlen(text), TEXT_SIZE - strlen(text), " (%.0f s ago)",
+                 clock_seconds() - session->champions[latest].accepted_s);
+}
+
+static void show_progress(const struct session *session, struct progress *progress) {
+    char verdicts[TEXT_SIZE];
+    char champion[TEXT_SIZE];
+    char left[64] = "";
+    char paused[200] = "";
+    double spent = clock_seconds() - session->started_s;
+    int64_t trials = session_trials(session);
+    if (!progress_due(progress))
+        return;
+    print_verdicts(session, verdicts);
+    print_champion(session, champion);
+    if (session->config->seconds > 0)
+        snprintf(left, sizeof left, ", %.0f s left",
+                 fmax(0, session->config->seconds - session_elapsed(session)));
+    if (session_is_paused(session))
+        snprintf(paused, sizeof paused, "; paused: %s", session_pause_reason(session));
+    progress_show(progress, "%" PRId64 " trials, %.1f/s%s%s%s%s%s", trials,
+                  spent > 0 ? (double)(trials - session->trials_before) / spent : 0,
+                  verdicts[0] != '\0' ? ", " : "", verdicts, champion, left, paused);
+}
+
+/* ---- the loop ---- */
+
+int session_wait(struct session *session, struct trial_result *result, struct error *error) {
+    session_publish_status(session);
+    return pool_wait(session->pool, batch_length_s, result, error);
+}
+
+int session_signals(void) {
+    return signals;
+}
+
+bool session_stops_paused(const struct session *session) {
+    return signals > 0 && session_is_paused(session);
+}
+
+bool session_is_finished(const struct session *session) {
+    return session->told == session->asked && !budget_left(session);
+}
+
+static bool may_ask(const struct session *session, bool nothing_left) {
+    return signals == 0 && !nothing_left && session->goal_to_sanitize < 0 && budget_left(session) &&
+           pool_in_flight(session->pool) < pool_capacity(session->pool);
+}
+
+/* True if only trials in flight are left to finish. */
+static bool must_finish(const struct session *session) {
+    double seconds = session->config->seconds;
+    return signals > 0 || (seconds > 0 && session_elapsed(session) >= seconds);
+}
+
+/* At the end of a run on a queue: how long to wait for a worker while none is connected. The same
+   as the heartbeat timeout, counted from when the pool removed the last worker. */
+static double worker_absence_limit_s(const struct session *session) {
+    double patience_s = session->settings.queue_patience_s;
+    return patience_s > 0 ? patience_s : 30;
+}
+
+/* Returns 0; 1 if no worker was left to finish the trials in flight; -1. */
+static int run_loop(struct session *session, struct progress *progress, struct error *error) {
+    bool exhausted[CASES_MAX] = {false};
+    bool nothing_left = false;
+    double last_worker_s = clock_seconds();
+    session_set_phase(session, PHASE_SEARCHING, "");
+    if (store_in_flight(session->store, resubmit_trial, session, error) < 0)
+        return -1;
+    while (signals < 2) {
+        struct trial_result result;
+        /* Nothing may be timed beside compute-sanitizer. */
+        if (session->goal_to_sanitize >= 0 && pool_in_flight(session->pool) == 0) {
+            session_sanitize(session, session->goal_to_sanitize);
+            session->goal_to_sanitize = -1;
+        }
+        /* Fill the pool before reading any result: with a single worker, the proposals then do
+           not depend on timing. pool_poll lets workers start on the first trials while later ones
+           are still being proposed. */
+        while (may_ask(session, nothing_left)) {
+            int asked = ask_strategy(session, exhausted, error);
+            session_publish_status(session);
+            if (asked < 0 || pool_poll(session->pool, error) < 0)
+                return -1;
+            nothing_left = asked == 0;
+        }
+        if (pool_in_flight(session->pool) == 0 && session->goal_to_sanitize < 0)
+            break;
+        if (session_stops_paused(session) || (session_is_paused(session) && !budget_left(session)))
+            break;
+        if (!must_finish(session) || pool_list_workers(session->pool, NULL, 0) > 0)
+            last_worker_s = clock_seconds();
+        if (clock_seconds() - last_worker_s > worker_absence_limit_s(session)) {
+            log_warn("no worker is left to finish the %d trials in flight: `evotile resume %s "
+                     "--queue URL` evaluates them again",
+                     pool_in_flight(session->pool), session->run_dir);
+            return 1;
+        }
+        if (session_close_batch(session, true, error) < 0)
+            return -1;
+        int got = session_wait(session, &result, error);
+        if (got < 0)
+            return -1;
+        if (got == 1) {
+            int told = tell_outcome(session, &result, error);
+            trial_result_release(&result);
+            if (told < 0)
+                return -1;
+        }
+        show_progress(session, progress);
+    }
+    return 0;
+}
+
+int session_search(struct session *session, struct error *error) {
+    struct progress progress;
+    struct sigaction action = {.sa_handler = count_signal};
+    struct sigaction old_int;
+    struct sigaction old_term;
+    signals = 0;
+    sigaction(SIGINT, &action, &old_int);
+    sigaction(SIGTERM, &action, &old_term);
+    progress_init(&progress, 60);
+    int status = session_remeasure(session, error);
+    if (status == 0)
+        status = read_within_default_smem(session, error);
+    if (status == 0 && signals == 0)
+        status = run_loop(session, &progress, error);
+    progress_end(&progress);
+    if (session->batch_open) {
+        struct error second;
+        /* A failed search stores what it can; the first error is the one to report. */
+        if (session_close_batch(session, false, status < 0 ? &second : error) < 0)
+            status = -1;
+    }
+    bool interrupted = status == 1 || signals > 0 || session_is_paused(session);
+    if (status == 0 && !interrupted)
+        session_sanitize_all(session);
+    session_set_phase(session,
+                     status < 0    ? PHASE_FAILED
+                     : interrupted ? PHASE_INTERRUPTED
+                                   : PHASE_FINISHED,
+                     status < 0 ? error->text : "");
+    sigaction(SIGINT, &old_int, NULL);
+    sigaction(SIGTERM, &old_term, NULL);
+    return status < 0 ? -1 : interrupted ? 1 : 0;
+}

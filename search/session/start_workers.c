@@ -1,0 +1,95 @@
+/* Starts the workers of a session: a local pool, or a connection to the workers on a queue. */
+#include "base/resource_limits.h"
+#include "session/session.h"
+#include "remote/remote_pool.h"
+#include "pool/local_pool.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Memory of one compile worker. Compile workers get half of the memory, and all cores but one for
+   each device worker. */
+static const int64_t compile_worker_bytes = INT64_C(512) << 20;
+
+int default_compile_workers(int devices) {
+    const struct resource_limits share = resource_limits_read("");
+    int64_t memory_workers = share.memory_bytes / 2 / compile_worker_bytes;
+    int workers = share.cores - devices < memory_workers ? share.cores - devices : (int)memory_workers;
+    workers = workers < LOCAL_POOL_WORKERS_MAX / 2 ? workers : LOCAL_POOL_WORKERS_MAX / 2;
+    return workers > 1 ? workers : 1;
+}
+
+static int count_compile_workers(const struct config *config, const char *devices, int64_t asked,
+                                 int *workers, struct error *error) {
+    struct device_list list;
+    if (device_list_read(&list, devices, error) < 0)
+        return -1;
+    *workers = config->shapes->recorded != NULL ? 0
+               : asked >= 0                     ? (int)asked
+                                                : default_compile_workers(list.count);
+    return 0;
+}
+
+int compile_worker_count(const char *config_path, const char *template_folder,
+                            const char *devices, int64_t asked, int *workers, struct error *error) {
+    char *text = path_read_file(config_path, 64 << 20, NULL, error);
+    if (text == NULL)
+        return -1;
+    struct config *config = config_from_text(config_path, text, template_folder, error);
+    free(text);
+    if (config == NULL)
+        return -1;
+    int status = count_compile_workers(config, devices, asked, workers, error);
+    config_free(config);
+    return status;
+}
+
+/* The run's id on its queue: created once and stored, so that it is the same after a resume. */
+static int find_queue_id(struct session *session, char id[QUEUE_ID_SIZE], struct error *error) {
+    char *known = NULL;
+    if (session->store != NULL && store_meta_get(session->store, "queue_id", &known, error) < 0)
+        return -1;
+    if (known != NULL)
+        snprintf(id, QUEUE_ID_SIZE, "%s", known);
+    else
+        random_id(id);
+    free(known);
+    snprintf(session->queue_id, sizeof session->queue_id, "%s", id);
+    return 0;
+}
+
+int session_start_workers(struct session *session, const char *config_path,
+                          const char *template_folder, const char *devices,
+                          const struct device_info *wanted_device, struct error *error) {
+    char program[PATH_SIZE];
+    char id[QUEUE_ID_SIZE];
+    if (session->settings.queue.url != NULL) {
+        const struct remote_pool_settings settings = {.connection = session->settings.queue,
+                                                 .run_dir = session->run_dir,
+                                                 .id = id,
+                                                 .ack_wait_s = session->settings.queue_patience_s,
+                                                 .wanted_device = wanted_device,
+                                                 .model_pipe = session->settings.queue_model_pipe};
+        if (session->settings.device != NULL || session->settings.compile_workers >= 0)
+            return error_input(error, "with --queue the workers run on other hosts: give --device "
+                                      "and --compile-workers to `evotile worker`");
+        if (find_queue_id(session, id, error) < 0)
+            return -1;
+        session->pool = remote_pool_new(&settings, error);
+        return session->pool != NULL ? 0 : -1;
+    }
+    struct local_pool_settings settings = {.program = program,
+                                     .config_path = config_path,
+                                     .template_folder = template_folder,
+                                     .devices = devices};
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length < 0)
+        return error_set(error, "cannot find our own program: %s", strerror(errno));
+    program[length] = '\0';
+    if (count_compile_workers(session->config, devices, session->settings.compile_workers,
+                              &settings.compile_workers, error) < 0)
+        return -1;
+    session->pool = local_pool_new(&settings, error);
+    return session->pool != NULL ? 0 : -1;
+}

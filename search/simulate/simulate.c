@@ -1,0 +1,477 @@
+/* simulate: compares search strategies on recorded spaces. */
+#include "base/path.h"
+#include "base/resource_limits.h"
+#include "cli/cli.h"
+#include "run/predictions.h"
+#include "simulate/simulate_picture.h"
+#include "simulate/simulation.h"
+#include "render/table.h"
+#include "strategy/strategy.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+
+enum { STRATEGIES_MAX = 32, CELLS_MAX = 1 << 20, NAME_LENGTH = 256, NOISE_MOST = 50 };
+
+struct simulate_context {
+    struct simulation simulation;
+    char **paths;
+    struct recorded **spaces;
+    const char *strategies[STRATEGIES_MAX];
+    char *strategy_text;              /* the storage of `strategies` */
+    double **random_curves, **curves; /* by space; by space and strategy */
+    struct score *scores;
+    double *predicted_us; /* by row of the only space, or NULL */
+    double near_percent;
+    char near_heading[64]; /* the storage of a table heading */
+    int64_t *against_rows; /* by space: the row that runs start with and are compared with; or NULL */
+};
+
+static void *alloc_array(size_t count, size_t size) {
+    void *memory = calloc(count, size);
+    if (memory == NULL)
+        BUG("out of memory");
+    return memory;
+}
+
+static int cell_index(const struct simulate_context *context, int space, int strategy) {
+    return space * context->simulation.strategy_count + strategy;
+}
+
+/* "gemm_A100" for "spaces/gemm_A100.json.gz". */
+static void space_name(const char *path, char *name, size_t size) {
+    snprintf(name, size, "%s", path_name(path));
+    static const char *const extensions[] = {".gz", ".json"};
+    for (int i = 0; i < 2; i++) {
+        size_t length = strlen(name);
+        size_t extension_length = strlen(extensions[i]);
+        if (length > extension_length && strcmp(name + length - extension_length, extensions[i]) == 0)
+            name[length - extension_length] = '\0';
+    }
+}
+
+/* ---- simulation ---- */
+
+/* Parses a comma-separated list; NULL means every strategy. */
+static int choose_strategies(struct simulate_context *context, const char *list, struct error *error) {
+    int count = 0;
+    for (const struct strategy *row = strategies; list == NULL && row->name != NULL; row++)
+        context->strategies[count++] = row->name;
+    context->strategy_text = list != NULL ? strdup(list) : NULL;
+    char *rest = context->strategy_text;
+    for (char *name; rest != NULL && (name = strsep(&rest, ",")) != NULL;) {
+        if (count == STRATEGIES_MAX)
+            return error_input(error, "--strategy has more than %d names: give fewer",
+                               STRATEGIES_MAX);
+        context->strategies[count++] = name;
+    }
+    context->simulation.strategies = context->strategies;
+    context->simulation.strategy_count = count;
+    return 0;
+}
+
+static int read_spaces(struct simulate_context *context, int count, struct error *error) {
+    context->spaces = alloc_array((size_t)count, sizeof *context->spaces);
+    context->simulation.spaces = context->spaces;
+    context->simulation.space_count = count;
+    for (int i = 0; i < count; i++) {
+        context->spaces[i] = recorded_read(context->paths[i], error);
+        if (context->spaces[i] == NULL)
+            return -1;
+    }
+    return 0;
+}
+
+/* Finds the row of --against in each space: the default genome for "default", else a genome. */
+static int find_against(struct simulate_context *context, const char *genome, struct error *error) {
+    context->against_rows = alloc_array((size_t)context->simulation.space_count, sizeof(int64_t));
+    context->simulation.first_rows = context->against_rows;
+    for (int i = 0; i < context->simulation.space_count; i++) {
+        const struct recorded *recorded = context->spaces[i];
+        const char *text = strcmp(genome, "default") == 0 ? recorded->default_genome : genome;
+        int64_t row = *text != '\0' ? recorded_find_text(recorded, text, error)
+                                    : error_input(error, "the file does not record the default "
+                                                         "genome: give --against GENOME");
+        if (row >= 0 && recorded->verdicts[row] != VERDICT_OK)
+            row =
+                error_input(error, "the genome of --against failed there: give one that is valid");
+        if (row < 0)
+            return error_prefix(error, "%s", context->paths[i]);
+        context->against_rows[i] = row;
+    }
+    return 0;
+}
+
+static int read_predicted(struct simulate_context *context, const char *path, struct error *error) {
+    const struct recorded *recorded = context->spaces[0];
+    context->predicted_us = alloc_array((size_t)recorded->row_count, sizeof(double));
+    context->simulation.predicted_us = context->predicted_us;
+    return predictions_read_rows(path, context->predicted_us, recorded->row_count, error);
+}
+
+static void score_all(struct simulate_context *context) {
+    const struct simulation *simulation = &context->simulation;
+    size_t cells = (size_t)simulation->space_count * (size_t)simulation->strategy_count;
+    struct visits *runs = alloc_array((size_t)simulation->seeds, sizeof *runs);
+    context->random_curves = alloc_array((size_t)simulation->space_count, sizeof(double *));
+    context->curves = alloc_array(cells, sizeof(double *));
+    context->scores = alloc_array(cells, sizeof *context->scores);
+    for (int space = 0; space < simulation->space_count; space++) {
+        double *random = alloc_array((size_t)simulation->trials, sizeof *random);
+        score_random_curve(context->spaces[space], simulation->trials, random);
+        context->random_curves[space] = random;
+        for (int strategy = 0; strategy < simulation->strategy_count; strategy++) {
+            int at = cell_index(context, space, strategy);
+            for (int seed = 0; seed < simulation->seeds; seed++)
+                runs[seed] = simulation_visits(simulation, space, strategy, seed);
+            context->curves[at] = alloc_array((size_t)simulation->trials, sizeof(double));
+            context->scores[at] =
+                score_runs(context->spaces[space], runs, simulation->seeds, simulation->trials,
+                           context->near_percent, random, context->curves[at]);
+        }
+    }
+    free(runs);
+}
+
+static void release_context(struct simulate_context *context) {
+    struct simulation *simulation = &context->simulation;
+    for (int i = 0; i < simulation->space_count * simulation->strategy_count; i++)
+        if (context->curves != NULL)
+            free(context->curves[i]);
+    for (int i = 0; i < simulation->space_count; i++) {
+        if (context->random_curves != NULL)
+            free(context->random_curves[i]);
+        recorded_free(context->spaces[i]);
+    }
+    simulation_release(simulation);
+    free(context->random_curves);
+    free(context->curves);
+    free(context->scores);
+    free(context->predicted_us);
+    free(context->against_rows);
+    free(context->spaces);
+    free(context->strategy_text);
+}
+
+/* ---- printing ---- */
+
+static void add_percent(struct table *table, double share) {
+    char text[32];
+    snprintf(text, sizeof text, "%.0f", 100 * share);
+    table_cell(table, cJSON_CreateNumber(share), text);
+}
+
+static double mean_filtered(const struct simulation *simulation, int space, int strategy) {
+    double sum = 0;
+    for (int seed = 0; seed < simulation->seeds; seed++)
+        sum += simulation_filtered(simulation, space, strategy, seed);
+    return sum / simulation->seeds;
+}
+
+static struct table *table_of_spaces(const struct simulate_context *context) {
+    const struct table_column columns[] = {
+        {.name = "space", .heading = "space"},
+        {.name = "strategy", .heading = "strategy"},
+        {.name = "area", .heading = "area", .right = true},
+        {.name = "area_median"},
+        {.name = "random", .heading = "random", .right = true},
+        {.name = "gain", .heading = "gain", .right = true},
+        {.name = "near_found", .heading = context->near_heading, .right = true},
+        {.name = "trials_to_near", .heading = "median\ntrials until", .right = true},
+        {.name = "optimum_found", .heading = "optimum\nin % of runs", .right = true},
+        {.name = "visited", .heading = "visited\nrows", .right = true},
+        {.name = "filtered"},
+        {.name = "trials_per_s", .heading = "trials/s\nper core", .right = true},
+        {.name = "curve"},
+    };
+    const struct simulation *simulation = &context->simulation;
+    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    for (int space = 0; space < simulation->space_count; space++)
+        for (int strategy = 0; strategy < simulation->strategy_count; strategy++) {
+            int at = cell_index(context, space, strategy);
+            const struct score *score = &context->scores[at];
+            char name[NAME_LENGTH];
+            space_name(context->paths[space], name, sizeof name);
+            table_text(table, name);
+            table_text(table, simulation->strategies[strategy]);
+            table_number(table, score->area, 4);
+            table_number(table, score->area_median, 4);
+            table_number(table, score->random, 4);
+            table_number(table, score->gain, 3);
+            add_percent(table, score->near_found);
+            table_number(table, score->trials_to_near, 0);
+            add_percent(table, score->optimum_found);
+            table_number(table, score->visited, 0);
+            table_number(table, mean_filtered(simulation, space, strategy), 1);
+            table_number(table, simulation_speed(simulation, space, strategy), 0);
+            table_cell(table, cJSON_CreateDoubleArray(context->curves[at], simulation->trials),
+                       "");
+        }
+    return table;
+}
+
+static struct table *table_of_strategies(const struct simulate_context *context) {
+    const struct table_column columns[] = {
+        {.name = "strategy", .heading = "strategy"},
+        {.name = "area", .heading = "area", .right = true},
+        {.name = "gain", .heading = "gain", .right = true},
+        {.name = "least_gain", .heading = "least\ngain", .right = true},
+        {.name = "near_found", .heading = context->near_heading, .right = true},
+    };
+    const struct simulation *simulation = &context->simulation;
+    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    for (int strategy = 0; strategy < simulation->strategy_count; strategy++) {
+        struct score mean = {0};
+        double least = INFINITY;
+        char text[32];
+        for (int space = 0; space < simulation->space_count; space++) {
+            const struct score *score = &context->scores[cell_index(context, space, strategy)];
+            mean.area += score->area / simulation->space_count;
+            mean.gain += score->gain / simulation->space_count;
+            mean.near_found += score->near_found / simulation->space_count;
+            least = fmin(least, score->gain);
+        }
+        table_text(table, simulation->strategies[strategy]);
+        table_number(table, mean.area, 4);
+        table_number(table, mean.gain, 3);
+        table_number(table, least, 3);
+        snprintf(text, sizeof text, "%.0f", 100 * mean.near_found);
+        table_cell(table, cJSON_CreateNumber(mean.near_found), text);
+    }
+    return table;
+}
+
+static struct table *table_of_speedups(const struct simulate_context *context) {
+    static const struct table_column columns[] = {
+        {.name = "space", .heading = "space"},
+        {.name = "strategy", .heading = "strategy"},
+        {.name = "speedup_median", .heading = "median\nspeedup", .right = true},
+        {.name = "speedup_least", .heading = "least", .right = true},
+        {.name = "speedup_best", .heading = "best", .right = true},
+        {.name = "faster", .heading = "faster\n% of runs", .right = true},
+        {.name = "compiled", .heading = "compiled\n% of trials", .right = true},
+        {.name = "ran", .heading = "ran\n%", .right = true},
+        {.name = "correct", .heading = "correct\n%", .right = true},
+    };
+    const struct simulation *simulation = &context->simulation;
+    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    struct visits *runs = alloc_array((size_t)simulation->seeds, sizeof *runs);
+    for (int space = 0; space < simulation->space_count; space++)
+        for (int strategy = 0; strategy < simulation->strategy_count; strategy++) {
+            char name[NAME_LENGTH];
+            for (int seed = 0; seed < simulation->seeds; seed++)
+                runs[seed] = simulation_visits(simulation, space, strategy, seed);
+            struct speedup speedup = score_speedup(context->spaces[space], runs,
+                                                   simulation->seeds, context->against_rows[space]);
+            space_name(context->paths[space], name, sizeof name);
+            table_text(table, name);
+            table_text(table, simulation->strategies[strategy]);
+            table_number(table, speedup.median, 3);
+            table_number(table, speedup.least, 3);
+            table_number(table, speedup.best, 3);
+            add_percent(table, speedup.faster);
+            add_percent(table, speedup.compiled);
+            add_percent(table, speedup.ran);
+            add_percent(table, speedup.correct);
+        }
+    free(runs);
+    return table;
+}
+
+static void print_scores(const struct simulate_context *context, bool json) {
+    const struct simulation *simulation = &context->simulation;
+    struct table *speedups = context->against_rows != NULL ? table_of_speedups(context) : NULL;
+    struct table *spaces = table_of_spaces(context);
+    struct table *means = table_of_strategies(context);
+    if (json) {
+        cJSON *root = cJSON_CreateObject();
+        cJSON_AddNumberToObject(root, "trials", simulation->trials);
+        cJSON_AddNumberToObject(root, "seeds", simulation->seeds);
+        cJSON_AddNumberToObject(root, "in_flight", simulation->in_flight);
+        cJSON_AddItemToObject(root, "spaces", table_json(spaces));
+        cJSON_AddItemToObject(root, "strategies", table_json(means));
+        if (speedups != NULL)
+            cJSON_AddItemToObject(root, "speedups", table_json(speedups));
+        table_print_json(root, stdout);
+    } else {
+        table_print(spaces, TABLE_TEXT, stdout);
+        printf("\nMeans over the spaces\n");
+        table_print(means, TABLE_TEXT, stdout);
+        if (speedups != NULL) {
+            printf("\nSpeedup over the first genome of each run, after %d trials\n",
+                   simulation->trials);
+            table_print(speedups, TABLE_TEXT, stdout);
+        }
+    }
+    table_free(speedups);
+    table_free(spaces);
+    table_free(means);
+}
+
+/* Writes [[row, row, ...], ...]: one list per seed. */
+static int write_visited(const struct simulate_context *context, const char *path,
+                         struct error *error) {
+    const struct simulation *simulation = &context->simulation;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        BUG("out of memory");
+    for (int seed = 0; seed < simulation->seeds; seed++) {
+        struct visits visits = simulation_visits(simulation, 0, 0, seed);
+        fputs(seed == 0 ? "[[" : "],\n[", out);
+        for (int i = 0; i < visits.count; i++)
+            fprintf(out, "%s%u", i > 0 ? "," : "", visits.rows[i]);
+    }
+    fputs("]]\n", out);
+    fclose(out);
+    int result = path_write_file(path, text, size, error);
+    free(text);
+    return result;
+}
+
+static int draw_curves(const struct simulate_context *context, const char *path, struct error *error) {
+    const struct simulation *simulation = &context->simulation;
+    struct panel *panels = alloc_array((size_t)simulation->space_count, sizeof *panels);
+    char(*names)[NAME_LENGTH] = alloc_array((size_t)simulation->space_count, sizeof *names);
+    for (int space = 0; space < simulation->space_count; space++) {
+        space_name(context->paths[space], names[space], sizeof names[space]);
+        panels[space] =
+            (struct panel){names[space], context->random_curves[space],
+                           (const double *const *)&context->curves[cell_index(context, space, 0)]};
+    }
+    const struct picture picture = {panels, simulation->space_count, simulation->strategies,
+                                    simulation->strategy_count, simulation->trials};
+    int result = picture_draw(&picture, path, error);
+    free(panels);
+    free(names);
+    return result;
+}
+
+/* ---- the verb ---- */
+
+/* Command-line options beyond the simulation's own settings. */
+struct simulate_options {
+    const char *strategies, *visited, *picture, *against_rows, *predicted;
+    bool json;
+};
+
+static int simulate(struct simulate_context *context, int count, const struct simulate_options *options,
+                    struct error *error) {
+    if (choose_strategies(context, options->strategies, error) < 0)
+        return -1;
+    if (options->visited != NULL && (count > 1 || context->simulation.strategy_count > 1))
+        return error_input(error, "--visited needs exactly one space and one --strategy");
+    if (options->predicted != NULL && count > 1)
+        return error_input(error, "--predicted needs exactly one space");
+    if (options->predicted == NULL && context->simulation.prefilter > 0)
+        return error_input(error, "--prefilter needs predictions: give --predicted FILE");
+    if (read_spaces(context, count, error) < 0 ||
+        (options->against_rows != NULL && find_against(context, options->against_rows, error) < 0) ||
+        (options->predicted != NULL && read_predicted(context, options->predicted, error) < 0) ||
+        simulation_run(&context->simulation, error) < 0)
+        return -1;
+    score_all(context);
+    snprintf(context->near_heading, sizeof context->near_heading,
+             "within %g %%\nin %% of runs", context->near_percent);
+    print_scores(context, options->json);
+    if (options->visited != NULL && write_visited(context, options->visited, error) < 0)
+        return -1;
+    return options->picture != NULL ? draw_curves(context, options->picture, error) : 0;
+}
+
+static int run(const struct verb *verb, int argc, char **argv) {
+    struct simulate_options options = {0};
+    struct simulate_context context = {.paths = argv, .near_percent = 1};
+    int64_t predict = 200;
+    double prefilter = 0;
+    double noise = 0;
+    int64_t trials = 400;
+    int64_t seeds = 50;
+    int64_t first_seed = 1;
+    int64_t jobs = resource_limits_read("").cores;
+    int64_t in_flight = 1;
+    int64_t islands = 1;
+    const struct option_row rows[] = {
+        {"strategy", "NAMES", "strategies, separated by commas (default: all)", OPTION_TEXT,
+         &options.strategies},
+        {"trials", "N", "trials in each run (default 400)", OPTION_INTEGER, &trials},
+        {"seeds", "N", "runs of each strategy on each space (default 50)", OPTION_INTEGER, &seeds},
+        {"seed", "N", "the first seed (default 1)", OPTION_INTEGER, &first_seed},
+        {"in-flight", "K", "candidates in flight at the same time (default 1)", OPTION_INTEGER,
+         &in_flight},
+        {"islands", "K", "separate populations, as in run (default 1)", OPTION_INTEGER, &islands},
+        {"jobs", "N", "processes (default: the number of cores)", OPTION_INTEGER, &jobs},
+        {"against", "GENOME",
+         "start with this genome and print the speedup over it; \"default\": the template's",
+         OPTION_TEXT, &options.against_rows},
+        {"visited", "FILE", "write the rows that each run visited (one space, one strategy)",
+         OPTION_TEXT, &options.visited},
+        {"predicted", "FILE",
+         "predictions of `model predict` for the space, of which each run gets some", OPTION_TEXT,
+         &options.predicted},
+        {"predict", "N", "number of random rows with predictions for each run (default 200)",
+         OPTION_INTEGER, &predict},
+        {"prefilter", "F", "skip the fraction F of rows that is predicted slowest, as in run",
+         OPTION_NUMBER, &prefilter},
+        {"noise", "P",
+         "results are medians of samples with a spread of about P percent (default 0)",
+         OPTION_NUMBER, &noise},
+        {"within", "P", "distance from the optimum in percent that counts as found (default 1)",
+         OPTION_NUMBER, &context.near_percent},
+        {"picture", "FILE.svg", "draw the curves with gnuplot", OPTION_TEXT, &options.picture},
+        {"json", NULL, "print one JSON object", OPTION_FLAG, &options.json},
+        {0},
+    };
+    int count = options_parse(verb, rows, argc, argv, 1, INT16_MAX);
+    if (count < 0)
+        return STATUS_USAGE;
+    struct error error = {0};
+    signal(SIGPIPE, SIG_IGN);
+    if (trials < 1 || seeds < 1 || in_flight < 1 || jobs < 1 || trials > CELLS_MAX ||
+        seeds > CELLS_MAX || in_flight > CELLS_MAX || jobs > 1024) {
+        error_input(&error,
+                    "--trials, --seeds and --in-flight must be from 1 to %d, and --jobs from 1 to "
+                    "1024",
+                    CELLS_MAX);
+        return error_report(&error);
+    }
+    if (islands < 1 || islands > ISLANDS_MAX) {
+        error_input(&error, "--islands must be from 1 to %d", ISLANDS_MAX);
+        return error_report(&error);
+    }
+    if (!(noise >= 0 && noise <= NOISE_MOST)) {
+        error_input(&error, "--noise must be from 0 to %d percent", NOISE_MOST);
+        return error_report(&error);
+    }
+    if (predict < 0 || predict > CELLS_MAX || !(context.near_percent > 0) ||
+        !(prefilter >= 0 && prefilter <= PREFILTER_MOST)) {
+        error_input(
+            &error,
+            "--predict must be from 0 to %d, --within more than 0, --prefilter from 0 to %g",
+            CELLS_MAX, PREFILTER_MOST);
+        return error_report(&error);
+    }
+    context.simulation = (struct simulation){.seeds = (int)seeds,
+                                                .first_seed = (uint64_t)first_seed,
+                                                .trials = (int)trials,
+                                                .in_flight = (int)in_flight,
+                                                .islands = (int)islands,
+                                                .predict = (int)predict,
+                                                .noise = noise,
+                                                .prefilter = prefilter,
+                                                .jobs = (int)jobs};
+    int status = simulate(&context, count, &options, &error);
+    release_context(&context);
+    return status < 0 ? error_report(&error) : STATUS_DONE;
+}
+
+const struct verb verb_simulate = {
+    .name = "simulate",
+    .arguments = "SPACE... [options]",
+    .summary = "compare search strategies on recorded spaces",
+    VERB_HELP(simulate),
+    .run = run,
+};

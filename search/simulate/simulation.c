@@ -1,0 +1,282 @@
+#include "simulate/simulation.h"
+
+#include "base/process.h"
+#include "base/random.h"
+#include "strategy/evolution.h"
+#include "evaluate/measure.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { STREAM = 1, PREDICT_STREAM = 0x70726564, NOISE_STREAM = 0x6e6f6973 };
+
+/* The default timing settings of a config. */
+enum { RACE_SAMPLES = 5, SAMPLES = 50 };
+static const double race_margin = 0.25;
+
+/* Memory that the processes share. Each takes the next run, and writes only that run's part. */
+struct simulation_shared {
+    atomic_int next;
+    atomic_flag has_error;
+    struct error error;           /* of the first process that failed */
+    struct simulation_run runs[]; /* followed by the visited rows: `trials` for each run */
+};
+
+static int run_count(const struct simulation *simulation) {
+    return simulation->space_count * simulation->strategy_count * simulation->seeds;
+}
+
+static int run_index(const struct simulation *simulation, int space, int strategy, int seed) {
+    return (space * simulation->strategy_count + strategy) * simulation->seeds + seed;
+}
+
+static int run_space(const struct simulation *simulation, int run) {
+    return run / simulation->seeds / simulation->strategy_count;
+}
+
+static uint64_t run_seed(const struct simulation *simulation, int run) {
+    return simulation->first_seed + (uint64_t)(run % simulation->seeds);
+}
+
+static uint32_t *run_rows(const struct simulation *simulation, int run) {
+    uint32_t *rows = (uint32_t *)&simulation->shared->runs[run_count(simulation)];
+    return rows + (size_t)run * (size_t)simulation->trials;
+}
+
+static double processor_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- one run ---- */
+
+/* Draws `predict` of the rows that have a prediction, the fastest first; returns how many. */
+static int draw_predicted(const struct simulation *simulation, uint64_t seed,
+                          struct predicted *predicted) {
+    const struct recorded *recorded = simulation->spaces[0];
+    const double *us = simulation->predicted_us;
+    struct random random;
+    int64_t left = 0;
+    int count = 0;
+    random_seed(&random, seed, PREDICT_STREAM);
+    for (int64_t row = 0; row < recorded->row_count; row++)
+        left += !isnan(us[row]);
+    for (int64_t row = 0; row < recorded->row_count; row++) {
+        if (isnan(us[row]))
+            continue;
+        if (random_below(&random, (uint64_t)left--) < (uint64_t)(simulation->predict - count))
+            predicted[count++] = (struct predicted){recorded->genomes[row], us[row]};
+    }
+    predicted_sort(predicted, count);
+    return count;
+}
+
+static struct evolution *start_evolution(const struct simulation *simulation, int run, struct error *error) {
+    uint64_t seed = run_seed(simulation, run);
+    int strategy = run / simulation->seeds % simulation->strategy_count;
+    int space = run_space(simulation, run);
+    struct predicted *predicted = calloc((size_t)simulation->predict + 1, sizeof *predicted);
+    struct evolution_settings settings = evolution_defaults();
+    if (predicted == NULL)
+        BUG("out of memory");
+    snprintf(settings.strategy, sizeof settings.strategy, "%s", simulation->strategies[strategy]);
+    settings.islands = simulation->islands;
+    settings.no_default = true; /* unknown in a recorded space; other tuners get none either */
+    if (simulation->first_rows != NULL) {
+        settings.seeds = &simulation->spaces[space]->genomes[simulation->first_rows[space]];
+        settings.seed_count = 1;
+    }
+    if (simulation->predicted_us != NULL)
+        settings.predicted_count = draw_predicted(simulation, seed, predicted);
+    settings.predicted = predicted;
+    settings.prefilter = simulation->prefilter;
+    struct evolution *evolution =
+        evolution_new(simulation->spaces[space]->space, &settings, seed, STREAM, error);
+    free(predicted);
+    return evolution;
+}
+
+/* A standard normal deviate, by the method of Box and Muller. */
+static double random_normal(struct random *random) {
+    double radius = sqrt(-2 * log(1 - random_uniform(random)));
+    return radius * cos(6.283185307179586 * random_uniform(random));
+}
+
+/* Simulates the measurement of a row. `noise` is the relative deviation of a typical row's samples;
+   that of a row is log-normal about it, with a standard deviation of a factor of e. */
+static void simulate_measurement(const struct recorded *recorded, uint32_t row, double noise, uint64_t seed,
+                    double best_us, struct outcome *outcome) {
+    double time_us = recorded->times_us[row];
+    struct latency *latency = &outcome->cases[0].warm;
+    struct random random;
+    outcome_clear(outcome);
+    outcome_set_cases(outcome, 1);
+    outcome->verdict = recorded->verdicts[row];
+    if (outcome->verdict != VERDICT_OK)
+        return;
+    random_seed(&random, seed, NOISE_STREAM + (uint64_t)row);
+    double deviation = noise * exp(random_normal(&random));
+    outcome->raced = time_us > best_us * (1 + race_margin);
+    latency->sample_count = outcome->raced ? RACE_SAMPLES : SAMPLES;
+    for (int i = 0; i < latency->sample_count; i++)
+        latency->samples_us[i] = time_us * exp(deviation * random_normal(&random));
+    latency_summarise(latency);
+    outcome->score_us = latency->p50_us;
+}
+
+/* `room`: scratch memory for an outcome with noise. */
+static void answer_proposal(const struct simulation *simulation, int run, struct evolution *evolution,
+                   int trial, struct outcome *scratch) {
+    const struct recorded *recorded = simulation->spaces[run_space(simulation, run)];
+    uint32_t row = run_rows(simulation, run)[trial];
+    const struct genome *genome = &recorded->genomes[row];
+    if (simulation->noise == 0) {
+        evolution_tell(evolution, trial, genome, recorded->verdicts[row], recorded->times_us[row]);
+        return;
+    }
+    const struct member *champion = evolution_champion(evolution);
+    simulate_measurement(recorded, row, simulation->noise / 100, run_seed(simulation, run),
+            champion != NULL ? champion->score_us : INFINITY, scratch);
+    evolution_tell_outcome(evolution, trial, genome, scratch);
+}
+
+static int run_search(const struct simulation *simulation, int run, struct error *error) {
+    const struct recorded *recorded = simulation->spaces[run_space(simulation, run)];
+    uint32_t *rows = run_rows(simulation, run);
+    double start = processor_seconds();
+    struct evolution *evolution = start_evolution(simulation, run, error);
+    struct proposal proposal;
+    int asked = 0, told = 0, filtered = 0;
+    if (evolution == NULL)
+        return -1;
+    struct outcome *scratch = malloc(sizeof *scratch);
+    if (scratch == NULL)
+        BUG("out of memory");
+    while (told < simulation->trials) {
+        bool open = asked < simulation->trials && asked - told < simulation->in_flight &&
+                    evolution_ask(evolution, &proposal) == 1;
+        if (open) {
+            int64_t row = recorded_find(recorded, &proposal.genome);
+            if (row < 0)
+                BUG("a genome was proposed that is not a row of the space");
+            if (proposal.filtered)
+                evolution_tell(evolution, simulation->trials + filtered++, &proposal.genome,
+                               VERDICT_FILTERED, 0);
+            else
+                rows[asked++] = (uint32_t)row;
+        } else if (told < asked)
+            answer_proposal(simulation, run, evolution, told++, scratch);
+        else
+            break;
+    }
+    free(scratch);
+    evolution_free(evolution);
+    simulation->shared->runs[run].visited = asked;
+    simulation->shared->runs[run].filtered = filtered;
+    simulation->shared->runs[run].seconds = processor_seconds() - start;
+    return 0;
+}
+
+/* ---- all runs ---- */
+
+static int run_searches(const struct simulation *simulation) {
+    struct simulation_shared *shared = simulation->shared;
+    struct error error = {0};
+    int run;
+    while ((run = atomic_fetch_add(&shared->next, 1)) < run_count(simulation))
+        if (run_search(simulation, run, &error) < 0) {
+            if (!atomic_flag_test_and_set(&shared->has_error))
+                shared->error = error;
+            return 1;
+        }
+    return 0;
+}
+
+static int map_shared(struct simulation *simulation, struct error *error) {
+    size_t runs = (size_t)run_count(simulation);
+    simulation->shared_bytes = sizeof *simulation->shared + runs * sizeof(struct simulation_run) +
+                               runs * (size_t)simulation->trials * sizeof(uint32_t);
+    void *shared = mmap(NULL, simulation->shared_bytes, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        return error_set(error, "%zu runs of %d trials: %s: simulate fewer at once", runs,
+                         simulation->trials, strerror(errno));
+    simulation->shared = shared;
+    return 0;
+}
+
+/* An unknown strategy fails every run: report it before any process starts. */
+static int check_strategies(const struct simulation *simulation, struct error *error) {
+    for (int strategy = 0; strategy < simulation->strategy_count; strategy++)
+        for (int space = 0; space < simulation->space_count; space++) {
+            struct evolution *evolution =
+                start_evolution(simulation, run_index(simulation, space, strategy, 0), error);
+            if (evolution == NULL)
+                return -1;
+            evolution_free(evolution);
+        }
+    return 0;
+}
+
+int simulation_run(struct simulation *simulation, struct error *error) {
+    simulation->shared = NULL;
+    if (check_strategies(simulation, error) < 0 || map_shared(simulation, error) < 0)
+        return -1;
+    int started = 0;
+    bool failed = false;
+    fflush(NULL);
+    while (started < simulation->jobs) {
+        pid_t child = fork();
+        if (child == 0) {
+            process_die_with_parent();
+            _exit(run_searches(simulation));
+        }
+        if (child < 0)
+            break;
+        started++;
+    }
+    if (started == 0)
+        return error_set(error, "cannot start a process: %s", strerror(errno));
+    for (int status; wait(&status) > 0 || errno == EINTR;)
+        failed = failed || !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+    if (!failed)
+        return 0;
+    if (simulation->shared->error.kind == ERROR_NONE)
+        return error_set(error, "a simulating process died");
+    *error = simulation->shared->error;
+    return -1;
+}
+
+void simulation_release(struct simulation *simulation) {
+    if (simulation->shared != NULL)
+        munmap(simulation->shared, simulation->shared_bytes);
+    simulation->shared = NULL;
+}
+
+struct visits simulation_visits(const struct simulation *simulation, int space, int strategy,
+                                int seed) {
+    int run = run_index(simulation, space, strategy, seed);
+    return (struct visits){run_rows(simulation, run), simulation->shared->runs[run].visited};
+}
+
+int simulation_filtered(const struct simulation *simulation, int space, int strategy, int seed) {
+    return simulation->shared->runs[run_index(simulation, space, strategy, seed)].filtered;
+}
+
+double simulation_speed(const struct simulation *simulation, int space, int strategy) {
+    double seconds = 0;
+    double trials = 0;
+    for (int seed = 0; seed < simulation->seeds; seed++) {
+        int run = run_index(simulation, space, strategy, seed);
+        seconds += simulation->shared->runs[run].seconds;
+        trials += simulation->shared->runs[run].visited;
+    }
+    return trials / seconds;
+}

@@ -1,0 +1,154 @@
+#include "space/genome.h"
+
+#include "base/error.h"
+#include "base/spelling.h"
+#include "space/constraint_order.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+bool genome_equal(const struct genome *a, const struct genome *b) {
+    return memcmp(a->value, b->value, sizeof a->value) == 0;
+}
+
+struct hash genome_hash(const struct genome *genome) {
+    return hash_bytes(genome->value, sizeof genome->value);
+}
+
+struct genome genome_default(const struct space *space) {
+    struct genome genome = {0};
+    for (int i = 0; i < space->gene_count; i++)
+        genome.value[i] = (uint8_t)space->genes[i].default_index;
+    return genome;
+}
+
+void genome_canonicalise(struct genome *genome, const struct space *space) {
+    memset(genome->value + space->gene_count, 0, GENES_MAX - (size_t)space->gene_count);
+    bool conditions = false, derives = false;
+    for (int i = 0; i < space->gene_count; i++) {
+        const struct expression *when = space->genes[i].when;
+        if (when == NULL || genome->value[i] == space->genes[i].default_index)
+            continue;
+        conditions = true;
+        for (int d = 0; d < space->derived_count && !derives; d++)
+            derives = slots_has(expression_reads(when), space->order->checks[d].slot);
+    }
+    if (!conditions)
+        return;
+    struct constraint_env env;
+    constraint_env_fill(&env, space, genome);
+    if (derives)
+        constraint_env_derive(&env, space);
+    /* A condition reads earlier genes only, so one pass suffices. */
+    for (int i = 0; i < space->gene_count; i++) {
+        int value = space->genes[i].default_index;
+        if (genome->value[i] == value || constraint_env_active(&env, space, i))
+            continue;
+        genome->value[i] = (uint8_t)value;
+        constraint_env_set(&env, space, i, value);
+        if (derives)
+            constraint_env_derive(&env, space);
+    }
+}
+
+void genome_print(const struct genome *genome, const struct space *space,
+                  char text[GENOME_TEXT_SIZE]) {
+    char value[NAME_SIZE];
+    int length = 0;
+    for (int i = 0; i < space->gene_count; i++)
+        length +=
+            snprintf(text + length, (size_t)(GENOME_TEXT_SIZE - length), "%s%s=%s", i ? "," : "",
+                     space->genes[i].name, space_value_text(space, i, genome->value[i], value));
+}
+
+/* Reads the text up to the next of `ends` or the end of the string, trims spaces, and moves past
+   the delimiter. Returns false if the word is too long for a name. */
+static bool read_word(const char **at, const char *ends, char word[NAME_SIZE]) {
+    const char *start = *at, *stop = start + strcspn(start, ends);
+    *at = *stop ? stop + 1 : stop;
+    while (start < stop && isspace((unsigned char)*start))
+        start++;
+    while (start < stop && isspace((unsigned char)stop[-1]))
+        stop--;
+    size_t length = (size_t)(stop - start), kept_length = length < NAME_SIZE ? length : NAME_SIZE - 1;
+    memcpy(word, start, kept_length);
+    word[kept_length] = '\0';
+    return kept_length == length;
+}
+
+static int unknown_value_error(const struct space *space, int gene, const char *word, struct error *error) {
+    char text[NAME_SIZE], domain[1024] = "";
+    size_t length = 0;
+    for (int i = 0; i < space->genes[gene].count && length < sizeof domain; i++)
+        length += (size_t)snprintf(domain + length, sizeof domain - length, "%s%s", i ? ", " : "",
+                                   space_value_text(space, gene, i, text));
+    return error_input(error, "gene %s has no value '%s'; it has %s", space->genes[gene].name, word,
+                       domain);
+}
+
+/* Reads a number in its canonical spelling: "2", not "02". */
+static bool read_number(const char *word, int64_t *number) {
+    const char *digits = word + (*word == '-');
+    char *end;
+    errno = 0;
+    *number = strtoll(word, &end, 10);
+    return isdigit((unsigned char)*digits) && !*end && errno == 0 &&
+           (*digits != '0' || strcmp(word, "0") == 0);
+}
+
+/* Formats text only on failure, because archives of 200,000 genomes are parsed. */
+static int parse_value(const struct space *space, int gene, const char *word, struct error *error) {
+    const struct gene *of = &space->genes[gene];
+    int64_t number = 0;
+    bool read = !of->ordered || read_number(word, &number);
+    for (int i = 0; i < of->count && read; i++)
+        if (of->ordered ? of->values[i] == number
+                        : strcmp(space->symbols.labels[of->values[i]], word) == 0)
+            return i;
+    return unknown_value_error(space, gene, word, error);
+}
+
+/* Genes are usually in the order of the space, so that gene is tried first. */
+static int parse_gene(const struct space *space, int expected, const char *name,
+                      struct error *error) {
+    if (expected < space->gene_count && strcmp(space->genes[expected].name, name) == 0)
+        return expected;
+    int gene = space_find_gene(space, name);
+    if (gene >= 0)
+        return gene;
+    const char *names[GENES_MAX];
+    for (int i = 0; i < space->gene_count; i++)
+        names[i] = space->genes[i].name;
+    return error_input(error, "unknown gene '%s'; the nearest is %s", name,
+                       spelling_nearest(name, names, space->gene_count));
+}
+
+int genome_parse(struct genome *genome, const struct space *space, const char *text,
+                 struct error *error) {
+    struct genome read = genome_default(space);
+    uint32_t given = 0;
+    int gene = -1;
+    const char *at = text;
+    while (*at) {
+        char name[NAME_SIZE], word[NAME_SIZE];
+        size_t length = strcspn(at, ",");
+        if (memchr(at, '=', length) == NULL)
+            return error_input(error, "'%.*s' is not GENE=VALUE", (int)(length < 60 ? length : 60),
+                               at);
+        if (!read_word(&at, "=", name) || !read_word(&at, ",", word))
+            return error_input(error, "the name or value '%s...' is too long for any gene",
+                               strlen(name) == NAME_SIZE - 1 ? name : word);
+        gene = parse_gene(space, gene + 1, name, error);
+        int value = gene < 0 ? -1 : parse_value(space, gene, word, error);
+        if (value < 0)
+            return -1;
+        if (given >> gene & 1)
+            return error_input(error, "gene %s is given twice", name);
+        given |= UINT32_C(1) << gene;
+        read.value[gene] = (uint8_t)value;
+    }
+    genome_canonicalise(&read, space);
+    *genome = read;
+    return 0;
+}

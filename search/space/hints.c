@@ -1,0 +1,169 @@
+#include "space/hints.h"
+
+#include "base/error.h"
+#include "base/random.h"
+#include "space/breed.h"
+#include "space/space.h"
+
+#include <string.h>
+
+enum { ATTEMPTS = 8 };
+
+static const char *const measure_names[MEASURE_COUNT] = {
+    [MEASURE_REGISTERS] = "MEASURED_REGISTERS",
+    [MEASURE_SMEM_BYTES] = "MEASURED_SMEM_BYTES",
+    [MEASURE_LOCAL_BYTES] = "MEASURED_LOCAL_BYTES",
+    [MEASURE_SPILL_BYTES] = "MEASURED_SPILL_BYTES",
+    [MEASURE_CTAS_PER_SM] = "MEASURED_CTAS_PER_SM",
+    [MEASURE_OCCUPANCY] = "MEASURED_OCCUPANCY",
+    [MEASURE_SM] = "PROFILED_SM",
+    [MEASURE_MEMORY] = "PROFILED_MEMORY",
+    [MEASURE_DRAM] = "PROFILED_DRAM",
+    [MEASURE_DRAM_BYTES] = "PROFILED_DRAM_BYTES",
+    [MEASURE_SM_ACTIVE] = "PROFILED_SM_ACTIVE",
+    [MEASURE_WARPS] = "PROFILED_WARPS",
+    [MEASURE_TENSOR_PIPE] = "PROFILED_TENSOR_PIPE",
+    [MEASURE_BANK_CONFLICTS] = "PROFILED_BANK_CONFLICTS",
+    [MEASURE_WAVEFRONTS] = "PROFILED_WAVEFRONTS",
+    [MEASURE_L2_SECTORS] = "PROFILED_L2_SECTORS",
+    [MEASURE_L2_HITS] = "PROFILED_L2_HITS",
+};
+
+const char *measure_name(enum measure measure) {
+    return measure_names[measure];
+}
+
+void measures_put(struct measures *measures, enum measure measure, int64_t value) {
+    measures->known |= UINT32_C(1) << measure;
+    measures->values[measure] = value;
+}
+
+/* Measures are visible in hints only, so that no constraint can read what is known only after a
+   trial: a hint is parsed with a copy of the symbol table that has additional slots. */
+int space_add_hint(struct space *space, const char *when, const char *because,
+                   struct error *error) {
+    struct hints *hints = &space->hints;
+    struct symbol_table symbols = space->symbols;
+    if (hints->count == HINTS_MAX)
+        return error_input(error, "more than %d insights", HINTS_MAX);
+    if (strlen(because) >= HINT_REASON_SIZE)
+        return error_input(error, "the reason '%.40s...' has more than %d characters", because,
+                           HINT_REASON_SIZE - 1);
+    hints->first_slot = symbols.slot_count;
+    for (int m = 0; m < MEASURE_COUNT; m++)
+        if (symbol_table_add(&symbols, measure_names[m], error) < 0)
+            return -1;
+    struct hint *hint = &hints->rows[hints->count];
+    hint->when = expression_parse(when, &symbols, error);
+    if (hint->when == NULL)
+        return -1;
+    for (int m = 0; m < MEASURE_COUNT; m++)
+        if (slots_has(expression_reads(hint->when), hints->first_slot + m))
+            hint->reads |= UINT32_C(1) << m;
+    if (hint->reads >> MEASURE_PROFILED != 0)
+        hints->profiled |= UINT32_C(1) << hints->count;
+    strcpy(hint->because, because);
+    return hints->count++;
+}
+
+int space_add_preference(struct space *space, int hint, const char *gene, const char *towards,
+                     struct error *error) {
+    struct hint *to = &space->hints.rows[hint];
+    char text[NAME_SIZE];
+    int index = space_find_gene(space, gene);
+    if (index < 0)
+        return error_input(error, "unknown gene %s; the nearest name is %s", gene,
+                           symbol_table_nearest(&space->symbols, gene));
+    if (to->preference_count == PREFERENCES_MAX)
+        return error_input(error, "an insight may prefer at most %d genes", PREFERENCES_MAX);
+    struct preference preference = {.gene = index};
+    if (space->genes[index].ordered)
+        preference.step = strcmp(towards, "higher") == 0 ? 1 : strcmp(towards, "lower") == 0 ? -1 : 0;
+    while (preference.step == 0 && preference.value < space->genes[index].count &&
+           strcmp(space_value_text(space, index, preference.value, text), towards) != 0)
+        preference.value++;
+    if (preference.value == space->genes[index].count)
+        return error_input(
+            error, "gene %s has no value %s%s", gene, towards,
+            space->genes[index].ordered ? "; \"higher\" and \"lower\" are allowed too" : "");
+    to->preferences[to->preference_count++] = preference;
+    return 0;
+}
+
+static bool can_move(const struct preference *preference, const struct space *space,
+                     const struct genome *genome) {
+    int now = genome->value[preference->gene], next = now + preference->step;
+    return preference->step == 0 ? now != preference->value
+                             : next >= 0 && next < space->genes[preference->gene].count;
+}
+
+/* A hint whose genes are all where it wants them is not applicable. */
+static bool can_move_any(const struct hint *hint, const struct space *space,
+                             const struct genome *genome) {
+    for (int f = 0; f < hint->preference_count; f++)
+        if (can_move(&hint->preferences[f], space, genome))
+            return true;
+    return false;
+}
+
+uint32_t space_hints(const struct space *space, const struct genome *genome,
+                     const struct measures *measures) {
+    const struct hints *hints = &space->hints;
+    int holds[HINTS_MAX] = {0};
+    uint32_t holding = 0;
+    if (hints->count == 0)
+        return 0;
+    if (hints->first_slot != space->symbols.slot_count)
+        BUG("a name was added to a space after its rules");
+    for (int e = 0; e < space->environment_count; e++) {
+        int64_t values[SLOTS_MAX], held;
+        if (space_values(space, genome, e, values, NULL) < 0)
+            continue;
+        memcpy(values + hints->first_slot, measures->values, sizeof measures->values);
+        for (int r = 0; r < hints->count; r++) {
+            const struct hint *hint = &hints->rows[r];
+            if ((hint->reads & ~measures->known) == 0 &&
+                expression_evaluate(hint->when, values, &held, NULL) == 0)
+                holds[r] += held != 0;
+        }
+    }
+    for (int r = 0; r < hints->count; r++)
+        if (holds[r] > 0 && 2 * holds[r] >= space->environment_count &&
+            can_move_any(&hints->rows[r], space, genome))
+            holding |= UINT32_C(1) << r;
+    return holding;
+}
+
+/* Moves one step, and each further step with probability 1/2, within the domain. */
+static void move_gene(const struct preference *preference, int domain, struct random *random,
+                 struct genome *genome) {
+    int value = preference->value;
+    if (preference->step != 0) {
+        value = genome->value[preference->gene] + preference->step;
+        while (value + preference->step >= 0 && value + preference->step < domain &&
+               random_below(random, 2))
+            value += preference->step;
+    }
+    if (value >= 0 && value < domain)
+        genome->value[preference->gene] = (uint8_t)value;
+}
+
+bool breed_hint(const struct space *space, int hint, struct random *random,
+                const struct genome *parent, struct genome *child) {
+    const struct hint *by = &space->hints.rows[hint];
+    for (int attempt = 0; attempt < ATTEMPTS && by->preference_count > 0; attempt++) {
+        uint64_t first_moved = random_below(random, (uint64_t)by->preference_count);
+        *child = *parent;
+        for (int f = 0; f < by->preference_count; f++)
+            if ((uint64_t)f == first_moved || random_below(random, 2))
+                move_gene(&by->preferences[f], space->genes[by->preferences[f].gene].count, random, child);
+        if (breed_repair(space, random, child) && !genome_equal(child, parent))
+            return true;
+    }
+    return false;
+}
+
+void hints_release(struct hints *hints) {
+    for (int r = 0; r < hints->count; r++)
+        expression_free(hints->rows[r].when);
+}

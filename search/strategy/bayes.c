@@ -1,0 +1,525 @@
+/* bayes: the strategy `auto`, Bayesian optimisation with a Gaussian process. The model predicts
+   the score of every genome of a candidate pool; the candidate with the largest acquisition
+   value (expected improvement, or a lower confidence bound on exploration turns) is proposed.
+
+   Speed: hyperparameters are fitted and the pool is refilled only at milestones (see
+   `milestone`); between milestones rows are only appended to the model.
+
+   Reproducibility: all state here is a function of the order of asks and tells, independent of
+   when it is computed. A resumed run therefore computes only what it needs. */
+#include "base/error.h"
+#include "base/statistics.h"
+#include "strategy/candidate_pool.h"
+#include "strategy/design.h"
+#include "strategy/output_transform.h"
+#include "strategy/strategy.h"
+#include "strategy/surrogate.h"
+#include "strategy/linear_mean.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FIRST_MILESTONE = 6, /* trials before the first model */
+    FIRST_MILESTONE_PREDICTED = 2,
+    PREDICTIONS_USED_MAX = 16, /* measured values, above which predictions are ignored */
+    ELITES = 5,
+    TRAINING_MAX = 400, /* rows of the training set when the archive is larger: */
+    TRAINING_BEST = 160, /* the best of these, the others sampled at random */
+    FAILURES_MAX = 200,
+    STEP_MAX = 32,  /* trials between milestones, at most */
+    STAGNATION = 64,      /* trials without a new champion, after which exploration turns start */
+    EXPLORE_EVERY = 4, /* every n-th ask is an exploration turn */
+};
+
+struct bayes {
+    struct surrogate *surrogate;
+    struct candidate_pool *pool;
+    struct design *design;           /* NULL once there is a model */
+    const struct low_fidelity_model *low_fidelity; /* borrowed from the evolution; NULL without predictions */
+    size_t design_count;                    /* history entries that were added to `design` */
+    uint64_t rescored_count;
+
+    /* At a milestone, counted in told results, the hyperparameters are fitted, the pool is
+       refilled and the model is rebuilt. Until the next milestone rows are only appended, which
+       is cheap. */
+    size_t milestone, next_milestone;
+    bool has_model; /* the model is valid for the current milestone */
+
+    int training_count;         /* rows with a value at the milestone; pending and later rows follow */
+    double median_noise; /* median noise variance of those rows, assumed for later ones */
+    uint32_t row_entries[ROWS_MAX]; /* by row of the model: the index in the evolution's history */
+    double row_predictions[ROWS_MAX],
+        candidate_predictions[CANDIDATES_MAX]; /* zero without predictions */
+    size_t history_processed, told_processed;             /* entries already added to the model */
+    double best_us;
+    struct linear_mean linear_mean; /* linear mean of the low-fidelity predictions; zeros without */
+
+    /* Feasibility: the weighted share of similar trials that succeeded. */
+    bool has_failures;
+    int weighted_count; /* candidates whose sums are up to date */
+    float feasibility_weights[CANDIDATES_MAX], ok_weights[CANDIDATES_MAX];
+    bool already_seen[CANDIDATES_MAX]; /* found in the history, so not proposed again */
+};
+
+static size_t first_milestone(const struct bayes *bayes) {
+    return bayes->low_fidelity != NULL ? FIRST_MILESTONE_PREDICTED : FIRST_MILESTONE;
+}
+
+static struct bayes *bayes_new(const struct evolution *evolution) {
+    struct bayes *bayes = calloc(1, sizeof *bayes);
+    if (bayes == NULL)
+        BUG("out of memory");
+    bayes->surrogate = surrogate_new(evolution->space);
+    bayes->pool = candidate_pool_new(evolution->space);
+    bayes->low_fidelity = evolution->low_fidelity;
+    bayes->next_milestone = first_milestone(bayes);
+    return bayes;
+}
+
+void bayes_free(void *state) {
+    struct bayes *bayes = state;
+    if (bayes == NULL)
+        return;
+    surrogate_free(bayes->surrogate);
+    candidate_pool_free(bayes->pool);
+    design_free(bayes->design);
+    free(bayes);
+}
+
+static const struct history_entry *told_entry(const struct evolution *evolution, size_t at) {
+    return &evolution->history.entries[evolution->told[at]];
+}
+
+/* The entry must have been told. */
+static bool has_failed(const struct history_entry *entry) {
+    return !entry->ok && !entry->filtered;
+}
+
+/* ---- The training set ---- */
+
+struct training_row {
+    double score_us;
+    uint32_t entry;
+};
+
+static int compare_scores(const void *left, const void *right) {
+    const struct training_row *a = left, *b = right;
+    if (a->score_us != b->score_us)
+        return a->score_us < b->score_us ? -1 : 1;
+    return a->entry < b->entry ? -1 : a->entry > b->entry;
+}
+
+/* Keeps the `best` first rows and a random sample of the others, `most` in total, in order of
+   score. */
+static int subsample(struct training_row *training_set, int count, int best, int best_gain, struct random *random) {
+    int kept_count = best;
+    if (count <= best_gain)
+        return count;
+    for (int i = best; i < count; i++)
+        if (random_below(random, (uint64_t)(count - i)) < (uint64_t)(best_gain - kept_count))
+            training_set[kept_count++] = training_set[i];
+    return kept_count;
+}
+
+/* Collects the successful ones of the first `told` results, best first. Returns their number. */
+static int collect_training_set(const struct evolution *evolution, size_t told, struct training_row *training_set) {
+    int count = 0;
+    for (size_t i = 0; i < told; i++)
+        if (told_entry(evolution, i)->ok)
+            training_set[count++] =
+                (struct training_row){told_entry(evolution, i)->score_us, evolution->told[i]};
+    qsort(training_set, (size_t)count, sizeof *training_set, compare_scores);
+    return count;
+}
+
+/* Fits the transform. The rows are in ascending order of score; at least one. */
+static struct output_transform fit_transform(const struct training_row *training_set, int count) {
+    double scores[ROWS_MAX] = {0};
+    for (int i = 0; i < count; i++)
+        scores[i] = training_set[i].score_us;
+    return output_transform_fit(scores, count);
+}
+
+/* The noise variance of the transformed score, from its relative standard error. */
+static double training_noise(const struct evolution *evolution, const struct output_transform *transform,
+                       const struct training_row *row_at) {
+    return output_transform_noise(transform, row_at->score_us,
+                        evolution->history.entries[row_at->entry].score_error);
+}
+
+/* ---- Milestones ---- */
+
+static size_t step_after(size_t milestone) {
+    size_t step = milestone / 16;
+    return step < 1 ? 1 : step > STEP_MAX ? STEP_MAX : step;
+}
+
+/* Low-fidelity predictions are used only at the start of a search: genomes with a slow
+   prediction are hardly ever proposed, and one of them may be the best (measurements in
+   README.md). */
+static bool uses_predictions(const struct bayes *bayes, int known) {
+    return bayes->low_fidelity != NULL && known <= PREDICTIONS_USED_MAX;
+}
+
+static void fit_hyperparameters(struct bayes *bayes, const struct evolution *evolution,
+                const struct training_row *training_set, int count, struct random *random) {
+    struct training_row chosen[TRAINING_MAX];
+    struct genome genomes[FIT_MAX];
+    double values[FIT_MAX], noises[FIT_MAX], predictions[FIT_MAX];
+    memcpy(chosen, training_set, (size_t)count * sizeof *chosen);
+    count = subsample(chosen, count, FIT_MAX / 2, FIT_MAX, random);
+    const struct output_transform transform = fit_transform(chosen, count);
+    for (int i = 0; i < count; i++) {
+        genomes[i] = evolution->history.entries[chosen[i].entry].genome;
+        values[i] = output_transform_apply(&transform, chosen[i].score_us);
+        noises[i] = training_noise(evolution, &transform, &chosen[i]);
+    }
+    if (uses_predictions(bayes, count)) {
+        for (int i = 0; i < count; i++)
+            predictions[i] = low_fidelity_model_predict(bayes->low_fidelity, &genomes[i]);
+        linear_mean_subtract(predictions, values, count, transform.deviation);
+    }
+    surrogate_fit(bayes->surrogate, genomes, values, noises, count);
+}
+
+static void add_row(struct bayes *bayes, const struct evolution *evolution, uint32_t entry,
+                    double noise) {
+    int row = surrogate_row_count(bayes->surrogate);
+    const struct genome *genome = &evolution->history.entries[entry].genome;
+    if (!surrogate_add_row(bayes->surrogate, genome, noise))
+        return;
+    bayes->row_entries[row] = entry;
+    if (bayes->low_fidelity != NULL)
+        bayes->row_predictions[row] = low_fidelity_model_predict(bayes->low_fidelity, genome);
+}
+
+static void add_candidates(struct bayes *bayes) {
+    int count = surrogate_candidate_count(bayes->surrogate);
+    for (int i = count; i < candidate_pool_count(bayes->pool); i++) {
+        const struct genome *genome = candidate_pool_genome(bayes->pool, i);
+        bayes->already_seen[i] = false;
+        surrogate_add_candidate(bayes->surrogate, genome);
+        if (bayes->low_fidelity != NULL)
+            bayes->candidate_predictions[i] = low_fidelity_model_predict(bayes->low_fidelity, genome);
+    }
+}
+
+/* The parents of the candidate pool: the best measured genomes, then, while there are too few,
+   the best predicted ones. */
+static int find_elites(const struct bayes *bayes, const struct evolution *evolution,
+                       const struct training_row *training_set, int count, struct genome elites[ELITES]) {
+    int found = 0;
+    for (; found < ELITES && found < count; found++)
+        elites[found] = evolution->history.entries[training_set[found].entry].genome;
+    for (int i = 0; found < ELITES && bayes->low_fidelity != NULL && i < evolution->predicted_count;
+         i++)
+        elites[found++] = evolution->predicted[i].genome;
+    return found;
+}
+
+/* Adds the rows whose values are known at the milestone. */
+static void add_training_set(struct bayes *bayes, const struct evolution *evolution,
+                        const struct training_row *training_set, int count) {
+    double noises[TRAINING_MAX];
+    bayes->training_count = count;
+    bayes->median_noise = 0;
+    if (count == 0)
+        return;
+    const struct output_transform transform = fit_transform(training_set, count);
+    for (int i = 0; i < count; i++) {
+        noises[i] = training_noise(evolution, &transform, &training_set[i]);
+        add_row(bayes, evolution, training_set[i].entry, noises[i]);
+    }
+    bayes->median_noise = statistics_median(noises, count);
+}
+
+static void build_model(struct bayes *bayes, const struct evolution *evolution,
+                  const struct training_row *training_set, int count, struct random *random) {
+    struct genome elites[ELITES];
+    int elite_count = find_elites(bayes, evolution, training_set, count, elites);
+    candidate_pool_refill(bayes->pool, random, elites, elite_count);
+    surrogate_clear(bayes->surrogate);
+    add_training_set(bayes, evolution, training_set, count);
+    add_candidates(bayes);
+    bayes->has_model = true;
+    bayes->best_us = count > 0 ? training_set[0].score_us : INFINITY;
+    bayes->told_processed = bayes->milestone;
+    bayes->history_processed = 0;
+    bayes->weighted_count = 0;
+    bayes->has_failures = false;
+    for (size_t i = 0; i < bayes->milestone; i++)
+        bayes->has_failures = bayes->has_failures || has_failed(told_entry(evolution, i));
+}
+
+/* Builds the model before the first milestone, from low-fidelity predictions alone. */
+static void build_model_from_predictions(struct bayes *bayes, const struct evolution *evolution) {
+    struct random random;
+    random_seed(&random, evolution->seed, evolution->stream);
+    build_model(bayes, evolution, NULL, 0, &random);
+}
+
+/* Processes every milestone up to now, because each fit starts from the hyperparameters of the
+   previous one. The model is built only for the last milestone. */
+static void process_milestones(struct bayes *bayes, const struct evolution *evolution) {
+    if (evolution->told_count < bayes->next_milestone)
+        return;
+    struct training_row *training_set = malloc(evolution->told_count * sizeof *training_set);
+    if (training_set == NULL)
+        BUG("out of memory");
+    while (bayes->next_milestone <= evolution->told_count) {
+        struct random random;
+        size_t milestone_now = bayes->next_milestone;
+        int count = collect_training_set(evolution, milestone_now, training_set);
+        random_seed(&random, evolution->seed + milestone_now, evolution->stream);
+        bayes->next_milestone = milestone_now + step_after(milestone_now);
+        if (count < 2)
+            continue;
+        count = subsample(training_set, count, TRAINING_BEST, TRAINING_MAX, &random);
+        fit_hyperparameters(bayes, evolution, training_set, count, &random);
+        bayes->milestone = milestone_now;
+        if (bayes->next_milestone > evolution->told_count)
+            build_model(bayes, evolution, training_set, count, &random);
+    }
+    free(training_set);
+}
+
+/* ---- Between milestones ---- */
+
+/* Returns whether this entry's result was known when the milestone's model was built. */
+static bool was_known_at_milestone(const struct bayes *bayes, const struct history_entry *entry) {
+    return entry->told_at != 0 && entry->told_at <= bayes->milestone;
+}
+
+/* Adds a trial to the feasibility sums of the candidates from `first` on, weighted by the fourth
+   power of the correlation: only close genomes predict a failure. */
+static void add_feasibility_weight(struct bayes *bayes, const struct history_entry *entry, int first) {
+    float correlations[CANDIDATES_MAX];
+    int count = surrogate_candidate_count(bayes->surrogate);
+    if (entry->filtered)
+        return;
+    surrogate_correlations(bayes->surrogate, &entry->genome, first, correlations);
+    for (int i = first; i < count; i++) {
+        float square = correlations[i - first] * correlations[i - first];
+        bayes->feasibility_weights[i] += square * square;
+        bayes->ok_weights[i] += entry->ok ? square * square : 0;
+    }
+}
+
+/* Computes the feasibility sums of new candidates in a fixed order: results known at the
+   milestone, then results told since. */
+static void compute_feasibility_weights(struct bayes *bayes, const struct evolution *evolution) {
+    int first = bayes->weighted_count, failed = 0;
+    bayes->weighted_count = surrogate_candidate_count(bayes->surrogate);
+    for (int i = first; i < bayes->weighted_count; i++)
+        bayes->feasibility_weights[i] = bayes->ok_weights[i] = 0;
+    for (int row = 0; row < bayes->training_count && first < bayes->weighted_count; row++)
+        add_feasibility_weight(bayes, &evolution->history.entries[bayes->row_entries[row]], first);
+    for (size_t i = bayes->milestone;
+         i-- > 0 && failed < FAILURES_MAX && first < bayes->weighted_count;)
+        if (has_failed(told_entry(evolution, i))) {
+            add_feasibility_weight(bayes, told_entry(evolution, i), first);
+            failed++;
+        }
+    for (size_t i = bayes->milestone; i < bayes->told_processed; i++)
+        add_feasibility_weight(bayes, told_entry(evolution, i), first);
+}
+
+static void add_result(struct bayes *bayes, const struct history_entry *entry) {
+    if (bayes->has_failures)
+        add_feasibility_weight(bayes, entry, 0);
+    bayes->has_failures = bayes->has_failures || has_failed(entry);
+    if (entry->ok && entry->score_us < bayes->best_us) {
+        bayes->best_us = entry->score_us;
+        candidate_pool_add_neighbours(bayes->pool, &entry->genome);
+    }
+}
+
+/* Extends the model by everything asked and told since the milestone. Each asked genome gets a
+   row, with or without a value, because neither the position nor the noise of a row may depend
+   on when its value became known. The neighbours of a new best genome join the candidate pool. */
+static void extend_model(struct bayes *bayes, const struct evolution *evolution) {
+    for (; bayes->history_processed < evolution->history.count; bayes->history_processed++)
+        if (!was_known_at_milestone(bayes, &evolution->history.entries[bayes->history_processed]))
+            add_row(bayes, evolution, (uint32_t)bayes->history_processed, bayes->median_noise);
+    for (; bayes->told_processed < evolution->told_count; bayes->told_processed++)
+        add_result(bayes, told_entry(evolution, bayes->told_processed));
+    add_candidates(bayes);
+    if (bayes->has_failures && bayes->weighted_count < surrogate_candidate_count(bayes->surrogate))
+        compute_feasibility_weights(bayes, evolution);
+}
+
+/* Lists the rows with a value, best first, and sets `values` to NAN. Returns their number. */
+static int known_rows(const struct bayes *bayes, const struct evolution *evolution,
+                      struct training_row known[ROWS_MAX], double values[ROWS_MAX]) {
+    int count = 0, rows = surrogate_row_count(bayes->surrogate);
+    for (int row = 0; row < rows; row++) {
+        const struct history_entry *entry = &evolution->history.entries[bayes->row_entries[row]];
+        values[row] = NAN;
+        if (entry->ok)
+            known[count++] = (struct training_row){entry->score_us, (uint32_t)row};
+    }
+    qsort(known, (size_t)count, sizeof *known, compare_scores);
+    return count;
+}
+
+/* With fewer than two measured values: assumes the default error of low-fidelity predictions and
+   takes pending genomes at their prediction. Returns the best of these. */
+static double use_predictions_only(struct bayes *bayes) {
+    int rows = surrogate_row_count(bayes->surrogate);
+    double best = 0; /* the prior mean, an average genome */
+    bayes->linear_mean = linear_mean_default();
+    for (int row = 0; row < rows; row++)
+        best = fmin(best, linear_mean_at(&bayes->linear_mean, bayes->row_predictions[row]));
+    return best;
+}
+
+static void transform_values(struct bayes *bayes, const struct training_row *known, int count,
+                         double *values) {
+    double sorted[ROWS_MAX], predictions[ROWS_MAX];
+    const struct output_transform transform = fit_transform(known, count);
+    for (int i = 0; i < count; i++) {
+        sorted[i] = output_transform_apply(&transform, known[i].score_us);
+        predictions[i] = bayes->row_predictions[known[i].entry];
+    }
+    bayes->linear_mean = uses_predictions(bayes, count)
+                           ? linear_mean_subtract(predictions, sorted, count, transform.deviation)
+                           : (struct linear_mean){0};
+    for (int i = 0; i < count; i++)
+        values[known[i].entry] = sorted[i];
+}
+
+/* The incumbent of expected improvement: the least denoised value. With the raw values a lucky
+   sample would become a target that cannot be beaten. */
+static double least_denoised(const struct bayes *bayes, const struct training_row *known,
+                            int count, const double *values) {
+    double best = INFINITY;
+    for (int i = 0; i < count; i++) {
+        int row = (int)known[i].entry;
+        best = fmin(best, surrogate_denoise(bayes->surrogate, row, values[row]) +
+                              linear_mean_at(&bayes->linear_mean, bayes->row_predictions[row]));
+    }
+    return best;
+}
+
+static double condition_model(struct bayes *bayes, const struct evolution *evolution) {
+    struct training_row known[ROWS_MAX];
+    double values[ROWS_MAX];
+    int count = known_rows(bayes, evolution, known, values);
+    if (count < 2 && bayes->low_fidelity == NULL)
+        BUG("a model of %d values", count);
+    double prior_best = 0;
+    if (count < 2)
+        prior_best = use_predictions_only(bayes);
+    else
+        transform_values(bayes, known, count, values);
+    surrogate_condition(bayes->surrogate, values);
+    return count < 2 ? prior_best : least_denoised(bayes, known, count, values);
+}
+
+/* ---- Acquisition ---- */
+
+/* The expected improvement on `best` (Jones, Schonlau and Welch, "Efficient global optimization
+   of expensive black-box functions", 1998). */
+static double expected_improvement(double best, double mean, double variance) {
+    double deviation = sqrt(variance), t = (best - mean) / deviation;
+    if (t < -8) /* below the precision of the closed form; only the order matters */
+        return 1e-30 * exp(t);
+    double density = 0.3989422804014327 * exp(-0.5 * t * t);
+    return deviation * (t * 0.5 * erfc(-t * 0.7071067811865475) + density);
+}
+
+/* Returns whether this ask is an exploration turn, which looks where the model may be wrong. The
+   model cannot see an isolated optimum from its neighbours, so some asks explore once the search
+   stagnates. */
+static bool is_exploration_turn(const struct evolution *evolution) {
+    const struct member *champion = evolution_champion(evolution);
+    return champion != NULL && evolution->history.count % EXPLORE_EVERY == 0 &&
+           evolution->told_count - history_find(&evolution->history, &champion->genome)->told_at >= STAGNATION;
+}
+
+/* The lower confidence bound at three standard deviations, mapped to a positive acquisition
+   value to maximise (Srinivas et al., "Gaussian process optimization in the bandit setting",
+   2010). */
+static double lower_confidence_bound(double mean, double variance) {
+    return exp(3 * sqrt(variance) - mean);
+}
+
+static int choose_candidate(struct bayes *bayes, const struct evolution *evolution, double best) {
+    const float *means = surrogate_means(bayes->surrogate);
+    const float *variances = surrogate_variances(bayes->surrogate);
+    int chosen = -1, count = surrogate_candidate_count(bayes->surrogate);
+    double best_gain = -1;
+    bool explore = is_exploration_turn(evolution);
+    for (int i = 0; i < count; i++) {
+        if (bayes->already_seen[i])
+            continue;
+        double mean = means[i] + linear_mean_at(&bayes->linear_mean, bayes->candidate_predictions[i]);
+        double gain = explore ? lower_confidence_bound(mean, variances[i]) : expected_improvement(best, mean, variances[i]);
+        if (bayes->has_failures)
+            gain *= (bayes->ok_weights[i] + 0.5) / (bayes->feasibility_weights[i] + 0.5);
+        if (gain <= best_gain)
+            continue;
+        bayes->already_seen[i] =
+            history_find(&evolution->history, surrogate_candidate(bayes->surrogate, i)) != NULL;
+        if (!bayes->already_seen[i]) {
+            best_gain = gain;
+            chosen = i;
+        }
+    }
+    return chosen;
+}
+
+/* Proposes the next point of the initial design; used until the first results arrive, however
+   many asks that takes. */
+static bool propose_design_point(struct bayes *bayes, const struct evolution *evolution,
+                          struct proposal *proposal) {
+    if (bayes->design == NULL) {
+        bayes->design = design_new(evolution->space, evolution->seed, evolution->stream);
+        bayes->design_count = 0;
+    }
+    for (; bayes->design_count < evolution->history.count; bayes->design_count++)
+        design_add(bayes->design, &evolution->history.entries[bayes->design_count].genome);
+    *proposal = (struct proposal){.made_by = OPERATOR_START, .parents = {TRIAL_NONE, TRIAL_NONE}};
+    return design_next(bayes->design, &proposal->genome);
+}
+
+/* With low-fidelity predictions the first asks cluster where the prediction is fast, and
+   measurements there say little about the rest of the space. So a few points of the initial
+   design, far from all genomes asked before, follow these asks. The turn depends only on the
+   number of asks, because a resumed run knows nothing else. */
+static bool is_design_turn(const struct bayes *bayes, const struct evolution *evolution) {
+    size_t asked = evolution->history.count;
+    return bayes->low_fidelity != NULL && asked >= PREDICTIONS_USED_MAX && asked < PREDICTIONS_USED_MAX + FIRST_MILESTONE;
+}
+
+bool bayes_propose(struct evolution *evolution, struct proposal *proposal) {
+    if (evolution->state == NULL)
+        evolution->state = bayes_new(evolution);
+    struct bayes *bayes = evolution->state;
+    if (bayes->rescored_count != evolution->rescored_count) { /* scores were replaced: rebuild */
+        surrogate_reset(bayes->surrogate);
+        bayes->rescored_count = evolution->rescored_count;
+        bayes->milestone = 0;
+        bayes->has_model = false;
+        bayes->next_milestone = first_milestone(bayes);
+    }
+    process_milestones(bayes, evolution);
+    if (bayes->milestone == 0 && bayes->low_fidelity == NULL)
+        return propose_design_point(bayes, evolution, proposal);
+    if (is_design_turn(bayes, evolution) && propose_design_point(bayes, evolution, proposal))
+        return true;
+    if (!bayes->has_model)
+        build_model_from_predictions(bayes, evolution);
+    design_free(bayes->design);
+    bayes->design = NULL;
+    extend_model(bayes, evolution);
+    int chosen = choose_candidate(bayes, evolution, condition_model(bayes, evolution));
+    if (chosen < 0)
+        return false;
+    *proposal = (struct proposal){.genome = *surrogate_candidate(bayes->surrogate, chosen),
+                                  .made_by = OPERATOR_MODEL,
+                                  .parents = {TRIAL_NONE, TRIAL_NONE}};
+    return true;
+}

@@ -1,0 +1,135 @@
+#include "strategy/candidate_pool.h"
+
+#include "base/error.h"
+#include "base/random.h"
+#include "strategy/history.h"
+#include "space/breed.h"
+
+#include <stdlib.h>
+
+enum {
+    COUNT_STEPS = 200000, /* steps of space_count that decide whether a space is small */
+    NEIGHBOUR_ATTEMPTS = 2000,    /* attempts to change two genes of an elite */
+    NEIGHBOURS_MAX = 300,      /* neighbours of one elite, at most */
+    CHILDREN = 200,
+    REFILL_MAX = CANDIDATE_POOL_MAX - 400, /* leaves room for neighbours that are added later */
+};
+
+struct candidate_pool {
+    const struct space *space;
+    bool whole;
+    struct history genomes; /* an insertion-ordered set; `made_by` is unused */
+};
+
+static bool add_genome(struct candidate_pool *pool, const struct genome *genome, size_t most) {
+    if (pool->genomes.count >= most || history_find(&pool->genomes, genome) != NULL)
+        return false;
+    history_add(&pool->genomes, genome, OPERATOR_MODEL);
+    return true;
+}
+
+static void add_all(struct candidate_pool *pool) {
+    struct space_cursor *cursor = space_cursor_new(pool->space);
+    struct genome genome;
+    while (space_cursor_next(cursor, &genome))
+        add_genome(pool, &genome, CANDIDATE_POOL_MAX);
+    space_cursor_free(cursor);
+}
+
+struct candidate_pool *candidate_pool_new(const struct space *space) {
+    struct candidate_pool *pool = calloc(1, sizeof *pool);
+    uint64_t count;
+    if (pool == NULL)
+        BUG("out of memory");
+    pool->space = space;
+    pool->whole = space_count(space, COUNT_STEPS, &count) && count <= CANDIDATE_POOL_WHOLE;
+    if (pool->whole)
+        add_all(pool);
+    return pool;
+}
+
+void candidate_pool_free(struct candidate_pool *pool) {
+    if (pool == NULL)
+        return;
+    history_release(&pool->genomes);
+    free(pool);
+}
+
+/* Changes one active gene and makes the genome canonical. Returns false if nothing changes or
+   the gene is inactive. */
+static bool change_gene(const struct space *space, struct genome *genome, int gene, int value) {
+    if (genome->value[gene] == value || !space_active(space, genome, gene))
+        return false;
+    genome->value[gene] = (uint8_t)value;
+    genome_canonicalise(genome, space);
+    return true;
+}
+
+/* Changes one gene; each (gene, other value) pair is equally likely. */
+static bool change_any_gene(const struct space *space, struct random *random, struct genome *genome) {
+    int changes = 0, gene = 0;
+    for (int i = 0; i < space->gene_count; i++)
+        changes += space->genes[i].count - 1;
+    if (changes == 0)
+        return false;
+    int at = (int)random_below(random, (uint64_t)changes);
+    for (; at >= space->genes[gene].count - 1; gene++)
+        at -= space->genes[gene].count - 1;
+    return change_gene(space, genome, gene, at + (at >= genome->value[gene]));
+}
+
+static void add_distant_neighbours(struct candidate_pool *pool, struct random *random, const struct genome *elite) {
+    size_t most = pool->genomes.count + NEIGHBOURS_MAX;
+    most = most < REFILL_MAX ? most : REFILL_MAX;
+    for (int i = 0; i < NEIGHBOUR_ATTEMPTS && pool->genomes.count < most; i++) {
+        struct genome genome = *elite;
+        if (change_any_gene(pool->space, random, &genome) &&
+            change_any_gene(pool->space, random, &genome) && space_check(pool->space, &genome, NULL))
+            add_genome(pool, &genome, most);
+    }
+}
+
+static void add_children(struct candidate_pool *pool, struct random *random, const struct genome *elites,
+                         int count) {
+    for (int i = 0; i < CHILDREN && count >= 2; i++) {
+        struct genome child;
+        int mother = (int)random_below(random, (uint64_t)count);
+        int father = (mother + 1 + (int)random_below(random, (uint64_t)count - 1)) % count;
+        if (breed_cross_uniform(pool->space, random, &elites[mother], &elites[father], &child))
+            add_genome(pool, &child, REFILL_MAX);
+    }
+}
+
+void candidate_pool_refill(struct candidate_pool *pool, struct random *random, const struct genome *elites,
+                  int count) {
+    struct genome genome;
+    if (pool->whole)
+        return;
+    history_release(&pool->genomes);
+    for (int i = 0; i < count; i++)
+        candidate_pool_add_neighbours(pool, &elites[i]);
+    for (int i = 0; i < count; i++)
+        add_distant_neighbours(pool, random, &elites[i]);
+    add_children(pool, random, elites, count);
+    for (int i = 0; i < CANDIDATE_POOL_UNIFORM; i++)
+        if (space_sample(pool->space, random, &genome))
+            add_genome(pool, &genome, REFILL_MAX);
+}
+
+void candidate_pool_add_neighbours(struct candidate_pool *pool, const struct genome *genome) {
+    const struct space *space = pool->space;
+    for (int gene = 0; gene < space->gene_count && !pool->whole; gene++)
+        for (int value = 0; value < space->genes[gene].count; value++) {
+            struct genome neighbour = *genome;
+            if (change_gene(space, &neighbour, gene, value) && space_check(space, &neighbour, NULL))
+                add_genome(pool, &neighbour, CANDIDATE_POOL_MAX);
+        }
+}
+
+int candidate_pool_count(const struct candidate_pool *pool) {
+    return (int)pool->genomes.count;
+}
+
+const struct genome *candidate_pool_genome(const struct candidate_pool *pool, int index) {
+    return &pool->genomes.entries[index].genome;
+}

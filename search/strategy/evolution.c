@@ -1,0 +1,438 @@
+#include "strategy/evolution.h"
+
+#include "base/error.h"
+#include "base/spelling.h"
+#include "strategy/start.h"
+#include "strategy/strategy.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    MEMBERS_MAX = 10000,
+    STRATEGIES_MAX = 16,
+};
+
+struct evolution_settings evolution_defaults(void) {
+    return (struct evolution_settings){.strategy = "auto",
+                                       .population = 24,
+                                       .islands = 1,
+                                       .migration = 64,
+                                       .initial = 32,
+                                       .exploration = 0.10};
+}
+
+static int check_settings(const struct evolution_settings *settings, struct error *error) {
+    const char *names[STRATEGIES_MAX];
+    int count = 0;
+    for (const struct strategy *row = strategies; row->name != NULL; row++)
+        names[count++] = row->name;
+    if (strategy_find(settings->strategy) == NULL)
+        return error_input(error, "unknown strategy '%s'; the nearest is '%s'", settings->strategy,
+                           spelling_nearest(settings->strategy, names, count));
+    if (settings->population < 2 || settings->population > MEMBERS_MAX)
+        return error_input(error, "population is %d: it must be from 2 to %d", settings->population,
+                           MEMBERS_MAX);
+    if (settings->islands < 1 || settings->islands > ISLANDS_MAX)
+        return error_input(error, "islands is %d: it must be from 1 to %d", settings->islands,
+                           ISLANDS_MAX);
+    if (settings->migration < 1)
+        return error_input(error, "migration is %d: it must be at least 1", settings->migration);
+    if (settings->initial < 1 || settings->initial > MEMBERS_MAX)
+        return error_input(error, "initial is %d: it must be from 1 to %d", settings->initial,
+                           MEMBERS_MAX);
+    if (!(settings->exploration >= 0 && settings->exploration <= 1))
+        return error_input(error, "exploration is %g: it must be from 0 to 1",
+                           settings->exploration);
+    if (!(settings->prefilter >= 0 && settings->prefilter <= PREFILTER_MOST))
+        return error_input(error, "prefilter is %g: it must be from 0 to %g", settings->prefilter,
+                           PREFILTER_MOST);
+    return 0;
+}
+
+/* ---- The initial genomes ---- */
+
+static void make_initial(struct evolution *evolution, const struct evolution_settings *settings) {
+    const struct space *space = evolution->space;
+    struct genome genome = genome_default(space);
+    size_t room = 1 + (size_t)settings->seed_count + PREDICTED_START + (size_t)settings->initial;
+    evolution->starts = calloc(room, sizeof *evolution->starts);
+    if (evolution->starts == NULL)
+        BUG("out of memory");
+    if (!settings->no_default && space_check(space, &genome, NULL))
+        start_add(evolution, &genome, OPERATOR_DEFAULT);
+    for (int i = 0; i < settings->seed_count; i++) {
+        genome = settings->seeds[i];
+        genome_canonicalise(&genome, space);
+        if (space_check(space, &genome, NULL))
+            start_add(evolution, &genome, OPERATOR_SEED);
+    }
+    const struct strategy *strategy = evolution->strategy;
+    for (int i = 0;
+         strategy->start != NULL && i < PREDICTED_START && i < evolution->predicted_count; i++)
+        start_add(evolution, &evolution->predicted[i].genome, OPERATOR_SEED);
+    int most = settings->initial < strategy->start_most ? settings->initial : strategy->start_most;
+    if (evolution->start_count < most)
+        strategy->start(evolution, most - evolution->start_count);
+}
+
+static void copy_predicted(struct evolution *evolution, const struct evolution_settings *settings) {
+    size_t bytes = (size_t)settings->predicted_count * sizeof *evolution->predicted;
+    evolution->predicted = malloc(bytes + 1);
+    if (evolution->predicted == NULL)
+        BUG("out of memory");
+    if (bytes > 0)
+        memcpy(evolution->predicted, settings->predicted, bytes);
+    evolution->predicted_count = settings->predicted_count;
+    evolution->predicted_hash = hash_bytes(evolution->predicted, bytes);
+    evolution->slow = INFINITY;
+    if (settings->predicted_count == 0)
+        return;
+    evolution->low_fidelity =
+        low_fidelity_model_new(evolution->space, evolution->predicted, evolution->predicted_count);
+    evolution->prefilter = settings->prefilter;
+    if (evolution->prefilter > 0)
+        evolution->slow = low_fidelity_model_threshold(evolution->low_fidelity, evolution->predicted,
+                                         evolution->predicted_count, evolution->prefilter);
+}
+
+struct evolution *evolution_new(const struct space *space,
+                                const struct evolution_settings *settings, uint64_t seed,
+                                uint64_t stream, struct error *error) {
+    struct problem why;
+    if (check_settings(settings, error) < 0)
+        return NULL;
+    if (space_is_empty(space, &why)) {
+        error_input(error, "no genome is valid; loosen a constraint: %s", why.text);
+        return NULL;
+    }
+    struct evolution *evolution = calloc(1, sizeof *evolution);
+    if (evolution == NULL)
+        BUG("out of memory");
+    evolution->space = space;
+    evolution->strategy = strategy_find(settings->strategy);
+    evolution->exploration = settings->exploration;
+    evolution->seed = seed;
+    evolution->stream = stream;
+    copy_predicted(evolution, settings);
+    random_seed(&evolution->random, seed, stream);
+    archipelago_init(&evolution->archipelago, evolution->strategy->breeds ? settings->islands : 1,
+                     settings->population);
+    evolution->migration = settings->migration;
+    evolution->parents = &evolution->archipelago.islands[0];
+    make_initial(evolution, settings);
+    return evolution;
+}
+
+void evolution_free(struct evolution *evolution) {
+    if (evolution == NULL)
+        return;
+    if (evolution->strategy->free_state != NULL)
+        evolution->strategy->free_state(evolution->state);
+    free(evolution->told);
+    archipelago_release(&evolution->archipelago);
+    history_release(&evolution->history);
+    space_cursor_free(evolution->rest);
+    free(evolution->starts);
+    low_fidelity_model_free(evolution->low_fidelity);
+    free(evolution->predicted);
+    free(evolution);
+}
+
+/* ---- The digest of the history ---- */
+
+/* The part of an entry that belongs to the state, without padding. */
+struct hashed_entry {
+    struct genome genome;
+    uint8_t made_by, hint, ok, filtered;
+    uint32_t hints, told_at, index;
+    double score_us, score_error;
+};
+_Static_assert(sizeof(struct hashed_entry) == 64, "its bytes are hashed");
+
+static struct hash hash_entry(const struct evolution *evolution, const struct history_entry *entry) {
+    const struct hashed_entry hashed = {
+        .genome = entry->genome,
+        .made_by = entry->made_by,
+        .hint = entry->hint,
+        .ok = entry->ok,
+        .filtered = entry->filtered,
+        .hints = entry->hints & ~evolution->space->hints.profiled,
+        .told_at = entry->told_at,
+        .index = (uint32_t)(entry - evolution->history.entries),
+        .score_us = entry->score_us,
+        .score_error = entry->score_error,
+    };
+    return hash_bytes(&hashed, sizeof hashed);
+}
+
+/* Called before and after each change of an entry, so that a digest need not visit all entries. */
+static void digest_remove(struct evolution *evolution, const struct history_entry *entry) {
+    struct hash hash = hash_entry(evolution, entry);
+    evolution->history_hash.low -= hash.low;
+    evolution->history_hash.high -= hash.high;
+}
+
+static void digest_add(struct evolution *evolution, const struct history_entry *entry) {
+    struct hash hash = hash_entry(evolution, entry);
+    evolution->history_hash.low += hash.low;
+    evolution->history_hash.high += hash.high;
+}
+
+/* ---- Ask ---- */
+
+static bool is_new(const struct evolution *evolution, const struct proposal *proposal) {
+    return history_find(&evolution->history, &proposal->genome) == NULL;
+}
+
+static bool next_initial(struct evolution *evolution, struct proposal *proposal) {
+    while (evolution->start_at < evolution->start_count) {
+        *proposal = evolution->starts[evolution->start_at++];
+        if (is_new(evolution, proposal))
+            return true;
+    }
+    return false;
+}
+
+/* The islands take turns. */
+static int next_island(const struct evolution *evolution) {
+    return (int)(evolution->history.count % (size_t)evolution->archipelago.count);
+}
+
+/* Each ask has a random sequence of its own: its draws do not depend on those of other asks, so
+   that an ask whose proposal is known need not be computed again. */
+static void begin_ask(struct evolution *evolution) {
+    evolution->parents = &evolution->archipelago.islands[next_island(evolution)];
+    random_seed(&evolution->random,
+                evolution->seed + 0x9E3779B97F4A7C15 * (evolution->history.count + 1),
+                evolution->stream);
+}
+
+static struct history_entry *add_to_history(struct evolution *evolution, const struct genome *genome,
+                              enum operator_kind made_by) {
+    int island = next_island(evolution);
+    struct history_entry *entry = history_add(&evolution->history, genome, made_by);
+    entry->island = (uint8_t)island;
+    evolution->counters[made_by].tries++;
+    return entry;
+}
+
+static void record_proposal(struct evolution *evolution, const struct proposal *proposal) {
+    struct history_entry *entry = add_to_history(evolution, &proposal->genome, proposal->made_by);
+    entry->hint = (uint8_t)proposal->hint;
+    digest_add(evolution, entry);
+    if (proposal->made_by == OPERATOR_HINT)
+        evolution->hint_counters[proposal->hint].tries++;
+}
+
+/* Genomes that the user named are never filtered. */
+static bool is_slow(const struct evolution *evolution, const struct proposal *proposal) {
+    return isfinite(evolution->slow) && proposal->made_by != OPERATOR_DEFAULT &&
+           proposal->made_by != OPERATOR_SEED &&
+           low_fidelity_model_predict(evolution->low_fidelity, &proposal->genome) > evolution->slow;
+}
+
+int evolution_ask(struct evolution *evolution, struct proposal *proposal) {
+    struct proposal found;
+    begin_ask(evolution);
+    if (!next_initial(evolution, &found) && !evolution->strategy->propose(evolution, &found) &&
+        !strategy_explore(evolution, &found) && !strategy_enumerate(evolution, &found))
+        return 0;
+    record_proposal(evolution, &found);
+    found.filtered = is_slow(evolution, &found);
+    *proposal = found;
+    return 1;
+}
+
+int evolution_replay(struct evolution *evolution, const struct proposal *proposal) {
+    if (history_find(&evolution->history, &proposal->genome) != NULL ||
+        !space_check(evolution->space, &proposal->genome, NULL))
+        return -1;
+    for (int i = evolution->start_at; i < evolution->start_count; i++)
+        if (genome_equal(&evolution->starts[i].genome, &proposal->genome))
+            evolution->start_at = i + 1;
+    record_proposal(evolution, proposal);
+    return 0;
+}
+
+/* ---- Tell ---- */
+
+static struct member make_member(int64_t trial, const struct genome *genome, double score_us) {
+    if (!(score_us > 0 && isfinite(score_us)))
+        BUG("trial %lld is ok with a score of %g us", (long long)trial, score_us);
+    return (struct member){trial, *genome, score_us};
+}
+
+static void append_told(struct evolution *evolution, struct history_entry *entry) {
+    if ((evolution->told_count & (evolution->told_count - 1)) == 0) { /* double the capacity */
+        size_t room = evolution->told_count ? 2 * evolution->told_count : 1;
+        evolution->told = realloc(evolution->told, room * sizeof *evolution->told);
+        if (evolution->told == NULL)
+            BUG("out of memory");
+    }
+    evolution->told[evolution->told_count++] = (uint32_t)(entry - evolution->history.entries);
+    entry->told_at = (uint32_t)evolution->told_count;
+}
+
+static void count_result(struct operator_counters *counters, int rank) {
+    counters->successes++;
+    counters->entered += rank >= 0;
+    counters->gains += rank == 0;
+}
+
+/* The result of a trial. */
+struct told_result {
+    enum verdict verdict;
+    double score_us, score_error;
+};
+
+static struct told_result told_result_of(const struct outcome *outcome) {
+    return (struct told_result){outcome->verdict, outcome->score_us, outcome_score_error(outcome)};
+}
+
+static void add_member(struct evolution *evolution, struct history_entry *entry, const struct told_result *result,
+                   const struct measures *measures) {
+    const struct member member = make_member(entry->trial, &entry->genome, result->score_us);
+    int rank = archipelago_offer(&evolution->archipelago, entry->island, &member);
+    entry->ok = true;
+    entry->score_us = result->score_us;
+    entry->score_error = result->score_error;
+    entry->hints = space_hints(evolution->space, &entry->genome, measures);
+    count_result(&evolution->counters[entry->made_by], rank);
+    if (entry->made_by == OPERATOR_HINT)
+        count_result(&evolution->hint_counters[entry->hint], rank);
+}
+
+static void tell_result(struct evolution *evolution, int64_t trial, const struct genome *genome,
+                 const struct told_result *result, const struct measures *measures) {
+    struct history_entry *entry = history_find(&evolution->history, genome);
+    if (entry != NULL)
+        digest_remove(evolution, entry);
+    else
+        entry = add_to_history(evolution, genome, OPERATOR_SEED);
+    if (entry->told_at)
+        BUG("the genome of trial %lld was told twice", (long long)trial);
+    append_told(evolution, entry);
+    entry->trial = trial;
+    if (result->verdict == VERDICT_OK)
+        add_member(evolution, entry, result, measures);
+    entry->filtered = result->verdict == VERDICT_FILTERED;
+    digest_add(evolution, entry);
+    if (evolution->archipelago.count > 1 &&
+        evolution->told_count % (size_t)evolution->migration == 0)
+        archipelago_migrate(&evolution->archipelago);
+}
+
+void evolution_tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
+                    enum verdict verdict, double score_us) {
+    tell_result(evolution, trial, genome, &(struct told_result){verdict, score_us, 0}, &(struct measures){0});
+}
+
+struct measures evolution_measures(const struct resources *resources) {
+    struct measures measures = {0};
+    measures_put(&measures, MEASURE_REGISTERS, resources->registers);
+    measures_put(&measures, MEASURE_SMEM_BYTES, resources->smem_bytes);
+    measures_put(&measures, MEASURE_LOCAL_BYTES, resources->local_bytes);
+    measures_put(&measures, MEASURE_SPILL_BYTES, resources->spill_bytes);
+    measures_put(&measures, MEASURE_CTAS_PER_SM, resources->ctas_per_sm);
+    measures_put(&measures, MEASURE_OCCUPANCY, llround(100 * resources->occupancy));
+    return measures;
+}
+
+void evolution_tell_outcome(struct evolution *evolution, int64_t trial, const struct genome *genome,
+                            const struct outcome *outcome) {
+    const struct measures measures = evolution_measures(&outcome->resources);
+    const struct told_result result = told_result_of(outcome);
+    tell_result(evolution, trial, genome, &result, &measures);
+}
+
+void evolution_tell_profile(struct evolution *evolution, const struct genome *genome,
+                            const struct measures *measures) {
+    const uint32_t profiled = evolution->space->hints.profiled;
+    struct history_entry *entry = history_find(&evolution->history, genome);
+    if (entry != NULL && entry->ok)
+        entry->hints = (entry->hints & ~profiled) |
+                       (space_hints(evolution->space, genome, measures) & profiled);
+}
+
+void evolution_tell_again(struct evolution *evolution, int64_t trial, const struct genome *genome,
+                          const struct outcome *outcome) {
+    struct history_entry *entry = history_find(&evolution->history, genome);
+    if (entry == NULL || !entry->told_at)
+        BUG("trial %lld is told again, but never was", (long long)trial);
+    const struct told_result result = told_result_of(outcome);
+    evolution->rescored_count++;
+    digest_remove(evolution, entry);
+    entry->ok = result.verdict == VERDICT_OK;
+    entry->score_us = entry->ok ? result.score_us : 0;
+    entry->score_error = entry->ok ? result.score_error : 0;
+    digest_add(evolution, entry);
+    const struct member again =
+        entry->ok ? make_member(trial, genome, result.score_us) : (struct member){0};
+    archipelago_renew(&evolution->archipelago, entry->island, genome, entry->ok ? &again : NULL);
+}
+
+/* ---- Accessors ---- */
+
+const struct population *evolution_islands(const struct evolution *evolution, int *count) {
+    *count = evolution->archipelago.count;
+    return evolution->archipelago.islands;
+}
+
+const struct member *evolution_champion(const struct evolution *evolution) {
+    return archipelago_champion(&evolution->archipelago);
+}
+
+uint64_t evolution_seen_count(const struct evolution *evolution) {
+    return evolution->history.count;
+}
+
+uint64_t evolution_told_count(const struct evolution *evolution) {
+    return evolution->told_count;
+}
+
+bool evolution_has_seen(const struct evolution *evolution, const struct genome *genome) {
+    return history_find(&evolution->history, genome) != NULL;
+}
+
+const struct operator_counters *evolution_counters(const struct evolution *evolution) {
+    return evolution->counters;
+}
+
+const struct operator_counters *evolution_hint_counters(const struct evolution *evolution) {
+    return evolution->hint_counters;
+}
+
+static void add_island(struct hasher *hasher, const struct population *island) {
+    hasher_add(hasher, &island->capacity, sizeof island->capacity);
+    for (int i = 0; i < island->count; i++) {
+        const struct member *member = &island->members[i];
+        hasher_add(hasher, &member->trial, sizeof member->trial);
+        hasher_add(hasher, &member->genome, sizeof member->genome);
+        hasher_add(hasher, &member->score_us, sizeof member->score_us);
+    }
+}
+
+struct hash evolution_digest(const struct evolution *evolution) {
+    struct hasher *hasher = hasher_new();
+    hasher_add_text(hasher, evolution->strategy->name);
+    hasher_add(hasher, &evolution->seed, sizeof evolution->seed);
+    hasher_add(hasher, &evolution->stream, sizeof evolution->stream);
+    hasher_add(hasher, &evolution->exploration, sizeof evolution->exploration);
+    for (int i = 0; i < evolution->archipelago.count; i++)
+        add_island(hasher, &evolution->archipelago.islands[i]);
+    if (evolution->archipelago.count > 1) /* a single island has no migration */
+        hasher_add(hasher, &evolution->migration, sizeof evolution->migration);
+    if (evolution->predicted_count > 0)
+        hasher_add(hasher, &evolution->predicted_hash, sizeof evolution->predicted_hash);
+    if (evolution->prefilter > 0)
+        hasher_add(hasher, &evolution->prefilter, sizeof evolution->prefilter);
+    hasher_add(hasher, &evolution->history.count, sizeof evolution->history.count);
+    hasher_add(hasher, &evolution->history_hash, sizeof evolution->history_hash);
+    hasher_add(hasher, evolution->counters, sizeof evolution->counters);
+    hasher_add(hasher, evolution->hint_counters, sizeof evolution->hint_counters);
+    for (int i = evolution->start_at; i < evolution->start_count; i++)
+        hasher_add(hasher, &evolution->starts[i].genome, sizeof evolution->starts[i].genome);
+    /* The position of the enumeration follows from the history. */
+    return hasher_finish(hasher);
+}

@@ -1,0 +1,90 @@
+#include "strategy/strategy.h"
+
+#include "strategy/start.h"
+
+#include <string.h>
+
+enum {
+    BREED_TRIES = 32,   /* attempts to make a child that is new */
+    EXPLORE_TRIES = 64, /* draws after which a space counts as nearly exhausted */
+};
+
+static bool is_new(const struct evolution *evolution, const struct proposal *proposal) {
+    return history_find(&evolution->history, &proposal->genome) == NULL;
+}
+
+bool strategy_explore(struct evolution *evolution, struct proposal *proposal) {
+    *proposal = (struct proposal){.made_by = OPERATOR_EXPLORE, .parents = {TRIAL_NONE, TRIAL_NONE}};
+    for (int i = 0; i < EXPLORE_TRIES; i++)
+        if (space_sample(evolution->space, &evolution->random, &proposal->genome) &&
+            is_new(evolution, proposal))
+            return true;
+    return false;
+}
+
+/* The history only grows, so the enumeration never has to go back. */
+bool strategy_enumerate(struct evolution *evolution, struct proposal *proposal) {
+    *proposal = (struct proposal){.made_by = OPERATOR_REST, .parents = {TRIAL_NONE, TRIAL_NONE}};
+    if (evolution->rest == NULL)
+        evolution->rest = space_cursor_new(evolution->space);
+    while (space_cursor_next(evolution->rest, &proposal->genome))
+        if (is_new(evolution, proposal))
+            return true;
+    return false;
+}
+
+static bool breed_child(struct evolution *evolution, struct proposal *proposal) {
+    struct random *random = &evolution->random;
+    const struct population *population = evolution->parents;
+    const struct member *picked[2] = {NULL, NULL};
+    enum operator_kind kind = operators_pick(population->count, random);
+    if (operators[kind].parents < 2)
+        picked[0] = population_pick(population, random);
+    else if (!population_pick_two(population, random, picked))
+        return false;
+    const struct genome *parents[2] = {&picked[0]->genome,
+                                       picked[1] != NULL ? &picked[1]->genome : NULL};
+    *proposal = (struct proposal){
+        .made_by = kind,
+        .parents = {picked[0]->trial, picked[1] != NULL ? picked[1]->trial : TRIAL_NONE}};
+    return operators[kind].breed(evolution->space, random, parents, &proposal->genome);
+}
+
+/* Steady-state evolution: a child of ranked parents, or with probability `exploration` a uniform
+   draw. The choice between the two is made once per ask, not once per attempt: in a converged
+   population most children are known, and repeated choices would explore more than the settings
+   say. */
+static bool evolve_propose(struct evolution *evolution, struct proposal *proposal) {
+    if (evolution->parents->count == 0 ||
+        random_uniform(&evolution->random) < evolution->exploration)
+        return strategy_explore(evolution, proposal);
+    for (int i = 0; i < BREED_TRIES; i++)
+        if (breed_child(evolution, proposal) && is_new(evolution, proposal))
+            return true;
+    return false;
+}
+
+const struct strategy strategies[] = {
+    {"auto", "expected improvement under a Gaussian process", NULL, 0, bayes_propose, bayes_free,
+     false},
+    {"evolve", "steady-state evolution of a ranked population", start_spread, START_ANY, evolve_propose,
+     NULL, true},
+    {"free", "EvoEngineer's Free: mutations of the best", start_spread, EVOENGINEER_START,
+     free_propose, NULL, true},
+    {"full", "EvoEngineer's Full: elites, insights, operators by merit", start_spread,
+     EVOENGINEER_START, full_propose, evoengineer_free, true},
+    {"grid", "enumeration of every genome", NULL, 0, strategy_enumerate, NULL, false},
+    {"insight", "EvoEngineer's Insight: the best, mutated by what the archive teaches",
+     start_spread, EVOENGINEER_START, insight_propose, evoengineer_free, true},
+    {"map", "MAP-Elites: the best of each niche are the parents", start_spread, EVOENGINEER_START,
+     map_propose, map_free, false},
+    {"random", "uniform draws without replacement", NULL, 0, strategy_explore, NULL, false},
+    {NULL, NULL, NULL, 0, NULL, NULL, false},
+};
+
+const struct strategy *strategy_find(const char *name) {
+    for (const struct strategy *row = strategies; row->name != NULL; row++)
+        if (strcmp(row->name, name) == 0)
+            return row;
+    return NULL;
+}

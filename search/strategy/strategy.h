@@ -1,0 +1,88 @@
+/*
+ * strategy: the table of search strategies, and the state of a search that they see. A strategy
+ * only proposes genomes; evolution.h, which callers use, decides what happens to a proposal and
+ * what to do when a strategy finds nothing new. This header is for strategies.
+ *
+ *     const struct strategy *strategy = strategy_find("auto");
+ *     if (strategy != NULL && strategy->propose(evolution, &proposal))
+ *         history_add(&evolution->history, &proposal.genome, proposal.made_by);
+ */
+#ifndef EVOTILE_STRATEGY_STRATEGY_H
+#define EVOTILE_STRATEGY_STRATEGY_H
+
+#include "strategy/islands.h"
+#include "strategy/evolution.h"
+#include "strategy/history.h"
+
+struct strategy {
+    const char *name, *about;
+    /* Adds initial genomes after the default and the seeds. Called with the number that is
+       missing up to `start_most` (or to the settings' `initial`, if that is less). NULL, with
+       `start_most` 0, for none. */
+    void (*start)(struct evolution *evolution, int count);
+    int start_most;
+    /* Proposes a valid genome that is not in the history; returns false if it found none within
+       its limit of attempts. */
+    bool (*propose)(struct evolution *evolution, struct proposal *proposal);
+    /* Frees evolution->state; NULL for strategies without state. */
+    void (*free_state)(void *state);
+    bool breeds; /* makes children of `parents`, so several islands behave differently from one */
+};
+
+/* Terminated by a row without a name. */
+extern const struct strategy strategies[];
+
+/* Finds a strategy by name, or returns NULL. */
+const struct strategy *strategy_find(const char *name);
+
+struct evolution {
+    const struct space *space;
+    const struct strategy *strategy;
+    uint64_t seed, stream;
+    struct random random; /* reseeded for each ask */
+    double exploration;
+    struct predicted *predicted; /* copied from the settings */
+    int predicted_count;
+    struct hash predicted_hash;
+    struct low_fidelity_model *low_fidelity; /* fitted to `predicted`; NULL without predictions */
+    double prefilter;
+    double slow; /* filter threshold on the low-fidelity prediction; INFINITY: none */
+    struct archipelago archipelago;
+    int migration;
+    const struct population *parents; /* the population of the island that the current ask is for */
+    struct history history;  /* shared by all islands, so that none repeats another's genome */
+    struct hash history_hash; /* sum of the entries' hashes, maintained by evolution.c */
+    uint32_t *told;    /* indices in history.entries, in the order told */
+    size_t told_count;
+    uint64_t rescored_count; /* number of scores that were replaced (evolution_tell_again) */
+    struct operator_counters counters[OPERATOR_COUNT];
+    struct operator_counters hint_counters[HINTS_MAX];
+    struct proposal *starts; /* the initial genomes, proposed first, in this order */
+    int start_count, start_at;
+    struct space_cursor *rest; /* enumerates the space; NULL until the strategy finds nothing new */
+    /* The strategy's own state, NULL at first. It must be derivable from the rest of this
+       struct: what was asked and told, in which order. */
+    void *state;
+};
+
+enum { START_ANY = 1 << 30, EVOENGINEER_START = 16, PREDICTED_START = 4 };
+
+/* The strategies' functions, for the table. */
+bool bayes_propose(struct evolution *evolution, struct proposal *proposal);
+void bayes_free(void *state);
+bool free_propose(struct evolution *evolution, struct proposal *proposal);
+bool insight_propose(struct evolution *evolution, struct proposal *proposal);
+bool full_propose(struct evolution *evolution, struct proposal *proposal);
+void evoengineer_free(void *state);
+bool map_propose(struct evolution *evolution, struct proposal *proposal);
+void map_free(void *state);
+
+/* Proposes a uniform draw that is not in the history; the fallback of a strategy without
+   parents. Returns false if a number of draws gave nothing new. */
+bool strategy_explore(struct evolution *evolution, struct proposal *proposal);
+
+/* Proposes the next valid genome, in the order of the space, that is not in the history. Returns
+   false at the end. */
+bool strategy_enumerate(struct evolution *evolution, struct proposal *proposal);
+
+#endif

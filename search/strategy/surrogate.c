@@ -1,0 +1,288 @@
+#include "strategy/surrogate.h"
+
+#include "base/cholesky.h"
+#include "base/error.h"
+#include "strategy/features.h"
+#include "strategy/covariance.h"
+#include "strategy/likelihood.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 512 }; /* candidates per block, so that the working set stays in cache */
+
+static const double jitter = 1e-6;
+
+/* With L the Cholesky factor of the rows' covariance matrix and k the covariances of a candidate
+   with the rows, the *projection* of the candidate is L^-1 k. Its dot product with L^-1 values
+   is the posterior mean, and its squared norm is the explained variance. A new row adds one
+   number to each projection. */
+struct surrogate {
+    const struct space *space;
+    struct features features;
+    double parameters[FEATURES_MAX + 1];
+    float weights[FEATURES_MAX]; /* of the squared distances, by feature */
+    double noise, signal_variance; /* fitted noise relative to the signal variance; the signal variance */
+
+    int row_count;
+    uint8_t *row_genes; /* [gene][row] */
+    struct genome *rows;
+    double *factor;          /* [row][row] */
+    double noises[ROWS_MAX]; /* known noise of each row, relative to the signal variance */
+    double alpha[ROWS_MAX];  /* K^-1 values: the weight of each row's covariance in a mean */
+
+    int candidate_count;
+    int projected_count; /* candidates whose projections include all rows */
+    struct genome *candidates;
+    uint8_t *candidate_genes; /* [gene][candidate] */
+    float *projections;       /* [row][candidate] */
+    float *explained, *means, *variances;
+};
+
+static void *allocate(size_t count, size_t size) {
+    void *memory = calloc(count, size);
+    if (memory == NULL)
+        BUG("out of memory");
+    return memory;
+}
+
+static void apply_parameters(struct surrogate *surrogate) {
+    for (int f = 0; f < surrogate->features.count; f++)
+        surrogate->weights[f] = (float)exp(-2 * surrogate->parameters[f]);
+    surrogate->noise = exp(surrogate->parameters[surrogate->features.count]);
+}
+
+struct surrogate *surrogate_new(const struct space *space) {
+    struct surrogate *surrogate = allocate(1, sizeof *surrogate);
+    surrogate->space = space;
+    features_init(&surrogate->features, space);
+    surrogate->row_genes = allocate((size_t)GENES_MAX * ROWS_MAX, 1);
+    surrogate->rows = allocate(ROWS_MAX, sizeof *surrogate->rows);
+    surrogate->factor = allocate((size_t)ROWS_MAX * ROWS_MAX, sizeof *surrogate->factor);
+    surrogate->candidates = allocate(CANDIDATES_MAX, sizeof *surrogate->candidates);
+    surrogate->candidate_genes = allocate((size_t)GENES_MAX * CANDIDATES_MAX, 1);
+    surrogate->projections = allocate((size_t)ROWS_MAX * CANDIDATES_MAX, sizeof(float));
+    surrogate->explained = allocate(CANDIDATES_MAX, sizeof(float));
+    surrogate->means = allocate(CANDIDATES_MAX, sizeof(float));
+    surrogate->variances = allocate(CANDIDATES_MAX, sizeof(float));
+    surrogate_reset(surrogate);
+    return surrogate;
+}
+
+void surrogate_free(struct surrogate *surrogate) {
+    if (surrogate == NULL)
+        return;
+    features_release(&surrogate->features);
+    free(surrogate->row_genes);
+    free(surrogate->rows);
+    free(surrogate->factor);
+    free(surrogate->candidates);
+    free(surrogate->candidate_genes);
+    free(surrogate->projections);
+    free(surrogate->explained);
+    free(surrogate->means);
+    free(surrogate->variances);
+    free(surrogate);
+}
+
+void surrogate_clear(struct surrogate *surrogate) {
+    surrogate->row_count = surrogate->candidate_count = surrogate->projected_count = 0;
+}
+
+void surrogate_reset(struct surrogate *surrogate) {
+    surrogate_clear(surrogate);
+    likelihood_prior(&surrogate->features, surrogate->parameters);
+    surrogate->signal_variance = 1;
+    apply_parameters(surrogate);
+}
+
+void surrogate_fit(struct surrogate *surrogate, const struct genome *genomes, const double *values,
+                   const double *noises, int count) {
+    if (count > FIT_MAX)
+        BUG("a fit to %d values", count);
+    surrogate_clear(surrogate);
+    double signal_variance = likelihood_fit(&surrogate->features, genomes, values, noises, count,
+                                   surrogate->signal_variance, surrogate->parameters);
+    surrogate->signal_variance =
+        fmax(1, signal_variance); /* with values that are all noise it would shrink without end */
+    apply_parameters(surrogate);
+}
+
+/* Correlations of the genome with `count` others, whose genes begin at others[gene * stride]. */
+static void correlate(const struct surrogate *surrogate, const struct genome *genome,
+                    const uint8_t *others, int stride, int count, float *correlation) {
+    float squared[BLOCK], gradient_factor[BLOCK], weighted[DOMAIN_MAX];
+    if (count > BLOCK)
+        BUG("%d genomes to compare", count);
+    for (int i = 0; i < count; i++)
+        squared[i] = 0;
+    for (int f = 0; f < surrogate->features.count; f++) {
+        const struct feature *feature = &surrogate->features.rows[f];
+        const uint8_t *genes = others + (size_t)feature->gene * (size_t)stride;
+        int at = genome->value[feature->gene] * feature->domain;
+        for (int v = 0; v < feature->domain; v++)
+            weighted[v] = surrogate->weights[f] * feature->squared[at + v];
+        for (int i = 0; i < count; i++)
+            squared[i] += weighted[genes[i]];
+    }
+    covariance_matern(squared, count, correlation, gradient_factor);
+}
+
+/* to -= sum of rows * factor, four rows at a time while there are four. */
+static void subtract_rows(float *restrict to, const float *from, const double *factor, int rows,
+                     int count) {
+    int k = 0;
+    for (; k + 4 <= rows; k += 4, from += 4 * (size_t)CANDIDATES_MAX) {
+        const float *restrict a = from, *restrict b = a + CANDIDATES_MAX;
+        const float *restrict c = b + CANDIDATES_MAX, *restrict d = c + CANDIDATES_MAX;
+        float w = (float)factor[k], x = (float)factor[k + 1];
+        float y = (float)factor[k + 2], z = (float)factor[k + 3];
+        for (int i = 0; i < count; i++)
+            to[i] -= (w * a[i] + x * b[i]) + (y * c[i] + z * d[i]);
+    }
+    for (; k < rows; k++, from += CANDIDATES_MAX) {
+        float w = (float)factor[k];
+        for (int i = 0; i < count; i++)
+            to[i] -= w * from[i];
+    }
+}
+
+/* Computes one row of the projections for a block of candidates; the rows above must be up to
+   date. */
+static void project_row(struct surrogate *surrogate, int row, int first, int count) {
+    const double *factor = surrogate->factor + (size_t)row * ROWS_MAX;
+    float *to = surrogate->projections + (size_t)row * CANDIDATES_MAX + first;
+    float *explained = surrogate->explained + first;
+    correlate(surrogate, &surrogate->rows[row], surrogate->candidate_genes + first, CANDIDATES_MAX,
+            count, to);
+    subtract_rows(to, surrogate->projections + first, factor, row, count);
+    float scale = (float)(1 / factor[row]);
+    for (int i = 0; i < count; i++) {
+        to[i] *= scale;
+        explained[i] += to[i] * to[i];
+    }
+}
+
+static int block_size(int first, int end) {
+    return end - first < BLOCK ? end - first : BLOCK;
+}
+
+/* Computes the projections of the candidates that were added since the last call. */
+static void project_new_candidates(struct surrogate *surrogate) {
+    int end = surrogate->candidate_count;
+    for (int first = surrogate->projected_count; first < end; first += BLOCK) {
+        int count = block_size(first, end);
+        memset(surrogate->explained + first, 0, (size_t)count * sizeof *surrogate->explained);
+        for (int row = 0; row < surrogate->row_count; row++)
+            project_row(surrogate, row, first, count);
+    }
+    surrogate->projected_count = end;
+}
+
+bool surrogate_add_row(struct surrogate *surrogate, const struct genome *genome, double noise) {
+    int row = surrogate->row_count;
+    double *factor = surrogate->factor + (size_t)row * ROWS_MAX;
+    float correlation[ROWS_MAX];
+    if (row == ROWS_MAX)
+        return false;
+    _Static_assert((int)ROWS_MAX <= (int)BLOCK, "rows are compared as one block");
+    correlate(surrogate, genome, surrogate->row_genes, ROWS_MAX, row, correlation);
+    for (int i = 0; i < row; i++)
+        factor[i] = correlation[i];
+    surrogate->noises[row] = noise / surrogate->signal_variance;
+    factor[row] = 1 + surrogate->noise + surrogate->noises[row] + jitter;
+    /* Rounding can make this fail for a genome that differs from another in no feature. */
+    if (cholesky_row(surrogate->factor, ROWS_MAX, row) < 0)
+        factor[row] = sqrt(jitter);
+    surrogate->rows[row] = *genome;
+    for (int gene = 0; gene < GENES_MAX; gene++)
+        surrogate->row_genes[gene * ROWS_MAX + row] = genome->value[gene];
+    surrogate->row_count++;
+    for (int first = 0; first < surrogate->projected_count; first += BLOCK)
+        project_row(surrogate, row, first, block_size(first, surrogate->projected_count));
+    return true;
+}
+
+bool surrogate_add_candidate(struct surrogate *surrogate, const struct genome *genome) {
+    int index = surrogate->candidate_count;
+    if (index == CANDIDATES_MAX)
+        return false;
+    surrogate->candidates[index] = *genome;
+    for (int gene = 0; gene < GENES_MAX; gene++)
+        surrogate->candidate_genes[gene * CANDIDATES_MAX + index] = genome->value[gene];
+    surrogate->candidate_count++;
+    return true;
+}
+
+void surrogate_condition(struct surrogate *surrogate, const double *values) {
+    double whitened[ROWS_MAX], square = 0;
+    int known = 0, candidates = surrogate->candidate_count;
+    project_new_candidates(surrogate);
+    memset(surrogate->means, 0, (size_t)candidates * sizeof *surrogate->means);
+    for (int row = 0; row < surrogate->row_count; row++) {
+        const double *factor = surrogate->factor + (size_t)row * ROWS_MAX;
+        /* 0: exactly the mean that the previous rows predict */
+        whitened[row] = 0;
+        if (isnan(values[row]))
+            continue;
+        whitened[row] = (values[row] - cholesky_dot(factor, whitened, row)) / factor[row];
+        square += whitened[row] * whitened[row];
+        known++;
+    }
+    for (int row = 0; row < surrogate->row_count; row++) {
+        const float *projections = surrogate->projections + (size_t)row * CANDIDATES_MAX;
+        float weight = (float)whitened[row];
+        for (int i = 0; i < candidates && weight != 0; i++)
+            surrogate->means[i] += weight * projections[i];
+    }
+    memcpy(surrogate->alpha, whitened, (size_t)surrogate->row_count * sizeof *whitened);
+    cholesky_backward(surrogate->factor, ROWS_MAX, surrogate->row_count, surrogate->alpha);
+    float signal_variance = (float)fmax(known > 0 ? square / known : 1, 1e-6);
+    float prior = (float)(1 + surrogate->noise);
+    for (int i = 0; i < candidates; i++) {
+        float left = prior - surrogate->explained[i];
+        surrogate->variances[i] = signal_variance * (left > 1e-8f ? left : 1e-8f);
+    }
+}
+
+int surrogate_row_count(const struct surrogate *surrogate) {
+    return surrogate->row_count;
+}
+
+int surrogate_candidate_count(const struct surrogate *surrogate) {
+    return surrogate->candidate_count;
+}
+
+const struct genome *surrogate_candidate(const struct surrogate *surrogate, int index) {
+    return &surrogate->candidates[index];
+}
+
+const float *surrogate_means(const struct surrogate *surrogate) {
+    return surrogate->means;
+}
+
+const float *surrogate_variances(const struct surrogate *surrogate) {
+    return surrogate->variances;
+}
+
+double surrogate_denoise(const struct surrogate *surrogate, int row, double value) {
+    return value - surrogate->noises[row] * surrogate->alpha[row];
+}
+
+double surrogate_predict(const struct surrogate *surrogate, const struct genome *genome) {
+    float correlation[ROWS_MAX];
+    double sum = 0;
+    correlate(surrogate, genome, surrogate->row_genes, ROWS_MAX, surrogate->row_count, correlation);
+    for (int row = 0; row < surrogate->row_count; row++)
+        sum += surrogate->alpha[row] * correlation[row];
+    return sum;
+}
+
+void surrogate_correlations(struct surrogate *surrogate, const struct genome *genome, int first,
+                        float *correlations) {
+    int end = surrogate->candidate_count;
+    for (int at = first; at < end; at += BLOCK)
+        correlate(surrogate, genome, surrogate->candidate_genes + at, CANDIDATES_MAX,
+                block_size(at, end), correlations + at - first);
+}

@@ -1,0 +1,76 @@
+/* Text in comments, strings and names of generated C. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/strbuf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void test_wrap(void **state) {
+    struct strbuf text = {0};
+    char words[1024] = "";
+    (void)state;
+    for (int i = 0; i < 40; i++)
+        sprintf(words + strlen(words), "GENE_%d=%d,", i, i * i);
+    strbuf_add_wrapped(&text, " * ", words);
+    char *joined = calloc(1, text.used + 1);
+    for (char *line = strtok(text.bytes, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        assert_true(strlen(line) <= 100);
+        assert_memory_equal(line, " * ", 3);
+        strcat(joined, line + 3);
+    }
+    assert_string_equal(joined, words);
+    free(joined);
+    strbuf_release(&text);
+}
+
+/* A word longer than a line is not broken; line ends in the text are kept. */
+static void test_wrap_long(void **state) {
+    struct strbuf text = {0};
+    char word[150];
+    (void)state;
+    memset(word, 'x', sizeof word - 1);
+    word[sizeof word - 1] = '\0';
+    strbuf_add_wrapped(&text, "// ", word);
+    assert_int_equal(text.used, 3 + sizeof word - 1 + 1);
+    strbuf_release(&text);
+    strbuf_add_wrapped(&text, "// ", "one\ntwo three");
+    assert_string_equal(text.bytes, "// one\n// two three\n");
+    strbuf_release(&text);
+}
+
+/* No text ends a comment or a string early. */
+static void test_escapes(void **state) {
+    struct strbuf text = {0};
+    (void)state;
+    strbuf_add_comment(&text, "a */ b **/", 10);
+    assert_null(strstr(text.bytes, "*/"));
+    strbuf_release(&text);
+    strbuf_add_quoted(&text, "a \"b\" \\ c\n");
+    assert_string_equal(text.bytes, "\"a \\\"b\\\" \\\\ c \"");
+    strbuf_release(&text);
+}
+
+static void test_mentions(void **state) {
+    (void)state;
+    assert_true(mentions_identifier("UNITS < 5", "UNITS"));
+    assert_true(mentions_identifier("(SUBUNITS + UNITS)", "UNITS"));
+    assert_false(mentions_identifier("SUBUNITS + UNITS_2", "UNITS"));
+    assert_false(mentions_identifier("", "UNITS"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wrap),
+        cmocka_unit_test(test_wrap_long),
+        cmocka_unit_test(test_escapes),
+        cmocka_unit_test(test_mentions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

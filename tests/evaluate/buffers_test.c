@@ -1,0 +1,162 @@
+/* Sets of tensors: filling, detecting changes and write protection. Candidates on the emulated
+   device cannot change an input, so checksums are tested here. */
+#include "evaluate/verify_fixture.h"
+
+enum { SETS = 2, A = 0, B = 1, C = 2 };
+
+static struct verify_fixture verify_fixture;
+static struct launch_plan plan;
+static struct buffers buffers;
+
+static int make_buffers(void **state) {
+    (void)state;
+    struct error error = {0};
+    verify_fixture_open(&verify_fixture, "emulated:sm_89");
+    verify_fixture_load(&verify_fixture, "tests/templates/scaled_add", "{\"ROWS\":6,\"COLS\":40}");
+    const struct genome genome = genome_default(verify_fixture.template->space);
+    must(template_launch_plan(verify_fixture.template, &genome, 0, &plan, &error), &error);
+    must(buffers_init(&buffers, verify_fixture.comparator, verify_fixture.device, verify_fixture.template, &plan, SETS, &error),
+         &error);
+    return 0;
+}
+
+static int release_buffers(void **state) {
+    (void)state;
+    buffers_release(&buffers);
+    verify_fixture_close(&verify_fixture);
+    return 0;
+}
+
+static void fill_buffers(int set, uint64_t seed) {
+    struct error error = {0};
+    must(buffers_fill(&buffers, set, seed, &error), &error);
+}
+
+static bool changed(int set) {
+    struct error error = {0};
+    int status = buffers_changed(&buffers, set, &error);
+    must(status < 0 ? -1 : 0, &error);
+    return status == 1;
+}
+
+static void take_write_access(int set, int tensor, char *to) {
+    struct error error = {0};
+    must(verify_fixture.device->backend->read(verify_fixture.device, buffers.tensors[set][tensor], to,
+                                      (size_t)plan.tensors[tensor].bytes, &error),
+         &error);
+}
+
+static void give_write_access(int set, int tensor, const char *from) {
+    struct error error = {0};
+    must(verify_fixture.device->backend->write(verify_fixture.device, buffers.tensors[set][tensor], from,
+                                       (size_t)plan.tensors[tensor].bytes, &error),
+         &error);
+}
+
+static void every_input_byte_is_checksummed(void **state) {
+    (void)state;
+    char bytes[6 * 40 * 4];
+    fill_buffers(0, 1);
+    fill_buffers(1, 2);
+    for (size_t i = 0; i < sizeof bytes; i += 37) {
+        take_write_access(0, B, bytes);
+        bytes[i] ^= 4;
+        give_write_access(0, B, bytes);
+        assert_true(changed(0));
+        assert_false(changed(1));
+        bytes[i] ^= 4;
+        give_write_access(0, B, bytes);
+        assert_false(changed(0));
+    }
+    memset(bytes, 1, sizeof bytes);
+    give_write_access(0, C, bytes); /* an output */
+    assert_false(changed(0));
+}
+
+static void swapped_inputs_are_detected(void **state) {
+    (void)state;
+    char a[6 * 40 * 4];
+    char b[6 * 40 * 4];
+    fill_buffers(0, 3);
+    take_write_access(0, A, a);
+    take_write_access(0, B, b);
+    assert_memory_not_equal(a, b, sizeof a);
+    give_write_access(0, A, b);
+    give_write_access(0, B, a);
+    assert_true(changed(0));
+}
+
+static void seed_determines_inputs(void **state) {
+    (void)state;
+    char first[6 * 40 * 4];
+    char second[6 * 40 * 4];
+    fill_buffers(0, 5);
+    fill_buffers(1, 5);
+    take_write_access(0, A, first);
+    take_write_access(1, A, second);
+    assert_memory_equal(first, second, sizeof first);
+    assert_int_equal(buffers.inputs[0], buffers.inputs[1]);
+    fill_buffers(1, 6);
+    take_write_access(1, A, second);
+    assert_memory_not_equal(first, second, sizeof first);
+    assert_int_not_equal(buffers.inputs[0], buffers.inputs[1]);
+}
+
+/* Returns whether the floating-point number at `bytes` is from one half to one, by its bits. */
+static bool is_pattern_value(enum dtype dtype, const char *bytes) {
+    static const struct {
+        size_t size;
+        uint64_t half, one; /* without sign; exclusive */
+    } of[DTYPE_COUNT] = {[DTYPE_F16] = {2, 0x3800, 0x3c00},
+                         [DTYPE_BF16] = {2, 0x3f00, 0x3f80},
+                         [DTYPE_F32] = {4, 0x3f000000, 0x3f800000},
+                         [DTYPE_F64] = {8, 0x3fe0000000000000, 0x3ff0000000000000}};
+    uint64_t bits = 0;
+    memcpy(&bits, bytes, of[dtype].size); /* little-endian */
+    bits &= ~(UINT64_C(1) << (8 * of[dtype].size - 1));
+    return bits >= of[dtype].half && bits < of[dtype].one;
+}
+
+static void pattern_inputs_are_normal_numbers(void **state) {
+    (void)state;
+    enum { BYTES = 6 * 40 * 4, WIDEST = 8 };
+    struct error error = {0};
+    const enum dtype dtypes[] = {DTYPE_F16, DTYPE_BF16, DTYPE_F32, DTYPE_F64, DTYPE_I32, DTYPE_U32};
+    const enum dtype usual = plan.tensors[A].dtype;
+    char bytes[BYTES];
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+        plan.tensors[A].dtype = dtypes[d];
+        must(buffers_fill_pattern(&buffers, 0, &error), &error);
+        take_write_access(0, A, bytes);
+        bool index = dtypes[d] == DTYPE_I32 || dtypes[d] == DTYPE_U32;
+        for (size_t at = 0; at < BYTES; at += WIDEST)
+            assert_true(index ? bytes[at] == 0 : is_pattern_value(dtypes[d], bytes + at));
+        assert_true(index || memcmp(bytes, bytes + WIDEST, WIDEST) != 0);
+    }
+    plan.tensors[A].dtype = usual;
+}
+
+static void host_can_write_protected_inputs(void **state) {
+    (void)state;
+    struct error error = {0};
+    char bytes[6 * 40 * 4] = {0};
+    fill_buffers(0, 7);
+    assert_int_equal(buffers_protect(&buffers, 0, true, &error), 1);
+    assert_true(buffers.read_only);
+    give_write_access(0, A, bytes);
+    assert_true(changed(0));
+    assert_int_equal(buffers_protect(&buffers, 0, false, &error), 1);
+    fill_buffers(0, 8); /* a kernel writes to it, as allowed */
+    assert_false(changed(0));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_input_byte_is_checksummed),
+        cmocka_unit_test(swapped_inputs_are_detected),
+        cmocka_unit_test(seed_determines_inputs),
+        cmocka_unit_test(pattern_inputs_are_normal_numbers),
+        cmocka_unit_test(host_can_write_protected_inputs),
+    };
+    return cmocka_run_group_tests(tests, make_buffers, release_buffers);
+}

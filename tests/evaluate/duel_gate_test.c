@@ -1,0 +1,376 @@
+/* Whole trials on a device with scripted latencies: race, full timing, duel, final checks. The
+   champion has blocks of 32 threads, its challengers of 64. */
+#include "evaluate/scripted.h"
+
+#include <math.h>
+
+enum { CHAMPION = 1, CHALLENGER = 2 }; /* warps per block */
+
+#define CHAMPION_US 10.0
+
+static const struct trial_gate *find_gate(const struct trial_result *result, const char *name) {
+    for (int i = 0; i < result->gate_count; i++)
+        if (strcmp(result->gates[i].name, name) == 0)
+            return &result->gates[i];
+    return NULL;
+}
+
+static struct trial_request make_challenge(struct scripted *it) {
+    struct trial_request request = scripted_request(it, "THREADS=64");
+    request.champion_us = CHAMPION_US;
+    request.opponent = (struct trial_opponent){
+        .present = true, .trial = 7, .genome = scripted_genome(it, "THREADS=32")};
+    return request;
+}
+
+/* Runs a challenger of `us` against the champion; the caller releases the result. */
+static void challenge_at(struct scripted *it, double us, struct trial_result *result) {
+    struct trial_request request = make_challenge(it);
+    it->warm_us[CHAMPION] = CHAMPION_US;
+    it->warm_us[CHALLENGER] = us;
+    scripted_run_trial(it, &request, result);
+}
+
+static void race_drops_slow_candidate(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    int samples = it->warm_samples;
+    int cold = it->cold_samples;
+    int waits = it->waits;
+    int allocations = it->allocations;
+    challenge_at(it, 1.3 * CHAMPION_US, &result); /* the margin is 0.25 */
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_true(result.outcome.raced);
+    assert_int_equal(result.outcome.cases[0].warm.sample_count, 5);
+    assert_int_equal(result.outcome.cases[0].cold.sample_count, 0);
+    assert_true(fabs(result.outcome.score_us - 13) < 0.01);
+    assert_null(find_gate(&result, "timing"));
+    assert_null(find_gate(&result, "duel"));
+    assert_null(find_gate(&result, "flush memory"));
+    assert_int_equal(result.opponent, -1);
+    assert_int_equal(it->cold_samples, cold);
+    assert_in_range(it->warm_samples - samples, 5, 100); /* warm-up, and at most five samples */
+    /* The cost of a loser if the kernels themselves take no time; 111 and 40 when this was
+       written. */
+    assert_in_range(it->waits - waits, 1, 120);
+    assert_in_range(it->allocations - allocations, 1, 44);
+    trial_result_release(&result);
+}
+
+static void slower_candidate_is_timed_without_duel(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    challenge_at(it, 1.1 * CHAMPION_US, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_false(result.outcome.raced);
+    assert_non_null(find_gate(&result, "timing"));
+    assert_int_equal(result.outcome.cases[0].warm.sample_count, 50);
+    assert_true(result.outcome.cases[0].cold.sample_count > 0);
+    assert_true(fabs(result.outcome.score_us - 11) < 0.01);
+    assert_int_equal(result.outcome.duel.result, DUEL_NONE);
+    assert_null(find_gate(&result, "flush memory"));
+    trial_result_release(&result);
+}
+
+/* The challengers use no shared memory, the champion is assumed to. */
+static void default_smem_candidates_race_their_own_best(void **state) {
+    struct scripted *it = *state;
+    struct trial_request request = make_challenge(it);
+    struct trial_result result;
+    it->warm_us[CHAMPION] = CHAMPION_US;
+    it->warm_us[CHALLENGER] = 1.3 * CHAMPION_US;
+    request.within_default_smem_us = 1.2 * CHAMPION_US;
+    scripted_run_trial(it, &request, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_false(result.outcome.raced);
+    assert_true(fabs(result.outcome.score_us - 13) < 0.01);
+    trial_result_release(&result);
+    it->warm_us[CHALLENGER] = 1.6 * CHAMPION_US;
+    scripted_run_trial(it, &request, &result);
+    assert_true(result.outcome.raced);
+    trial_result_release(&result);
+}
+
+static void no_race_without_champion(void **state) {
+    struct scripted *it = *state;
+    struct trial_request request = scripted_request(it, "THREADS=64");
+    struct trial_result result;
+    it->warm_us[CHALLENGER] = 500;
+    scripted_run_trial(it, &request, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_null(find_gate(&result, "race"));
+    assert_int_equal(result.outcome.cases[0].warm.sample_count, 50);
+    assert_int_equal(result.outcome.cases[0].cold.sample_count, 50);
+    assert_non_null(find_gate(&result, "flush memory")); /* it becomes champion */
+    trial_result_release(&result);
+}
+
+static void duel_is_won(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    challenge_at(it, 0.95 * CHAMPION_US, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_int_equal(result.outcome.duel.result, DUEL_WON);
+    assert_true(result.outcome.duel.high < 0.995);
+    assert_int_equal(result.opponent, 7);
+    assert_true(fabs(result.outcome.score_us - 9.5) < 0.01);
+    assert_non_null(find_gate(&result, "held out"));
+    assert_non_null(find_gate(&result, "flush memory"));
+    assert_int_equal(result.outcome.cases[0].cold.sample_count, 50);
+    trial_result_release(&result);
+}
+
+/* Faster in its own timing, but 2 % slower than the champion in the duel. */
+static void duel_is_lost(void **state) {
+    struct scripted *it = *state;
+    struct trial_request request = make_challenge(it);
+    struct trial_result result;
+    it->warm_us[CHALLENGER] = 9.9;
+    it->warm_us[CHAMPION] = 9.7;
+    scripted_run_trial(it, &request, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_int_equal(result.outcome.duel.result, DUEL_LOST);
+    assert_true(result.outcome.score_us > CHAMPION_US); /* ranks behind the champion for any
+                                                           timing */
+    assert_null(find_gate(&result, "flush memory"));
+    trial_result_release(&result);
+}
+
+static void duel_is_undecided(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    challenge_at(it, 0.998 * CHAMPION_US, &result);
+    assert_int_equal(result.outcome.duel.result, DUEL_UNDECIDED);
+    assert_int_equal(result.outcome.duel.blocks, 10);
+    assert_true(result.outcome.score_us > CHAMPION_US);
+    assert_null(find_gate(&result, "flush memory"));
+    trial_result_release(&result);
+    it->scatter = 0.2;
+    challenge_at(it, 0.998 * CHAMPION_US, &result);
+    it->scatter = 1e-4;
+    assert_int_equal(result.outcome.duel.result, DUEL_UNDECIDED);
+    assert_int_equal(result.outcome.duel.blocks, 40); /* four rounds, then the champion stays */
+    assert_true(result.outcome.score_us > CHAMPION_US);
+    trial_result_release(&result);
+}
+
+static void impossible_figure_is_rejected(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    challenge_at(it, 1e-5, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_IMPOSSIBLE);
+    assert_non_null(strstr(result.outcome.reason, "warm"));
+    assert_true(result.outcome.score_us == 0);
+    trial_result_release(&result);
+    it->cold_us[CHALLENGER] = 1e-5;
+    challenge_at(it, 0.95 * CHAMPION_US, &result);
+    it->cold_us[CHALLENGER] = CHAMPION_US;
+    assert_int_equal(result.outcome.verdict, VERDICT_IMPOSSIBLE);
+    assert_non_null(strstr(result.outcome.reason, "cold"));
+    trial_result_release(&result);
+}
+
+/* The candidate's source with a fault in one shape. */
+static char *source_failing_at(struct scripted *it, const struct genome *genome, int rows,
+                                  char path[PATH_SIZE]) {
+    struct error error = {0};
+    static const char from[] = "const int count = ROWS * COLS;";
+    char *source = template_source(it->template, genome, 0, &error);
+    char *at = source != NULL ? strstr(source, from) : NULL;
+    const char *temporary = getenv("TMPDIR");
+    assert_non_null(at);
+    snprintf(path, PATH_SIZE, "%s/evotile-contest-XXXXXX", temporary != NULL ? temporary : "/tmp");
+    int handle = mkstemp(path);
+    FILE *file = fdopen(handle, "w");
+    assert_non_null(file);
+    fprintf(file, "%.*sconst int count = ROWS == %d ? 1 : ROWS * COLS;%s", (int)(at - source),
+            source, rows, at + strlen(from));
+    fclose(file);
+    free(source);
+    return strdup(path);
+}
+
+static void champion_must_pass_held_out_cases(void **state) {
+    struct scripted *it = *state;
+    char path[PATH_SIZE];
+    struct trial_request request = make_challenge(it);
+    struct trial_result result;
+    request.sources[0] = source_failing_at(it, &request.genome, 9, path);
+    it->warm_us[CHAMPION] = CHAMPION_US;
+    it->warm_us[CHALLENGER] = 0.9 * CHAMPION_US;
+    scripted_run_trial(it, &request, &result);
+    assert_int_equal(result.outcome.duel.result, DUEL_WON);
+    assert_int_equal(result.outcome.verdict, VERDICT_WRONG);
+    assert_non_null(strstr(result.outcome.reason, "ROWS=9"));
+    assert_true(result.outcome.score_us == 0); /* it does not become champion */
+    assert_false(find_gate(&result, "held out")->passed);
+    trial_result_release(&result);
+
+    it->warm_us[CHALLENGER] = 1.1 * CHAMPION_US; /* held-out cases are for champions only */
+    scripted_run_trial(it, &request, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_null(find_gate(&result, "held out"));
+    trial_result_release(&result);
+    unlink(path);
+    trial_request_release(&request);
+}
+
+static void requested_duel_runs_for_slow_candidate(void **state) {
+    struct scripted *it = *state;
+    struct trial_request request = make_challenge(it);
+    struct trial_result result;
+    request.full = true;
+    request.duel_blocks = 12;
+    it->warm_us[CHAMPION] = CHAMPION_US;
+    it->warm_us[CHALLENGER] = 3 * CHAMPION_US;
+    scripted_run_trial(it, &request, &result);
+    assert_int_equal(result.outcome.duel.result, DUEL_LOST);
+    assert_int_equal(result.outcome.duel.blocks, 12);
+    assert_true(fabs(result.outcome.duel.ratio - 3) < 0.01);
+    assert_true(fabs(result.outcome.score_us - 30) < 0.1); /* its own timing is kept */
+    trial_result_release(&result);
+}
+
+/* A replay, a try and a champion are timed with samples from several placements. */
+static void requested_timing_uses_several_placements(void **state) {
+    struct scripted *it = *state;
+    struct trial_request request = scripted_request(it, "THREADS=64");
+    struct trial_result result;
+    int modules = it->modules;
+    int graphs = it->graphs;
+    request.full = true;
+    it->warm_us[CHALLENGER] = CHAMPION_US;
+    it->spread = 0.03;
+    scripted_run_trial(it, &request, &result);
+    const struct latency *warm = &result.outcome.cases[0].warm;
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_int_equal(it->graphs - graphs, 5);
+    assert_int_equal(it->modules - modules, 5);
+    assert_int_equal(warm->sample_count, 50);
+    assert_int_equal(result.outcome.cases[0].cold.sample_count, 50);
+    assert_true(fabs(warm->p50_us - CHAMPION_US) < 0.01);
+    assert_true(warm->p10_us < 0.975 * CHAMPION_US && warm->p90_us > 1.025 * CHAMPION_US);
+    trial_result_release(&result);
+    it->spread = 0;
+}
+
+/* The search compares by one placement and continues with the race's measurement; a new champion
+   is timed again. */
+static void champion_is_timed_in_several_placements(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    int modules = it->modules;
+    challenge_at(it, 0.9 * CHAMPION_US, &result);
+    assert_int_equal(result.outcome.duel.result, DUEL_WON);
+    assert_non_null(find_gate(&result, "final timing"));
+    assert_int_equal(it->modules - modules, 1 + 1 + 4); /* its own, the champion's, four
+                                                           placements */
+    trial_result_release(&result);
+    modules = it->modules;
+    int graphs = it->graphs;
+    challenge_at(it, 1.1 * CHAMPION_US, &result);
+    assert_null(find_gate(&result, "final timing"));
+    assert_int_equal(it->modules - modules, 1);
+    assert_int_equal(it->graphs - graphs, 1);
+    assert_int_equal(result.outcome.cases[0].cold.sample_count, 10);
+    trial_result_release(&result);
+}
+
+static void opponent_is_compiled_once(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    challenge_at(it, 0.998 * CHAMPION_US, &result);
+    trial_result_release(&result);
+    int compilations = it->compilations;
+    challenge_at(it, 0.998 * CHAMPION_US, &result);
+    assert_int_equal(result.outcome.duel.result, DUEL_UNDECIDED);
+    assert_int_equal(it->compilations - compilations, 1); /* the challenger */
+    trial_result_release(&result);
+}
+
+/* The verdict came from damaged kernels, so it is replaced. */
+static void damaged_evaluator_is_reported(void **state) {
+    struct scripted *it = *state;
+    static const char *const own_kernels[] = {"scaled_add_reference", "scaled_add_plain"};
+    struct trial_request request = scripted_request(it, "THREADS=64");
+    struct trial_result result;
+    for (int i = 0; i < 2; i++) {
+        it->damaged_kernel = own_kernels[i];
+        scripted_run_trial(it, &request, &result);
+        it->damaged_kernel = NULL;
+        assert_int_equal(result.outcome.verdict, VERDICT_CRASHED);
+        assert_non_null(strstr(result.outcome.reason, "own kernels"));
+        assert_true(result.outcome.score_us == 0);
+        trial_result_release(&result);
+    }
+    scripted_run_trial(it, &request, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    trial_result_release(&result);
+}
+
+static void write_to_freed_memory_is_found(void **state) {
+    struct scripted *it = *state;
+    struct trial_request request = scripted_request(it, "THREADS=64");
+    struct trial_result result;
+    it->writes_to_freed_memory = true;
+    scripted_run_trial(it, &request, &result);
+    it->writes_to_freed_memory = false;
+    assert_int_equal(result.outcome.verdict, VERDICT_WROTE_OUTSIDE);
+    assert_non_null(strstr(result.outcome.reason, "freed"));
+    assert_true(result.outcome.score_us == 0);
+    trial_result_release(&result);
+}
+
+static void damaged_cache_costs_one_compilation(void **state) {
+    struct scripted *it = *state;
+    struct trial_request other = scripted_request(it, "THREADS=128");
+    struct trial_request request = scripted_request(it, "THREADS=64");
+    struct device_image images[CASES_MAX];
+    struct trial_result result = {0};
+    struct error error = {0};
+    assert_int_equal(compiler_build(it->compiler, &other, images, &result, &error), 0);
+    trial_result_release(&result);
+    int compilations = it->compilations;
+    it->warm_us[CHALLENGER] = CHAMPION_US;
+    it->stale_image = &images[0];
+    scripted_run_trial(it, &request, &result);
+    it->stale_image = NULL;
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_int_equal(it->compilations, compilations + 1);
+    trial_result_release(&result);
+    nvrtc_image_release(&images[0]);
+}
+
+static int open_scripted(void **state) {
+    static struct scripted it;
+    scripted_open(&it, SCRIPTED_CONFIG ", \"held_out\": [{\"ROWS\": 9, \"COLS\": 7}]}");
+    *state = &it;
+    return 0;
+}
+
+static int close_scripted(void **state) {
+    scripted_close(*state);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(race_drops_slow_candidate),
+        cmocka_unit_test(slower_candidate_is_timed_without_duel),
+        cmocka_unit_test(default_smem_candidates_race_their_own_best),
+        cmocka_unit_test(no_race_without_champion),
+        cmocka_unit_test(duel_is_won),
+        cmocka_unit_test(duel_is_lost),
+        cmocka_unit_test(duel_is_undecided),
+        cmocka_unit_test(impossible_figure_is_rejected),
+        cmocka_unit_test(champion_must_pass_held_out_cases),
+        cmocka_unit_test(requested_duel_runs_for_slow_candidate),
+        cmocka_unit_test(requested_timing_uses_several_placements),
+        cmocka_unit_test(champion_is_timed_in_several_placements),
+        cmocka_unit_test(opponent_is_compiled_once),
+        cmocka_unit_test(damaged_evaluator_is_reported),
+        cmocka_unit_test(write_to_freed_memory_is_found),
+        cmocka_unit_test(damaged_cache_costs_one_compilation),
+    };
+    return cmocka_run_group_tests(tests, open_scripted, close_scripted);
+}

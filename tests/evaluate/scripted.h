@@ -1,0 +1,246 @@
+/*
+ * scripted: a device that runs candidates on the emulated backend and invents their latencies:
+ * whole trials are tested with it through race, timing, duel and final checks. It counts the calls
+ * it gets.
+ *
+ *     struct scripted it;
+ *     scripted_open(&it, SCRIPTED_CONFIG "}");
+ *     it.warm_us[2] = 10;                                       // of blocks of 2 warps: THREADS=64
+ *     struct trial_request request = scripted_request(&it, "THREADS=64");
+ *     scripted_run_trial(&it, &request, &result);
+ *     scripted_close(&it);
+ *
+ * Genomes are those of tests/templates/scaled_add; the latency depends on THREADS.
+ */
+#ifndef EVOTILE_TESTS_TRIAL_SCRIPTED_H
+#define EVOTILE_TESTS_TRIAL_SCRIPTED_H
+
+#include "evaluate/tiny.h"
+
+#include "base/random.h"
+#include "device/emulated.h"
+#include "evaluate/evaluator.h"
+#include "evaluate/buffers.h"
+
+enum { SCRIPTED_WARPS_MAX = 5 };
+
+#define SCRIPTED_CONFIG                                                                            \
+    "{ \"template\": \"scaled_add\", \"device\": \"" TINY_DEVICE "\",\n"                           \
+    "  \"cases\": [{\"ROWS\": 6, \"COLS\": 40}]"
+
+struct device_graph {
+    double us; /* per call */
+    bool cold, ran;
+    int set_count;
+    struct device_sequence sets[SETS_MAX];
+};
+
+struct scripted {
+    struct device_backend backend;
+    struct device *device;
+    struct config *config;
+    struct compiler *compiler;
+    struct evaluator *evaluator;
+    struct template *template;
+    int64_t trials;
+    struct random random;
+    const struct device_image *stale_image; /* what the cache returns for every key; NULL: it is empty */
+    bool writes_to_freed_memory;                      /* report a write to freed memory */
+    const char *damaged_kernel; /* name of a kernel that gets wrong results in its third argument; NULL:
+                            none */
+    double scatter;      /* of samples, relative */
+    double warm_us[SCRIPTED_WARPS_MAX], cold_us[SCRIPTED_WARPS_MAX]; /* per call */
+    double spread; /* relative spread of a call's time over placements: five consecutive graphs
+                      have -2 to 2 times it */
+    int modules, graphs, waits, allocations, compilations, warm_samples,
+        cold_samples; /* counters */
+};
+
+/* The instance of the device's functions, which get only a device. */
+static struct scripted *scripted;
+
+static enum verdict scripted_graph_new(struct device *device, const struct device_sequence *sets,
+                                       int set_count, const struct device_timing *timing,
+                                       struct device_graph **graph, char *reason) {
+    (void)device, (void)reason;
+    unsigned warps = sets[0].launches[0].block[0] / 32;
+    *graph = malloc(sizeof **graph);
+    assert_non_null(*graph);
+    (*graph)->us = (timing->cold ? scripted->cold_us : scripted->warm_us)[warps];
+    (*graph)->us *= 1 + scripted->spread * (scripted->graphs % 5 - 2);
+    (*graph)->cold = timing->cold;
+    (*graph)->ran = false;
+    (*graph)->set_count = set_count;
+    memcpy((*graph)->sets, sets, (size_t)set_count * sizeof *sets);
+    scripted->graphs += !timing->cold;
+    return VERDICT_OK;
+}
+
+/* The calls run once, so that outputs exist. */
+static enum verdict scripted_graph_sample(struct device *device, struct device_graph *graph,
+                                          int count, double *samples_us, char *reason) {
+    scripted->waits++;
+    for (int s = 0; s < graph->set_count && !graph->ran; s++) {
+        enum verdict verdict = emulated_backend.run(device, &graph->sets[s], 60, reason);
+        if (verdict != VERDICT_OK)
+            return verdict;
+    }
+    graph->ran = true;
+    for (int i = 0; i < count; i++)
+        samples_us[i] =
+            graph->us * (1 + scripted->scatter * (random_uniform(&scripted->random) - 0.5));
+    *(graph->cold ? &scripted->cold_samples : &scripted->warm_samples) += count;
+    return VERDICT_OK;
+}
+
+static void scripted_graph_free(struct device *device, struct device_graph *graph) {
+    (void)device;
+    free(graph);
+}
+
+static int scripted_module_load(struct device *device, const struct device_image *image,
+                                struct device_module **module, struct error *error) {
+    scripted->modules++;
+    return emulated_backend.module_load(device, image, module, error);
+}
+
+static int scripted_memory_new(struct device *device, const char *name, size_t bytes,
+                               uint64_t *address, struct error *error) {
+    scripted->allocations++;
+    return emulated_backend.memory_new(device, name, bytes, address, error);
+}
+
+/* Emulated memory traps every stray access, so there is nothing to check; but this function
+   makes the evaluator run its self-test. */
+static enum verdict scripted_check_red_zones(struct device *device, bool freed_too, char *reason) {
+    (void)device;
+    scripted->waits++;
+    if (!freed_too || !scripted->writes_to_freed_memory)
+        return VERDICT_OK;
+    snprintf(reason, REASON_SIZE, "wrote 4 bytes beside freed memory");
+    return VERDICT_WROTE_OUTSIDE;
+}
+
+/* Simulates one of the evaluator's kernels with constants that a candidate overwrote. */
+static void scripted_damage(struct device *device, const struct device_launch *launch) {
+    static const float wrong = 0.5f;
+    struct error error = {0};
+    uint64_t address;
+    if (strcmp(launch->kernel, scripted->damaged_kernel) != 0)
+        return;
+    memcpy(&address, launch->arguments[2].bytes, sizeof address);
+    if (emulated_backend.write(device, address, &wrong, sizeof wrong, &error) < 0)
+        fail_msg("%s", error.text);
+}
+
+static enum verdict scripted_run(struct device *device, const struct device_sequence *sequence,
+                                 double deadline_s, char *reason) {
+    scripted->waits++;
+    enum verdict verdict = emulated_backend.run(device, sequence, 60 + deadline_s, reason);
+    for (int i = 0; scripted->damaged_kernel != NULL && i < sequence->count; i++)
+        scripted_damage(device, &sequence->launches[i]);
+    return verdict;
+}
+
+static int scripted_read(struct device *device, uint64_t address, void *to, size_t bytes,
+                         struct error *error) {
+    scripted->waits++;
+    return emulated_backend.read(device, address, to, bytes, error);
+}
+
+/* A cache that is empty, or damaged so that every entry is the same kernel. */
+static bool scripted_get(void *context, struct hash hash, struct device_image *image) {
+    (void)context, (void)hash;
+    const struct device_image *stale_image = scripted->stale_image;
+    if (stale_image == NULL)
+        return false;
+    void *cubin = malloc(stale_image->cubin_bytes);
+    assert_non_null(cubin);
+    memcpy(cubin, stale_image->cubin, stale_image->cubin_bytes);
+    *image = (struct device_image){"cached", cubin, stale_image->cubin_bytes, strdup(stale_image->ptx),
+                                   strdup(stale_image->log)};
+    return true;
+}
+
+static void scripted_put(void *context, struct hash hash, const struct device_image *image) {
+    (void)context, (void)hash, (void)image;
+    scripted->compilations++;
+}
+
+static inline void scripted_open(struct scripted *it, const char *config) {
+    struct error error = {0};
+    static const struct image_cache cache = {scripted_get, scripted_put, NULL};
+    setenv("EVOTILE_DEVICES", "configs/devices", 0);
+    *it = (struct scripted){.scatter = 1e-4, .backend = emulated_backend};
+    scripted = it;
+    random_seed(&it->random, 1, 1);
+    for (int w = 0; w < SCRIPTED_WARPS_MAX; w++)
+        it->warm_us[w] = it->cold_us[w] = 10;
+    it->backend.graph_new = scripted_graph_new;
+    it->backend.graph_sample = scripted_graph_sample;
+    it->backend.graph_free = scripted_graph_free;
+    it->backend.module_load = scripted_module_load;
+    it->backend.memory_new = scripted_memory_new;
+    it->backend.run = scripted_run;
+    it->backend.read = scripted_read;
+    it->backend.check_red_zones = scripted_check_red_zones;
+    it->device = device_open(TINY_DEVICE, &error);
+    if (it->device == NULL)
+        fail_msg("%s", error.text);
+    it->device->backend = &it->backend;
+    it->device->info.predicts = false;
+    it->device->info.duel_margin = 0.005; /* as calibrated */
+    it->device->info.l2_gb_per_s = 5000;
+    it->config = config_from_text("config.json", config, TINY_TEMPLATE, &error);
+    if (it->config == NULL)
+        fail_msg("%s", error.text);
+    it->template = config_load_template(it->config, 0, &it->device->info, &error);
+    it->compiler = compiler_new(it->config, &it->device->info, &cache, &error);
+    if (it->template == NULL || it->compiler == NULL)
+        fail_msg("%s", error.text);
+    it->evaluator = evaluator_new(it->config, it->device, it->compiler, &error);
+    if (it->evaluator == NULL)
+        fail_msg("%s", error.text);
+}
+
+static inline void scripted_close(struct scripted *it) {
+    evaluator_free(it->evaluator);
+    compiler_free(it->compiler);
+    template_free(it->template);
+    config_free(it->config);
+    device_close(it->device);
+    scripted = NULL;
+}
+
+static inline struct genome scripted_genome(const struct scripted *it, const char *text) {
+    struct error error = {0};
+    struct genome genome;
+    if (genome_parse(&genome, it->template->space, text, &error) < 0)
+        fail_msg("%s", error.text);
+    return genome;
+}
+
+static inline struct trial_request scripted_request(struct scripted *it, const char *genome) {
+    struct trial_request request = {.number = it->trials, .genome = scripted_genome(it, genome)};
+    request.seed = (uint64_t)++it->trials;
+    return request;
+}
+
+/* The caller releases both. */
+static inline void scripted_run_trial(struct scripted *it, const struct trial_request *request,
+                                struct trial_result *result) {
+    struct error error = {0};
+    struct device_image images[CASES_MAX];
+    *result =
+        (struct trial_result){.number = request->number, .genome = request->genome, .opponent = -1};
+    int status = compiler_build(it->compiler, request, images, result, &error);
+    if (status == 0) {
+        status = evaluator_run(it->evaluator, request, images, result, &error);
+        for (int c = 0; c < CASES_MAX; c++)
+            nvrtc_image_release(&images[c]);
+    }
+    if (status < 0)
+        fail_msg("%s", error.text);
+}
+
+#endif

@@ -1,0 +1,193 @@
+/*
+ * verify_fixture: verifies genomes of real templates on one input at a time, on any device: shared
+ * by the tests of the error bound. `drop_tile` plants the mutation that the bound is designed to
+ * catch: a kernel that skips one tile of keys.
+ *
+ *     struct verify_fixture fixture;
+ *     verify_fixture_open(&fixture, "emulated:sm_89");
+ *     verify_fixture_load(&fixture, "templates/attention_fwd", "{\"S\": 100}");    // a case
+ *     verify_fixture_build(&fixture, &genome, NULL, NULL);
+ *     verdict = verify_fixture_run(&fixture, &input, &found, reason);
+ */
+#ifndef EVOTILE_TESTS_TRIAL_VERIFY_FIXTURE_H
+#define EVOTILE_TESTS_TRIAL_VERIFY_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "session/image_cache.h"
+#include "device/nvrtc.h"
+#include "evaluate/verify.h"
+
+/* NVRTC leaks memory when it is unloaded. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void) {
+    return "detect_leaks=0";
+}
+
+struct verify_fixture {
+    struct device *device;
+    struct cache *cache; /* reuses the template's reference between shapes */
+    struct nvrtc *nvrtc;
+    struct comparator *comparator;
+    struct template *template;
+    struct device_module *reference, *plain, *candidate;
+    struct genome genome;
+};
+
+static inline void must(int status, const struct error *error) {
+    if (status != 0)
+        fail_msg("%s", error->text);
+}
+
+static inline void verify_fixture_open(struct verify_fixture *verify_fixture, const char *spec) {
+    struct error error = {0};
+    setenv("EVOTILE_DEVICES", "configs/devices", 0);
+    *verify_fixture = (struct verify_fixture){.device = device_open(spec, &error)};
+    must(verify_fixture->device != NULL ? 0 : -1, &error);
+    verify_fixture->nvrtc = nvrtc_open(&error);
+    must(verify_fixture->nvrtc != NULL ? 0 : -1, &error);
+    verify_fixture->cache = cache_new(NULL, 0);
+    const struct image_cache images = image_cache_on_disk(verify_fixture->cache);
+    nvrtc_use_cache(verify_fixture->nvrtc, &images);
+    verify_fixture->comparator = comparator_new(verify_fixture->device, verify_fixture->nvrtc, &error);
+    must(verify_fixture->comparator != NULL ? 0 : -1, &error);
+}
+
+static inline void verify_fixture_unload(struct verify_fixture *verify_fixture, struct device_module **module) {
+    if (*module != NULL)
+        verify_fixture->device->backend->module_unload(verify_fixture->device, *module);
+    *module = NULL;
+}
+
+/* Compiles and loads a module; takes ownership of `source`. */
+static inline void verify_fixture_compile(struct verify_fixture *verify_fixture, char *source,
+                                  const struct compile_options *options,
+                                  struct device_module **module) {
+    struct error error = {0};
+    char reason[REASON_SIZE];
+    char architecture[32];
+    struct device_image image;
+    const char *plain[] = {architecture, "--std=c++17", "--ptxas-options=-v"};
+    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
+             verify_fixture->device->info.compute_capability);
+    assert_non_null(source);
+    int status =
+        nvrtc_compile(verify_fixture->nvrtc, "test.cu", source, options != NULL ? options->items : plain,
+                      options != NULL ? options->count : 3, &image, reason, &error);
+    free(source);
+    if (status == 1)
+        fail_msg("%s", reason);
+    must(status, &error);
+    verify_fixture_unload(verify_fixture, module);
+    must(verify_fixture->device->backend->module_load(verify_fixture->device, &image, module, &error), &error);
+    nvrtc_image_release(&image);
+}
+
+/* The template for one case, and its reference and plain kernels. */
+static inline void verify_fixture_load(struct verify_fixture *verify_fixture, const char *folder, const char *shape_text) {
+    struct error error = {0};
+    struct json_document document;
+    struct shape shape;
+    struct template *bare = template_load(folder, NULL, &error);
+    must(bare != NULL ? 0 : -1, &error);
+    must(json_read_text(&document, "shape", shape_text, &error), &error);
+    struct json root = json_root(&document);
+    must(template_read_shape(bare, &root, NULL, &shape, &error), &error);
+    json_release(&document);
+    template_free(bare);
+    const struct template_setting setting = {
+        .device = &verify_fixture->device->info, .smem_limit = 48 << 10, .cases = &shape, .case_count = 1};
+    template_free(verify_fixture->template);
+    verify_fixture->template = template_load(folder, &setting, &error);
+    must(verify_fixture->template != NULL ? 0 : -1, &error);
+    verify_fixture_compile(verify_fixture, template_reference_source(verify_fixture->template, &error), NULL,
+                   &verify_fixture->reference);
+    verify_fixture_compile(verify_fixture, template_plain_source(verify_fixture->template, &error), NULL, &verify_fixture->plain);
+}
+
+/* Builds a genome. `mutate`, unless NULL, frees the source and returns a changed one. */
+static inline void verify_fixture_build(struct verify_fixture *verify_fixture, const struct genome *genome,
+                                char *(*mutate)(char *source, void *context), void *context) {
+    struct error error = {0};
+    struct compile_options options;
+    verify_fixture->genome = *genome;
+    char *source = template_source(verify_fixture->template, genome, 0, &error);
+    must(source != NULL ? 0 : -1, &error);
+    if (mutate != NULL)
+        source = mutate(source, context);
+    must(
+        template_options(verify_fixture->template, genome, verify_fixture->device->info.predicts, &options, &error),
+        &error);
+    verify_fixture_compile(verify_fixture, source, &options, &verify_fixture->candidate);
+}
+
+static inline enum verdict verify_fixture_run(struct verify_fixture *verify_fixture, const struct verify_input *input,
+                                      struct verify_result *found, char reason[REASON_SIZE]) {
+    struct error error = {0};
+    enum verdict verdict;
+    const struct verify_case one = {.device = verify_fixture->device,
+                                    .comparator = verify_fixture->comparator,
+                                    .reference = verify_fixture->reference,
+                                    .plain = verify_fixture->plain,
+                                    .template = verify_fixture->template,
+                                    .genome = &verify_fixture->genome,
+                                    .module = verify_fixture->candidate,
+                                    .deadline_s = 60};
+    reason[0] = '\0';
+    must(verify_input(&one, input, &verdict, found, reason, &error), &error);
+    return verdict;
+}
+
+static inline void verify_fixture_close(struct verify_fixture *verify_fixture) {
+    verify_fixture_unload(verify_fixture, &verify_fixture->candidate);
+    verify_fixture_unload(verify_fixture, &verify_fixture->plain);
+    verify_fixture_unload(verify_fixture, &verify_fixture->reference);
+    template_free(verify_fixture->template);
+    comparator_free(verify_fixture->comparator);
+    nvrtc_close(verify_fixture->nvrtc);
+    cache_free(verify_fixture->cache);
+    device_close(verify_fixture->device);
+}
+
+/* ---- the mutation ---- */
+
+struct dropped {
+    int tile;
+    bool one_unit; /* only for the first tile of queries of the first head */
+};
+
+/* Makes has_visible_keys return false for one tile, so that the kernel skips it. */
+static inline char *drop_tile(char *source, void *context) {
+    static const char answer[] = "    return !causal ||";
+    const struct dropped *dropped = context;
+    char *at = strstr(source, answer);
+    assert_non_null(at);
+    assert_null(strstr(at + 1, answer));
+    size_t size = strlen(source) + 160;
+    char *mutant = malloc(size);
+    assert_non_null(mutant);
+    snprintf(mutant, size, "%.*s    if (tile == %d && %s)\n        return false;\n%s",
+             (int)(at - source), source, dropped->tile,
+             dropped->one_unit ? "work.head == 0 && work.first_row == 0" : "true", at);
+    free(source);
+    return mutant;
+}
+
+/* A value of a genome's gene, by name. */
+static inline int64_t gene_value(const struct template *template, const struct genome *genome,
+                                 const char *gene) {
+    int index = space_find_gene(template->space, gene);
+    return template->space->genes[index].values[genome->value[index]];
+}
+
+#endif

@@ -1,0 +1,273 @@
+/* The exported folder builds with nvcc alone, and is written atomically. */
+#include "export/example.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+static const char three_cases[] = "[{\"B\": 1, \"H\": 8, \"S\": 512, \"D\": 64},"
+                                   " {\"B\": 2, \"H\": 8, \"S\": 512, \"D\": 64},"
+                                   " {\"B\": 1, \"H\": 8, \"S\": 512, \"D\": 64, \"CAUSAL\": 1}]";
+static const char one_case[] = "[{\"ROWS\": 64, \"COLS\": 512}]";
+
+static char *read_text(const char *path) {
+    struct error error = {0};
+    char *text = path_read_file(path, 16 << 20, NULL, &error);
+    must(text != NULL ? 0 : -1, &error);
+    return text;
+}
+
+static bool file_contains(const char *path, const char *words) {
+    char *text = read_text(path);
+    bool found = strstr(text, words) != NULL;
+    free(text);
+    return found;
+}
+
+/* The test's folder contains only `expected`: no temporary files remain. */
+static void assert_only(const char *folder, const char *expected) {
+    struct error error = {0};
+    char **names;
+    int count;
+    must(path_list(folder, &names, &count, &error), &error);
+    for (int i = 0; i < count; i++)
+        assert_string_equal(names[i], expected);
+    path_list_free(names, count);
+}
+
+/* Runs make with these arguments: it links check.bin and prints nothing. */
+static void make(const char *folder, const char *name, const char *arguments) {
+    assert_runs(
+        "make -s -j2 -C %s/%s NVCC=%s/bin/nvcc %s >%s/log 2>&1 || { cat %s/log >&2; exit 1; }",
+        folder, name, cuda_home(), arguments, folder, folder);
+    assert_runs("test -x %s/%s/check.bin -a ! -s %s/log", folder, name, folder);
+    assert_runs("rm %s/log", folder);
+}
+
+/* True if the linked program contains these bytes of machine code. */
+static bool program_contains(const char *program, const void *code, size_t size) {
+    struct error error = {0};
+    size_t whole;
+    char *bytes = path_read_file(program, 64 << 20, &whole, &error);
+    must(bytes != NULL ? 0 : -1, &error);
+    bool found = memmem(bytes, whole, code, size) != NULL;
+    free(bytes);
+    return found;
+}
+
+/* check.c accepts a correct kernel for every shape, and rejects a wrong one. */
+static void verify_with_stand_in(const char *folder, const char *name) {
+    assert_runs("gcc -std=gnu11 -w -no-pie -I%s/include -I%s/%s -o %s/proof "
+                "tests/export/check_stand_in.c %s/%s/%s.c %s/%s/reference.c %s/%s/*_cubin.c "
+                "-Wl,-z,lazy,--unresolved-symbols=ignore-all -lm",
+                cuda_home(), folder, name, folder, folder, name, name, folder, name, folder, name);
+    assert_runs("%s/proof >%s/log || { cat %s/log >&2; exit 1; }", folder, folder, folder);
+    assert_runs("! WRONG=1 %s/proof >%s/log", folder, folder);
+    assert_runs("grep -q WRONG %s/log && ! grep -q '^ok' %s/log", folder, folder);
+    assert_runs("rm %s/proof %s/log", folder, folder);
+}
+
+/* Compiles the launcher and check.c without warnings; then links everything from the exported
+   machine code, from the source for another GPU, and from the machine code again. Needs no GPU. */
+static void build(const struct example *example, const char *folder, const char *name) {
+    char program[PATH_SIZE];
+    snprintf(program, sizeof program, "%s/%s/check.bin", folder, name);
+    assert_runs("cd %s/%s && gcc -std=c11 -Wall -Wextra -Werror -I%s/include -c -o /dev/null %s.c",
+                folder, name, cuda_home(), name);
+    assert_runs("cd %s/%s && gcc -std=gnu11 -Wall -Wextra -Werror -I%s/include -c -o /dev/null "
+                "check.c",
+                folder, name, cuda_home());
+    static const char *const make_arguments[] = {"", "SOURCE=1 ARCH=sm_89", ""};
+    for (int round = 0; round < 3; round++) {
+        make(folder, name, make_arguments[round]);
+        for (int variant = 0; variant < example->request.variant_count; variant++) {
+            const struct export_variant *exported = &example->request.variants[variant];
+            char compiled[PATH_SIZE];
+            size_t size;
+            struct error error = {0};
+            assert_int_equal(program_contains(program, exported->cubin, exported->cubin_bytes), round != 1);
+            if (round == 0)
+                continue;
+            snprintf(compiled, sizeof compiled, "%s/%s/source/kernel%s.cubin", folder, name,
+                     variant == 0 ? "" : "_2");
+            char *code = path_read_file(compiled, 16 << 20, &size, &error);
+            must(code != NULL ? 0 : -1, &error);
+            assert_memory_equal(code, "\177ELF", 4);
+            assert_int_equal(program_contains(program, code, size), round == 1);
+            free(code);
+        }
+    }
+    assert_runs("! make -s -C %s/%s ARCH=sm_89 2>%s/log && grep -q SOURCE=1 %s/log", folder, name,
+                folder, folder);
+}
+
+static void test_one_unit(void **state) {
+    struct error error = {0};
+    struct example *example = example_new("softmax_rows", one_case);
+    must(export_write(&example->request, within(*state, "rows"), &error), &error);
+    const char *kernel = within(*state, "rows/kernel.cu");
+    assert_true(file_contains(kernel, "THREADS=128"));
+    assert_true(file_contains(kernel, "#define THREADS 128\n"));
+    assert_true(file_contains(kernel, "replay: evotile replay kernels/example"));
+    assert_true(file_contains(kernel, "p50 8.25 us"));
+    assert_false(file_contains(kernel, "#include"));
+    verify_with_stand_in(*state, "rows");
+    build(example, *state, "rows");
+    example_free(example);
+}
+
+/* The last case has another genome, which needs a workspace; the others do not. */
+static void test_several_units(void **state) {
+    struct error error = {0};
+    struct example *example = example_new("attention_fwd", three_cases);
+    must(genome_parse(&example->genomes[2], example->template->space, "KV_SPLITS=4,PERSISTENT=2",
+                      &error),
+         &error);
+    example_request(example);
+    assert_int_equal(example->request.variant_count, 2);
+    assert_int_equal(example->cases[1].variant, 0);
+    assert_int_equal(example->cases[2].variant, 1);
+    must(export_write(&example->request, within(*state, "attention"), &error), &error);
+    verify_with_stand_in(*state, "attention");
+    build(example, *state, "attention");
+    example_free(example);
+}
+
+/* Without workspaces the launcher has no code for them. */
+static void test_no_workspace(void **state) {
+    struct error error = {0};
+    struct example *example = example_new("attention_fwd", three_cases);
+    must(export_write(&example->request, within(*state, "attention"), &error), &error);
+    assert_false(file_contains(within(*state, "attention/attention.c"), "struct part"));
+    assert_runs("gcc -std=c11 -Wall -Wextra -Werror -I%s/include -c -o /dev/null "
+                "%s/attention/attention.c",
+                cuda_home(), (const char *)*state);
+    example_free(example);
+}
+
+/* The copy of the template is complete: replay does not need the original. */
+static void test_template_copy(void **state) {
+    struct error error = {0};
+    struct manifest manifest;
+    struct example *example = example_new("softmax_rows", one_case);
+    must(export_write(&example->request, within(*state, "rows"), &error), &error);
+    must(manifest_read(&manifest, within(*state, "rows"), &error), &error);
+    struct template *copy = template_load(manifest.template_folder, &example->setting, &error);
+    must(copy != NULL ? 0 : -1, &error);
+    assert_true(hash_equal(copy->hash, manifest.template_hash));
+    char *source = template_source(copy, &example->genomes[0], 0, &error);
+    must(source != NULL ? 0 : -1, &error);
+    free(source);
+    template_free(copy);
+    manifest_release(&manifest);
+    example_free(example);
+}
+
+static void test_existing(void **state) {
+    struct error error = {0};
+    struct example *example = example_new("softmax_rows", one_case);
+    const char *marker = within(*state, "rows/marker");
+    must(export_write(&example->request, within(*state, "rows"), &error), &error);
+    must(path_write_file(marker, "mine", 4, &error), &error);
+    assert_int_equal(export_write(&example->request, within(*state, "rows"), &error), -1);
+    assert_int_equal(error.kind, ERROR_INPUT);
+    assert_non_null(strstr(error.text, "--force"));
+    assert_true(path_exists(marker));
+    example->request.force = true;
+    must(export_write(&example->request, within(*state, "rows/"), &error), &error);
+    assert_false(path_exists(marker));
+    assert_only(*state, "rows");
+    example_free(example);
+}
+
+/* --force with a mistyped path does not replace a folder that is not an export. */
+static void test_foreign_folder(void **state) {
+    struct error error = {0};
+    struct example *example = example_new("softmax_rows", one_case);
+    const char *marker = within(*state, "home/thesis.txt");
+    must(path_make_folder(within(*state, "home"), &error), &error);
+    must(path_write_file(marker, "mine", 4, &error), &error);
+    example->request.force = true;
+    assert_int_equal(export_write(&example->request, within(*state, "home"), &error), -1);
+    assert_non_null(strstr(error.text, "manifest.json"));
+    assert_true(path_exists(marker));
+    assert_int_equal(export_write(&example->request, "/", &error), -1);
+    assert_int_equal(export_write(&example->request, within(*state, ".."), &error), -1);
+    assert_only(*state, "home");
+    example_free(example);
+}
+
+static void test_full_disk(void **state) {
+    struct error error = {0};
+    struct rlimit old;
+    struct example *example = example_new("softmax_rows", one_case);
+    const char *marker = within(*state, "rows/marker");
+    must(export_write(&example->request, within(*state, "rows"), &error), &error);
+    must(path_write_file(marker, "mine", 4, &error), &error);
+    example->request.force = true;
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){3000, old.rlim_max});
+    int result = export_write(&example->request, within(*state, "rows"), &error);
+    setrlimit(RLIMIT_FSIZE, &old);
+    assert_int_equal(result, -1);
+    assert_non_null(strstr(error.text, "free some space"));
+    assert_true(path_exists(marker));
+    assert_only(*state, "rows");
+    example_free(example);
+}
+
+static void test_names(void **state) {
+    static const char *const bad[] = {"check", "int", "2x", "my kernel", "kernel_2", "a-b", ""};
+    struct example *example = example_new("softmax_rows", one_case);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct error error = {0};
+        example->request.name = bad[i];
+        assert_int_equal(export_write(&example->request, within(*state, "x"), &error), -1);
+        assert_int_equal(error.kind, ERROR_INPUT);
+    }
+    struct error error = {0};
+    example->request.name = NULL;
+    must(export_write(&example->request, within(*state, "4-rows.v2"), &error), &error);
+    assert_true(path_exists(within(*state, "4-rows.v2/tuned_4_rows_v2.c")));
+    assert_only(*state, "4-rows.v2");
+    example_free(example);
+}
+
+/* A genome that the template no longer admits is an error: its launcher would reject every shape.
+ */
+static void test_invalid_genome(void **state) {
+    struct error error = {0};
+    struct example *example = example_new("softmax_rows", one_case);
+    must(genome_parse(&example->genomes[0], example->template->space, "THREADS=32,ROW_THREADS=1024",
+                      &error),
+         &error);
+    example_request(example);
+    assert_int_equal(export_write(&example->request, within(*state, "rows"), &error), -1);
+    assert_non_null(strstr(error.text, "ROW_THREADS=1024"));
+    assert_non_null(strstr(error.text, "ROWS=64,COLS=512"));
+    assert_false(path_exists(within(*state, "rows")));
+    example_free(example);
+}
+
+static void test_predicted(void **state) {
+    struct error error = {0};
+    struct example *example = example_new("softmax_rows", one_case);
+    example->request.predicted = true;
+    must(export_write(&example->request, within(*state, "rows"), &error), &error);
+    assert_true(file_contains(within(*state, "rows/kernel.cu"), "predicted, not measured"));
+    assert_true(file_contains(within(*state, "rows/rows.h"), "predicted p50"));
+    assert_true(file_contains(within(*state, "rows/cases.h"), "RECORD_KIND \"predicted\""));
+    example_free(example);
+}
+
+int main(void) {
+#define FOLDER_TEST(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+    const struct CMUnitTest tests[] = {
+        FOLDER_TEST(test_one_unit),     FOLDER_TEST(test_several_units),
+        FOLDER_TEST(test_no_workspace), FOLDER_TEST(test_template_copy),
+        FOLDER_TEST(test_existing),     FOLDER_TEST(test_foreign_folder),
+        FOLDER_TEST(test_full_disk),    FOLDER_TEST(test_names),
+        FOLDER_TEST(test_predicted),    FOLDER_TEST(test_invalid_genome),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+/* manifest.json is written, read back, and rejected if it is invalid. */
+#include "export/example.h"
+
+static const char test_cases[] = "[{\"ROWS\": 64, \"COLS\": 512},"
+                            " {\"ROWS\": 4096, \"COLS\": 33, \"F32\": 1}]";
+
+static char *write_example(struct example *example, const char *folder) {
+    struct error error = {0};
+    must(export_write(&example->request, within(folder, "rows"), &error), &error);
+    char *text = path_read_file(within(folder, "rows/manifest.json"), 1 << 20, NULL, &error);
+    must(text != NULL ? 0 : -1, &error);
+    return text;
+}
+
+static void test_round_trip(void **state) {
+    struct error error = {0};
+    struct manifest manifest;
+    struct example *example = example_new("softmax_rows", test_cases);
+    char first[PATH_SIZE] = "";
+    char *text = write_example(example, *state);
+    must(manifest_read(&manifest, within(*state, "rows"), &error), &error);
+    assert_string_equal(manifest.name, "rows");
+    assert_string_equal(manifest.template_name, "softmax_rows");
+    assert_true(hash_equal(manifest.template_hash, example->template->hash));
+    assert_string_equal(manifest.device, example_device.name);
+    assert_string_equal(manifest.baseline, "flash");
+    assert_int_equal(manifest.smem_limit, 49152);
+    assert_false(manifest.predicted);
+    assert_true(manifest.score_us == 8.5);
+    assert_int_equal(manifest.variant_count, 2);
+    assert_int_equal(manifest.case_count, 2);
+    for (int i = 0; i < 2; i++) {
+        struct key_difference differences[KEY_PART_COUNT];
+        struct shape shape;
+        struct genome genome;
+        const struct manifest_case *read = &manifest.cases[i];
+        must(template_read_shape(example->template, &read->shape, NULL, &shape, &error), &error);
+        assert_memory_equal(shape.values, example->shapes[i].values, 3 * sizeof(int64_t));
+        assert_int_equal(read->variant, i);
+        assert_true(read->p10_us == 7.5 + i && read->p50_us == 8.25 + i &&
+                    read->p90_us == 9.125 + i);
+        assert_true(read->ratio_to_default == 1.25 && read->ratio_to_baseline == 1.5);
+        must(genome_parse(&genome, example->template->space, manifest.variants[i].genome, &error),
+             &error);
+        assert_true(genome_equal(&genome, &example->genomes[i]));
+        assert_int_equal(key_compare(&manifest.variants[i].key, &example->keys[i], differences), 0);
+    }
+    assert_string_equal(manifest.variants[0].source, "kernel.cu");
+    assert_string_equal(manifest.variants[1].cubin, "kernel_2.cubin");
+    assert_int_equal(manifest_verify(&manifest, within(*state, "rows"), first), 0);
+    must(path_write_file(within(*state, "rows/reference.c"), "x", 1, &error), &error);
+    assert_int_equal(manifest_verify(&manifest, within(*state, "rows"), first), 1);
+    assert_string_equal(first, "reference.c");
+    manifest_release(&manifest);
+    free(text);
+    example_free(example);
+}
+
+/* Integers beyond a double's precision are written as digits; all samples are stored. */
+static void test_numbers(void **state) {
+    struct example *example = example_new("softmax_rows", test_cases);
+    char *text = write_example(example, *state);
+    assert_non_null(strstr(text, "\"9007199254740993\""));
+    cJSON *root = cJSON_Parse(text);
+    const cJSON *first = cJSON_GetArrayItem(cJSON_GetObjectItem(root, "cases"), 0);
+    const cJSON *samples = cJSON_GetObjectItem(first, "samples_us");
+    assert_int_equal(cJSON_GetArraySize(samples), 50);
+    for (int i = 0; i < 50; i++)
+        assert_true(cJSON_GetArrayItem(samples, i)->valuedouble == 8 + i / 64.0);
+    cJSON_Delete(root);
+    free(text);
+    example_free(example);
+}
+
+/* Reads `text` as the folder's manifest; an error must be one line. */
+static int read_changed(const char *folder, const char *text, struct error *error) {
+    struct manifest manifest;
+    struct error writing = {0};
+    *error = (struct error){0};
+    must(path_write_unsynced(within(folder, "rows/manifest.json"), text, strlen(text), &writing),
+         &writing);
+    int result = manifest_read(&manifest, within(folder, "rows"), error);
+    if (result == 0)
+        manifest_release(&manifest);
+    else
+        assert_true(error->kind != ERROR_NONE && strchr(error->text, '\n') == NULL);
+    return result;
+}
+
+/* `text` with the first `from` replaced. */
+static char *replace_text(const char *text, const char *from, const char *to) {
+    const char *at = strstr(text, from);
+    char *copy = malloc(strlen(text) + strlen(to) + 1);
+    assert_non_null(at);
+    sprintf(copy, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    return copy;
+}
+
+static void test_broken(void **state) {
+    static const struct {
+        const char *from, *to, *says;
+    } changes[] = {
+        {"\"format\":\t1", "\"format\":\t2", "format"},
+        {"\"name\":\t\"rows\"", "\"name\":\t7", "name: must be a string"},
+        {"\"smem_limit\"", "\"smem_limits\"", "did you mean \"smem_limit\""},
+        {"\"unit\":\t1", "\"unit\":\t2", "cases[1].unit"},
+        {"\"p50_us\":\t8.25", "\"p50_us\":\t-1", "cases[0].p50_us"},
+        {"\"p50_us\":\t8.25", "\"p50_us\":\t\"fast\"", "cases[0].p50_us"},
+        {"\"softmax_rows\"", "\"../../etc\"", "template.name"},
+        {"\"source\":\t\"kernel.cu\"", "\"source\":\t\"/etc/passwd\"", "units[0].source"},
+        {"\"method\":\t\"method\"", "\"method\":\t\"another\"", "key_hash"},
+        {"\"predicted\":\tfalse", "\"predicted\":\t0", "predicted"},
+    };
+    struct error error;
+    struct example *example = example_new("softmax_rows", test_cases);
+    char *text = write_example(example, *state);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        char *copy = replace_text(text, changes[i].from, changes[i].to);
+        assert_int_equal(read_changed(*state, copy, &error), -1);
+        assert_non_null(strstr(error.text, "manifest.json:"));
+        if (strstr(error.text, changes[i].says) == NULL)
+            fail_msg("\"%s\" does not say %s", error.text, changes[i].says);
+        free(copy);
+    }
+    free(text);
+    example_free(example);
+}
+
+/* Truncated or randomly changed manifests are read or rejected, without a crash. */
+static void test_fuzzed(void **state) {
+    static const char alphabet[] = "{}[]\",:0-9eE.\\nulltrue x";
+    struct error error;
+    struct random random;
+    struct example *example = example_new("softmax_rows", test_cases);
+    char *text = write_example(example, *state);
+    size_t length = strlen(text);
+    char *copy = strdup(text);
+    for (size_t cut = 0; cut + 2 < length; cut += 37) {
+        memcpy(copy, text, cut);
+        copy[cut] = '\0';
+        assert_int_equal(read_changed(*state, copy, &error), -1);
+    }
+    random_seed(&random, 3, 1);
+    for (int i = 0; i < 500; i++) {
+        strcpy(copy, text);
+        for (uint64_t edits = 1 + random_below(&random, 3); edits > 0; edits--)
+            copy[random_below(&random, length)] =
+                alphabet[random_below(&random, sizeof alphabet - 1)];
+        read_changed(*state, copy, &error);
+    }
+    free(copy);
+    free(text);
+    example_free(example);
+}
+
+static void test_missing(void **state) {
+    struct error error = {0};
+    struct manifest manifest;
+    assert_int_equal(manifest_read(&manifest, *state, &error), -1);
+    assert_non_null(strstr(error.text, "manifest.json"));
+}
+
+int main(void) {
+#define FOLDER_TEST(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+    const struct CMUnitTest tests[] = {
+        FOLDER_TEST(test_round_trip), FOLDER_TEST(test_numbers), FOLDER_TEST(test_broken),
+        FOLDER_TEST(test_fuzzed),     FOLDER_TEST(test_missing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,674 @@
+#include "evaluate/tiny.h"
+
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "base/process.h"
+#include "base/random.h"
+#include "pool/local_pool.h"
+
+enum { WAIT_LIMIT_S = 60, TRIALS_MAX = 1000 };
+
+struct pool_fixture {
+    struct tiny tiny;
+    struct pool *pool;
+    struct config *config;
+    struct template *template;
+    bool seen[TRIALS_MAX];
+};
+
+static void init_fixture(struct pool_fixture *test) {
+    struct error error = {0};
+    struct device_info device;
+    memset(test, 0, sizeof *test);
+    tiny_make(&test->tiny, TINY_CONFIG "}");
+    test->config = config_from_text("config.json", TINY_CONFIG "}", TINY_TEMPLATE, &error);
+    assert_non_null(test->config);
+    assert_int_equal(device_describe(TINY_DEVICE, &device, &error), 0);
+    test->template = config_load_template(test->config, 0, &device, &error);
+    if (test->template == NULL)
+        fail_msg("%s", error.text);
+}
+
+static struct pool *open_pool(const struct pool_fixture *test, int compile_workers,
+                              int device_workers, double deadline_s, struct error *error) {
+    const struct local_pool_settings settings = {.program = test->tiny.program,
+                                           .config_path = test->tiny.config,
+                                           .template_folder = TINY_TEMPLATE,
+                                           .devices = TINY_DEVICE,
+                                           .compile_workers = compile_workers,
+                                           .device_workers = device_workers,
+                                           .deadline_s = deadline_s};
+    return local_pool_new(&settings, error);
+}
+
+static void start_fixture(struct pool_fixture *test, int compile_workers, int device_workers,
+                  double deadline_s) {
+    struct error error = {0};
+    init_fixture(test);
+    test->pool = open_pool(test, compile_workers, device_workers, deadline_s, &error);
+    if (test->pool == NULL)
+        fail_msg("%s", error.text);
+}
+
+static void release_fixture(struct pool_fixture *test) {
+    pool_free(test->pool);
+    template_free(test->template);
+    config_free(test->config);
+    tiny_remove(&test->tiny);
+}
+
+static void submit_genome(struct pool_fixture *test, int64_t number, const struct genome *genome,
+                          double champion_us) {
+    const struct trial_request request = {
+        .number = number, .genome = *genome, .champion_us = champion_us, .seed = (uint64_t)number};
+    pool_submit(test->pool, &request);
+}
+
+static void submit(struct pool_fixture *test, int64_t number, const char *text,
+                   double champion_us) {
+    struct error error = {0};
+    struct genome genome;
+    if (genome_parse(&genome, test->template->space, text, &error) < 0)
+        fail_msg("%s", error.text);
+    submit_genome(test, number, &genome, champion_us);
+}
+
+/* The next result; each trial number may come once. The caller releases it. */
+static void take_result(struct pool_fixture *test, struct trial_result *result) {
+    struct error error = {0};
+    int got = pool_wait(test->pool, WAIT_LIMIT_S, result, &error);
+    if (got < 0)
+        fail_msg("%s", error.text);
+    if (got == 0)
+        fail_msg("no result in %d s", WAIT_LIMIT_S);
+    assert_in_range(result->number, 0, TRIALS_MAX - 1);
+    if (test->seen[result->number])
+        fail_msg("trial %lld came twice", (long long)result->number);
+    test->seen[result->number] = true;
+}
+
+static void expect(struct pool_fixture *test, int64_t number, enum verdict verdict,
+                   const char *reason) {
+    static struct trial_result result;
+    take_result(test, &result);
+    assert_int_equal(result.number, number);
+    if (result.outcome.verdict != verdict || strstr(result.outcome.reason, reason) == NULL)
+        fail_msg("trial %lld is %s (%s), not %s (%s)", (long long)number,
+                 verdict_name(result.outcome.verdict), result.outcome.reason, verdict_name(verdict),
+                 reason);
+    trial_result_release(&result);
+}
+
+/* ---- trials ---- */
+
+static void every_trial_returns_one_result(void **state) {
+    (void)state;
+    static const int workers[][2] = {{1, 1}, {0, 2}, {2, 1}};
+    enum { TRIALS = 40 };
+    for (size_t w = 0; w < sizeof workers / sizeof *workers; w++) {
+        struct pool_fixture test;
+        struct genome genomes[TRIALS];
+        struct random random;
+        static struct trial_result result;
+        start_fixture(&test, workers[w][0], workers[w][1], 0);
+        assert_true(pool_capacity(test.pool) >= workers[w][0] + workers[w][1]);
+        assert_true(pool_device(test.pool)->predicts);
+        random_seed(&random, 1, 1);
+        for (int i = 0; i < TRIALS; i++) {
+            do
+                assert_true(space_sample(test.template->space, &random, &genomes[i]));
+            while (genomes[i].value[space_find_gene(test.template->space, "FAULT")] != 0);
+            submit_genome(&test, i, &genomes[i], 0);
+        }
+        for (int i = 0; i < TRIALS; i++) {
+            assert_int_equal(pool_in_flight(test.pool), TRIALS - i);
+            take_result(&test, &result);
+            assert_true(genome_equal(&result.genome, &genomes[result.number]));
+            if (result.outcome.verdict != VERDICT_OK)
+                fail_msg("trial %lld is %s: %s", (long long)result.number,
+                         verdict_name(result.outcome.verdict), result.outcome.reason);
+            assert_true(result.has_key && result.outcome.predicted);
+            assert_true(result.outcome.score_us > 0);
+            trial_result_release(&result);
+        }
+        struct error error = {0};
+        assert_int_equal(pool_wait(test.pool, 0, &result, &error), 0);
+        assert_int_equal(pool_restarts(test.pool), 0);
+        release_fixture(&test);
+    }
+}
+
+static bool any_worker_is_busy(const struct pool_fixture *test) {
+    struct pool_worker workers[8];
+    int count = pool_list_workers(test->pool, workers, 8);
+    bool busy = false;
+    for (int w = 0; w < count && w < 8; w++)
+        busy = busy || workers[w].state == POOL_BUSY || workers[w].state == POOL_STARTING;
+    return busy;
+}
+
+static bool any_worker_runs(const struct pool_fixture *test, int64_t trial) {
+    struct pool_worker workers[8];
+    int count = pool_list_workers(test->pool, workers, 8);
+    for (int w = 0; w < count && w < 8; w++)
+        if (workers[w].state == POOL_BUSY && workers[w].trial == trial)
+            return true;
+    return false;
+}
+
+/* A caller that only polls gets its trials done, and takes the results when it waits. */
+static void poll_runs_queued_trials(void **state) {
+    (void)state;
+    struct pool_fixture test;
+    struct error error = {0};
+    start_fixture(&test, 1, 1, 0);
+    submit(&test, 0, "THREADS=32", 0);
+    submit(&test, 1, "THREADS=64", 0);
+    double end_s = clock_seconds() + WAIT_LIMIT_S;
+    for (int idle = 0; idle < 20 && clock_seconds() < end_s; usleep(5000)) {
+        assert_int_equal(pool_poll(test.pool, &error), 0);
+        idle = any_worker_is_busy(&test) ? 0 : idle + 1;
+    }
+    assert_int_equal(pool_in_flight(test.pool), 2);
+    for (int n = 0; n < 2; n++) {
+        static struct trial_result result;
+        assert_int_equal(pool_wait(test.pool, 0, &result, &error), 1);
+        assert_int_equal(result.number, n);
+        trial_result_release(&result);
+    }
+    release_fixture(&test);
+}
+
+/* A candidate that fails by itself costs no worker. */
+static void verdicts_are_returned(void **state) {
+    (void)state;
+    struct pool_fixture test;
+    start_fixture(&test, 1, 1, 0);
+    submit(&test, 0, "FAULT=wrong", 0);
+    expect(&test, 0, VERDICT_WRONG, "relative L2 error");
+    submit(&test, 1, "FAULT=syntax", 0);
+    expect(&test, 1, VERDICT_COMPILE_FAILED, "kernel.cu");
+    submit(&test, 2, "FAULT=trap", 0);
+    expect(&test, 2, VERDICT_CRASHED, "trap");
+    submit(&test, 3, "THREADS=128,ITEMS=4", 0);
+    expect(&test, 3, VERDICT_INVALID, "at most 256 elements");
+    submit(&test, 4, "SPARE=48,THREADS=96", 0);
+    expect(&test, 4, VERDICT_OK, "");
+    submit(&test, 5, "FAULT=hang", 0);
+    expect(&test, 5, VERDICT_TIMEOUT, "deadline");
+    assert_int_equal(pool_restarts(test.pool), 0);
+    release_fixture(&test);
+}
+
+/* With so slow a champion, the deadline of a hang is longer than any test. */
+static const double slow_champion_us = 1e7;
+
+/* A champion's score sets the deadline of trials compared against it. */
+static void queued_trials_get_new_champion(void **state) {
+    (void)state;
+    struct pool_fixture test;
+    struct error error = {0};
+    static const int compile_workers[] = {0, 1};
+    for (size_t w = 0; w < sizeof compile_workers / sizeof *compile_workers; w++) {
+        start_fixture(&test, compile_workers[w], 1, 0);
+        struct trial_champion champion = {.trial = 7, .score_us = slow_champion_us};
+        assert_int_equal(genome_parse(&champion.genome, test.template->space, "", &error), 0);
+        submit(&test, 0, "FAULT=hang", slow_champion_us);
+        submit(&test, 1, "FAULT=hang", slow_champion_us);
+        pool_set_champion(test.pool, &champion); /* as slow as the one before */
+        champion.score_us = 1;
+        champion.goal = 1; /* no trial has this goal */
+        pool_set_champion(test.pool, &champion);
+        champion.goal = 0;
+        pool_set_champion(test.pool, &champion);
+        champion.score_us = slow_champion_us; /* an older one that arrives late */
+        pool_set_champion(test.pool, &champion);
+        expect(&test, 0, VERDICT_TIMEOUT, "deadline");
+        expect(&test, 1, VERDICT_TIMEOUT, "deadline");
+        release_fixture(&test);
+    }
+}
+
+/* While the caller takes no result, a single worker gets only one more trial, for any speed: the
+   trial after that is still queued. */
+static void single_worker_is_deterministic(void **state) {
+    (void)state;
+    struct pool_fixture test;
+    struct error error = {0};
+    struct trial_champion champion = {.trial = 7, .score_us = 1};
+    start_fixture(&test, 0, 1, 20);
+    assert_int_equal(genome_parse(&champion.genome, test.template->space, "", &error), 0);
+    submit(&test, 0, "THREADS=32", 0);
+    submit(&test, 1, "THREADS=64", 0);
+    submit(&test, 2, "FAULT=hang", slow_champion_us);
+    double end_s = clock_seconds() + WAIT_LIMIT_S;
+    for (int idle = 0; idle < 20 && clock_seconds() < end_s; usleep(50000)) {
+        assert_int_equal(pool_poll(test.pool, &error), 0);
+        idle = any_worker_runs(&test, 1) ? idle + 1 : 0;
+    }
+    pool_set_champion(test.pool, &champion);
+    expect(&test, 0, VERDICT_OK, "");
+    expect(&test, 1, VERDICT_OK, "");
+    expect(&test, 2, VERDICT_TIMEOUT, "deadline");
+    release_fixture(&test);
+}
+
+/* ---- lost workers ---- */
+
+static void killed_device_worker_costs_its_trial(void **state) {
+    (void)state;
+    struct pool_fixture test;
+    struct error error = {0};
+    static struct trial_result result;
+    pid_t pids[CHILDREN_MAX];
+    start_fixture(&test, 0, 1, 0);
+    submit(&test, 0, "FAULT=hang", slow_champion_us);
+    for (int i = 1; i <= 5; i++)
+        submit(&test, i, "ITEMS=2", 0);
+    assert_int_equal(pool_wait(test.pool, 0, &result, &error), 0); /* dispatches it to the worker */
+    assert_int_equal(workers_of(getpid(), "device", pids), 1);
+    assert_int_equal(kill(pids[0], SIGKILL), 0);
+    expect(&test, 0, VERDICT_CRASHED, "killed by signal 9");
+    for (int i = 1; i <= 5; i++)
+        expect(&test, i, VERDICT_OK, "");
+    assert_int_equal(pool_restarts(test.pool), 1);
+    release_fixture(&test);
+}
+
+static void killed_compile_workers_cost_at_most_a_trial_each(void **state) {
+    (void)state;
+    enum { TRIALS = 60, KILLS = 4 };
+    struct pool_fixture test;
+    static struct trial_result result;
+    struct random random;
+    struct genome genome;
+    int kills = 0, crashed = 0;
+    start_fixture(&test, 1, 1, 0);
+    random_seed(&random, 2, 1);
+    for (int i = 0; i < TRIALS; i++) {
+        do
+            assert_true(space_sample(test.template->space, &random, &genome));
+        while (genome.value[space_find_gene(test.template->space, "FAULT")] != 0);
+        submit_genome(&test, i, &genome, 0);
+    }
+    for (int i = 0; i < TRIALS; i++) {
+        pid_t pids[CHILDREN_MAX];
+        take_result(&test, &result);
+        crashed += result.outcome.verdict == VERDICT_CRASHED;
+        assert_true(result.outcome.verdict == VERDICT_OK ||
+                    (result.outcome.verdict == VERDICT_CRASHED &&
+                     strstr(result.outcome.reason, "compile worker") != NULL));
+        trial_result_release(&result);
+        if (i % 10 == 5 && kills < KILLS && workers_of(getpid(), "compile", pids) == 1)
+            kills += kill(pids[0], SIGKILL) == 0;
+    }
+    assert_true(kills > 0 && crashed <= kills);
+    assert_true(pool_restarts(test.pool) <= kills);
+    assert_int_equal(pool_in_flight(test.pool), 0);
+    release_fixture(&test);
+}
+
+static void hung_worker_is_killed_at_its_deadline(void **state) {
+    (void)state;
+    struct pool_fixture test;
+    struct error error = {0};
+    static struct trial_result result;
+    pid_t before[CHILDREN_MAX], after[CHILDREN_MAX];
+    start_fixture(&test, 0, 1, 2);
+    submit(&test, 0, "FAULT=hang", slow_champion_us);
+    expect(&test, 0, VERDICT_TIMEOUT, "the device worker was killed after 2 s");
+    assert_int_equal(pool_restarts(test.pool), 1);
+    submit(&test, 1, "ITEMS=2", 0);
+    expect(&test, 1, VERDICT_OK, "");
+    /* An idle worker has no deadline. */
+    assert_int_equal(workers_of(getpid(), "device", before), 1);
+    assert_int_equal(pool_wait(test.pool, 2.5, &result, &error), 0);
+    assert_int_equal(workers_of(getpid(), "device", after), 1);
+    assert_int_equal(before[0], after[0]);
+    assert_int_equal(pool_restarts(test.pool), 1);
+    release_fixture(&test);
+}
+
+/* Starts a process that keeps `process` from exiting when killed, as a driver can, until it ends
+   itself. Returns 0 if tracing is not permitted. */
+static pid_t block_exit(pid_t process) {
+    int pipes[2];
+    char may;
+    assert_int_equal(pipe(pipes), 0);
+    pid_t tracer = fork();
+    if (tracer == 0) {
+        may = ptrace(PTRACE_SEIZE, process, 0, PTRACE_O_TRACEEXIT) == 0;
+        if (write(pipes[1], &may, 1) == 1)
+            pause();
+        _exit(0);
+    }
+    assert_int_equal(read(pipes[0], &may, 1), 1);
+    close(pipes[0]);
+    close(pipes[1]);
+    if (may)
+        return tracer;
+    kill(tracer, SIGKILL);
+    waitpid(tracer, NULL, 0);
+    return 0;
+}
+
+static void release_exit(pid_t tracer) {
+    assert_int_equal(kill(tracer, SIGKILL), 0);
+    assert_int_equal(waitpid(tracer, NULL, 0), tracer);
+}
+
+/* The pid of the only device worker, which cannot exit when killed, with a hanging trial in it. */
+static pid_t hang_and_block_exit(struct pool_fixture *test, int64_t number, pid_t *tracer) {
+    struct error error = {0};
+    static struct trial_result result;
+    pid_t pids[CHILDREN_MAX];
+    submit(test, number, "FAULT=hang", slow_champion_us);
+    assert_int_equal(pool_wait(test->pool, 0, &result, &error), 0); /* dispatches it to the
+                                                                       worker */
+    assert_int_equal(workers_of(getpid(), "device", pids), 1);
+    *tracer = block_exit(pids[0]);
+    return pids[0];
+}
+
+static void zombie_worker_blocks_its_device(void **state) {
+    (void)state;
+    struct pool_fixture test;
+    struct error error = {0};
+    static struct trial_result result;
+    pid_t pids[CHILDREN_MAX], tracer, zombie;
+    start_fixture(&test, 0, 1, 2);
+    hang_and_block_exit(&test, 0, &tracer);
+    if (tracer == 0) { /* tracing is not permitted */
+        release_fixture(&test);
+        skip();
+    }
+    submit(&test, 1, "ITEMS=2", 0);
+    expect(&test, 0, VERDICT_TIMEOUT, "the device worker was killed after 2 s");
+    assert_int_equal(pool_restarts(test.pool), 1);
+    assert_int_equal(pool_wait(test.pool, 3, &result, &error), 0);
+    assert_int_equal(workers_of(getpid(), "device", pids), 2); /* its replacement has started */
+    release_exit(tracer);
+    expect(&test, 1, VERDICT_OK, "");
+    assert_int_equal(workers_of(getpid(), "device", pids), 1);
+    assert_int_equal(pool_restarts(test.pool), 1);
+    zombie = hang_and_block_exit(&test, 2, &tracer);
+    assert_int_not_equal(tracer, 0);
+    release_fixture(&test); /* does not wait for the zombie worker */
+    assert_int_equal(waitpid(zombie, NULL, WNOHANG), 0);
+    release_exit(tracer);
+    assert_int_equal(waitpid(zombie, NULL, 0), zombie);
+}
+
+static void workers_are_recycled(void **state) {
+    (void)state;
+    enum { TRIALS = 450 };
+    struct pool_fixture test;
+    pid_t before[CHILDREN_MAX], after[CHILDREN_MAX];
+    start_fixture(&test, 0, 1, 0);
+    assert_int_equal(workers_of(getpid(), "device", before), 1);
+    for (int i = 0; i < TRIALS; i++)
+        submit(&test, i, "ITEMS=2", 0);
+    for (int i = 0; i < TRIALS; i++)
+        expect(&test, i, VERDICT_OK, "");
+    assert_int_equal(workers_of(getpid(), "device", after), 1);
+    assert_int_not_equal(before[0], after[0]);
+    assert_int_equal(pool_restarts(test.pool), 0); /* no trial was lost */
+    release_fixture(&test);
+}
+
+/* ---- several devices ---- */
+
+static struct pool *open_pool_on_devices(const struct pool_fixture *test, const char *program,
+                                 const char *devices, struct error *error) {
+    const struct local_pool_settings settings = {.program = program,
+                                           .config_path = test->tiny.config,
+                                           .template_folder = TINY_TEMPLATE,
+                                           .devices = devices,
+                                           .compile_workers = 1};
+    return local_pool_new(&settings, error);
+}
+
+/* Runs trials; their results come in any order. */
+static void run_trials(struct pool_fixture *test, int count) {
+    static struct trial_result result;
+    for (int i = 0; i < count; i++)
+        submit(test, i, "ITEMS=2", 0);
+    for (int i = 0; i < count; i++) {
+        take_result(test, &result);
+        assert_int_equal(result.outcome.verdict, VERDICT_OK);
+        trial_result_release(&result);
+    }
+    memset(test->seen, 0, sizeof test->seen);
+}
+
+static void every_device_has_a_worker(void **state) {
+    (void)state;
+    struct pool_fixture test;
+    struct error error = {0};
+    pid_t pids[CHILDREN_MAX];
+    static struct trial_result result;
+    init_fixture(&test);
+    test.pool = open_pool_on_devices(&test, test.tiny.program, TINY_DEVICE "," TINY_DEVICE, &error);
+    if (test.pool == NULL)
+        fail_msg("%s", error.text);
+    assert_int_equal(pool_device_count(test.pool), 2);
+    assert_int_equal(workers_of(getpid(), "device", pids), 2);
+    assert_int_equal(workers_of(getpid(), "compile", pids), 1);
+    run_trials(&test, 20);
+    /* One paused device does not stop the other; two paused ones stop all trials. */
+    pool_pause(test.pool, 0, true);
+    run_trials(&test, 20);
+    pool_pause(test.pool, 1, true);
+    submit(&test, 0, "ITEMS=2", 0);
+    assert_int_equal(pool_wait(test.pool, 0.5, &result, &error), 0);
+    pool_pause(test.pool, 0, false);
+    expect(&test, 0, VERDICT_OK, "");
+    release_fixture(&test);
+}
+
+static void two_models_do_not_mix(void **state) {
+    (void)state;
+    struct pool_fixture test;
+    struct error error = {0};
+    init_fixture(&test);
+    test.pool = open_pool_on_devices(&test, test.tiny.program, "emulated:sm_89,emulated:sm_90", &error);
+    assert_null(test.pool);
+    assert_non_null(strstr(error.text, "figures of two models do not mix"));
+    assert_int_equal(error.kind, ERROR_INPUT);
+    release_fixture(&test);
+}
+
+/* One device's worker never starts: after three failed starts the other device runs all trials. */
+static void failing_device_is_quarantined(void **state) {
+    (void)state;
+    struct pool_fixture test;
+    struct error error = {0};
+    char program[PATH_SIZE];
+    char script[3 * PATH_SIZE];
+    pid_t pids[CHILDREN_MAX];
+    init_fixture(&test);
+    assert_int_equal(path_join(program, test.tiny.folder, "evotile.sh", &error), 0);
+    snprintf(
+        script, sizeof script,
+        "#!/bin/sh\n[ $3 = compile ] || mkdir %s/first 2>/dev/null || exit 1\nexec %s \"$@\"\n",
+        test.tiny.folder, test.tiny.program);
+    assert_int_equal(path_write_file(program, script, strlen(script), &error), 0);
+    assert_int_equal(chmod(program, 0755), 0);
+    test.pool = open_pool_on_devices(&test, program, TINY_DEVICE "," TINY_DEVICE, &error);
+    if (test.pool == NULL)
+        fail_msg("%s", error.text);
+    assert_int_equal(workers_of(getpid(), "device", pids), 1);
+    int capacity = pool_capacity(test.pool);
+    run_trials(&test, 20);
+    assert_int_equal(pool_capacity(test.pool), capacity);
+    /* The last device is not quarantined: when its worker cannot start again, the pool fails. */
+    assert_int_equal(kill(pids[0], SIGKILL), 0);
+    static struct trial_result result;
+    submit(&test, 0, "ITEMS=2", 0);
+    int got;
+    while ((got = pool_wait(test.pool, WAIT_LIMIT_S, &result, &error)) == 1)
+        trial_result_release(&result);
+    assert_int_equal(got, -1);
+    assert_non_null(strstr(error.text, "does not start"));
+    release_fixture(&test);
+}
+
+/* ---- workers that cannot start ---- */
+
+static void expect_no_pool(const char *config, const char *folder, const char *device,
+                           int compile_workers, const char *words) {
+    struct tiny tiny;
+    struct error error = {0};
+    tiny_make(&tiny, config);
+    const struct local_pool_settings settings = {.program = tiny.program,
+                                           .config_path = tiny.config,
+                                           .template_folder = folder,
+                                           .devices = device,
+                                           .compile_workers = compile_workers};
+    struct pool *pool = local_pool_new(&settings, &error);
+    assert_null(pool);
+    if (strstr(error.text, words) == NULL)
+        fail_msg("'%s' does not contain '%s'", error.text, words);
+    tiny_remove(&tiny);
+}
+
+static void start_failure_is_reported(void **state) {
+    (void)state;
+    pid_t pids[CHILDREN_MAX];
+    expect_no_pool(TINY_CONFIG "}", TINY_TEMPLATE, "emulated:sm_12", 1, "sm_12");
+    expect_no_pool(TINY_CONFIG "}", TINY_TEMPLATE, "toaster:0", 0, "toaster");
+    expect_no_pool(TINY_CONFIG "}", "tests/templates/nowhere", TINY_DEVICE, 1, "nowhere");
+    expect_no_pool(TINY_CONFIG ", \"sed\": 1}", TINY_TEMPLATE, TINY_DEVICE, 1, "did you mean");
+    expect_no_pool("{", TINY_TEMPLATE, TINY_DEVICE, 1, "config.json");
+    assert_int_equal(workers_of(getpid(), "device", pids), 0);
+}
+
+/* A worker passes on the template's own error. */
+static void template_error_is_reported(void **state) {
+    (void)state;
+    char folder[PATH_SIZE];
+    char path[PATH_SIZE];
+    struct error error = {0};
+    struct tiny tiny;
+    tiny_make(&tiny, "{}");
+    assert_int_equal(path_join(folder, tiny.folder, "scaled_add", &error), 0);
+    assert_int_equal(path_copy_tree(TINY_TEMPLATE, folder, &error), 0);
+    assert_int_equal(path_join(path, folder, "reference.cu", &error), 0);
+    assert_int_equal(path_write_file(path, "not CUDA", 8, &error), 0);
+    expect_no_pool(TINY_CONFIG "}", folder, TINY_DEVICE, 1, "reference.cu");
+    assert_int_equal(path_join(path, folder, "template.json", &error), 0);
+    assert_int_equal(path_write_file(path, "{ \"format\": 2 }", 15, &error), 0);
+    expect_no_pool(TINY_CONFIG "}", folder, TINY_DEVICE, 1, "template.json");
+    tiny_remove(&tiny);
+}
+
+/* A program that is not a worker. */
+static void program_that_is_no_worker_fails(void **state) {
+    (void)state;
+    struct error error = {0};
+    static const char *const programs[] = {"/bin/true", "/nowhere/evotile"};
+    for (int i = 0; i < 2; i++) {
+        const struct local_pool_settings settings = {.program = programs[i],
+                                               .config_path = "config.json",
+                                               .template_folder = TINY_TEMPLATE,
+                                               .devices = TINY_DEVICE};
+        assert_null(local_pool_new(&settings, &error));
+        assert_non_null(strstr(error.text, "does not start"));
+    }
+}
+
+/* ---- the parent's end ---- */
+
+/* Runs a parent with a busy device worker and an idle compile worker. It asserts nothing: a
+   failure would continue with the other tests in this process, too. */
+static void run_parent(struct pool_fixture *test, const struct genome *hang, int say) {
+    struct error error = {0};
+    static struct trial_result result;
+    test->pool = open_pool(test, 1, 1, 0, &error);
+    if (test->pool == NULL)
+        _exit(1);
+    submit_genome(test, 0, hang, slow_champion_us);
+    for (int round = 0; round < 10; round++) /* until it is compiled and running */
+        pool_wait(test->pool, 0.1, &result, &error);
+    if (write(say, "!", 1) != 1)
+        _exit(1);
+    for (;;)
+        pause();
+}
+
+static void workers_die_with_their_parent(void **state) {
+    (void)state;
+    int pipes[2];
+    char word;
+    struct pool_fixture test;
+    struct genome hang;
+    struct error error = {0};
+    pid_t pids[CHILDREN_MAX], compile_pids[CHILDREN_MAX];
+    init_fixture(&test);
+    assert_int_equal(genome_parse(&hang, test.template->space, "FAULT=hang", &error), 0);
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); /* orphans become children of this
+                                                              process */
+    assert_int_equal(pipe(pipes), 0);
+    pid_t parent = fork();
+    if (parent == 0)
+        run_parent(&test, &hang, pipes[1]);
+    close(pipes[1]);
+    assert_int_equal(read(pipes[0], &word, 1), 1);
+    close(pipes[0]);
+    assert_int_equal(workers_of(parent, "device", pids), 1);
+    assert_int_equal(workers_of(parent, "compile", compile_pids), 1);
+    assert_int_equal(kill(parent, SIGKILL), 0);
+    assert_int_equal(waitpid(parent, NULL, 0), parent);
+    /* The alarm ends the test if one of them survives. */
+    alarm(WAIT_LIMIT_S);
+    assert_int_equal(waitpid(pids[0], NULL, 0), pids[0]);
+    assert_int_equal(waitpid(compile_pids[0], NULL, 0), compile_pids[0]);
+    alarm(0);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+    release_fixture(&test);
+}
+
+/* Also without the parent-death signal: a worker exits at the end of its input. */
+static void worker_exits_at_end_of_input(void **state) {
+    (void)state;
+    struct tiny tiny;
+    struct process worker;
+    struct error error = {0};
+    char how[64];
+    tiny_make(&tiny, TINY_CONFIG "}");
+    const char *const argv[] = {tiny.program, "worker",    "--role",     "device",
+                                "--config",   tiny.config, "--template", TINY_TEMPLATE,
+                                "--device",   TINY_DEVICE, NULL};
+    assert_int_equal(process_start(&worker, argv, &error), 0);
+    process_stop(&worker, WAIT_LIMIT_S, how, sizeof how); /* closes its input first */
+    assert_string_equal(how, "ended with status 0");
+    tiny_remove(&tiny);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_trial_returns_one_result),
+        cmocka_unit_test(poll_runs_queued_trials),
+        cmocka_unit_test(verdicts_are_returned),
+        cmocka_unit_test(queued_trials_get_new_champion),
+        cmocka_unit_test(single_worker_is_deterministic),
+        cmocka_unit_test(killed_device_worker_costs_its_trial),
+        cmocka_unit_test(killed_compile_workers_cost_at_most_a_trial_each),
+        cmocka_unit_test(hung_worker_is_killed_at_its_deadline),
+        cmocka_unit_test(zombie_worker_blocks_its_device),
+        cmocka_unit_test(workers_are_recycled),
+        cmocka_unit_test(every_device_has_a_worker),
+        cmocka_unit_test(two_models_do_not_mix),
+        cmocka_unit_test(failing_device_is_quarantined),
+        cmocka_unit_test(start_failure_is_reported),
+        cmocka_unit_test(template_error_is_reported),
+        cmocka_unit_test(program_that_is_no_worker_fails),
+        cmocka_unit_test(workers_die_with_their_parent),
+        cmocka_unit_test(worker_exits_at_end_of_input),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

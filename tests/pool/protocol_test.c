@@ -1,0 +1,416 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <glob.h>
+
+#include <cjson/cJSON.h>
+
+#include "base/path.h"
+#include "evaluate/messages.h"
+
+enum { ROUNDS = 200 };
+
+/* Too large for the stack under AddressSanitizer. */
+static struct trial_result result;
+static struct protocol_message message;
+
+static void read_line(const char *line, enum protocol_message_kind kind) {
+    struct error error = {0};
+    if (protocol_read(line, &message, &error) < 0)
+        fail_msg("%s", error.text);
+    assert_int_equal(message.kind, kind);
+    assert_null(strchr(line, '\n'));
+}
+
+static void requests_round_trip(void **state) {
+    (void)state;
+    struct random random;
+    random_seed(&random, 1, 1);
+    for (int round = 0; round < ROUNDS; round++) {
+        struct trial_request request;
+        example_request(&random, &request);
+        char *line = protocol_print_request(&request);
+        read_line(line, PROTOCOL_REQUEST);
+        const struct trial_request *read = &message.request;
+        assert_int_equal(read->number, request.number);
+        assert_int_equal(read->goal, request.goal);
+        assert_true(genome_equal(&read->genome, &request.genome));
+        assert_int_equal(read->full, request.full);
+        assert_memory_equal(&read->champion_us, &request.champion_us, sizeof(double));
+        assert_true(read->seed == request.seed);
+        for (int c = 0; c < CASES_MAX; c++)
+            if (request.sources[c] != NULL)
+                assert_string_equal(read->sources[c], request.sources[c]);
+            else
+                assert_null(read->sources[c]);
+        free(line);
+        release_message(&message);
+        trial_request_release(&request);
+    }
+}
+
+static void baseline_round_trips(void **state) {
+    (void)state;
+    struct trial_request request = {.opponent.present = true};
+    request.opponent.baseline = (struct baseline_command){
+        .count = 2, .words = {strdup("python3"), strdup("a \"b\".py")}, .limit_s = 0.1};
+    request.opponent.implementation = strdup("fused");
+    char *line = protocol_print_request(&request);
+    read_line(line, PROTOCOL_REQUEST);
+    const struct trial_opponent *read = &message.request.opponent;
+    assert_true(read->present);
+    assert_int_equal(read->baseline.count, 2);
+    assert_string_equal(read->baseline.words[0], "python3");
+    assert_string_equal(read->baseline.words[1], "a \"b\".py");
+    assert_true(read->baseline.limit_s == 0.1);
+    assert_string_equal(read->implementation, "fused");
+    free(line);
+    release_message(&message);
+    trial_request_release(&request);
+}
+
+/* The structs were zeroed before they were filled, so that padding is equal, too. */
+static void results_round_trip_bit_for_bit(void **state) {
+    (void)state;
+    struct random random;
+    random_seed(&random, 2, 1);
+    for (int round = 0; round < ROUNDS; round++) {
+        example_result(&random, round % 5 == 0 ? CASES_MAX : round % 4, &result);
+        char *line = protocol_print_result(&result);
+        read_line(line, PROTOCOL_RESULT);
+        const struct trial_result *read = &message.result;
+        assert_int_equal(read->number, result.number);
+        assert_int_equal(read->goal, result.goal);
+        assert_true(genome_equal(&read->genome, &result.genome));
+        assert_string_equal(read->worker, result.worker);
+        assert_int_equal(read->outcome.verdict, result.outcome.verdict);
+        assert_string_equal(read->outcome.reason, result.outcome.reason);
+        assert_int_equal(read->outcome.predicted, result.outcome.predicted);
+        assert_int_equal(read->outcome.raced, result.outcome.raced);
+        assert_int_equal(read->outcome.case_count, result.outcome.case_count);
+        assert_memory_equal(&read->outcome.resources, &result.outcome.resources,
+                            sizeof(struct resources));
+        assert_memory_equal(&read->outcome.compile_s, &result.outcome.compile_s,
+                            4 * sizeof(double));
+        for (int c = 0; c < result.outcome.case_count; c++)
+            assert_memory_equal(&read->outcome.cases[c], &result.outcome.cases[c],
+                                sizeof(struct case_outcome));
+        assert_int_equal(read->gate_count, GATES_MAX);
+        for (int g = 0; g < GATES_MAX; g++) {
+            assert_string_equal(read->gates[g].text, result.gates[g].text);
+            assert_int_equal(read->gates[g].passed, result.gates[g].passed);
+            assert_memory_equal(&read->gates[g].seconds, &result.gates[g].seconds, sizeof(double));
+        }
+        assert_string_equal(read->baseline, result.baseline);
+        assert_int_equal(read->case_result_count, result.case_result_count);
+        for (int b = 0; b < result.case_result_count; b++)
+            assert_memory_equal(&read->case_results[b], &result.case_results[b], sizeof(struct case_result));
+        assert_int_equal(read->has_key, result.has_key);
+        for (int part = 0; part < KEY_PART_COUNT && result.has_key; part++)
+            assert_string_equal(read->key.parts[part], result.key.parts[part]);
+        free(line);
+        release_message(&message);
+        trial_result_release(&result);
+    }
+}
+
+static void devices_round_trip(void **state) {
+    (void)state;
+    struct random random;
+    random_seed(&random, 3, 1);
+    for (int round = 0; round < ROUNDS; round++) {
+        struct device_info device = example_device_info(&random);
+        char *line = protocol_print_device(&device);
+        read_line(line, PROTOCOL_DEVICE);
+        const struct device_info *read = &message.device;
+        assert_string_equal(read->name, device.name);
+        assert_int_equal(read->memory_bytes, device.memory_bytes);
+        assert_memory_equal(&read->launch_us, &device.launch_us, sizeof(double));
+        char *again = protocol_print_device(read);
+        assert_string_equal(again, line); /* the other fields */
+        free(again);
+        free(line);
+    }
+}
+
+static void failures_round_trip(void **state) {
+    (void)state;
+    struct error failure = {0};
+    error_input(&failure, "template.json:3: genes:\n  a + )\n      ^");
+    char *line = protocol_print_failure(&failure);
+    read_line(line, PROTOCOL_FAILURE);
+    assert_int_equal(message.failure.kind, ERROR_INPUT);
+    assert_string_equal(message.failure.text, failure.text);
+    free(line);
+}
+
+/* JSON cannot express these: they are read as 0, and the message still parses. */
+static void non_finite_numbers_become_zero(void **state) {
+    (void)state;
+    struct random random;
+    random_seed(&random, 4, 1);
+    example_result(&random, 1, &result);
+    result.outcome.score_us = NAN;
+    result.outcome.cases[0].errors.max_absolute = INFINITY;
+    result.outcome.cases[0].warm.sample_count = 2;
+    result.outcome.cases[0].warm.samples_us[0] = -INFINITY;
+    result.outcome.cases[0].warm.samples_us[1] = 2.5;
+    char *line = protocol_print_result(&result);
+    read_line(line, PROTOCOL_RESULT);
+    assert_true(message.result.outcome.score_us == 0);
+    assert_true(message.result.outcome.cases[0].errors.max_absolute == 0);
+    assert_int_equal(message.result.outcome.cases[0].warm.sample_count, 2);
+    assert_true(message.result.outcome.cases[0].warm.samples_us[0] == 0);
+    assert_true(message.result.outcome.cases[0].warm.samples_us[1] == 2.5);
+    free(line);
+    release_message(&message);
+    trial_result_release(&result);
+}
+
+/* ---- damage ---- */
+
+static void assert_rejected(const char *line, const char *damage) {
+    struct error error = {0};
+    if (protocol_read(line, &message, &error) == 0)
+        fail_msg("accepted although %s: %.300s", damage, line);
+    assert_int_equal(error.kind, ERROR_FAILED);
+    assert_non_null(strstr(error.text, "damaged"));
+}
+
+/* A line of each kind, short enough to be truncated at every position. */
+static char *short_line(enum protocol_message_kind kind) {
+    struct random random;
+    random_seed(&random, 5, 1);
+    struct trial_request request;
+    struct device_info device = example_device_info(&random);
+    struct error failure = {.kind = ERROR_FAILED, .text = "no GPU"};
+    char *line = NULL;
+    switch (kind) {
+    case PROTOCOL_REQUEST:
+        example_request(&random, &request);
+        line = protocol_print_request(&request);
+        trial_request_release(&request);
+        break;
+    case PROTOCOL_RESULT:
+        example_result(&random, 2, &result);
+        result.outcome.cases[0].warm.sample_count = 2;
+        result.outcome.cases[1].warm.sample_count = 1;
+        result.gate_count = 2;
+        result.has_key = true;
+        for (int part = 0; part < KEY_PART_COUNT; part++)
+            key_set(&result.key, part, "part");
+        line = protocol_print_result(&result);
+        trial_result_release(&result);
+        break;
+    case PROTOCOL_DEVICE:
+        line = protocol_print_device(&device);
+        break;
+    case PROTOCOL_CHAMPION:
+        line = protocol_print_champion(&(struct trial_champion){
+            .goal = 1, .trial = 7, .genome = {{1, 2}}, .score_us = 2.5, .within_default_smem_us = 3});
+        break;
+    case PROTOCOL_FAILURE:
+        line = protocol_print_failure(&failure);
+        break;
+    }
+    return line;
+}
+
+static void truncated_message_is_rejected(void **state) {
+    (void)state;
+    for (int kind = 0; kind <= PROTOCOL_FAILURE; kind++) {
+        char *line = short_line((enum protocol_message_kind)kind);
+        for (size_t length = strlen(line); length-- > 0;) {
+            line[length] = '\0';
+            assert_rejected(line, "it was cut");
+        }
+        free(line);
+    }
+}
+
+static void two_messages_on_a_line_are_rejected(void **state) {
+    (void)state;
+    char *line = short_line(PROTOCOL_FAILURE);
+    char twice[1024];
+    snprintf(twice, sizeof twice, "%s%s", line, line);
+    assert_rejected(twice, "there are two");
+    free(line);
+}
+
+enum type { BOOL = 1, ARRAY = 2, OBJECT = 4, TEXT = 8, NUMBER = 16, NOTHING = 32 };
+
+/* Types that a reader accepts in place of a value: its own type; null for a number, which stands
+   for a non-finite one, and for a source; a string for a missing source. */
+static int is_acceptable_type(const cJSON *item) {
+    if (cJSON_IsNumber(item))
+        return NUMBER | NOTHING;
+    if (item->string == NULL && (cJSON_IsString(item) || cJSON_IsNull(item)))
+        return TEXT | NOTHING;
+    return cJSON_IsBool(item) ? BOOL : cJSON_IsString(item) ? TEXT : 0;
+}
+
+/* Replaces each value of the message, one at a time, at any depth. */
+static void replace_each_value(cJSON *root, cJSON *at) {
+    static const struct {
+        enum type type;
+        const char *text;
+    } others[] = {{BOOL, "true"},  {OBJECT, "{}"},    {TEXT, "\"text\""},
+                  {NUMBER, "1.5"}, {NUMBER, "-3e99"}, {NOTHING, "null"},
+                  {ARRAY, "[1]"},  {TEXT, "\"12x\""}, {0, "1e999"}};
+    for (cJSON *item = at->child; item != NULL; item = item->next) {
+        char name[256];
+        cJSON saved = *item;
+        snprintf(name, sizeof name, "%s was replaced",
+                 item->string != NULL ? item->string : "an element");
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+            if ((is_acceptable_type(&saved) & others[i].type) != 0)
+                continue;
+            item->type = cJSON_Raw; /* replaces the item while the message is printed */
+            item->valuestring = (char *)others[i].text;
+            char *line = cJSON_PrintUnformatted(root);
+            *item = saved;
+            assert_rejected(line, name);
+            free(line);
+        }
+        replace_each_value(root, item);
+    }
+}
+
+/* Invalid number strings, enum words and fractional integers. */
+static void values_out_of_range_are_rejected(void **state) {
+    (void)state;
+    static const struct {
+        enum protocol_message_kind kind;
+        const char *was, *becomes;
+    } changes[] = {
+        {PROTOCOL_REQUEST, "\"number\":\"9", "\"number\":\"x9"},
+        {PROTOCOL_REQUEST, "\"number\":\"9", "\"number\":\"99999"},
+        {PROTOCOL_REQUEST, "\"goal\":63", "\"goal\":64"},
+        {PROTOCOL_REQUEST, "\"goal\":63", "\"goal\":-1"},
+        {PROTOCOL_REQUEST, "\"goal\":63", "\"goal\":6.3"},
+        {PROTOCOL_REQUEST, "\"genome\":\"", "\"genome\":\"a"},
+        {PROTOCOL_RESULT, "\"verdict\":\"", "\"verdict\":\"un"},
+        {PROTOCOL_RESULT, "\"case_count\":2", "\"case_count\":3"},
+        {PROTOCOL_RESULT, "\"case_count\":2", "\"case_count\":-2"},
+        {PROTOCOL_DEVICE, "\"sm_count\":132", "\"sm_count\":132000000000"},
+        {PROTOCOL_DEVICE, "\"kind\":\"", "\"kind\":\"no "},
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        char *line = short_line(changes[i].kind);
+        char *at = strstr(line, changes[i].was);
+        assert_non_null(at);
+        char *changed = malloc(strlen(line) + 64);
+        sprintf(changed, "%.*s%s%s", (int)(at - line), line, changes[i].becomes,
+                at + strlen(changes[i].was));
+        assert_rejected(changed, changes[i].becomes);
+        free(changed);
+        free(line);
+    }
+}
+
+static void values_of_another_type_are_rejected(void **state) {
+    (void)state;
+    for (int kind = 0; kind <= PROTOCOL_FAILURE; kind++) {
+        char *line = short_line((enum protocol_message_kind)kind);
+        cJSON *root = cJSON_Parse(line);
+        replace_each_value(root, root);
+        cJSON_Delete(root);
+        free(line);
+    }
+}
+
+static void missing_members_are_rejected(void **state) {
+    (void)state;
+    for (int kind = 0; kind <= PROTOCOL_FAILURE; kind++) {
+        char *line = short_line((enum protocol_message_kind)kind);
+        cJSON *root = cJSON_Parse(line);
+        int count = cJSON_GetArraySize(root);
+        for (int i = 0; i < count; i++) {
+            cJSON *less = cJSON_Duplicate(root, true);
+            char name[128];
+            cJSON *item = cJSON_GetArrayItem(less, i);
+            snprintf(name, sizeof name, "%s is missing", item->string);
+            bool optional = strcmp(item->string, "key") == 0;
+            cJSON_Delete(cJSON_DetachItemViaPointer(less, item));
+            char *without = cJSON_PrintUnformatted(less);
+            if (!optional)
+                assert_rejected(without, name);
+            free(without);
+            cJSON_Delete(less);
+        }
+        cJSON_Delete(root);
+        free(line);
+    }
+}
+
+/* Arrays that exceed their destination. */
+static void oversized_arrays_are_rejected(void **state) {
+    (void)state;
+    static const char *const arrays[] = {"cases", "gates", "bouts", "sources"};
+    for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
+        char *line = short_line(a == 3 ? PROTOCOL_REQUEST : PROTOCOL_RESULT);
+        cJSON *root = cJSON_Parse(line);
+        cJSON *array = cJSON_GetObjectItem(root, arrays[a]);
+        cJSON *first = cJSON_GetArrayItem(array, 0);
+        while (cJSON_GetArraySize(array) <= CASES_MAX)
+            cJSON_AddItemToArray(array, cJSON_Duplicate(first, true));
+        if (a == 0)
+            cJSON_SetNumberValue(
+                cJSON_GetObjectItem(cJSON_GetObjectItem(root, "outcome"), "case_count"),
+                CASES_MAX + 1);
+        char *more = cJSON_PrintUnformatted(root);
+        assert_rejected(more, arrays[a]);
+        free(more);
+        cJSON_Delete(root);
+        free(line);
+    }
+    char *line = short_line(PROTOCOL_RESULT);
+    cJSON *root = cJSON_Parse(line);
+    cJSON *samples =
+        cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(root, "cases"), 0), "samples");
+    while (cJSON_GetArraySize(samples) <= SAMPLES_MAX)
+        cJSON_AddItemToArray(samples, cJSON_CreateNumber(1));
+    char *more = cJSON_PrintUnformatted(root);
+    assert_rejected(more, "there are too many samples");
+    free(more);
+    cJSON_Delete(root);
+    free(line);
+}
+
+/* The fuzzer's seeds are valid messages. */
+static void seeds_are_read(void **state) {
+    (void)state;
+    glob_t seeds;
+    assert_int_equal(glob("tests/fuzz/seeds/protocol/*.json", 0, NULL, &seeds), 0);
+    for (size_t s = 0; s < seeds.gl_pathc; s++) {
+        struct error error = {0};
+        char *line = path_read_file(seeds.gl_pathv[s], 1 << 20, NULL, &error);
+        if (line == NULL || protocol_read(line, &message, &error) < 0)
+            fail_msg("%s: %s", seeds.gl_pathv[s], error.text);
+        release_message(&message);
+        free(line);
+    }
+    globfree(&seeds);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(requests_round_trip),
+        cmocka_unit_test(baseline_round_trips),
+        cmocka_unit_test(results_round_trip_bit_for_bit),
+        cmocka_unit_test(devices_round_trip),
+        cmocka_unit_test(failures_round_trip),
+        cmocka_unit_test(non_finite_numbers_become_zero),
+        cmocka_unit_test(truncated_message_is_rejected),
+        cmocka_unit_test(two_messages_on_a_line_are_rejected),
+        cmocka_unit_test(values_of_another_type_are_rejected),
+        cmocka_unit_test(values_out_of_range_are_rejected),
+        cmocka_unit_test(missing_members_are_rejected),
+        cmocka_unit_test(oversized_arrays_are_rejected),
+        cmocka_unit_test(seeds_are_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,270 @@
+/* The critical path of a block (critical_path.h): how long it takes alone. */
+#include "ptx/harness.h"
+
+static const struct ptx_latencies pace = {.issue = 1,
+                                     .special_function = 1,
+                                     .shared = 30,
+                                     .global = 500,
+                                     .copy = 1000,
+                                     .copy_bytes = 64,
+                                     .matrix_operations = 1024,
+                                     .matrix = 30,
+                                     .barrier = 20,
+                                     .cluster_barrier = 300,
+                                     .remote = 200};
+
+static const char source[] =
+    "__device__ void copy(void *to, const void *from) {\n"
+    "    unsigned at = (unsigned)__cvta_generic_to_shared(to);\n"
+    "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4;\" :: \"r\"(at), \"l\"(from) : "
+    "\"memory\");\n"
+    "    asm volatile(\"cp.async.commit_group;\" ::: \"memory\");\n"
+    "}\n"
+    /* `steps` copies; with `ahead`, the next one is in flight while the current one is waited for.
+     */
+    "extern \"C\" __global__ void stream(const float *in, float *out, int steps, int ahead) {\n"
+    "    __shared__ float tile[4][32];\n"
+    "    float sum = 0;\n"
+    "    for (int i = 0; i < ahead; i++) copy(&tile[i % 4][threadIdx.x], in + threadIdx.x);\n"
+    "    for (int i = 0; i < steps; i++) {\n"
+    "        copy(&tile[(i + ahead) % 4][threadIdx.x], in + threadIdx.x);\n"
+    "        if (ahead == 0) asm volatile(\"cp.async.wait_group 0;\" ::: \"memory\");\n"
+    "        else asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\n"
+    "        sum += tile[i % 4][threadIdx.x];\n"
+    "    }\n"
+    "    asm volatile(\"cp.async.wait_all;\" ::: \"memory\");\n"
+    "    out[threadIdx.x] = sum;\n"
+    "}\n"
+    /* Each warp works for a while: one after the other (turns) or all concurrently. */
+    "extern \"C\" __global__ void relay(unsigned *out, int rounds, int turns) {\n"
+    "    unsigned sum = threadIdx.x;\n"
+    "    for (int warp = 0; warp < 4; warp++) {\n"
+    "        if (!turns || threadIdx.x / 32 == warp)\n"
+    "            for (int i = 0; i < rounds; i++) sum = sum * 3 + (sum >> 5);\n"
+    "        if (turns) __syncthreads(); else break;\n"
+    "    }\n"
+    "    out[threadIdx.x] = sum;\n"
+    "}\n"
+    /* Blocks with increasing amounts of work. */
+    "extern \"C\" __global__ void slope(unsigned *out) {\n"
+    "    unsigned sum = threadIdx.x;\n"
+    "    for (int i = 0; i < 100 * (int)(blockIdx.x + 1); i++) sum = sum * 3 + (sum >> 5);\n"
+    "    out[blockIdx.x * 32 + threadIdx.x] = sum;\n"
+    "}\n";
+
+static const char pair_source[] =
+    "extern \"C\" __global__ void __cluster_dims__(2, 1, 1) pair(unsigned *out) {\n"
+    "    unsigned sum = threadIdx.x;\n"
+    "    for (int i = 0; i < 100; i++) {\n"
+    "        sum = sum * 3 + (sum >> 5);\n"
+    "        asm volatile(\"barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\");\n"
+    "    }\n"
+    "    out[blockIdx.x * 32 + threadIdx.x] = sum;\n"
+    "}\n";
+
+/* Both blocks work between barriers. Each reads a chain of words from its own shared memory (there
+   = 0) or from the other block's. */
+static const char remote_source[] =
+    "extern \"C\" __global__ void __cluster_dims__(2, 1, 1) phases(unsigned *out, int phases, int "
+    "rounds) {\n"
+    "    unsigned sum = threadIdx.x;\n"
+    "    for (int i = 0; i < phases; i++) {\n"
+    "        for (int k = 0; k < rounds; k++) sum = sum * 3 + (sum >> 5);\n"
+    "        asm volatile(\"barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\");\n"
+    "    }\n"
+    "    out[blockIdx.x * 32 + threadIdx.x] = sum;\n"
+    "}\n"
+    "extern \"C\" __global__ void __cluster_dims__(2, 1, 1) across(unsigned *out, int there, int "
+    "steps) {\n"
+    "    __shared__ unsigned next[32];\n"
+    "    unsigned at = threadIdx.x, from;\n"
+    "    next[at] = (at + 1) % 32;\n"
+    "    asm volatile(\"barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\");\n"
+    "    asm(\"mapa.shared::cluster.u32 %0, %1, %2;\" : \"=r\"(from) : "
+    "\"r\"((unsigned)__cvta_generic_to_shared(next)), \"r\"(blockIdx.x ^ there));\n"
+    "    for (int i = 0; i < steps; i++)\n"
+    "        asm volatile(\"ld.shared::cluster.u32 %0, [%1];\" : \"=r\"(at) : \"r\"(from + 4 * "
+    "at));\n"
+    "    asm volatile(\"barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\");\n"
+    "    out[blockIdx.x * 32 + threadIdx.x] = at;\n"
+    "}\n";
+
+static double critical_path_of(struct harness *harness, const char *kernel, unsigned blocks,
+                       unsigned threads) {
+    harness_run(harness, kernel, blocks, threads);
+    return harness->counts.critical_path_cycles / (double)harness->counts.blocks;
+}
+
+static double stream(int steps, int ahead) {
+    struct harness harness;
+    harness_open_cuda(&harness, source, "sm_80");
+    float *in;
+    uint64_t from = harness_buffer(&harness, "in", 128, &in);
+    uint64_t to = harness_buffer(&harness, "out", 128, NULL);
+    memset(in, 0, 128);
+    harness.launch.pace = &pace;
+    harness_argument(&harness, &from, 8);
+    harness_argument(&harness, &to, 8);
+    harness_argument(&harness, &steps, 4);
+    harness_argument(&harness, &ahead, 4);
+    double cycles = critical_path_of(&harness, "stream", 1, 32);
+    harness_close(&harness);
+    return cycles;
+}
+
+/* A cluster waits only for its own blocks, a hundred times, and not for the clusters that ran
+   before it. */
+static void test_clusters_start_at_zero(void **unused) {
+    (void)unused;
+    double cycles[2];
+    for (int i = 0; i < 2; i++) {
+        struct harness harness;
+        harness_open_cuda(&harness, pair_source, "sm_90");
+        uint64_t to = harness_buffer(&harness, "out", 32 * 128, NULL);
+        harness.launch.pace = &pace;
+        harness_argument(&harness, &to, 8);
+        cycles[i] = critical_path_of(&harness, "pair", i ? 32 : 2, 32);
+        harness_close(&harness);
+    }
+    assert_true(cycles[0] > 100 * pace.cluster_barrier && cycles[1] == cycles[0]);
+}
+
+static double cluster_critical_path(const char *kernel, int first, int second, uint64_t *remote_bytes) {
+    struct harness harness;
+    harness_open_cuda(&harness, remote_source, "sm_90");
+    uint64_t to = harness_buffer(&harness, "out", 2 * 128, NULL);
+    harness.launch.pace = &pace;
+    harness_argument(&harness, &to, 8);
+    harness_argument(&harness, &first, 4);
+    harness_argument(&harness, &second, 4);
+    double cycles = critical_path_of(&harness, kernel, 2, 32);
+    *remote_bytes = harness.counts.remote_bytes;
+    harness_close(&harness);
+    return cycles;
+}
+
+/* A block that leaves the cluster barrier late does not wait for what the others did after it. */
+static void test_cluster_barrier_passes_time_on(void **unused) {
+    (void)unused;
+    uint64_t unused_bytes;
+    double idle = cluster_critical_path("phases", 10, 0, &unused_bytes);
+    double alone = cluster_critical_path("phases", 1, 10000, &unused_bytes);
+    double together = cluster_critical_path("phases", 10, 1000, &unused_bytes);
+    assert_true(idle >= 10 * pace.cluster_barrier);
+    assert_true(together < 1.1 * (idle + alone));
+}
+
+static void test_remote_loads_are_slower(void **unused) {
+    (void)unused;
+    enum { STEPS = 100 };
+    uint64_t own_bytes, remote_bytes;
+    double own = cluster_critical_path("across", 0, STEPS, &own_bytes);
+    double remote = cluster_critical_path("across", 1, STEPS, &remote_bytes);
+    assert_int_equal(own_bytes, 0);
+    assert_int_equal(remote_bytes, 2 * STEPS * 128);
+    assert_true(remote > own + pace.remote - pace.shared);
+}
+
+/* A copy that is waited for immediately costs its latency each time; with two copies ahead, a third
+   of it. */
+static void test_copies_ahead_hide_latency(void **unused) {
+    (void)unused;
+    double apart = stream(60, 0), ahead = stream(60, 2);
+    assert_true(apart > 60 * pace.copy && apart < 63 * pace.copy);
+    assert_true(ahead > 19 * pace.copy && ahead < 23 * pace.copy);
+}
+
+static double relay(int rounds, int turns) {
+    struct harness harness;
+    harness_open_cuda(&harness, source, "sm_80");
+    uint64_t to = harness_buffer(&harness, "out", 512, NULL);
+    harness.launch.pace = &pace;
+    harness_argument(&harness, &to, 8);
+    harness_argument(&harness, &rounds, 4);
+    harness_argument(&harness, &turns, 4);
+    double cycles = critical_path_of(&harness, "relay", 1, 128);
+    harness_close(&harness);
+    return cycles;
+}
+
+/* Four warps that wait for each other take four times as long as warps that do not. */
+static void test_barriers_pass_time_on(void **unused) {
+    (void)unused;
+    double together = relay(2000, 0), turns = relay(2000, 1);
+    assert_true(turns > 3.9 * together && turns < 4.2 * together);
+}
+
+/* A sample of blocks represents the grid if work increases evenly; the result does not depend on
+   the order of blocks; without latencies (pace) no critical path is computed. */
+static void test_a_sample_stands_for_the_grid(void **unused) {
+    (void)unused;
+    enum { BLOCKS = 64 };
+    struct harness harness;
+    harness_open_cuda(&harness, source, "sm_80");
+    uint64_t to = harness_buffer(&harness, "out", BLOCKS * 128, NULL);
+    harness_argument(&harness, &to, 8);
+    harness_run(&harness, "slope", BLOCKS, 32);
+    uint64_t instructions = harness.counts.warp_instructions;
+    assert_int_equal(harness.counts.blocks, BLOCKS);
+    assert_true(harness.counts.critical_path_cycles == 0);
+    harness.launch.pace = &pace;
+    double all = critical_path_of(&harness, "slope", BLOCKS, 32);
+    double longest = harness.counts.longest_critical_path_cycles;
+    assert_true(longest > 1.9 * all && longest < 2 * all);
+    harness.launch.block_seed = 7;
+    assert_true(critical_path_of(&harness, "slope", BLOCKS, 32) == all);
+    harness.launch.block_seed = 0;
+    harness.launch.sample = 4;
+    double some = critical_path_of(&harness, "slope", BLOCKS, 32);
+    assert_int_equal(harness.counts.blocks, 4);
+    assert_true(some > 0.95 * all && some < 1.05 * all);
+    double scaled = (double)harness.counts.warp_instructions * BLOCKS / 4;
+    assert_true(scaled > 0.95 * (double)instructions && scaled < 1.05 * (double)instructions);
+    harness_close(&harness);
+}
+
+/* A sparse mma counts, and takes the time of, the stored half only. */
+static void test_sparse_products_take_half(void **unused) {
+    (void)unused;
+    enum { PRODUCTS = 100, OPERATIONS = 2 * 16 * 8 * 32 };
+    static const char *const products[] = {
+        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r0,%r1,%r2,%r3}, {%r0,%r1,%r2,%r3}, "
+        "{%r0,%r1}, {%r0,%r1,%r2,%r3};\n",
+        "mma.sp.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r0,%r1,%r2,%r3}, {%r0,%r1}, "
+        "{%r0,%r1}, {%r0,%r1,%r2,%r3}, %e, 0;\n",
+    };
+    struct ptx_latencies slow = pace;
+    double cycles[2];
+    slow.matrix_operations = 16;
+    for (int i = 0; i < 2; i++) {
+        struct harness harness;
+        char text[1 << 15];
+        int used = snprintf(text, sizeof text, "%s",
+                            ".version 8.5\n.target sm_80\n.address_size 64\n"
+                            ".entry k() { .reg .b32 %r<4>, %e; mov.b32 %e, 0x44444444;\n");
+        for (int j = 0; j < PRODUCTS; j++)
+            used += snprintf(text + used, sizeof text - (size_t)used, "%s", products[i]);
+        snprintf(text + used, sizeof text - (size_t)used, "ret; }\n");
+        harness_open(&harness, text);
+        harness.launch.pace = &slow;
+        cycles[i] = critical_path_of(&harness, "k", 1, 32);
+        assert_int_equal(harness.counts.mma_operations, PRODUCTS * OPERATIONS / (1 + i));
+        harness_close(&harness);
+    }
+    double taken = PRODUCTS * OPERATIONS / slow.matrix_operations;
+    assert_true(cycles[0] > taken && cycles[0] < 1.01 * taken);
+    assert_true(cycles[1] > taken / 2 && cycles[1] < 1.01 * taken / 2);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sparse_products_take_half),
+        cmocka_unit_test(test_clusters_start_at_zero),
+        cmocka_unit_test(test_cluster_barrier_passes_time_on),
+        cmocka_unit_test(test_remote_loads_are_slower),
+        cmocka_unit_test(test_copies_ahead_hide_latency),
+        cmocka_unit_test(test_barriers_pass_time_on),
+        cmocka_unit_test(test_a_sample_stands_for_the_grid),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

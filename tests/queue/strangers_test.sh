@@ -1,3 +1,0 @@
-#!/usr/bin/env bash
-# Messages that no correct evotile publishes: damaged files, another protocol version, a candidate that crashes its workers.
-exec python3 tests/queue/strangers.py
