@@ -1,16 +1,15 @@
 #include "analysis/ablation.h"
 
 #include "analysis/run_history.h"
-#include "run/run_artifacts.h"
+#include "base/memory.h"
 #include "evaluate/duel.h"
+#include "run/run_artifacts.h"
 
 #include <math.h>
 #include <string.h>
 
 struct ablation *ablation_new(void) {
-    struct ablation *ablation = calloc(1, sizeof *ablation);
-    if (ablation == NULL)
-        BUG("out of memory");
+    struct ablation *ablation = xcalloc(1, sizeof *ablation);
     return ablation;
 }
 
@@ -25,9 +24,7 @@ struct ablation_move *ablation_add(struct ablation *ablation) {
     if (ablation->count == ablation->capacity) {
         ablation->capacity = 2 * ablation->capacity + 16;
         ablation->moves =
-            realloc(ablation->moves, (size_t)ablation->capacity * sizeof *ablation->moves);
-        if (ablation->moves == NULL)
-            BUG("out of memory");
+            xrealloc(ablation->moves, (size_t)ablation->capacity * sizeof *ablation->moves);
     }
     struct ablation_move *move = &ablation->moves[ablation->count++];
     memset(move, 0, sizeof *move);

@@ -44,7 +44,7 @@ struct ablation {
     char genome[GENOME_TEXT_SIZE];
     char device[128];
     bool predicted;
-    double measured; /* time of measurement, in seconds since 1970 */
+    double measured;     /* time of measurement, in seconds since 1970 */
     int count, capacity; /* moves, and the capacity of the array */
     struct ablation_move *moves;
 };

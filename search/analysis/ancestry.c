@@ -1,4 +1,5 @@
 #include "analysis/ancestry.h"
+#include "base/memory.h"
 
 static void add_member(struct ancestry *ancestry, const struct trial_row *row) {
     if (row == NULL || ancestry_has(ancestry, row->number))
@@ -10,9 +11,7 @@ static void add_member(struct ancestry *ancestry, const struct trial_row *row) {
 }
 
 struct ancestry *ancestry_new(const struct run_data *run, const struct trial_row *row) {
-    struct ancestry *ancestry = calloc(1, sizeof *ancestry);
-    if (ancestry == NULL)
-        BUG("out of memory");
+    struct ancestry *ancestry = xcalloc(1, sizeof *ancestry);
     add_member(ancestry, row);
     /* Breadth first, one generation at a time. */
     for (int i = 0, last = 1; i < ancestry->count; i++) {

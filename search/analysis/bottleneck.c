@@ -6,20 +6,22 @@
 #include <string.h>
 
 /* Thresholds for a finding; fractions or percent, as they are compared. */
-static const double wave_efficiency_min = 0.8;      /* used block slots over all waves: report if less */
-static const double occupancy_min = 0.25;  /* resident warps: report if less */
-static const double warp_share_min = 0.8;    /* achieved over possible occupancy: report if less */
-static const double conflict_share_max = 0.05; /* of the wavefronts of shared memory: report if more */
-static const double limiting_percent = 60;    /* of a unit's throughput: from here it is the limit */
-static const double other_kernel_share_min = 0.15;   /* of a call's time, outside the longest kernel */
-static const double l2_excess_max = 3;         /* times the bytes that a call needs */
-static const double sm_active_percent_min = 80;     /* of the time that multiprocessors are active */
+static const double wave_efficiency_min = 0.8; /* used block slots over all waves: report if less */
+static const double occupancy_min = 0.25;      /* resident warps: report if less */
+static const double warp_share_min = 0.8; /* achieved over possible occupancy: report if less */
+static const double conflict_share_max =
+    0.05;                                  /* of the wavefronts of shared memory: report if more */
+static const double limiting_percent = 60; /* of a unit's throughput: from here it is the limit */
+static const double other_kernel_share_min =
+    0.15;                                       /* of a call's time, outside the longest kernel */
+static const double l2_excess_max = 3;          /* times the bytes that a call needs */
+static const double sm_active_percent_min = 80; /* of the time that multiprocessors are active */
 
-static void add_finding(struct bottleneck_report *report, const char *name, double value, const char *format,
-                 ...) __attribute__((format(printf, 4, 5)));
+static void add_finding(struct bottleneck_report *report, const char *name, double value,
+                        const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-static void add_finding(struct bottleneck_report *report, const char *name, double value, const char *format,
-                 ...) {
+static void add_finding(struct bottleneck_report *report, const char *name, double value,
+                        const char *format, ...) {
     va_list arguments;
     if (report->count == FINDINGS_MAX)
         return;
@@ -45,8 +47,8 @@ static void check_blocks(const struct bottleneck_case *known, struct bottleneck_
     double used = waves / ceil(waves);
     if (ctas < multiprocessors)
         add_finding(report, "multiprocessors_busy", ctas,
-             "%d of %d multiprocessors busy: the largest launch has %d block%s", ctas,
-             multiprocessors, ctas, ctas == 1 ? "" : "s");
+                    "%d of %d multiprocessors busy: the largest launch has %d block%s", ctas,
+                    multiprocessors, ctas, ctas == 1 ? "" : "s");
     else if (waves > 1 && used < wave_efficiency_min)
         add_finding(
             report, "waves", waves,
@@ -54,8 +56,9 @@ static void check_blocks(const struct bottleneck_case *known, struct bottleneck_
             waves, 100 * (waves - floor(waves)), 100 * used);
     else if (waves < wave_efficiency_min)
         add_finding(report, "waves", waves,
-             "%.2f waves of blocks: of %d block slots, %d per multiprocessor, %d are used", waves,
-             multiprocessors * known->resources->ctas_per_sm, known->resources->ctas_per_sm, ctas);
+                    "%.2f waves of blocks: of %d block slots, %d per multiprocessor, %d are used",
+                    waves, multiprocessors * known->resources->ctas_per_sm,
+                    known->resources->ctas_per_sm, ctas);
 }
 
 /* Which resource limits the blocks on a multiprocessor. The driver allocates registers to a warp in
@@ -79,19 +82,22 @@ static const char *occupancy_limit(const struct bottleneck_case *known) {
 static void check_resources(const struct bottleneck_case *known, struct bottleneck_report *report) {
     const struct resources *figures = known->resources;
     if (figures->occupancy < occupancy_min)
-        add_finding(report, "occupancy", figures->occupancy,
-             "%.0f %% of the warps that a multiprocessor can hold are resident: %d block%s of %d "
-             "threads, %d registers each and %d bytes of shared memory; limited by %s",
-             100 * figures->occupancy, figures->ctas_per_sm, figures->ctas_per_sm == 1 ? "" : "s", known->threads,
-             figures->registers, figures->smem_bytes, occupancy_limit(known));
+        add_finding(
+            report, "occupancy", figures->occupancy,
+            "%.0f %% of the warps that a multiprocessor can hold are resident: %d block%s of %d "
+            "threads, %d registers each and %d bytes of shared memory; limited by %s",
+            100 * figures->occupancy, figures->ctas_per_sm, figures->ctas_per_sm == 1 ? "" : "s",
+            known->threads, figures->registers, figures->smem_bytes, occupancy_limit(known));
     if (figures->spill_bytes > 0)
         add_finding(report, "spill_bytes", figures->spill_bytes,
-             "%d bytes per thread are spilled from registers to memory", figures->spill_bytes);
+                    "%d bytes per thread are spilled from registers to memory",
+                    figures->spill_bytes);
     else if (figures->local_bytes > 0)
-        add_finding(report, "local_bytes", figures->local_bytes,
-             "%d bytes per thread of local memory, though nothing is spilled: an array is not in "
-             "registers",
-             figures->local_bytes);
+        add_finding(
+            report, "local_bytes", figures->local_bytes,
+            "%d bytes per thread of local memory, though nothing is spilled: an array is not in "
+            "registers",
+            figures->local_bytes);
 }
 
 /* How near the case is to the roofline, and how much of its time is launch overhead. */
@@ -102,14 +108,15 @@ static void check_roofline(const struct bottleneck_case *known, struct bottlenec
         device->tensor_tflops > 0 ? (double)known->operations / device->tensor_tflops * 1e-6 : 0;
     double launch = device->launch_us > 0 ? device->launch_us : 0;
     if (figures->ceiling > 0)
-        add_finding(report, "share_of_ceiling", figures->ceiling,
-             "%.0f %% of this device's measured ceiling: %.1f TFLOP/s, %.0f GB/s; the operations "
-             "alone take %.2f us at its peak",
-             100 * figures->ceiling, figures->tflops, figures->gb_per_s, computing);
+        add_finding(
+            report, "share_of_ceiling", figures->ceiling,
+            "%.0f %% of this device's measured ceiling: %.1f TFLOP/s, %.0f GB/s; the operations "
+            "alone take %.2f us at its peak",
+            100 * figures->ceiling, figures->tflops, figures->gb_per_s, computing);
     if (launch > 0 && launch > figures->warm.p50_us / 4)
         add_finding(report, "launch_us", launch,
-             "%.0f %% of the time is launch overhead: an empty kernel takes %.2f us of %.2f",
-             100 * launch / figures->warm.p50_us, launch, figures->warm.p50_us);
+                    "%.0f %% of the time is launch overhead: an empty kernel takes %.2f us of %.2f",
+                    100 * launch / figures->warm.p50_us, launch, figures->warm.p50_us);
 }
 
 void bottleneck_from_trial(const struct bottleneck_case *known, struct bottleneck_report *report) {
@@ -120,48 +127,51 @@ void bottleneck_from_trial(const struct bottleneck_case *known, struct bottlenec
 
 /* ---- from a profiler's counters ---- */
 
-static void check_throughput(const struct profiled_kernel *kernel, struct bottleneck_report *report) {
+static void check_throughput(const struct profiled_kernel *kernel,
+                             struct bottleneck_report *report) {
     double sm = kernel->values[PROFILE_SM];
     double memory = kernel->values[PROFILE_MEMORY];
     double dram = kernel->values[PROFILE_DRAM];
     if (dram >= limiting_percent)
         add_finding(report, "dram_percent", dram, "%s: DRAM is at %.0f %% of its throughput",
-             kernel->name, dram);
+                    kernel->name, dram);
     else if (memory >= limiting_percent && memory > sm)
-        add_finding(report, "memory_percent", memory,
-             "%s: the memory system is at %.0f %% of its throughput, DRAM at %.0f %%: caches or "
-             "shared memory limit it",
-             kernel->name, memory, dram);
+        add_finding(
+            report, "memory_percent", memory,
+            "%s: the memory system is at %.0f %% of its throughput, DRAM at %.0f %%: caches or "
+            "shared memory limit it",
+            kernel->name, memory, dram);
     else if (sm >= limiting_percent)
         add_finding(report, "sm_percent", sm,
-             "%s: the compute units are at %.0f %% of their throughput", kernel->name, sm);
+                    "%s: the compute units are at %.0f %% of their throughput", kernel->name, sm);
     else if (isfinite(sm) && isfinite(memory))
-        add_finding(report, "sm_percent", sm,
-             "%s: neither compute (%.0f %%) nor memory (%.0f %%) is near its limit: latency limits "
-             "it",
-             kernel->name, sm, memory);
+        add_finding(
+            report, "sm_percent", sm,
+            "%s: neither compute (%.0f %%) nor memory (%.0f %%) is near its limit: latency limits "
+            "it",
+            kernel->name, sm, memory);
 }
 
-static void check_counters(const struct bottleneck_case *known, const struct profiled_kernel *kernel,
-                        struct bottleneck_report *report) {
+static void check_counters(const struct bottleneck_case *known,
+                           const struct profiled_kernel *kernel, struct bottleneck_report *report) {
     const double *values = kernel->values;
     double conflicts = values[PROFILE_BANK_CONFLICTS] / values[PROFILE_WAVEFRONTS];
     double possible = 100 * known->resources->occupancy;
     double moved = 32 * values[PROFILE_L2_SECTORS] / (double)known->bytes;
     if (isfinite(values[PROFILE_TENSOR_PIPE]))
         add_finding(report, "tensor_pipe_percent", values[PROFILE_TENSOR_PIPE],
-             "%s: the tensor pipes are busy %.0f %% of the time", kernel->name,
-             values[PROFILE_TENSOR_PIPE]);
+                    "%s: the tensor pipes are busy %.0f %% of the time", kernel->name,
+                    values[PROFILE_TENSOR_PIPE]);
     if (values[PROFILE_WAVEFRONTS] > 0 && conflicts > conflict_share_max)
         add_finding(report, "bank_conflict_share", conflicts,
-             "%s: %.0f %% of the accesses to shared memory wait for a bank (%.0f of %.0f "
-             "wavefronts)",
-             kernel->name, 100 * conflicts, values[PROFILE_BANK_CONFLICTS],
-             values[PROFILE_WAVEFRONTS]);
+                    "%s: %.0f %% of the accesses to shared memory wait for a bank (%.0f of %.0f "
+                    "wavefronts)",
+                    kernel->name, 100 * conflicts, values[PROFILE_BANK_CONFLICTS],
+                    values[PROFILE_WAVEFRONTS]);
     if (values[PROFILE_SM_ACTIVE] < sm_active_percent_min)
         add_finding(report, "sm_active_percent", values[PROFILE_SM_ACTIVE],
-             "%s: a multiprocessor is active %.0f %% of the time, as a mean over all", kernel->name,
-             values[PROFILE_SM_ACTIVE]);
+                    "%s: a multiprocessor is active %.0f %% of the time, as a mean over all",
+                    kernel->name, values[PROFILE_SM_ACTIVE]);
     if (values[PROFILE_WARPS] < warp_share_min * possible)
         add_finding(
             report, "warps_percent", values[PROFILE_WARPS],
@@ -169,13 +179,15 @@ static void check_counters(const struct bottleneck_case *known, const struct pro
             "too few",
             kernel->name, values[PROFILE_WARPS], possible);
     if (known->bytes > 0 && moved > l2_excess_max)
-        add_finding(report, "l2_excess", moved,
-             "%s: L2 moves %.1f times the bytes that a call needs, and finds %.0f %% of them",
-             kernel->name, moved, values[PROFILE_L2_HITS]);
+        add_finding(
+            report, "l2_excess", moved,
+            "%s: L2 moves %.1f times the bytes that a call needs, and finds %.0f %% of them",
+            kernel->name, moved, values[PROFILE_L2_HITS]);
 }
 
-void bottleneck_from_profile(const struct bottleneck_case *known, const struct profiled_kernel *kernels,
-                      int count, struct bottleneck_report *report) {
+void bottleneck_from_profile(const struct bottleneck_case *known,
+                             const struct profiled_kernel *kernels, int count,
+                             struct bottleneck_report *report) {
     double total = 0;
     int longest = 0;
     for (int k = 0; k < count; k++) {
@@ -190,8 +202,8 @@ void bottleneck_from_profile(const struct bottleneck_case *known, const struct p
     for (int k = 0; k < count; k++) {
         double share = kernels[k].values[PROFILE_DURATION] / total;
         if (k != longest && share > other_kernel_share_min)
-            add_finding(report, "other_kernel_share", share, "%s takes %.0f %% of the call's GPU time",
-                 kernels[k].name, 100 * share);
+            add_finding(report, "other_kernel_share", share,
+                        "%s takes %.0f %% of the call's GPU time", kernels[k].name, 100 * share);
     }
 }
 
@@ -209,8 +221,9 @@ void bottleneck_advice(const struct space *space, int hint, char text[ADVICE_SIZ
             used += (size_t)snprintf(text + used, ADVICE_SIZE - used, "%s%s %s", comma,
                                      preference->step > 0 ? "raise" : "lower", gene);
         else
-            used += (size_t)snprintf(text + used, ADVICE_SIZE - used, "%sset %s to %s", comma, gene,
-                                     space_value_text(space, preference->gene, preference->value, value));
+            used += (size_t)snprintf(
+                text + used, ADVICE_SIZE - used, "%sset %s to %s", comma, gene,
+                space_value_text(space, preference->gene, preference->value, value));
     }
     if (used < ADVICE_SIZE)
         snprintf(text + used, ADVICE_SIZE - used, ": %s", figures->because);

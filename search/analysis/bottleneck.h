@@ -13,8 +13,8 @@
 #ifndef EVOTILE_ANALYSIS_BOTTLENECK_H
 #define EVOTILE_ANALYSIS_BOTTLENECK_H
 
-#include "space/space.h"
 #include "evaluate/profile.h"
+#include "space/space.h"
 
 enum { FINDINGS_MAX = 48, FINDING_SIZE = 256 };
 
@@ -45,8 +45,9 @@ double bottleneck_waves(const struct bottleneck_case *known);
 /* Both append to the report; findings beyond FINDINGS_MAX are dropped. */
 void bottleneck_from_trial(const struct bottleneck_case *known, struct bottleneck_report *report);
 /* `kernels`: those of one call. */
-void bottleneck_from_profile(const struct bottleneck_case *known, const struct profiled_kernel *kernels,
-                      int count, struct bottleneck_report *report);
+void bottleneck_from_profile(const struct bottleneck_case *known,
+                             const struct profiled_kernel *kernels, int count,
+                             struct bottleneck_report *report);
 
 enum { ADVICE_SIZE = 1024 };
 

@@ -1,14 +1,13 @@
 #include "analysis/gene_columns.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static char *copy_of(const char *text, size_t length) {
-    char *copy = strndup(text, length);
-    if (copy == NULL)
-        BUG("out of memory");
+    char *copy = xstrndup(text, length);
     return copy;
 }
 
@@ -27,8 +26,7 @@ static int find_or_add_value(struct gene_column *column, const char *text, size_
     return column->count++;
 }
 
-int genes_add(struct genes *genes, const char *text, uint8_t row[GENES_MAX],
-                struct error *error) {
+int genes_add(struct genes *genes, const char *text, uint8_t row[GENES_MAX], struct error *error) {
     bool first = genes->count == 0;
     int gene = 0;
     memset(row, 0, GENES_MAX);

@@ -1,5 +1,6 @@
 #include "analysis/gene_effects.h"
 
+#include "base/memory.h"
 #include "session/session.h"
 #include "strategy/effects.h"
 
@@ -15,9 +16,9 @@ static const double half_width = 2.576;
 /* A significant effect of a value, or of a pair of values. */
 struct gene_effect {
     int first, first_value, second, second_value;
-    double log_ratio; /* log of the mean score over the expected one; NAN: always failed */
-    double deviation; /* standard error of log_ratio */
-    double significance;  /* significance, for the ranking */
+    double log_ratio;    /* log of the mean score over the expected one; NAN: always failed */
+    double deviation;    /* standard error of log_ratio */
+    double significance; /* significance, for the ranking */
 };
 
 struct gene_effects {
@@ -36,8 +37,8 @@ struct significant_effects {
 
 /* ---- reading ---- */
 
-static int add_trial(void *context, int goal, const char *text, enum verdict verdict, double score_us,
-                 struct error *error) {
+static int add_trial(void *context, int goal, const char *text, enum verdict verdict,
+                     double score_us, struct error *error) {
     struct gene_effects *gene_effects = context;
     struct genome genome;
     if (genome_parse(&genome, gene_effects->templates[goal]->space, text, error) < 0)
@@ -46,8 +47,8 @@ static int add_trial(void *context, int goal, const char *text, enum verdict ver
     return 0;
 }
 
-static int read_effects(struct gene_effects *gene_effects, struct store *store, const struct config *config,
-                      struct error *error) {
+static int read_effects(struct gene_effects *gene_effects, struct store *store,
+                        const struct config *config, struct error *error) {
     struct device_info device;
     int known = config != NULL ? run_dir_device(store, &device, error) : 0;
     if (known <= 0)
@@ -63,10 +64,8 @@ static int read_effects(struct gene_effects *gene_effects, struct store *store, 
 }
 
 struct gene_effects *gene_effects_read(struct store *store, const struct config *config,
-                             struct error *error) {
-    struct gene_effects *gene_effects = calloc(1, sizeof *gene_effects);
-    if (gene_effects == NULL)
-        BUG("out of memory");
+                                       struct error *error) {
+    struct gene_effects *gene_effects = xcalloc(1, sizeof *gene_effects);
     if (read_effects(gene_effects, store, config, error) == 0)
         return gene_effects;
     gene_effects_free(gene_effects);
@@ -88,9 +87,8 @@ void gene_effects_free(struct gene_effects *gene_effects) {
 static void add_effect(struct significant_effects *found, const struct gene_effect *effect_row) {
     if (found->count == found->room) {
         found->room = found->room > 0 ? 2 * found->room : 64;
-        found->gene_effects = realloc(found->gene_effects, (size_t)found->room * sizeof *found->gene_effects);
-        if (found->gene_effects == NULL)
-            BUG("out of memory");
+        found->gene_effects =
+            xrealloc(found->gene_effects, (size_t)found->room * sizeof *found->gene_effects);
     }
     found->gene_effects[found->count++] = *effect_row;
 }
@@ -106,8 +104,8 @@ static double log_difference(const struct significant_effects *found, const stru
 
 /* Adds the effect if it is significant. `expected`: the log ratio without it; for a pair, the sum
    of the two values' own. */
-static void test_value(struct significant_effects *found, struct gene_effect effect_row, const struct effect *effect,
-                     double expected) {
+static void test_value(struct significant_effects *found, struct gene_effect effect_row,
+                       const struct effect *effect, double expected) {
     if (always_fails(effect)) {
         effect_row.log_ratio = effect_row.deviation = NAN;
         effect_row.significance = effect->failures;
@@ -122,7 +120,8 @@ static void test_value(struct significant_effects *found, struct gene_effect eff
         add_effect(found, &effect_row);
 }
 
-static void test_pairs(struct significant_effects *found, int first, int a, const struct effect *alone) {
+static void test_pairs(struct significant_effects *found, int first, int a,
+                       const struct effect *alone) {
     const struct space *space = found->space;
     for (int second = first + 1; second < space->gene_count; second++)
         for (int b = 0; b < space->genes[second].count; b++) {
@@ -130,33 +129,39 @@ static void test_pairs(struct significant_effects *found, int first, int a, cons
             if (!always_fails(alone) &&
                 !always_fails(other)) /* else the single value explains it */
                 test_value(found, (struct gene_effect){first, a, second, b, 0, 0, 0},
-                         effects_find(found->effects, first, a, second, b),
-                         log_difference(found, alone) + log_difference(found, other));
+                           effects_find(found->effects, first, a, second, b),
+                           log_difference(found, alone) + log_difference(found, other));
         }
 }
 
 static int by_significance(const void *left, const void *right) {
     const struct gene_effect *a = left, *b = right;
-    return a->significance != b->significance ? (a->significance > b->significance ? -1 : 1) : a->first - b->first;
+    return a->significance != b->significance ? (a->significance > b->significance ? -1 : 1)
+                                              : a->first - b->first;
 }
 
 static void test_all(struct significant_effects *found) {
     for (int gene = 0; gene < found->space->gene_count; gene++)
         for (int value = 0; value < found->space->genes[gene].count; value++) {
-            const struct effect *alone = effects_find(found->effects, gene, value, EFFECT_SINGLE, 0);
-            test_value(found, (struct gene_effect){gene, value, EFFECT_SINGLE, 0, 0, 0, 0}, alone, 0);
+            const struct effect *alone =
+                effects_find(found->effects, gene, value, EFFECT_SINGLE, 0);
+            test_value(found, (struct gene_effect){gene, value, EFFECT_SINGLE, 0, 0, 0, 0}, alone,
+                       0);
             test_pairs(found, gene, value, alone);
         }
     if (found->count > 0)
-        qsort(found->gene_effects, (size_t)found->count, sizeof *found->gene_effects, by_significance);
+        qsort(found->gene_effects, (size_t)found->count, sizeof *found->gene_effects,
+              by_significance);
 }
 
 /* ---- the table ---- */
 
-static void add_row(struct table *table, const struct significant_effects *found, const struct gene_effect *effect_row) {
+static void add_row(struct table *table, const struct significant_effects *found,
+                    const struct gene_effect *effect_row) {
     const struct space *space = found->space;
-    const struct effect *effect = effects_find(found->effects, effect_row->first, effect_row->first_value,
-                                             effect_row->second, effect_row->second_value);
+    const struct effect *effect =
+        effects_find(found->effects, effect_row->first, effect_row->first_value, effect_row->second,
+                     effect_row->second_value);
     bool pair = effect_row->second != EFFECT_SINGLE;
     char value[NAME_SIZE], other[NAME_SIZE], text[EFFECT_TEXT_SIZE];
     space_value_text(space, effect_row->first, effect_row->first_value, value);

@@ -12,8 +12,8 @@
 #ifndef EVOTILE_ANALYSIS_GENE_EFFECTS_H
 #define EVOTILE_ANALYSIS_GENE_EFFECTS_H
 
-#include "render/table.h"
 #include "config/config.h"
+#include "render/table.h"
 #include "store/store.h"
 
 struct gene_effects;
@@ -21,7 +21,8 @@ struct gene_effects;
 /* Reads all goals in one pass over the trials. `config` is the run's. Without a config, or if the
    run does not record its device, the tables are empty. Returns NULL with `error` if the run cannot
    be read. */
-struct gene_effects *gene_effects_read(struct store *store, const struct config *config, struct error *error);
+struct gene_effects *gene_effects_read(struct store *store, const struct config *config,
+                                       struct error *error);
 void gene_effects_free(struct gene_effects *gene_effects);
 
 /* A new table of at most `most` rows, the most significant effects first. The caller frees it. */

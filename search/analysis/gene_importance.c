@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cholesky.h"
+#include "base/memory.h"
 
 enum { UNKNOWNS_MAX = 640, TRIALS_LEAST = 20 };
 
@@ -28,9 +29,7 @@ struct additive_fit {
 };
 
 static void *allocate_array(size_t count, size_t size) {
-    void *made = calloc(count > 0 ? count : 1, size);
-    if (made == NULL)
-        BUG("out of memory");
+    void *made = xcalloc(count > 0 ? count : 1, size);
     return made;
 }
 
@@ -118,7 +117,7 @@ static void find_residuals(struct additive_fit *fit) {
 
 static struct value_cost cost_of(double log_cost, double deviation, double width, double count) {
     return (struct value_cost){expm1(log_cost), expm1(log_cost - width * deviation),
-                         expm1(log_cost + width * deviation), (int)count, 0};
+                               expm1(log_cost + width * deviation), (int)count, 0};
 }
 
 /* The half-width, in standard deviations, of a normal interval that misses once in `odds` cases. */
@@ -135,7 +134,8 @@ static double interval_width(double odds) {
 }
 
 /* A weighted sum of unknowns, with its interval. */
-static struct value_cost weighted_cost(const struct additive_fit *fit, double *weights, double count) {
+static struct value_cost weighted_cost(const struct additive_fit *fit, double *weights,
+                                       double count) {
     double value = 0;
     for (int i = 0; i < fit->unknowns; i++)
         value += weights[i] * fit->solution[i];
@@ -181,8 +181,8 @@ struct pair_cell {
 };
 
 /* Finds the strongest interaction of values of two genes; returns false if none is significant. */
-static bool find_strongest(const struct additive_fit *fit, int a, int b, double width, struct pair_cell *cells,
-                      struct pair_cost *pair) {
+static bool find_strongest(const struct additive_fit *fit, int a, int b, double width,
+                           struct pair_cell *cells, struct pair_cost *pair) {
     int counts[2] = {fit->run->genes.columns[a].count, fit->run->genes.columns[b].count};
     double best = 0;
     memset(cells, 0, (size_t)(counts[0] * counts[1]) * sizeof *cells);
@@ -201,8 +201,8 @@ static bool find_strongest(const struct additive_fit *fit, int a, int b, double 
             continue;
         best = fabs(mean);
         *pair = (struct pair_cost){{a, b},
-                                    {i / counts[1], i % counts[1]},
-                                    cost_of(mean, deviation, width, cells[i].count)};
+                                   {i / counts[1], i % counts[1]},
+                                   cost_of(mean, deviation, width, cells[i].count)};
     }
     return best > 0;
 }
@@ -214,7 +214,8 @@ static void insert_pair(struct gene_importance *importance, const struct pair_co
         at--;
     if (at == PAIRS_MAX)
         return;
-    int moved = importance->pair_count < PAIRS_MAX ? importance->pair_count - at : PAIRS_MAX - 1 - at;
+    int moved =
+        importance->pair_count < PAIRS_MAX ? importance->pair_count - at : PAIRS_MAX - 1 - at;
     memmove(&importance->pairs[at + 1], &importance->pairs[at], (size_t)moved * sizeof *pair);
     importance->pairs[at] = *pair;
     importance->pair_count += importance->pair_count < PAIRS_MAX;
@@ -228,7 +229,8 @@ static void find_pairs(const struct additive_fit *fit, struct gene_importance *i
             if (fit->first[a] >= 0 && fit->first[b] >= 0)
                 looked_at += genes->columns[a].count * genes->columns[b].count;
     double width = interval_width(100 * fmax(looked_at, 1));
-    struct pair_cell *cells = allocate_array(IMPORTANCE_VALUES_MAX * IMPORTANCE_VALUES_MAX, sizeof *cells);
+    struct pair_cell *cells =
+        allocate_array(IMPORTANCE_VALUES_MAX * IMPORTANCE_VALUES_MAX, sizeof *cells);
     for (int a = 0; a < genes->count; a++)
         for (int b = a + 1; b < genes->count; b++) {
             struct pair_cost pair;
@@ -241,7 +243,8 @@ static void find_pairs(const struct additive_fit *fit, struct gene_importance *i
 
 /* ---- a goal ---- */
 
-static int *valid_rows(const struct run_data *run, int goal, struct gene_importance *importance, int *count) {
+static int *valid_rows(const struct run_data *run, int goal, struct gene_importance *importance,
+                       int *count) {
     int *rows = allocate_array((size_t)run->goals[goal].valid, sizeof *rows);
     *count = 0;
     for (int i = 0; i < run->count; i++) {
@@ -281,7 +284,8 @@ static bool solve_and_check(struct additive_fit *fit) {
 static void add_gene(const struct additive_fit *fit, int gene, struct gene_importance *importance) {
     compute_gene(fit, gene, &importance->genes[gene]);
     int at = importance->fitted_count++;
-    for (; at > 0 && importance->genes[importance->order[at - 1]].spread.low < importance->genes[gene].spread.low;
+    for (; at > 0 && importance->genes[importance->order[at - 1]].spread.low <
+                         importance->genes[gene].spread.low;
          at--)
         importance->order[at] = importance->order[at - 1];
     importance->order[at] = gene;
@@ -302,7 +306,8 @@ static void fit_together(struct additive_fit *fit, struct gene_importance *impor
 static void fit_alone(const struct additive_fit *whole, struct gene_importance *importance) {
     importance->alone = true;
     for (int g = 0; g < importance->gene_count; g++) {
-        struct additive_fit fit = {.run = whole->run, .rows = whole->rows, .row_count = whole->row_count};
+        struct additive_fit fit = {
+            .run = whole->run, .rows = whole->rows, .row_count = whole->row_count};
         choose_unknowns(&fit, g);
         if (solve_and_check(&fit))
             add_gene(&fit, g, importance);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/statistics.h"
 #include "run/predictions.h"
 
@@ -22,9 +23,7 @@ struct run_reader {
 };
 
 static void *grow_array(void *items, int count, size_t size) {
-    void *more = realloc(items, (size_t)(count > 0 ? count : 1) * size);
-    if (more == NULL)
-        BUG("out of memory");
+    void *more = xrealloc(items, (size_t)(count > 0 ? count : 1) * size);
     return more;
 }
 
@@ -185,7 +184,7 @@ static void index_numbers(struct run_data *run) {
 const struct trial_row *run_data_find_trial(const struct run_data *run, int64_t number) {
     const struct trial_row *const wanted = &(struct trial_row){.number = number};
     const struct trial_row **found = bsearch(&wanted, run->by_number, (size_t)run->count,
-                                         sizeof *run->by_number, compare_numbers);
+                                             sizeof *run->by_number, compare_numbers);
     return found != NULL ? *found : NULL;
 }
 
@@ -211,14 +210,15 @@ static void add_champion_changes(struct run_data *run) {
         if (row == NULL) /* it was stored after we read the trials */
             continue;
         struct champion_change change = {.row = (int)(row - run->rows),
-                                    .score_us = champions[i].score_us,
-                                    .again = champions[i].previous == champions[i].trial};
+                                         .score_us = champions[i].score_us,
+                                         .again = champions[i].previous == champions[i].trial};
         for (int k = count_told_at(run, champions[i].event) - 1; k >= 0 && change.order == 0; k--)
             if (run->rows[k].goal == champions[i].goal) {
                 change.order = run->rows[k].order;
                 change.seconds = run->rows[k].seconds;
             }
-        goal->champion_changes = grow_array(goal->champion_changes, goal->champion_change_count + 1, sizeof *goal->champion_changes);
+        goal->champion_changes = grow_array(goal->champion_changes, goal->champion_change_count + 1,
+                                            sizeof *goal->champion_changes);
         goal->champion_changes[goal->champion_change_count++] = change;
     }
 }
@@ -245,8 +245,9 @@ int run_data_find_goal(const struct run_data *run, const char *name) {
 
 const struct trial_row *run_data_champion(const struct run_data *run, int goal) {
     const struct goal_view *view = &run->goals[goal];
-    return view->champion_change_count > 0 ? &run->rows[view->champion_changes[view->champion_change_count - 1].row]
-                                    : NULL;
+    return view->champion_change_count > 0
+               ? &run->rows[view->champion_changes[view->champion_change_count - 1].row]
+               : NULL;
 }
 
 const char *run_data_unit(const struct run_data *run) {
@@ -284,9 +285,7 @@ static int read_run(struct run_data *run, struct error *error) {
     run->goal_count = store_goal_count(run->store);
     if (run->goal_count > CASES_MAX)
         return error_set(error, "%s has %d goals: the run is damaged", run->path, run->goal_count);
-    run->goals = calloc((size_t)run->goal_count + 1, sizeof *run->goals);
-    if (run->goals == NULL)
-        BUG("out of memory");
+    run->goals = xcalloc((size_t)run->goal_count + 1, sizeof *run->goals);
     run_reader.last = run->created = run_history_created(run->history);
     if (store_count(run->store, &run->counts, error) < 0 ||
         store_trials(run->store, add_trial, &run_reader, error) < 0)
@@ -304,9 +303,8 @@ static int read_run(struct run_data *run, struct error *error) {
 }
 
 struct run_data *run_data_read(const char *run_dir, struct error *error) {
-    struct run_data *run = calloc(1, sizeof *run);
-    if (run == NULL || (run->path = strdup(run_dir)) == NULL)
-        BUG("out of memory");
+    struct run_data *run = xcalloc(1, sizeof *run);
+    run->path = xstrdup(run_dir);
     if (read_run(run, error) == 0)
         return run;
     run_data_free(run);

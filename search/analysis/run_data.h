@@ -12,8 +12,8 @@
 #ifndef EVOTILE_ANALYSIS_RUN_DATA_H
 #define EVOTILE_ANALYSIS_RUN_DATA_H
 
-#include "analysis/run_history.h"
 #include "analysis/gene_columns.h"
+#include "analysis/run_history.h"
 
 /* The resources of a trial that the report shows; each is one number, NaN if unknown. */
 enum resource {
@@ -91,7 +91,7 @@ struct run_data {
     double seconds; /* in total, without pauses */
     struct genes genes;
     struct names operators;
-    struct names workers; /* where trials ran: cuda:3, gpu1/cuda:3 */
+    struct names workers;   /* where trials ran: cuda:3, gpu1/cuda:3 */
     struct trial_row *rows; /* in the order told */
     int count;
     const struct trial_row **by_number; /* the same, sorted by trial number */

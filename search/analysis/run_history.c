@@ -3,9 +3,10 @@
 #include "analysis/run_history.h"
 
 #include "analysis/gene_effects.h"
+#include "base/memory.h"
+#include "outcome/scaling.h"
 #include "session/session.h"
 #include "strategy/operators.h"
-#include "outcome/scaling.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,23 +24,18 @@ struct run_history {
 
 /* ---- opening ---- */
 
-static int add_accepted(void *context, const struct store_champion *champion,
-                         struct error *error) {
+static int add_accepted(void *context, const struct store_champion *champion, struct error *error) {
     struct run_history *history = context;
     (void)error;
-    history->champions = realloc(history->champions, (size_t)(history->champion_count + 1) *
-                                                           sizeof *history->champions);
-    if (history->champions == NULL)
-        BUG("out of memory");
+    history->champions = xrealloc(history->champions, (size_t)(history->champion_count + 1) *
+                                                          sizeof *history->champions);
     history->champions[history->champion_count++] = *champion;
     return 0;
 }
 
 struct run_history *run_history_open(struct store *store, struct error *error) {
-    struct run_history *history = calloc(1, sizeof *history);
+    struct run_history *history = xcalloc(1, sizeof *history);
     char *created = NULL;
-    if (history == NULL)
-        BUG("out of memory");
     history->store = store;
     if (store_meta_get(store, "created", &created, error) < 0 ||
         store_champions(store, add_accepted, history, error) < 0) {
@@ -72,7 +68,7 @@ double run_history_created(const struct run_history *history) {
 }
 
 void run_history_case_name(const struct run_history *history, int goal, int case_count, int number,
-                        char name[CASE_NAME_SIZE]) {
+                           char name[CASE_NAME_SIZE]) {
     const struct config *config = history->config;
     if (case_count == 1)
         snprintf(name, CASE_NAME_SIZE, "%s", store_goal_name(history->store, goal));
@@ -108,7 +104,7 @@ static const char *find_value(const char *genome, const char *gene, size_t *leng
 }
 
 void run_history_print_changes(const char *genome, const char *const parents[2],
-                            char text[CHANGES_SIZE]) {
+                               char text[CHANGES_SIZE]) {
     size_t used = 0;
     text[0] = '\0';
     for (const char *gene = genome; *gene != '\0' && used + 300 < CHANGES_SIZE;) {
@@ -192,7 +188,8 @@ static void add_parents(struct table *table, const struct store_trial *trial) {
 }
 
 /* Prints what an operator does; for a hint, the reason that the template gives. */
-static void print_operator_about(struct store *store, const char *name, char about[HINT_REASON_SIZE]) {
+static void print_operator_about(struct store *store, const char *name,
+                                 char about[HINT_REASON_SIZE]) {
     struct error ignored;
     char *because = NULL;
     int kind = operator_parse(name, NULL);
@@ -207,7 +204,7 @@ static void print_operator_about(struct store *store, const char *name, char abo
 
 /* A trial without parents, as a model proposes, is compared with the previous champion. */
 static int64_t parent_trial(const struct store_trial *trial, const struct store_champion *champion,
-                         int which) {
+                            int which) {
     bool no_parents = trial->parent_a == STORE_NO_TRIAL;
     return which == 1 ? trial->parent_b : no_parents ? champion->previous : trial->parent_a;
 }
@@ -257,15 +254,14 @@ static int add_champion(struct run_history *history, struct table *table,
 }
 
 struct table *run_history_champions(struct run_history *history, int goal, bool *predicted,
-                                 struct error *error) {
+                                    struct error *error) {
     struct table *table = table_new(champion_columns, CHAMPION_COLUMNS);
     double before_us = NAN;
     int status = 0;
     for (int i = 0; i < history->champion_count && status == 0; i++) {
         if (history->champions[i].goal != goal)
             continue;
-        status =
-            add_champion(history, table, &history->champions[i], before_us, predicted, error);
+        status = add_champion(history, table, &history->champions[i], before_us, predicted, error);
         before_us = history->champions[i].score_us;
     }
     return table_or_null(table, status);
@@ -295,7 +291,8 @@ static int add_elite(void *context, const struct store_trial *trial, struct erro
     return 0;
 }
 
-struct table *run_history_elites(struct run_history *history, int goal, int count, struct error *error) {
+struct table *run_history_elites(struct run_history *history, int goal, int count,
+                                 struct error *error) {
     static const struct table_column columns[] = {
         {.name = "rank", .heading = "rank", .right = true},
         {.name = "trial", .heading = "trial", .right = true},
@@ -305,7 +302,7 @@ struct table *run_history_elites(struct run_history *history, int goal, int coun
     };
     struct elite_rows elites = {.table = table_new(columns, 5)};
     return table_or_null(elites.table,
-                  store_board(history->store, goal, count, 0, add_elite, &elites, error));
+                         store_board(history->store, goal, count, 0, add_elite, &elites, error));
 }
 
 /* ---- islands ---- */
@@ -342,15 +339,15 @@ struct table *run_history_islands(struct run_history *history, int goal, struct 
     int count = islands != NULL ? atoi(islands) : 1; /* the run is older than islands */
     struct table *table = table_new(columns, 6);
     free(islands);
-    return count < 2
-               ? table
-               : table_or_null(table, store_turns(history->store, goal, count, add_island, table, error));
+    return count < 2 ? table
+                     : table_or_null(table, store_turns(history->store, goal, count, add_island,
+                                                        table, error));
 }
 
 /* ---- effects of gene values ---- */
 
 struct table *run_history_gene_effects(struct run_history *history, int goal, int count,
-                               struct error *error) {
+                                       struct error *error) {
     if (history->effects == NULL)
         history->effects = gene_effects_read(history->store, history->config, error);
     return history->effects != NULL ? gene_effects_table(history->effects, goal, count) : NULL;
@@ -367,7 +364,7 @@ struct operator_counts {
 };
 
 static int add_operator(void *context, const char *name, int64_t told, int64_t ok,
-                         struct error *error) {
+                        struct error *error) {
     struct operator_counts *operator_counts = context;
     (void)error;
     if (operator_counts->count == OPERATORS_MAX)
@@ -380,7 +377,7 @@ static int add_operator(void *context, const char *name, int64_t told, int64_t o
 }
 
 static int count_champion(struct run_history *history, struct operator_counts *operator_counts,
-                           const struct store_champion *champion, struct error *error) {
+                          const struct store_champion *champion, struct error *error) {
     if (champion->previous == champion->trial)
         return 0;
     struct store_trial *trial = store_trial_read(history->store, champion->trial, error);
@@ -472,19 +469,19 @@ struct scaling_cases {
 };
 
 /* Collects the champions' figures: all cases of a joint goal, or the single case of each goal. */
-static int collect_cases(struct run_history *history, struct scaling_cases *shapes, struct error *error) {
+static int collect_cases(struct run_history *history, struct scaling_cases *shapes,
+                         struct error *error) {
     int goals = store_goal_count(history->store);
     for (int goal = 0; goal < goals; goal++) {
         int64_t best = store_ranked(history->store, goal, 1, error);
         if (best == STORE_NO_TRIAL)
             continue;
-        struct store_trial *trial =
-            best < 0 ? NULL : store_trial_read(history->store, best, error);
+        struct store_trial *trial = best < 0 ? NULL : store_trial_read(history->store, best, error);
         if (trial == NULL)
             return -1;
         for (int c = 0; c < trial->outcome->case_count && shapes->count < CASES_MAX; c++) {
             run_history_case_name(history, goal, trial->outcome->case_count, c,
-                               shapes->names[shapes->count]);
+                                  shapes->names[shapes->count]);
             shapes->cases[shapes->count++] = scaling_from_outcome(&trial->outcome->cases[c]);
         }
         store_trial_free(trial);
@@ -499,10 +496,8 @@ struct table *run_history_scaling(struct run_history *history, int *compared, st
         {.name = "time_ratio", .heading = "time\ngrows", .right = true},
         {.name = "work_ratio", .heading = "work\ngrows", .right = true},
     };
-    struct scaling_cases *shapes = calloc(1, sizeof *shapes);
+    struct scaling_cases *shapes = xcalloc(1, sizeof *shapes);
     struct scaling_flag flags[CASES_MAX];
-    if (shapes == NULL)
-        BUG("out of memory");
     int status = collect_cases(history, shapes, error);
     int count = status == 0 ? scaling_check(shapes->cases, shapes->count, flags) : 0;
     struct table *table = table_new(columns, 4);

@@ -33,21 +33,23 @@ double run_history_created(const struct run_history *history);
 
 /* The name of case `number` of a goal whose trials have `case_count` cases. */
 void run_history_case_name(const struct run_history *history, int goal, int case_count, int number,
-                        char name[CASE_NAME_SIZE]);
+                           char name[CASE_NAME_SIZE]);
 
 /* One row per champion of a goal: what changed from its parents, the gain, and why it was accepted.
    `*predicted`: set to true if the figures are predictions; unchanged without champions. */
 struct table *run_history_champions(struct run_history *history, int goal, bool *predicted,
-                                 struct error *error);
+                                    struct error *error);
 
 /* The best `count` trials of a goal, and the genes in which they differ from the best. */
-struct table *run_history_elites(struct run_history *history, int goal, int count, struct error *error);
+struct table *run_history_elites(struct run_history *history, int goal, int count,
+                                 struct error *error);
 
 /* The results of each island (archipelago.h) for a goal; no rows if there is only one. */
 struct table *run_history_islands(struct run_history *history, int goal, struct error *error);
 
 /* The effects of gene values on a goal's trials (gene_effects.h), at most `count` rows. */
-struct table *run_history_gene_effects(struct run_history *history, int goal, int count, struct error *error);
+struct table *run_history_gene_effects(struct run_history *history, int goal, int count,
+                                       struct error *error);
 
 /* Trials, successes and champions of each operator, over all goals. */
 struct table *run_history_operators(struct run_history *history, struct error *error);
@@ -67,6 +69,6 @@ enum { CHANGES_SIZE = 4096 };
 /* Prints the genes in which a genome differs from its first parent: "BLOCK_M 64 -> 32, WARPS 4 -> 8
    (b)". "(b)" marks values that the second parent has. Either parent may be NULL. */
 void run_history_print_changes(const char *genome, const char *const parents[2],
-                            char text[CHANGES_SIZE]);
+                               char text[CHANGES_SIZE]);
 
 #endif

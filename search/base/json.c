@@ -220,7 +220,8 @@ bool json_find(const struct json *object, const char *key, struct json *found) {
     return true;
 }
 
-int json_require(const struct json *object, const char *key, struct json *found, struct error *error) {
+int json_require(const struct json *object, const char *key, struct json *found,
+                 struct error *error) {
     if (json_is_object(object, error) < 0)
         return -1;
     if (!json_find(object, key, found))
@@ -312,8 +313,9 @@ int json_integer(const struct json *value, int64_t *number, struct error *error)
 }
 
 void json_location(const struct json *value, char *text, size_t size) {
-    snprintf(text, size, "%s:%d%s%s", value->document->file, find_line(value->document, value->value),
-             value->path[0] != '\0' ? ": " : "", value->path);
+    snprintf(text, size, "%s:%d%s%s", value->document->file,
+             find_line(value->document, value->value), value->path[0] != '\0' ? ": " : "",
+             value->path);
 }
 
 int json_error(const struct json *value, struct error *error, const char *format, ...) {

@@ -55,7 +55,8 @@ const char *json_key(const struct json *value);
 
 /* Returns false if the object has no such key. json_require reports an error instead. */
 bool json_find(const struct json *object, const char *key, struct json *found);
-int json_require(const struct json *object, const char *key, struct json *found, struct error *error);
+int json_require(const struct json *object, const char *key, struct json *found,
+                 struct error *error);
 /* Rejects a value that is not an object, and a key that is not in `keys` (which ends with NULL);
    the error suggests the closest known key. */
 int json_check_keys(const struct json *object, const char *const *keys, struct error *error);

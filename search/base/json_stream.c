@@ -403,7 +403,8 @@ static int skip_value(struct json_stream *stream, int depth) {
         if (skip_value(stream, depth + 1) < 0)
             return -1;
     if (more == JSON_TRUNCATED)
-        return report_unexpected(stream, byte == '{' ? "the end of an object" : "the end of an array");
+        return report_unexpected(stream,
+                                 byte == '{' ? "the end of an object" : "the end of an array");
     return more == JSON_CLOSED ? 0 : -1;
 }
 

@@ -34,8 +34,8 @@ enum {
     JSON_FAILED = -1,
     JSON_CLOSED = 0, /* the object or array is closed */
     JSON_MORE = 1,
-    JSON_TRUNCATED = 2, /* the text ends between two members, or after a comma; the caller decides if that
-                     is an error */
+    JSON_TRUNCATED = 2, /* the text ends between two members, or after a comma; the caller decides
+                     if that is an error */
 };
 
 /* Opens a file, or bytes in memory that outlive the stream (`name` replaces the file name in

@@ -68,8 +68,9 @@ static void update_inverse_hessian(struct descent *descent, const double *s, con
     }
     for (int i = 0; i < count; i++)
         for (int j = 0; j < count; j++)
-            descent->inverse_hessian[i][j] += (1 + weighted_change / step_dot_change) * s[i] * s[j] / step_dot_change -
-                                      (product[i] * s[j] + s[i] * product[j]) / step_dot_change;
+            descent->inverse_hessian[i][j] +=
+                (1 + weighted_change / step_dot_change) * s[i] * s[j] / step_dot_change -
+                (product[i] * s[j] + s[i] * product[j]) / step_dot_change;
 }
 
 /* One BFGS step with backtracking. Returns false when the function no longer decreases. */

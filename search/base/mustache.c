@@ -131,10 +131,11 @@ static void print_value(const struct rendering *rendering, const struct mustache
         rendering->escape(text, rendering->out);
 }
 
-static void render_range(struct rendering *rendering, const char *text, const char *from, const char *to);
+static void render_range(struct rendering *rendering, const char *text, const char *from,
+                         const char *to);
 
-static void render_section(struct rendering *rendering, const char *text, const struct mustache_tag *open,
-                         const struct mustache_tag *close) {
+static void render_section(struct rendering *rendering, const char *text,
+                           const struct mustache_tag *open, const struct mustache_tag *close) {
     const cJSON *value = find_value(rendering, open->name);
     if ((open->kind == '#') != is_truthy(value))
         return;
@@ -153,7 +154,8 @@ static void render_section(struct rendering *rendering, const char *text, const 
     rendering->depth--;
 }
 
-static void render_range(struct rendering *rendering, const char *text, const char *from, const char *to) {
+static void render_range(struct rendering *rendering, const char *text, const char *from,
+                         const char *to) {
     struct mustache_tag tag;
     while (find_next_tag(text, from, &tag) && tag.start < to) {
         fwrite(from, 1, (size_t)(tag.start - from), rendering->out);

@@ -110,8 +110,8 @@ char *path_read_file(const char *path, size_t limit_bytes, size_t *size, struct 
             goto failed;
         }
         capacity = status.st_size > 0 && (uintmax_t)status.st_size <= limit_bytes
-                   ? (size_t)status.st_size
-                   : 0;
+                       ? (size_t)status.st_size
+                       : 0;
     }
     /* Read until end of file without relying on st_size: pipes and files in /proc report 0. */
     for (;;) {
@@ -239,7 +239,8 @@ int path_make_folder(const char *folder, struct error *error) {
            EEXIST. */
         int error_number = mkdir(path, 0777) < 0 ? errno : 0;
         if (error_number != 0 && !path_is_dir(path))
-            return system_error(error, error_number == EEXIST ? ENOTDIR : error_number, "make the folder", path);
+            return system_error(error, error_number == EEXIST ? ENOTDIR : error_number,
+                                "make the folder", path);
         if (last == '\0')
             return 0;
         *end = last;

@@ -18,7 +18,8 @@
 
 /* ---- finding programs ---- */
 
-static bool find_in_folder(char path[PATH_SIZE], const char *folder, size_t length, const char *name) {
+static bool find_in_folder(char path[PATH_SIZE], const char *folder, size_t length,
+                           const char *name) {
     return length > 0 &&
            snprintf(path, PATH_SIZE, "%.*s/%s", (int)length, folder, name) < PATH_SIZE &&
            access(path, X_OK) == 0 && !path_is_dir(path);
@@ -111,7 +112,8 @@ void process_read_output(struct process *child) {
             child->capacity = child->capacity * 2 + 65536;
             child->buffer = xrealloc(child->buffer, child->capacity);
         }
-        ssize_t received = read(child->from, child->buffer + child->used, child->capacity - child->used);
+        ssize_t received =
+            read(child->from, child->buffer + child->used, child->capacity - child->used);
         if (received < 0 && errno == EINTR)
             continue;
         if (received < 0 && errno == EAGAIN)
@@ -126,7 +128,8 @@ void process_read_output(struct process *child) {
 
 char *process_next_line(struct process *child) {
     char *start = child->buffer + child->consumed;
-    char *end = child->used > child->consumed ? memchr(start, '\n', child->used - child->consumed) : NULL;
+    char *end =
+        child->used > child->consumed ? memchr(start, '\n', child->used - child->consumed) : NULL;
     if (end == NULL)
         return NULL;
     *end = '\0';

@@ -45,8 +45,8 @@ bool process_send(struct process *child, const char *line);
 /* Reads the available output into the buffer; call it when `from` is readable. */
 void process_read_output(struct process *child);
 
-/* Returns the next complete line without its newline, valid until the next process_read_output; NULL if
-   there is none yet. */
+/* Returns the next complete line without its newline, valid until the next process_read_output;
+   NULL if there is none yet. */
 char *process_next_line(struct process *child);
 
 /* Closes the child's input, waits up to `timeout_s` for it to exit, then kills it and releases

@@ -20,7 +20,8 @@ struct strbuf {
 };
 
 void strbuf_add(struct strbuf *text, const char *bytes, size_t count);
-void strbuf_print(struct strbuf *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void strbuf_print(struct strbuf *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void strbuf_release(struct strbuf *text);
 
 /* Appends text to a C comment without ending it: star slash becomes star space slash. */

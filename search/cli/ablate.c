@@ -1,11 +1,12 @@
 /* ablate: changes one gene of a champion at a time and measures the slowdown with duels. */
-#include "base/log.h"
 #include "analysis/ablation.h"
+#include "base/log.h"
+#include "base/memory.h"
 #include "cli/cli.h"
-#include "run/run_artifacts.h"
-#include "run/replay_targets.h"
-#include "session/single_trial.h"
 #include "evaluate/duel.h"
+#include "run/replay_targets.h"
+#include "run/run_artifacts.h"
+#include "session/single_trial.h"
 
 #include <signal.h>
 #include <string.h>
@@ -45,12 +46,10 @@ static char *copy_text(const char *text) {
 }
 
 /* Runs a duel of the moved genome, compiled from the template, against the record. */
-static int run_duel(struct ablate_context *context, const struct genome *moved, struct ablation_move *move,
-                 struct error *error) {
+static int run_duel(struct ablate_context *context, const struct genome *moved,
+                    struct ablation_move *move, struct error *error) {
     const struct trial_request *champion = &context->target->request;
-    struct trial_result *result = calloc(1, sizeof *result);
-    if (result == NULL)
-        BUG("out of memory");
+    struct trial_result *result = xcalloc(1, sizeof *result);
     struct trial_request request = {
         .number = champion->number,
         .goal = champion->goal,
@@ -59,9 +58,9 @@ static int run_duel(struct ablate_context *context, const struct genome *moved, 
         .seed = single_trial_fresh_seed(),
         .duel_blocks = (int)context->blocks,
         .opponent = {.present = true,
-                  .trial = champion->number,
-                  .goal = champion->goal,
-                  .genome = champion->genome},
+                     .trial = champion->number,
+                     .goal = champion->goal,
+                     .genome = champion->genome},
     };
     for (int c = 0; c < CASES_MAX; c++)
         request.opponent.sources[c] = copy_text(champion->sources[c]);
@@ -86,7 +85,8 @@ static int try_move(struct ablate_context *context, int gene, int value, struct 
     genome_canonicalise(&moved, space);
     snprintf(move->gene, sizeof move->gene, "%s", space->genes[gene].name);
     genome_print(&moved, space, move->genome);
-    progress_show(&context->progress, "%d changes tried, now %s", context->ablation->count - 1, move->gene);
+    progress_show(&context->progress, "%d changes tried, now %s", context->ablation->count - 1,
+                  move->gene);
     if (space_check(space, &moved, &problem))
         return run_duel(context, &moved, move, error);
     move->verdict = VERDICT_INVALID;
@@ -117,12 +117,15 @@ static int open_device(struct ablate_context *context, const char *device, struc
     struct timespec now;
     struct replay_targets *targets = &context->targets;
     const char *spec = device != NULL ? device : targets->device != NULL ? targets->device : "auto";
-    context->single_trial = single_trial_new(targets->config_path, targets->template_folder, spec, error);
+    context->single_trial =
+        single_trial_new(targets->config_path, targets->template_folder, spec, error);
     if (context->single_trial == NULL)
         return -1;
     const struct device_info *info = single_trial_device(context->single_trial);
-    context->template = config_load_template(targets->config, context->target->request.goal, info, error);
-    if (context->template == NULL || replay_target_genome(targets, context->target, info, error) < 0)
+    context->template =
+        config_load_template(targets->config, context->target->request.goal, info, error);
+    if (context->template == NULL ||
+        replay_target_genome(targets, context->target, info, error) < 0)
         return -1;
     clock_gettime(CLOCK_REALTIME, &now);
     context->ablation = ablation_new();
@@ -130,7 +133,8 @@ static int open_device(struct ablate_context *context, const char *device, struc
     context->ablation->trial = context->target->request.number;
     context->ablation->measured = (double)now.tv_sec;
     snprintf(context->ablation->device, sizeof context->ablation->device, "%s", info->name);
-    genome_print(&context->target->request.genome, context->template->space, context->ablation->genome);
+    genome_print(&context->target->request.genome, context->template->space,
+                 context->ablation->genome);
     progress_init(&context->progress, 10);
     return 0;
 }
@@ -142,7 +146,8 @@ static int store_ablation(const struct ablate_context *context, struct error *er
     if (context->targets.scratch[0] != '\0')
         return 0;
     ablation_name(context->ablation->goal, name);
-    return run_artifact_write_to(context->targets.from, name, ablation_json(context->ablation), error);
+    return run_artifact_write_to(context->targets.from, name, ablation_json(context->ablation),
+                                 error);
 }
 
 static void print_ablation(const struct ablate_context *context, bool json, bool markdown) {
@@ -151,8 +156,8 @@ static void print_ablation(const struct ablate_context *context, bool json, bool
         return;
     }
     struct table *table = ablation_table(context->ablation);
-    printf("%s\n%s\non %s%s\n\n", context->target->name, context->ablation->genome, context->ablation->device,
-           context->ablation->predicted ? " (predictions)" : "");
+    printf("%s\n%s\non %s%s\n\n", context->target->name, context->ablation->genome,
+           context->ablation->device, context->ablation->predicted ? " (predictions)" : "");
     table_print(table, markdown ? TABLE_MARKDOWN : TABLE_TEXT, stdout);
     table_free(table);
 }
@@ -171,7 +176,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
          &rank},
         {"goal", "K", "case of a per_case run or of an exported kernel, from 0 (default 0)",
          OPTION_INTEGER, &goal},
-        {"blocks", "N", "blocks in each round of a duel (default 10)", OPTION_INTEGER, &context.blocks},
+        {"blocks", "N", "blocks in each round of a duel (default 10)", OPTION_INTEGER,
+         &context.blocks},
         {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
          OPTION_TEXT, &device},
         {"json", NULL, "print one JSON object", OPTION_FLAG, &json},
@@ -188,7 +194,9 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (status == 0)
         status = replay_targets_read(&context.targets, argv[0], rank, goal, &error);
     if (status == 0)
-        status = (context.target = replay_targets_choose(&context.targets, goal, &error)) != NULL ? 0 : -1;
+        status = (context.target = replay_targets_choose(&context.targets, goal, &error)) != NULL
+                     ? 0
+                     : -1;
     if (status == 0)
         status = open_device(&context, device, &error);
     if (status == 0)

@@ -3,10 +3,10 @@
 #include "base/log.h"
 #include "base/statistics.h"
 #include "cli/cli.h"
-#include "session/session.h"
+#include "evaluate/measure.h"
 #include "render/table.h"
 #include "run/baseline_results.h"
-#include "evaluate/measure.h"
+#include "session/session.h"
 
 #include <math.h>
 #include <signal.h>
@@ -42,19 +42,21 @@ static int samples_of_placement(int samples, int placements, int index) {
     return samples * (index + 1) / placements - samples * index / placements;
 }
 
-static int time_placement(struct baseline_timing *context, int implementation, const cJSON *shape, int index,
-                          struct baseline_figure *figure, struct error *error) {
+static int time_placement(struct baseline_timing *context, int implementation, const cJSON *shape,
+                          int index, struct baseline_figure *figure, struct error *error) {
     const struct timing *timing = &context->config->timing;
     const struct baseline_capture how = {.launches = timing->launches, .sets = timing->input_sets};
     struct latency *warm = &figure->warm;
     int warm_count = samples_of_placement(timing->samples, timing->placements, index);
     int cold_count = index == 0 ? COLD_SAMPLES : 0;
-    int status = baseline_capture(context->baseline, implementation, shape, &how, figure->unable, error);
+    int status =
+        baseline_capture(context->baseline, implementation, shape, &how, figure->unable, error);
     if (status != 0)
         return status;
     if ((warm_count > 0 && baseline_warm(context->baseline, timing->warmup_ms * 1000, warm_count,
-                                       warm->samples_us + warm->sample_count, error) < 0) ||
-        (cold_count > 0 && baseline_cold(context->baseline, cold_count, figure->cold.samples_us, error) < 0))
+                                         warm->samples_us + warm->sample_count, error) < 0) ||
+        (cold_count > 0 &&
+         baseline_cold(context->baseline, cold_count, figure->cold.samples_us, error) < 0))
         return -1;
     warm->sample_count += warm_count;
     figure->cold.sample_count += cold_count;
@@ -72,7 +74,8 @@ static int time_case(struct baseline_timing *context, int index, struct error *e
     log_info("%s: %s", baseline_name(context->baseline), case_results->name);
     for (int i = 0; i < baseline_count(context->baseline) && status >= 0; i++) {
         struct baseline_figure *figure = &case_results->figures[case_results->count++];
-        snprintf(figure->name, sizeof figure->name, "%s", baseline_implementation(context->baseline, i));
+        snprintf(figure->name, sizeof figure->name, "%s",
+                 baseline_implementation(context->baseline, i));
         status = 0;
         for (int p = 0; p < context->config->timing.placements && status == 0; p++)
             status = time_placement(context, i, object, p, figure, error);
@@ -80,7 +83,8 @@ static int time_case(struct baseline_timing *context, int index, struct error *e
             continue;
         latency_summarise(&figure->warm);
         latency_summarise(&figure->cold);
-        if (case_results->fastest < 0 || figure->warm.p50_us < case_results->figures[case_results->fastest].warm.p50_us)
+        if (case_results->fastest < 0 ||
+            figure->warm.p50_us < case_results->figures[case_results->fastest].warm.p50_us)
             case_results->fastest = i;
     }
     cJSON_Delete(object);
@@ -95,8 +99,10 @@ static int time_all_cases(struct baseline_timing *context, struct error *error) 
         return -1;
     context->baseline_results = baseline_results_new();
     context->baseline_results->measured = (double)now.tv_sec;
-    snprintf(context->baseline_results->name, sizeof context->baseline_results->name, "%s", baseline_name(context->baseline));
-    snprintf(context->baseline_results->device, sizeof context->baseline_results->device, "%s", context->device.name);
+    snprintf(context->baseline_results->name, sizeof context->baseline_results->name, "%s",
+             baseline_name(context->baseline));
+    snprintf(context->baseline_results->device, sizeof context->baseline_results->device, "%s",
+             context->device.name);
     context->baseline_results->case_count = context->config->case_count;
     for (int c = 0; c < context->config->case_count; c++)
         if (time_case(context, c, error) < 0)
@@ -120,7 +126,8 @@ static void add_case_rows(struct table *table, const struct baseline_case *resul
     }
 }
 
-static void print_results(const struct baseline_results *baseline_results, bool json, bool markdown) {
+static void print_results(const struct baseline_results *baseline_results, bool json,
+                          bool markdown) {
     if (json) {
         table_print_json(baseline_results_json(baseline_results), stdout);
         return;
@@ -137,7 +144,8 @@ static void print_results(const struct baseline_results *baseline_results, bool 
 
 /* Reads the run's config and device. Keeps the run locked, so that no search of this run uses the
    GPU during timing. */
-static int open_run(struct baseline_timing *context, const char *run_dir, char **device, struct error *error) {
+static int open_run(struct baseline_timing *context, const char *run_dir, char **device,
+                    struct error *error) {
     char config_path[PATH_SIZE];
     char template_folder[PATH_SIZE];
     context->store = store_open(run_dir, STORE_WRITE, error);
@@ -152,7 +160,8 @@ static int open_run(struct baseline_timing *context, const char *run_dir, char *
     return context->config != NULL ? 0 : -1;
 }
 
-static int open_config(struct baseline_timing *context, const char *path, char **device, struct error *error) {
+static int open_config(struct baseline_timing *context, const char *path, char **device,
+                       struct error *error) {
     context->config = config_load(path, NULL, error);
     if (context->config == NULL)
         return -1;
@@ -183,9 +192,9 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (status == 0 && python != NULL)
         status = baseline_command_set_python(&context.config->baseline, python, &error);
     if (status == 0)
-        status = device_describe(spec != NULL       ? spec
+        status = device_describe(spec != NULL              ? spec
                                  : recorded_device != NULL ? recorded_device
-                                                    : "auto",
+                                                           : "auto",
                                  &context.device, &error);
     if (status == 0)
         status = time_all_cases(&context, &error);

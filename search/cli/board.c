@@ -5,11 +5,11 @@
 
 #include "base/log.h"
 #include "base/statistics.h"
-#include "run/default_trial.h"
-#include "session/session.h"
+#include "config/config.h"
 #include "render/table.h"
 #include "run/baseline_results.h"
-#include "config/config.h"
+#include "run/default_trial.h"
+#include "session/session.h"
 #include "store/store.h"
 
 #include <math.h>
@@ -81,21 +81,21 @@ static const struct table_column columns[COLUMN_COUNT] = {
 
 struct board {
     struct store *store;
-    struct config *config;       /* of the run; NULL: cases are numbered, limits are unknown */
-    bool cases;                  /* one row per case */
-    bool cold;                   /* cold figures and ceilings are shown */
-    int64_t top;                 /* rows per goal; 0: all */
+    struct config *config; /* of the run; NULL: cases are numbered, limits are unknown */
+    bool cases;            /* one row per case */
+    bool cold;             /* cold figures and ceilings are shown */
+    int64_t top;           /* rows per goal; 0: all */
     struct baseline_results *baseline_results; /* NULL: no baseline is stored */
 
     /* State of the goal being read. */
     struct table *table;
     int goal;
-    int smem_limit;                /* shared memory limit in bytes per block; 0: the run's limit */
+    int smem_limit;            /* shared memory limit in bytes per block; 0: the run's limit */
     struct store_trial *first; /* the goal's trial of the default genome, or NULL */
     int64_t rank;
     int predicted, measured; /* rows of each kind */
-    int limited_count;             /* rows with a limited input range */
-    bool has_more_rows;               /* there are more rows than `top` */
+    int limited_count;       /* rows with a limited input range */
+    bool has_more_rows;      /* there are more rows than `top` */
 };
 
 /* ---- rows ---- */
@@ -115,7 +115,7 @@ static double case_p50_us(const struct store_trial *trial, int number) {
 }
 
 static struct row_figures case_figures(const struct board *board, const struct outcome *outcome,
-                                      int number) {
+                                       int number) {
     const struct case_outcome *timed = &outcome->cases[number];
     return (struct row_figures){
         .p50_us = timed->warm.p50_us,
@@ -128,8 +128,8 @@ static struct row_figures case_figures(const struct board *board, const struct o
         .error = timed->errors.relative_l2,
         .bound = timed->bound.relative_l2,
         .default_us = case_p50_us(board->first, number),
-        .baseline_us = baseline_results_p50_us(board->baseline_results,
-                                        store_goal_count(board->store) > 1 ? board->goal : number),
+        .baseline_us = baseline_results_p50_us(
+            board->baseline_results, store_goal_count(board->store) > 1 ? board->goal : number),
         .ctas = timed->ctas,
     };
 }
@@ -180,7 +180,7 @@ static struct row_figures goal_figures(const struct board *board, const struct o
 static void add_genome(const struct board *board, const char *genome) {
     char shown[4096];
     default_trial_differences(board->first != NULL ? board->first->genome : NULL, genome, shown,
-                       sizeof shown);
+                              sizeof shown);
     table_cell(board->table, cJSON_CreateString(genome), shown);
 }
 
@@ -302,8 +302,8 @@ static int read_goal_rows(struct board *board, int goal, int smem_limit, struct 
     board->first = NULL;
     if (default_trial_read(board->store, goal, &board->first, error) < 0)
         return -1;
-    return store_board(board->store, goal, board->top > 0 ? board->top + 1 : 0, smem_limit, add_trial_rows,
-                       board, error);
+    return store_board(board->store, goal, board->top > 0 ? board->top + 1 : 0, smem_limit,
+                       add_trial_rows, board, error);
 }
 
 /* Lists the shared memory limits of a goal's boards and returns their number. If the config raises
@@ -406,7 +406,8 @@ static int print_goals(struct board *board, int first, int last, enum table_form
     snprintf(title, sizeof title, "%s, %s\n", run, counts);
     for (int goal = first; goal <= last; goal++)
         for (int i = 0; i < boards; i++) {
-            int printed = print_board(board, goal, smem_limit[i], format, empty ? title : "", error);
+            int printed =
+                print_board(board, goal, smem_limit[i], format, empty ? title : "", error);
             if (printed < 0)
                 return -1;
             empty = empty && printed == 0;
@@ -418,7 +419,7 @@ static int print_goals(struct board *board, int first, int last, enum table_form
 
 /* Prints JSON or CSV: one table with all goals. */
 static int print_all_goals(struct board *board, int first, int last, bool json, const char *counts,
-                      struct error *error) {
+                           struct error *error) {
     int smem_limit[2], boards = list_board_limits(board, smem_limit), status = 0;
     board->table = table_new(columns, COLUMN_COUNT);
     for (int goal = first; goal <= last && status == 0; goal++)

@@ -1,11 +1,12 @@
 /* compare_records: duels between two recorded kernels, for duel and gate. */
 #include "cli/compare_records.h"
+#include "base/memory.h"
 
 #include <string.h>
 
 /* Parses "results/demo:3". If a file with the whole name exists, the colon is part of the name. */
 static int open_kernel(struct compared_kernel *kernel, const char *text, int64_t goal,
-                        struct error *error) {
+                       struct error *error) {
     const char *colon = strrchr(text, ':');
     char *end = NULL;
     kernel->text = text;
@@ -29,7 +30,8 @@ static int open_kernel(struct compared_kernel *kernel, const char *text, int64_t
 }
 
 /* B's record of the same cases as A's `record`, or NULL. */
-static struct replay_target *find_matching_target(struct record_comparison *comparison, const struct replay_target *target) {
+static struct replay_target *find_matching_target(struct record_comparison *comparison,
+                                                  const struct replay_target *target) {
     struct replay_targets *other_targets = &comparison->b.targets;
     char name[CASE_NAME_SIZE];
     char other_name[CASE_NAME_SIZE];
@@ -49,8 +51,8 @@ static char *copy_text(const char *text) {
     return copy;
 }
 
-static struct trial_request make_request(const struct record_comparison *comparison, struct replay_target *a,
-                                       struct replay_target *b) {
+static struct trial_request make_request(const struct record_comparison *comparison,
+                                         struct replay_target *a, struct replay_target *b) {
     struct trial_request request = a->request;
     request.full = true;
     request.promote = comparison->promote;
@@ -74,11 +76,10 @@ static struct trial_request make_request(const struct record_comparison *compari
     return request;
 }
 
-static int compare_pair(struct record_comparison *comparison, struct replay_target *a, struct replay_target *b, struct error *error) {
+static int compare_pair(struct record_comparison *comparison, struct replay_target *a,
+                        struct replay_target *b, struct error *error) {
     const struct device_info *device = single_trial_device(comparison->single_trial);
-    struct trial_result *result = calloc(1, sizeof *result);
-    if (result == NULL)
-        BUG("out of memory");
+    struct trial_result *result = xcalloc(1, sizeof *result);
     int status = replay_target_genome(&comparison->a.targets, a, device, error);
     if (status == 0 && b != NULL)
         status = replay_target_genome(&comparison->b.targets, b, device, error);
@@ -95,7 +96,8 @@ static int compare_pair(struct record_comparison *comparison, struct replay_targ
 }
 
 /* The baseline is defined by A's template or config. */
-static int open_baseline(struct record_comparison *comparison, const char *text, struct error *error) {
+static int open_baseline(struct record_comparison *comparison, const char *text,
+                         struct error *error) {
     struct baseline_command *command = &comparison->a.targets.config->baseline;
     comparison->baseline = true;
     comparison->b.text = text;
@@ -105,10 +107,13 @@ static int open_baseline(struct record_comparison *comparison, const char *text,
                            "neither the template of %s nor its config defines a baseline "
                            "(see templates/README.md)",
                            comparison->a.from);
-    return comparison->python != NULL ? baseline_command_set_python(command, comparison->python, error) : 0;
+    return comparison->python != NULL
+               ? baseline_command_set_python(command, comparison->python, error)
+               : 0;
 }
 
-int compare_records_open(struct record_comparison *comparison, const char *a, const char *b, struct error *error) {
+int compare_records_open(struct record_comparison *comparison, const char *a, const char *b,
+                         struct error *error) {
     if (open_kernel(&comparison->a, a, comparison->goal, error) < 0)
         return -1;
     if (strcmp(b, "baseline") == 0 && !path_exists(b))
@@ -130,14 +135,15 @@ void compare_records_release(struct record_comparison *comparison) {
 int compare_records_run(struct record_comparison *comparison, struct error *error) {
     struct replay_targets *a = &comparison->a.targets;
     const char *device = comparison->device != NULL ? comparison->device
-                         : a->device != NULL   ? a->device
-                                               : "auto";
+                         : a->device != NULL        ? a->device
+                                                    : "auto";
     int duel_count = 0;
     comparison->single_trial = single_trial_new(a->config_path, a->template_folder, device, error);
     if (comparison->single_trial == NULL)
         return -1;
     for (int i = 0; i < a->count; i++) {
-        struct replay_target *other_targets = comparison->baseline ? NULL : find_matching_target(comparison, &a->items[i]);
+        struct replay_target *other_targets =
+            comparison->baseline ? NULL : find_matching_target(comparison, &a->items[i]);
         if (other_targets == NULL && !comparison->baseline)
             continue;
         if (compare_pair(comparison, &a->items[i], other_targets, error) < 0)

@@ -33,17 +33,19 @@ struct record_comparison {
     bool promote; /* A must also pass the final checks of a champion */
     /* Called after each duel. `result` is A's trial, with any verdict. Returns -1 with `error`
        filled to stop. */
-    int (*on_result)(void *context, const struct record_comparison *comparison, const struct replay_target *target,
-                const struct trial_result *result, struct error *error);
+    int (*on_result)(void *context, const struct record_comparison *comparison,
+                     const struct replay_target *target, const struct trial_result *result,
+                     struct error *error);
     void *context;
 
     struct compared_kernel a, b;
-    bool baseline;     /* B is A's baseline; b.records is empty */
+    bool baseline;                     /* B is A's baseline; b.records is empty */
     struct single_trial *single_trial; /* set by compare_records_run */
 };
 
 /* B may be the word "baseline", unless a file or folder has that name. */
-int compare_records_open(struct record_comparison *comparison, const char *a, const char *b, struct error *error);
+int compare_records_open(struct record_comparison *comparison, const char *a, const char *b,
+                         struct error *error);
 void compare_records_release(struct record_comparison *comparison);
 
 /* Starts the device's worker and runs the duels. It is an error if the two have no cases in common

@@ -1,12 +1,13 @@
 /* diagnose: `try --diagnose`. */
 #include "cli/diagnose.h"
 
+#include "base/memory.h"
 #include "cli/cli.h"
-#include "session/image_cache.h"
-#include "session/single_trial.h"
-#include "render/table.h"
 #include "device/emulated.h"
 #include "evaluate/evaluator.h"
+#include "render/table.h"
+#include "session/image_cache.h"
+#include "session/single_trial.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ static void close_context(struct diagnose_context *context) {
 
 /* Requires an emulated device. For `auto` chooses the one with the GPU's architecture. */
 static int choose_device(const char *device, char spec[sizeof((struct device_info *)0)->spec],
-                  struct error *error) {
+                         struct error *error) {
     struct device_info info;
     if (strcmp(device, "auto") != 0 && strncmp(device, "emulated:", 9) != 0)
         return error_input(error,
@@ -62,7 +63,7 @@ static int choose_device(const char *device, char spec[sizeof((struct device_inf
 }
 
 static int open_context(struct diagnose_context *context, const struct config *config, int goal,
-                const char *device, struct error *error) {
+                        const char *device, struct error *error) {
     char spec[sizeof context->device->info.spec];
     *context = (struct diagnose_context){0};
     if (choose_device(device, spec, error) < 0)
@@ -181,12 +182,10 @@ static int try_cases(struct diagnose_context *context, struct trial_request *req
 }
 
 static int check_genome(struct diagnose_context *context, struct trial_request *request, bool json,
-                struct error *error) {
+                        struct error *error) {
     struct device_image images[CASES_MAX];
     char genome[GENOME_TEXT_SIZE];
-    struct trial_result *result = calloc(1, sizeof *result);
-    if (result == NULL)
-        BUG("out of memory");
+    struct trial_result *result = xcalloc(1, sizeof *result);
     genome_print(&request->genome, context->template->space, genome);
     int status = compiler_build(context->compiler, request, images, result, error);
     if (status == 0) {
@@ -211,7 +210,8 @@ static int check_genome(struct diagnose_context *context, struct trial_request *
 int diagnose_genome(const struct config *config, int goal, const char *device, const char *genome,
                     bool json, struct error *error) {
     struct diagnose_context context;
-    struct trial_request request = {.goal = goal, .under_tool = true, .seed = single_trial_fresh_seed()};
+    struct trial_request request = {
+        .goal = goal, .under_tool = true, .seed = single_trial_fresh_seed()};
     int status = open_context(&context, config, goal, device, error);
     if (status == 0)
         status = genome_parse(&request.genome, context.template->space, genome, error);

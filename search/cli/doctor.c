@@ -90,7 +90,8 @@ static void read_torch_version(char version[64]) {
         process_start(&child, (const char *const[]){python, "-c", script, NULL}, &error) < 0)
         return;
     double deadline = clock_seconds() + LIMIT_S;
-    while ((line = process_next_line(&child)) == NULL && !child.ended && clock_seconds() < deadline) {
+    while ((line = process_next_line(&child)) == NULL && !child.ended &&
+           clock_seconds() < deadline) {
         struct pollfd ready = {.fd = child.from, .events = POLLIN};
         if (poll(&ready, 1, 100) > 0)
             process_read_output(&child);
@@ -145,7 +146,8 @@ static void check_folder(struct doctor *doctor, const char *check, const char *f
                    folder);
     else if (path_network_filesystem(path) != NULL)
         doctor_add(doctor, DOCTOR_WARNING, check, remedy,
-                   "%.400s is on %s, where writes are slower", folder, path_network_filesystem(path));
+                   "%.400s is on %s, where writes are slower", folder,
+                   path_network_filesystem(path));
     else
         doctor_add(doctor, DOCTOR_OK, check, NULL, "%.400s, %.1f GiB free", folder, free_gib);
 }

@@ -10,8 +10,8 @@
 #ifndef EVOTILE_CLI_DOCTOR_H
 #define EVOTILE_CLI_DOCTOR_H
 
-#include "render/table.h"
 #include "device/nvrtc.h"
+#include "render/table.h"
 
 enum { DOCTOR_LINE_SIZE = 512 };
 

@@ -2,6 +2,7 @@
 #include "cli/doctor.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "device/cuda.h"
 #include "device/device.h"
 #include "device/nvml.h"
@@ -15,8 +16,8 @@ enum { GPUS_MAX = 64, PROCESSES_SHOWN = 8 };
 enum { TEST_THREADS = 64 };
 
 static const char test_kernel_source[] = "extern \"C\" __global__ void proof(unsigned *out) {\n"
-                                   "    out[threadIdx.x] = 3u * threadIdx.x + 1u;\n"
-                                   "}\n";
+                                         "    out[threadIdx.x] = 3u * threadIdx.x + 1u;\n"
+                                         "}\n";
 
 /* Loads and runs the compiled kernel and checks its result. -1 with `reason` filled. */
 static int run_test_kernel(struct device *device, const struct device_image *image, char *reason) {
@@ -102,8 +103,8 @@ static void check_test_kernel(struct doctor *doctor, struct device *device) {
 /* ---- GPUs ---- */
 
 /* Appends "SM 345 of 1980 MHz" to the line, or nothing if `figure` is negative (unknown). */
-static void append_figure(char line[DOCTOR_LINE_SIZE], const char *name, double figure, double maximum,
-                       const char *unit) {
+static void append_figure(char line[DOCTOR_LINE_SIZE], const char *name, double figure,
+                          double maximum, const char *unit) {
     size_t used = strlen(line);
     if (figure < 0)
         return;
@@ -158,8 +159,9 @@ static void check_processes(struct doctor *doctor, const char *spec,
     int used = snprintf(line, sizeof line, "%d other%s:", gpu_states->process_count,
                         gpu_states->process_count == 1 ? "" : "s");
     for (int i = 0; i < gpu_states->process_count && i < PROCESSES_SHOWN; i++)
-        used += snprintf(line + used, sizeof line - (size_t)used, " pid %u%s",
-                         gpu_states->processes[i].pid, i + 1 < gpu_states->process_count ? "," : "");
+        used +=
+            snprintf(line + used, sizeof line - (size_t)used, " pid %u%s",
+                     gpu_states->processes[i].pid, i + 1 < gpu_states->process_count ? "," : "");
     doctor_add(doctor, DOCTOR_WARNING, check,
                "they disturb timings; stop them, wait, or use another GPU", "%s", line);
 }
@@ -202,10 +204,8 @@ static void check_gpu(struct doctor *doctor, int index, const struct gpu_state *
 
 void doctor_check_gpus(struct doctor *doctor) {
     struct error error = {0};
-    struct gpu_state *gpu_states = calloc(GPUS_MAX, sizeof *gpu_states);
+    struct gpu_state *gpu_states = xcalloc(GPUS_MAX, sizeof *gpu_states);
     int gpu_state_count = 0;
-    if (gpu_states == NULL)
-        BUG("out of memory");
     struct nvml *nvml = nvml_open(&error);
     if (nvml != NULL) {
         for (int i = 0; i < nvml_count(nvml) && gpu_state_count < GPUS_MAX; i++) {
@@ -213,7 +213,8 @@ void doctor_check_gpus(struct doctor *doctor) {
             if (!nvml_at(nvml, i, &gpu_state->gpu))
                 continue;
             nvml_read(nvml, &gpu_state->gpu, &gpu_state->state);
-            gpu_state->process_count = nvml_processes(nvml, &gpu_state->gpu, gpu_state->processes, PROCESSES_SHOWN);
+            gpu_state->process_count =
+                nvml_processes(nvml, &gpu_state->gpu, gpu_state->processes, PROCESSES_SHOWN);
             gpu_state_count++;
         }
         doctor_add(doctor, DOCTOR_OK, "driver", NULL, "%s", nvml_driver(nvml));

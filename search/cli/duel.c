@@ -31,7 +31,7 @@ struct duel_output {
     bool json, markdown;
     cJSON *rows;
     struct table *table;
-    char b[256]; /* name of B for the output */
+    char b[256];            /* name of B for the output */
     double log_speedup_sum; /* sum over the cases of log(time of B / time of A) */
     int cases;
     bool predicted;
@@ -52,8 +52,9 @@ static void print_differences(const cJSON *differences) {
         cJSON_GetObjectItem(item, "a")->valuestring, cJSON_GetObjectItem(item, "b")->valuestring);
 }
 
-static void add_case_row(struct duel_output *duel_output, const struct record_comparison *comparison, const char *name,
-                     const struct trial_result *result, int c) {
+static void add_case_row(struct duel_output *duel_output,
+                         const struct record_comparison *comparison, const char *name,
+                         const struct trial_result *result, int c) {
     struct table *table = duel_output->table;
     const struct case_result *case_result = &result->case_results[c];
     const struct case_outcome *timed = &result->outcome.cases[c];
@@ -74,8 +75,9 @@ static void add_case_row(struct duel_output *duel_output, const struct record_co
     duel_output->cases++;
 }
 
-static void add_case_rows(struct duel_output *duel_output, const struct record_comparison *comparison,
-                      const struct replay_target *target, const struct trial_result *result) {
+static void add_case_rows(struct duel_output *duel_output,
+                          const struct record_comparison *comparison,
+                          const struct replay_target *target, const struct trial_result *result) {
     const struct config *config = comparison->a.targets.config;
     int first;
     int count;
@@ -87,8 +89,9 @@ static void add_case_rows(struct duel_output *duel_output, const struct record_c
     }
 }
 
-static int print_result(void *context, const struct record_comparison *comparison, const struct replay_target *target,
-                const struct trial_result *result, struct error *error) {
+static int print_result(void *context, const struct record_comparison *comparison,
+                        const struct replay_target *target, const struct trial_result *result,
+                        struct error *error) {
     struct duel_output *duel_output = context;
     const struct outcome *outcome = &result->outcome;
     const struct duel_outcome *duel = &outcome->duel;
@@ -120,7 +123,8 @@ static int print_result(void *context, const struct record_comparison *compariso
         return 0;
     }
     if (duel_output->rows->child == row)
-        printf("A: %s\nB: %s\non %s\n", comparison->a.text, duel_output->b, single_trial_device(comparison->single_trial)->name);
+        printf("A: %s\nB: %s\non %s\n", comparison->a.text, duel_output->b,
+               single_trial_device(comparison->single_trial)->name);
     printf("%s\n  time of A / time of B: %.4f%s, 99 %% interval %.4f to %.4f, %d blocks: "
            "%s\n",
            name, duel->ratio, outcome->predicted ? " (predicted)" : "", duel->low, duel->high,
@@ -129,7 +133,8 @@ static int print_result(void *context, const struct record_comparison *compariso
     return 0;
 }
 
-static void print_json(const struct duel_output *duel_output, const struct record_comparison *comparison) {
+static void print_json(const struct duel_output *duel_output,
+                       const struct record_comparison *comparison) {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "a", comparison->a.text);
     cJSON_AddStringToObject(object, "b", duel_output->b);
@@ -140,7 +145,8 @@ static void print_json(const struct duel_output *duel_output, const struct recor
 }
 
 /* Printed for a duel with the baseline, and for any duel with --markdown. */
-static void print_table(const struct duel_output *duel_output, const struct record_comparison *comparison) {
+static void print_table(const struct duel_output *duel_output,
+                        const struct record_comparison *comparison) {
     if (duel_output->predicted) { /* a prediction is never shown as a measurement */
         table_heading(duel_output->table, 1, "A p50\npredicted\nus");
         table_heading(duel_output->table, 2, "A p90\npredicted\nus");
@@ -150,7 +156,8 @@ static void print_table(const struct duel_output *duel_output, const struct reco
         table_heading(duel_output->table, 7, "B p90\npredicted\nus");
     }
     if (duel_output->markdown)
-        printf("A: %s, B: %s, on %s\n", comparison->a.text, duel_output->b, single_trial_device(comparison->single_trial)->name);
+        printf("A: %s, B: %s, on %s\n", comparison->a.text, duel_output->b,
+               single_trial_device(comparison->single_trial)->name);
     putchar('\n');
     table_print(duel_output->table, duel_output->markdown ? TABLE_MARKDOWN : TABLE_TEXT, stdout);
     if (duel_output->cases > 1)

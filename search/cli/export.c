@@ -1,12 +1,13 @@
 /* export: writes a run's champion, or one per case, as a folder that builds without evotile. */
+#include "export/export.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "cli/cli.h"
+#include "device/nvrtc.h"
+#include "run/baseline_results.h"
 #include "run/default_trial.h"
 #include "run/space_export.h"
 #include "session/session.h"
-#include "run/baseline_results.h"
-#include "device/nvrtc.h"
-#include "export/export.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -21,7 +22,7 @@ struct export_context {
     struct template_setting setting;
     struct template *template; /* loaded for all cases */
     struct store_trial *champions[CASES_MAX],
-        *default_trials[CASES_MAX];     /* by goal; the trial of the default genome may be NULL */
+        *default_trials[CASES_MAX]; /* by goal; the trial of the default genome may be NULL */
     struct baseline_results *baseline_results; /* NULL if the run has no baseline */
     struct key keys[CASES_MAX];
     struct genome genomes[CASES_MAX];
@@ -36,7 +37,8 @@ static int case_goal(const struct export_context *context, int case_index) {
 }
 
 static const struct case_outcome *find_case_outcome(const struct export_context *context,
-                                             struct store_trial *const *trials, int case_index) {
+                                                    struct store_trial *const *trials,
+                                                    int case_index) {
     const struct store_trial *trial = trials[case_goal(context, case_index)];
     if (trial == NULL || trial->outcome->verdict != VERDICT_OK)
         return NULL;
@@ -59,8 +61,8 @@ static int read_champion(struct export_context *context, int goal, struct error 
         return error_set(error,
                          "%s has no verified kernel of rank %lld for %s: `evotile board %s` lists "
                          "its kernels",
-                         context->run_dir, (long long)context->rank,
-                         store_goal_name(store, goal), context->run_dir);
+                         context->run_dir, (long long)context->rank, store_goal_name(store, goal),
+                         context->run_dir);
     if (number < 0)
         return -1;
     context->champions[goal] = store_trial_read(store, number, error);
@@ -196,9 +198,7 @@ static void release(struct export_context *context) {
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
-    struct export_context *context = calloc(1, sizeof *context);
-    if (context == NULL)
-        BUG("out of memory");
+    struct export_context *context = xcalloc(1, sizeof *context);
     context->rank = 1;
     const char *format = NULL;
     int64_t goal = 0;

@@ -1,8 +1,8 @@
 /* gate: fails if a kernel is wrong or slower than another one, for scripts and CI. */
 #include "cli/cli.h"
 #include "cli/compare_records.h"
-#include "render/table.h"
 #include "evaluate/duel.h"
+#include "render/table.h"
 
 #include <signal.h>
 
@@ -27,9 +27,10 @@ static bool is_faster(const struct case_result *case_result) {
 }
 
 /* Judges each case separately, so that the mean cannot hide a slow case. */
-static cJSON *judge_each_case(struct gate_results *results, const struct record_comparison *comparison,
-                          const struct replay_target *target, const struct trial_result *result,
-                          bool *slower) {
+static cJSON *judge_each_case(struct gate_results *results,
+                              const struct record_comparison *comparison,
+                              const struct replay_target *target, const struct trial_result *result,
+                              bool *slower) {
     const struct config *config = comparison->a.targets.config;
     cJSON *cases = cJSON_CreateArray();
     int first;
@@ -52,8 +53,9 @@ static cJSON *judge_each_case(struct gate_results *results, const struct record_
     return cases;
 }
 
-static int judge_target(void *context, const struct record_comparison *comparison, const struct replay_target *target,
-                 const struct trial_result *result, struct error *error) {
+static int judge_target(void *context, const struct record_comparison *comparison,
+                        const struct replay_target *target, const struct trial_result *result,
+                        struct error *error) {
     struct gate_results *results = context;
     const struct outcome *outcome = &result->outcome;
     const struct duel_outcome *duel = &outcome->duel;
@@ -70,7 +72,7 @@ static int judge_target(void *context, const struct record_comparison *compariso
     cJSON_AddBoolToObject(row, "passed", passed);
     cJSON_AddStringToObject(row, "verdict", verdict_name(outcome->verdict));
     cJSON_AddStringToObject(row, "reason",
-                            !correct   ? outcome->reason
+                            !correct ? outcome->reason
                             : passed ? ""
                                      : "slower than the tolerance allows");
     if (correct) {
@@ -90,10 +92,10 @@ static int judge_target(void *context, const struct record_comparison *compariso
 static int run(const struct verb *verb, int argc, char **argv) {
     struct gate_results results = {.tolerance = 2};
     struct record_comparison comparison = {.goal = REPLAY_ALL_GOALS,
-                          .blocks = 10,
-                          .promote = true,
-                          .on_result = judge_target,
-                          .context = &results};
+                                           .blocks = 10,
+                                           .promote = true,
+                                           .on_result = judge_target,
+                                           .context = &results};
     const char *against = NULL;
     bool promote = false;
     const struct option_row rows[] = {
@@ -135,7 +137,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
         cJSON_AddBoolToObject(object, "passed", passed);
         cJSON_AddStringToObject(object, "gated", comparison.a.text);
         cJSON_AddStringToObject(object, "against", comparison.b.text);
-        cJSON_AddStringToObject(object, "device", single_trial_device(comparison.single_trial)->name);
+        cJSON_AddStringToObject(object, "device",
+                                single_trial_device(comparison.single_trial)->name);
         cJSON_AddNumberToObject(object, "tolerance_percent", results.tolerance);
         cJSON_AddNumberToObject(object, "cases_gained", results.faster_cases);
         cJSON_AddBoolToObject(object, "worth_promoting", promoted);

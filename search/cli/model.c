@@ -1,5 +1,6 @@
 /* model: fits the parameters of the latency model (predict.h) to measured trials, cross-validates
    the fit and stores the parameters with the device; or predicts rows of a recorded space. */
+#include "base/memory.h"
 #include "base/resource_limits.h"
 #include "cli/cli.h"
 #include "run/predictions.h"
@@ -25,7 +26,7 @@ struct measured_trial {
     struct trace_request request;
     double score_us;
     const struct trace *trace; /* NULL if the kernel could not be traced */
-    double predicted_us;         /* by a fit to the other folds */
+    double predicted_us;       /* by a fit to the other folds */
 };
 
 struct model_fit {
@@ -45,18 +46,18 @@ struct model_fit {
 
 /* ---- reading ---- */
 
-static void add_measured_trial(struct model_fit *model_fit, const struct measured_trial *measured_trial) {
+static void add_measured_trial(struct model_fit *model_fit,
+                               const struct measured_trial *measured_trial) {
     if (model_fit->count == model_fit->capacity) {
         model_fit->capacity = model_fit->capacity > 0 ? 2 * model_fit->capacity : 1024;
-        model_fit->all = realloc(model_fit->all, (size_t)model_fit->capacity * sizeof *model_fit->all);
-        if (model_fit->all == NULL)
-            BUG("out of memory");
+        model_fit->all =
+            xrealloc(model_fit->all, (size_t)model_fit->capacity * sizeof *model_fit->all);
     }
     model_fit->all[model_fit->count++] = *measured_trial;
 }
 
 static const struct template *fit_template(struct model_fit *model_fit, int run, int goal,
-                                          struct error *error) {
+                                           struct error *error) {
     struct template **cached = &model_fit->templates[run][goal];
     if (*cached == NULL)
         *cached = config_load_template(model_fit->configs[run], goal, &model_fit->info, error);
@@ -81,7 +82,7 @@ static int add_trial(void *context, const struct store_trial *trial, struct erro
 
 /* Requires that all trials were measured on the same device model. */
 static int require_device(struct model_fit *model_fit, const char *path, const char *name,
-                       int compute_capability, struct error *error) {
+                          int compute_capability, struct error *error) {
     if (model_fit->device_name[0] != '\0' && strcmp(model_fit->device_name, name) != 0)
         return error_input(
             error, "%s was measured on %s, the previous runs on %s: fit each device separately",
@@ -126,7 +127,7 @@ static int read_run(struct model_fit *model_fit, const char *path, struct error 
 
 /* Finds the device file with the name that the space records. */
 static int require_named_device(struct model_fit *model_fit, const char *path, const char *name,
-                             struct error *error) {
+                                struct error *error) {
     static const int architectures[] = {80, 86, 87, 89, 90, 100, 120};
     for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++) {
         struct device_info info;
@@ -146,7 +147,8 @@ static int read_space(struct model_fit *model_fit, const char *path, struct erro
             error, "recorded:%s: give the config that it was recorded with: --config FILE", path);
     struct recorded *recorded = recorded_read(path, error);
     int status =
-        recorded != NULL && require_named_device(model_fit, path, recorded->device_name, error) == 0 &&
+        recorded != NULL &&
+                require_named_device(model_fit, path, recorded->device_name, error) == 0 &&
                 (model_fit->configs[run] = config_load(model_fit->config_path, NULL, error)) != NULL
             ? 0
             : -1;
@@ -185,13 +187,11 @@ static void sample_trials(struct model_fit *model_fit, int first, struct random 
 
 static int trace_trials(struct model_fit *model_fit, int first, struct error *error) {
     int count = model_fit->count - first, run = model_fit->run_count;
-    struct trace_request *orders = calloc((size_t)count + 1, sizeof *orders);
-    if (orders == NULL)
-        BUG("out of memory");
+    struct trace_request *orders = xcalloc((size_t)count + 1, sizeof *orders);
     for (int i = 0; i < count; i++)
         orders[i] = model_fit->all[first + i].request;
-    model_fit->traces[run] = traces_collect(model_fit->configs[run], &model_fit->info, orders, count,
-                                         (int)model_fit->jobs, error);
+    model_fit->traces[run] = traces_collect(model_fit->configs[run], &model_fit->info, orders,
+                                            count, (int)model_fit->jobs, error);
     for (int i = 0; i < count && model_fit->traces[run] != NULL; i++)
         model_fit->all[first + i].trace = traces_at(model_fit->traces[run], i);
     free(orders);
@@ -223,20 +223,20 @@ static int read_all(struct model_fit *model_fit, int count, struct error *error)
 /* ---- fitting ---- */
 
 /* The fold depends only on the genome, so a genome is in the same fold in every run. */
-static int fold_index(const struct model_fit *model_fit, const struct measured_trial *measured_trial) {
+static int fold_index(const struct model_fit *model_fit,
+                      const struct measured_trial *measured_trial) {
     return (int)(genome_hash(&measured_trial->request.genome).low % (uint64_t)model_fit->folds);
 }
 
 /* Fits to all folds except `but` (-1: to all). Scores and predictions are means over cases, so each
    case gets the score's ratio of measured to predicted latency. Returns the error of the fit. */
-static double fit_parameters(struct model_fit *model_fit, int held_out, double parameters[PREDICTION_PARAMETERS]) {
+static double fit_parameters(struct model_fit *model_fit, int held_out,
+                             double parameters[PREDICTION_PARAMETERS]) {
     struct prediction_sample *samples = NULL;
     int count = 0;
     for (int i = 0; i < model_fit->count; i++)
         count += model_fit->all[i].trace->case_count;
-    samples = calloc((size_t)count, sizeof *samples);
-    if (samples == NULL)
-        BUG("out of memory");
+    samples = xcalloc((size_t)count, sizeof *samples);
     count = 0;
     for (int i = 0; i < model_fit->count; i++) {
         const struct measured_trial *it = &model_fit->all[i];
@@ -260,7 +260,8 @@ static void cross_validate(struct model_fit *model_fit) {
         fit_parameters(model_fit, fold, fitted.model);
         for (int i = 0; i < model_fit->count; i++)
             if (fold_index(model_fit, &model_fit->all[i]) == fold)
-                model_fit->all[i].predicted_us = trace_predicted_us(model_fit->all[i].trace, &fitted);
+                model_fit->all[i].predicted_us =
+                    trace_predicted_us(model_fit->all[i].trace, &fitted);
     }
 }
 
@@ -268,9 +269,7 @@ static void cross_validate(struct model_fit *model_fit) {
 
 static struct table *accuracy_table(const struct model_fit *model_fit) {
     struct table *table = table_new(agreement_columns, AGREEMENT_COLUMNS);
-    struct prediction_pair *group = calloc((size_t)model_fit->count, sizeof *group);
-    if (group == NULL)
-        BUG("out of memory");
+    struct prediction_pair *group = xcalloc((size_t)model_fit->count, sizeof *group);
     for (int run = 0; run < model_fit->run_count; run++)
         for (int goal = 0; goal < config_goal_count(model_fit->configs[run]); goal++) {
             char name[CASE_NAME_SIZE];
@@ -312,9 +311,7 @@ static struct table *parameter_table(const double *parameters) {
 /* Stores the predictions of a run's trials with the run. */
 static int store_predictions(const struct model_fit *model_fit, int run, struct error *error) {
     struct predictions predictions = {
-        .items = calloc((size_t)model_fit->count, sizeof(struct prediction))};
-    if (predictions.items == NULL)
-        BUG("out of memory");
+        .items = xcalloc((size_t)model_fit->count, sizeof(struct prediction))};
     for (int i = 0; i < model_fit->count; i++) {
         const struct measured_trial *it = &model_fit->all[i];
         if (it->run == run && it->trial >= 0)
@@ -371,13 +368,12 @@ static int run_fit(struct model_fit *model_fit, const char *out, bool json, stru
 /* ---- predicting ---- */
 
 static int run_predict(const struct model_fit *model_fit, const char *out, struct error *error) {
-    double *predicted_us = calloc((size_t)model_fit->row_count + 1, sizeof *predicted_us);
-    if (predicted_us == NULL)
-        BUG("out of memory");
+    double *predicted_us = xcalloc((size_t)model_fit->row_count + 1, sizeof *predicted_us);
     for (int64_t row = 0; row < model_fit->row_count; row++)
         predicted_us[row] = NAN;
     for (int i = 0; i < model_fit->count; i++)
-        predicted_us[model_fit->all[i].row] = trace_predicted_us(model_fit->all[i].trace, &model_fit->info);
+        predicted_us[model_fit->all[i].row] =
+            trace_predicted_us(model_fit->all[i].trace, &model_fit->info);
     int status = predictions_write_rows(out, predicted_us, model_fit->row_count, error);
     free(predicted_us);
     if (status == 0)
@@ -400,12 +396,10 @@ static void release(struct model_fit *model_fit) {
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
-    struct model_fit *model_fit = calloc(1, sizeof *model_fit);
+    struct model_fit *model_fit = xcalloc(1, sizeof *model_fit);
     const char *out = NULL;
     bool json = false;
     int status = -1;
-    if (model_fit == NULL)
-        BUG("out of memory");
     model_fit->trials = 300;
     model_fit->folds = 5;
     model_fit->seed = 1;
@@ -437,14 +431,17 @@ static int run(const struct verb *verb, int argc, char **argv) {
                     "model: unknown action \"%s\": give model fit RUN..., or model predict "
                     "recorded:FILE",
                     argv[0]);
-    else if (!is_fit && (count != 2 || strncmp(argv[1], recorded_prefix, strlen(recorded_prefix)) != 0 || out == NULL))
+    else if (!is_fit &&
+             (count != 2 || strncmp(argv[1], recorded_prefix, strlen(recorded_prefix)) != 0 ||
+              out == NULL))
         error_input(&error, "model predict needs one recorded:FILE and --out FILE");
     else if (model_fit->folds < 2 || model_fit->folds > 100 || model_fit->jobs < 1 ||
              model_fit->jobs > 1024 || model_fit->trials < 0)
         error_input(&error,
                     "--folds must be from 2 to 100, --jobs from 1 to 1024, --trials 0 or more");
     else if (read_all(model_fit, count - 1, &error) == 0)
-        status = is_fit ? run_fit(model_fit, out, json, &error) : run_predict(model_fit, out, &error);
+        status =
+            is_fit ? run_fit(model_fit, out, json, &error) : run_predict(model_fit, out, &error);
     release(model_fit);
     return status < 0 ? error_report(&error) : STATUS_DONE;
 }

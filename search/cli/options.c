@@ -100,7 +100,8 @@ static int unknown_option(const struct option_row *rows, const char *argument, s
         names[count++] = rows->name;
     snprintf(word, sizeof word, "%.*s", (int)length, argument + strspn(argument, "-"));
     return error_input(error, "unknown option %.*s; did you mean --%s?",
-                       (int)(strspn(argument, "-") + length), argument, spelling_nearest(word, names, count));
+                       (int)(strspn(argument, "-") + length), argument,
+                       spelling_nearest(word, names, count));
 }
 
 static int read_integer(const struct option_row *row, const char *text, struct error *error) {
@@ -151,9 +152,9 @@ static int read_option(const struct option_row *rows, int argc, char **argv, int
     const char *name = argument + 2;
     bool is_long = argument[1] == '-';
     size_t length = strcspn(is_long ? name : argument + 1, "=");
-    const struct option_row *row = is_long                    ? find_row(rows, name, length)
+    const struct option_row *row = is_long                       ? find_row(rows, name, length)
                                    : strcmp(argument, "-o") == 0 ? find_row(rows, "out", 3)
-                                                              : NULL;
+                                                                 : NULL;
     if (row == NULL)
         return unknown_option(rows, argument, length, error);
     const char *value = is_long && name[length] == '=' ? name + length + 1 : NULL;
@@ -175,7 +176,7 @@ static int read_option(const struct option_row *rows, int argc, char **argv, int
 
 /* Moves the positional arguments to the front of argv. Returns their number, or -1. */
 static int separate_arguments(const struct verb *verb, const struct option_row *rows, int argc,
-                          char **argv, struct error *error) {
+                              char **argv, struct error *error) {
     int count = 0;
     bool options = true;
     for (int i = 1; i < argc; i++) {
@@ -205,8 +206,8 @@ int options_parse(const struct verb *verb, const struct option_row *rows, int ar
         count = error_input(&error, "an argument is missing; usage: evotile %s %s", verb->name,
                             verb->arguments);
     if (count > maximum)
-        count = error_input(&error, "unexpected argument \"%s\"; usage: evotile %s %s", argv[maximum],
-                            verb->name, verb->arguments);
+        count = error_input(&error, "unexpected argument \"%s\"; usage: evotile %s %s",
+                            argv[maximum], verb->name, verb->arguments);
     if (count < 0) {
         error_prefix(&error, "%s", verb->name);
         error_report(&error);

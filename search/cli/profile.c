@@ -1,11 +1,12 @@
 /* profile: explains where a kernel spends its time, from timing, resources and Nsight Compute. */
-#include "base/log.h"
-#include "cli/cli.h"
 #include "analysis/bottleneck.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "cli/cli.h"
+#include "render/table.h"
 #include "run/profile_results.h"
 #include "run/replay_targets.h"
 #include "session/single_trial.h"
-#include "render/table.h"
 #include "strategy/evolution.h"
 
 #include <errno.h>
@@ -32,7 +33,8 @@ struct profile_context {
 /* Times the record like a champion, which also reads its resources from the device. */
 static int time_target(struct profile_context *context, const char *spec, struct error *error) {
     struct replay_targets *targets = &context->targets;
-    struct single_trial *single_trial = single_trial_new(targets->config_path, targets->template_folder, spec, error);
+    struct single_trial *single_trial =
+        single_trial_new(targets->config_path, targets->template_folder, spec, error);
     if (single_trial == NULL)
         return -1;
     context->device = *single_trial_device(single_trial);
@@ -49,9 +51,9 @@ static int time_target(struct profile_context *context, const char *spec, struct
     }
     single_trial_free(single_trial); /* the worker must leave the GPU before ncu runs */
     if (status == 0 && context->result->outcome.verdict != VERDICT_OK)
-        status =
-            error_set(error, "the kernel fails now, so there is nothing to profile: %s: %.300s",
-                      verdict_name(context->result->outcome.verdict), context->result->outcome.reason);
+        status = error_set(
+            error, "the kernel fails now, so there is nothing to profile: %s: %.300s",
+            verdict_name(context->result->outcome.verdict), context->result->outcome.reason);
     return status;
 }
 
@@ -82,14 +84,14 @@ static int collect_counters(struct profile_context *context, struct error *error
         return error_set(error, "cannot find our own program: %s", strerror(errno));
     program[length] = '\0';
     const struct profile_settings how = {.tool = tool,
-                                  .program = program,
-                                  .config_path = context->targets.config_path,
-                                  .template_folder = context->targets.template_folder,
-                                  .device = context->device.spec,
-                                  .kernels = names,
-                                  .kernel_count = kernel_names(context->template, names),
-                                  .limit_s = context->limit_s,
-                                  .report = context->report};
+                                         .program = program,
+                                         .config_path = context->targets.config_path,
+                                         .template_folder = context->targets.template_folder,
+                                         .device = context->device.spec,
+                                         .kernels = names,
+                                         .kernel_count = kernel_names(context->template, names),
+                                         .limit_s = context->limit_s,
+                                         .report = context->report};
     struct trial_request request = context->target->request;
     request.seed = single_trial_fresh_seed();
     if (profile_run(&how, &request, context->profile, error) < 0)
@@ -141,24 +143,26 @@ static int match_kernels(const struct profile *profile, const struct launch_plan
     return plan->launch_count;
 }
 
-static int fill_case(const struct profile_context *context, int c, int *next, struct profiled_case *profiled_case,
-                     struct error *error) {
+static int fill_case(const struct profile_context *context, int c, int *next,
+                     struct profiled_case *profiled_case, struct error *error) {
     struct launch_plan plan;
     const struct outcome *outcome = &context->result->outcome;
     memset(profiled_case, 0, sizeof *profiled_case);
     template_print_shape(context->template, &context->template->cases[c], profiled_case->name);
-    if (template_launch_plan(context->template, &context->target->request.genome, c, &plan, error) < 0)
+    if (template_launch_plan(context->template, &context->target->request.genome, c, &plan, error) <
+        0)
         return -1;
     profiled_case->bottleneck_case = (struct bottleneck_case){.device = &context->device,
-                                      .resources = &outcome->resources,
-                                      .threads = threads_per_block(&plan),
-                                      .timed = &outcome->cases[c],
-                                      .operations = plan.operations,
-                                      .bytes = plan.bytes};
+                                                              .resources = &outcome->resources,
+                                                              .threads = threads_per_block(&plan),
+                                                              .timed = &outcome->cases[c],
+                                                              .operations = plan.operations,
+                                                              .bytes = plan.bytes};
     profiled_case->kernels = &context->profile->kernels[*next];
     profiled_case->kernel_count = match_kernels(context->profile, &plan, next);
     bottleneck_from_trial(&profiled_case->bottleneck_case, &profiled_case->report);
-    bottleneck_from_profile(&profiled_case->bottleneck_case, profiled_case->kernels, profiled_case->kernel_count, &profiled_case->report);
+    bottleneck_from_profile(&profiled_case->bottleneck_case, profiled_case->kernels,
+                            profiled_case->kernel_count, &profiled_case->report);
     return 0;
 }
 
@@ -168,7 +172,8 @@ static cJSON *case_json(const struct profiled_case *profiled_case) {
     cJSON_AddStringToObject(object, "name", profiled_case->name);
     cJSON_AddNumberToObject(object, "p50_us", timed->warm.p50_us);
     cJSON_AddNumberToObject(object, "tflops", timed->tflops);
-    cJSON_AddNumberToObject(object, "operations", (double)profiled_case->bottleneck_case.operations);
+    cJSON_AddNumberToObject(object, "operations",
+                            (double)profiled_case->bottleneck_case.operations);
     cJSON_AddNumberToObject(object, "bytes", (double)profiled_case->bottleneck_case.bytes);
     cJSON_AddNumberToObject(object, "ctas", timed->ctas);
     cJSON_AddNumberToObject(object, "waves", bottleneck_waves(&profiled_case->bottleneck_case));
@@ -237,8 +242,9 @@ static void print_case(const struct profiled_case *profiled_case, bool predicted
            profiled_case->name, timed->warm.p50_us, predicted ? " predicted" : "",
            1e-6 * (double)bottleneck_case->operations, 1e-3 * (double)bottleneck_case->bytes,
            (double)bottleneck_case->operations / timed->warm.p50_us * 1e-6,
-           (double)bottleneck_case->bytes / timed->warm.p50_us * 1e-3, timed->ctas, bottleneck_case->threads,
-           bottleneck_waves(bottleneck_case), 100 * bottleneck_case->resources->occupancy);
+           (double)bottleneck_case->bytes / timed->warm.p50_us * 1e-3, timed->ctas,
+           bottleneck_case->threads, bottleneck_waves(bottleneck_case),
+           100 * bottleneck_case->resources->occupancy);
     if (profiled_case->kernel_count > 0)
         print_kernels(profiled_case);
     for (int f = 0; f < profiled_case->report.count; f++)
@@ -278,12 +284,11 @@ static cJSON *header_json(const struct profile_context *context) {
 }
 
 /* Creates the JSON object of the profile in `*object`, and prints it as text unless `json`. */
-static int print_profile(const struct profile_context *context, bool json, cJSON **object, struct error *error) {
+static int print_profile(const struct profile_context *context, bool json, cJSON **object,
+                         struct error *error) {
     int next = 0;
     bool has_counters = true; /* every case has counters */
-    struct profiled_case *profiled_case = malloc(sizeof *profiled_case);
-    if (profiled_case == NULL)
-        BUG("out of memory");
+    struct profiled_case *profiled_case = xmalloc(sizeof *profiled_case);
     *object = header_json(context);
     cJSON *cases = cJSON_AddArrayToObject(*object, "cases");
     if (!json)
@@ -318,23 +323,25 @@ static int print_profile(const struct profile_context *context, bool json, cJSON
 
 /* Stores the profile with the run's trial; an exported kernel has no run folder. Takes ownership of
    the object. */
-static int store_profile(const struct profile_context *context, cJSON *object, struct error *error) {
+static int store_profile(const struct profile_context *context, cJSON *object,
+                         struct error *error) {
     if (context->targets.scratch[0] != '\0') {
         cJSON_Delete(object);
         return 0;
     }
-    return profile_results_write(context->targets.from, context->target->request.number, object, error);
+    return profile_results_write(context->targets.from, context->target->request.number, object,
+                                 error);
 }
 
 static int profile_target(struct profile_context *context, const char *device, bool json,
-                       struct error *error) {
+                          struct error *error) {
     const struct replay_targets *targets = &context->targets;
     const char *spec = device != NULL ? device : targets->device != NULL ? targets->device : "auto";
     cJSON *object = NULL;
     if (time_target(context, spec, error) < 0)
         return -1;
-    context->template =
-        config_load_template(targets->config, context->target->request.goal, &context->device, error);
+    context->template = config_load_template(targets->config, context->target->request.goal,
+                                             &context->device, error);
     if (context->template == NULL || collect_counters(context, error) < 0)
         return -1;
     int status = print_profile(context, json, &object, error);
@@ -371,12 +378,12 @@ static int run(const struct verb *verb, int argc, char **argv) {
         return STATUS_USAGE;
     signal(SIGPIPE, SIG_IGN);
     context.profile = profile_new();
-    context.result = calloc(1, sizeof *context.result);
-    if (context.result == NULL)
-        BUG("out of memory");
+    context.result = xcalloc(1, sizeof *context.result);
     int status = replay_targets_read(&context.targets, argv[0], rank, goal, &error);
     if (status == 0)
-        status = (context.target = replay_targets_choose(&context.targets, goal, &error)) != NULL ? 0 : -1;
+        status = (context.target = replay_targets_choose(&context.targets, goal, &error)) != NULL
+                     ? 0
+                     : -1;
     if (status == 0)
         status = profile_target(&context, device, json, &error);
     template_free(context.template);

@@ -9,7 +9,9 @@
 #include <signal.h>
 #include <string.h>
 
-enum { TRIALS_UNLIMITED = 1 << 30 }; /* number of trials: more than the genomes of any space that is recorded */
+enum {
+    TRIALS_UNLIMITED = 1 << 30
+}; /* number of trials: more than the genomes of any space that is recorded */
 
 struct record_options {
     const char *config_path, *templates, *out, *run_dir, *format;
@@ -31,8 +33,8 @@ static int default_run_dir(const char *out, char run_dir[PATH_SIZE], struct erro
 }
 
 /* Creates the run, or resumes it if it exists. */
-static int open_session(struct session *session, struct record_options *record_options, const char *run_dir,
-                        struct error *error) {
+static int open_session(struct session *session, struct record_options *record_options,
+                        const char *run_dir, struct error *error) {
     int run_exists = path_is_dir(run_dir) ? store_holds_run(run_dir, error) : 0;
     if (run_exists < 0)
         return -1;
@@ -42,7 +44,8 @@ static int open_session(struct session *session, struct record_options *record_o
             record_options->settings.trials = TRIALS_UNLIMITED;
         return session_resume(session, run_dir, &record_options->settings, error);
     }
-    struct config *config = config_load(record_options->config_path, record_options->templates, error);
+    struct config *config =
+        config_load(record_options->config_path, record_options->templates, error);
     if (config == NULL)
         return -1;
     if (record_options
@@ -54,7 +57,8 @@ static int open_session(struct session *session, struct record_options *record_o
 }
 
 /* Returns 0 when done, 1 when interrupted, -1 on an error. */
-static int run_trials(struct record_options *record_options, const char *run_dir, struct error *error) {
+static int run_trials(struct record_options *record_options, const char *run_dir,
+                      struct error *error) {
     struct session session = {.workers_lock = -1};
     int status = open_session(&session, record_options, run_dir, error);
     if (status == 0 && !session_is_finished(&session))
@@ -70,7 +74,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const struct option_row rows[] = {
         {"out", "FILE", "output file, gzip-compressed if it ends in .gz (required)", OPTION_TEXT,
          &record_options.out},
-        {"trials", "N", "measure N random genomes", OPTION_INTEGER, &record_options.settings.trials},
+        {"trials", "N", "measure N random genomes", OPTION_INTEGER,
+         &record_options.settings.trials},
         {"exhaustive", NULL, "measure every valid genome", OPTION_FLAG, &record_options.exhaustive},
         {"format", "NAME", "t4 or kernel-tuner (default t4)", OPTION_TEXT, &record_options.format},
         {"goal", "K", "case of a per_case config, from 0 (default 0)", OPTION_INTEGER,
@@ -90,7 +95,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
         return STATUS_USAGE;
     record_options.config_path = argv[0];
-    if (record_options.out == NULL || record_options.exhaustive == (record_options.settings.trials > 0)) {
+    if (record_options.out == NULL ||
+        record_options.exhaustive == (record_options.settings.trials > 0)) {
         fprintf(stderr, "evotile: record: give --out FILE.json.gz, and either --trials N or "
                         "--exhaustive\n");
         return STATUS_USAGE;
@@ -107,8 +113,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     int status = run_trials(&record_options, run_dir, &error);
     if (status < 0)
         return error_report(&error);
-    int64_t row_count =
-        space_export_write(run_dir, record_options.format, (int)record_options.goal, record_options.out, &error);
+    int64_t row_count = space_export_write(run_dir, record_options.format, (int)record_options.goal,
+                                           record_options.out, &error);
     if (row_count < 0)
         return error_report(&error);
     log_info("%" PRId64 " rows written to %s%s%s", row_count, record_options.out,

@@ -1,5 +1,6 @@
 /* replay: builds, verifies and times a recorded kernel again and compares it with its record. */
 #include "base/log.h"
+#include "base/memory.h"
 #include "cli/cli.h"
 #include "run/replay_targets.h"
 #include "session/single_trial.h"
@@ -25,12 +26,14 @@ struct replay_context {
 
 /* The part "cases" of an exported kernel always differs, because its cases are replayed one by one.
  */
-static bool is_reported(const struct replay_context *context, const struct key_difference *difference) {
+static bool is_reported(const struct replay_context *context,
+                        const struct key_difference *difference) {
     return !(difference->part == KEY_CASES && context->targets.scratch[0] != '\0');
 }
 
-static void print_differences(const struct replay_context *context, const struct replay_target *target,
-                              const struct trial_result *result, cJSON *row) {
+static void print_differences(const struct replay_context *context,
+                              const struct replay_target *target, const struct trial_result *result,
+                              cJSON *row) {
     struct key_difference differences[KEY_PART_COUNT];
     int count = result->has_key ? key_compare(&target->key, &result->key, differences) : 0;
     cJSON *list = cJSON_AddArrayToObject(row, "differences");
@@ -55,9 +58,11 @@ static bool is_comparable(const struct replay_target *target, const struct trial
            strcmp(recorded_device, result->key.parts[KEY_DEVICE]) == 0;
 }
 
-static int replay_record(struct replay_context *context, struct replay_target *target, struct error *error) {
+static int replay_record(struct replay_context *context, struct replay_target *target,
+                         struct error *error) {
     struct trial_result result;
-    if (replay_target_genome(&context->targets, target, single_trial_device(context->single_trial), error) < 0)
+    if (replay_target_genome(&context->targets, target, single_trial_device(context->single_trial),
+                             error) < 0)
         return -1;
     target->request.full = true;
     target->request.seed = single_trial_fresh_seed();
@@ -126,10 +131,11 @@ static void log_template_edits(const struct replay_context *context) {
 
 static int replay_all_targets(struct replay_context *context, struct error *error) {
     const struct replay_targets *targets = &context->targets;
-    const char *device = context->device != NULL ? context->device
+    const char *device = context->device != NULL   ? context->device
                          : targets->device != NULL ? targets->device
                                                    : "auto";
-    context->single_trial = single_trial_new(targets->config_path, targets->template_folder, device, error);
+    context->single_trial =
+        single_trial_new(targets->config_path, targets->template_folder, device, error);
     if (context->single_trial == NULL)
         return -1;
     if (context->targets.scratch[0] == '\0')
@@ -152,16 +158,13 @@ static int replay_all_targets(struct replay_context *context, struct error *erro
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
-    struct replay_context *context = calloc(1, sizeof *context);
-    if (context == NULL)
-        BUG("out of memory");
+    struct replay_context *context = xcalloc(1, sizeof *context);
     context->rank = 1;
     context->tolerance = 5;
     const struct option_row rows[] = {
         {"rank", "K", "rank on the board, from 1 (default: 1, the champion)", OPTION_INTEGER,
          &context->rank},
-        {"goal", "K", "case of a per_case run, from 0 (default 0)", OPTION_INTEGER,
-         &context->goal},
+        {"goal", "K", "case of a per_case run, from 0 (default 0)", OPTION_INTEGER, &context->goal},
         {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
          OPTION_TEXT, &context->device},
         {"tolerance", "PERCENT", "accepted slowdown relative to the record, in percent (default 5)",

@@ -1,5 +1,6 @@
 /* report: an HTML, Markdown, JSON or CSV report about one or more runs. */
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/path.h"
 #include "cli/cli.h"
 #include "report/page.h"
@@ -9,10 +10,11 @@
 
 enum report_format { REPORT_HTML, REPORT_MARKDOWN, REPORT_JSON, REPORT_CSV, REPORT_FORMAT_COUNT };
 
-static const enum page_format page_formats[REPORT_FORMAT_COUNT] = {PAGE_HTML, PAGE_MARKDOWN, PAGE_JSON};
+static const enum page_format page_formats[REPORT_FORMAT_COUNT] = {PAGE_HTML, PAGE_MARKDOWN,
+                                                                   PAGE_JSON};
 
-static int print_report(struct run_data *const *runs, int count, enum report_format format, FILE *out,
-                 struct error *error) {
+static int print_report(struct run_data *const *runs, int count, enum report_format format,
+                        FILE *out, struct error *error) {
     struct error drawing_error;
     if (format == REPORT_CSV) {
         page_print_csv(runs, count, out);
@@ -26,8 +28,8 @@ static int print_report(struct run_data *const *runs, int count, enum report_for
 }
 
 /* Replaces the file atomically: on a failure the old one stays. */
-static int write_file(struct run_data *const *runs, int count, enum report_format format, const char *path,
-                      struct error *error) {
+static int write_file(struct run_data *const *runs, int count, enum report_format format,
+                      const char *path, struct error *error) {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
@@ -45,8 +47,8 @@ static int write_file(struct run_data *const *runs, int count, enum report_forma
 }
 
 /* HTML goes to a file, by default in the run folder; the other formats go to stdout. */
-static int write_report(struct run_data *const *runs, int count, enum report_format format, const char *path,
-                        struct error *error) {
+static int write_report(struct run_data *const *runs, int count, enum report_format format,
+                        const char *path, struct error *error) {
     char default_path[PATH_SIZE];
     if (path == NULL && format != REPORT_HTML)
         return print_report(runs, count, format, stdout, error);
@@ -79,9 +81,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
         return error_report(&error);
     }
     signal(SIGPIPE, SIG_IGN);
-    struct run_data **runs = calloc((size_t)count, sizeof *runs);
-    if (runs == NULL)
-        BUG("out of memory");
+    struct run_data **runs = xcalloc((size_t)count, sizeof *runs);
     int status = 0;
     for (int r = 0; r < count && status == 0; r++)
         status = (runs[r] = run_data_read(argv[r], &error)) != NULL ? 0 : -1;

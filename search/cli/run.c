@@ -4,8 +4,8 @@
 #include "session/session.h"
 
 #include "cli/cli.h"
-#include "session/process_group.h"
 #include "session/gpu_groups.h"
+#include "session/process_group.h"
 #include "strategy/islands.h"
 
 #include <errno.h>
@@ -56,7 +56,8 @@ static int default_run_dir(const char *config_path, char run_dir[PATH_SIZE], str
     const char *name = path_name(recorded ? strchr(config_path, ':') + 1 : config_path);
     const char *extension =
         recorded ? strchr(name, '.') : strrchr(name, '.'); /* .json.gz is one extension */
-    int length = extension != NULL && extension != name ? (int)(extension - name) : (int)strlen(name);
+    int length =
+        extension != NULL && extension != name ? (int)(extension - name) : (int)strlen(name);
     char candidate[PATH_SIZE];
     for (int i = 1; i < 10000; i++) {
         int written = i == 1 ? snprintf(candidate, sizeof candidate, "%.*s", length, name)
@@ -88,24 +89,27 @@ static int run_in(const char *run_dir, struct config *config,
     char device_count_text[16] = "";
     if (devices > 1)
         snprintf(device_count_text, sizeof device_count_text, "%d x ", devices);
-    log_info("searching on %s%s; results are written to %s", device_count_text, pool_device(session.pool)->name,
-             run_dir);
+    log_info("searching on %s%s; results are written to %s", device_count_text,
+             pool_device(session.pool)->name, run_dir);
     return run_search(&session, interrupted);
 }
 
-static void model_run_dir(const char *run_dir, const struct gpu_group *group_model, char folder[PATH_SIZE]) {
+static void model_run_dir(const char *run_dir, const struct gpu_group *group_model,
+                          char folder[PATH_SIZE]) {
     snprintf(folder, PATH_SIZE, "%.4000s-%s", run_dir, group_model->label);
 }
 
 /* One run, in a process of its own, for each device model. Takes ownership of the config. */
-static int run_per_model(const char *run_dir, struct config *config, const struct gpu_groups *groups,
-                      const struct session_settings *settings, bool *interrupted) {
+static int run_per_model(const char *run_dir, struct config *config,
+                         const struct gpu_groups *groups, const struct session_settings *settings,
+                         bool *interrupted) {
     struct process_group group = {0};
     for (int m = 0; m < groups->count; m++) {
         struct session_settings model_settings = *settings;
         char folder[PATH_SIZE];
         model_settings.device = groups->items[m].devices;
-        model_settings.compile_workers = gpu_groups_compile_workers(groups, m, settings->compile_workers);
+        model_settings.compile_workers =
+            gpu_groups_compile_workers(groups, m, settings->compile_workers);
         model_run_dir(run_dir, &groups->items[m], folder);
         if (process_group_fork(&group) == 0)
             _exit(run_in(folder, config, &model_settings, interrupted));
@@ -158,7 +162,8 @@ static int run_on_queue(const char *run_dir, struct config *config,
     }
     model_settings.queue_model_pipe = pipe_fds[1];
     if (process_group_fork(&group) == 0) {
-        struct model_starter starter = {.run_dir = run_dir, .config = config, .settings = &model_settings};
+        struct model_starter starter = {
+            .run_dir = run_dir, .config = config, .settings = &model_settings};
         const struct process_group_pipe model_messages = {pipe_fds[0], start_model_run, &starter};
         close(pipe_fds[1]);
         process_group_wait(&starter.group, &model_messages);
@@ -175,7 +180,7 @@ static int run_on_queue(const char *run_dir, struct config *config,
 
 /* Runs one config. Takes ownership of it. Returns an exit status. */
 static int run_config(const char *config_path, struct config *config, const char *out,
-                   const struct session_settings *settings, bool *interrupted) {
+                      const struct session_settings *settings, bool *interrupted) {
     struct error error = {0};
     struct gpu_groups groups = {.count = 1};
     char run_dir[PATH_SIZE];
@@ -188,8 +193,8 @@ static int run_config(const char *config_path, struct config *config, const char
         return error_report(&error);
     }
     return settings->queue.url != NULL ? run_on_queue(run_dir, config, settings, interrupted)
-           : groups.count > 1          ? run_per_model(run_dir, config, &groups, settings, interrupted)
-                                       : run_in(run_dir, config, settings, interrupted);
+           : groups.count > 1 ? run_per_model(run_dir, config, &groups, settings, interrupted)
+                              : run_in(run_dir, config, settings, interrupted);
 }
 
 /* NaN means that the option was not given; the settings use 0 for that. */

@@ -1,5 +1,6 @@
 #include "cli/run_stats.h"
 
+#include "base/memory.h"
 #include "run/default_trial.h"
 
 #include <math.h>
@@ -10,10 +11,8 @@
 static const double silence_limit_s = 60;
 
 struct run_stats *run_stats_open(const char *run_dir, struct error *error) {
-    struct run_stats *stats = calloc(1, sizeof *stats);
+    struct run_stats *stats = xcalloc(1, sizeof *stats);
     char *created = NULL;
-    if (stats == NULL)
-        BUG("out of memory");
     stats->store = store_open(run_dir, STORE_READ, error);
     if (stats->store == NULL ||
         store_meta_get(stats->store, "device_name", &stats->device, error) < 0 ||
@@ -97,15 +96,12 @@ struct champion_walk {
     int seen;
 };
 
-static int add_champion(void *context, const struct store_champion *champion,
-                         struct error *error) {
+static int add_champion(void *context, const struct store_champion *champion, struct error *error) {
     struct champion_walk *walk = context;
     struct run_stats *stats = walk->stats;
     if (walk->seen++ < stats->champion_count)
         return 0;
-    stats->champions = realloc(stats->champions, (size_t)walk->seen * sizeof *stats->champions);
-    if (stats->champions == NULL)
-        BUG("out of memory");
+    stats->champions = xrealloc(stats->champions, (size_t)walk->seen * sizeof *stats->champions);
     stats->champions[stats->champion_count++] = *champion;
     if (!stats->goal_chosen && stats->goal != champion->goal) {
         stats->goal = champion->goal;
@@ -134,13 +130,15 @@ static int add_ranked(void *context, const struct store_trial *trial, struct err
     place->score_us = trial->outcome->score_us;
     place->predicted = trial->outcome->predicted;
     snprintf(place->operator_name, sizeof place->operator_name, "%s", trial->operator_name);
-    default_trial_differences(stats->default_genome, trial->genome, place->genome, sizeof place->genome);
+    default_trial_differences(stats->default_genome, trial->genome, place->genome,
+                              sizeof place->genome);
     return 0;
 }
 
 static int read_top(struct run_stats *stats, struct error *error) {
     struct store_trial *default_genome = NULL;
-    if (stats->default_genome == NULL && default_trial_read(stats->store, stats->goal, &default_genome, error) < 0)
+    if (stats->default_genome == NULL &&
+        default_trial_read(stats->store, stats->goal, &default_genome, error) < 0)
         return -1;
     if (default_genome != NULL && (stats->default_genome = strdup(default_genome->genome)) == NULL)
         BUG("out of memory");
@@ -198,5 +196,6 @@ double run_stats_silence_s(const struct run_stats *stats) {
 
 bool run_stats_is_over(const struct run_stats *stats) {
     return !stats->has_status || phase_is_over(stats->status.phase) ||
-           (stats->status.phase != PHASE_SANITIZING && run_stats_silence_s(stats) > silence_limit_s);
+           (stats->status.phase != PHASE_SANITIZING &&
+            run_stats_silence_s(stats) > silence_limit_s);
 }

@@ -1,10 +1,11 @@
 /* sanitize: runs recorded kernels under the four tools of compute-sanitizer. */
 #include "evaluate/sanitize.h"
 
+#include "base/memory.h"
 #include "cli/cli.h"
+#include "render/table.h"
 #include "run/replay_targets.h"
 #include "session/single_trial.h"
-#include "render/table.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -27,7 +28,8 @@ struct sanitize_context {
     int finding_count, failed_tools; /* findings; tools that did not finish */
 };
 
-static int sanitize_target(struct sanitize_context *context, struct replay_target *target, struct error *error) {
+static int sanitize_target(struct sanitize_context *context, struct replay_target *target,
+                           struct error *error) {
     struct findings findings[SANITIZER_COUNT];
     if (replay_target_genome(&context->targets, target, &context->device, error) < 0)
         return -1;
@@ -51,7 +53,7 @@ static int sanitize_target(struct sanitize_context *context, struct replay_targe
 
 /* Requires a GPU: compute-sanitizer cannot run on an emulated device. */
 static int prepare_tool(struct sanitize_context *context, const char *device, char tool[PATH_SIZE],
-                   char program[PATH_SIZE], struct error *error) {
+                        char program[PATH_SIZE], struct error *error) {
     const char *recorded_device = context->targets.device;
     const char *spec = device != NULL ? device : recorded_device != NULL ? recorded_device : "auto";
     if (sanitize_find(tool, error) < 0 || device_describe(spec, &context->device, error) < 0)
@@ -67,10 +69,10 @@ static int prepare_tool(struct sanitize_context *context, const char *device, ch
         return error_set(error, "cannot find our own program: %s", strerror(errno));
     program[length] = '\0';
     context->how = (struct sanitize_settings){.tool = tool,
-                                          .program = program,
-                                          .config_path = context->targets.config_path,
-                                          .template_folder = context->targets.template_folder,
-                                          .device = context->device.spec};
+                                              .program = program,
+                                              .config_path = context->targets.config_path,
+                                              .template_folder = context->targets.template_folder,
+                                              .device = context->device.spec};
     return 0;
 }
 
@@ -84,9 +86,9 @@ static int print_findings(const struct sanitize_context *context, bool json) {
     } else {
         table_print(context->table, TABLE_TEXT, stdout);
     }
-    return context->finding_count > 0    ? STATUS_GATE
+    return context->finding_count > 0  ? STATUS_GATE
            : context->failed_tools > 0 ? STATUS_FAILED
-                                    : STATUS_DONE;
+                                       : STATUS_DONE;
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
@@ -107,9 +109,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     struct error error = {0};
     char tool[PATH_SIZE];
     char program[PATH_SIZE];
-    struct sanitize_context *context = calloc(1, sizeof *context);
-    if (context == NULL)
-        BUG("out of memory");
+    struct sanitize_context *context = xcalloc(1, sizeof *context);
     signal(SIGPIPE, SIG_IGN);
     context->table = table_new(columns, sizeof columns / sizeof *columns);
     int status = replay_targets_read(&context->targets, argv[0], rank, goal, &error);

@@ -2,8 +2,8 @@
 #include "cli/cli.h"
 
 #include "base/log.h"
-#include "render/table.h"
 #include "config/config.h"
+#include "render/table.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -24,7 +24,8 @@ static const struct space *space_of(const struct space_view *space_view, int goa
 }
 
 /* Prints a table as text under a title, or adds it to the JSON object; then frees it. */
-static void print_table(struct space_view *space_view, struct table *table, const char *title, const char *key) {
+static void print_table(struct space_view *space_view, struct table *table, const char *title,
+                        const char *key) {
     if (space_view->json != NULL) {
         cJSON_AddItemToObject(space_view->json, key, table_json(table));
     } else if (table_row_count(table) > 0) {
@@ -144,8 +145,8 @@ static void add_valid(const struct space *space, bool exact, uint64_t counted,
 }
 
 /* Adds a goal's numbers of genomes to the table. -1 with `error` filled if no genome is valid. */
-static int count_goal(const struct space_view *space_view, int goal, uint64_t limit, struct table *table,
-                      struct error *error) {
+static int count_goal(const struct space_view *space_view, int goal, uint64_t limit,
+                      struct table *table, struct error *error) {
     const struct space *space = space_of(space_view, goal);
     char name[CASE_NAME_SIZE];
     char text[48];
@@ -223,7 +224,7 @@ static void print_reads(const struct space *space, const struct genome *genome,
 
 /* Adds a row that says whether the genome is valid for the goal. Returns true if it is. */
 static bool add_validity(const struct space_view *space_view, int goal, const struct genome *genome,
-                  struct table *table) {
+                         struct table *table) {
     const struct space *space = space_of(space_view, goal);
     struct problem problem = {0};
     char name[CASE_NAME_SIZE];
@@ -240,8 +241,8 @@ static bool add_validity(const struct space_view *space_view, int goal, const st
     }
     print_reads(space, genome, &problem, reads, sizeof reads);
     char reason_and_values[PROBLEM_SIZE + sizeof reads + 8];
-    snprintf(reason_and_values, sizeof reason_and_values, "%s%s%s%s", problem.text, *reads != '\0' ? " (" : "", reads,
-             *reads != '\0' ? ")" : "");
+    snprintf(reason_and_values, sizeof reason_and_values, "%s%s%s%s", problem.text,
+             *reads != '\0' ? " (" : "", reads, *reads != '\0' ? ")" : "");
     table_text(table, problem.text);
     if (problem.constraint >= 0)
         table_text(table, expression_text(space->constraints[problem.constraint].expression));
@@ -263,7 +264,7 @@ static cJSON *extents_json(const unsigned extents[3]) {
 
 /* Adds the launches of a valid genome for each case of the goal. */
 static int add_launches(const struct space_view *space_view, int goal, const struct genome *genome,
-                     struct table *launches, struct table *cases, struct error *error) {
+                        struct table *launches, struct table *cases, struct error *error) {
     const struct template *template = space_view->templates[goal];
     for (int c = 0; c < template->case_count; c++) {
         struct launch_plan plan;
@@ -298,8 +299,8 @@ static int add_launches(const struct space_view *space_view, int goal, const str
     return 0;
 }
 
-static int show_launches(struct space_view *space_view, const bool *valid, const struct genome *genome,
-                         struct error *error) {
+static int show_launches(struct space_view *space_view, const bool *valid,
+                         const struct genome *genome, struct error *error) {
     static const struct table_column launch_columns[] = {
         {.name = "case", .heading = "case"},
         {.name = "kernel", .heading = "kernel"},
@@ -378,8 +379,8 @@ static void show_heading(struct space_view *space_view) {
            space_view->device.sm_count, config_smem_limit(space_view->config, &space_view->device));
 }
 
-static int view_open(struct space_view *space_view, const char *path, const char *templates, const char *spec,
-                     int64_t goal, struct error *error) {
+static int view_open(struct space_view *space_view, const char *path, const char *templates,
+                     const char *spec, int64_t goal, struct error *error) {
     space_view->config = config_load(path, templates, error);
     if (space_view->config == NULL)
         return -1;
@@ -389,10 +390,12 @@ static int view_open(struct space_view *space_view, const char *path, const char
                            goal, goals - 1);
     space_view->first_goal = goal < 0 ? 0 : (int)goal;
     space_view->last_goal = goal < 0 ? goals - 1 : (int)goal;
-    if (device_describe(spec != NULL ? spec : space_view->config->device, &space_view->device, error) < 0)
+    if (device_describe(spec != NULL ? spec : space_view->config->device, &space_view->device,
+                        error) < 0)
         return -1;
     for (int g = space_view->first_goal; g <= space_view->last_goal; g++) {
-        space_view->templates[g] = config_load_template(space_view->config, g, &space_view->device, error);
+        space_view->templates[g] =
+            config_load_template(space_view->config, g, &space_view->device, error);
         if (space_view->templates[g] == NULL)
             return -1;
     }

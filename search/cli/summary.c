@@ -16,8 +16,8 @@ struct summary {
 
 /* Prints the table under a title, or adds it to `to` as `name`; then frees it. -1 if `table` is
    NULL because it could not be read. */
-static int print_table(const struct summary *summary, struct table *table, cJSON *object, const char *name,
-                  const char *title) {
+static int print_table(const struct summary *summary, struct table *table, cJSON *object,
+                       const char *name, const char *title) {
     if (table == NULL)
         return -1;
     if (object != NULL)
@@ -31,7 +31,8 @@ static int print_table(const struct summary *summary, struct table *table, cJSON
 }
 
 /* Shows the stored ablation of the goal, which may be of an earlier champion. */
-static int show_ablation(const struct summary *summary, int goal, cJSON *object, struct error *error) {
+static int show_ablation(const struct summary *summary, int goal, cJSON *object,
+                         struct error *error) {
     struct ablation *ablation;
     char title[128];
     int found = ablation_read(summary->store, goal, &ablation, error);
@@ -48,16 +49,16 @@ static int show_goal(const struct summary *summary, int goal, cJSON *object, str
     bool predicted = false;
     struct table *champions = run_history_champions(summary->history, goal, &predicted, error);
     if (print_table(summary, champions, object, "champions",
-               predicted ? "champions, by predicted latency" : "champions") < 0)
+                    predicted ? "champions, by predicted latency" : "champions") < 0)
         return -1;
-    if (print_table(summary, run_history_elites(summary->history, goal, ELITES, error), object, "elites",
-               "the best") < 0)
+    if (print_table(summary, run_history_elites(summary->history, goal, ELITES, error), object,
+                    "elites", "the best") < 0)
         return -1;
     if (print_table(summary, run_history_islands(summary->history, goal, error), object, "islands",
-               "islands") < 0)
+                    "islands") < 0)
         return -1;
-    if (print_table(summary, run_history_gene_effects(summary->history, goal, GENE_EFFECTS, error), object, "lessons",
-               "gene effects: time with these values / expected time") < 0)
+    if (print_table(summary, run_history_gene_effects(summary->history, goal, GENE_EFFECTS, error),
+                    object, "lessons", "gene effects: time with these values / expected time") < 0)
         return -1;
     return show_ablation(summary, goal, object, error);
 }
@@ -88,7 +89,7 @@ static int show_shapes(const struct summary *summary, struct error *error) {
         printf("\nscaling over %d shapes: time never grows more than %.1f times as fast as work\n",
                shapes, SCALING_LIMIT);
     return print_table(summary, table, summary->json, "shapes",
-                  "cases whose time grows faster than their work");
+                       "cases whose time grows faster than their work");
 }
 
 static int print_summary(struct summary *summary, struct error *error) {
@@ -110,12 +111,12 @@ static int print_summary(struct summary *summary, struct error *error) {
     free(device);
     if (show_goals(summary, error) < 0 || show_shapes(summary, error) < 0 ||
         print_table(summary, run_history_operators(history, error), summary->json, "operators",
-               "operators") < 0 ||
-        print_table(summary, run_history_verdicts(history, error), summary->json, "verdicts", "verdicts") <
-            0)
+                    "operators") < 0 ||
+        print_table(summary, run_history_verdicts(history, error), summary->json, "verdicts",
+                    "verdicts") < 0)
         return -1;
-    return print_table(summary, run_history_reasons(history, REASONS, error), summary->json, "reasons",
-                  "most common reasons for failures");
+    return print_table(summary, run_history_reasons(history, REASONS, error), summary->json,
+                       "reasons", "most common reasons for failures");
 }
 
 /* ---- the verb ---- */

@@ -1,8 +1,8 @@
 /* try: evaluates one genome and prints the result of every gate. */
 #include "cli/cli.h"
 #include "cli/diagnose.h"
-#include "session/single_trial.h"
 #include "config/config.h"
+#include "session/single_trial.h"
 
 #include <signal.h>
 #include <string.h>
@@ -23,8 +23,8 @@ static int try_genome(struct try_context *context, const struct genome *genome, 
     return single_trial_run(context->single_trial, &request, result, error);
 }
 
-static void add_case(const struct try_context *context, const struct case_outcome *outcome, int index,
-                     cJSON *array) {
+static void add_case(const struct try_context *context, const struct case_outcome *outcome,
+                     int index, cJSON *array) {
     char name[CASE_NAME_SIZE];
     cJSON *object = cJSON_CreateObject();
     template_print_shape(context->template, &context->template->cases[index], name);
@@ -61,7 +61,8 @@ static void print_json(const struct try_context *context, const struct trial_res
     cJSON_AddNumberToObject(object, "p90", first->warm.p90_us / 1000);
     cJSON_AddNumberToObject(object, "tflops", first->tflops);
     cJSON_AddNumberToObject(object, "ctas", first->ctas);
-    cJSON_AddNumberToObject(object, "sm_count", single_trial_device(context->single_trial)->sm_count);
+    cJSON_AddNumberToObject(object, "sm_count",
+                            single_trial_device(context->single_trial)->sm_count);
     cJSON_AddNumberToObject(object, "registers", outcome->resources.registers);
     cJSON_AddNumberToObject(object, "smem_bytes", outcome->resources.smem_bytes);
     cJSON_AddNumberToObject(object, "spill_bytes", outcome->resources.spill_bytes);
@@ -99,7 +100,8 @@ static void print_text(const struct try_context *context, const struct trial_res
         printf("speedup over the default genome: %.3f\n", speedup);
 }
 
-static int run_with_default(struct try_context *context, const char *genome_text, struct error *error) {
+static int run_with_default(struct try_context *context, const char *genome_text,
+                            struct error *error) {
     struct trial_result result;
     struct trial_result default_result;
     struct genome genome;
@@ -171,14 +173,16 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (device == NULL)
         device = context.config->device;
     if (diagnose) {
-        status = diagnose_genome(context.config, context.goal, device, genome, context.json, &error);
+        status =
+            diagnose_genome(context.config, context.goal, device, genome, context.json, &error);
         goto done;
     }
-    context.single_trial = single_trial_new(argv[0], context.config->template_folder, device, &error);
+    context.single_trial =
+        single_trial_new(argv[0], context.config->template_folder, device, &error);
     if (context.single_trial == NULL)
         goto done;
-    context.template =
-        config_load_template(context.config, context.goal, single_trial_device(context.single_trial), &error);
+    context.template = config_load_template(context.config, context.goal,
+                                            single_trial_device(context.single_trial), &error);
     if (context.template != NULL)
         status = run_with_default(&context, genome, &error);
 done:

@@ -103,8 +103,8 @@ static int read_size(const char *variable, int fallback) {
 
 static void print_once(const struct run_stats *stats, bool unicode) {
     struct text_plot plot = {.rows = read_size("LINES", FILE_ROWS),
-                            .columns = read_size("COLUMNS", FILE_COLUMNS),
-                            .unicode = unicode};
+                             .columns = read_size("COLUMNS", FILE_COLUMNS),
+                             .unicode = unicode};
     text_plot_init(&plot);
     watch_view_draw(stats, false, &plot);
     text_plot_write(&plot, stdout);
@@ -134,7 +134,8 @@ static void print_json(const struct run_stats *stats) {
     cJSON_AddNumberToObject(root, "trials", (double)stats->told);
     cJSON *verdicts = cJSON_AddObjectToObject(root, "verdicts");
     for (int v = 0; v < VERDICT_COUNT; v++)
-        cJSON_AddNumberToObject(verdicts, verdict_name((enum verdict)v), (double)stats->verdicts[v]);
+        cJSON_AddNumberToObject(verdicts, verdict_name((enum verdict)v),
+                                (double)stats->verdicts[v]);
     cJSON *operators = cJSON_AddArrayToObject(root, "operators");
     for (int i = 0; i < stats->operator_count; i++) {
         cJSON *item = cJSON_CreateObject();

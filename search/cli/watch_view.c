@@ -1,4 +1,5 @@
 #include "cli/watch_view.h"
+#include "base/memory.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,7 +10,7 @@
 enum {
     LINE_SIZE = 512,
     CURVE_ROWS_MIN = 4, /* least rows of the curve: the table of the best shrinks first */
-    AXIS_WIDTH = 9, /* of the numbers beside the curve */
+    AXIS_WIDTH = 9,     /* of the numbers beside the curve */
     OPERATORS_WIDTH = 41,
     OPERATORS_MIN_COLUMNS = 76, /* least columns of a view with the operators beside the curve */
 };
@@ -23,7 +24,8 @@ struct line {
     size_t used;
 };
 
-static void line_add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void line_add(struct line *line, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 static void line_add(struct line *line, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -45,8 +47,9 @@ static const char *print_time(double seconds, char text[32]) {
 
 /* The search time: that of the last status, plus the time since. */
 static double search_time_s(const struct run_stats *stats) {
-    return stats->has_status ? stats->status.seconds + fmin(silence_shown_s, run_stats_silence_s(stats))
-                              : stats->seconds;
+    return stats->has_status
+               ? stats->status.seconds + fmin(silence_shown_s, run_stats_silence_s(stats))
+               : stats->seconds;
 }
 
 static void add_phase(struct line *line, const struct run_stats *stats) {
@@ -59,7 +62,7 @@ static void add_phase(struct line *line, const struct run_stats *stats) {
     }
     if (run_stats_is_over(stats) && !phase_is_over(status->phase)) {
         line_add(line, "silent for %s: it was killed; `evotile resume` continues it",
-            print_time(silence_s, text));
+                 print_time(silence_s, text));
         return;
     }
     line_add(line, "%s", phase_text(status->phase));
@@ -76,7 +79,8 @@ static void add_budget(struct line *line, const struct run_stats *stats) {
     if (status->budget_seconds > 0)
         line_add(line, " of %s", print_time(status->budget_seconds, text));
     if (status->budget_seconds > 0 && !run_stats_is_over(stats))
-        line_add(line, ", %s left", print_time(status->budget_seconds - search_time_s(stats), text));
+        line_add(line, ", %s left",
+                 print_time(status->budget_seconds - search_time_s(stats), text));
     line_add(line, "; %" PRId64, stats->told - stats->verdicts[VERDICT_FILTERED]);
     if (status->budget_trials > 0)
         line_add(line, " of %" PRId64, status->budget_trials);
@@ -89,7 +93,7 @@ static void add_budget(struct line *line, const struct run_stats *stats) {
         line_add(line, ", %" PRId64 " in flight", status->asked - stats->told);
     if (status->patience > 0)
         line_add(line, "; patience %" PRId64 " of %" PRId64 " left", status->patience_left,
-            status->patience);
+                 status->patience);
     if (status->target_us > 0)
         line_add(line, "; target %.3f us", status->target_us);
     if (status->target_ratio > 0)
@@ -130,10 +134,10 @@ static void add_gpu(struct line *line, const struct run_status *status) {
         line_add(line, "; slowed down by %s", slowdowns);
     if (status->others > 0)
         line_add(line, "; %d other process%s on it", status->others,
-            status->others == 1 ? "" : "es");
+                 status->others == 1 ? "" : "es");
     if (line->used == 0)
         line_add(line, status->predicts ? "none: emulated device, latencies are predictions"
-                                     : "unknown: NVML cannot read it");
+                                        : "unknown: NVML cannot read it");
 }
 
 static void print_worker(const struct pool_worker *worker, char text[64]) {
@@ -163,17 +167,19 @@ static void print_worker(const struct pool_worker *worker, char text[64]) {
 /* ---- the header ---- */
 
 /* Prints a label and a line of text; returns the next row. */
-static int print_label(struct text_plot *plot, int row, const char *label, const struct line *line) {
+static int print_label(struct text_plot *plot, int row, const char *label,
+                       const struct line *line) {
     text_plot_print(plot, row, 0, TEXT_PLOT_DIM, "%s", label);
     text_plot_print(plot, row, 9, TEXT_PLOT_PLAIN, "%s", line->text);
     return row + 1;
 }
 
 /* Prints each worker in a field of fixed width, in at most `rows` rows. */
-static int draw_workers(const struct run_status *status, struct text_plot *plot, int row, int rows) {
+static int draw_workers(const struct run_status *status, struct text_plot *plot, int row,
+                        int rows) {
     enum { FIELD = 24 };
-    int listed = status->worker_count < STATUS_WORKERS_MAX ? status->worker_count
-                                                               : STATUS_WORKERS_MAX;
+    int listed =
+        status->worker_count < STATUS_WORKERS_MAX ? status->worker_count : STATUS_WORKERS_MAX;
     int across = (plot->columns - 9) / FIELD > 0 ? (plot->columns - 9) / FIELD : 1;
     int shown = listed < rows * across ? listed : rows * across;
     text_plot_print(plot, row, 0, TEXT_PLOT_DIM, "workers");
@@ -185,8 +191,8 @@ static int draw_workers(const struct run_status *status, struct text_plot *plot,
         if (last)
             snprintf(text, sizeof text, "and %d more", status->worker_count - w);
         text_plot_print(plot, row + w / across, 9 + w % across * FIELD,
-                     worker->state == POOL_BUSY ? TEXT_PLOT_PLAIN : TEXT_PLOT_DIM, "%.*s", FIELD - 1,
-                     text);
+                        worker->state == POOL_BUSY ? TEXT_PLOT_PLAIN : TEXT_PLOT_DIM, "%.*s",
+                        FIELD - 1, text);
     }
     return row + (shown + across - 1) / across;
 }
@@ -203,7 +209,8 @@ static int draw_header(const struct run_stats *stats, struct text_plot *plot) {
     int column = text_plot_print(plot, 0, 0, TEXT_PLOT_BOLD, "%s", store_run_dir(stats->store));
     if (stats->device != NULL)
         column = text_plot_print(plot, 0, column, TEXT_PLOT_PLAIN, " on %s", stats->device);
-    text_plot_print(plot, 0, column, warns ? TEXT_PLOT_WARNING : TEXT_PLOT_PLAIN, ", %s", phase.text);
+    text_plot_print(plot, 0, column, warns ? TEXT_PLOT_WARNING : TEXT_PLOT_PLAIN, ", %s",
+                    phase.text);
     int row = print_label(plot, 1, "time", &budget);
     row = print_label(plot, row, "verdicts", &verdicts);
     if (!stats->has_status || phase_is_over(stats->status.phase))
@@ -217,13 +224,13 @@ static int draw_header(const struct run_stats *stats, struct text_plot *plot) {
 /* The end of the time axis, in seconds since the run was created. */
 static double time_axis_end(const struct run_stats *stats) {
     double last = stats->champion_count > 0 ? stats->champions[stats->champion_count - 1].accepted
-                                           : stats->created;
+                                            : stats->created;
     double end = stats->has_status ? stats->status.updated : stats->created + stats->seconds;
     return fmax(fmax(last, end) - stats->created, 1);
 }
 
-static int collect_points(const struct run_stats *stats, bool by_trials, double end, struct text_plot_point *points,
-                   double *low, double *high) {
+static int collect_points(const struct run_stats *stats, bool by_trials, double end,
+                          struct text_plot_point *points, double *low, double *high) {
     int count = 0;
     for (int i = 0; i < stats->champion_count; i++) {
         const struct store_champion *champion = &stats->champions[i];
@@ -246,12 +253,10 @@ static void draw_curve(const struct run_stats *stats, bool by_trials, struct tex
     double end = by_trials ? fmax(1, (double)stats->told) : time_axis_end(stats);
     double low, high;
     char text[32];
-    struct text_plot_point *points = calloc((size_t)stats->champion_count + 1, sizeof *points);
-    if (points == NULL)
-        BUG("out of memory");
+    struct text_plot_point *points = xcalloc((size_t)stats->champion_count + 1, sizeof *points);
     int count = collect_points(stats, by_trials, end, points, &low, &high);
     struct text_plot_area inner = {area.row, area.column + AXIS_WIDTH, area.rows - 1,
-                                area.columns - AXIS_WIDTH};
+                                   area.columns - AXIS_WIDTH};
     if (count == 0) {
         text_plot_print(plot, area.row, area.column, TEXT_PLOT_DIM, "no champion yet");
         free(points);
@@ -272,7 +277,7 @@ static void draw_curve(const struct run_stats *stats, bool by_trials, struct tex
     else
         print_time(end, text);
     text_plot_print(plot, area.row + inner.rows, inner.column + inner.columns - (int)strlen(text),
-                 TEXT_PLOT_DIM, "%s", text);
+                    TEXT_PLOT_DIM, "%s", text);
     free(points);
 }
 
@@ -283,16 +288,17 @@ static int by_trial_count(const void *left, const void *right) {
     return a->told != b->told ? (a->told < b->told ? 1 : -1) : strcmp(a->name, b->name);
 }
 
-static void draw_operators(const struct run_stats *stats, struct text_plot *plot, struct text_plot_area area) {
+static void draw_operators(const struct run_stats *stats, struct text_plot *plot,
+                           struct text_plot_area area) {
     struct operator_stats rows[RUN_STATS_OPERATORS_MAX];
     memcpy(rows, stats->operators, sizeof rows);
     qsort(rows, (size_t)stats->operator_count, sizeof *rows, by_trial_count);
-    text_plot_print(plot, area.row, area.column, TEXT_PLOT_DIM, "%-15s%7s%7s%10s", "tried as", "trials",
-                 "ok", "champions");
+    text_plot_print(plot, area.row, area.column, TEXT_PLOT_DIM, "%-15s%7s%7s%10s", "tried as",
+                    "trials", "ok", "champions");
     for (int i = 0; i < stats->operator_count && i + 1 < area.rows; i++)
         text_plot_print(plot, area.row + 1 + i, area.column, TEXT_PLOT_PLAIN,
-                     "%-15.15s%7" PRId64 "%7" PRId64 "%10" PRId64, rows[i].name, rows[i].told,
-                     rows[i].ok, rows[i].accepted);
+                        "%-15.15s%7" PRId64 "%7" PRId64 "%10" PRId64, rows[i].name, rows[i].told,
+                        rows[i].ok, rows[i].accepted);
 }
 
 /* ---- the best ---- */
@@ -300,13 +306,13 @@ static void draw_operators(const struct run_stats *stats, struct text_plot *plot
 static void draw_best(const struct run_stats *stats, struct text_plot *plot, int row, int rows) {
     bool predicted = stats->top_count > 0 && stats->top[0].predicted;
     text_plot_print(plot, row, 0, TEXT_PLOT_DIM, "rank   trial  %s  tried as        genome%s",
-                 predicted ? "us predicted" : "          us",
-                 stats->default_genome != NULL ? ", where it differs from the default" : "");
+                    predicted ? "us predicted" : "          us",
+                    stats->default_genome != NULL ? ", where it differs from the default" : "");
     for (int i = 0; i < stats->top_count && i + 1 < rows; i++) {
         const struct ranked_trial *place = &stats->top[i];
         text_plot_print(plot, row + 1 + i, 0, i == 0 ? TEXT_PLOT_BOLD : TEXT_PLOT_PLAIN,
-                     "%4d %7" PRId64 " %13.3f  %-15.15s %s", i + 1, place->trial, place->score_us,
-                     place->operator_name, place->genome);
+                        "%4d %7" PRId64 " %13.3f  %-15.15s %s", i + 1, place->trial,
+                        place->score_us, place->operator_name, place->genome);
     }
 }
 
@@ -318,9 +324,9 @@ void watch_view_draw(const struct run_stats *stats, bool by_trials, struct text_
     int column = 0;
     if (goals > 1)
         column = text_plot_print(plot, row, 0, TEXT_PLOT_BOLD, "goal %d of 0 to %d: ", stats->goal,
-                              goals - 1);
+                                 goals - 1);
     text_plot_print(plot, row++, column, TEXT_PLOT_BOLD, "%s",
-                 store_goal_name(stats->store, stats->goal));
+                    store_goal_name(stats->store, stats->goal));
     int best_rows = 1 + RUN_STATS_TOP;
     int curve_rows = plot->rows - row - best_rows - 1;
     if (curve_rows < CURVE_ROWS_MIN) {
@@ -330,9 +336,9 @@ void watch_view_draw(const struct run_stats *stats, bool by_trials, struct text_
     struct text_plot_area curve = {row, 0, curve_rows, plot->columns};
     if (plot->columns >= OPERATORS_MIN_COLUMNS) {
         curve.columns -= OPERATORS_WIDTH;
-        draw_operators(
-            stats, plot,
-            (struct text_plot_area){row - 1, curve.columns + 2, curve_rows + 1, OPERATORS_WIDTH - 2});
+        draw_operators(stats, plot,
+                       (struct text_plot_area){row - 1, curve.columns + 2, curve_rows + 1,
+                                               OPERATORS_WIDTH - 2});
     }
     draw_curve(stats, by_trials, plot, curve);
     draw_best(stats, plot, row + curve_rows + 1, best_rows);

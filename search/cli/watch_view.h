@@ -9,8 +9,8 @@
 #ifndef EVOTILE_CLI_WATCH_VIEW_H
 #define EVOTILE_CLI_WATCH_VIEW_H
 
-#include "render/text_plot.h"
 #include "cli/run_stats.h"
+#include "render/text_plot.h"
 
 /* `by_trials`: the curve's x axis is the trial number; else the time since the run was created. */
 void watch_view_draw(const struct run_stats *stats, bool by_trials, struct text_plot *plot);

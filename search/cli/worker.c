@@ -4,14 +4,14 @@
 #include "base/clock.h"
 #include "base/process.h"
 #include "cli/cli.h"
-#include "session/queue_worker.h"
-#include "session/process_group.h"
-#include "session/image_cache.h"
-#include "session/gpu_groups.h"
 #include "device/emulated.h"
 #include "device/recorded.h"
 #include "evaluate/evaluator.h"
 #include "pool/protocol.h"
+#include "session/gpu_groups.h"
+#include "session/image_cache.h"
+#include "session/process_group.h"
+#include "session/queue_worker.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static bool read_line(char **line, size_t *room) {
 /* ---- starting ---- */
 
 static int start_worker(struct worker *worker, const char *config_path, const char *template_folder,
-                 const char *spec, struct device_info *info, struct error *error) {
+                        const char *spec, struct device_info *info, struct error *error) {
     char *text = path_read_file(config_path, 64 << 20, NULL, error);
     if (text == NULL)
         return -1;
@@ -113,7 +113,8 @@ static void read_recorded(const struct recorded *recorded, struct trial_result *
         BUG("trial %lld is not a row of the recorded space", (long long)result->number);
     outcome->verdict = recorded->verdicts[row];
     outcome_set_cases(outcome, 1);
-    trial_add_gate(result, "recorded", outcome->verdict == VERDICT_OK, 0, "row %lld", (long long)row);
+    trial_add_gate(result, "recorded", outcome->verdict == VERDICT_OK, 0, "row %lld",
+                   (long long)row);
     if (outcome->verdict != VERDICT_OK) {
         snprintf(outcome->reason, sizeof outcome->reason, "recorded as %s",
                  verdict_cache_name(outcome->verdict));
@@ -127,7 +128,7 @@ static void read_recorded(const struct recorded *recorded, struct trial_result *
 }
 
 static int run_trial(struct worker *worker, const struct trial_request *request,
-                struct trial_result *result, struct error *error) {
+                     struct trial_result *result, struct error *error) {
     struct device_image images[CASES_MAX];
     trial_result_init(result, request);
     if (worker->config->shapes->recorded != NULL) {
@@ -195,7 +196,8 @@ static int run_queue_workers(struct queue_worker_settings *how) {
     for (int m = 0; m < groups.count; m++) {
         struct queue_worker_settings group_settings = *how;
         group_settings.devices = groups.items[m].devices;
-        group_settings.compile_workers = gpu_groups_compile_workers(&groups, m, how->compile_workers);
+        group_settings.compile_workers =
+            gpu_groups_compile_workers(&groups, m, how->compile_workers);
         if (process_group_fork(&group) == 0)
             _exit(run_queue_worker(&group_settings));
     }
@@ -212,7 +214,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     int64_t threads = 1;
     struct queue_worker_settings how = {.compile_workers = -1};
     const struct option_row rows[] = {
-        {"queue", "URL", "a NATS server: nats://HOST:4222, or tls://", OPTION_TEXT, &how.connection.url},
+        {"queue", "URL", "a NATS server: nats://HOST:4222, or tls://", OPTION_TEXT,
+         &how.connection.url},
         {"device", "LIST", "auto, cuda:all, or some: cuda:0,cuda:2", OPTION_TEXT, &spec},
         {"credentials", "FILE", "a token, USER:PASSWORD, an NKey pair or NATS credentials",
          OPTION_TEXT, &how.connection.credentials},

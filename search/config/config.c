@@ -126,7 +126,7 @@ malformed:
 /* ---- sections ---- */
 
 static int read_case_list(struct config *config, const struct json *list,
-                       struct shape shapes[CASES_MAX], int *count, struct error *error) {
+                          struct shape shapes[CASES_MAX], int *count, struct error *error) {
     if (json_is_array(list, error) < 0)
         return -1;
     *count = json_count(list);
@@ -145,7 +145,7 @@ static int read_case_list(struct config *config, const struct json *list,
 
 /* A held-out case must use a variant that is compiled for one of the cases. */
 static int check_held_out_variant(const struct config *config, const struct shape *shape,
-                         const struct json *value, struct error *error) {
+                                  const struct json *value, struct error *error) {
     const struct template *shapes = config->shapes;
     for (int c = 0; c < config->case_count; c++) {
         bool same = true;
@@ -332,8 +332,8 @@ static struct config *read_document(struct json_document *document, const char *
     struct config *config = xmalloc(sizeof *config);
     *config = defaults;
     config->path = xstrdup(document->file);
-    if (json_check_keys(&root, root_keys, error) < 0 || json_require(&root, "template", &value, error) < 0 ||
-        json_string(&value, &name, error) < 0)
+    if (json_check_keys(&root, root_keys, error) < 0 ||
+        json_require(&root, "template", &value, error) < 0 || json_string(&value, &name, error) < 0)
         goto failed;
     if (folder == NULL && config_path_is_recorded_space(name)) {
         folder = name + strlen(recorded_prefix);

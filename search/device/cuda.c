@@ -11,7 +11,7 @@ static const unsigned red_zone_word = 0xa5c3f00du;
 
 /* Converts a driver status to 0, or -1 with an error that names it. */
 static int check_status(struct cuda_device *cuda, CUresult status, const char *operation,
-                 struct error *error) {
+                        struct error *error) {
     return status == CUDA_SUCCESS
                ? 0
                : error_set(error, "%s: %s", operation, driver_error_name(&cuda->driver, status));
@@ -40,7 +40,8 @@ static void fill_info(struct cuda_device *cuda, CUdevice handle, int index) {
         10 * device_attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
         device_attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
     info->sm_count = device_attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-    info->smem_per_block = device_attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+    info->smem_per_block =
+        device_attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
     info->smem_per_block_optin =
         device_attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
     info->smem_per_sm =
@@ -80,7 +81,7 @@ static void cuda_close(struct device *device) {
 static int create_events(struct cuda_device *self, struct error *error) {
     for (int i = 0; i < EVENTS_MAX; i++)
         if (check_status(self, self->driver.cuEventCreate(&self->events[i], CU_EVENT_DEFAULT),
-                  "making an event", error) < 0)
+                         "making an event", error) < 0)
             return -1;
     return 0;
 }
@@ -132,18 +133,18 @@ static struct device *cuda_open(const char *spec, struct error *error) {
         goto failed;
     if (self->driver.cuDeviceGetPCIBusId(bus_id, sizeof bus_id, handle) == CUDA_SUCCESS)
         numa_pin("/sys", bus_id);
-    if (check_status(self, self->driver.cuDevicePrimaryCtxRetain(&context, handle), "opening the GPU",
-              error) < 0)
+    if (check_status(self, self->driver.cuDevicePrimaryCtxRetain(&context, handle),
+                     "opening the GPU", error) < 0)
         goto failed;
     self->handle = handle;
     if (check_status(self, self->driver.cuCtxSetCurrent(context), "opening the GPU", error) < 0 ||
         check_status(self, self->driver.cuStreamCreate(&self->stream, CU_STREAM_NON_BLOCKING),
-              "making a stream", error) < 0 ||
+                     "making a stream", error) < 0 ||
         create_events(self, error) < 0 ||
         check_status(self,
-              self->driver.cuMemAllocHost((void **)&self->red_zones,
-                                          (size_t)2 * RED_ZONE_BYTES * ALLOCATIONS_MAX),
-              "pinning memory", error) < 0 ||
+                     self->driver.cuMemAllocHost((void **)&self->red_zones,
+                                                 (size_t)2 * RED_ZONE_BYTES * ALLOCATIONS_MAX),
+                     "pinning memory", error) < 0 ||
         disable_l2_persistence(self, error) < 0)
         goto failed;
     fill_info(self, handle, index);
@@ -208,14 +209,15 @@ static void write_red_zones(struct cuda_device *self, const struct gpu_allocatio
     if (allocation->mapped > 0)
         return;
     size_t whole = (allocation->bytes + 3) & ~(size_t)3;
-    self->driver.cuMemsetD32Async(allocation->address - RED_ZONE_BYTES, red_zone_word, RED_ZONE_BYTES / 4,
-                                  self->stream);
+    self->driver.cuMemsetD32Async(allocation->address - RED_ZONE_BYTES, red_zone_word,
+                                  RED_ZONE_BYTES / 4, self->stream);
     self->driver.cuMemsetD32Async(allocation->address + whole, red_zone_word,
                                   (padded_bytes(allocation->bytes) - whole + RED_ZONE_BYTES) / 4,
                                   self->stream);
     for (size_t i = allocation->bytes; i < whole; i++)
         self->driver.cuMemsetD8Async(allocation->address + i,
-                                     ((const unsigned char *)&red_zone_word)[i & 3], 1, self->stream);
+                                     ((const unsigned char *)&red_zone_word)[i & 3], 1,
+                                     self->stream);
 }
 
 static void release_allocation(struct cuda_device *self, const struct gpu_allocation *allocation) {
@@ -232,7 +234,8 @@ static void release_allocation(struct cuda_device *self, const struct gpu_alloca
    time. */
 static struct gpu_allocation *find_cached(struct cuda_device *self, size_t bytes) {
     for (int i = 0; i < self->allocation_count; i++)
-        if (self->allocations[i].cached && padded_bytes(self->allocations[i].bytes) == padded_bytes(bytes))
+        if (self->allocations[i].cached &&
+            padded_bytes(self->allocations[i].bytes) == padded_bytes(bytes))
             return &self->allocations[i];
     return NULL;
 }
@@ -296,7 +299,8 @@ struct gpu_allocation *cuda_find_allocation(struct cuda_device *self, uint64_t a
 static void cuda_memory_free(struct device *device, uint64_t address) {
     struct cuda_device *self = cuda(device);
     struct gpu_allocation *allocation = cuda_find_allocation(self, address);
-    if (allocation->mapped == 0 && !device->fresh_memory && fits_in_cache(self, allocation->bytes)) {
+    if (allocation->mapped == 0 && !device->fresh_memory &&
+        fits_in_cache(self, allocation->bytes)) {
         allocation->cached = true;
         return;
     }
@@ -308,26 +312,27 @@ static int cuda_write(struct device *device, uint64_t address, const void *from,
                       struct error *error) {
     struct cuda_device *self = cuda(device);
     if (check_status(self, self->driver.cuMemcpyHtoDAsync(address, from, bytes, self->stream),
-              "writing to the GPU", error) < 0)
+                     "writing to the GPU", error) < 0)
         return -1;
-    return check_status(self, self->driver.cuStreamSynchronize(self->stream), "writing to the GPU", error);
+    return check_status(self, self->driver.cuStreamSynchronize(self->stream), "writing to the GPU",
+                        error);
 }
 
 static int cuda_read(struct device *device, uint64_t address, void *to, size_t bytes,
                      struct error *error) {
     struct cuda_device *self = cuda(device);
     if (check_status(self, self->driver.cuMemcpyDtoHAsync(to, address, bytes, self->stream),
-              "reading from the GPU", error) < 0)
+                     "reading from the GPU", error) < 0)
         return -1;
-    return check_status(self, self->driver.cuStreamSynchronize(self->stream), "reading from the GPU",
-                 error);
+    return check_status(self, self->driver.cuStreamSynchronize(self->stream),
+                        "reading from the GPU", error);
 }
 
 static int cuda_fill32(struct device *device, uint64_t address, uint32_t word, size_t words,
                        struct error *error) {
     struct cuda_device *self = cuda(device);
     return check_status(self, self->driver.cuMemsetD32Async(address, word, words, self->stream),
-                 "filling GPU memory", error);
+                        "filling GPU memory", error);
 }
 
 /* Returns whether a zone holds the pattern; it starts on a word boundary. Zones are checked after
@@ -352,8 +357,8 @@ static enum verdict cuda_check_red_zones(struct device *device, bool freed_too, 
             continue;
         self->driver.cuMemcpyDtoHAsync(to, allocation->address - RED_ZONE_BYTES, RED_ZONE_BYTES,
                                        self->stream);
-        self->driver.cuMemcpyDtoHAsync(to + RED_ZONE_BYTES, allocation->address + whole, RED_ZONE_BYTES,
-                                       self->stream);
+        self->driver.cuMemcpyDtoHAsync(to + RED_ZONE_BYTES, allocation->address + whole,
+                                       RED_ZONE_BYTES, self->stream);
     }
     if (self->driver.cuStreamSynchronize(self->stream) != CUDA_SUCCESS) {
         snprintf(reason, REASON_SIZE, "the red zones could not be read back");

@@ -19,8 +19,8 @@ enum {
        would span two pages. */
     PAGE_BYTES = 2 << 20,
     ALLOCATIONS_MAX = 512,
-    CACHE_FRACTION = 8, /* the fraction 1/8 of the GPU's memory that cached allocations may hold; beyond
-                       it they are freed */
+    CACHE_FRACTION = 8, /* the fraction 1/8 of the GPU's memory that cached allocations may hold;
+                       beyond it they are freed */
     SAMPLES_PER_BATCH = 64,
     EVENTS_MAX = 2 * SAMPLES_PER_BATCH,
 };
@@ -45,8 +45,8 @@ struct cuda_device {
     bool hung; /* a kernel never ends: every call that waits for it would hang, freeing memory above
                   all */
     CUevent events[EVENTS_MAX]; /* starts and ends of timed replays */
-    CUdeviceptr flush;    /* a buffer of twice the size of L2, allocated on first use */
-    unsigned *red_zones;     /* pinned memory into which the red zones are read */
+    CUdeviceptr flush;          /* a buffer of twice the size of L2, allocated on first use */
+    unsigned *red_zones;        /* pinned memory into which the red zones are read */
     int allocation_count;
     struct gpu_allocation allocations[ALLOCATIONS_MAX];
 };

@@ -12,7 +12,8 @@ static size_t round_up(size_t bytes, size_t unit) {
 }
 
 /* Reserves three address ranges and backs the middle one with memory. */
-static CUresult map_memory(struct cuda_device *self, struct gpu_allocation *allocation, size_t bytes) {
+static CUresult map_memory(struct cuda_device *self, struct gpu_allocation *allocation,
+                           size_t bytes) {
     const struct driver *driver = &self->driver;
     const CUmemAllocationProp properties = {
         .type = CU_MEM_ALLOCATION_TYPE_PINNED,

@@ -15,7 +15,7 @@ struct device_graph {
 };
 
 static enum verdict set_reason(struct cuda_device *self, enum verdict verdict, CUresult status,
-                           const char *what, char *reason) {
+                               const char *what, char *reason) {
     snprintf(reason, REASON_SIZE, "%s: %s", what, driver_error_name(&self->driver, status));
     return verdict;
 }
@@ -38,7 +38,7 @@ static const CUtensorMapSwizzle map_swizzles[SWIZZLE_COUNT] = {
 _Static_assert(sizeof(CUtensorMap) == TENSOR_MAP_BYTES, "a kernel takes it by value");
 
 static CUresult encode_tensor_map(struct cuda_device *self, const struct tensor_map *map,
-                       CUtensorMap *encoded) {
+                                  CUtensorMap *encoded) {
     static const cuuint32_t element_strides[TENSOR_MAP_RANK_MAX] = {1, 1, 1, 1, 1};
     if (map->rank == 0) {
         *encoded = (CUtensorMap){0};
@@ -72,7 +72,7 @@ static CUresult raise_smem_limit(struct cuda_device *self, CUfunction function, 
 /* Launches a kernel with the attributes for programmatic dependent launch and cooperative launch if
    requested; works in graph capture, too. */
 static CUresult launch_kernel(struct cuda_device *self, const struct device_launch *launch,
-                      CUfunction function, void **arguments) {
+                              CUfunction function, void **arguments) {
     static const CUlaunchAttribute early = {
         .id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
         .value.programmaticStreamSerializationAllowed = 1};
@@ -99,14 +99,15 @@ static CUresult launch_kernel(struct cuda_device *self, const struct device_laun
 
 /* Enqueues one call on the stream. */
 static enum verdict enqueue_call(struct cuda_device *self, const struct device_sequence *sequence,
-                          char *reason) {
+                                 char *reason) {
     for (int i = 0; i < sequence->count; i++) {
         const struct device_launch *launch = &sequence->launches[i];
         if (launch->kernel == NULL) {
             CUresult status = self->driver.cuMemsetD8Async(launch->clear_address, 0,
                                                            launch->clear_bytes, self->stream);
             if (status != CUDA_SUCCESS)
-                return set_reason(self, VERDICT_LAUNCH_FAILED, status, "clearing a workspace", reason);
+                return set_reason(self, VERDICT_LAUNCH_FAILED, status, "clearing a workspace",
+                                  reason);
             continue;
         }
         CUfunction function;
@@ -136,7 +137,7 @@ static enum verdict enqueue_call(struct cuda_device *self, const struct device_s
 /* Waits for the event: spins at first, because most launches take microseconds, then sleeps between
    polls. */
 static enum verdict wait_for_event(struct cuda_device *self, CUevent event, double deadline_s,
-                             char *reason) {
+                                   char *reason) {
     double launch_kernel = clock_seconds();
     for (;;) {
         CUresult status = self->driver.cuEventQuery(event);
@@ -171,7 +172,7 @@ enum verdict cuda_run(struct device *device, const struct device_sequence *seque
 
 /* Captures a graph of `launches` calls that rotate through the input sets. */
 static enum verdict capture_graph(struct cuda_device *self, const struct device_sequence *sets,
-                            int set_count, int launches, CUgraphExec *graph, char *reason) {
+                                  int set_count, int launches, CUgraphExec *graph, char *reason) {
     CUgraph captured = NULL;
     CUresult status =
         self->driver.cuStreamBeginCapture(self->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
@@ -201,9 +202,11 @@ enum verdict cuda_graph_new(struct device *device, const struct device_sequence 
     if (timing->cold && self->flush == 0) {
         CUresult status = self->driver.cuMemAlloc(&self->flush, 2 * (size_t)device->info.l2_bytes);
         if (status != CUDA_SUCCESS)
-            return set_reason(self, VERDICT_CRASHED, status, "allocating the L2 flush buffer", reason);
+            return set_reason(self, VERDICT_CRASHED, status, "allocating the L2 flush buffer",
+                              reason);
     }
-    enum verdict verdict = capture_graph(self, sets, set_count, timing->launches, &captured, reason);
+    enum verdict verdict =
+        capture_graph(self, sets, set_count, timing->launches, &captured, reason);
     if (verdict != VERDICT_OK)
         return verdict;
     *graph = xcalloc(1, sizeof **graph);
@@ -220,7 +223,8 @@ void cuda_graph_free(struct device *device, struct device_graph *graph) {
 }
 
 /* Enqueues one replay between two events. */
-static CUresult enqueue_replay(struct cuda_device *self, const struct device_graph *graph, int first_event) {
+static CUresult enqueue_replay(struct cuda_device *self, const struct device_graph *graph,
+                               int first_event) {
     CUresult status = self->driver.cuEventRecord(self->events[first_event], self->stream);
     if (status == CUDA_SUCCESS)
         status = self->driver.cuGraphLaunch(graph->graph, self->stream);
@@ -231,7 +235,8 @@ static CUresult enqueue_replay(struct cuda_device *self, const struct device_gra
 
 /* Enqueues one untimed replay and then all timed ones without waiting: the GPU is never idle at a
    starting event, so no sample includes host time. */
-static CUresult enqueue_warm_replays(struct cuda_device *self, const struct device_graph *graph, int count) {
+static CUresult enqueue_warm_replays(struct cuda_device *self, const struct device_graph *graph,
+                                     int count) {
     CUresult status = self->driver.cuGraphLaunch(graph->graph, self->stream);
     for (int i = 0; i < count && status == CUDA_SUCCESS; i++)
         status = enqueue_replay(self, graph, 2 * i);
@@ -247,7 +252,7 @@ static CUresult enqueue_cold_replay(struct cuda_device *self, const struct devic
 }
 
 static enum verdict read_samples(struct cuda_device *self, const struct device_graph *graph,
-                               int count, double *samples_us, char *reason) {
+                                 int count, double *samples_us, char *reason) {
     double deadline_s = graph->deadline_s * (count + 1);
     enum verdict verdict = wait_for_event(self, self->events[2 * count - 1], deadline_s, reason);
     for (int i = 0; i < count && verdict == VERDICT_OK; i++) {
@@ -267,7 +272,8 @@ enum verdict cuda_graph_sample(struct device *device, struct device_graph *graph
     int batch_max = graph->cold ? 1 : SAMPLES_PER_BATCH;
     for (int done = 0; done < count;) {
         int batch = count - done < batch_max ? count - done : batch_max;
-        CUresult status = graph->cold ? enqueue_cold_replay(self, graph) : enqueue_warm_replays(self, graph, batch);
+        CUresult status = graph->cold ? enqueue_cold_replay(self, graph)
+                                      : enqueue_warm_replays(self, graph, batch);
         if (status != CUDA_SUCCESS)
             return set_reason(self, VERDICT_CRASHED, status, "launching the graph", reason);
         enum verdict verdict = read_samples(self, graph, batch, samples_us + done, reason);

@@ -1,8 +1,8 @@
 #include "device/device.h"
 
 #include "device/cuda.h"
-#include "device/emulated.h"
 #include "device/device_db.h"
+#include "device/emulated.h"
 
 #include <errno.h>
 #include <string.h>
@@ -102,8 +102,8 @@ static void count_gpus(const char *spec, struct driver_reply *reply) {
 }
 
 /* Runs `ask` in a child process that then exits. */
-static int run_in_child(void (*query)(const char *spec, struct driver_reply *reply), const char *spec,
-                     struct driver_reply *reply, struct error *error) {
+static int run_in_child(void (*query)(const char *spec, struct driver_reply *reply),
+                        const char *spec, struct driver_reply *reply, struct error *error) {
     int ends[2];
     if (pipe(ends) < 0)
         return error_set(error, "cannot query the driver: %s", strerror(errno));
@@ -186,7 +186,8 @@ int device_list_read(struct device_list *list, const char *text, struct error *e
             return error_input(
                 error, "\"%.200s\" is not a list of devices: use cuda:0,cuda:2 or cuda:all", text);
         snprintf(spec, sizeof spec, "%.*s", (int)length, from);
-        if ((strcmp(spec, "cuda:all") == 0 ? add_all_gpus(list, error) : add_spec(list, spec, error)) < 0)
+        if ((strcmp(spec, "cuda:all") == 0 ? add_all_gpus(list, error)
+                                           : add_spec(list, spec, error)) < 0)
             return -1;
         from += length;
         if (*from == '\0')

@@ -17,8 +17,8 @@
 #define EVOTILE_DEVICE_DEVICE_H
 
 #include "base/error.h"
-#include "ptx/tensor_map.h"
 #include "outcome/outcome.h"
+#include "ptx/tensor_map.h"
 
 #include <stdbool.h>
 #include <stddef.h>

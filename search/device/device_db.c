@@ -37,7 +37,8 @@ static int read_architecture(const struct json *root, int *compute_capability,
     struct json value;
     const char *text;
     char rest;
-    if (json_require(root, "architecture", &value, error) < 0 || json_string(&value, &text, error) < 0)
+    if (json_require(root, "architecture", &value, error) < 0 ||
+        json_string(&value, &text, error) < 0)
         return -1;
     if (sscanf(text, "sm_%3d%c", compute_capability, &rest) != 1 || *compute_capability < 50)
         return json_error(&value, error, "must be an architecture such as \"sm_89\"");
@@ -81,8 +82,9 @@ static int find_folder(char folder[PATH_SIZE], struct error *error) {
         path_join(beside, own, "../configs/devices", error) < 0 ||
         path_join(installed, own, "../share/evotile/configs/devices", error) < 0)
         return -1;
-    const char *const places[] = {environment_folder != NULL ? environment_folder : "configs/devices", "configs/devices", beside,
-                                  installed};
+    const char *const places[] = {environment_folder != NULL ? environment_folder
+                                                             : "configs/devices",
+                                  "configs/devices", beside, installed};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (path_is_dir(places[i]))
             return path_join(folder, "", places[i], error);
@@ -111,7 +113,8 @@ static int read_fitted_parameters(const char *path, struct device_info *info, st
         if (json_number(&value, &number, error) < 0)
             result = -1;
         else if (!(number >= row->minimum * 0.999 && number <= row->maximum * 1.001))
-            result = json_error(&value, error, "must lie between %g and %g", row->minimum, row->maximum);
+            result =
+                json_error(&value, error, "must lie between %g and %g", row->minimum, row->maximum);
         info->model[i] = number;
     }
     json_release(&document);
@@ -149,8 +152,8 @@ static int fitted_path(char path[PATH_SIZE], const char *folder, const char *nam
 
 /* Finds the device file of an architecture; `fitted` gets the path of its fitted parameters, which
    may not exist. */
-static int find_device_file(int compute_capability, struct device_info *info, char fitted[PATH_SIZE],
-                struct error *error) {
+static int find_device_file(int compute_capability, struct device_info *info,
+                            char fitted[PATH_SIZE], struct error *error) {
     char folder[PATH_SIZE];
     char path[PATH_SIZE];
     char known_devices[256] = "";
@@ -174,8 +177,8 @@ static int find_device_file(int compute_capability, struct device_info *info, ch
             *info = candidate;
             result = fitted_path(fitted, folder, names[i], error);
         } else if (strstr(known_devices, candidate.spec) == NULL) {
-            snprintf(known_devices + used, sizeof known_devices - used, "%s%s", used > 0 ? ", " : "",
-                     candidate.spec);
+            snprintf(known_devices + used, sizeof known_devices - used, "%s%s",
+                     used > 0 ? ", " : "", candidate.spec);
         }
     }
     path_list_free(names, count);
@@ -183,7 +186,8 @@ static int find_device_file(int compute_capability, struct device_info *info, ch
         return error_input(error,
                            "%s has no device of sm_%d: there are %s; add a file for yours, or "
                            "choose one of these",
-                           folder, compute_capability, *known_devices != '\0' ? known_devices : "none");
+                           folder, compute_capability,
+                           *known_devices != '\0' ? known_devices : "none");
     return result;
 }
 
@@ -200,7 +204,7 @@ int device_db_fitted_path(int compute_capability, char path[PATH_SIZE], struct e
 }
 
 int device_db_find_like(const struct device_info *device, struct device_info *info,
-                   struct error *error) {
+                        struct error *error) {
     if (device_db_find(device->compute_capability, info, error) < 0)
         return -1;
     info->sm_count = device->sm_count;

@@ -26,7 +26,8 @@ int device_db_find(int compute_capability, struct device_info *info, struct erro
 
 /* The published figures and fitted parameters for the architecture of `device`, with its number of
    multiprocessors: the basis of predictions for it, because a driver reports fewer figures. */
-int device_db_find_like(const struct device_info *device, struct device_info *info, struct error *error);
+int device_db_find_like(const struct device_info *device, struct device_info *info,
+                        struct error *error);
 
 /* Fitted parameters, the output of `evotile model fit`, are in the folder `fitted` beside the
    device files, under the same file name; device_db_find reads them too. These return the path for

@@ -21,16 +21,16 @@ static struct device *emulated_open(const char *spec, struct error *error) {
 static struct ptx_latencies latencies_of(const struct device_info *info) {
     double operations = info->tensor_tflops * 1e6 / info->sm_count / info->clock_mhz;
     return (struct ptx_latencies){.issue = 1,
-                             .special_function = 1,
-                             .shared = 30,
-                             .global = 600,
-                             .copy = 700,
-                             .copy_bytes = 64,
-                             .matrix_operations = fmax(operations / 4, 1),
-                             .matrix = 30,
-                             .barrier = 20,
-                             .cluster_barrier = 250,
-                             .remote = 200};
+                                  .special_function = 1,
+                                  .shared = 30,
+                                  .global = 600,
+                                  .copy = 700,
+                                  .copy_bytes = 64,
+                                  .matrix_operations = fmax(operations / 4, 1),
+                                  .matrix = 30,
+                                  .barrier = 20,
+                                  .cluster_barrier = 250,
+                                  .remote = 200};
 }
 
 struct device *emulated_open_with(const struct device_info *info, struct error *error) {
@@ -88,7 +88,8 @@ static int emulated_protect(struct device *device, uint64_t address, bool read_o
     return 1;
 }
 
-static void *host_pointer(struct device *device, uint64_t address, size_t bytes, struct error *error) {
+static void *host_pointer(struct device *device, uint64_t address, size_t bytes,
+                          struct error *error) {
     struct ptx_memory *memory = emulated_of(device)->memory;
     void *host = ptx_memory_host_bytes(memory, address, bytes);
     if (host == NULL) {
@@ -218,7 +219,8 @@ static const enum verdict verdict_of_fault[] = {
 };
 
 static void record_observation(struct device_module *module, const struct ptx_kernel *kernel,
-                    const struct device_launch *launch, const struct ptx_counts *counts) {
+                               const struct device_launch *launch,
+                               const struct ptx_counts *counts) {
     if (module->observation_count == OBSERVATIONS_MAX) {
         memmove(module->observations, module->observations + 1,
                 (OBSERVATIONS_MAX - 1) * sizeof *module->observations);
@@ -235,7 +237,8 @@ static void record_observation(struct device_module *module, const struct ptx_ke
                    4);
 }
 
-static enum verdict clear_memory(struct device *device, const struct device_launch *launch, char *reason) {
+static enum verdict clear_memory(struct device *device, const struct device_launch *launch,
+                                 char *reason) {
     struct error error = {0};
     void *host = host_pointer(device, launch->clear_address, launch->clear_bytes, &error);
     if (host == NULL) {
@@ -243,7 +246,8 @@ static enum verdict clear_memory(struct device *device, const struct device_laun
         return VERDICT_WROTE_OUTSIDE;
     }
     memset(host, 0, launch->clear_bytes);
-    ptx_memory_mark_written(emulated_of(device)->memory, launch->clear_address, launch->clear_bytes);
+    ptx_memory_mark_written(emulated_of(device)->memory, launch->clear_address,
+                            launch->clear_bytes);
     return VERDICT_OK;
 }
 
@@ -253,7 +257,7 @@ _Static_assert(sizeof(struct tensor_map) <= TENSOR_MAP_BYTES, "a kernel takes it
 /* Packs the arguments into the kernel's parameter layout; returns -1 if their number or sizes
    differ. */
 static int pack_arguments(const struct ptx_kernel *kernel, const struct device_launch *launch,
-                   unsigned char *arguments, char *reason) {
+                          unsigned char *arguments, char *reason) {
     bool fits = kernel->parameter_count == launch->argument_count &&
                 kernel->argument_bytes <= ARGUMENT_BYTES_MAX;
     for (int i = 0; fits && i < launch->argument_count; i++) {
@@ -284,7 +288,8 @@ static bool is_serialised(const struct device_launch *launch) {
 }
 
 /* Applies CUDA's limit on cooperative launches: all blocks must be co-resident. */
-static bool fits_cooperatively(struct device *device, const struct device_launch *launch, char *reason) {
+static bool fits_cooperatively(struct device *device, const struct device_launch *launch,
+                               char *reason) {
     const unsigned *grid = launch->grid, *block = launch->block;
     struct resources resources;
     struct error error = {0};
@@ -321,7 +326,8 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
                  kernel->name, smem_bytes, device->info.smem_per_block_optin);
         return VERDICT_LAUNCH_FAILED;
     }
-    if (pack_arguments(kernel, launch, arguments, reason) < 0 || !fits_cooperatively(device, launch, reason))
+    if (pack_arguments(kernel, launch, arguments, reason) < 0 ||
+        !fits_cooperatively(device, launch, reason))
         return VERDICT_LAUNCH_FAILED;
     struct ptx_launch ptx = {.kernel = kernel,
                              .smem_bytes = launch->smem_bytes,

@@ -44,8 +44,8 @@ void emulated_set_threads(struct device *device, int threads);
    the grid; the memory that they write is invalid afterwards. `operations` and `bytes` are the
    template's formulas for the call. Returns the verdict of the run, with a reason unless ok. */
 enum verdict emulated_trace(struct device *device, const struct device_sequence *sequence,
-                             int64_t operations, int64_t bytes, struct prediction_call *call,
-                             char *reason);
+                            int64_t operations, int64_t bytes, struct prediction_call *call,
+                            char *reason);
 
 /* Warp instructions that the device has executed so far. */
 uint64_t emulated_instructions(struct device *device);

@@ -35,7 +35,7 @@ struct emulated {
     struct device device; /* first member: a device * is an emulated * */
     struct ptx_memory *memory;
     struct ptx_racecheck *racecheck; /* NULL: none */
-    const char *symbol;                /* only modules with this variable are checked; NULL: all */
+    const char *symbol;              /* only modules with this variable are checked; NULL: all */
     struct ptx_latencies pace;
     uint64_t sample; /* number of clusters of a launch to run; 0: all */
     int threads;     /* as in struct ptx_launch */

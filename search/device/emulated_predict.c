@@ -13,7 +13,8 @@
 enum { SAMPLE_CLUSTERS = 4 };
 static const double sample_deadline_s = 20;
 
-static bool has_same_arguments(const struct observation *observation, const struct device_launch *launch) {
+static bool has_same_arguments(const struct observation *observation,
+                               const struct device_launch *launch) {
     uint32_t scalars[DEVICE_ARGUMENTS_MAX];
     int count = 0;
     for (int i = 0; i < launch->argument_count; i++)
@@ -121,7 +122,8 @@ static int describe_call(struct device *device, const struct device_sequence *se
     for (int i = 0; i < call->count; i++) {
         struct prediction_input *input = &call->launches[i];
         double own_bytes = input->load_bytes + input->store_bytes + input->async_bytes;
-        input->dram_bytes = (double)bytes * (moved_bytes > 0 ? own_bytes / moved_bytes : 1.0 / call->count);
+        input->dram_bytes =
+            (double)bytes * (moved_bytes > 0 ? own_bytes / moved_bytes : 1.0 / call->count);
         if (!exact[i] && input->matrix_operations > 0 && executed_operations < (double)operations)
             scale_work(input, (double)operations / executed_operations);
         if (executed_operations == 0 && moved_bytes == 0) /* the kernels never ran */
@@ -132,7 +134,7 @@ static int describe_call(struct device *device, const struct device_sequence *se
 
 /* Runs a few clusters of each launch, or blocks if there are no clusters. */
 static enum verdict sample_blocks(struct device *device, const struct device_sequence *sequence,
-                           double deadline_s, char *reason) {
+                                  double deadline_s, char *reason) {
     struct emulated *emulated = emulated_of(device);
     emulated->sample = SAMPLE_CLUSTERS;
     enum verdict verdict = emulated_run(device, sequence, deadline_s, reason);
@@ -141,8 +143,8 @@ static enum verdict sample_blocks(struct device *device, const struct device_seq
 }
 
 enum verdict emulated_trace(struct device *device, const struct device_sequence *sequence,
-                             int64_t operations, int64_t bytes, struct prediction_call *call,
-                             char *reason) {
+                            int64_t operations, int64_t bytes, struct prediction_call *call,
+                            char *reason) {
     struct error error = {0};
     enum verdict verdict = sample_blocks(device, sequence, sample_deadline_s, reason);
     if (verdict != VERDICT_OK)

@@ -37,10 +37,10 @@ typedef void *handle;
     X(temperature, (handle, int, unsigned *), "nvmlDeviceGetTemperature", NULL)                    \
     X(power, (handle, unsigned *), "nvmlDeviceGetPowerUsage", NULL)                                \
     X(power_limit, (handle, unsigned *), "nvmlDeviceGetEnforcedPowerLimit", NULL)                  \
-    X(memory, (handle, struct nvml_memory *), "nvmlDeviceGetMemoryInfo", NULL)                          \
+    X(memory, (handle, struct nvml_memory *), "nvmlDeviceGetMemoryInfo", NULL)                     \
     X(slowdowns, (handle, unsigned long long *), "nvmlDeviceGetCurrentClocksEventReasons",         \
       "nvmlDeviceGetCurrentClocksThrottleReasons")                                                 \
-    X(processes, (handle, unsigned *, struct nvml_process_info *),                                           \
+    X(processes, (handle, unsigned *, struct nvml_process_info *),                                 \
       "nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2")
 
 struct nvml {

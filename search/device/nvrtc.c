@@ -190,7 +190,7 @@ typedef nvrtcResult (*text_function)(nvrtcProgram, char *);
 
 /* Returns a NUL-terminated copy of one of the program's outputs, or NULL. */
 static char *program_output(nvrtcProgram program, size_function size_of, text_function get,
-                     size_t *bytes) {
+                            size_t *bytes) {
     if (size_of(program, bytes) != NVRTC_SUCCESS)
         return NULL;
     char *copy = xcalloc(1, *bytes + 1);
@@ -201,8 +201,8 @@ static char *program_output(nvrtcProgram program, size_function size_of, text_fu
 }
 
 static int compile_program(struct nvrtc *nvrtc, const char *name, const char *source,
-                   const char *const *options, int option_count, struct device_image *image,
-                   char *reason, struct error *error) {
+                           const char *const *options, int option_count, struct device_image *image,
+                           char *reason, struct error *error) {
     nvrtcProgram program;
     const char *all_options[COMPILE_OPTIONS_MAX];
     size_t bytes = 0;
@@ -216,15 +216,16 @@ static int compile_program(struct nvrtc *nvrtc, const char *name, const char *so
         return error_set(error, "NVRTC cannot start: %s", nvrtc->nvrtcGetErrorString(status));
     *image = (struct device_image){.name = name};
     status = nvrtc->nvrtcCompileProgram(program, option_count + nvrtc->include_count, all_options);
-    image->log = program_output(program, nvrtc->nvrtcGetProgramLogSize, nvrtc->nvrtcGetProgramLog, &bytes);
+    image->log =
+        program_output(program, nvrtc->nvrtcGetProgramLogSize, nvrtc->nvrtcGetProgramLog, &bytes);
     if (status == NVRTC_ERROR_COMPILATION || status == NVRTC_ERROR_INVALID_OPTION) {
         extract_first_error(image->log != NULL ? image->log : "no log", reason);
         result = 1;
     } else if (status != NVRTC_SUCCESS) {
         error_set(error, "NVRTC failed: %s", nvrtc->nvrtcGetErrorString(status));
     } else {
-        image->cubin =
-            program_output(program, nvrtc->nvrtcGetCUBINSize, nvrtc->nvrtcGetCUBIN, &image->cubin_bytes);
+        image->cubin = program_output(program, nvrtc->nvrtcGetCUBINSize, nvrtc->nvrtcGetCUBIN,
+                                      &image->cubin_bytes);
         image->ptx = program_output(program, nvrtc->nvrtcGetPTXSize, nvrtc->nvrtcGetPTX, &bytes);
         if (image->cubin != NULL && image->ptx != NULL && image->log != NULL)
             result = 0;
@@ -249,8 +250,8 @@ static struct hash image_hash(const struct nvrtc *nvrtc, const char *name, const
 }
 
 int nvrtc_recompile(struct nvrtc *nvrtc, const char *name, const char *source,
-                       const char *const *options, int option_count, struct device_image *image,
-                       char *reason, struct error *error) {
+                    const char *const *options, int option_count, struct device_image *image,
+                    char *reason, struct error *error) {
     int status = compile_program(nvrtc, name, source, options, option_count, image, reason, error);
     if (status == 0 && nvrtc->cache.put != NULL)
         nvrtc->cache.put(nvrtc->cache.context,

@@ -52,8 +52,8 @@ int nvrtc_compile(struct nvrtc *nvrtc, const char *name, const char *source,
                   char *reason, struct error *error);
 /* Compiles without reading the cache and replaces its entry; for an entry that proved wrong. */
 int nvrtc_recompile(struct nvrtc *nvrtc, const char *name, const char *source,
-                       const char *const *options, int option_count, struct device_image *image,
-                       char *reason, struct error *error);
+                    const char *const *options, int option_count, struct device_image *image,
+                    char *reason, struct error *error);
 void nvrtc_image_release(struct device_image *image);
 
 #endif

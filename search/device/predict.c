@@ -92,12 +92,13 @@ static double multiprocessor_cycles(const struct device_info *info, const double
     double waves = blocks / resident;
     /* Over many waves long and short blocks average out; in a single wave the longest block
        decides. */
-    double chain =
-        input->critical_path_cycles + (input->longest_critical_path_cycles - input->critical_path_cycles) / waves;
+    double chain = input->critical_path_cycles +
+                   (input->longest_critical_path_cycles - input->critical_path_cycles) / waves;
     double busy = busy_cycles(info, parameters, input, spill_factor), cycles = 0;
     for (double left = blocks; left > 0; left -= resident) {
         double resident_now = fmin(left, resident);
-        const double terms[] = {parameters[PREDICTION_CHAIN] * spill_factor * chain, resident_now * busy};
+        const double terms[] = {parameters[PREDICTION_CHAIN] * spill_factor * chain,
+                                resident_now * busy};
         double wave = p_norm(terms, 2, parameters[PREDICTION_TOGETHER]);
         double whole = resident_now == resident ? floor(left / resident) : 1;
         cycles += whole * wave;
@@ -107,7 +108,7 @@ static double multiprocessor_cycles(const struct device_info *info, const double
 }
 
 static double launch_latency_us(const struct device_info *info, const double *parameters,
-                        const struct prediction_input *input) {
+                                const struct prediction_input *input) {
     double l2_gb_per_s =
         info->l2_gb_per_s > 0 ? info->l2_gb_per_s : info->dram_gb_per_s * l2_per_dram;
     double bytes = input->load_bytes + input->store_bytes + input->async_bytes;
@@ -121,7 +122,7 @@ static double launch_latency_us(const struct device_info *info, const double *pa
 }
 
 static double call_latency_us(const struct device_info *info, const double *parameters,
-                      const struct prediction_call *call) {
+                              const struct prediction_call *call) {
     double sum_us =
         call->clears * launch_overhead_us(info) + call->clear_bytes / (info->dram_gb_per_s * 1e3);
     for (int i = 0; i < call->count; i++)
@@ -133,7 +134,8 @@ static double call_latency_us(const struct device_info *info, const double *para
 static void find_parameters(const struct device_info *info,
                             double parameters[PREDICTION_PARAMETERS]) {
     for (int i = 0; i < PREDICTION_PARAMETERS; i++)
-        parameters[i] = info->model[i] > 0 ? info->model[i] : prediction_parameters[i].default_value;
+        parameters[i] =
+            info->model[i] > 0 ? info->model[i] : prediction_parameters[i].default_value;
 }
 
 double predict_launch_us(const struct device_info *info, const struct prediction_input *input) {
@@ -176,8 +178,11 @@ static double cost(const struct model_fit *fit, const double *logs) {
     }
     for (int i = 0; i < fit->count; i++) {
         const struct prediction_sample *sample = &fit->samples[i];
-        double difference = fabs(log(call_latency_us(fit->info, parameters, sample->call) / sample->latency_us));
-        sum += difference < huber_threshold ? difference * difference : 2 * huber_threshold * difference - huber_threshold * huber_threshold;
+        double difference =
+            fabs(log(call_latency_us(fit->info, parameters, sample->call) / sample->latency_us));
+        sum += difference < huber_threshold
+                   ? difference * difference
+                   : 2 * huber_threshold * difference - huber_threshold * huber_threshold;
     }
     return cost_scale * (sum / fit->count + prior_weight * prior_distance);
 }
@@ -199,7 +204,8 @@ static double cost_and_gradient(const double *logs, double *gradient, void *cont
 double predict_fit(const struct device_info *info, const struct prediction_sample *samples,
                    int count, double parameters[PREDICTION_PARAMETERS]) {
     struct model_fit fit = {info, samples, count};
-    double logs[PREDICTION_PARAMETERS], minimum[PREDICTION_PARAMETERS], maximum[PREDICTION_PARAMETERS];
+    double logs[PREDICTION_PARAMETERS], minimum[PREDICTION_PARAMETERS],
+        maximum[PREDICTION_PARAMETERS];
     for (int i = 0; i < PREDICTION_PARAMETERS; i++) {
         logs[i] = log(prediction_parameters[i].default_value);
         minimum[i] = log(prediction_parameters[i].minimum);
@@ -210,7 +216,8 @@ double predict_fit(const struct device_info *info, const struct prediction_sampl
         parameters[i] = exp(logs[i]);
     double square = 0;
     for (int i = 0; i < count; i++) {
-        double difference = log(call_latency_us(info, parameters, samples[i].call) / samples[i].latency_us);
+        double difference =
+            log(call_latency_us(info, parameters, samples[i].call) / samples[i].latency_us);
         square += difference * difference / count;
     }
     return sqrt(square);

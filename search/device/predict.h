@@ -44,7 +44,8 @@ enum prediction_parameter {
     PREDICTION_OVERLAP,
     PREDICTION_PARAMETERS,
 };
-_Static_assert((int)PREDICTION_PARAMETERS == (int)DEVICE_MODEL_PARAMETERS, "a device holds them all");
+_Static_assert((int)PREDICTION_PARAMETERS == (int)DEVICE_MODEL_PARAMETERS,
+               "a device holds them all");
 
 struct prediction_parameter_row {
     const char *name, *about;

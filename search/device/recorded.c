@@ -15,7 +15,8 @@ struct recorded_reader {
 };
 
 /* Adds the reader's position to an error of the table. */
-static int add_position(struct recorded_reader *reader, int result, const struct error *table_error) {
+static int add_position(struct recorded_reader *reader, int result,
+                        const struct error *table_error) {
     return result < 0 ? json_stream_error(reader->stream, "%.*s", ERROR_TEXT_MAX, table_error->text)
                       : 0;
 }
@@ -27,14 +28,16 @@ static bool token_is(const struct recorded_reader *reader, const char *text) {
 /* Moves to the next member; a truncated object is an error. */
 static int next_member(struct recorded_reader *reader, bool *first) {
     int more = json_stream_member(reader->stream, first);
-    return more == JSON_TRUNCATED ? json_stream_error(reader->stream, "the file ends within an object")
-                            : more;
+    return more == JSON_TRUNCATED
+               ? json_stream_error(reader->stream, "the file ends within an object")
+               : more;
 }
 
 static int next_element(struct recorded_reader *reader, bool *first) {
     int more = json_stream_element(reader->stream, first);
-    return more == JSON_TRUNCATED ? json_stream_error(reader->stream, "the file ends within an array")
-                            : more;
+    return more == JSON_TRUNCATED
+               ? json_stream_error(reader->stream, "the file ends within an array")
+               : more;
 }
 
 /* ---- times and failures ---- */
@@ -115,8 +118,9 @@ static int read_columns(struct recorded_reader *reader) {
     for (bool first = true; (more = next_element(reader, &first)) == JSON_MORE;)
         if (json_stream_scalar(reader->stream, &kind) < 0 ||
             add_position(reader,
-                  recorded_table_add_column(reader->table, json_stream_token(reader->stream), &table_error),
-                  &table_error) < 0)
+                         recorded_table_add_column(reader->table, json_stream_token(reader->stream),
+                                                   &table_error),
+                         &table_error) < 0)
             return -1;
     return more;
 }
@@ -126,10 +130,10 @@ static int set_cell(struct recorded_reader *reader, int column) {
     struct error table_error;
     if (json_stream_scalar(reader->stream, &kind) < 0)
         return -1;
-    return add_position(
-        reader,
-        recorded_table_set(reader->table, column, json_stream_token(reader->stream), kind, &table_error),
-        &table_error);
+    return add_position(reader,
+                        recorded_table_set(reader->table, column, json_stream_token(reader->stream),
+                                           kind, &table_error),
+                        &table_error);
 }
 
 static int end_row(struct recorded_reader *reader) {
@@ -151,8 +155,8 @@ static int read_cache_row(struct recorded_reader *reader) {
         if (token_is(reader, "time")) {
             timed = true;
             result = read_time(reader, &table->verdict, &time_ms);
-        } else if ((column = recorded_table_find_column(table, json_stream_token(reader->stream), next_column)) >=
-                   0) {
+        } else if ((column = recorded_table_find_column(table, json_stream_token(reader->stream),
+                                                        next_column)) >= 0) {
             next_column = column + 1;
             result = set_cell(reader, column);
         } else
@@ -197,7 +201,8 @@ static int read_configuration(struct recorded_reader *reader) {
         int column = recorded_table_find_column(table, name, next_column);
         if (column < 0 && is_first_row) {
             struct error table_error;
-            if (add_position(reader, recorded_table_add_column(table, name, &table_error), &table_error) < 0)
+            if (add_position(reader, recorded_table_add_column(table, name, &table_error),
+                             &table_error) < 0)
                 return -1;
             column = table->column_count - 1;
         } else if (column < 0)
@@ -271,7 +276,8 @@ static int read_measurement(struct recorded_reader *reader, struct measurement *
             /* other measurements may have text values; ignore them */
             enum json_scalar kind;
             result = json_stream_scalar(reader->stream, &kind);
-            current.time = kind == JSON_NUMBER ? strtod(json_stream_token(reader->stream), NULL) : NAN;
+            current.time =
+                kind == JSON_NUMBER ? strtod(json_stream_token(reader->stream), NULL) : NAN;
         } else
             result = json_stream_skip(reader->stream);
         if (result < 0)
@@ -332,7 +338,8 @@ static int read_result(struct recorded_reader *reader) {
         if (!measurement.present)
             return json_stream_error(reader->stream, "the result is correct and has no measurement "
                                                      "\"time\"");
-        table->time_us = measurement.time * (measurement.unit > 0 ? measurement.unit : reader->time_unit);
+        table->time_us =
+            measurement.time * (measurement.unit > 0 ? measurement.unit : reader->time_unit);
     }
     return end_row(reader);
 }
@@ -398,7 +405,8 @@ static int read_document(struct recorded_reader *reader) {
 }
 
 struct recorded *recorded_read_stream(struct json_stream *stream) {
-    struct recorded_reader reader = {.stream = stream, .table = recorded_table_new(), .time_unit = 1000};
+    struct recorded_reader reader = {
+        .stream = stream, .table = recorded_table_new(), .time_unit = 1000};
     struct recorded *recorded = NULL;
     struct error table_error;
     if (read_document(&reader) == 0) {

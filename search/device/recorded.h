@@ -22,8 +22,8 @@
 #define EVOTILE_DEVICE_RECORDED_H
 
 #include "base/error.h"
-#include "space/space.h"
 #include "outcome/outcome.h"
+#include "space/space.h"
 
 struct json_stream;
 
@@ -39,7 +39,7 @@ struct recorded {
     double *times_us;       /* INFINITY unless ok */
     double best_us;         /* the minimum; there is always an ok row */
     uint32_t *row_of_rank;  /* indexed by space_rank */
-    int references;             /* number of owners besides the first (recorded_retain) */
+    int references;         /* number of owners besides the first (recorded_retain) */
 };
 
 /* Reads a file. A malformed file, or one in neither format, is an error with line and column. */

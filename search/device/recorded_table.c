@@ -67,8 +67,8 @@ static bool is_integer(const char *text) {
     return errno == 0 && *end == '\0' && strcmp(text, "-0") != 0;
 }
 
-int recorded_table_set(struct recorded_table *table, int column, const char *value, enum json_scalar kind,
-              struct error *error) {
+int recorded_table_set(struct recorded_table *table, int column, const char *value,
+                       enum json_scalar kind, struct error *error) {
     struct recorded_column *target = &table->columns[column];
     if (table->given >> column & 1)
         return error_input(error, "parameter %s is given twice", target->name);
@@ -76,7 +76,8 @@ int recorded_table_set(struct recorded_table *table, int column, const char *val
     int index = find_value(target, value);
     if (index < 0) {
         if (target->count == DOMAIN_MAX)
-            return error_input(error, "parameter %s has more than %d values", target->name, DOMAIN_MAX);
+            return error_input(error, "parameter %s has more than %d values", target->name,
+                               DOMAIN_MAX);
         if (strlen(value) >= NAME_SIZE || *value == '\0')
             return error_input(error,
                                "parameter %s has a value of %zu characters: it must have 1 to %d",
@@ -127,7 +128,8 @@ static bool value_precedes(const struct recorded_column *column, const char *a, 
 static void order_values(const struct recorded_column *column, int *order, uint8_t *places) {
     for (int i = 0; i < column->count; i++) {
         int at = i;
-        for (; at > 0 && value_precedes(column, column->values[i], column->values[order[at - 1]]); at--)
+        for (; at > 0 && value_precedes(column, column->values[i], column->values[order[at - 1]]);
+             at--)
             order[at] = order[at - 1];
         order[at] = i;
     }
@@ -153,7 +155,8 @@ static const uint8_t *row_cell(const struct recorded_table *table, size_t row, i
 }
 
 /* Adds a gene for each column that varies, and turns every row into a genome. */
-static int build_space(const struct recorded_table *table, struct recorded *recorded, struct error *error) {
+static int build_space(const struct recorded_table *table, struct recorded *recorded,
+                       struct error *error) {
     for (int c = 0; c < table->column_count; c++) {
         const struct recorded_column *column = &table->columns[c];
         int order[DOMAIN_MAX];

@@ -52,8 +52,8 @@ int recorded_table_add_column(struct recorded_table *table, const char *name, st
 int recorded_table_find_column(const struct recorded_table *table, const char *name, int hint);
 
 void recorded_table_begin_row(struct recorded_table *table);
-int recorded_table_set(struct recorded_table *table, int column, const char *value, enum json_scalar kind,
-              struct error *error);
+int recorded_table_set(struct recorded_table *table, int column, const char *value,
+                       enum json_scalar kind, struct error *error);
 /* Rejects a row in which a column has no value. */
 int recorded_table_end_row(struct recorded_table *table, struct error *error);
 

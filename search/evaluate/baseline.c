@@ -1,6 +1,7 @@
 #include "evaluate/baseline.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/process.h"
 #include "base/statistics.h"
 
@@ -60,7 +61,8 @@ static int report_exit(struct baseline *baseline, struct error *error) {
 }
 
 /* Reads the next line of the program's standard output. */
-static int read_answer(struct baseline *baseline, const char *question, char **line, struct error *error) {
+static int read_answer(struct baseline *baseline, const char *question, char **line,
+                       struct error *error) {
     double limit_s = baseline->command->limit_s;
     double deadline = clock_seconds() + limit_s;
     struct process *child = &baseline->child;
@@ -94,14 +96,14 @@ static int check_answer(const struct baseline *baseline, const struct json *answ
         return 0;
     return json_string(&excerpt, &text, error) < 0
                ? -1
-               : error_set(error, "the baseline cannot be timed: %s: %.600s", program_name(baseline),
-                           text);
+               : error_set(error, "the baseline cannot be timed: %s: %.600s",
+                           program_name(baseline), text);
 }
 
 /* Sends one request and frees it; reads the answer into `document`, which the caller releases
    after success. */
 static int send_question(struct baseline *baseline, const char *question, cJSON *object,
-               struct json_document *document, struct json *answer, struct error *error) {
+                         struct json_document *document, struct json *answer, struct error *error) {
     char *answer_line;
     char excerpt[EXCERPT_MAX + 1];
     if (object == NULL)
@@ -130,14 +132,15 @@ static int send_question(struct baseline *baseline, const char *question, cJSON 
 /* ---- opening and closing ---- */
 
 static int read_start_answer(struct baseline *baseline, const struct json *answer,
-                          const struct device_info *device, struct error *error) {
+                             const struct device_info *device, struct error *error) {
     static const char *const keys[] = {"baseline", "device", "implementations", NULL};
     char device_name[sizeof device->name];
     struct json list;
     if (json_check_keys(answer, keys, error) < 0 ||
         json_copy_text(answer, "baseline", baseline->name, sizeof baseline->name, error) < 0 ||
         json_copy_text(answer, "device", device_name, sizeof device_name, error) < 0 ||
-        json_require(answer, "implementations", &list, error) < 0 || json_is_array(&list, error) < 0)
+        json_require(answer, "implementations", &list, error) < 0 ||
+        json_is_array(&list, error) < 0)
         return -1;
     if (strcmp(device_name, device->name) != 0)
         return error_set(error,
@@ -157,7 +160,8 @@ static int read_start_answer(struct baseline *baseline, const struct json *answe
     return 0;
 }
 
-static int start_session(struct baseline *baseline, const struct device_info *device, struct error *error) {
+static int start_session(struct baseline *baseline, const struct device_info *device,
+                         struct error *error) {
     struct json_document document;
     struct json answer;
     cJSON *question = cJSON_CreateObject();
@@ -189,11 +193,10 @@ struct baseline *baseline_open(const struct baseline_command *command,
     }
     for (int i = 1; i < command->count; i++)
         argv[i] = command->words[i];
-    struct baseline *baseline = calloc(1, sizeof *baseline);
-    if (baseline == NULL)
-        BUG("out of memory");
+    struct baseline *baseline = xcalloc(1, sizeof *baseline);
     baseline->command = command;
-    if (process_start(&baseline->child, argv, error) < 0 || start_session(baseline, device, error) < 0) {
+    if (process_start(&baseline->child, argv, error) < 0 ||
+        start_session(baseline, device, error) < 0) {
         baseline_close(baseline);
         return NULL;
     }
@@ -256,8 +259,8 @@ static int read_samples(const struct json *answer, int samples, double *samples_
     return 0;
 }
 
-static int request_samples(struct baseline *baseline, const char *question, cJSON *object, int samples,
-                  double *samples_us, struct error *error) {
+static int request_samples(struct baseline *baseline, const char *question, cJSON *object,
+                           int samples, double *samples_us, struct error *error) {
     struct json_document document;
     struct json answer;
     cJSON_AddNumberToObject(object, "samples", samples);
@@ -288,7 +291,8 @@ int baseline_fastest(struct baseline *baseline, const cJSON *shape,
         double samples_us[SELECTION_SAMPLES];
         int status = baseline_capture(baseline, i, shape, how, unable, error);
         if (status == 0)
-            status = baseline_warm(baseline, selection_warmup_us, SELECTION_SAMPLES, samples_us, error);
+            status =
+                baseline_warm(baseline, selection_warmup_us, SELECTION_SAMPLES, samples_us, error);
         if (status < 0)
             return -1;
         if (status == 0 && statistics_median(samples_us, SELECTION_SAMPLES) < least_us) {

@@ -6,8 +6,8 @@
 
 enum { PATTERN_WORDS = 4096 };
 
-static int allocate_tensor(struct device *device, const char *name, size_t bytes, enum placement placement,
-                 uint64_t *address, struct error *error) {
+static int allocate_tensor(struct device *device, const char *name, size_t bytes,
+                           enum placement placement, uint64_t *address, struct error *error) {
     const struct device_backend *backend = device->backend;
     if (placement == PLACED_ANYWHERE || backend->memory_new_flush == NULL)
         return backend->memory_new(device, name, bytes, address, error);
@@ -15,9 +15,10 @@ static int allocate_tensor(struct device *device, const char *name, size_t bytes
                                      error);
 }
 
-int buffers_init_placed(struct buffers *buffers, struct comparator *comparator, struct device *device,
-                        const struct template *template, const struct launch_plan *plan, int set_count,
-                        enum placement placement, struct error *error) {
+int buffers_init_placed(struct buffers *buffers, struct comparator *comparator,
+                        struct device *device, const struct template *template,
+                        const struct launch_plan *plan, int set_count, enum placement placement,
+                        struct error *error) {
     *buffers = (struct buffers){.comparator = comparator,
                                 .device = device,
                                 .template = template,
@@ -26,8 +27,8 @@ int buffers_init_placed(struct buffers *buffers, struct comparator *comparator, 
     for (int s = 0; s < set_count; s++)
         for (int t = 0; t < template->tensor_count; t++)
             if (plan->tensors[t].present &&
-                allocate_tensor(device, template->tensors[t].name, (size_t)plan->tensors[t].bytes, placement,
-                      &buffers->tensors[s][t], error) < 0) {
+                allocate_tensor(device, template->tensors[t].name, (size_t)plan->tensors[t].bytes,
+                                placement, &buffers->tensors[s][t], error) < 0) {
                 buffers_release(buffers);
                 return -1;
             }
@@ -37,8 +38,8 @@ int buffers_init_placed(struct buffers *buffers, struct comparator *comparator, 
 int buffers_init(struct buffers *buffers, struct comparator *comparator, struct device *device,
                  const struct template *template, const struct launch_plan *plan, int set_count,
                  struct error *error) {
-    return buffers_init_placed(buffers, comparator, device, template, plan, set_count, PLACED_ANYWHERE,
-                               error);
+    return buffers_init_placed(buffers, comparator, device, template, plan, set_count,
+                               PLACED_ANYWHERE, error);
 }
 
 void buffers_release(struct buffers *buffers) {
@@ -50,15 +51,15 @@ void buffers_release(struct buffers *buffers) {
 }
 
 /* `fills` NULL: all N(0, 1). */
-static int fill_inputs(struct buffers *buffers, int set, const struct tensor_fill *fills, uint64_t seed,
-                struct error *error) {
+static int fill_inputs(struct buffers *buffers, int set, const struct tensor_fill *fills,
+                       uint64_t seed, struct error *error) {
     static const struct tensor_fill normal = {FILL_NORMAL, 1};
     for (int t = 0; t < buffers->template->tensor_count; t++) {
         const struct planned_tensor *tensor = &buffers->plan->tensors[t];
         if (tensor->present && buffers->template->tensors[t].role == ROLE_INPUT &&
             comparator_fill(buffers->comparator, buffers->tensors[set][t], tensor,
-                       fills != NULL ? &fills[t] : &normal,
-                       seed + (uint64_t)t * UINT64_C(0x9e3779b97f4a7c15), seed, error) < 0)
+                            fills != NULL ? &fills[t] : &normal,
+                            seed + (uint64_t)t * UINT64_C(0x9e3779b97f4a7c15), seed, error) < 0)
             return -1;
     }
     buffers->filled[set] = true;
@@ -69,8 +70,8 @@ int buffers_fill(struct buffers *buffers, int set, uint64_t seed, struct error *
     return fill_inputs(buffers, set, NULL, seed, error);
 }
 
-int buffers_fill_stress(struct buffers *buffers, int set, const struct stress *stress, uint64_t seed,
-                   struct error *error) {
+int buffers_fill_stress(struct buffers *buffers, int set, const struct stress *stress,
+                        uint64_t seed, struct error *error) {
     return fill_inputs(buffers, set, stress->fills, seed, error);
 }
 

@@ -46,9 +46,10 @@ struct buffers {
 int buffers_init(struct buffers *buffers, struct comparator *comparator, struct device *device,
                  const struct template *template, const struct launch_plan *plan, int set_count,
                  struct error *error);
-int buffers_init_placed(struct buffers *buffers, struct comparator *comparator, struct device *device,
-                        const struct template *template, const struct launch_plan *plan, int set_count,
-                        enum placement placement, struct error *error);
+int buffers_init_placed(struct buffers *buffers, struct comparator *comparator,
+                        struct device *device, const struct template *template,
+                        const struct launch_plan *plan, int set_count, enum placement placement,
+                        struct error *error);
 void buffers_release(struct buffers *buffers);
 
 /* Fills a set with random inputs, a function of the seed and the tensor's index in the template,
@@ -59,8 +60,8 @@ int buffers_fill(struct buffers *buffers, int set, uint64_t seed, struct error *
    indices. */
 int buffers_fill_pattern(struct buffers *buffers, int set, struct error *error);
 /* Fills a set by one of the template's stress recipes. */
-int buffers_fill_stress(struct buffers *buffers, int set, const struct stress *stress, uint64_t seed,
-                   struct error *error);
+int buffers_fill_stress(struct buffers *buffers, int set, const struct stress *stress,
+                        uint64_t seed, struct error *error);
 /* Makes a set's inputs read-only for the candidate, or writable again. Returns 1 if all are
    read-only, 0 if the memory or the device does not support it, -1 with the error. */
 int buffers_protect(struct buffers *buffers, int set, bool read_only, struct error *error);

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/statistics.h"
 #include "evaluate/duel.h"
 
@@ -95,8 +96,8 @@ bool calibration_read(const char *path, struct device_info *info) {
         return false;
     struct json root = json_root(&document);
     bool is_valid = json_is_object(&root, &ignored) == 0 && read_figure(&root, "format", &format) &&
-                 format == FORMAT && has_text(&root, "name", info->name) &&
-                 has_text(&root, "uuid", info->uuid) && has_text(&root, "driver", info->driver);
+                    format == FORMAT && has_text(&root, "name", info->name) &&
+                    has_text(&root, "uuid", info->uuid) && has_text(&root, "driver", info->driver);
     for (int i = 0; i < FIGURES && is_valid; i++)
         is_valid = read_figure(&root, figures[i].name, figure_of(&found, i));
     json_release(&document);
@@ -113,9 +114,7 @@ int calibrate_load(struct device *device, struct nvrtc *nvrtc, struct device_mod
     char reason[REASON_SIZE];
     struct device_image image;
     const char *start = _binary_search_evaluate_calibrate_cu_start;
-    char *source = strndup(start, (size_t)(_binary_search_evaluate_calibrate_cu_end - start));
-    if (source == NULL)
-        BUG("out of memory");
+    char *source = xstrndup(start, (size_t)(_binary_search_evaluate_calibrate_cu_end - start));
     snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
              device->info.compute_capability);
     const char *options[] = {architecture, "--std=c++17", "--ptxas-options=-v"};
@@ -136,7 +135,8 @@ static void add_argument(struct device_launch *launch, const void *bytes, int si
     memcpy(argument->bytes, bytes, (size_t)size);
 }
 
-static struct device_sequence make_call(struct device_module *module, const char *kernel, int blocks) {
+static struct device_sequence make_call(struct device_module *module, const char *kernel,
+                                        int blocks) {
     return (struct device_sequence){
         .count = 1,
         .launches = {{.module = module,
@@ -148,7 +148,7 @@ static struct device_sequence make_call(struct device_module *module, const char
 
 /* Both compute kernels take the same arguments. */
 static struct device_sequence make_compute_call(struct device_module *module, const char *kernel,
-                                        int blocks, int iterations, uint64_t sink) {
+                                                int blocks, int iterations, uint64_t sink) {
     struct device_sequence sequence = make_call(module, kernel, blocks);
     int32_t count = iterations;
     add_argument(&sequence.launches[0], &count, 4);
@@ -156,8 +156,8 @@ static struct device_sequence make_compute_call(struct device_module *module, co
     return sequence;
 }
 
-struct device_sequence calibrate_multiply_add_call(struct device_module *module, int blocks, int iterations,
-                                      uint64_t sink) {
+struct device_sequence calibrate_multiply_add_call(struct device_module *module, int blocks,
+                                                   int iterations, uint64_t sink) {
     return make_compute_call(module, "evotile_multiply_add", blocks, iterations, sink);
 }
 
@@ -175,15 +175,16 @@ static int set_failure(struct calibration *calibration, const char *reason) {
 }
 
 /* The median time of a call, in graphs of `launches` calls. */
-static int measure_call(struct calibration *calibration, const struct device_sequence *sequence, int launches,
-                   bool cold, double *call_us) {
+static int measure_call(struct calibration *calibration, const struct device_sequence *sequence,
+                        int launches, bool cold, double *call_us) {
     const struct device_backend *backend = calibration->device->backend;
     const struct device_timing timing = {
         .launches = launches, .cold = cold, .deadline_s = deadline_s};
     struct device_graph *graph;
     char reason[REASON_SIZE];
     double samples_us[SAMPLES];
-    enum verdict verdict = backend->graph_new(calibration->device, sequence, 1, &timing, &graph, reason);
+    enum verdict verdict =
+        backend->graph_new(calibration->device, sequence, 1, &timing, &graph, reason);
     if (verdict != VERDICT_OK)
         return set_failure(calibration, reason);
     /* The first pass warms up clocks and caches. */
@@ -196,7 +197,8 @@ static int measure_call(struct calibration *calibration, const struct device_seq
     return 0;
 }
 
-static int measure_read(struct calibration *calibration, size_t bytes, int passes, double *gb_per_s) {
+static int measure_read(struct calibration *calibration, size_t bytes, int passes,
+                        double *gb_per_s) {
     const struct device_backend *backend = calibration->device->backend;
     struct device_sequence sequence =
         make_call(calibration->module, "evotile_read", 8 * calibration->device->info.sm_count);
@@ -205,13 +207,15 @@ static int measure_read(struct calibration *calibration, size_t bytes, int passe
     uint64_t count = bytes / 16;
     int32_t times = passes;
     double call_us = 0;
-    if (backend->memory_new(calibration->device, "the bytes to read", bytes, &from, calibration->error) < 0)
+    if (backend->memory_new(calibration->device, "the bytes to read", bytes, &from,
+                            calibration->error) < 0)
         return -1;
     add_argument(launch, &from, 8);
     add_argument(launch, &count, 8);
     add_argument(launch, &times, 4);
     add_argument(launch, &calibration->sink, 8);
-    int status = backend->fill32(calibration->device, from, 0x5eed5eedu, bytes / 4, calibration->error);
+    int status =
+        backend->fill32(calibration->device, from, 0x5eed5eedu, bytes / 4, calibration->error);
     if (status == 0)
         status = measure_call(calibration, &sequence, 1, false, &call_us);
     backend->memory_free(calibration->device, from);
@@ -221,11 +225,12 @@ static int measure_read(struct calibration *calibration, size_t bytes, int passe
 }
 
 /* Measures a compute kernel's TFLOP/s. */
-static int measure_compute(struct calibration *calibration, const char *kernel, double operations_per_iteration,
-                             double *tflops) {
+static int measure_compute(struct calibration *calibration, const char *kernel,
+                           double operations_per_iteration, double *tflops) {
     enum { ITERATIONS = 4096 };
     int blocks = 8 * calibration->device->info.sm_count;
-    struct device_sequence sequence = make_compute_call(calibration->module, kernel, blocks, ITERATIONS, calibration->sink);
+    struct device_sequence sequence =
+        make_compute_call(calibration->module, kernel, blocks, ITERATIONS, calibration->sink);
     double call_us;
     if (measure_call(calibration, &sequence, 1, false, &call_us) < 0)
         return -1;
@@ -237,7 +242,8 @@ static int measure_compute(struct calibration *calibration, const char *kernel, 
 static int measure_margin(struct calibration *calibration, double *margin) {
     const struct device_backend *backend = calibration->device->backend;
     const struct device_info *info = &calibration->device->info;
-    struct device_sequence sequence = calibrate_multiply_add_call(calibration->module, info->sm_count, 500, calibration->sink);
+    struct device_sequence sequence =
+        calibrate_multiply_add_call(calibration->module, info->sm_count, 500, calibration->sink);
     const struct device_timing timing = {.launches = duel_launches(5, 1), .deadline_s = deadline_s};
     char reason[REASON_SIZE];
     *margin = min_margin;
@@ -251,8 +257,9 @@ static int measure_margin(struct calibration *calibration, double *margin) {
         for (int i = 0; i < DUEL_SIDES && verdict == VERDICT_OK; i++)
             verdict = backend->graph_new(calibration->device, &sequence, 1, &timing,
                                          &graphs[(i + d) % DUEL_SIDES], reason);
-        const struct duel_sampler samplers[DUEL_SIDES] = {{.device = calibration->device, .graph = graphs[0]},
-                                                        {.device = calibration->device, .graph = graphs[1]}};
+        const struct duel_sampler samplers[DUEL_SIDES] = {
+            {.device = calibration->device, .graph = graphs[0]},
+            {.device = calibration->device, .graph = graphs[1]}};
         if (verdict == VERDICT_OK)
             verdict = duel_round(duel, 0, samplers, timing.launches, reason);
         if (verdict == VERDICT_OK) {
@@ -272,7 +279,8 @@ static int measure_margin(struct calibration *calibration, double *margin) {
 static int measure_all(struct calibration *calibration, struct device_info *info) {
     const size_t mebibyte = 1 << 20;
     size_t quarter_of_memory = (size_t)info->memory_bytes / 4 / mebibyte * mebibyte;
-    size_t large = quarter_of_memory > 0 && quarter_of_memory < 1024 * mebibyte ? quarter_of_memory : 1024 * mebibyte;
+    size_t large = quarter_of_memory > 0 && quarter_of_memory < 1024 * mebibyte ? quarter_of_memory
+                                                                                : 1024 * mebibyte;
     size_t small = (size_t)info->l2_bytes / 3 / mebibyte * mebibyte;
     struct device_sequence empty_kernel = make_call(calibration->module, "evotile_nothing", 1);
     struct device_sequence empty_graph = {0};

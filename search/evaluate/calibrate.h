@@ -36,8 +36,8 @@ int calibrate_load(struct device *device, struct nvrtc *nvrtc, struct device_mod
                    struct error *error);
 /* A call of evotile_multiply_add on `blocks` blocks of 256 threads. `sink` is 4 bytes of device
    memory. */
-struct device_sequence calibrate_multiply_add_call(struct device_module *module, int blocks, int iterations,
-                                      uint64_t sink);
+struct device_sequence calibrate_multiply_add_call(struct device_module *module, int blocks,
+                                                   int iterations, uint64_t sink);
 
 /* The path of a device's stored figures. */
 int calibration_path(const struct device_info *info, char path[PATH_SIZE], struct error *error);

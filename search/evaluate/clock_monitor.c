@@ -1,6 +1,7 @@
 #include "evaluate/clock_monitor.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/process.h"
 
 #include <string.h>
@@ -20,7 +21,8 @@ struct clock_monitor {
     struct nvml *nvml;
     struct nvml_gpu gpu;
     pid_t run;
-    bool was_unthrottled; /* at the last reading, which also stands for the beginning of the next block */
+    bool was_unthrottled; /* at the last reading, which also stands for the beginning of the next
+                             block */
     double read_at_s;
     int readings;
     struct conditions conditions;
@@ -34,9 +36,7 @@ static void read_nvml(void *context, struct nvml_state *state) {
 }
 
 struct clock_monitor *clock_monitor_new_with_reader(clock_monitor_reader *read, void *context) {
-    struct clock_monitor *clock_monitor = calloc(1, sizeof *clock_monitor);
-    if (clock_monitor == NULL)
-        BUG("out of memory");
+    struct clock_monitor *clock_monitor = xcalloc(1, sizeof *clock_monitor);
     clock_monitor->read = read;
     clock_monitor->context = context;
     return clock_monitor;
@@ -127,7 +127,7 @@ int clock_monitor_other_processes(const struct clock_monitor *clock_monitor) {
     int own_count = 0;
     for (int i = 0; i < count && i < 64; i++)
         own_count += (pid_t)processes[i].pid == clock_monitor->run ||
-                process_parent((pid_t)processes[i].pid) == clock_monitor->run;
+                     process_parent((pid_t)processes[i].pid) == clock_monitor->run;
     /* In a container our process may be listed under another number, or not at all. */
     int others = count - (own_count > 0 ? own_count : 1);
     return others > 0 ? others : 0;

@@ -1,9 +1,11 @@
 #include "evaluate/compare.h"
+#include "base/memory.h"
 
 #include <math.h>
 #include <string.h>
 
-extern const char _binary_search_evaluate_compare_cu_start[]; /* compare.cu, embedded by the Makefile */
+extern const char
+    _binary_search_evaluate_compare_cu_start[]; /* compare.cu, embedded by the Makefile */
 extern const char _binary_search_evaluate_compare_cu_end[];
 
 enum { THREADS = 256, RUN_DEADLINE_S = 60 };
@@ -18,7 +20,7 @@ struct raw_comparison {
 struct comparator {
     struct device *device;
     struct device_module *module;
-    uint64_t result;                /* device memory for a kernel's results */
+    uint64_t result;                 /* device memory for a kernel's results */
     struct device_sequence enqueued; /* run together, because each run is waited for */
 };
 
@@ -26,12 +28,10 @@ struct comparator *comparator_new(struct device *device, struct nvrtc *nvrtc, st
     char architecture[32];
     char reason[REASON_SIZE];
     struct device_image image;
-    struct comparator *comparator = calloc(1, sizeof *comparator);
+    struct comparator *comparator = xcalloc(1, sizeof *comparator);
     size_t length =
         (size_t)(_binary_search_evaluate_compare_cu_end - _binary_search_evaluate_compare_cu_start);
-    char *source = strndup(_binary_search_evaluate_compare_cu_start, length);
-    if (comparator == NULL || source == NULL)
-        BUG("out of memory");
+    char *source = xstrndup(_binary_search_evaluate_compare_cu_start, length);
     snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
              device->info.compute_capability);
     const char *options[] = {architecture, "--std=c++17", "--ptxas-options=-v"};
@@ -45,8 +45,9 @@ struct comparator *comparator_new(struct device *device, struct nvrtc *nvrtc, st
         nvrtc_image_release(&image);
     }
     if (status == 0)
-        status = device->backend->memory_new(device, "the comparator's result",
-                                             sizeof(struct raw_comparison), &comparator->result, error);
+        status =
+            device->backend->memory_new(device, "the comparator's result",
+                                        sizeof(struct raw_comparison), &comparator->result, error);
     if (status == 0)
         return comparator;
     comparator_free(comparator);
@@ -74,7 +75,8 @@ static int run_enqueued(struct comparator *comparator, struct error *error) {
     struct device_sequence *enqueued = &comparator->enqueued;
     enum verdict verdict = VERDICT_OK;
     if (enqueued->count > 0)
-        verdict = comparator->device->backend->run(comparator->device, enqueued, RUN_DEADLINE_S, reason);
+        verdict =
+            comparator->device->backend->run(comparator->device, enqueued, RUN_DEADLINE_S, reason);
     enqueued->count = 0;
     if (verdict == VERDICT_OK)
         return 0;
@@ -83,8 +85,8 @@ static int run_enqueued(struct comparator *comparator, struct error *error) {
 }
 
 /* Queues one of compare.cu's kernels over `items`; each thread processes one or more. */
-static int enqueue_launch(struct comparator *comparator, struct device_launch *launch, int64_t items,
-                 struct error *error) {
+static int enqueue_launch(struct comparator *comparator, struct device_launch *launch,
+                          int64_t items, struct error *error) {
     int64_t blocks = (items + THREADS - 1) / THREADS;
     int64_t most = 8 * comparator->device->info.sm_count;
     launch->module = comparator->module;
@@ -97,9 +99,9 @@ static int enqueue_launch(struct comparator *comparator, struct device_launch *l
     return 0;
 }
 
-int comparator_fill(struct comparator *comparator, uint64_t address, const struct planned_tensor *tensor,
-               const struct tensor_fill *fill, uint64_t seed, uint64_t pattern,
-               struct error *error) {
+int comparator_fill(struct comparator *comparator, uint64_t address,
+                    const struct planned_tensor *tensor, const struct tensor_fill *fill,
+                    uint64_t seed, uint64_t pattern, struct error *error) {
     struct device_launch launch = {.kernel = "evotile_fill"};
     int32_t dtype = (int32_t)tensor->dtype;
     int32_t kind = (int32_t)fill->fill;
@@ -119,11 +121,12 @@ int comparator_fill(struct comparator *comparator, uint64_t address, const struc
 
 static int clear_result(struct comparator *comparator, struct error *error) {
     return comparator->device->backend->fill32(comparator->device, comparator->result, 0,
-                                          sizeof(struct raw_comparison) / 4, error);
+                                               sizeof(struct raw_comparison) / 4, error);
 }
 
-int comparator_compare(struct comparator *comparator, uint64_t output, const struct planned_tensor *tensor,
-                  uint64_t reference, struct comparison *comparison, struct error *error) {
+int comparator_compare(struct comparator *comparator, uint64_t output,
+                       const struct planned_tensor *tensor, uint64_t reference,
+                       struct comparison *comparison, struct error *error) {
     struct device_launch launch = {.kernel = "evotile_compare"};
     struct raw_comparison raw;
     int32_t dtype = (int32_t)tensor->dtype;
@@ -136,13 +139,16 @@ int comparator_compare(struct comparator *comparator, uint64_t output, const str
     add_argument(&launch, &tensor->row, 8);
     add_argument(&launch, &smallest, 8);
     add_argument(&launch, &comparator->result, 8);
-    if (clear_result(comparator, error) < 0 || enqueue_launch(comparator, &launch, 32 * rows, error) < 0 ||
+    if (clear_result(comparator, error) < 0 ||
+        enqueue_launch(comparator, &launch, 32 * rows, error) < 0 ||
         run_enqueued(comparator, error) < 0 ||
-        comparator->device->backend->read(comparator->device, comparator->result, &raw, sizeof raw, error) < 0)
+        comparator->device->backend->read(comparator->device, comparator->result, &raw, sizeof raw,
+                                          error) < 0)
         return -1;
     double smallest_squares = (double)tensor->elements * smallest * smallest;
     *comparison = (struct comparison){
-        .errors = {.relative_l2 = sqrt(raw.error_squares / fmax(raw.reference_squares, smallest_squares)),
+        .errors = {.relative_l2 =
+                       sqrt(raw.error_squares / fmax(raw.reference_squares, smallest_squares)),
                    .row_relative_l2 = raw.worst_row,
                    .max_absolute = raw.worst_element},
         .not_finite = (int64_t)raw.not_finite,
@@ -153,8 +159,8 @@ int comparator_compare(struct comparator *comparator, uint64_t output, const str
     return 0;
 }
 
-int comparator_checksum(struct comparator *comparator, const struct span *spans, int count, uint64_t *checksum,
-                   struct error *error) {
+int comparator_checksum(struct comparator *comparator, const struct span *spans, int count,
+                        uint64_t *checksum, struct error *error) {
     if (clear_result(comparator, error) < 0)
         return -1;
     for (int i = 0; i < count; i++) {
@@ -170,6 +176,6 @@ int comparator_checksum(struct comparator *comparator, const struct span *spans,
     }
     if (run_enqueued(comparator, error) < 0)
         return -1;
-    return comparator->device->backend->read(comparator->device, comparator->result, checksum, sizeof *checksum,
-                                        error);
+    return comparator->device->backend->read(comparator->device, comparator->result, checksum,
+                                             sizeof *checksum, error);
 }

@@ -39,13 +39,14 @@ void comparator_free(struct comparator *comparator);
 
 /* Fills a tensor as template.h describes `fill`, a function of the seeds; integers become
    hashes. `pattern` is the seed that all tensors of one input share. */
-int comparator_fill(struct comparator *comparator, uint64_t address, const struct planned_tensor *tensor,
-               const struct tensor_fill *fill, uint64_t seed, uint64_t pattern,
-               struct error *error);
+int comparator_fill(struct comparator *comparator, uint64_t address,
+                    const struct planned_tensor *tensor, const struct tensor_fill *fill,
+                    uint64_t seed, uint64_t pattern, struct error *error);
 
 /* Compares the output with an fp64 reference of the same shape. */
-int comparator_compare(struct comparator *comparator, uint64_t output, const struct planned_tensor *tensor,
-                  uint64_t reference, struct comparison *comparison, struct error *error);
+int comparator_compare(struct comparator *comparator, uint64_t output,
+                       const struct planned_tensor *tensor, uint64_t reference,
+                       struct comparison *comparison, struct error *error);
 
 struct span {
     uint64_t address;
@@ -53,7 +54,7 @@ struct span {
 };
 
 /* One hash of the bytes of all spans. */
-int comparator_checksum(struct comparator *comparator, const struct span *spans, int count, uint64_t *checksum,
-                   struct error *error);
+int comparator_checksum(struct comparator *comparator, const struct span *spans, int count,
+                        uint64_t *checksum, struct error *error);
 
 #endif

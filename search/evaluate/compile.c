@@ -1,6 +1,7 @@
 #include "evaluate/compile.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "device/nvtx.h"
 
 #include <string.h>
@@ -16,9 +17,7 @@ struct compiler {
 
 struct compiler *compiler_new(const struct config *config, const struct device_info *device,
                               const struct image_cache *cache, struct error *error) {
-    struct compiler *compiler = calloc(1, sizeof *compiler);
-    if (compiler == NULL)
-        BUG("out of memory");
+    struct compiler *compiler = xcalloc(1, sizeof *compiler);
     compiler->config = config;
     compiler->device = *device;
     compiler->nvrtc = nvrtc_open(error);
@@ -100,9 +99,10 @@ static int spill_bytes(const char *log) {
     return most;
 }
 
-static int build_variant(struct compiler *compiler, const struct template *template, const char *source,
-                 const struct compile_options *options, bool rebuild, struct device_image *image,
-                 struct trial_result *result, struct error *error) {
+static int build_variant(struct compiler *compiler, const struct template *template,
+                         const char *source, const struct compile_options *options, bool rebuild,
+                         struct device_image *image, struct trial_result *result,
+                         struct error *error) {
     char reason[REASON_SIZE] = "";
     int status = (rebuild ? nvrtc_recompile : nvrtc_compile)(compiler->nvrtc, template->source,
                                                              source, options->items, options->count,
@@ -118,8 +118,8 @@ static int build_variant(struct compiler *compiler, const struct template *templ
 }
 
 /* Replaces the position in NVRTC's message by the template's own file and line. */
-static int name_template_line(const struct template *template, const struct genome *genome, int variant,
-                       char reason[REASON_SIZE], struct error *error) {
+static int name_template_line(const struct template *template, const struct genome *genome,
+                              int variant, char reason[REASON_SIZE], struct error *error) {
     char name[NAME_SIZE], rest[REASON_SIZE];
     size_t length = strlen(template->source);
     int line, file_line, end = 0;
@@ -135,8 +135,8 @@ static int name_template_line(const struct template *template, const struct geno
 
 /* Checks the genome's constraints and sets the key. */
 static int check_and_fill_key(struct compiler *compiler, const struct trial_request *request,
-                   struct compile_options *options, const struct template **template,
-                   struct trial_result *result, struct error *error) {
+                              struct compile_options *options, const struct template **template,
+                              struct trial_result *result, struct error *error) {
     struct problem problem;
     double start = clock_seconds();
     *template = compiler_template(compiler, request->goal, error);
@@ -144,7 +144,7 @@ static int check_and_fill_key(struct compiler *compiler, const struct trial_requ
         return -1;
     bool valid = space_check((*template)->space, &request->genome, &problem);
     trial_add_gate(result, "constraints", valid, clock_seconds() - start, "%.150s",
-               valid ? "all hold" : problem.text);
+                   valid ? "all hold" : problem.text);
     if (!valid) {
         trial_set_verdict(result, VERDICT_INVALID, problem.text);
         return 1;
@@ -157,9 +157,9 @@ static int check_and_fill_key(struct compiler *compiler, const struct trial_requ
     return 0;
 }
 
-static int build_variants(struct compiler *compiler, const struct trial_request *request, bool rebuild,
-                     struct device_image images[CASES_MAX], struct trial_result *result,
-                     struct error *error) {
+static int build_variants(struct compiler *compiler, const struct trial_request *request,
+                          bool rebuild, struct device_image images[CASES_MAX],
+                          struct trial_result *result, struct error *error) {
     const struct template *template;
     struct compile_options options;
     int variants = 0;
@@ -176,9 +176,9 @@ static int build_variants(struct compiler *compiler, const struct trial_request 
                            ? path_read_file(request->sources[c], SOURCE_BYTES_MAX, NULL, error)
                            : (request->under_tool ? template_source_with_lines : template_source)(
                                  template, &request->genome, c, error);
-        status = source == NULL
-                     ? -1
-                     : build_variant(compiler, template, source, &options, rebuild, &images[c], result, error);
+        status = source == NULL ? -1
+                                : build_variant(compiler, template, source, &options, rebuild,
+                                                &images[c], result, error);
         free(source);
         variants++;
         if (status == 1 && request->sources[c] == NULL && !request->under_tool &&
@@ -189,11 +189,11 @@ static int build_variants(struct compiler *compiler, const struct trial_request 
     result->outcome.compile_s = clock_seconds() - start;
     if (status == 0)
         trial_add_gate(result, "compile", true, result->outcome.compile_s,
-                   "%d variant%s, %d bytes spilled", variants, variants == 1 ? "" : "s",
-                   result->outcome.resources.spill_bytes);
+                       "%d variant%s, %d bytes spilled", variants, variants == 1 ? "" : "s",
+                       result->outcome.resources.spill_bytes);
     else if (status == 1)
         trial_add_gate(result, "compile", false, result->outcome.compile_s, "%.150s",
-                   result->outcome.reason);
+                       result->outcome.reason);
     if (status != 0)
         for (int c = 0; c < CASES_MAX; c++)
             nvrtc_image_release(&images[c]);
@@ -207,7 +207,7 @@ int compiler_build(struct compiler *compiler, const struct trial_request *reques
 }
 
 int compiler_rebuild(struct compiler *compiler, const struct trial_request *request,
-                        struct device_image images[CASES_MAX], struct trial_result *result,
-                        struct error *error) {
+                     struct device_image images[CASES_MAX], struct trial_result *result,
+                     struct error *error) {
     return build_variants(compiler, request, true, images, result, error);
 }

@@ -38,7 +38,7 @@ int compiler_build(struct compiler *compiler, const struct trial_request *reques
 /* The same without reading the cache; replaces the cache entries. For a kernel that does not
    match its entry. */
 int compiler_rebuild(struct compiler *compiler, const struct trial_request *request,
-                        struct device_image images[CASES_MAX], struct trial_result *result,
-                        struct error *error);
+                     struct device_image images[CASES_MAX], struct trial_result *result,
+                     struct error *error);
 
 #endif

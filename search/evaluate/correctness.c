@@ -20,9 +20,10 @@ enum { PROBE_SEEDS = 500, HELD_OUT_SEEDS = 700, STRESS_INPUTS = 100, FINAL_CHECK
 
 /* The template for the goal's probe cases. NULL without an error: it has none. */
 static const struct template *probe_template(struct evaluator *evaluator, int goal,
-                                        const struct template *template, struct error *error) {
+                                             const struct template *template, struct error *error) {
     if (!evaluator->probes_loaded[goal]) {
-        struct template_setting setting = config_setting(evaluator->config, goal, &evaluator->device->info);
+        struct template_setting setting =
+            config_setting(evaluator->config, goal, &evaluator->device->info);
         evaluator->probes[goal] = template_load_probes(template, &setting, error);
         evaluator->probes_loaded[goal] = error->kind == ERROR_NONE;
     }
@@ -30,12 +31,14 @@ static const struct template *probe_template(struct evaluator *evaluator, int go
 }
 
 /* The goal's variant that matches a case of another template; -1 if none does. */
-static int matching_variant(const struct template *template, const struct template *other_template, int other_case) {
+static int matching_variant(const struct template *template, const struct template *other_template,
+                            int other_case) {
     for (int c = 0; c < template->case_count; c++) {
         bool same = true;
         for (int d = 0; d < template->dimension_count; d++)
-            same = same && (!template->dimensions[d].specialised ||
-                            template->cases[c].values[d] == other_template->cases[other_case].values[d]);
+            same = same &&
+                   (!template->dimensions[d].specialised ||
+                    template->cases[c].values[d] == other_template->cases[other_case].values[d]);
         if (same)
             return template_variant(template, c);
     }
@@ -44,7 +47,8 @@ static int matching_variant(const struct template *template, const struct templa
 
 /* ---- self-test ---- */
 
-int evaluator_self_test(struct evaluator *evaluator, uint64_t *self_test_hash, struct error *error) {
+int evaluator_self_test(struct evaluator *evaluator, uint64_t *self_test_hash,
+                        struct error *error) {
     const struct template *template = compiler_template(evaluator->compiler, 0, error);
     if (template == NULL)
         return -1;
@@ -54,11 +58,11 @@ int evaluator_self_test(struct evaluator *evaluator, uint64_t *self_test_hash, s
     const struct template *tested_template = probes != NULL ? probes : template;
     const struct genome genome = genome_default(tested_template->space);
     const struct verify_case checked_case = {.device = evaluator->device,
-                                    .comparator = evaluator->comparator,
-                                    .reference = evaluator->reference,
-                                    .plain = evaluator->plain,
-                                    .template = tested_template,
-                                    .genome = &genome};
+                                             .comparator = evaluator->comparator,
+                                             .reference = evaluator->reference,
+                                             .plain = evaluator->plain,
+                                             .template = tested_template,
+                                             .genome = &genome};
     return verify_self_test(&checked_case, self_test_hash, error);
 }
 
@@ -74,7 +78,7 @@ struct gate_run {
 };
 
 static int check_input(struct gate_run *gate_run, const struct verify_case *checked_case,
-                         const struct verify_input *input, struct verify_result *found) {
+                       const struct verify_input *input, struct verify_result *found) {
     char reason[REASON_SIZE];
     char text[REASON_SIZE];
     enum verdict verdict;
@@ -86,17 +90,18 @@ static int check_input(struct gate_run *gate_run, const struct verify_case *chec
         return 0;
     snprintf(text, sizeof text, "%s%s%.400s", input->stress != NULL ? input->stress->name : "",
              input->stress != NULL ? " inputs: " : "", reason);
-    return evaluation_fail(gate_run->evaluation, gate_run->gate, checked_case->template, checked_case->case_index,
-                        gate_run->start, verdict, text);
+    return evaluation_fail(gate_run->evaluation, gate_run->gate, checked_case->template,
+                           checked_case->case_index, gate_run->start, verdict, text);
 }
 
 /* Checks the stress recipes first, first + step, ... that apply to the genome. */
-static int check_stress_recipes(struct gate_run *gate_run, const struct verify_case *checked_case, int first,
-                          int step, uint64_t seed) {
+static int check_stress_recipes(struct gate_run *gate_run, const struct verify_case *checked_case,
+                                int first, int step, uint64_t seed) {
     const struct template *template = checked_case->template;
     struct verify_result found;
     struct launch_plan plan;
-    if (template_launch_plan(template, checked_case->genome, checked_case->case_index, &plan, gate_run->evaluation->error) < 0)
+    if (template_launch_plan(template, checked_case->genome, checked_case->case_index, &plan,
+                             gate_run->evaluation->error) < 0)
         return -1;
     for (int r = first; r < template->stress_count; r += step) {
         const struct verify_input input = {.seed = seed + (uint64_t)r,
@@ -113,7 +118,8 @@ static int check_stress_recipes(struct gate_run *gate_run, const struct verify_c
 /* ---- before timing ---- */
 
 /* The stress recipe of a case, which changes from trial to trial and from case to case. */
-static int stress_turn(const struct evaluation *evaluation, const struct template *template, int index) {
+static int stress_turn(const struct evaluation *evaluation, const struct template *template,
+                       int index) {
     uint64_t turn = evaluation->request->seed + (uint64_t)index;
     return template->stress_count > 0 ? (int)(turn % (uint64_t) template->stress_count) : 0;
 }
@@ -122,8 +128,8 @@ static int stress_turn(const struct evaluation *evaluation, const struct templat
 static int verify_probes(struct evaluation *evaluation) {
     struct gate_run gate_run = {evaluation, "probe cases", clock_seconds(), 0, 0, 0};
     struct error load_error = {0};
-    const struct template *probes =
-        probe_template(evaluation->evaluator, evaluation->request->goal, evaluation->template, &load_error);
+    const struct template *probes = probe_template(evaluation->evaluator, evaluation->request->goal,
+                                                   evaluation->template, &load_error);
     if (probes == NULL) {
         *evaluation->error = load_error;
         return load_error.kind == ERROR_NONE ? 0 : -1;
@@ -135,20 +141,22 @@ static int verify_probes(struct evaluation *evaluation) {
             BUG("a probe case of no variant");
         if (!template_genome_is_valid(probes, &evaluation->request->genome, p))
             continue;
-        struct verify_case checked_case = evaluation_verify_case(evaluation, probes, p, evaluation->modules[variant]);
+        struct verify_case checked_case =
+            evaluation_verify_case(evaluation, probes, p, evaluation->modules[variant]);
         const struct verify_input input = {.seed = evaluation_seed(evaluation, PROBE_SEEDS + p, 0),
                                            .twice = true};
         int status = check_input(&gate_run, &checked_case, &input, &found);
         if (status == 0 && probes->stress_count > 0)
-            status =
-                check_stress_recipes(&gate_run, &checked_case, stress_turn(evaluation, probes, p), probes->stress_count,
-                               evaluation_seed(evaluation, PROBE_SEEDS + p, STRESS_INPUTS));
+            status = check_stress_recipes(
+                &gate_run, &checked_case, stress_turn(evaluation, probes, p), probes->stress_count,
+                evaluation_seed(evaluation, PROBE_SEEDS + p, STRESS_INPUTS));
         if (status != 0)
             return status;
         gate_run.cases++;
     }
     trial_add_gate(evaluation->result, gate_run.gate, true, clock_seconds() - gate_run.start,
-               "%d of %d correct on %d inputs", gate_run.cases, probes->case_count, gate_run.inputs);
+                   "%d of %d correct on %d inputs", gate_run.cases, probes->case_count,
+                   gate_run.inputs);
     return 0;
 }
 
@@ -167,12 +175,14 @@ static bool is_smallest(const struct evaluation *evaluation, int case_index) {
     struct launch_plan own_plan;
     struct launch_plan other_case;
     struct error ignored;
-    if (template_launch_plan(template, &evaluation->request->genome, case_index, &own_plan, &ignored) < 0)
+    if (template_launch_plan(template, &evaluation->request->genome, case_index, &own_plan,
+                             &ignored) < 0)
         return false;
     for (int c = 0; c < template->case_count; c++)
         if (c != case_index &&
             template_variant(template, c) == template_variant(template, case_index) &&
-            template_launch_plan(template, &evaluation->request->genome, c, &other_case, &ignored) == 0 &&
+            template_launch_plan(template, &evaluation->request->genome, c, &other_case,
+                                 &ignored) == 0 &&
             (other_case.operations < own_plan.operations ||
              (other_case.operations == own_plan.operations && c < case_index)))
             return false;
@@ -183,22 +193,24 @@ static int verify_case(struct gate_run *gate_run, int c, bool stressed) {
     struct evaluation *evaluation = gate_run->evaluation;
     struct case_outcome *outcome = &evaluation->result->outcome.cases[c];
     struct device_module *module = evaluation->modules[template_variant(evaluation->template, c)];
-    struct verify_case checked_case = evaluation_verify_case(evaluation, evaluation->template, c, module);
+    struct verify_case checked_case =
+        evaluation_verify_case(evaluation, evaluation->template, c, module);
     int status = 0;
     /* The first input's second run already uses new inputs in the same buffers, so one set fewer
        is needed. */
     int fresh = evaluation->evaluator->config->timing.inputs - 1;
     for (int i = 0; (i == 0 || i < fresh) && status == 0; i++) {
-        const struct verify_input input = {.seed = evaluation_seed(evaluation, c, i), .twice = i == 0};
+        const struct verify_input input = {.seed = evaluation_seed(evaluation, c, i),
+                                           .twice = i == 0};
         struct verify_result found;
         status = check_input(gate_run, &checked_case, &input, &found);
         errors_max(&outcome->errors, &found.errors);
         errors_max(&outcome->bound, &found.bound);
     }
     if (status == 0 && stressed)
-        status =
-            check_stress_recipes(gate_run, &checked_case, stress_turn(evaluation, checked_case.template, c),
-                           checked_case.template->stress_count, evaluation_seed(evaluation, c, STRESS_INPUTS));
+        status = check_stress_recipes(
+            gate_run, &checked_case, stress_turn(evaluation, checked_case.template, c),
+            checked_case.template->stress_count, evaluation_seed(evaluation, c, STRESS_INPUTS));
     return status;
 }
 
@@ -207,8 +219,8 @@ static int verify_cases(struct evaluation *evaluation) {
     struct outcome *outcome = &evaluation->result->outcome;
     struct launch_plan plan;
     for (int c = 0; c < evaluation->template->case_count; c++) {
-        if (template_launch_plan(evaluation->template, &evaluation->request->genome, c, &plan, evaluation->error) <
-            0)
+        if (template_launch_plan(evaluation->template, &evaluation->request->genome, c, &plan,
+                                 evaluation->error) < 0)
             return -1;
         outcome->limited_range = outcome->limited_range || plan.limited_range;
         if (is_too_long(evaluation, &plan))
@@ -219,12 +231,12 @@ static int verify_cases(struct evaluation *evaluation) {
         gate_run.cases++;
     }
     trial_add_gate(evaluation->result, gate_run.gate, true, clock_seconds() - gate_run.start,
-               "%d of %d correct on %d inputs, error %.2e%s%s", gate_run.cases,
-               evaluation->template->case_count, gate_run.inputs, gate_run.worst,
-               outcome->limited_range ? ", limited range" : "",
-               gate_run.cases < evaluation->template->case_count
-                   ? "; the rest take too long on this device"
-                   : "");
+                   "%d of %d correct on %d inputs, error %.2e%s%s", gate_run.cases,
+                   evaluation->template->case_count, gate_run.inputs, gate_run.worst,
+                   outcome->limited_range ? ", limited range" : "",
+                   gate_run.cases < evaluation->template->case_count
+                       ? "; the rest take too long on this device"
+                       : "");
     return 0;
 }
 
@@ -238,7 +250,8 @@ int evaluation_check_correctness(struct evaluation *evaluation) {
 /* The template for the held-out cases. NULL without an error: the config has none. */
 static const struct template *held_out_template(struct evaluator *evaluator, struct error *error) {
     if (evaluator->config->held_out_count > 0 && evaluator->held_out == NULL)
-        evaluator->held_out = config_load_held_out(evaluator->config, &evaluator->device->info, error);
+        evaluator->held_out =
+            config_load_held_out(evaluator->config, &evaluator->device->info, error);
     return evaluator->held_out;
 }
 
@@ -256,25 +269,28 @@ static int check_held_out(struct evaluation *evaluation) {
         int variant = matching_variant(evaluation->template, held_out, c);
         if (variant < 0 || !template_genome_is_valid(held_out, &evaluation->request->genome, c))
             continue;
-        if (template_launch_plan(held_out, &evaluation->request->genome, c, &plan, evaluation->error) < 0)
+        if (template_launch_plan(held_out, &evaluation->request->genome, c, &plan,
+                                 evaluation->error) < 0)
             return -1;
         if (is_too_long(evaluation, &plan))
             continue;
-        struct verify_case checked_case = evaluation_verify_case(evaluation, held_out, c, evaluation->modules[variant]);
-        const struct verify_input input = {.seed = evaluation_seed(evaluation, HELD_OUT_SEEDS + c, 0),
-                                           .twice = true};
+        struct verify_case checked_case =
+            evaluation_verify_case(evaluation, held_out, c, evaluation->modules[variant]);
+        const struct verify_input input = {
+            .seed = evaluation_seed(evaluation, HELD_OUT_SEEDS + c, 0), .twice = true};
         int status = check_input(&gate_run, &checked_case, &input, &found);
         if (status == 0)
-            status = check_stress_recipes(&gate_run, &checked_case, 0, 1,
-                                    evaluation_seed(evaluation, HELD_OUT_SEEDS + c, STRESS_INPUTS));
+            status = check_stress_recipes(
+                &gate_run, &checked_case, 0, 1,
+                evaluation_seed(evaluation, HELD_OUT_SEEDS + c, STRESS_INPUTS));
         if (status != 0)
             return status;
         gate_run.cases++;
     }
     if (gate_run.cases > 0)
         trial_add_gate(evaluation->result, gate_run.gate, true, clock_seconds() - gate_run.start,
-                   "%d case%s correct on %d inputs, error %.2e", gate_run.cases,
-                   gate_run.cases == 1 ? "" : "s", gate_run.inputs, gate_run.worst);
+                       "%d case%s correct on %d inputs, error %.2e", gate_run.cases,
+                       gate_run.cases == 1 ? "" : "s", gate_run.inputs, gate_run.worst);
     return 0;
 }
 
@@ -283,23 +299,26 @@ static int check_hard_inputs(struct evaluation *evaluation) {
     struct gate_run gate_run = {evaluation, "hard inputs", clock_seconds(), 0, 0, 0};
     struct launch_plan plan;
     for (int c = 0; c < evaluation->template->case_count; c++) {
-        struct device_module *module = evaluation->modules[template_variant(evaluation->template, c)];
-        struct verify_case checked_case = evaluation_verify_case(evaluation, evaluation->template, c, module);
-        if (template_launch_plan(evaluation->template, &evaluation->request->genome, c, &plan, evaluation->error) <
-            0)
+        struct device_module *module =
+            evaluation->modules[template_variant(evaluation->template, c)];
+        struct verify_case checked_case =
+            evaluation_verify_case(evaluation, evaluation->template, c, module);
+        if (template_launch_plan(evaluation->template, &evaluation->request->genome, c, &plan,
+                                 evaluation->error) < 0)
             return -1;
         if (is_too_long(evaluation, &plan) || !is_smallest(evaluation, c))
             continue;
-        int status = check_stress_recipes(&gate_run, &checked_case, 0, 1,
-                                    evaluation_seed(evaluation, c, FINAL_CHECK_INPUTS + STRESS_INPUTS));
+        int status = check_stress_recipes(
+            &gate_run, &checked_case, 0, 1,
+            evaluation_seed(evaluation, c, FINAL_CHECK_INPUTS + STRESS_INPUTS));
         if (status != 0)
             return status;
         gate_run.cases++;
     }
     if (gate_run.inputs > 0)
         trial_add_gate(evaluation->result, gate_run.gate, true, clock_seconds() - gate_run.start,
-                   "%d case%s correct on %d inputs, error %.2e", gate_run.cases,
-                   gate_run.cases == 1 ? "" : "s", gate_run.inputs, gate_run.worst);
+                       "%d case%s correct on %d inputs, error %.2e", gate_run.cases,
+                       gate_run.cases == 1 ? "" : "s", gate_run.inputs, gate_run.worst);
     return 0;
 }
 
@@ -314,10 +333,12 @@ static int check_flush_memory(struct evaluation *evaluation) {
     struct launch_plan plan;
     bool read_only = true;
     for (int c = 0; c < evaluation->template->case_count; c++) {
-        struct device_module *module = evaluation->modules[template_variant(evaluation->template, c)];
-        struct verify_case checked_case = evaluation_verify_case(evaluation, evaluation->template, c, module);
-        if (template_launch_plan(evaluation->template, &evaluation->request->genome, c, &plan, evaluation->error) <
-            0)
+        struct device_module *module =
+            evaluation->modules[template_variant(evaluation->template, c)];
+        struct verify_case checked_case =
+            evaluation_verify_case(evaluation, evaluation->template, c, module);
+        if (template_launch_plan(evaluation->template, &evaluation->request->genome, c, &plan,
+                                 evaluation->error) < 0)
             return -1;
         if (is_too_long(evaluation, &plan))
             continue;
@@ -334,10 +355,10 @@ static int check_flush_memory(struct evaluation *evaluation) {
         gate_run.cases++;
     }
     trial_add_gate(evaluation->result, gate_run.gate, true, clock_seconds() - gate_run.start,
-               "%d case%s correct on %d fresh inputs, tensors beside unmapped memory, %s",
-               gate_run.cases, gate_run.cases == 1 ? "" : "s", gate_run.inputs,
-               read_only ? "inputs read-only"
-                         : "inputs writable: the driver has no read-only mappings");
+                   "%d case%s correct on %d fresh inputs, tensors beside unmapped memory, %s",
+                   gate_run.cases, gate_run.cases == 1 ? "" : "s", gate_run.inputs,
+                   read_only ? "inputs read-only"
+                             : "inputs writable: the driver has no read-only mappings");
     return 0;
 }
 
@@ -361,13 +382,14 @@ int evaluation_run_final_checks(struct evaluation *evaluation) {
 
 int evaluation_run_under_tool(struct evaluation *evaluation) {
     bool profiled = evaluation->request->profiled;
-    struct gate_run gate_run = {evaluation, profiled ? "cases" : "small cases", clock_seconds(), 0, 0,
-                              0};
+    struct gate_run gate_run = {
+        evaluation, profiled ? "cases" : "small cases", clock_seconds(), 0, 0, 0};
     struct error load_error = {0};
     struct verify_result found;
     const struct template *probes =
         profiled ? NULL
-                 : probe_template(evaluation->evaluator, evaluation->request->goal, evaluation->template, &load_error);
+                 : probe_template(evaluation->evaluator, evaluation->request->goal,
+                                  evaluation->template, &load_error);
     if (load_error.kind != ERROR_NONE) {
         *evaluation->error = load_error;
         return -1;
@@ -378,7 +400,8 @@ int evaluation_run_under_tool(struct evaluation *evaluation) {
         int variant = matching_variant(evaluation->template, probes, p);
         if (!template_genome_is_valid(probes, &evaluation->request->genome, p))
             continue;
-        struct verify_case checked_case = evaluation_verify_case(evaluation, probes, p, evaluation->modules[variant]);
+        struct verify_case checked_case =
+            evaluation_verify_case(evaluation, probes, p, evaluation->modules[variant]);
         const struct verify_input input = {.seed = evaluation_seed(evaluation, PROBE_SEEDS + p, 0),
                                            .unpoisoned = true};
         int status = check_input(&gate_run, &checked_case, &input, &found);
@@ -387,6 +410,6 @@ int evaluation_run_under_tool(struct evaluation *evaluation) {
         gate_run.cases++;
     }
     trial_add_gate(evaluation->result, gate_run.gate, true, clock_seconds() - gate_run.start,
-               "%d of %d correct", gate_run.cases, probes->case_count);
+                   "%d of %d correct", gate_run.cases, probes->case_count);
     return 0;
 }

@@ -1,5 +1,6 @@
 #include "evaluate/duel.h"
 
+#include "base/memory.h"
 #include "base/random.h"
 #include "base/statistics.h"
 
@@ -21,14 +22,13 @@ struct duel {
     int case_count;
     int counts[CASES_MAX]; /* blocks so far; equal for all cases after each full round */
     struct sample_list sample_list[CASES_MAX][DUEL_SIDES];
-    double log_ratios[CASES_MAX][DUEL_ROUNDS * DUEL_BLOCKS_MAX]; /* logarithm of each block's ratio */
+    double log_ratios[CASES_MAX]
+                     [DUEL_ROUNDS * DUEL_BLOCKS_MAX]; /* logarithm of each block's ratio */
     double gpu_us;
 };
 
 struct duel *duel_new(const struct duel_settings *settings, int case_count) {
-    struct duel *duel = calloc(1, sizeof *duel);
-    if (duel == NULL)
-        BUG("out of memory");
+    struct duel *duel = xcalloc(1, sizeof *duel);
     if (settings->blocks < 1 || settings->blocks > DUEL_BLOCKS_MAX || case_count > CASES_MAX)
         BUG("a duel of %d blocks in %d cases", settings->blocks, case_count);
     duel->settings = *settings;
@@ -49,11 +49,11 @@ static void append_samples(struct sample_list *sample_list, const double *sample
     if (sample_list->count + count > sample_list->capacity) {
         sample_list->capacity = 2 * sample_list->capacity + count;
         sample_list->samples_us =
-            realloc(sample_list->samples_us, (size_t)sample_list->capacity * sizeof *sample_list->samples_us);
-        if (sample_list->samples_us == NULL)
-            BUG("out of memory");
+            xrealloc(sample_list->samples_us,
+                     (size_t)sample_list->capacity * sizeof *sample_list->samples_us);
     }
-    memcpy(sample_list->samples_us + sample_list->count, samples_us, (size_t)count * sizeof *samples_us);
+    memcpy(sample_list->samples_us + sample_list->count, samples_us,
+           (size_t)count * sizeof *samples_us);
     sample_list->count += count;
 }
 
@@ -69,20 +69,21 @@ int duel_launches(double call_us, int sets) {
 /* One side's samples within a round. */
 struct duel_side_samples {
     const struct duel_sampler *sampler;
-    int samples;                            /* of a segment */
-    int count;                              /* in the current block so far */
+    int samples;                                /* of a segment */
+    int count;                                  /* in the current block so far */
     double samples_us[2 * SEGMENT_SAMPLES_MAX]; /* of both segments of a block */
 };
 
 static enum verdict sample_side(const struct duel_sampler *sampler, int count, double *samples,
-                        char *reason) {
+                                char *reason) {
     struct device *device = sampler->device;
     return sampler->graph != NULL
                ? device->backend->graph_sample(device, sampler->graph, count, samples, reason)
                : sampler->sample(sampler->context, count, samples, reason);
 }
 
-static enum verdict run_segment(struct duel *duel, struct duel_side_samples *side, int launches, char *reason) {
+static enum verdict run_segment(struct duel *duel, struct duel_side_samples *side, int launches,
+                                char *reason) {
     double *samples = side->samples_us + side->count;
     enum verdict verdict = sample_side(side->sampler, side->samples, samples, reason);
     if (verdict != VERDICT_OK)
@@ -93,8 +94,9 @@ static enum verdict run_segment(struct duel *duel, struct duel_side_samples *sid
     return VERDICT_OK;
 }
 
-static enum verdict run_block(struct duel *duel, struct duel_side_samples *champion, struct duel_side_samples *challenger,
-                          int launches, double *ratio, char *reason) {
+static enum verdict run_block(struct duel *duel, struct duel_side_samples *champion,
+                              struct duel_side_samples *challenger, int launches, double *ratio,
+                              char *reason) {
     struct duel_side_samples *const order[SEGMENTS] = {champion, challenger, challenger, champion};
     enum verdict verdict = VERDICT_OK;
     champion->count = challenger->count = 0;
@@ -107,19 +109,19 @@ static enum verdict run_block(struct duel *duel, struct duel_side_samples *champ
 }
 
 /* Sets the number of samples that makes a segment long enough, from one first sample. */
-static enum verdict start_side(struct duel *duel, struct duel_side_samples *side, const struct duel_sampler *sampler,
-                            int launches, char *reason) {
+static enum verdict start_side(struct duel *duel, struct duel_side_samples *side,
+                               const struct duel_sampler *sampler, int launches, char *reason) {
     *side = (struct duel_side_samples){.sampler = sampler, .samples = 1};
     enum verdict verdict = run_segment(duel, side, launches, reason);
     if (verdict == VERDICT_OK)
-        side->samples =
-            (int)fmax(1, fmin(SEGMENT_SAMPLES_MAX, ceil(segment_us / (side->samples_us[0] * launches))));
+        side->samples = (int)fmax(
+            1, fmin(SEGMENT_SAMPLES_MAX, ceil(segment_us / (side->samples_us[0] * launches))));
     return verdict;
 }
 
 static enum verdict run_round(struct duel *duel, int case_index,
-                          const struct duel_sampler samplers[DUEL_SIDES], int launches,
-                          char *reason) {
+                              const struct duel_sampler samplers[DUEL_SIDES], int launches,
+                              char *reason) {
     struct duel_side_samples sides[DUEL_SIDES];
     double *log_ratios = duel->log_ratios[case_index] + duel->counts[case_index];
     double ratio;
@@ -128,8 +130,8 @@ static enum verdict run_round(struct duel *duel, int case_index,
         verdict = start_side(duel, &sides[i], &samplers[i], launches, reason);
     /* The first block warms up both sides and does not count. */
     for (int b = -1; b < duel->settings.blocks && verdict == VERDICT_OK; b++) {
-        verdict =
-            run_block(duel, &sides[DUEL_CHAMPION], &sides[DUEL_CHALLENGER], launches, &ratio, reason);
+        verdict = run_block(duel, &sides[DUEL_CHAMPION], &sides[DUEL_CHALLENGER], launches, &ratio,
+                            reason);
         if (b < 0 || verdict != VERDICT_OK)
             continue;
         log_ratios[b] = log(ratio);
@@ -148,7 +150,8 @@ enum verdict duel_round(struct duel *duel, int case_index,
     bool is_valid = false;
     if (duel->counts[case_index] + duel->settings.blocks > DUEL_ROUNDS * DUEL_BLOCKS_MAX)
         BUG("a duel of more than %d blocks", DUEL_ROUNDS * DUEL_BLOCKS_MAX);
-    for (int attempt = 0; attempt < ROUND_ATTEMPTS && verdict == VERDICT_OK && !is_valid; attempt++) {
+    for (int attempt = 0; attempt < ROUND_ATTEMPTS && verdict == VERDICT_OK && !is_valid;
+         attempt++) {
         for (int i = 0; i < DUEL_SIDES; i++)
             sample_list[i].count = previous_counts[i];
         clock_monitor_begin_block(duel->settings.clock_monitor);
@@ -186,11 +189,12 @@ int duel_worst_case(const struct duel *duel, double *ratio) {
     return worst;
 }
 
-static void bootstrap_interval(const struct duel *duel, const double *log_ratios, int count, double *low,
-                     double *high) {
+static void bootstrap_interval(const struct duel *duel, const double *log_ratios, int count,
+                               double *low, double *high) {
     struct random random;
     random_seed(&random, duel->settings.seed, 1);
-    statistics_bootstrap_mean(log_ratios, count, confidence, BOOTSTRAP_RESAMPLES, &random, low, high);
+    statistics_bootstrap_mean(log_ratios, count, confidence, BOOTSTRAP_RESAMPLES, &random, low,
+                              high);
     *low = exp(*low);
     *high = exp(*high);
 }
@@ -205,7 +209,8 @@ struct case_result duel_case_result(const struct duel *duel, int case_index) {
         .rival_p50_us = statistics_median(champion->samples_us, champion->count),
         .rival_p90_us = statistics_percentile(champion->samples_us, champion->count, 90),
     };
-    bootstrap_interval(duel, duel->log_ratios[case_index], duel->counts[case_index], &case_result.low, &case_result.high);
+    bootstrap_interval(duel, duel->log_ratios[case_index], duel->counts[case_index],
+                       &case_result.low, &case_result.high);
     return case_result;
 }
 

@@ -22,8 +22,8 @@
 #ifndef EVOTILE_EVALUATE_DUEL_H
 #define EVOTILE_EVALUATE_DUEL_H
 
-#include "evaluate/trial.h"
 #include "evaluate/clock_monitor.h"
+#include "evaluate/trial.h"
 
 enum { DUEL_ROUNDS = 4, DUEL_BLOCKS_MAX = 250, DUEL_LAUNCHES_MAX = 100 };
 

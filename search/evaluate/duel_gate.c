@@ -3,6 +3,7 @@
 #include "evaluate/evaluation.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "evaluate/baseline.h"
 #include "evaluate/duel.h"
 
@@ -14,13 +15,14 @@ struct opponent {
     struct trial_request request; /* borrows pointers from the candidate's request */
     struct trial_result result;
     struct evaluation evaluation;
-    struct baseline *baseline;      /* NULL: the opponent is a genome */
+    struct baseline *baseline;           /* NULL: the opponent is a genome */
     int implementation_index[CASES_MAX]; /* of the baseline, by case */
-    struct error *failure;          /* set if the baseline failed within a round */
+    struct error *failure;               /* set if the baseline failed within a round */
     bool failed;
 };
 
-static int open_other_evaluator(struct evaluator *evaluator, const struct trial_opponent *opponent, struct error *error) {
+static int open_other_evaluator(struct evaluator *evaluator, const struct trial_opponent *opponent,
+                                struct error *error) {
     struct other_evaluator *other_evaluator = &evaluator->other_evaluator;
     if (other_evaluator->evaluator != NULL && strcmp(other_evaluator->path, opponent->config) == 0)
         return 0;
@@ -28,13 +30,16 @@ static int open_other_evaluator(struct evaluator *evaluator, const struct trial_
     char *text = path_read_file(opponent->config, 64 << 20, NULL, error);
     if (text == NULL)
         return -1;
-    other_evaluator->config = config_from_text(opponent->config, text, opponent->template_folder, error);
+    other_evaluator->config =
+        config_from_text(opponent->config, text, opponent->template_folder, error);
     free(text);
     if (other_evaluator->config != NULL)
-        other_evaluator->compiler = compiler_new(other_evaluator->config, &evaluator->device->info,
-                                       nvrtc_cache(compiler_nvrtc(evaluator->compiler)), error);
+        other_evaluator->compiler =
+            compiler_new(other_evaluator->config, &evaluator->device->info,
+                         nvrtc_cache(compiler_nvrtc(evaluator->compiler)), error);
     if (other_evaluator->compiler != NULL)
-        other_evaluator->evaluator = evaluator_new(other_evaluator->config, evaluator->device, other_evaluator->compiler, error);
+        other_evaluator->evaluator = evaluator_new(other_evaluator->config, evaluator->device,
+                                                   other_evaluator->compiler, error);
     if (other_evaluator->evaluator == NULL) {
         evaluator_close_other(evaluator);
         return -1;
@@ -59,7 +64,8 @@ static int opponent_error(const struct opponent *opponent, struct error *error) 
                        verdict_name(outcome->verdict), outcome->reason);
 }
 
-static int check_same_cases(const struct evaluation *a, const struct evaluation *b, struct error *error) {
+static int check_same_cases(const struct evaluation *a, const struct evaluation *b,
+                            struct error *error) {
     char left[CASE_NAME_SIZE];
     char right[CASE_NAME_SIZE];
     bool same = a->template->case_count == b->template->case_count;
@@ -85,14 +91,16 @@ static bool same_command(const struct baseline_command *a, const struct baseline
 }
 
 /* Starting a framework takes seconds: a worker does it once for all its duels. */
-static struct baseline *open_baseline_process(struct evaluator *evaluator, const struct baseline_command *command,
-                                     struct error *error) {
+static struct baseline *open_baseline_process(struct evaluator *evaluator,
+                                              const struct baseline_command *command,
+                                              struct error *error) {
     struct baseline_process *baseline_process = &evaluator->baseline_process;
     if (baseline_process->baseline != NULL && same_command(&baseline_process->command, command))
         return baseline_process->baseline;
     evaluator_close_baseline(evaluator);
     baseline_command_copy(&baseline_process->command, command);
-    baseline_process->baseline = baseline_open(&baseline_process->command, &evaluator->device->info, error);
+    baseline_process->baseline =
+        baseline_open(&baseline_process->command, &evaluator->device->info, error);
     return baseline_process->baseline;
 }
 
@@ -105,7 +113,8 @@ void evaluator_clear_champion(struct evaluator *evaluator) {
 /* Compiles the opponent, or reuses the cached images: most duels have the same opponent as the
    previous one. Only the images are cached: any candidate since could have overwritten GPU
    memory, so that an opponent is loaded for each duel. */
-static int compile_opponent(struct evaluator *evaluator, bool by_request, struct opponent *opponent, struct error *error) {
+static int compile_opponent(struct evaluator *evaluator, bool by_request, struct opponent *opponent,
+                            struct error *error) {
     const struct trial_request *request = &opponent->request;
     struct cached_champion *champion = &evaluator->champion;
     bool is_template_kernel = !by_request;
@@ -115,14 +124,16 @@ static int compile_opponent(struct evaluator *evaluator, bool by_request, struct
         genome_equal(&champion->genome, &request->genome))
         return 0;
     evaluator_clear_champion(evaluator);
-    int status = compiler_build(evaluator->compiler, request, champion->images, &opponent->result, error);
+    int status =
+        compiler_build(evaluator->compiler, request, champion->images, &opponent->result, error);
     champion->valid = is_template_kernel && status == 0;
     champion->goal = request->goal;
     champion->genome = request->genome;
     return status;
 }
 
-static int prepare_genome_opponent(struct evaluation *evaluation, struct opponent *opponent, struct error *error) {
+static int prepare_genome_opponent(struct evaluation *evaluation, struct opponent *opponent,
+                                   struct error *error) {
     const struct trial_opponent *requested = &evaluation->request->opponent;
     struct evaluator *evaluator = evaluation->evaluator;
     if (requested->config != NULL) {
@@ -131,19 +142,20 @@ static int prepare_genome_opponent(struct evaluation *evaluation, struct opponen
         evaluator = evaluator->other_evaluator.evaluator;
     }
     opponent->request = (struct trial_request){.number = requested->trial,
-                                            .goal = requested->goal,
-                                            .genome = requested->genome,
-                                            .full = true,
-                                            .seed = evaluation->request->seed};
+                                               .goal = requested->goal,
+                                               .genome = requested->genome,
+                                               .full = true,
+                                               .seed = evaluation->request->seed};
     memcpy(opponent->request.sources, requested->sources, sizeof requested->sources);
-    opponent->evaluation =
-        (struct evaluation){.evaluator = evaluator,
-                         .request = &opponent->request,
-                         .template = compiler_template(evaluator->compiler, requested->goal, error),
-                         .result = &opponent->result,
-                         .error = error,
-                         .deadline_s = evaluation->deadline_s};
-    if (opponent->evaluation.template == NULL || check_same_cases(&opponent->evaluation, evaluation, error) < 0)
+    opponent->evaluation = (struct evaluation){
+        .evaluator = evaluator,
+        .request = &opponent->request,
+        .template = compiler_template(evaluator->compiler, requested->goal, error),
+        .result = &opponent->result,
+        .error = error,
+        .deadline_s = evaluation->deadline_s};
+    if (opponent->evaluation.template == NULL ||
+        check_same_cases(&opponent->evaluation, evaluation, error) < 0)
         return -1;
     outcome_set_cases(&opponent->result.outcome, opponent->evaluation.template->case_count);
     int status = compile_opponent(evaluator, evaluation->request->duel_blocks > 0, opponent, error);
@@ -158,33 +170,35 @@ static int prepare_genome_opponent(struct evaluation *evaluation, struct opponen
 
 /* ---- one case of a round ---- */
 
-static struct baseline_capture baseline_capture_settings(const struct evaluation *evaluation, int launches) {
+static struct baseline_capture baseline_capture_settings(const struct evaluation *evaluation,
+                                                         int launches) {
     return (struct baseline_capture){.launches = launches,
                                      .sets = evaluation->evaluator->config->timing.input_sets};
 }
 
 static enum verdict sample_baseline(void *context, int count, double *samples_us, char *reason) {
     struct opponent *opponent = context;
-    opponent->failed = baseline_warm(opponent->baseline, 0, count, samples_us, opponent->failure) < 0;
+    opponent->failed =
+        baseline_warm(opponent->baseline, 0, count, samples_us, opponent->failure) < 0;
     snprintf(reason, REASON_SIZE, "the baseline failed");
     return opponent->failed ? VERDICT_CRASHED : VERDICT_OK;
 }
 
-static int add_baseline(struct opponent *opponent, const struct evaluation *evaluation, int c, int launches,
-                          struct duel_sampler *sampler, struct error *error) {
+static int add_baseline(struct opponent *opponent, const struct evaluation *evaluation, int c,
+                        int launches, struct duel_sampler *sampler, struct error *error) {
     const struct baseline_capture how = baseline_capture_settings(evaluation, launches);
     char unable[REASON_SIZE];
     cJSON *shape = template_shape_json(evaluation->template, &evaluation->template->cases[c]);
-    int status =
-        baseline_capture(opponent->baseline, opponent->implementation_index[c], shape, &how, unable, error);
+    int status = baseline_capture(opponent->baseline, opponent->implementation_index[c], shape,
+                                  &how, unable, error);
     cJSON_Delete(shape);
     opponent->failure = error;
     *sampler = (struct duel_sampler){.sample = sample_baseline, .context = opponent};
-    return status == 1
-               ? error_set(error, "%s does not support this case: %.300s",
-                           baseline_implementation(opponent->baseline, opponent->implementation_index[c]),
-                           unable)
-               : status;
+    return status == 1 ? error_set(error, "%s does not support this case: %.300s",
+                                   baseline_implementation(opponent->baseline,
+                                                           opponent->implementation_index[c]),
+                                   unable)
+                       : status;
 }
 
 /* The captured calls of both sides in one case. The order of capture alternates between rounds. */
@@ -193,8 +207,9 @@ struct pairing {
     struct measurement *measurements[DUEL_SIDES]; /* NULL: a baseline */
 };
 
-static int add_candidate(struct pairing *pairing, int side, const struct evaluation *sides[DUEL_SIDES], int c,
-                 int launches, enum verdict *verdict, char *reason, struct error *error) {
+static int add_candidate(struct pairing *pairing, int side,
+                         const struct evaluation *sides[DUEL_SIDES], int c, int launches,
+                         enum verdict *verdict, char *reason, struct error *error) {
     const struct evaluation *evaluation = sides[side];
     struct device_module *module = evaluation->modules[template_variant(evaluation->template, c)];
     struct verify_case one = evaluation_verify_case(evaluation, evaluation->template, c, module);
@@ -206,12 +221,13 @@ static int add_candidate(struct pairing *pairing, int side, const struct evaluat
     if (*verdict == VERDICT_OK)
         pairing->samplers[side] =
             (struct duel_sampler){.device = evaluation->evaluator->device,
-                                 .graph = measurement_graph(pairing->measurements[side])};
+                                  .graph = measurement_graph(pairing->measurements[side])};
     return 0;
 }
 
-static int run_case_round(struct duel *duel, struct opponent *opponent, const struct evaluation *challenger,
-                      int c, int round, enum verdict *verdict, char *reason, struct error *error) {
+static int run_case_round(struct duel *duel, struct opponent *opponent,
+                          const struct evaluation *challenger, int c, int round,
+                          enum verdict *verdict, char *reason, struct error *error) {
     const struct evaluation *sides[DUEL_SIDES] = {&opponent->evaluation, challenger};
     const struct timing *timing = &challenger->evaluator->config->timing;
     int launches =
@@ -221,9 +237,10 @@ static int run_case_round(struct duel *duel, struct opponent *opponent, const st
     *verdict = VERDICT_OK;
     for (int i = 0; i < DUEL_SIDES && status == 0 && *verdict == VERDICT_OK; i++) {
         int side = (i + round) % DUEL_SIDES;
-        status = side == DUEL_CHAMPION && opponent->baseline != NULL
-                     ? add_baseline(opponent, challenger, c, launches, &pairing.samplers[side], error)
-                     : add_candidate(&pairing, side, sides, c, launches, verdict, reason, error);
+        status =
+            side == DUEL_CHAMPION && opponent->baseline != NULL
+                ? add_baseline(opponent, challenger, c, launches, &pairing.samplers[side], error)
+                : add_candidate(&pairing, side, sides, c, launches, verdict, reason, error);
     }
     if (status == 0 && *verdict == VERDICT_OK)
         *verdict = duel_round(duel, c, pairing.samplers, launches, reason);
@@ -259,25 +276,28 @@ static void report_duel(struct evaluation *evaluation, const struct duel *duel, 
         template_print_shape(evaluation->template, &evaluation->template->cases[c], name);
         snprintf(slowest, sizeof slowest, "; %.4f at %s", worst, name);
     }
-    trial_add_gate(evaluation->result, "duel", true, clock_seconds() - start,
-               "%s: %.4f of the other's time (%.4f to %.4f), %d blocks, %.1f ms of GPU time%.60s",
-               duel_result_name(it->result), it->ratio, it->low, it->high, it->blocks,
-               duel_gpu_us(duel) / 1000, slowest);
+    trial_add_gate(
+        evaluation->result, "duel", true, clock_seconds() - start,
+        "%s: %.4f of the other's time (%.4f to %.4f), %d blocks, %.1f ms of GPU time%.60s",
+        duel_result_name(it->result), it->ratio, it->low, it->high, it->blocks,
+        duel_gpu_us(duel) / 1000, slowest);
     outcome->score_us = evaluation_score(evaluation, outcome->score_us);
 }
 
 /* Records the opponent and the figures of each case of a requested duel. */
 static void record_case_results(struct evaluation *evaluation, const struct opponent *opponent,
-                       const struct duel *duel) {
+                                const struct duel *duel) {
     struct trial_result *result = evaluation->result;
     result->case_result_count = evaluation->template->case_count;
     if (opponent->baseline != NULL)
-        snprintf(result->baseline, sizeof result->baseline, "%s", baseline_name(opponent->baseline));
+        snprintf(result->baseline, sizeof result->baseline, "%s",
+                 baseline_name(opponent->baseline));
     for (int c = 0; c < result->case_result_count; c++) {
         result->case_results[c] = duel_case_result(duel, c);
         if (opponent->baseline != NULL)
-            snprintf(result->case_results[c].against, sizeof result->case_results[c].against, "%s",
-                     baseline_implementation(opponent->baseline, opponent->implementation_index[c]));
+            snprintf(
+                result->case_results[c].against, sizeof result->case_results[c].against, "%s",
+                baseline_implementation(opponent->baseline, opponent->implementation_index[c]));
     }
 }
 
@@ -285,8 +305,8 @@ static int run_duel(struct evaluation *evaluation, struct opponent *opponent, do
     const struct timing *timing = &evaluation->evaluator->config->timing;
     const struct device_info *info = &evaluation->evaluator->device->info;
     const struct duel_settings settings = {
-        .blocks =
-            evaluation->request->duel_blocks > 0 ? evaluation->request->duel_blocks : timing->duel_blocks,
+        .blocks = evaluation->request->duel_blocks > 0 ? evaluation->request->duel_blocks
+                                                       : timing->duel_blocks,
         .margin = fmax(timing->duel_margin, info->duel_margin),
         .tolerance = timing->case_tolerance,
         .seed = evaluation->request->seed,
@@ -299,10 +319,11 @@ static int run_duel(struct evaluation *evaluation, struct opponent *opponent, do
         for (int c = 0; c < evaluation->template->case_count && status == 0; c++) {
             char reason[REASON_SIZE];
             enum verdict verdict;
-            status = run_case_round(duel, opponent, evaluation, c, round, &verdict, reason, evaluation->error);
+            status = run_case_round(duel, opponent, evaluation, c, round, &verdict, reason,
+                                    evaluation->error);
             if (status == 0 && verdict != VERDICT_OK)
-                status =
-                    evaluation_fail(evaluation, "duel", evaluation->template, c, start, verdict, reason);
+                status = evaluation_fail(evaluation, "duel", evaluation->template, c, start,
+                                         verdict, reason);
         }
         if (status == 0)
             decided = duel_decide(duel, &evaluation->result->outcome.duel);
@@ -317,7 +338,8 @@ static int run_duel(struct evaluation *evaluation, struct opponent *opponent, do
 
 /* Starts the baseline's process and selects an implementation for each case: the named one, or
    the fastest. */
-static int prepare_baseline_opponent(struct evaluation *evaluation, struct opponent *opponent, struct error *error) {
+static int prepare_baseline_opponent(struct evaluation *evaluation, struct opponent *opponent,
+                                     struct error *error) {
     const struct trial_opponent *requested = &evaluation->request->opponent;
     const struct template *template = evaluation->template;
     opponent->baseline = open_baseline_process(evaluation->evaluator, &requested->baseline, error);
@@ -344,15 +366,16 @@ int evaluation_duel(struct evaluation *evaluation) {
     double start = clock_seconds();
     /* Two timings of one kernel differ by a percent or more if its buffers have other addresses:
        a candidate within that tolerance may be the faster one. */
-    double duel_threshold_us = request->champion_us * (1 + evaluation->evaluator->config->timing.case_tolerance);
-    bool challenges = !outcome->predicted && !outcome->raced && outcome->score_us < duel_threshold_us;
+    double duel_threshold_us =
+        request->champion_us * (1 + evaluation->evaluator->config->timing.case_tolerance);
+    bool challenges =
+        !outcome->predicted && !outcome->raced && outcome->score_us < duel_threshold_us;
     if (!request->opponent.present || (request->duel_blocks == 0 && !challenges))
         return 0;
-    struct opponent *opponent = calloc(1, sizeof *opponent);
-    if (opponent == NULL)
-        BUG("out of memory");
-    int status = request->opponent.baseline.count > 0 ? prepare_baseline_opponent(evaluation, opponent, evaluation->error)
-                                                   : prepare_genome_opponent(evaluation, opponent, evaluation->error);
+    struct opponent *opponent = xcalloc(1, sizeof *opponent);
+    int status = request->opponent.baseline.count > 0
+                     ? prepare_baseline_opponent(evaluation, opponent, evaluation->error)
+                     : prepare_genome_opponent(evaluation, opponent, evaluation->error);
     if (status == 0)
         status = run_duel(evaluation, opponent, start);
     evaluation->result->opponent = request->opponent.trial;

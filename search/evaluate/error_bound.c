@@ -10,7 +10,7 @@ static const double dropped_tile_share = 0.25;
 static const double relaxed_roundings = 32;
 
 struct errors error_bound_from_plain(const struct comparison *plain, enum dtype precision,
-                           const struct launch_plan *plan) {
+                                     const struct launch_plan *plan) {
     double u = dtype_rounding(precision);
     double largest = plain->largest_reference;
     struct errors bound = {

@@ -47,7 +47,7 @@
 
 /* The bound for a case. `plain` compares the plain kernel's output with the reference. */
 struct errors error_bound_from_plain(const struct comparison *plain, enum dtype precision,
-                           const struct launch_plan *plan);
+                                     const struct launch_plan *plan);
 
 /* Returns whether an error exceeds its bound, or is NaN; `text`, of REASON_SIZE bytes, then says
    which. */

@@ -100,13 +100,16 @@ double evaluation_score(const struct evaluation *evaluation, double timed_us);
 int evaluation_duel(struct evaluation *evaluation);
 
 /* The arguments for verifying and for measuring a case. */
-struct verify_case evaluation_verify_case(const struct evaluation *evaluation, const struct template *template,
-                                int case_index, struct device_module *module);
-struct measure_settings evaluation_measure_settings(const struct evaluation *evaluation, int case_index);
+struct verify_case evaluation_verify_case(const struct evaluation *evaluation,
+                                          const struct template *template, int case_index,
+                                          struct device_module *module);
+struct measure_settings evaluation_measure_settings(const struct evaluation *evaluation,
+                                                    int case_index);
 /* A seed that differs for every trial, case and input. */
 uint64_t evaluation_seed(const struct evaluation *evaluation, int case_index, int input);
 /* Ends the trial at a gate because of one case; returns 1. */
-int evaluation_fail(struct evaluation *evaluation, const char *gate, const struct template *template,
-                 int case_index, double start, enum verdict verdict, const char *reason);
+int evaluation_fail(struct evaluation *evaluation, const char *gate,
+                    const struct template *template, int case_index, double start,
+                    enum verdict verdict, const char *reason);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "device/nvtx.h"
 #include "evaluate/calibrate.h"
 #include "evaluate/evaluation.h"
@@ -11,8 +12,9 @@
 #include <unistd.h>
 
 /* Compiles and loads the reference or the plain kernel. Takes ownership of `source`. */
-static int compile_and_load(struct evaluator *evaluator, const struct template *template, const char *name,
-                        char *source, struct device_module **module, struct error *error) {
+static int compile_and_load(struct evaluator *evaluator, const struct template *template,
+                            const char *name, char *source, struct device_module **module,
+                            struct error *error) {
     char architecture[32];
     char reason[REASON_SIZE];
     struct device_image image;
@@ -21,8 +23,8 @@ static int compile_and_load(struct evaluator *evaluator, const struct template *
     snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
              evaluator->device->info.compute_capability);
     const char *options[] = {architecture, "--std=c++17", "--ptxas-options=-v", "-lineinfo"};
-    int status = nvrtc_compile(compiler_nvrtc(evaluator->compiler), name, source, options, 4, &image,
-                               reason, error);
+    int status = nvrtc_compile(compiler_nvrtc(evaluator->compiler), name, source, options, 4,
+                               &image, reason, error);
     free(source);
     if (status == 1)
         return error_input(error, "%s/%s does not compile: %s", template->folder, name, reason);
@@ -35,12 +37,12 @@ static int compile_and_load(struct evaluator *evaluator, const struct template *
 
 static int load_reference_kernels(struct evaluator *evaluator, struct error *error) {
     const struct template *template = compiler_template(evaluator->compiler, 0, error);
-    if (template == NULL ||
-        compile_and_load(evaluator, template, template->reference_source,
-                     template_reference_source(template, error), &evaluator->reference, error) < 0)
+    if (template == NULL || compile_and_load(evaluator, template, template->reference_source,
+                                             template_reference_source(template, error),
+                                             &evaluator->reference, error) < 0)
         return -1;
     return compile_and_load(evaluator, template, template->plain_source,
-                        template_plain_source(template, error), &evaluator->plain, error);
+                            template_plain_source(template, error), &evaluator->plain, error);
 }
 
 /* A stray write that is not trapped may have hit the evaluator's own kernels. */
@@ -52,7 +54,8 @@ static int record_self_test(struct evaluator *evaluator, struct error *error) {
     uint64_t second_hash;
     if (!needs_self_test(evaluator))
         return 0;
-    if (evaluator_self_test(evaluator, &evaluator->self_test_hash, error) < 0 || evaluator_self_test(evaluator, &second_hash, error) < 0)
+    if (evaluator_self_test(evaluator, &evaluator->self_test_hash, error) < 0 ||
+        evaluator_self_test(evaluator, &second_hash, error) < 0)
         return -1;
     if (second_hash != evaluator->self_test_hash)
         return error_input(error,
@@ -65,7 +68,8 @@ static int record_self_test(struct evaluator *evaluator, struct error *error) {
 /* Checks that the candidate wrote to no freed memory and that the evaluator's own kernels are
    unchanged. If they are not, nothing that they computed counts: the verdict becomes crashed,
    and the process is replaced as after a lost context. */
-static int check_self_test(struct evaluator *evaluator, struct trial_result *result, struct error *error) {
+static int check_self_test(struct evaluator *evaluator, struct trial_result *result,
+                           struct error *error) {
     static const char kernels_changed[] =
         "after it ran, the evaluator's own kernels gave a different answer than before: it "
         "wrote to memory outside its tensors";
@@ -76,7 +80,8 @@ static int check_self_test(struct evaluator *evaluator, struct trial_result *res
         return 0;
     /* Checked for every verdict: damage that is not found now would be blamed on the next
        candidate. */
-    enum verdict outside = evaluator->device->backend->check_red_zones(evaluator->device, true, reason);
+    enum verdict outside =
+        evaluator->device->backend->check_red_zones(evaluator->device, true, reason);
     if (verdict == VERDICT_OK && outside != VERDICT_OK) {
         trial_add_gate(result, "self-test", false, 0, "%.150s", reason);
         trial_set_verdict(result, outside, reason);
@@ -93,10 +98,8 @@ static int check_self_test(struct evaluator *evaluator, struct trial_result *res
 }
 
 struct evaluator *evaluator_new(const struct config *config, struct device *device,
-                        struct compiler *compiler, struct error *error) {
-    struct evaluator *evaluator = calloc(1, sizeof *evaluator);
-    if (evaluator == NULL)
-        BUG("out of memory");
+                                struct compiler *compiler, struct error *error) {
+    struct evaluator *evaluator = xcalloc(1, sizeof *evaluator);
     evaluator->config = config;
     evaluator->device = device;
     evaluator->compiler = compiler;
@@ -107,7 +110,8 @@ struct evaluator *evaluator_new(const struct config *config, struct device *devi
     }
     evaluator->clock_monitor = clock_monitor_new(&device->info, getppid());
     evaluator->comparator = comparator_new(device, compiler_nvrtc(compiler), error);
-    if (evaluator->comparator != NULL && load_reference_kernels(evaluator, error) == 0 && record_self_test(evaluator, error) == 0)
+    if (evaluator->comparator != NULL && load_reference_kernels(evaluator, error) == 0 &&
+        record_self_test(evaluator, error) == 0)
         return evaluator;
     evaluator_free(evaluator);
     return NULL;
@@ -150,9 +154,10 @@ static int load_images(struct evaluation *evaluation, const struct device_image 
         uint64_t mark = 0;
         if (images[c].cubin == NULL)
             continue;
-        if (device->backend->module_load(device, &images[c], &evaluation->modules[c], &refused) < 0) {
+        if (device->backend->module_load(device, &images[c], &evaluation->modules[c], &refused) <
+            0) {
             trial_add_gate(evaluation->result, "load", false, clock_seconds() - start, "%.150s",
-                       refused.text);
+                           refused.text);
             trial_set_verdict(evaluation->result, VERDICT_LAUNCH_FAILED, refused.text);
             return 1;
         }
@@ -162,7 +167,8 @@ static int load_images(struct evaluation *evaluation, const struct device_image 
         if (mark != template_genome_tag(&evaluation->request->genome))
             return LOAD_WRONG_GENOME;
     }
-    trial_add_gate(evaluation->result, "load", true, clock_seconds() - start, "genome mark matches");
+    trial_add_gate(evaluation->result, "load", true, clock_seconds() - start,
+                   "genome mark matches");
     return 0;
 }
 
@@ -176,8 +182,8 @@ int evaluation_load(struct evaluation *evaluation, const struct device_image ima
     evaluation->images = NULL;
     log_warn("a cached kernel was another genome's: recompiled without the cache");
     evaluation_unload(evaluation);
-    status = compiler_rebuild(evaluation->evaluator->compiler, evaluation->request, rebuilt, evaluation->result,
-                                 evaluation->error);
+    status = compiler_rebuild(evaluation->evaluator->compiler, evaluation->request, rebuilt,
+                              evaluation->result, evaluation->error);
     if (status != 0)
         return status;
     status = load_images(evaluation, rebuilt);
@@ -199,9 +205,10 @@ static int check_resources(struct evaluation *evaluation) {
     struct launch_plan plan;
     char reason[REASON_SIZE];
     for (int c = 0; c < evaluation->template->case_count; c++) {
-        struct device_module *module = evaluation->modules[template_variant(evaluation->template, c)];
-        if (template_launch_plan(evaluation->template, &evaluation->request->genome, c, &plan, evaluation->error) <
-            0)
+        struct device_module *module =
+            evaluation->modules[template_variant(evaluation->template, c)];
+        if (template_launch_plan(evaluation->template, &evaluation->request->genome, c, &plan,
+                                 evaluation->error) < 0)
             return -1;
         for (int i = 0; i < plan.launch_count; i++) {
             const struct planned_launch *launch = &plan.launches[i];
@@ -229,26 +236,28 @@ static int check_resources(struct evaluation *evaluation) {
             }
         }
     }
-    trial_add_gate(evaluation->result, "resources", true, 0, "%d bytes shared, %d registers, %d CTAs/SM",
-               outcome->resources.smem_bytes, outcome->resources.registers,
-               outcome->resources.ctas_per_sm);
+    trial_add_gate(evaluation->result, "resources", true, 0,
+                   "%d bytes shared, %d registers, %d CTAs/SM", outcome->resources.smem_bytes,
+                   outcome->resources.registers, outcome->resources.ctas_per_sm);
     return 0;
 }
 
 /* An interpreter takes up to some 20 ns per operation, which the GPU's deadline does not allow
    for. */
 static double call_deadline_s(const struct evaluation *evaluation, const struct template *template,
-                          int case_index) {
+                              int case_index) {
     struct launch_plan plan;
     struct error ignored;
     if (!evaluation->evaluator->device->info.predicts ||
-        template_launch_plan(template, &evaluation->request->genome, case_index, &plan, &ignored) < 0)
+        template_launch_plan(template, &evaluation->request->genome, case_index, &plan, &ignored) <
+            0)
         return evaluation->deadline_s;
     return evaluation->deadline_s + 1e-7 * (double)plan.operations;
 }
 
-struct verify_case evaluation_verify_case(const struct evaluation *evaluation, const struct template *template,
-                                int case_index, struct device_module *module) {
+struct verify_case evaluation_verify_case(const struct evaluation *evaluation,
+                                          const struct template *template, int case_index,
+                                          struct device_module *module) {
     return (struct verify_case){
         .device = evaluation->evaluator->device,
         .comparator = evaluation->evaluator->comparator,
@@ -267,7 +276,8 @@ uint64_t evaluation_seed(const struct evaluation *evaluation, int case_index, in
     return (seed * 1000 + (uint64_t)case_index) * 1000 + (uint64_t)input;
 }
 
-struct measure_settings evaluation_measure_settings(const struct evaluation *evaluation, int case_index) {
+struct measure_settings evaluation_measure_settings(const struct evaluation *evaluation,
+                                                    int case_index) {
     const struct timing *timing = &evaluation->evaluator->config->timing;
     /* An input set that no call of the graph uses would be compared by outputs that were never
        written. */
@@ -278,8 +288,9 @@ struct measure_settings evaluation_measure_settings(const struct evaluation *eva
                                      .clock_monitor = evaluation->evaluator->clock_monitor};
 }
 
-int evaluation_fail(struct evaluation *evaluation, const char *gate, const struct template *template,
-                 int case_index, double start, enum verdict verdict, const char *reason) {
+int evaluation_fail(struct evaluation *evaluation, const char *gate,
+                    const struct template *template, int case_index, double start,
+                    enum verdict verdict, const char *reason) {
     char name[CASE_NAME_SIZE];
     char text[REASON_SIZE];
     template_print_shape(template, &template->cases[case_index], name);
@@ -293,7 +304,8 @@ int evaluation_verify(struct evaluation *evaluation) {
     double start = clock_seconds();
     int status = check_resources(evaluation);
     if (status == 0)
-        status = (evaluation->request->under_tool ? evaluation_run_under_tool : evaluation_check_correctness)(evaluation);
+        status = (evaluation->request->under_tool ? evaluation_run_under_tool
+                                                  : evaluation_check_correctness)(evaluation);
     evaluation->result->outcome.verify_s = clock_seconds() - start;
     return status;
 }
@@ -302,13 +314,14 @@ void evaluation_unload(struct evaluation *evaluation) {
     for (int c = 0; c < CASES_MAX; c++) {
         if (evaluation->modules[c] != NULL)
             evaluation->evaluator->device->backend->module_unload(evaluation->evaluator->device,
-                                                           evaluation->modules[c]);
+                                                                  evaluation->modules[c]);
         evaluation->modules[c] = NULL;
     }
 }
 
 /* Runs one gate inside an NVTX range of that name, which Nsight Systems shows. */
-static int run_gate(struct evaluation *evaluation, const char *name, int (*run)(struct evaluation *)) {
+static int run_gate(struct evaluation *evaluation, const char *name,
+                    int (*run)(struct evaluation *)) {
     nvtx_begin(name, evaluation->request->number);
     int status = run(evaluation);
     nvtx_end();
@@ -342,8 +355,8 @@ static int run_gates(struct evaluation *evaluation, const struct device_image *i
 }
 
 int evaluator_run(struct evaluator *evaluator, const struct trial_request *request,
-              const struct device_image images[CASES_MAX], struct trial_result *result,
-              struct error *error) {
+                  const struct device_image images[CASES_MAX], struct trial_result *result,
+                  struct error *error) {
     struct device *device = evaluator->device;
     struct evaluation evaluation = {
         .evaluator = evaluator,

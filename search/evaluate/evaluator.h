@@ -23,7 +23,7 @@ struct evaluator;
 /* The evaluator uses the compiler for templates and for the reference; all three arguments must
    outlive it. */
 struct evaluator *evaluator_new(const struct config *config, struct device *device,
-                        struct compiler *compiler, struct error *error);
+                                struct compiler *compiler, struct error *error);
 void evaluator_free(struct evaluator *evaluator);
 
 /* Warns if another process computes on the GPU. A worker that runs under a tool does not call
@@ -34,7 +34,7 @@ void evaluator_warn_if_gpu_shared(const struct evaluator *evaluator);
    for any verdict; -1 when the device or the template failed, not the candidate. After a verdict
    of crashed or timeout on a real device the process must exit. */
 int evaluator_run(struct evaluator *evaluator, const struct trial_request *request,
-              const struct device_image images[CASES_MAX], struct trial_result *result,
-              struct error *error);
+                  const struct device_image images[CASES_MAX], struct trial_result *result,
+                  struct error *error);
 
 #endif

@@ -1,5 +1,6 @@
 #include "evaluate/measure.h"
 
+#include "base/memory.h"
 #include "base/statistics.h"
 
 #include <math.h>
@@ -50,7 +51,8 @@ static bool same_tensor(const struct measurement *a, const struct measurement *b
 
 static void share_tensors(struct measurement *it, const struct measurement *other) {
     for (int t = 0; t < it->one.template->tensor_count; t++) {
-        it->shared[t] = it->buffers.set_count == other->buffers.set_count && same_tensor(it, other, t);
+        it->shared[t] =
+            it->buffers.set_count == other->buffers.set_count && same_tensor(it, other, t);
         for (int s = 0; it->shared[t] && s < it->buffers.set_count; s++) {
             it->one.device->backend->memory_free(it->one.device, it->buffers.tensors[s][t]);
             it->buffers.tensors[s][t] = other->buffers.tensors[s][t];
@@ -66,7 +68,7 @@ static void release_buffers(struct measurement *it) {
 }
 
 static enum verdict capture_graph(struct measurement *it, int launches, bool cold,
-                            struct device_graph **graph, char *reason) {
+                                  struct device_graph **graph, char *reason) {
     const struct device_timing timing = {.launches = launches,
                                          .cold = cold,
                                          .deadline_s = it->one.deadline_s * launches,
@@ -79,15 +81,13 @@ static enum verdict capture_graph(struct measurement *it, int launches, bool col
 int measurement_new(const struct verify_case *one, const struct measure_settings *settings,
                     struct measurement **measurement, enum verdict *verdict,
                     char reason[REASON_SIZE], struct error *error) {
-    struct measurement *it = calloc(1, sizeof *it);
-    if (it == NULL)
-        BUG("out of memory");
+    struct measurement *it = xcalloc(1, sizeof *it);
     it->one = *one;
     it->settings = *settings;
     int sets = one->device->info.predicts ? 1 : settings->sets;
     if (template_launch_plan(one->template, one->genome, one->case_index, &it->plan, error) < 0 ||
-        buffers_init(&it->buffers, one->comparator, one->device, one->template, &it->plan, sets, error) <
-            0) {
+        buffers_init(&it->buffers, one->comparator, one->device, one->template, &it->plan, sets,
+                     error) < 0) {
         free(it);
         return -1;
     }
@@ -132,14 +132,15 @@ void latency_summarise(struct latency *latency) {
 
 /* Takes one block of samples, and repeats it if the GPU was throttled meanwhile. */
 static enum verdict take_samples(struct measurement *it, struct device_graph *graph, int samples,
-                         struct latency *latency, char *reason) {
+                                 struct latency *latency, char *reason) {
     struct device *device = it->one.device;
     double *to = latency->samples_us + latency->sample_count;
     enum verdict verdict = VERDICT_OK;
     bool is_valid = false;
     if (latency->sample_count + samples > SAMPLES_MAX)
         BUG("more than %d samples", SAMPLES_MAX);
-    for (int attempt = 0; attempt < BLOCK_ATTEMPTS && verdict == VERDICT_OK && !is_valid; attempt++) {
+    for (int attempt = 0; attempt < BLOCK_ATTEMPTS && verdict == VERDICT_OK && !is_valid;
+         attempt++) {
         clock_monitor_begin_block(it->settings.clock_monitor);
         verdict = device->backend->graph_sample(device, graph, samples, to, reason);
         is_valid = clock_monitor_end_block(it->settings.clock_monitor);
@@ -167,8 +168,9 @@ static enum verdict warm_up(struct measurement *it, double warmup_us, char *reas
 enum verdict measurement_warm(struct measurement *measurement, double warmup_us, int samples,
                               struct latency *latency, char reason[REASON_SIZE]) {
     enum verdict verdict = warm_up(measurement, warmup_us, reason);
-    return verdict == VERDICT_OK ? take_samples(measurement, measurement->warm, samples, latency, reason)
-                                 : verdict;
+    return verdict == VERDICT_OK
+               ? take_samples(measurement, measurement->warm, samples, latency, reason)
+               : verdict;
 }
 
 enum verdict measurement_cold(struct measurement *measurement, int samples, struct latency *latency,

@@ -23,8 +23,8 @@
 #ifndef EVOTILE_EVALUATE_MEASURE_H
 #define EVOTILE_EVALUATE_MEASURE_H
 
-#include "evaluate/verify.h"
 #include "evaluate/clock_monitor.h"
+#include "evaluate/verify.h"
 
 struct measurement;
 

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/process.h"
 #include "base/strbuf.h"
 #include "evaluate/tool_runner.h"
@@ -12,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EXACT_INTEGER_LIMIT 0x1p53 /* beyond this a double in JSON is not always an exact integer */
+#define EXACT_INTEGER_LIMIT 0x1p53 /* beyond this a double in JSON is not always an exact integer  \
+                                    */
 
 enum { LIMIT_S = 120, NAMES_MAX = 3, FIELDS_MAX = 64, FIELD_SIZE = 256 };
 
@@ -59,9 +61,7 @@ const char *profile_metric_name(enum profile_metric metric) {
 }
 
 struct profile *profile_new(void) {
-    struct profile *profile = calloc(1, sizeof *profile);
-    if (profile == NULL)
-        BUG("out of memory");
+    struct profile *profile = xcalloc(1, sizeof *profile);
     return profile;
 }
 
@@ -97,7 +97,8 @@ static const struct {
     {PROFILE_L2_HITS, MEASURE_L2_HITS, false},
 };
 
-void profile_set_measures(const struct profiled_kernel *kernels, int count, struct measures *measures) {
+void profile_set_measures(const struct profiled_kernel *kernels, int count,
+                          struct measures *measures) {
     for (size_t f = 0; count > 0 && f < sizeof figures / sizeof *figures; f++) {
         double total = 0; /* NaN if a kernel has none */
         double weights = 0;
@@ -182,7 +183,7 @@ static bool read_headings(const struct csv_line *csv, int columns[COLUMN_COUNT])
 }
 
 static const char *csv_field(const struct csv_line *csv, const int columns[COLUMN_COUNT],
-                         enum column column) {
+                             enum column column) {
     return columns[column] < csv->count ? csv->fields[columns[column]] : "";
 }
 
@@ -242,7 +243,8 @@ static double metric_value(const struct raw_metrics *raw_metrics, enum profile_m
     return value;
 }
 
-static void store_kernel_metrics(struct profiled_kernel *kernel, const struct raw_metrics *raw_metrics) {
+static void store_kernel_metrics(struct profiled_kernel *kernel,
+                                 const struct raw_metrics *raw_metrics) {
     for (int m = 0; kernel != NULL && m < PROFILE_METRIC_COUNT; m++)
         kernel->values[m] = metric_value(raw_metrics, (enum profile_metric)m);
 }
@@ -294,14 +296,12 @@ static void read_metric_row(struct report_parser *it) {
         snprintf(it->id, sizeof it->id, "%s", id);
     }
     record_metric(&it->raw_metrics, csv_field(csv, it->columns, COLUMN_METRIC),
-         read_number(csv_field(csv, it->columns, COLUMN_VALUE)) *
-             unit_scale(csv_field(csv, it->columns, COLUMN_UNIT)));
+                  read_number(csv_field(csv, it->columns, COLUMN_VALUE)) *
+                      unit_scale(csv_field(csv, it->columns, COLUMN_UNIT)));
 }
 
 void profile_read(const char *report, struct profile *profile) {
-    struct report_parser *it = calloc(1, sizeof *it);
-    if (it == NULL)
-        BUG("out of memory");
+    struct report_parser *it = xcalloc(1, sizeof *it);
     it->profile = profile;
     for (const char *line = report; *line != '\0';) {
         size_t length = strcspn(line, "\r\n");
@@ -369,21 +369,21 @@ static char *kernel_filter(const struct profile_settings *settings) {
 
 /* Runs ncu once, in the remaining time. */
 static int run_tool(const struct profile_settings *settings, const struct trial_request *request,
-                    const struct unknown_metrics *unknown_metrics, const char *report_path, double limit_s,
-                    struct profile *profile, struct error *error) {
+                    const struct unknown_metrics *unknown_metrics, const char *report_path,
+                    double limit_s, struct profile *profile, struct error *error) {
     char problem[TOOL_PROBLEM_SIZE];
     char *metrics = metric_list(unknown_metrics);
     char *kernels = kernel_filter(settings);
-    const char *const command[] = {settings->tool,         "--csv",     "--print-units",     "base",
+    const char *const command[] = {settings->tool,    "--csv",     "--print-units",     "base",
                                    "--cache-control", "none",      "--clock-control",   "none",
                                    "--kernel-name",   kernels,     "--metrics",         metrics,
                                    "--log-file",      report_path, "--force-overwrite", NULL};
     const struct tool_runner worker = {.tool = command,
-                                          .program = settings->program,
-                                          .config_path = settings->config_path,
-                                          .template_folder = settings->template_folder,
-                                          .device = settings->device,
-                                          .limit_s = limit_s};
+                                       .program = settings->program,
+                                       .config_path = settings->config_path,
+                                       .template_folder = settings->template_folder,
+                                       .device = settings->device,
+                                       .limit_s = limit_s};
     log_info("ncu: at most %.0f s", limit_s);
     int status = tool_runner_run(&worker, request, problem, error);
     free(metrics);
@@ -400,8 +400,9 @@ static int run_tool(const struct profile_settings *settings, const struct trial_
     return 0;
 }
 
-static int run_with_known_metrics(const struct profile_settings *settings, const struct trial_request *request,
-                     const char *report_path, struct profile *profile, struct error *error) {
+static int run_with_known_metrics(const struct profile_settings *settings,
+                                  const struct trial_request *request, const char *report_path,
+                                  struct profile *profile, struct error *error) {
     double start = clock_seconds();
     double limit_s = settings->limit_s > 0 ? settings->limit_s : LIMIT_S;
     struct unknown_metrics unknown_metrics = {0};
@@ -409,7 +410,8 @@ static int run_with_known_metrics(const struct profile_settings *settings, const
     double left_s;
     do {
         left_s = limit_s - (clock_seconds() - start);
-        status = run_tool(settings, request, &unknown_metrics, report_path, fmax(left_s, 1), profile, error);
+        status = run_tool(settings, request, &unknown_metrics, report_path, fmax(left_s, 1),
+                          profile, error);
     } while (status == 0 && profile->count == 0 && left_s > 1 &&
              add_unknown_metrics(profile->problem, &unknown_metrics));
     profile->seconds = clock_seconds() - start;

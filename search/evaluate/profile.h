@@ -76,7 +76,8 @@ int profile_run(const struct profile_settings *settings, const struct trial_requ
 /* Sets the metrics that hints may read (space/hints.h), over all these kernels: bytes,
    conflicts, wavefronts and sectors are summed; percentages are averaged, weighted by duration.
    A metric that one of the kernels lacks is not set. */
-void profile_set_measures(const struct profiled_kernel *kernels, int count, struct measures *measures);
+void profile_set_measures(const struct profiled_kernel *kernels, int count,
+                          struct measures *measures);
 
 /* Parses the output of `ncu --csv` into kernels and problem. Ignores other lines before and
    between. */

@@ -14,7 +14,7 @@ double roofline_floor_us(const struct device_info *info, const struct work *work
     double compute_us = time_us((double)work->operations, 1e6 * fastest);
     double read_bytes = fmax(0, (double)(work->bytes - work->output_bytes));
     double memory_us = cold ? time_us(read_bytes, 1e3 * slack * info->dram_gb_per_s)
-                         : time_us((double)work->bytes, 1e3 * slack * info->l2_gb_per_s);
+                            : time_us((double)work->bytes, 1e3 * slack * info->l2_gb_per_s);
     return fmax(compute_us, memory_us);
 }
 

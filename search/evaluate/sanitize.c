@@ -40,8 +40,9 @@ static bool is_summary(const char *line, int *count) {
 
 /* Returns whether a line describes a finding or its location. */
 static bool is_finding_line(const char *line) {
-    static const char *const ignored_lines[] = {"COMPUTE-SANITIZER", "SUMMARY", "Saved host backtrace",
-                                         "Host Frame", "Target application returned"};
+    static const char *const ignored_lines[] = {"COMPUTE-SANITIZER", "SUMMARY",
+                                                "Saved host backtrace", "Host Frame",
+                                                "Target application returned"};
     for (size_t i = 0; i < sizeof ignored_lines / sizeof *ignored_lines; i++)
         if (strstr(line, ignored_lines[i]) != NULL)
             return false;
@@ -84,15 +85,15 @@ static int run_tool(const struct sanitize_settings *settings, enum sanitizer too
                     struct findings *findings, struct error *error) {
     struct error ignored;
     char problem[TOOL_PROBLEM_SIZE];
-    const char *const command[] = {settings->tool,    "--tool",    names[tool],
-                                   "--log-file", report_path, NULL};
+    const char *const command[] = {settings->tool, "--tool",    names[tool],
+                                   "--log-file",   report_path, NULL};
     const struct tool_runner worker = {.tool = command,
-                                          .program = settings->program,
-                                          .config_path = settings->config_path,
-                                          .template_folder = settings->template_folder,
-                                          .device = settings->device,
-                                          .limit_s =
-                                              settings->limit_s > 0 ? settings->limit_s : TOOL_LIMIT_S};
+                                       .program = settings->program,
+                                       .config_path = settings->config_path,
+                                       .template_folder = settings->template_folder,
+                                       .device = settings->device,
+                                       .limit_s = settings->limit_s > 0 ? settings->limit_s
+                                                                        : TOOL_LIMIT_S};
     double start = clock_seconds();
     log_info("compute-sanitizer: %s, at most %g s", names[tool], worker.limit_s);
     int status = tool_runner_run(&worker, request, problem, error);
@@ -130,7 +131,8 @@ int sanitize_run(const struct sanitize_settings *settings, const struct trial_re
     close(file);
     for (int tool = 0; tool < SANITIZER_COUNT && status == 0; tool++) {
         findings[tool] = (struct findings){.ran = false};
-        status = run_tool(settings, (enum sanitizer)tool, request, report_path, &findings[tool], error);
+        status =
+            run_tool(settings, (enum sanitizer)tool, request, report_path, &findings[tool], error);
     }
     unlink(report_path);
     return status;

@@ -41,8 +41,8 @@ static struct work work_of(const struct template *template, const struct launch_
     return work;
 }
 
-static enum verdict check_floor(const struct evaluation *evaluation, const struct work *work, bool cold,
-                                const struct latency *latency, char *reason) {
+static enum verdict check_floor(const struct evaluation *evaluation, const struct work *work,
+                                bool cold, const struct latency *latency, char *reason) {
     double floor_us = roofline_floor_us(&evaluation->evaluator->device->info, work, cold);
     if (latency->p50_us >= floor_us)
         return VERDICT_OK;
@@ -66,11 +66,13 @@ static int share_of_samples(int samples, int placements, int index) {
     return samples * (index + 1) / placements - samples * index / placements;
 }
 
-static enum verdict sample_placement(const struct timing_plan *timing_plan, int index, struct measurement *measurement,
-                         struct case_outcome *to, char *reason) {
+static enum verdict sample_placement(const struct timing_plan *timing_plan, int index,
+                                     struct measurement *measurement, struct case_outcome *to,
+                                     char *reason) {
     int warm = share_of_samples(timing_plan->samples, timing_plan->placements, index);
     int cold = share_of_samples(timing_plan->cold_samples, timing_plan->placements, index);
-    enum verdict verdict = measurement_warm(measurement, timing_plan->warmup_us, warm, &to->warm, reason);
+    enum verdict verdict =
+        measurement_warm(measurement, timing_plan->warmup_us, warm, &to->warm, reason);
     if (verdict == VERDICT_OK && cold > 0)
         verdict = measurement_cold(measurement, cold, &to->cold, reason);
     return verdict;
@@ -82,8 +84,9 @@ struct timed_placement {
     struct measurement *measurement;
 };
 
-static int create_placement(struct evaluation *evaluation, int c, int index, struct timed_placement *placement,
-                 enum verdict *verdict, char *reason) {
+static int create_placement(struct evaluation *evaluation, int c, int index,
+                            struct timed_placement *placement, enum verdict *verdict,
+                            char *reason) {
     struct device *device = evaluation->evaluator->device;
     int variant = template_variant(evaluation->template, c);
     struct measure_settings settings = evaluation_measure_settings(evaluation, c);
@@ -97,17 +100,18 @@ static int create_placement(struct evaluation *evaluation, int c, int index, str
         device->backend->module_load(device, &evaluation->images[variant], &placement->module,
                                      evaluation->error) < 0)
         return -1;
-    struct verify_case one =
-        evaluation_verify_case(evaluation, evaluation->template, c,
-                     placement->module != NULL ? placement->module : evaluation->modules[variant]);
+    struct verify_case one = evaluation_verify_case(
+        evaluation, evaluation->template, c,
+        placement->module != NULL ? placement->module : evaluation->modules[variant]);
     device->fresh_memory = index > 0;
-    int status =
-        measurement_new(&one, &settings, &placement->measurement, verdict, reason, evaluation->error);
+    int status = measurement_new(&one, &settings, &placement->measurement, verdict, reason,
+                                 evaluation->error);
     device->fresh_memory = false;
     return status;
 }
 
-static void release_placement(struct evaluation *evaluation, struct timed_placement *placement, enum verdict verdict) {
+static void release_placement(struct evaluation *evaluation, struct timed_placement *placement,
+                              enum verdict verdict) {
     struct device *device = evaluation->evaluator->device;
     measurement_free(placement->measurement);
     if (placement->module != NULL && !is_device_lost(verdict))
@@ -115,16 +119,17 @@ static void release_placement(struct evaluation *evaluation, struct timed_placem
 }
 
 /* Computes throughput figures from a case's samples and checks them against the roofline floor. */
-static enum verdict compute_rates(const struct evaluation *evaluation, const struct launch_plan *plan,
-                         struct case_outcome *to, char *reason) {
+static enum verdict compute_rates(const struct evaluation *evaluation,
+                                  const struct launch_plan *plan, struct case_outcome *to,
+                                  char *reason) {
     const struct device_info *info = &evaluation->evaluator->device->info;
     struct work work = work_of(evaluation->template, plan);
     to->tflops = (double)work.operations / to->warm.p50_us * 1e-6;
     to->gb_per_s = (double)work.bytes / to->warm.p50_us * 1e-3;
     if (info->predicts)
         return VERDICT_OK;
-    to->ceiling =
-        roofline_share(info, &work, evaluation->evaluator->config->timing.input_sets, to->warm.p50_us);
+    to->ceiling = roofline_share(info, &work, evaluation->evaluator->config->timing.input_sets,
+                                 to->warm.p50_us);
     enum verdict verdict = check_floor(evaluation, &work, false, &to->warm, reason);
     if (verdict == VERDICT_OK && to->cold.sample_count > 0)
         verdict = check_floor(evaluation, &work, true, &to->cold, reason);
@@ -132,13 +137,14 @@ static enum verdict compute_rates(const struct evaluation *evaluation, const str
 }
 
 /* With a single case, the full timing continues with the race's measurement. */
-static bool keeps_race_measurement(const struct evaluation *evaluation, const struct timing_plan *timing_plan) {
+static bool keeps_race_measurement(const struct evaluation *evaluation,
+                                   const struct timing_plan *timing_plan) {
     return !timing_plan->check_after && !evaluation->evaluator->device->info.predicts &&
            evaluation->template->case_count == 1;
 }
 
-static int time_case(struct evaluation *evaluation, const struct timing_plan *timing_plan, int c, enum verdict *verdict,
-                     char *reason) {
+static int time_case(struct evaluation *evaluation, const struct timing_plan *timing_plan, int c,
+                     enum verdict *verdict, char *reason) {
     struct timed_placement placement[PLACEMENTS_MAX] = {{NULL, NULL}};
     struct case_outcome *to = &evaluation->result->outcome.cases[c];
     int status = 0;
@@ -150,11 +156,14 @@ static int time_case(struct evaluation *evaluation, const struct timing_plan *ti
             *verdict = sample_placement(timing_plan, i, placement[i].measurement, to, reason);
     }
     if (status == 0 && *verdict == VERDICT_OK)
-        *verdict = compute_rates(evaluation, measurement_plan(placement[0].measurement), to, reason);
+        *verdict =
+            compute_rates(evaluation, measurement_plan(placement[0].measurement), to, reason);
     for (int i = 0; i < timing_plan->placements; i++) {
         if (timing_plan->check_after && status == 0 && *verdict == VERDICT_OK)
-            status = measurement_check(placement[i].measurement, verdict, reason, evaluation->error);
-        if (i == 0 && status == 0 && *verdict == VERDICT_OK && keeps_race_measurement(evaluation, timing_plan))
+            status =
+                measurement_check(placement[i].measurement, verdict, reason, evaluation->error);
+        if (i == 0 && status == 0 && *verdict == VERDICT_OK &&
+            keeps_race_measurement(evaluation, timing_plan))
             evaluation->raced = placement[i].measurement;
         else
             release_placement(evaluation, &placement[i], *verdict);
@@ -164,7 +173,8 @@ static int time_case(struct evaluation *evaluation, const struct timing_plan *ti
 
 /* Times every case. Sets their figures, their geometric mean as the score and, in `least_us`,
    the geometric mean of the fastest samples. */
-static int time_cases(struct evaluation *evaluation, const struct timing_plan *timing_plan, double *least_us) {
+static int time_cases(struct evaluation *evaluation, const struct timing_plan *timing_plan,
+                      double *least_us) {
     struct outcome *outcome = &evaluation->result->outcome;
     double start = clock_seconds();
     double medians[CASES_MAX];
@@ -177,7 +187,8 @@ static int time_cases(struct evaluation *evaluation, const struct timing_plan *t
         if (time_case(evaluation, timing_plan, c, &verdict, reason) < 0)
             return -1;
         if (verdict != VERDICT_OK)
-            return evaluation_fail(evaluation, timing_plan->gate, evaluation->template, c, start, verdict, reason);
+            return evaluation_fail(evaluation, timing_plan->gate, evaluation->template, c, start,
+                                   verdict, reason);
         medians[c] = it->warm.p50_us;
         cold[c] = it->cold.p50_us;
         least[c] = statistics_percentile(it->warm.samples_us, it->warm.sample_count, 0);
@@ -187,13 +198,14 @@ static int time_cases(struct evaluation *evaluation, const struct timing_plan *t
     *least_us = statistics_geometric_mean(least, count);
     if (timing_plan->cold_samples > 0)
         trial_add_gate(evaluation->result, timing_plan->gate, true, clock_seconds() - start,
-                   "%.3f us warm, %.3f us cold, %d and %d samples per case in %d placement%s",
-                   outcome->score_us, statistics_geometric_mean(cold, count), timing_plan->samples,
-                   timing_plan->cold_samples, timing_plan->placements, timing_plan->placements == 1 ? "" : "s");
+                       "%.3f us warm, %.3f us cold, %d and %d samples per case in %d placement%s",
+                       outcome->score_us, statistics_geometric_mean(cold, count),
+                       timing_plan->samples, timing_plan->cold_samples, timing_plan->placements,
+                       timing_plan->placements == 1 ? "" : "s");
     else
         trial_add_gate(evaluation->result, timing_plan->gate, true, clock_seconds() - start,
-                   "%.3f us%s, %d samples per case", outcome->score_us,
-                   outcome->predicted ? " predicted" : " warm", timing_plan->samples);
+                       "%.3f us%s, %d samples per case", outcome->score_us,
+                       outcome->predicted ? " predicted" : " warm", timing_plan->samples);
     return 0;
 }
 
@@ -202,15 +214,16 @@ static int time_cases(struct evaluation *evaluation, const struct timing_plan *t
 static double score_to_beat_us(const struct evaluation *evaluation) {
     const struct trial_request *request = evaluation->request;
     bool above_default = evaluation->result->outcome.resources.smem_bytes > SMEM_DEFAULT_LIMIT;
-    return request->within_default_smem_us > 0 && !above_default ? request->within_default_smem_us : request->champion_us;
+    return request->within_default_smem_us > 0 && !above_default ? request->within_default_smem_us
+                                                                 : request->champion_us;
 }
 
 static int run_race(struct evaluation *evaluation, double warmup_us) {
     const struct timing *timing = &evaluation->evaluator->config->timing;
     const struct timing_plan timing_plan = {.gate = "race",
-                              .samples = timing->race_samples,
-                              .placements = 1,
-                              .warmup_us = race_warmup * warmup_us};
+                                            .samples = timing->race_samples,
+                                            .placements = 1,
+                                            .warmup_us = race_warmup * warmup_us};
     double least_us;
     int status = time_cases(evaluation, &timing_plan, &least_us);
     /* The least of five samples is below the true median with probability 31/32. */
@@ -223,14 +236,14 @@ static int run_race(struct evaluation *evaluation, double warmup_us) {
 static int run_full_timing(struct evaluation *evaluation, const char *gate, bool all_placements) {
     const struct timing *timing = &evaluation->evaluator->config->timing;
     double least_us;
-    const struct timing_plan timing_plan = {.gate = gate,
-                              .samples = timing->samples,
-                              .cold_samples = all_placements || timing->samples < COLD_SAMPLES
-                                                  ? timing->samples
-                                                  : COLD_SAMPLES,
-                              .placements = all_placements ? placements_of(timing) : 1,
-                              .warmup_us = 1000 * timing->warmup_ms,
-                              .check_after = true};
+    const struct timing_plan timing_plan = {
+        .gate = gate,
+        .samples = timing->samples,
+        .cold_samples =
+            all_placements || timing->samples < COLD_SAMPLES ? timing->samples : COLD_SAMPLES,
+        .placements = all_placements ? placements_of(timing) : 1,
+        .warmup_us = 1000 * timing->warmup_ms,
+        .check_after = true};
     return time_cases(evaluation, &timing_plan, &least_us);
 }
 
@@ -257,7 +270,8 @@ int evaluation_time(struct evaluation *evaluation) {
 
 int evaluation_time_champion(struct evaluation *evaluation) {
     struct outcome *outcome = &evaluation->result->outcome;
-    if (outcome->predicted || evaluation->request->full || !evaluation_would_be_champion(evaluation))
+    if (outcome->predicted || evaluation->request->full ||
+        !evaluation_would_be_champion(evaluation))
         return 0;
     int status = run_full_timing(evaluation, "final timing", true);
     if (status == 0)

@@ -14,7 +14,8 @@ enum message_status { MESSAGE_RECEIVED, MESSAGE_END_OF_FILE, MESSAGE_DEADLINE };
 
 /* Waits for the worker's next message. Skips lines that are not messages: the tool prints on the
    same stream. */
-static enum message_status read_message(struct process *child, double deadline, struct protocol_message *message) {
+static enum message_status read_message(struct process *child, double deadline,
+                                        struct protocol_message *message) {
     struct error ignored;
     for (;;) {
         char *line = child->buffer != NULL ? process_next_line(child) : NULL;
@@ -35,8 +36,8 @@ static enum message_status read_message(struct process *child, double deadline, 
 
 /* Exchanges messages with the worker: reads its device, sends the request, reads the result.
    Returns false if it did not finish in time. */
-static bool exchange_messages(struct process *child, const struct trial_request *request, double deadline,
-                 char *problem) {
+static bool exchange_messages(struct process *child, const struct trial_request *request,
+                              double deadline, char *problem) {
     struct protocol_message message;
     enum message_status message_status = read_message(child, deadline, &message);
     if (message_status != MESSAGE_RECEIVED) {
@@ -66,19 +67,19 @@ static bool exchange_messages(struct process *child, const struct trial_request 
 }
 
 int tool_runner_run(const struct tool_runner *worker, const struct trial_request *request,
-                char problem[TOOL_PROBLEM_SIZE], struct error *error) {
+                    char problem[TOOL_PROBLEM_SIZE], struct error *error) {
     const char *const worker_arguments[] = {worker->program,
-                                "worker",
-                                "--watched",
-                                "--role",
-                                "device",
-                                "--config",
-                                worker->config_path,
-                                "--template",
-                                worker->template_folder,
-                                "--device",
-                                worker->device,
-                                NULL};
+                                            "worker",
+                                            "--watched",
+                                            "--role",
+                                            "device",
+                                            "--config",
+                                            worker->config_path,
+                                            "--template",
+                                            worker->template_folder,
+                                            "--device",
+                                            worker->device,
+                                            NULL};
     const char *argv[TOOL_WORDS_MAX + sizeof worker_arguments / sizeof *worker_arguments];
     struct trial_request tool_request = *request;
     struct process child;
@@ -94,8 +95,8 @@ int tool_runner_run(const struct tool_runner *worker, const struct trial_request
     if (process_start(&child, argv, error) < 0)
         return -1;
     if (exchange_messages(&child, &tool_request, clock_seconds() + worker->limit_s, problem)) {
-        process_stop(&child, EXIT_GRACE_S, NULL, 0); /* the tool writes its report when the worker has
-                                                   exited */
+        process_stop(&child, EXIT_GRACE_S, NULL, 0); /* the tool writes its report when the worker
+                                                   has exited */
         return 0;
     }
     process_stop(&child, 0, NULL, 0);

@@ -30,6 +30,6 @@ struct tool_runner {
    when nothing could be started. `problem` says why after 1 or when the candidate failed; else
    it is empty. The request's strings stay the caller's. */
 int tool_runner_run(const struct tool_runner *worker, const struct trial_request *request,
-                char problem[TOOL_PROBLEM_SIZE], struct error *error);
+                    char problem[TOOL_PROBLEM_SIZE], struct error *error);
 
 #endif

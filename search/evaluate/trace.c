@@ -1,5 +1,6 @@
 #include "evaluate/trace.h"
 
+#include "base/memory.h"
 #include "base/statistics.h"
 #include "device/emulated.h"
 #include "evaluate/buffers.h"
@@ -10,10 +11,8 @@ struct tracer {
 };
 
 struct tracer *tracer_new(const struct config *config, const struct device_info *info,
-                              const struct image_cache *cache, struct error *error) {
-    struct tracer *tracer = calloc(1, sizeof *tracer);
-    if (tracer == NULL)
-        BUG("out of memory");
+                          const struct image_cache *cache, struct error *error) {
+    struct tracer *tracer = xcalloc(1, sizeof *tracer);
     tracer->compiler = compiler_new(config, info, cache, error);
     tracer->device = tracer->compiler != NULL ? emulated_open_with(info, error) : NULL;
     if (tracer->device == NULL) {
@@ -33,14 +32,12 @@ void tracer_free(struct tracer *tracer) {
 }
 
 static int trace_case(struct tracer *tracer, const struct template *template,
-                        const struct genome *genome, int case_index, struct device_module *module,
-                        struct trace *trace, struct error *error) {
-    struct launch_plan *plan = malloc(sizeof *plan);
-    struct buffers *buffers = malloc(sizeof *buffers);
-    struct device_sequence *sequence = malloc(sizeof *sequence);
+                      const struct genome *genome, int case_index, struct device_module *module,
+                      struct trace *trace, struct error *error) {
+    struct launch_plan *plan = xmalloc(sizeof *plan);
+    struct buffers *buffers = xmalloc(sizeof *buffers);
+    struct device_sequence *sequence = xmalloc(sizeof *sequence);
     int status = -1;
-    if (plan == NULL || buffers == NULL || sequence == NULL)
-        BUG("out of memory");
     if (template_launch_plan(template, genome, case_index, plan, error) < 0 ||
         buffers_init(buffers, NULL, tracer->device, template, plan, 1, error) < 0)
         goto done;
@@ -48,7 +45,7 @@ static int trace_case(struct tracer *tracer, const struct template *template,
     if (status == 0) {
         buffers_sequence(buffers, 0, module, sequence);
         trace->verdict = emulated_trace(tracer->device, sequence, plan->operations, plan->bytes,
-                                          &trace->calls[case_index], trace->reason);
+                                        &trace->calls[case_index], trace->reason);
     }
     buffers_release(buffers);
 done:
@@ -59,8 +56,8 @@ done:
 }
 
 static int trace_cases(struct tracer *tracer, const struct template *template,
-                         const struct genome *genome, const struct device_image images[CASES_MAX],
-                         struct trace *trace, struct error *error) {
+                       const struct genome *genome, const struct device_image images[CASES_MAX],
+                       struct trace *trace, struct error *error) {
     const struct device_backend *backend = tracer->device->backend;
     struct device_module *modules[CASES_MAX] = {NULL};
     int status = 0;
@@ -78,14 +75,12 @@ static int trace_cases(struct tracer *tracer, const struct template *template,
     return status;
 }
 
-int tracer_run(struct tracer *tracer, int goal, const struct genome *genome,
-                  struct trace *trace, struct error *error) {
+int tracer_run(struct tracer *tracer, int goal, const struct genome *genome, struct trace *trace,
+               struct error *error) {
     struct trial_request request = {.goal = goal, .genome = *genome};
-    struct trial_result *result = calloc(1, sizeof *result);
+    struct trial_result *result = xcalloc(1, sizeof *result);
     struct device_image images[CASES_MAX] = {0};
     const struct template *template = compiler_template(tracer->compiler, goal, error);
-    if (result == NULL)
-        BUG("out of memory");
     trace->verdict = VERDICT_OK;
     trace->reason[0] = '\0';
     trace->case_count = 0;

@@ -29,12 +29,12 @@ struct trace {
 /* Creates a tracer for a device of the given figures, real or not. `config` and `cache` (may be
    NULL) must outlive it. */
 struct tracer *tracer_new(const struct config *config, const struct device_info *info,
-                              const struct image_cache *cache, struct error *error);
+                          const struct image_cache *cache, struct error *error);
 void tracer_free(struct tracer *tracer);
 
 /* Returns 0 for any verdict; -1 when the template or the device failed. */
-int tracer_run(struct tracer *tracer, int goal, const struct genome *genome,
-                  struct trace *trace, struct error *error);
+int tracer_run(struct tracer *tracer, int goal, const struct genome *genome, struct trace *trace,
+               struct error *error);
 
 /* The predicted score: the geometric mean over the cases. */
 double trace_predicted_us(const struct trace *trace, const struct device_info *info);

@@ -11,7 +11,8 @@ static void free_text(char **text) {
     *text = NULL;
 }
 
-void trial_key_set_environment(struct key *key, const struct device_info *device, const char *nvrtc) {
+void trial_key_set_environment(struct key *key, const struct device_info *device,
+                               const char *nvrtc) {
     key_set(key, KEY_DEVICE, device->name);
     key_set(key, KEY_DRIVER, device->driver[0] != '\0' ? device->driver : "none");
     key_set(key, KEY_NVRTC, nvrtc);
@@ -29,13 +30,14 @@ void trial_request_release(struct trial_request *request) {
     baseline_command_release(&request->opponent.baseline);
 }
 
-void trial_request_set_champion(struct trial_request *request, const struct trial_champion *champion) {
+void trial_request_set_champion(struct trial_request *request,
+                                const struct trial_champion *champion) {
     request->champion_us = champion->score_us;
     request->within_default_smem_us = champion->within_default_smem_us;
     request->opponent = (struct trial_opponent){.present = true,
-                                          .trial = champion->trial,
-                                          .goal = champion->goal,
-                                          .genome = champion->genome};
+                                                .trial = champion->trial,
+                                                .goal = champion->goal,
+                                                .genome = champion->genome};
 }
 
 void trial_result_release(struct trial_result *result) {
@@ -65,7 +67,7 @@ void trial_result_move(struct trial_result *to, struct trial_result *from) {
 }
 
 void trial_add_gate(struct trial_result *result, const char *name, bool passed, double seconds,
-                const char *format, ...) {
+                    const char *format, ...) {
     if (result->gate_count == GATES_MAX)
         result->gate_count--;
     struct trial_gate *gate = &result->gates[result->gate_count++];

@@ -10,9 +10,9 @@
 
 #include "base/hash.h"
 #include "device/device.h"
-#include "space/genome.h"
 #include "outcome/key.h"
 #include "outcome/outcome.h"
+#include "space/genome.h"
 #include "template/template.h"
 
 /* Version of the verification and timing methods, a part of every key: raise it when results
@@ -54,22 +54,22 @@ struct trial_request {
     int64_t number; /* the trial number; unique in a run */
     int goal;
     struct genome genome;
-    bool full;                /* skip the race: always the full timing */
-    bool promote;             /* run a champion's final checks for any score */
-    bool under_tool;             /* small cases only, once each, no timing: runs under a tool */
-    bool profiled;            /* with under_tool: the goal's own cases instead */
-    double champion_us;       /* score of the goal's champion, 0 if there is none: decides the
-                                 race and sets deadlines */
-    double within_default_smem_us;       /* if the config raises the shared-memory limit: the best score
-                                 within SMEM_DEFAULT_LIMIT, which genomes within that limit race
-                                 against. 0: none */
-    uint64_t seed;            /* of the inputs; differs between trials */
+    bool full;                     /* skip the race: always the full timing */
+    bool promote;                  /* run a champion's final checks for any score */
+    bool under_tool;               /* small cases only, once each, no timing: runs under a tool */
+    bool profiled;                 /* with under_tool: the goal's own cases instead */
+    double champion_us;            /* score of the goal's champion, 0 if there is none: decides the
+                                      race and sets deadlines */
+    double within_default_smem_us; /* if the config raises the shared-memory limit: the best score
+                           within SMEM_DEFAULT_LIMIT, which genomes within that limit race
+                           against. 0: none */
+    uint64_t seed;                 /* of the inputs; differs between trials */
     char *sources[CASES_MAX]; /* files to compile in place of the template's source, at the index
                                  of a variant's first case; owned, mostly NULL */
     struct trial_opponent opponent; /* the champion: a candidate with a score near its own fights a
                                  duel against it */
-    int duel_blocks;          /* more than 0: a requested duel, of at least so many blocks,
-                                 however slow the candidate is; the opponent is verified first */
+    int duel_blocks;                /* more than 0: a requested duel, of at least so many blocks,
+                                       however slow the candidate is; the opponent is verified first */
 };
 
 /* One case of a requested duel. */
@@ -85,11 +85,11 @@ struct trial_result {
     int goal;
     struct genome genome;
     bool has_key;
-    struct key key;       /* released with trial_result_release */
+    struct key key;          /* released with trial_result_release */
     int64_t opponent;        /* trial number of the duel's opponent, -1 without a duel */
     struct key opponent_key; /* of a requested duel's opponent; else empty */
-    char baseline[128];   /* name of the baseline it was compared with; empty: none */
-    int case_result_count;       /* 0, or one per case */
+    char baseline[128];      /* name of the baseline it was compared with; empty: none */
+    int case_result_count;   /* 0, or one per case */
     struct case_result case_results[CASES_MAX];
     char worker[64];
     int gate_count;
@@ -98,11 +98,13 @@ struct trial_result {
 };
 
 /* Sets the parts of the key that describe the environment: device, driver, NVRTC and method. */
-void trial_key_set_environment(struct key *key, const struct device_info *device, const char *nvrtc);
+void trial_key_set_environment(struct key *key, const struct device_info *device,
+                               const char *nvrtc);
 
 void trial_request_release(struct trial_request *request);
 /* Sets the request's fields about its goal's champion. */
-void trial_request_set_champion(struct trial_request *request, const struct trial_champion *champion);
+void trial_request_set_champion(struct trial_request *request,
+                                const struct trial_champion *champion);
 void trial_result_release(struct trial_result *result);
 
 /* Sets all fields to 0. */
@@ -114,7 +116,7 @@ void trial_result_move(struct trial_result *to, struct trial_result *from);
 
 /* Appends a gate; beyond GATES_MAX it replaces the last one. */
 void trial_add_gate(struct trial_result *result, const char *name, bool passed, double seconds,
-                const char *format, ...) __attribute__((format(printf, 5, 6)));
+                    const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* Ends the trial: sets the verdict and, if `reason` is not NULL, its reason. */
 void trial_set_verdict(struct trial_result *result, enum verdict verdict, const char *reason);

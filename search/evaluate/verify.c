@@ -15,9 +15,10 @@ enum { REFERENCE_DEADLINE_S = 120 };
    time. */
 static const double all_sets_operations = 4e9;
 
-static void set_verdict(enum verdict *verdict, enum verdict new_verdict, char *reason, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-static void set_verdict(enum verdict *verdict, enum verdict new_verdict, char *reason, const char *format, ...) {
+static void set_verdict(enum verdict *verdict, enum verdict new_verdict, char *reason,
+                        const char *format, ...) __attribute__((format(printf, 4, 5)));
+static void set_verdict(enum verdict *verdict, enum verdict new_verdict, char *reason,
+                        const char *format, ...) {
     va_list arguments;
     *verdict = new_verdict;
     va_start(arguments, format);
@@ -35,8 +36,8 @@ struct reference_run {
 
 /* Runs `reference_run->plan` on the inputs of a set, into newly allocated outputs. */
 static int run_reference(const struct verify_case *one, const struct buffers *buffers, int set,
-                    struct device_module *module, const char *what, struct reference_run *reference_run,
-                    struct error *error) {
+                         struct device_module *module, const char *what,
+                         struct reference_run *reference_run, struct error *error) {
     struct device_sequence sequence;
     char reason[REASON_SIZE];
     struct launch_plan outputs = reference_run->plan;
@@ -44,8 +45,8 @@ static int run_reference(const struct verify_case *one, const struct buffers *bu
     for (int t = 0; t < one->template->tensor_count; t++)
         outputs.tensors[t].present =
             reference_run->plan.tensors[t].present && one->template->tensors[t].role == ROLE_OUTPUT;
-    if (buffers_init(&reference_run->buffers, one->comparator, one->device, one->template, &outputs, 1, error) <
-        0)
+    if (buffers_init(&reference_run->buffers, one->comparator, one->device, one->template, &outputs,
+                     1, error) < 0)
         return -1;
     reference_run->buffers.plan = &reference_run->plan;
     uint64_t *tensors = reference_run->buffers.tensors[0];
@@ -67,30 +68,32 @@ static int run_reference(const struct verify_case *one, const struct buffers *bu
 /* Compares one output of a set: computes the error bound from the plain kernel, then checks the
    candidate. */
 static int compare_output(const struct verify_case *one, const struct buffers *buffers, int set,
-                        int t, const struct reference_run *reference, const struct reference_run *plain,
-                        enum verdict *verdict, struct verify_result *found, char *reason,
-                        struct error *error) {
+                          int t, const struct reference_run *reference,
+                          const struct reference_run *plain, enum verdict *verdict,
+                          struct verify_result *found, char *reason, struct error *error) {
     const struct planned_tensor *tensor = &buffers->plan->tensors[t];
     const char *name = one->template->tensors[t].name;
     struct comparison plain_comparison;
     struct comparison candidate;
     char text[REASON_SIZE];
     if (comparator_compare(one->comparator, plain->buffers.tensors[0][t], tensor,
-                      reference->buffers.tensors[0][t], &plain_comparison, error) < 0 ||
+                           reference->buffers.tensors[0][t], &plain_comparison, error) < 0 ||
         comparator_compare(one->comparator, buffers->tensors[set][t], tensor,
-                      reference->buffers.tensors[0][t], &candidate, error) < 0)
+                           reference->buffers.tensors[0][t], &candidate, error) < 0)
         return -1;
     if (plain_comparison.not_finite > 0)
         return error_input(error,
                            "%s: the plain kernel's %s has %lld elements that are NaN or infinite "
                            "where the reference's are not: reduce its \"stress\" values",
-                           one->template->document.file, name, (long long)plain_comparison.not_finite);
-    const struct errors bound = error_bound_from_plain(&plain_comparison, tensor->precision, buffers->plan);
+                           one->template->document.file, name,
+                           (long long)plain_comparison.not_finite);
+    const struct errors bound =
+        error_bound_from_plain(&plain_comparison, tensor->precision, buffers->plan);
     errors_max(&found->errors, &candidate.errors);
     errors_max(&found->bound, &bound);
     if (candidate.not_finite > 0)
         set_verdict(verdict, VERDICT_WRONG, reason, "%s: %lld elements are NaN or infinite", name,
-               (long long)candidate.not_finite);
+                    (long long)candidate.not_finite);
     else if (candidate.not_zero == 0 && candidate.reference_l2 > 0 && plain_comparison.not_zero > 0)
         set_verdict(verdict, VERDICT_WRONG, reason, "%s is all zeros", name);
     else if (error_bound_exceeded(&candidate.errors, &bound, text))
@@ -101,13 +104,15 @@ static int compare_output(const struct verify_case *one, const struct buffers *b
 /* Compares every output of a set. The candidate has run; the data that it is compared with is
    computed only now. */
 static int compare_outputs(const struct verify_case *one, const struct buffers *buffers, int set,
-                         enum verdict *verdict, struct verify_result *found, char *reason,
-                         struct error *error) {
+                           enum verdict *verdict, struct verify_result *found, char *reason,
+                           struct error *error) {
     struct reference_run reference;
     struct reference_run plain;
     *verdict = VERDICT_OK;
-    if (template_reference_launch_plan(one->template, one->case_index, &reference.plan, error) < 0 ||
-        template_plain_launch_plan(one->template, one->genome, one->case_index, &plain.plan, error) < 0 ||
+    if (template_reference_launch_plan(one->template, one->case_index, &reference.plan, error) <
+            0 ||
+        template_plain_launch_plan(one->template, one->genome, one->case_index, &plain.plan,
+                                   error) < 0 ||
         run_reference(one, buffers, set, one->reference, "reference", &reference, error) < 0)
         return -1;
     int status = run_reference(one, buffers, set, one->plain, "plain kernel", &plain, error);
@@ -116,7 +121,7 @@ static int compare_outputs(const struct verify_case *one, const struct buffers *
              t++)
             if (buffers->plan->tensors[t].present && one->template->tensors[t].role == ROLE_OUTPUT)
                 status = compare_output(one, buffers, set, t, &reference, &plain, verdict, found,
-                                      reason, error);
+                                        reason, error);
         buffers_release(&plain.buffers);
     }
     buffers_release(&reference.buffers);
@@ -133,7 +138,7 @@ static enum verdict verify_red_zones(const struct verify_case *one, char *reason
 
 /* Checks that a set's inputs are unchanged. */
 static int check_inputs(struct buffers *buffers, int set, enum verdict *verdict, char *reason,
-                          struct error *error) {
+                        struct error *error) {
     int changed = buffers_changed(buffers, set, error);
     if (changed == 1)
         set_verdict(verdict, VERDICT_CHANGED_INPUT, reason, "an input tensor was written to");
@@ -164,13 +169,13 @@ static int run_guarded(const struct verify_case *one, struct buffers *buffers, i
 }
 
 static int poison_outputs(struct buffers *buffers, const struct verify_input *input, uint32_t word,
-                  struct error *error) {
+                          struct error *error) {
     return input->unpoisoned ? 0 : buffers_poison(buffers, 0, word, error);
 }
 
 static int repeat_run(const struct verify_case *one, struct buffers *buffers,
-                     const struct verify_input *input, enum verdict *verdict,
-                     struct verify_result *found, char *reason, struct error *error) {
+                      const struct verify_input *input, enum verdict *verdict,
+                      struct verify_result *found, char *reason, struct error *error) {
     uint64_t first;
     uint64_t second;
     if (buffers_checksum(buffers, 0, ROLE_OUTPUT, &first, error) < 0 ||
@@ -185,25 +190,26 @@ static int repeat_run(const struct verify_case *one, struct buffers *buffers,
         return -1;
     if (first != second)
         set_verdict(verdict, VERDICT_RACY, reason,
-               "two runs on the same input differ: a race, or a read of uninitialised memory");
+                    "two runs on the same input differ: a race, or a read of uninitialised memory");
     return 0;
 }
 
 /* Runs on new inputs in the same buffers, over the old outputs: catches a kernel that caches
    results by address or that works only on poison. */
 static int run_on_new_inputs(const struct verify_case *one, struct buffers *buffers, int set,
-                         uint64_t seed, enum verdict *verdict, struct verify_result *found,
-                         char *reason, struct error *error) {
+                             uint64_t seed, enum verdict *verdict, struct verify_result *found,
+                             char *reason, struct error *error) {
     if (buffers_fill(buffers, set, seed, error) < 0 ||
         run_guarded(one, buffers, set, verdict, reason, error) < 0)
         return -1;
-    return *verdict == VERDICT_OK ? compare_outputs(one, buffers, set, verdict, found, reason, error)
-                                  : 0;
+    return *verdict == VERDICT_OK
+               ? compare_outputs(one, buffers, set, verdict, found, reason, error)
+               : 0;
 }
 
 static int verify_filled_input(const struct verify_case *one, struct buffers *buffers,
-                       const struct verify_input *input, enum verdict *verdict,
-                       struct verify_result *found, char *reason, struct error *error) {
+                               const struct verify_input *input, enum verdict *verdict,
+                               struct verify_result *found, char *reason, struct error *error) {
     int status = input->stress != NULL
                      ? buffers_fill_stress(buffers, 0, input->stress, input->seed, error)
                      : buffers_fill(buffers, 0, input->seed, error);
@@ -217,8 +223,8 @@ static int verify_filled_input(const struct verify_case *one, struct buffers *bu
     if (*verdict == VERDICT_OK && input->twice)
         status = repeat_run(one, buffers, input, verdict, found, reason, error);
     return status == 0 && *verdict == VERDICT_OK && input->twice
-               ? run_on_new_inputs(one, buffers, 0, input->seed ^ NEW_INPUTS_SEED, verdict, found, reason,
-                               error)
+               ? run_on_new_inputs(one, buffers, 0, input->seed ^ NEW_INPUTS_SEED, verdict, found,
+                                   reason, error)
                : status;
 }
 
@@ -239,7 +245,7 @@ int verify_input(const struct verify_case *one, const struct verify_input *input
 }
 
 bool verify_applies_to(const struct launch_plan *plan, const struct template *template,
-                  const struct stress *stress) {
+                       const struct stress *stress) {
     if (!plan->stressed[stress - template->stresses])
         return false;
     for (int t = 0; t < template->tensor_count; t++)
@@ -279,8 +285,9 @@ static uint64_t bits_of(double value) {
 }
 
 /* Hashes the outputs of both programs and everything in their comparison that is exact. */
-static int hash_results(const struct verify_case *one, struct buffers *inputs, struct reference_run *reference,
-                  struct reference_run *plain, uint64_t *self_test_hash, struct error *error) {
+static int hash_results(const struct verify_case *one, struct buffers *inputs,
+                        struct reference_run *reference, struct reference_run *plain,
+                        uint64_t *self_test_hash, struct error *error) {
     struct buffers *const buffer_sets[] = {inputs, &reference->buffers, &plain->buffers};
     static const enum role roles[] = {ROLE_INPUT, ROLE_OUTPUT, ROLE_OUTPUT};
     *self_test_hash = 0;
@@ -294,8 +301,9 @@ static int hash_results(const struct verify_case *one, struct buffers *inputs, s
         struct comparison it;
         if (plain->buffers.tensors[0][t] == 0)
             continue;
-        if (comparator_compare(one->comparator, plain->buffers.tensors[0][t], &plain->plan.tensors[t],
-                          reference->buffers.tensors[0][t], &it, error) < 0)
+        if (comparator_compare(one->comparator, plain->buffers.tensors[0][t],
+                               &plain->plan.tensors[t], reference->buffers.tensors[0][t], &it,
+                               error) < 0)
             return -1;
         const uint64_t words[] = {(uint64_t)it.not_finite, (uint64_t)it.not_zero,
                                   bits_of(it.errors.max_absolute), bits_of(it.largest_reference)};
@@ -310,8 +318,10 @@ int verify_self_test(const struct verify_case *one, uint64_t *self_test_hash, st
     struct reference_run plain;
     struct launch_plan plan;
     struct buffers inputs;
-    if (template_reference_launch_plan(one->template, one->case_index, &reference.plan, error) < 0 ||
-        template_plain_launch_plan(one->template, one->genome, one->case_index, &plain.plan, error) < 0)
+    if (template_reference_launch_plan(one->template, one->case_index, &reference.plan, error) <
+            0 ||
+        template_plain_launch_plan(one->template, one->genome, one->case_index, &plain.plan,
+                                   error) < 0)
         return -1;
     plan = reference.plan;
     for (int t = 0; t < one->template->tensor_count; t++)

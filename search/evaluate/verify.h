@@ -19,8 +19,8 @@
 #ifndef EVOTILE_EVALUATE_VERIFY_H
 #define EVOTILE_EVALUATE_VERIFY_H
 
-#include "evaluate/error_bound.h"
 #include "evaluate/buffers.h"
+#include "evaluate/error_bound.h"
 
 struct verify_case {
     struct device *device;
@@ -62,7 +62,7 @@ int verify_input(const struct verify_case *one, const struct verify_input *input
 /* Returns whether a stress recipe applies to the genome in this case: it stays within the
    genome's declared input range. */
 bool verify_applies_to(const struct launch_plan *plan, const struct template *template,
-                  const struct stress *stress);
+                       const struct stress *stress);
 
 /* Computes a hash that depends on everything that verification uses: filling, reference, plain
    kernel, comparison and checksum. It is constant for a case, unless a candidate overwrote

@@ -8,7 +8,7 @@ static void add_shape_glue(const struct template *template, cJSON *values) {
     struct strbuf text = {0};
     for (int d = 0; d < template->dimension_count; d++)
         strbuf_print(&text, template->dimensions[d].real ? "%sreal(d[%d])" : "%sd[%d]",
-                   d > 0 ? ", " : "{", d);
+                     d > 0 ? ", " : "{", d);
     strbuf_print(&text, "%s}", template->dimension_count == 0 ? "{" : "");
     embedded_add_text(values, "shape", &text);
 }
@@ -21,7 +21,7 @@ static void add_tensor_glue(const struct template *template, cJSON *values) {
     for (int t = 0; t < template->tensor_count; t++)
         if (template->tensors[t].role != ROLE_WORKSPACE) {
             strbuf_print(&text, "%s.%s = t[%d]", index > 0 ? ", " : "", template->tensors[t].name,
-                       index);
+                         index);
             index++;
         }
     strbuf_print(&text, "}");
@@ -49,15 +49,15 @@ static void add_shape(const struct export *export, const struct checked_shape *c
         if (template->tensors[t].role == ROLE_WORKSPACE)
             continue;
         strbuf_print(text, "%s{\"%s\", \"%s\", %d, %lld, %lld}", comma, template->tensors[t].name,
-                   dtype_name(tensor->dtype), template->tensors[t].role == ROLE_OUTPUT,
-                   (long long)tensor->elements * tensor->present, (long long)tensor->row);
+                     dtype_name(tensor->dtype), template->tensors[t].role == ROLE_OUTPUT,
+                     (long long)tensor->elements * tensor->present, (long long)tensor->row);
         comma = ",\n      ";
     }
     strbuf_print(text, "},\n     %.6g, %.6g, %.1f, ", checked->bound.relative_l2,
-               checked->bound.row_relative_l2, (double)plan->operations);
+                 checked->bound.row_relative_l2, (double)plan->operations);
     if (checked->record != NULL)
         strbuf_print(text, "%.4f, %.4f},\n", checked->record->warm.p50_us,
-                   checked->record->warm.p90_us);
+                     checked->record->warm.p90_us);
     else
         strbuf_print(text, "0, 0},\n");
 }

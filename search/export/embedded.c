@@ -51,7 +51,7 @@ void embedded_fill(enum embedded_file file, cJSON *values, struct strbuf *text) 
     if (source == NULL || out == NULL)
         BUG("out of memory");
     mustache_render(source, values, mustache_escape_html,
-                 out); /* all holes are {{{raw}}}: nothing is escaped */
+                    out); /* all holes are {{{raw}}}: nothing is escaped */
     if (fclose(out) != 0)
         BUG("out of memory");
     strbuf_add(text, filled, size);

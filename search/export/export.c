@@ -15,7 +15,7 @@ extern const char check_text_end[] __asm__("_binary_search_export_check_c_in_end
 /* ---- the files ---- */
 
 static int write_file(const struct export *export, const char *name, const void *bytes, size_t size,
-                    struct error *error) {
+                      struct error *error) {
     char path[PATH_SIZE];
     if (path_join(path, export->folder, name, error) < 0)
         return -1;
@@ -23,8 +23,8 @@ static int write_file(const struct export *export, const char *name, const void 
 }
 
 /* Writes and releases the text. `written` < 0: only releases it and returns -1. */
-static int write_text(const struct export *export, const char *name, int written, struct strbuf *text,
-                    struct error *error) {
+static int write_text(const struct export *export, const char *name, int written,
+                      struct strbuf *text, struct error *error) {
     int result = written < 0 ? -1 : write_file(export, name, text->bytes, text->used, error);
     strbuf_release(text);
     return result;
@@ -39,14 +39,16 @@ static int write_variants(const struct export *export, struct error *error) {
         char stem[STEM_SIZE];
         char name[STEM_SIZE + 8];
         snprintf(name, sizeof name, "%s.cu", variant_stem(variant, stem));
-        if (write_text(export, name, write_kernel(export, variant, &source, error), &source, error) < 0)
+        if (write_text(export, name, write_kernel(export, variant, &source, error), &source,
+                       error) < 0)
             return -1;
         snprintf(name, sizeof name, "%s_cubin.c", stem);
-        if (write_text(export, name, write_cubin(export, variant, &cubin, error), &cubin, error) < 0)
+        if (write_text(export, name, write_cubin(export, variant, &cubin, error), &cubin, error) <
+            0)
             return -1;
         snprintf(name, sizeof name, "%s.cubin", stem);
-        if (write_file(export, name, request->variants[variant].cubin, request->variants[variant].cubin_bytes,
-                     error) < 0)
+        if (write_file(export, name, request->variants[variant].cubin,
+                       request->variants[variant].cubin_bytes, error) < 0)
             return -1;
     }
     return 0;
@@ -143,7 +145,7 @@ static int rename_folder(const char *from, const char *to, struct error *error) 
 /* Moves the old folder aside, the new one in place and removes the old one; undoes the first step
    if the second fails. */
 static int replace_folder(const char *temporary, const char *folder, const char *old,
-                        struct error *error) {
+                          struct error *error) {
     bool replaces = path_exists(folder);
     if (replaces && rename_folder(folder, old, error) < 0)
         return -1;
@@ -170,7 +172,7 @@ static void make_name(const char *folder, char name[NAME_SIZE]) {
 
 /* Sets `folder` without trailing slashes, and the temporary names beside it. */
 static int make_paths(const char *requested, char folder[PATH_SIZE], char temporary[PATH_SIZE],
-                       char old[PATH_SIZE], struct error *error) {
+                      char old[PATH_SIZE], struct error *error) {
     char suffix[32];
     snprintf(suffix, sizeof suffix, ".%ld", (long)getpid());
     if (path_join(folder, "", requested, error) < 0)
@@ -192,7 +194,8 @@ static void check_request(const struct export_request *request) {
         BUG("%d variants", request->variant_count);
     for (int variant = 0; variant < request->variant_count; variant++)
         if (request->variants[variant].cubin == NULL || request->variants[variant].key == NULL)
-            BUG("variant %d has no %s", variant, request->variants[variant].key == NULL ? "key" : "cubin");
+            BUG("variant %d has no %s", variant,
+                request->variants[variant].key == NULL ? "key" : "cubin");
     for (int c = 0; c < request->template->case_count; c++)
         if (request->cases[c].variant < 0 || request->cases[c].variant >= request->variant_count ||
             request->cases[c].outcome == NULL)
@@ -205,7 +208,8 @@ static void check_request(const struct export_request *request) {
 static int check_genomes(const struct export *export, struct error *error) {
     const struct template *template = export->template;
     for (int c = 0; c < template->case_count; c++) {
-        const struct genome *genome = export->request->variants[export->request->cases[c].variant].genome;
+        const struct genome *genome =
+            export->request->variants[export->request->cases[c].variant].genome;
         char text[GENOME_TEXT_SIZE];
         char name[CASE_NAME_SIZE];
         if (template_genome_is_valid(template, genome, c))

@@ -74,7 +74,7 @@ struct export_request {
    equal genomes share one. Fills `variants` (genome and case_index; an array as long as `cases`)
    and each case's variant; returns the number of variants. */
 int export_assign_variants(const struct template *template, const struct genome *const *genomes,
-                  struct export_variant *variants, struct export_case *cases);
+                           struct export_variant *variants, struct export_case *cases);
 
 /* Writes the folder atomically: completely beside `folder`, then renamed into place. Without
    `force` an existing folder is an error; with it, only an earlier export (a folder with a

@@ -1,11 +1,13 @@
 /* Prints a template's expressions as C. */
+#include "base/memory.h"
 #include "export/internal.h"
 
 #include <string.h>
 
 /* The tensor that has the derived quantity in this slot as a stride, and the stride's index; or
    NULL. */
-static const struct tensor *find_strided_tensor(const struct template *template, int slot, int *index) {
+static const struct tensor *find_strided_tensor(const struct template *template, int slot,
+                                                int *index) {
     for (int t = 0; t < template->tensor_count; t++) {
         const struct tensor *tensor = &template->tensors[t];
         for (*index = 0; tensor->strided && *index < tensor->rank - 1; (*index)++)
@@ -21,7 +23,8 @@ static void add_known_derived(struct expr_printer *printer) {
     const struct space *space = printer->template->space;
     for (int i = 0; i < space->derived_count; i++) {
         const struct slots *reads = expression_reads(space->derived[i].expression);
-        bool all = find_strided_tensor(printer->template, space->derived[i].slot, &(int){0}) == NULL;
+        bool all =
+            find_strided_tensor(printer->template, space->derived[i].slot, &(int){0}) == NULL;
         for (int word = 0; word < SLOTS_MAX / 64; word++)
             all = all && (reads->words[word] & ~printer->known.words[word]) == 0;
         if (all)
@@ -30,7 +33,7 @@ static void add_known_derived(struct expr_printer *printer) {
 }
 
 int expr_to_c_init(struct expr_printer *printer, const struct template *template,
-                  const struct export_variant *variant, bool as_double, struct error *error) {
+                   const struct export_variant *variant, bool as_double, struct error *error) {
     const struct space *space = template->space;
     const char *member = as_double ? "(double)shape->" : "shape->";
     *printer = (struct expr_printer){
@@ -54,18 +57,17 @@ int expr_to_c_init(struct expr_printer *printer, const struct template *template
 }
 
 /* Returns the printed expression, which the caller frees. */
-static char *print_expression(const struct expr_printer *printer, const struct expression *expression) {
+static char *print_expression(const struct expr_printer *printer,
+                              const struct expression *expression) {
     struct expression_style style = {&printer->known, printer->values, INT_FUNCTION_PREFIX};
     size_t length = expression_print(expression, &printer->symbols, &style, NULL, 0);
-    char *code = malloc(length + 1);
-    if (code == NULL)
-        BUG("out of memory");
+    char *code = xmalloc(length + 1);
     expression_print(expression, &printer->symbols, &style, code, length + 1);
     return code;
 }
 
 bool expr_to_c_constant(const struct expr_printer *printer, const struct expression *expression,
-                      int64_t *value) {
+                        int64_t *value) {
     char *code = print_expression(printer, expression);
     const char *digits = code + (code[0] == '(');
     char *end;
@@ -78,7 +80,7 @@ bool expr_to_c_constant(const struct expr_printer *printer, const struct express
 }
 
 void expr_to_c_add(const struct expr_printer *printer, const struct expression *expression,
-                 struct strbuf *text) {
+                   struct strbuf *text) {
     int64_t value;
     if (expr_to_c_constant(printer, expression, &value)) {
         strbuf_print(text, "%lld", (long long)value);
@@ -89,7 +91,8 @@ void expr_to_c_add(const struct expr_printer *printer, const struct expression *
     free(code);
 }
 
-void expr_to_c_add_locals(const struct expr_printer *printer, const char *code, struct strbuf *text) {
+void expr_to_c_add_locals(const struct expr_printer *printer, const char *code,
+                          struct strbuf *text) {
     const struct space *space = printer->template->space;
     char *printed[DERIVED_MAX] = {NULL};
     /* A quantity reads only earlier ones, so dependencies are found from the last to the first. */
@@ -112,9 +115,8 @@ void expr_to_c_add_locals(const struct expr_printer *printer, const char *code, 
             continue;
         strbuf_print(text, "    const %s %s = ", printer->type, printer->symbols.slots[slot]);
         if (tensor != NULL && printer->launches)
-            strbuf_print(text,
-                       "given(tensors->%s_strides, %d) ? tensors->%s_strides[%d] : ", tensor->name,
-                       tensor->rank - 1, tensor->name, stride);
+            strbuf_print(text, "given(tensors->%s_strides, %d) ? tensors->%s_strides[%d] : ",
+                         tensor->name, tensor->rank - 1, tensor->name, stride);
         strbuf_print(text, "%s;\n", printed[i]);
         free(printed[i]);
     }

@@ -15,7 +15,7 @@ static void add_cases(const struct export *export, cJSON *values) {
     for (int c = 0; c < export->template->case_count; c++) {
         struct strbuf line = {0};
         strbuf_print(&line, " *     %-32s %8.2f us", export->checked[c].name,
-                   export->checked[c].record->warm.p50_us);
+                     export->checked[c].record->warm.p50_us);
         embedded_add_text(add_object(list), "line", &line);
     }
 }
@@ -52,7 +52,7 @@ static void add_strides(const struct template *template, cJSON *values) {
         cJSON *object = add_object(list);
         for (int i = 0; i < tensor->rank - 1; i++)
             strbuf_print(&packed, "%s%s", i > 0 ? ", " : "",
-                       derived_text(template, tensor->strides[i]));
+                         derived_text(template, tensor->strides[i]));
         cJSON_AddStringToObject(object, "tensor", tensor->name);
         cJSON_AddNumberToObject(object, "count", tensor->rank - 1);
         embedded_add_text(object, "packed", &packed);
@@ -71,13 +71,13 @@ static void add_tensors(const struct template *template, cJSON *values) {
         cJSON *object = add_object(list);
         if (tensor->dtype_when != NULL)
             strbuf_print(&about, "%s if %s, else %s", dtype_name(tensor->dtype),
-                       expression_text(tensor->dtype_when), dtype_name(tensor->other_dtype));
+                         expression_text(tensor->dtype_when), dtype_name(tensor->other_dtype));
         else
             strbuf_print(&about, "%s", dtype_name(tensor->dtype));
         for (int i = 0; i < tensor->rank; i++)
             strbuf_print(&about, "%s%s", i == 0 ? " [" : ", ", expression_text(tensor->shape[i]));
         strbuf_print(&about, "]%s%s", tensor->when != NULL ? "; NULL unless " : "",
-                   tensor->when != NULL ? expression_text(tensor->when) : "");
+                     tensor->when != NULL ? expression_text(tensor->when) : "");
         cJSON_AddStringToObject(object, "type", tensor->role == ROLE_INPUT ? "const void" : "void");
         cJSON_AddStringToObject(object, "tensor", tensor->name);
         embedded_add_text(object, "about", &about);

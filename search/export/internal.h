@@ -17,8 +17,9 @@
 /* How expressions are printed for one variant. */
 struct expr_printer {
     const struct template *template;
-    const char *type;   /* of local variables: int64_t or double */
-    struct symbol_table symbols; /* the space's, with dimensions renamed shape->S or (double)shape->S */
+    const char *type; /* of local variables: int64_t or double */
+    struct symbol_table
+        symbols;        /* the space's, with dimensions renamed shape->S or (double)shape->S */
     struct slots known; /* constants */
     int64_t values[SLOTS_MAX];
     bool
@@ -28,14 +29,15 @@ struct expr_printer {
 /* With `as_double` dimensions are cast to double, so that products of large shapes do not
    overflow. */
 int expr_to_c_init(struct expr_printer *printer, const struct template *template,
-                  const struct export_variant *variant, bool as_double, struct error *error);
+                   const struct export_variant *variant, bool as_double, struct error *error);
 void expr_to_c_add(const struct expr_printer *printer, const struct expression *expression,
-                 struct strbuf *text);
+                   struct strbuf *text);
 /* True if the expression is constant for this variant; sets `value`. */
 bool expr_to_c_constant(const struct expr_printer *printer, const struct expression *expression,
-                      int64_t *value);
+                        int64_t *value);
 /* Adds declarations of the derived quantities that `code` reads, directly or indirectly. */
-void expr_to_c_add_locals(const struct expr_printer *printer, const char *code, struct strbuf *text);
+void expr_to_c_add_locals(const struct expr_printer *printer, const char *code,
+                          struct strbuf *text);
 
 /* A shape that check.c verifies: a case of the template, or a small ragged shape. */
 struct checked_shape {
@@ -71,7 +73,7 @@ void add_upper_name(const struct export *export, struct strbuf *text);
 /* `architecture`: "sm_90a". `options`: the other options that change the generated code, each after
    a blank. */
 int variant_options(const struct export *export, int variant, char architecture[NAME_SIZE],
-                 struct strbuf *options, struct error *error);
+                    struct strbuf *options, struct error *error);
 
 /* Fills `workspaces`. */
 int find_workspaces(struct export *export, struct error *error);
@@ -99,7 +101,8 @@ void embedded_add_text(cJSON *values, const char *key, struct strbuf *block);
 void embedded_fill(enum embedded_file file, cJSON *values, struct strbuf *text);
 
 /* Each write_* function appends the text of one file. */
-int write_kernel(const struct export *export, int variant, struct strbuf *text, struct error *error);
+int write_kernel(const struct export *export, int variant, struct strbuf *text,
+                 struct error *error);
 int write_cubin(const struct export *export, int variant, struct strbuf *text, struct error *error);
 int write_header(const struct export *export, struct strbuf *text, struct error *error);
 int write_launcher(const struct export *export, struct strbuf *text, struct error *error);

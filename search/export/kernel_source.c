@@ -9,7 +9,7 @@ static void add_case_latency(const struct checked_shape *checked, bool predicted
                              struct strbuf *text) {
     const struct latency *warm = &checked->record->warm;
     strbuf_print(text, "//   %-32s p50 %.2f us, p90 %.2f us%s\n", checked->name, warm->p50_us,
-               warm->p90_us, predicted ? " (predicted, not measured)" : "");
+                 warm->p90_us, predicted ? " (predicted, not measured)" : "");
 }
 
 static void add_header(const struct export *export, int variant, const char *architecture,
@@ -23,17 +23,17 @@ static void add_header(const struct export *export, int variant, const char *arc
     genome_print(exported->genome, export->template->space, genome);
     variant_specialised(export, variant, &specialised);
     strbuf_print(text, "// %s.cu: %s, exported by evotile. Generated: do not edit.\n//\n",
-               variant_stem(variant, stem), export->template->name);
+                 variant_stem(variant, stem), export->template->name);
     strbuf_add_wrapped(text, "// ", export->template->about);
     strbuf_print(text, "//\n// genome:\n");
     strbuf_add_wrapped(text, "//   ", genome);
     if (specialised.used > 0)
         strbuf_print(text, "// for %s only\n", specialised.bytes);
     strbuf_print(text, "// key: %s (its parts are in manifest.json)\n",
-               hash_print(key_hash(exported->key), hash));
+                 hash_print(key_hash(exported->key), hash));
     strbuf_print(text, "// device: %s, driver %s, compiled for %s by NVRTC %s\n",
-               exported->key->parts[KEY_DEVICE], exported->key->parts[KEY_DRIVER], architecture,
-               exported->key->parts[KEY_NVRTC]);
+                 exported->key->parts[KEY_DEVICE], exported->key->parts[KEY_DRIVER], architecture,
+                 exported->key->parts[KEY_NVRTC]);
     strbuf_print(text, "// latency per call:\n");
     for (int c = 0; c < export->template->case_count; c++)
         if (request->cases[c].variant == variant)
@@ -71,7 +71,8 @@ static size_t find_mark_line(const char *source) {
     BUG("a source without %s", TEMPLATE_TAG_SYMBOL);
 }
 
-int write_kernel(const struct export *export, int variant, struct strbuf *text, struct error *error) {
+int write_kernel(const struct export *export, int variant, struct strbuf *text,
+                 struct error *error) {
     char architecture[NAME_SIZE] = "";
     struct strbuf options = {0};
     const struct export_variant *exported = &export->request->variants[variant];
@@ -90,7 +91,7 @@ int write_kernel(const struct export *export, int variant, struct strbuf *text, 
     strbuf_add(text, source, mark);
     /* nvcc takes `extern "C"` without braces for a declaration; with braces it is a definition. */
     strbuf_print(text, "extern \"C\" {\n__device__ unsigned long long %s = 0x%016llxull;\n}\n\n",
-               TEMPLATE_TAG_SYMBOL, (unsigned long long)template_genome_tag(exported->genome));
+                 TEMPLATE_TAG_SYMBOL, (unsigned long long)template_genome_tag(exported->genome));
     strbuf_add(text, body, strlen(body));
     strbuf_release(&options);
     free(source);
@@ -99,7 +100,8 @@ int write_kernel(const struct export *export, int variant, struct strbuf *text, 
 
 /* Writes 8-byte little-endian words (every CUDA host is little-endian); pads the last one with
    zeros. */
-int write_cubin(const struct export *export, int variant, struct strbuf *text, struct error *error) {
+int write_cubin(const struct export *export, int variant, struct strbuf *text,
+                struct error *error) {
     const struct export_variant *exported = &export->request->variants[variant];
     char stem[STEM_SIZE];
     (void)error;

@@ -1,4 +1,5 @@
 /* NAME.c, the launcher: fills launcher.c.in. variant.c writes the functions of each variant. */
+#include "base/memory.h"
 #include "export/internal.h"
 #include "export/variant.h"
 
@@ -29,12 +30,12 @@ static void add_in_range(const struct template *template, cJSON *values) {
             strbuf_print(&text, "(");
             for (int i = 0; i < dimension->value_count; i++)
                 strbuf_print(&text, "%sshape->%s == %lld", i > 0 ? " || " : "", dimension->name,
-                           (long long)dimension->values[i]);
+                             (long long)dimension->values[i]);
             strbuf_print(&text, ")");
         } else {
             strbuf_print(&text, "shape->%s >= %lld && shape->%s <= %lld", dimension->name,
-                       (long long)dimension->minimum, dimension->name,
-                       (long long)dimension->maximum);
+                         (long long)dimension->minimum, dimension->name,
+                         (long long)dimension->maximum);
         }
     }
     strbuf_print(&text, "%s", template->dimension_count == 0 ? "1" : "");
@@ -45,7 +46,7 @@ static void add_same_shape(const struct template *template, cJSON *values) {
     struct strbuf text = {0};
     for (int d = 0; d < template->dimension_count; d++)
         strbuf_print(&text, "%sa->%s == b->%s", d > 0 ? " &&\n           " : "",
-                   template->dimensions[d].name, template->dimensions[d].name);
+                     template->dimensions[d].name, template->dimensions[d].name);
     strbuf_print(&text, "%s", template->dimension_count == 0 ? "1" : "");
     embedded_add_text(values, "same_shape", &text);
 }
@@ -64,7 +65,7 @@ static void add_tuned_row(const struct export *export, int index, cJSON *rows) {
             strbuf_print(&text, "%lld", (long long)value);
     }
     strbuf_print(&text, "}, %d, %.1f}", export->request->cases[index].variant,
-               (double)export->checked[index].plan.operations);
+                 (double)export->checked[index].plan.operations);
     cJSON *row = cJSON_CreateObject();
     cJSON_AddItemToArray(rows, row);
     embedded_add_text(row, "row", &text);
@@ -82,16 +83,15 @@ static int add_architecture(const struct export *export, cJSON *values, struct e
 /* The integer functions that printed expressions call; empty if the variants call none. */
 static void add_arithmetic(const char *variants, cJSON *values) {
     static const char *const calls[] = {INT_FUNCTION_PREFIX "min(", INT_FUNCTION_PREFIX "max(",
-                                        INT_FUNCTION_PREFIX "ceil_div(", INT_FUNCTION_PREFIX "log2("};
+                                        INT_FUNCTION_PREFIX "ceil_div(",
+                                        INT_FUNCTION_PREFIX "log2("};
     size_t length = expression_print_functions(INT_FUNCTION_PREFIX, NULL, 0);
     bool called = false;
     struct strbuf text = {0};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         called = called || strstr(variants, calls[i]) != NULL;
     if (called) {
-        char *functions = malloc(length + 1);
-        if (functions == NULL)
-            BUG("out of memory");
+        char *functions = xmalloc(length + 1);
         expression_print_functions(INT_FUNCTION_PREFIX, functions, length + 1);
         strbuf_print(&text, "%s\n", functions);
         free(functions);

@@ -24,8 +24,8 @@ static const char *const device_keys[] = {"name",
                                           "clock_mhz",
                                           NULL};
 static const char *const variant_keys[] = {"source",      "cubin",        "genome",  "genome_mark",
-                                        "specialised", "architecture", "options", "key_hash",
-                                        "key",         "resources",    NULL};
+                                           "specialised", "architecture", "options", "key_hash",
+                                           "key",         "resources",    NULL};
 static const char *const case_keys[] = {"name",
                                         "shape",
                                         "unit",
@@ -103,7 +103,8 @@ static int read_key(const struct json *variant, struct key *key, struct error *e
     struct hash recorded;
     for (int part = 0; part < KEY_PART_COUNT; part++)
         names[part] = key_part_name((enum key_part)part);
-    if (json_require(variant, "key", &object, error) < 0 || json_check_keys(&object, names, error) < 0)
+    if (json_require(variant, "key", &object, error) < 0 ||
+        json_check_keys(&object, names, error) < 0)
         return -1;
     for (int part = 0; part < KEY_PART_COUNT; part++) {
         const char *text;
@@ -120,7 +121,8 @@ static int read_key(const struct json *variant, struct key *key, struct error *e
                       "is not the hash of \"key\": the manifest was edited; export again");
 }
 
-static int read_variant(const struct json *value, struct manifest_variant *variant, struct error *error) {
+static int read_variant(const struct json *value, struct manifest_variant *variant,
+                        struct error *error) {
     if (json_check_keys(value, variant_keys, error) < 0 ||
         need_file(value, "source", &variant->source, error) < 0 ||
         need_file(value, "cubin", &variant->cubin, error) < 0 ||
@@ -132,7 +134,8 @@ static int read_variant(const struct json *value, struct manifest_variant *varia
 static int read_case(const struct json *value, int variant_count, struct manifest_case *to,
                      struct error *error) {
     if (json_check_keys(value, case_keys, error) < 0 ||
-        json_require(value, "shape", &to->shape, error) < 0 || json_is_object(&to->shape, error) < 0 ||
+        json_require(value, "shape", &to->shape, error) < 0 ||
+        json_is_object(&to->shape, error) < 0 ||
         need_integer(value, "unit", 0, variant_count - 1, &to->variant, error) < 0 ||
         read_positive(value, "p10_us", true, &to->p10_us, error) < 0 ||
         read_positive(value, "p50_us", true, &to->p50_us, error) < 0 ||
@@ -174,7 +177,7 @@ static int read_lists(struct manifest *manifest, const struct json *root, struct
 }
 
 static int read_header(struct manifest *manifest, const struct json *root, const char *folder,
-                     struct error *error) {
+                       struct error *error) {
     struct json value;
     int format;
     if (json_is_object(root, error) < 0 || json_require(root, "format", &value, error) < 0 ||
@@ -192,7 +195,8 @@ static int read_header(struct manifest *manifest, const struct json *root, const
         path_join(manifest->template_folder, folder, "template", error) < 0 ||
         path_join(manifest->template_folder, manifest->template_folder, manifest->template_name,
                   error) < 0 ||
-        json_require(root, "device", &value, error) < 0 || json_check_keys(&value, device_keys, error) < 0 ||
+        json_require(root, "device", &value, error) < 0 ||
+        json_check_keys(&value, device_keys, error) < 0 ||
         need_string(&value, "name", &manifest->device, error) < 0 ||
         need_integer(root, "smem_limit", 0, INT32_MAX, &manifest->smem_limit, error) < 0 ||
         json_require(root, "predicted", &value, error) < 0 ||
@@ -212,7 +216,8 @@ int manifest_read(struct manifest *manifest, const char *folder, struct error *e
         return -1;
     struct json root = json_root(&manifest->document);
     struct json files;
-    if (read_header(manifest, &root, folder, error) == 0 && read_lists(manifest, &root, error) == 0 &&
+    if (read_header(manifest, &root, folder, error) == 0 &&
+        read_lists(manifest, &root, error) == 0 &&
         json_require(&root, "files", &files, error) == 0 && json_is_object(&files, error) == 0)
         return 0;
     manifest_release(manifest);

@@ -65,7 +65,7 @@ static void add_resources(cJSON *object, const struct resources *resources) {
 }
 
 static int add_variant_object(const struct export *export, int variant, cJSON *list,
-                           struct error *error) {
+                              struct error *error) {
     const struct export_variant *exported = &export->request->variants[variant];
     const struct template *template = export->template;
     struct strbuf options = {0};

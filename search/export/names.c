@@ -22,7 +22,7 @@ static const char *const launcher_names[] = {
 
 /* Names that would collide with other files of the export: check.c, reference.c, cases.h ... */
 static const char *const export_files[] = {"check",    "reference", "cases",    "kernel",
-                                        "manifest", "Makefile",  "template", NULL};
+                                           "manifest", "Makefile",  "template", NULL};
 
 static bool is_in_list(const char *name, const char *const *words) {
     while (*words != NULL && strcmp(*words, name) != 0)
@@ -67,7 +67,8 @@ int check_names(const struct export *export, struct error *error) {
             return error_input(error, "%s: dimensions.%s: C code cannot have that name: rename it",
                                template->document.file, template->dimensions[d].name);
     for (int t = 0; t < template->tensor_count; t++)
-        if (!is_identifier(template->tensors[t].name) || is_in_list(template->tensors[t].name, keywords))
+        if (!is_identifier(template->tensors[t].name) ||
+            is_in_list(template->tensors[t].name, keywords))
             return error_input(error, "%s: tensors.%s: C code cannot have that name: rename it",
                                template->document.file, template->tensors[t].name);
     return 0;

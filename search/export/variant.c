@@ -20,7 +20,8 @@ static void add_function(const struct expr_printer *printer, struct strbuf *open
     expr_to_c_add_locals(printer, body->bytes, &locals);
     strbuf_print(text, "%s", opening->bytes);
     for (; *parameters != NULL; parameters++)
-        if (!mentions_identifier(body->bytes, *parameters) && !mentions_identifier(locals.bytes, *parameters))
+        if (!mentions_identifier(body->bytes, *parameters) &&
+            !mentions_identifier(locals.bytes, *parameters))
             strbuf_print(text, "    (void)%s;\n", *parameters);
     strbuf_print(text, "%s%s}\n\n", locals.bytes, body->bytes);
     strbuf_release(&locals);
@@ -75,7 +76,8 @@ static bool depends_on_shape(const struct variant_writer *writer, const struct t
 }
 
 /* "fits((const int64_t[]){shape->B, 64}, 2)", under the condition that the tensor is present. */
-static void add_fit(const struct variant_writer *writer, const struct tensor *tensor, struct strbuf *text) {
+static void add_fit(const struct variant_writer *writer, const struct tensor *tensor,
+                    struct strbuf *text) {
     bool always = constant_truth(writer, tensor->when) > 0;
     if (!always) {
         strbuf_print(text, "(!(");
@@ -107,7 +109,7 @@ static void add_fits(struct variant_writer *writer) {
     }
     strbuf_print(&body, "%s;\n", first ? "1" : "");
     strbuf_print(&opening, "static int fits_%d(const struct %s_shape *shape)\n{\n", writer->number,
-               writer->export->name);
+                 writer->export->name);
     add_function(&writer->printer, &opening, only_shape, &body, writer->text);
 }
 
@@ -130,11 +132,11 @@ static void add_admits(struct variant_writer *writer) {
     strbuf_print(&body, "    return 1;\n");
     struct strbuf opening = {0};
     strbuf_print(&opening, "static int admits_%d(const struct %s_shape *shape)\n{\n    if (",
-               writer->number, writer->export->name);
+                 writer->number, writer->export->name);
     for (int d = 0; d < writer->template->dimension_count; d++)
         if (writer->template->dimensions[d].specialised)
             strbuf_print(&opening, "shape->%s != %lld || ", writer->template->dimensions[d].name,
-                       (long long)writer->template->cases[case_index].values[d]);
+                         (long long)writer->template->cases[case_index].values[d]);
     strbuf_print(&opening, "!fits_%d(shape))\n        return 0;\n", writer->number);
     add_function(&writer->printer, &opening, no_parameters, &body, writer->text);
 }
@@ -162,7 +164,7 @@ static void add_operations(struct variant_writer *writer) {
     }
     struct strbuf opening = {0};
     strbuf_print(&opening, "static double operations_%d(const struct %s_shape *shape)\n{\n",
-               writer->number, writer->export->name);
+                 writer->number, writer->export->name);
     add_function(printer, &opening, only_shape, &body, writer->text);
 }
 
@@ -179,7 +181,7 @@ static void add_parts(struct variant_writer *writer) {
         const char *indent = presence < 0 ? "        " : "    ";
         if (presence <= 0)
             strbuf_print(&body, "    parts[%d] = (struct part){0, 0}; /* %s */\n", part,
-                       tensor->name);
+                         tensor->name);
         if (presence < 0) {
             strbuf_print(&body, "    if (");
             expr_to_c_add(&writer->printer, tensor->when, &body);
@@ -197,9 +199,9 @@ static void add_parts(struct variant_writer *writer) {
     strbuf_print(&body, "    return used;\n");
     struct strbuf opening = {0};
     strbuf_print(&opening,
-               "static int64_t parts_%d(const struct %s_shape *shape, struct part *parts)\n"
-               "{\n    int64_t used = 0;\n",
-               writer->number, writer->export->name);
+                 "static int64_t parts_%d(const struct %s_shape *shape, struct part *parts)\n"
+                 "{\n    int64_t used = 0;\n",
+                 writer->number, writer->export->name);
     add_function(&writer->printer, &opening, only_shape, &body, writer->text);
 }
 
@@ -220,7 +222,7 @@ static void add_check(const struct variant_writer *writer, const struct tensor *
     if (!tensor->strided)
         return;
     strbuf_print(body, "    if (status == 0)\n        status = uneven(tensors->%s_strides, %d, ",
-               tensor->name, tensor->rank - 1);
+                 tensor->name, tensor->rank - 1);
     add_element_bytes(writer, tensor, body);
     strbuf_print(body, ");\n");
 }
@@ -250,7 +252,8 @@ static void add_address(const struct variant_writer *writer, int index, struct s
     }
 }
 
-static void add_swizzle(const struct variant_writer *writer, const struct tensor_map_spec *map, struct strbuf *body) {
+static void add_swizzle(const struct variant_writer *writer, const struct tensor_map_spec *map,
+                        struct strbuf *body) {
     static const char *const words[SWIZZLE_COUNT] = {
         [SWIZZLE_NONE] = "CU_TENSOR_MAP_SWIZZLE_NONE",
         [SWIZZLE_32B] = "CU_TENSOR_MAP_SWIZZLE_32B",
@@ -268,7 +271,8 @@ static void add_swizzle(const struct variant_writer *writer, const struct tensor
 
 /* "map_tensor(tensors->k, (const int64_t[]){shape->S, 64}, 2, (const int64_t[]){K_ROW},
    (const int64_t[]){128, 64}, 2, CU_TENSOR_MAP_SWIZZLE_128B, &status)" */
-static void add_map(const struct variant_writer *writer, const struct tensor_map_spec *map, struct strbuf *body) {
+static void add_map(const struct variant_writer *writer, const struct tensor_map_spec *map,
+                    struct strbuf *body) {
     const struct tensor *tensor = &writer->template->tensors[map->tensor];
     int presence = constant_truth(writer, map->when);
     strbuf_print(body, "map_tensor(");
@@ -289,9 +293,9 @@ static void add_map(const struct variant_writer *writer, const struct tensor_map
         strbuf_print(body, "(const int64_t[]){");
     for (int i = 0; tensor->strided && i < tensor->rank - 1; i++)
         strbuf_print(body, "%s%s", i > 0 ? ", " : "",
-                   writer->printer.symbols.slots[tensor->strides[i]]);
+                     writer->printer.symbols.slots[tensor->strides[i]]);
     strbuf_print(body, "%s,\n                                (const int64_t[]){",
-               tensor->strided ? "}" : "NULL");
+                 tensor->strided ? "}" : "NULL");
     for (int i = 0; i < tensor->rank; i++) {
         strbuf_print(body, "%s", i > 0 ? ", " : "");
         expr_to_c_add(&writer->printer, map->box[i], body);
@@ -375,9 +379,9 @@ static void add_launch(const struct variant_writer *writer, int index, struct st
     if (launch->argument_count == 0)
         strbuf_print(body, "            {.pointer = NULL},\n");
     strbuf_print(body,
-               "        };\n        if (status == 0)\n"
-               "            status = launch(&%s,\n                            ",
-               variant_symbol(writer->number - 1, launch->kernel, symbol));
+                 "        };\n        if (status == 0)\n"
+                 "            status = launch(&%s,\n                            ",
+                 variant_symbol(writer->number - 1, launch->kernel, symbol));
     add_triple(writer, launch->grid, body);
     strbuf_print(body, ",\n                            ");
     add_triple(writer, launch->block, body);
@@ -400,18 +404,19 @@ static void add_run(struct variant_writer *writer) {
     for (int t = 0; t < template->tensor_count; t++)
         if (template->tensors[t].clear && constant_truth(writer, template->tensors[t].when) != 0)
             strbuf_print(&body,
-                       "    if (status == 0)\n"
-                       "        status = clear(workspace, parts[%d], stream); /* %s */\n",
-                       part_index(template, t), template->tensors[t].name);
+                         "    if (status == 0)\n"
+                         "        status = clear(workspace, parts[%d], stream); /* %s */\n",
+                         part_index(template, t), template->tensors[t].name);
     for (int i = 0; i < template->launches.count; i++)
         add_launch(writer, i, &body);
     strbuf_print(&body, "    return status;\n");
     struct strbuf opening = {0};
-    strbuf_print(&opening,
-               "static int run_%d(const struct %s_shape *shape, const struct %s_tensors *tensors,\n"
-               "                 %scudaStream_t stream)\n{\n    int status = 0;\n",
-               writer->number, writer->export->name, writer->export->name,
-               parts ? "void *workspace, const struct part *parts, " : "");
+    strbuf_print(
+        &opening,
+        "static int run_%d(const struct %s_shape *shape, const struct %s_tensors *tensors,\n"
+        "                 %scudaStream_t stream)\n{\n    int status = 0;\n",
+        writer->number, writer->export->name, writer->export->name,
+        parts ? "void *workspace, const struct part *parts, " : "");
     static const char *const with_parts[] = {"shape", "tensors", "workspace",
                                              "parts", "stream",  NULL};
     static const char *const without_parts[] = {"shape", "tensors", "stream", NULL};
@@ -443,21 +448,23 @@ static void add_heading(const struct variant_writer *writer) {
     char genome[GENOME_TEXT_SIZE];
     variant_specialised(writer->export, writer->number - 1, &specialised);
     genome_print(variant->genome, writer->template->space, genome);
-    strbuf_print(writer->text, "/* ---- %s.cu%s%s ----\n *\n", variant_stem(writer->number - 1, stem),
-               specialised.used > 0 ? ": " : "", specialised.bytes);
+    strbuf_print(writer->text, "/* ---- %s.cu%s%s ----\n *\n",
+                 variant_stem(writer->number - 1, stem), specialised.used > 0 ? ": " : "",
+                 specialised.bytes);
     strbuf_add_wrapped(writer->text, " * ", genome);
     strbuf_print(writer->text, " */\n\nextern const unsigned long long %s_%s_cubin[];\n",
-               writer->export->name, stem);
+                 writer->export->name, stem);
     for (int i = 0; i < launches->count; i++)
         if (is_first_use(writer, i))
             strbuf_print(writer->text, "static struct kernel %s = {%s_%s_cubin, \"%s\", NULL};\n",
-                       variant_symbol(writer->number - 1, launches->launches[i].kernel, symbol),
-                       writer->export->name, stem, launches->launches[i].kernel);
+                         variant_symbol(writer->number - 1, launches->launches[i].kernel, symbol),
+                         writer->export->name, stem, launches->launches[i].kernel);
     strbuf_print(writer->text, "\n");
     strbuf_release(&specialised);
 }
 
-int add_variant(const struct export *export, int variant, struct strbuf *text, struct error *error) {
+int add_variant(const struct export *export, int variant, struct strbuf *text,
+                struct error *error) {
     struct variant_writer writer = {
         .export = export, .template = export->template, .number = variant + 1, .text = text};
     const struct export_variant *exported = &export->request->variants[variant];

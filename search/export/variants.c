@@ -1,17 +1,18 @@
 /* Assigns an export's cases to variants, and selects the shapes that its check.c verifies. */
+#include "base/memory.h"
 #include "export/internal.h"
 
 #include <math.h>
 #include <string.h>
 
 int export_assign_variants(const struct template *template, const struct genome *const *genomes,
-                  struct export_variant *variants, struct export_case *cases) {
+                           struct export_variant *variants, struct export_case *cases) {
     int count = 0;
     for (int c = 0; c < template->case_count; c++) {
         int variant = 0;
         while (variant < count && !(genome_equal(variants[variant].genome, genomes[c]) &&
-                                 template_variant(template, variants[variant].case_index) ==
-                                     template_variant(template, c)))
+                                    template_variant(template, variants[variant].case_index) ==
+                                        template_variant(template, c)))
             variant++;
         if (variant == count)
             variants[count++] = (struct export_variant){.genome = genomes[c], .case_index = c};
@@ -44,17 +45,17 @@ void variant_specialised(const struct export *export, int variant, struct strbuf
     for (int d = 0; d < template->dimension_count; d++)
         if (template->dimensions[d].specialised) {
             strbuf_print(text, "%s%s=%lld", comma, template->dimensions[d].name,
-                       (long long)template->cases[case_index].values[d]);
+                         (long long)template->cases[case_index].values[d]);
             comma = ",";
         }
 }
 
 int variant_options(const struct export *export, int variant, char architecture[NAME_SIZE],
-                 struct strbuf *options, struct error *error) {
+                    struct strbuf *options, struct error *error) {
     static const char prefix[] = "--gpu-architecture=";
     struct compile_options compiled;
-    if (template_options(export->template, export->request->variants[variant].genome, false, &compiled,
-                         error) < 0)
+    if (template_options(export->template, export->request->variants[variant].genome, false,
+                         &compiled, error) < 0)
         return -1;
     strbuf_add(options, "", 0);
     for (int i = 0; i < compiled.count; i++) {
@@ -71,7 +72,8 @@ int find_workspaces(struct export *export, struct error *error) {
     const struct template *template = export->template;
     for (int variant = 0; variant < export->request->variant_count; variant++) {
         struct expr_printer printer;
-        if (expr_to_c_init(&printer, template, &export->request->variants[variant], false, error) < 0)
+        if (expr_to_c_init(&printer, template, &export->request->variants[variant], false, error) <
+            0)
             return -1;
         for (int t = 0; t < template->tensor_count; t++) {
             const struct tensor *tensor = &template->tensors[t];
@@ -96,7 +98,7 @@ static bool same_specialised(const struct template *template, const struct shape
 
 /* The variant that the launcher (launcher.c.in) will choose for a probe, or -1. */
 static int choose_variant(const struct export *export, const struct template *probes, int probe,
-                  struct launch_plan *plan) {
+                          struct launch_plan *plan) {
     const struct export_request *request = export->request;
     int best = -1;
     double best_distance = INFINITY;
@@ -106,7 +108,7 @@ static int choose_variant(const struct export *export, const struct template *pr
         if (!same_specialised(probes, &probes->cases[probe], &export->template->cases[c]) ||
             !template_genome_is_valid(probes, request->variants[variant].genome, probe) ||
             template_launch_plan(probes, request->variants[variant].genome, probe, &planned,
-                          &(struct error){0}) < 0)
+                                 &(struct error){0}) < 0)
             continue;
         bool exact = memcmp(probes->cases[probe].values, export->template->cases[c].values,
                             (size_t)probes->dimension_count * sizeof(int64_t)) == 0;
@@ -124,7 +126,8 @@ static int choose_variant(const struct export *export, const struct template *pr
 /* The error bound of a shape without a measured one: twice the rounding error of the output, since
    a kernel may round intermediate results too, plus some float roundings. The bound of a row is
    looser: it averages over few elements. */
-static struct errors default_bound(const struct template *template, const struct launch_plan *plan) {
+static struct errors default_bound(const struct template *template,
+                                   const struct launch_plan *plan) {
     double rounding = 0;
     for (int t = 0; t < template->tensor_count; t++)
         if (template->tensors[t].role == ROLE_OUTPUT && plan->tensors[t].present)
@@ -175,17 +178,15 @@ int find_checked_shapes(struct export *export, struct error *error) {
         return -1;
     }
     int room = template->case_count + (probes != NULL ? probes->case_count : 0);
-    export->checked = calloc((size_t)room, sizeof *export->checked);
-    if (export->checked == NULL)
-        BUG("out of memory");
+    export->checked = xcalloc((size_t)room, sizeof *export->checked);
     int result = 0;
     for (int c = 0; c < template->case_count && result == 0; c++) {
         struct checked_shape *checked = &export->checked[export->checked_count++];
         checked->shape = template->cases[c];
         checked->record = request->cases[c].outcome;
         template_print_shape(template, &checked->shape, checked->name);
-        result = template_launch_plan(template, request->variants[request->cases[c].variant].genome, c,
-                               &checked->plan, error);
+        result = template_launch_plan(template, request->variants[request->cases[c].variant].genome,
+                                      c, &checked->plan, error);
     }
     if (probes != NULL && result == 0)
         add_probes(export, probes);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 static const char *const part_names[KEY_PART_COUNT] = {
     [KEY_GENOME] = "genome", [KEY_TEMPLATE] = "template", [KEY_OPTIONS] = "options",
@@ -22,9 +23,7 @@ int key_part_parse(const char *name) {
 }
 
 void key_set(struct key *key, enum key_part part, const char *text) {
-    char *copy = strdup(text); /* before free: `text` may be the part itself */
-    if (copy == NULL)
-        BUG("out of memory");
+    char *copy = xstrdup(text); /* before free: `text` may be the part itself */
     free(key->parts[part]);
     key->parts[part] = copy;
 }

@@ -75,7 +75,8 @@ static double median_error(const struct latency *latency) {
 
 double outcome_score_error(const struct outcome *outcome) {
     const struct duel_outcome *duel = &outcome->duel;
-    const double interval_half_width = 2.5758; /* half width of a 99 % interval in standard deviations */
+    const double interval_half_width =
+        2.5758; /* half width of a 99 % interval in standard deviations */
     double square = 0;
     if (outcome->verdict != VERDICT_OK || outcome->predicted)
         return 0;

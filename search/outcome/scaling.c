@@ -39,8 +39,8 @@ int scaling_check(const struct scaling_case *cases, int count, struct scaling_fl
     }
     for (int i = 1; i < timed; i++) {
         const struct scaling_case *from = &cases[order[i - 1]], *to = &cases[order[i]];
-        double work =
-            fmax(growth_ratio(from->operations, to->operations), growth_ratio(from->bytes, to->bytes));
+        double work = fmax(growth_ratio(from->operations, to->operations),
+                           growth_ratio(from->bytes, to->bytes));
         double time = to->time_us / from->time_us;
         if (work > 0 && time > SCALING_LIMIT * work)
             flags[flagged++] = (struct scaling_flag){order[i - 1], order[i], time, work};

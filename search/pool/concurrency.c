@@ -16,9 +16,12 @@ void concurrency_record(struct stage_time *stage, double seconds) {
 }
 
 int concurrency_limit(const struct concurrency *concurrency, int devices, int compilers) {
-    bool has_means = concurrency->compile.count > 0 && concurrency->evaluate.count > 0 && concurrency->evaluate.mean_s > 0;
-    double ratio = has_means ? concurrency->compile.mean_s / concurrency->evaluate.mean_s : default_ratio;
+    bool has_means = concurrency->compile.count > 0 && concurrency->evaluate.count > 0 &&
+                     concurrency->evaluate.mean_s > 0;
+    double ratio =
+        has_means ? concurrency->compile.mean_s / concurrency->evaluate.mean_s : default_ratio;
     double compiling = devices * ratio;
     double compile_slots = ceil(compiling + 2 * sqrt(compiling));
-    return (compile_slots < compilers ? (int)compile_slots : compilers) + (1 + QUEUED_PER_DEVICE) * devices;
+    return (compile_slots < compilers ? (int)compile_slots : compilers) +
+           (1 + QUEUED_PER_DEVICE) * devices;
 }

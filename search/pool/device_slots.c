@@ -33,7 +33,8 @@ bool device_slots_all_described(const struct device_slots *slots) {
     return true;
 }
 
-int device_slots_describe(struct device_slots *slots, int slot, const struct device_info *info, struct error *error) {
+int device_slots_describe(struct device_slots *slots, int slot, const struct device_info *info,
+                          struct error *error) {
     int first = device_slots_first_active(slots);
     if (first >= 0 && !device_same_model(&slots->items[first].info, info))
         return error_input(error,
@@ -47,7 +48,8 @@ int device_slots_describe(struct device_slots *slots, int slot, const struct dev
     return 0;
 }
 
-int device_slots_record_trial(struct device_slots *slots, int slot, enum verdict verdict, struct error *error) {
+int device_slots_record_trial(struct device_slots *slots, int slot, enum verdict verdict,
+                              struct error *error) {
     struct device_slot *device_slot = &slots->items[slot];
     int trial_count = 0, lost_count = 0;
     bool is_lost = verdict == VERDICT_CRASHED || verdict == VERDICT_TIMEOUT;
@@ -59,7 +61,8 @@ int device_slots_record_trial(struct device_slots *slots, int slot, enum verdict
         lost_count += p != slot ? slots->items[p].lost_count : 0;
     }
     if (!is_lost || device_slots_active_count(slots) == 1 ||
-        pow((lost_count + 1.0) / (trial_count + 2.0), device_slot->consecutive_lost) > quarantine_probability)
+        pow((lost_count + 1.0) / (trial_count + 2.0), device_slot->consecutive_lost) >
+            quarantine_probability)
         return 0;
     return error_set(
         error,

@@ -16,7 +16,7 @@
 struct device_slot {
     struct device_info info; /* the spec from the start, the rest once `described` */
     bool described, quarantined, paused;
-    int failed_starts;     /* of its workers in a row, without one that became ready */
+    int failed_starts;           /* of its workers in a row, without one that became ready */
     int trial_count, lost_count; /* trials; trials that crashed or hung */
     int consecutive_lost;
 };
@@ -34,10 +34,12 @@ int device_slots_first_active(const struct device_slots *slots);
 bool device_slots_all_described(const struct device_slots *slots);
 
 /* Sets the description of a slot's device. -1: it is of another model than the others. */
-int device_slots_describe(struct device_slots *slots, int slot, const struct device_info *info, struct error *error);
+int device_slots_describe(struct device_slots *slots, int slot, const struct device_info *info,
+                          struct error *error);
 
 /* Records a trial's verdict. A crash counts against the candidate, until a device has more lost
    trials in a row than the candidates' crash rate on the other devices explains: then -1. */
-int device_slots_record_trial(struct device_slots *slots, int slot, enum verdict verdict, struct error *error);
+int device_slots_record_trial(struct device_slots *slots, int slot, enum verdict verdict,
+                              struct error *error);
 
 #endif

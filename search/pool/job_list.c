@@ -1,4 +1,5 @@
 #include "pool/job_list.h"
+#include "base/memory.h"
 
 void job_list_init(struct job_list *job_list) {
     job_list->first = NULL;
@@ -28,9 +29,7 @@ void job_list_release(struct job_list *job_list) {
 }
 
 struct job *job_new(const struct trial_request *request) {
-    struct job *job = malloc(sizeof *job);
-    if (job == NULL)
-        BUG("out of memory");
+    struct job *job = xmalloc(sizeof *job);
     job->next = NULL;
     job->request = *request;
     job->is_compiled = false;

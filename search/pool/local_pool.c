@@ -4,13 +4,14 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/process.h"
 #include "base/resource_limits.h"
-#include "pool/job_list.h"
 #include "pool/concurrency.h"
-#include "pool/zombie_workers.h"
 #include "pool/device_slots.h"
+#include "pool/job_list.h"
 #include "pool/protocol.h"
+#include "pool/zombie_workers.h"
 
 #include <math.h>
 #include <poll.h>
@@ -21,9 +22,9 @@ enum {
     COMPILE_DEADLINE_S = 120,
     DEVICE_DEADLINE_S = 300,
     START_DEADLINE_S = 120,
-    RECYCLE_AFTER_TRIALS = 400, /* restart a worker after so many trials, so that library leaks do not
-                            add up overnight (a recorded device has none) */
-    EXIT_GRACE_S = 2,         /* for a worker that exits by itself */
+    RECYCLE_AFTER_TRIALS = 400, /* restart a worker after so many trials, so that library leaks do
+                            not add up overnight (a recorded device has none) */
+    EXIT_GRACE_S = 2,           /* for a worker that exits by itself */
     FAILED_STARTS_MAX = 3,      /* in a row, without a worker that became ready */
 };
 
@@ -35,10 +36,10 @@ struct worker {
     int slot; /* index of its device slot; device workers only */
     struct process process;
     bool ready;
-    bool is_exiting;          /* it lost its CUDA context in its last trial and exits by itself */
+    bool is_exiting; /* it lost its CUDA context in its last trial and exits by itself */
     struct job *job; /* NULL: idle */
-    double deadline;       /* for the job, or for becoming ready */
-    double since_s;          /* when it was started, became idle or got its job */
+    double deadline; /* for the job, or for becoming ready */
+    double since_s;  /* when it was started, became idle or got its job */
     int trials_done;
 };
 
@@ -66,8 +67,9 @@ static int worker_threads(const struct local_pool_settings *settings, int stage)
 
 static int start_worker(struct local_pool *local_pool, struct worker *worker, struct error *error) {
     const struct local_pool_settings *settings = &local_pool->settings;
-    const char *device = worker->stage == STAGE_DEVICE ? local_pool->slots.items[worker->slot].info.spec
-                                                       : local_pool->pool.device.spec;
+    const char *device = worker->stage == STAGE_DEVICE
+                             ? local_pool->slots.items[worker->slot].info.spec
+                             : local_pool->pool.device.spec;
     char threads[16];
     snprintf(threads, sizeof threads, "%d", worker_threads(settings, worker->stage));
     const char *const argv[] = {settings->program,
@@ -104,7 +106,7 @@ static void finish_job(struct local_pool *local_pool, struct job *job) {
 
 /* Ends the job of a worker that died or was killed, with that as the reason. */
 static void end_job(struct local_pool *local_pool, struct job *job, enum verdict verdict,
-                       const char *reason) {
+                    const char *reason) {
     struct trial_result *result = &job->result;
     if (!job->is_compiled)
         trial_result_init(result, &job->request);
@@ -118,7 +120,8 @@ static void end_job(struct local_pool *local_pool, struct job *job, enum verdict
 /* The kernel of a killed device worker that has not exited may still run: nothing is timed
    beside it. */
 static bool is_blocked_by_zombie(const struct local_pool *local_pool, const struct worker *worker) {
-    return worker->stage == STAGE_DEVICE && zombie_workers_on_device(&local_pool->zombie_workers, worker->slot);
+    return worker->stage == STAGE_DEVICE &&
+           zombie_workers_on_device(&local_pool->zombie_workers, worker->slot);
 }
 
 static bool is_quarantined(const struct local_pool *local_pool, const struct worker *worker) {
@@ -132,13 +135,14 @@ static int quarantine_device(struct local_pool *local_pool, int slot, const stru
         return -1;
     local_pool->slots.items[slot].quarantined = true;
     log_warn("%s is quarantined, and the search continues on the %d remaining: %s",
-             local_pool->slots.items[slot].info.spec, device_slots_active_count(&local_pool->slots), error->text);
+             local_pool->slots.items[slot].info.spec, device_slots_active_count(&local_pool->slots),
+             error->text);
     for (int w = 0; w < local_pool->worker_count; w++) {
         struct worker *worker = &local_pool->workers[w];
         if (worker->stage != STAGE_DEVICE || worker->slot != slot)
             continue;
         zombie_workers_add(&local_pool->zombie_workers, stage_names[STAGE_DEVICE], slot,
-                   process_stop(&worker->process, 0, NULL, 0));
+                           process_stop(&worker->process, 0, NULL, 0));
         if (worker->job != NULL)
             job_list_add(&local_pool->waiting[STAGE_DEVICE], worker->job);
         worker->job = NULL;
@@ -152,7 +156,8 @@ static int quarantine_device(struct local_pool *local_pool, int slot, const stru
    row. */
 static void record_trial_end(struct local_pool *local_pool, int slot, enum verdict verdict) {
     struct error error = {0};
-    if (!local_pool->slots.items[slot].quarantined && device_slots_record_trial(&local_pool->slots, slot, verdict, &error) < 0 &&
+    if (!local_pool->slots.items[slot].quarantined &&
+        device_slots_record_trial(&local_pool->slots, slot, verdict, &error) < 0 &&
         quarantine_device(local_pool, slot, &error) < 0)
         BUG("the last device was quarantined for its crash rate");
 }
@@ -160,7 +165,8 @@ static void record_trial_end(struct local_pool *local_pool, int slot, enum verdi
 static int check_zombie_workers(struct local_pool *local_pool, struct error *error) {
     zombie_workers_remove_exited(&local_pool->zombie_workers);
     for (int p = 0; p < local_pool->slots.count; p++)
-        if (!local_pool->slots.items[p].quarantined && zombie_workers_check(&local_pool->zombie_workers, p, error) < 0 &&
+        if (!local_pool->slots.items[p].quarantined &&
+            zombie_workers_check(&local_pool->zombie_workers, p, error) < 0 &&
             quarantine_device(local_pool, p, error) < 0)
             return -1;
     return 0;
@@ -168,16 +174,18 @@ static int check_zombie_workers(struct local_pool *local_pool, struct error *err
 
 /* Replaces a worker that exited or must exit. Its job, if any, ends with `verdict`;
    `reason_given` NULL: the reason is how the worker ended. */
-static int replace_worker(struct local_pool *local_pool, struct worker *worker, enum verdict verdict,
-                          const char *reason_given, double grace_s, struct error *error) {
+static int replace_worker(struct local_pool *local_pool, struct worker *worker,
+                          enum verdict verdict, const char *reason_given, double grace_s,
+                          struct error *error) {
     char exit_text[128] = "";
     char reason[REASON_SIZE];
     bool has_device = worker->stage == STAGE_DEVICE;
-    int *failed_starts = has_device ? &local_pool->slots.items[worker->slot].failed_starts : &local_pool->compile_failed_starts;
+    int *failed_starts = has_device ? &local_pool->slots.items[worker->slot].failed_starts
+                                    : &local_pool->compile_failed_starts;
     bool was_ready = worker->ready;
     pid_t zombie_pid = process_stop(&worker->process, grace_s, exit_text, sizeof exit_text);
-    zombie_workers_add(&local_pool->zombie_workers, stage_names[worker->stage], has_device ? worker->slot : ZOMBIE_NO_DEVICE,
-               zombie_pid);
+    zombie_workers_add(&local_pool->zombie_workers, stage_names[worker->stage],
+                       has_device ? worker->slot : ZOMBIE_NO_DEVICE, zombie_pid);
     if (worker->job != NULL) {
         snprintf(reason, sizeof reason, "%s", reason_given != NULL ? reason_given : "");
         if (reason_given == NULL)
@@ -201,11 +209,13 @@ static int replace_worker(struct local_pool *local_pool, struct worker *worker, 
 /* ---- messages ---- */
 
 /* A device worker's result replaces the compile worker's, but keeps its compile time. */
-static void take_result(struct local_pool *local_pool, struct worker *worker, struct trial_result *result) {
+static void take_result(struct local_pool *local_pool, struct worker *worker,
+                        struct trial_result *result) {
     struct job *job = worker->job;
     double now = clock_seconds();
-    concurrency_record(worker->stage == STAGE_COMPILE ? &local_pool->concurrency.compile : &local_pool->concurrency.evaluate,
-              now - worker->since_s);
+    concurrency_record(worker->stage == STAGE_COMPILE ? &local_pool->concurrency.compile
+                                                      : &local_pool->concurrency.evaluate,
+                       now - worker->since_s);
     worker->job = NULL;
     worker->deadline = INFINITY; /* an idle worker has no deadline */
     worker->since_s = now;
@@ -225,8 +235,9 @@ static void take_result(struct local_pool *local_pool, struct worker *worker, st
     }
     trial_result_move(&job->result, result);
     finish_job(local_pool, job);
-    worker->is_exiting = !local_pool->pool.device.predicts && (result->outcome.verdict == VERDICT_CRASHED ||
-                                                      result->outcome.verdict == VERDICT_TIMEOUT);
+    worker->is_exiting =
+        !local_pool->pool.device.predicts &&
+        (result->outcome.verdict == VERDICT_CRASHED || result->outcome.verdict == VERDICT_TIMEOUT);
     if (worker->is_exiting)
         worker->deadline = clock_seconds() + EXIT_GRACE_S;
     record_trial_end(local_pool, worker->slot, result->outcome.verdict);
@@ -273,10 +284,12 @@ static int take_message(struct local_pool *local_pool, struct worker *worker, co
     }
 }
 
-static int read_messages(struct local_pool *local_pool, struct worker *worker, struct error *error) {
+static int read_messages(struct local_pool *local_pool, struct worker *worker,
+                         struct error *error) {
     char *line;
     process_read_output(&worker->process);
-    while (!is_quarantined(local_pool, worker) && (line = process_next_line(&worker->process)) != NULL)
+    while (!is_quarantined(local_pool, worker) &&
+           (line = process_next_line(&worker->process)) != NULL)
         if (take_message(local_pool, worker, line, error) < 0)
             return -1;
     if (!worker->process.ended || is_quarantined(local_pool, worker))
@@ -293,12 +306,13 @@ static double stage_deadline(const struct local_pool *local_pool, enum stage sta
     return stage == STAGE_COMPILE ? COMPILE_DEADLINE_S : DEVICE_DEADLINE_S;
 }
 
-static int enforce_deadline(struct local_pool *local_pool, struct worker *worker, struct error *error) {
+static int enforce_deadline(struct local_pool *local_pool, struct worker *worker,
+                            struct error *error) {
     char reason[REASON_SIZE];
     if (clock_seconds() < worker->deadline)
         return 0;
-    if (!worker->ready && is_blocked_by_zombie(local_pool, worker)) { /* the replacement waits for the driver,
-                                                         too */
+    if (!worker->ready && is_blocked_by_zombie(local_pool, worker)) { /* the replacement waits for
+                                                         the driver, too */
         worker->deadline = clock_seconds() + START_DEADLINE_S;
         return 0;
     }
@@ -312,9 +326,11 @@ static int enforce_deadline(struct local_pool *local_pool, struct worker *worker
 static int dispatch_job(struct local_pool *local_pool, struct worker *worker, struct error *error) {
     if (!worker->ready || worker->is_exiting || worker->job != NULL ||
         (worker->stage == STAGE_DEVICE && local_pool->slots.items[worker->slot].paused) ||
-        is_blocked_by_zombie(local_pool, worker) || local_pool->waiting[worker->stage].first == NULL)
+        is_blocked_by_zombie(local_pool, worker) ||
+        local_pool->waiting[worker->stage].first == NULL)
         return 0;
-    if (worker->trials_done >= RECYCLE_AFTER_TRIALS && strcmp(local_pool->pool.device.spec, "recorded") != 0)
+    if (worker->trials_done >= RECYCLE_AFTER_TRIALS &&
+        strcmp(local_pool->pool.device.spec, "recorded") != 0)
         return replace_worker(local_pool, worker, VERDICT_CRASHED, NULL, 5.0, error);
     worker->job = job_list_pop(&local_pool->waiting[worker->stage]);
     worker->since_s = clock_seconds();
@@ -337,9 +353,11 @@ static int poll_once(struct local_pool *local_pool, double timeout_s, struct err
         struct worker *worker = &local_pool->workers[w];
         if (is_quarantined(local_pool, worker))
             continue;
-        if (ready_count > 0 && polled[w].revents != 0 && read_messages(local_pool, worker, error) < 0)
+        if (ready_count > 0 && polled[w].revents != 0 &&
+            read_messages(local_pool, worker, error) < 0)
             return -1;
-        if (enforce_deadline(local_pool, worker, error) < 0 || dispatch_job(local_pool, worker, error) < 0)
+        if (enforce_deadline(local_pool, worker, error) < 0 ||
+            dispatch_job(local_pool, worker, error) < 0)
             return -1;
     }
     return 0;
@@ -376,14 +394,16 @@ static int start_all_workers(struct local_pool *local_pool, struct error *error)
             return -1;
     int first = local_pool->worker_count;
     if (device_workers == 0)
-        device_workers =
-            local_pool->pool.device.predicts && local_pool->slots.count == 1 ? resource_limits_read("").cores : 1;
-    if (local_pool->slots.count * device_workers + local_pool->settings.compile_workers > LOCAL_POOL_WORKERS_MAX)
+        device_workers = local_pool->pool.device.predicts && local_pool->slots.count == 1
+                             ? resource_limits_read("").cores
+                             : 1;
+    if (local_pool->slots.count * device_workers + local_pool->settings.compile_workers >
+        LOCAL_POOL_WORKERS_MAX)
         return error_input(error,
                            "%d device workers and %d compile workers are more than the %d that a "
                            "local pool can have: ask for fewer",
-                           local_pool->slots.count * device_workers, local_pool->settings.compile_workers,
-                           LOCAL_POOL_WORKERS_MAX);
+                           local_pool->slots.count * device_workers,
+                           local_pool->settings.compile_workers, LOCAL_POOL_WORKERS_MAX);
     for (int p = 0; p < local_pool->slots.count; p++)
         for (int i = 1; i < device_workers; i++)
             add_worker(local_pool, STAGE_DEVICE, p);
@@ -397,7 +417,8 @@ static void local_pool_free(struct pool *pool) {
     for (int w = 0; w < local_pool->worker_count; w++) {
         struct worker *worker = &local_pool->workers[w];
         pid_t zombie_pid = process_stop(&worker->process, worker->job == NULL ? 2.0 : 0, NULL, 0);
-        zombie_workers_add(&local_pool->zombie_workers, stage_names[worker->stage], worker->slot, zombie_pid);
+        zombie_workers_add(&local_pool->zombie_workers, stage_names[worker->stage], worker->slot,
+                           zombie_pid);
         if (worker->job != NULL)
             job_free(worker->job);
     }
@@ -422,11 +443,14 @@ static int local_pool_capacity(const struct pool *pool) {
     const struct local_pool *local_pool = local_pool_of(pool);
     int workers[STAGE_COUNT] = {0};
     for (int w = 0; w < local_pool->worker_count; w++)
-        workers[local_pool->workers[w].stage] += !is_quarantined(local_pool, &local_pool->workers[w]);
-    return concurrency_limit(&local_pool->concurrency, workers[STAGE_DEVICE], workers[STAGE_COMPILE]);
+        workers[local_pool->workers[w].stage] +=
+            !is_quarantined(local_pool, &local_pool->workers[w]);
+    return concurrency_limit(&local_pool->concurrency, workers[STAGE_DEVICE],
+                             workers[STAGE_COMPILE]);
 }
 
-static int local_pool_list_workers(const struct pool *pool, struct pool_worker *workers, int limit) {
+static int local_pool_list_workers(const struct pool *pool, struct pool_worker *workers,
+                                   int limit) {
     const struct local_pool *local_pool = local_pool_of(pool);
     int count = 0;
     for (int w = 0; w < local_pool->worker_count; w++) {
@@ -435,10 +459,10 @@ static int local_pool_list_workers(const struct pool *pool, struct pool_worker *
             continue;
         workers[count - 1] = (struct pool_worker){
             .role = stage_names[worker->stage],
-            .state = worker->job != NULL ? POOL_BUSY
-                     : worker->is_exiting      ? POOL_EXITING
-                     : worker->ready        ? POOL_IDLE
-                                            : POOL_STARTING,
+            .state = worker->job != NULL  ? POOL_BUSY
+                     : worker->is_exiting ? POOL_EXITING
+                     : worker->ready      ? POOL_IDLE
+                                          : POOL_STARTING,
             .trial = worker->job != NULL ? worker->job->request.number : -1,
             .since_s = clock_seconds() - worker->since_s,
         };
@@ -452,8 +476,9 @@ static void local_pool_pause(struct pool *pool, int device, bool paused) {
 
 static void local_pool_submit(struct pool *pool, const struct trial_request *request) {
     struct local_pool *local_pool = local_pool_of(pool);
-    job_list_add(&local_pool->waiting[local_pool->settings.compile_workers > 0 ? STAGE_COMPILE : STAGE_DEVICE],
-                job_new(request));
+    job_list_add(&local_pool->waiting[local_pool->settings.compile_workers > 0 ? STAGE_COMPILE
+                                                                               : STAGE_DEVICE],
+                 job_new(request));
 }
 
 /* Champions only improve, so a lower score is the newer one. */
@@ -466,8 +491,7 @@ static void update_champion(struct job *job, const struct trial_champion *champi
 static void local_pool_set_champion(struct pool *pool, const struct trial_champion *champion) {
     struct local_pool *local_pool = local_pool_of(pool);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
-        for (struct job *job = local_pool->waiting[stage].first; job != NULL;
-             job = job->next)
+        for (struct job *job = local_pool->waiting[stage].first; job != NULL; job = job->next)
             update_champion(job, champion);
     for (int w = 0; w < local_pool->worker_count; w++)
         if (local_pool->workers[w].stage == STAGE_COMPILE)
@@ -484,7 +508,7 @@ static int local_pool_poll(struct pool *pool, struct error *error) {
 }
 
 static int local_pool_wait(struct pool *pool, double timeout_s, struct trial_result *result,
-                     struct error *error) {
+                           struct error *error) {
     struct local_pool *local_pool = local_pool_of(pool);
     double end = clock_seconds() + timeout_s;
     do {
@@ -514,9 +538,7 @@ static const struct pool_backend local_pool_backend = {
 };
 
 static const char *copy_text(const char *text) {
-    char *copy = strdup(text);
-    if (copy == NULL)
-        BUG("out of memory");
+    char *copy = xstrdup(text);
     return copy;
 }
 
@@ -524,9 +546,7 @@ struct pool *local_pool_new(const struct local_pool_settings *settings, struct e
     struct device_list list;
     if (device_list_read(&list, settings->devices, error) < 0)
         return NULL;
-    struct local_pool *local_pool = calloc(1, sizeof *local_pool);
-    if (local_pool == NULL)
-        BUG("out of memory");
+    struct local_pool *local_pool = xcalloc(1, sizeof *local_pool);
     local_pool->pool.backend = &local_pool_backend;
     local_pool->settings = *settings;
     local_pool->settings.program = copy_text(settings->program);

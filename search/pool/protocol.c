@@ -19,8 +19,11 @@ struct protocol_field {
     size_t offset, size;
 };
 
-#define FIELD(type, kind, required_member)                                                                  \
-    { #required_member, kind, offsetof(struct type, required_member), sizeof(((struct type *)0)->required_member) }
+#define FIELD(type, kind, required_member)                                                         \
+    {                                                                                              \
+#required_member, kind, offsetof(struct type, required_member),                            \
+            sizeof(((struct type *)0)->required_member)                                            \
+    }
 
 static const struct protocol_field device_fields[] = {
     FIELD(device_info, FIELD_TEXT, spec),
@@ -162,7 +165,8 @@ static const cJSON *required_member(const cJSON *object, const char *name, bool 
     return found;
 }
 
-static const cJSON *required_array(const cJSON *object, const char *name, int minimum, int maximum, bool *ok) {
+static const cJSON *required_array(const cJSON *object, const char *name, int minimum, int maximum,
+                                   bool *ok) {
     const cJSON *found = required_member(object, name, ok);
     int count = cJSON_GetArraySize(found);
     *ok = *ok && cJSON_IsArray(found) && count >= minimum && count <= maximum;
@@ -203,7 +207,8 @@ static void read_text(const cJSON *object, const char *name, char *to, size_t si
     snprintf(to, size, "%s", *ok ? found->valuestring : "");
 }
 
-static void read_fields(const struct protocol_field *fields, const cJSON *object, void *to, bool *ok) {
+static void read_fields(const struct protocol_field *fields, const cJSON *object, void *to,
+                        bool *ok) {
     for (const struct protocol_field *field = fields; field->name != NULL; field++) {
         void *at = (char *)to + field->offset;
         switch (field->kind) {
@@ -412,7 +417,8 @@ char *protocol_print_result(const struct trial_result *result) {
     cJSON_AddStringToObject(object, "baseline", result->baseline);
     cJSON *case_results = cJSON_AddArrayToObject(object, "bouts");
     for (int b = 0; b < result->case_result_count; b++)
-        cJSON_AddItemToArray(case_results, print_fields(case_result_fields, &result->case_results[b]));
+        cJSON_AddItemToArray(case_results,
+                             print_fields(case_result_fields, &result->case_results[b]));
     add_int64(object, "rival", result->opponent);
     if (result->has_key)
         add_key(object, "key", &result->key);
@@ -468,8 +474,8 @@ static void read_result(const cJSON *object, struct trial_result *result, bool *
     cJSON_ArrayForEach(item, cases) read_case(item, one++, ok);
     cJSON_ArrayForEach(item, gates)
         read_fields(gate_fields, item, &result->gates[result->gate_count++], ok);
-    cJSON_ArrayForEach(item, case_results)
-        read_fields(case_result_fields, item, &result->case_results[result->case_result_count++], ok);
+    cJSON_ArrayForEach(item, case_results) read_fields(
+        case_result_fields, item, &result->case_results[result->case_result_count++], ok);
     const cJSON *key = cJSON_GetObjectItemCaseSensitive(object, "key");
     result->has_key = key != NULL;
     if (result->has_key)

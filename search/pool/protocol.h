@@ -23,7 +23,13 @@ char *protocol_print_champion(const struct trial_champion *champion);
 /* Sent by a worker that cannot continue: no GPU, or a template that does not load. */
 char *protocol_print_failure(const struct error *failure);
 
-enum protocol_message_kind { PROTOCOL_REQUEST, PROTOCOL_RESULT, PROTOCOL_DEVICE, PROTOCOL_CHAMPION, PROTOCOL_FAILURE };
+enum protocol_message_kind {
+    PROTOCOL_REQUEST,
+    PROTOCOL_RESULT,
+    PROTOCOL_DEVICE,
+    PROTOCOL_CHAMPION,
+    PROTOCOL_FAILURE
+};
 
 struct protocol_message {
     enum protocol_message_kind kind;

@@ -8,13 +8,16 @@
 
 static const double give_up_s = 600;
 
-void zombie_workers_add(struct zombie_workers *zombie_workers, const char *role, int device, pid_t pid) {
+void zombie_workers_add(struct zombie_workers *zombie_workers, const char *role, int device,
+                        pid_t pid) {
     if (pid == 0)
         return;
     log_warn("the %s worker, process %ld, was killed and has not exited yet", role, (long)pid);
     if (zombie_workers->count == ZOMBIE_WORKERS_MAX)
-        memmove(zombie_workers->items, zombie_workers->items + 1, (size_t)--zombie_workers->count * sizeof *zombie_workers->items);
-    zombie_workers->items[zombie_workers->count++] = (struct zombie_worker){role, device, pid, clock_seconds()};
+        memmove(zombie_workers->items, zombie_workers->items + 1,
+                (size_t)--zombie_workers->count * sizeof *zombie_workers->items);
+    zombie_workers->items[zombie_workers->count++] =
+        (struct zombie_worker){role, device, pid, clock_seconds()};
 }
 
 void zombie_workers_remove_exited(struct zombie_workers *zombie_workers) {
@@ -35,7 +38,8 @@ bool zombie_workers_on_device(const struct zombie_workers *zombie_workers, int d
     return false;
 }
 
-int zombie_workers_check(const struct zombie_workers *zombie_workers, int device, struct error *error) {
+int zombie_workers_check(const struct zombie_workers *zombie_workers, int device,
+                         struct error *error) {
     for (int g = 0; g < zombie_workers->count; g++) {
         const struct zombie_worker *zombie_worker = &zombie_workers->items[g];
         double age_s = clock_seconds() - zombie_worker->killed_at_s;

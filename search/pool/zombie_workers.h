@@ -32,11 +32,13 @@ struct zombie_workers {
 
 /* Adds a process, with a warning; does nothing for process 0. When the list is full, the oldest
    entry is dropped. */
-void zombie_workers_add(struct zombie_workers *zombie_workers, const char *role, int device, pid_t pid);
+void zombie_workers_add(struct zombie_workers *zombie_workers, const char *role, int device,
+                        pid_t pid);
 void zombie_workers_remove_exited(struct zombie_workers *zombie_workers);
 /* Returns whether a zombie worker is on that device. */
 bool zombie_workers_on_device(const struct zombie_workers *zombie_workers, int device);
 /* Returns -1, with the remedy in `error`, if a zombie worker has been on the device for more
    than 10 minutes. */
-int zombie_workers_check(const struct zombie_workers *zombie_workers, int device, struct error *error);
+int zombie_workers_check(const struct zombie_workers *zombie_workers, int device,
+                         struct error *error);
 #endif

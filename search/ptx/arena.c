@@ -1,6 +1,7 @@
 #include "ptx/arena.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 
 #include <stdalign.h>
 #include <stdlib.h>
@@ -19,9 +20,7 @@ struct arena {
 };
 
 struct arena *arena_new(void) {
-    struct arena *arena = calloc(1, sizeof *arena);
-    if (!arena)
-        BUG("out of memory");
+    struct arena *arena = xcalloc(1, sizeof *arena);
     return arena;
 }
 

@@ -120,9 +120,9 @@ struct location {
 
 enum statement_kind {
     STATEMENT_INSTRUCTION,
-    STATEMENT_LABEL, /* name */
-    STATEMENT_SCOPE_BEGIN,  /* { */
-    STATEMENT_SCOPE_END, /* } */
+    STATEMENT_LABEL,       /* name */
+    STATEMENT_SCOPE_BEGIN, /* { */
+    STATEMENT_SCOPE_END,   /* } */
     STATEMENT_VARIABLE,
     STATEMENT_BRANCH_TARGETS, /* name: .branchtargets operands */
 };

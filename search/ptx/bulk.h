@@ -24,16 +24,16 @@ struct bulk_copy {
     uint32_t shared; /* offset in shared memory; of a copy between blocks the destination */
     uint32_t source; /* of a copy between blocks: the source offset in this block's shared memory */
     uint32_t bytes;  /* size in shared memory */
-    uint32_t barrier;  /* offset of the mbarrier, if the copy has one */
-    bool was_read;     /* a store whose `data` has been read from shared memory */
+    uint32_t barrier;               /* offset of the mbarrier, if the copy has one */
+    bool was_read;                  /* a store whose `data` has been read from shared memory */
     struct access reduction_access; /* of a reduction: the operation and its type */
-    uint8_t *global;   /* host bytes of the tensor or of the contiguous run */
-    uint64_t address;  /* device address of the same */
+    uint8_t *global;                /* host bytes of the tensor or of the contiguous run */
+    uint64_t address;               /* device address of the same */
     struct tensor_map map;
     int32_t coordinates[TENSOR_MAP_RANK_MAX];
-    uint8_t *data;   /* bytes written to or read from shared memory, from `shared` on */
-    double completion_cycle;    /* completion time on the critical path, in cycles */
-    uint32_t issue_clock; /* time of issue in racecheck's vector clock */
+    uint8_t *data;           /* bytes written to or read from shared memory, from `shared` on */
+    double completion_cycle; /* completion time on the critical path, in cycles */
+    uint32_t issue_clock;    /* time of issue in racecheck's vector clock */
 };
 
 /* Finds the tensor of the map at a generic address, or a contiguous run of bytes, all of which must

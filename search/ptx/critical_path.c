@@ -6,14 +6,17 @@ void critical_path_commit_wgmma(struct warp *warp) {
     double before = group > 0 ? path->wgmmas[(group - 1) % CRITICAL_PATH_GROUPS] : 0;
     double now = critical_path_now(warp);
     path->wgmmas[group % CRITICAL_PATH_GROUPS] =
-        (now > before ? now : before) + path->operations / critical_path_pace(warp)->matrix_operations;
+        (now > before ? now : before) +
+        path->operations / critical_path_pace(warp)->matrix_operations;
     path->operations = 0;
     if (warp->block->launch->serial_wgmma)
-        critical_path_wait(warp, path->wgmmas[group % CRITICAL_PATH_GROUPS] + critical_path_pace(warp)->matrix);
+        critical_path_wait(warp, path->wgmmas[group % CRITICAL_PATH_GROUPS] +
+                                     critical_path_pace(warp)->matrix);
 }
 
 void critical_path_commit_copies(struct warp *warp, uint32_t group) {
-    warp->path.copies[group % CRITICAL_PATH_GROUPS] = critical_path_now(warp) + critical_path_pace(warp)->copy;
+    warp->path.copies[group % CRITICAL_PATH_GROUPS] =
+        critical_path_now(warp) + critical_path_pace(warp)->copy;
 }
 
 double critical_path_copy_end(struct warp *warp, uint32_t bytes) {

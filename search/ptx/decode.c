@@ -20,23 +20,24 @@ int decode_fail(struct decoder *decoder, const char *format, ...) {
     char source_position[192] = "";
     if (location && location->file < decoder->ast->file_count) {
         struct slice file = decoder->ast->files[location->file];
-        snprintf(source_position, sizeof source_position, "%.*s:%d, ", file.length > 120 ? 120 : file.length, file.text,
-                 location->line);
+        snprintf(source_position, sizeof source_position, "%.*s:%d, ",
+                 file.length > 120 ? 120 : file.length, file.text, location->line);
     } else if (location) {
         snprintf(source_position, sizeof source_position, "source line %d, ", location->line);
     }
     if (statement && statement->opcode.length)
-        return error_set(decoder->error, "%sPTX line %d: '%.*s': %s", source_position, statement->line,
+        return error_set(decoder->error, "%sPTX line %d: '%.*s': %s", source_position,
+                         statement->line,
                          statement->opcode.length > 80 ? 80 : statement->opcode.length,
                          statement->opcode.text, text);
-    return error_set(decoder->error, "%sPTX line %d: %s", source_position, statement ? statement->line : 0,
-                     text);
+    return error_set(decoder->error, "%sPTX line %d: %s", source_position,
+                     statement ? statement->line : 0, text);
 }
 
 /* ---- Code ---- */
 
 struct instruction *emit_instruction(struct decoder *decoder, const struct instruction *instruction,
-                         const uint32_t *places, int count) {
+                                     const uint32_t *places, int count) {
     decoder->code = array_grow(decoder->code, decoder->code_count, &decoder->code_capacity,
                                sizeof *decoder->code);
     decoder->operand_starts = array_grow(decoder->operand_starts, decoder->code_count,
@@ -201,13 +202,15 @@ static void *copy_aligned(void *array, size_t bytes) {
 static void finish_kernel(struct decoder *decoder) {
     struct kernel *kernel = decoder->kernel;
     kernel->code_count = (uint32_t)decoder->code_count;
-    kernel->operands = copy_aligned(decoder->operands, (size_t)decoder->operand_count * sizeof(uint32_t));
+    kernel->operands =
+        copy_aligned(decoder->operands, (size_t)decoder->operand_count * sizeof(uint32_t));
     for (int i = 0; i < decoder->code_count; i++)
         decoder->code[i].operands = kernel->operands + decoder->operand_starts[i];
     kernel->code = copy_aligned(decoder->code, (size_t)decoder->code_count * sizeof *decoder->code);
-    kernel->targets = copy_aligned(decoder->targets, (size_t)decoder->target_count * sizeof(uint32_t));
-    kernel->constants =
-        copy_aligned(decoder->constants, (size_t)decoder->constant_count * sizeof *decoder->constants);
+    kernel->targets =
+        copy_aligned(decoder->targets, (size_t)decoder->target_count * sizeof(uint32_t));
+    kernel->constants = copy_aligned(decoder->constants,
+                                     (size_t)decoder->constant_count * sizeof *decoder->constants);
     kernel->specials =
         copy_aligned(decoder->specials, (size_t)decoder->special_count * sizeof *decoder->specials);
     kernel->special_count = decoder->special_count;

@@ -115,7 +115,7 @@ struct decoder {
     int return_count, return_capacity;
     bool in_function;
     const struct function *inlining[CALL_DEPTH_MAX + 1]; /* call stack of inlined functions */
-    int routine;                                          /* the routine being decoded, or -1 */
+    int routine;                                         /* the routine being decoded, or -1 */
     int routine_capacity;
     uint64_t frame_bytes; /* size of the routine's frame so far */
     struct shared_variable {
@@ -170,19 +170,20 @@ int expect_operands(struct decoder *decoder, int least, int most);
 /* Returns the register offset from which to read `bytes` per lane (0: a predicate). Narrows wider
    registers. */
 int decode_source(struct decoder *decoder, const struct operand *operand, enum type type, int bytes,
-           uint32_t *place);
+                  uint32_t *place);
 int decode_predicate(struct decoder *decoder, const struct operand *operand, bool *negated,
                      uint32_t *place);
 /* Returns the register offset to write to. A wider register is written afterwards, sign-extended if
    `is_signed`. */
-int decode_destination(struct decoder *decoder, const struct operand *operand, int bytes, bool is_signed,
-                uint32_t *place);
+int decode_destination(struct decoder *decoder, const struct operand *operand, int bytes,
+                       bool is_signed, uint32_t *place);
 /* Returns the register offsets of the two halves of a .b128 register, 8 bytes per lane each, the
    lower first. */
-int decode_b128_register(struct decoder *decoder, const struct operand *operand, uint32_t halves[2]);
+int decode_b128_register(struct decoder *decoder, const struct operand *operand,
+                         uint32_t halves[2]);
 /* Decodes base, offset and space of [address]; `*base` is undefined if access->base_bytes is 0. */
 int decode_address(struct decoder *decoder, const struct operand *operand, struct access *access,
-            uint32_t *base);
+                   uint32_t *base);
 /* Looks up a name in the current scope; allocates a register of a range on first use. Returns NULL
    if the name is undeclared. */
 struct binding *lookup_name(struct decoder *decoder, int name);
@@ -211,7 +212,7 @@ int decode_statements(struct decoder *decoder, const struct function *function);
 int resolve_jumps(struct decoder *decoder, int first);
 /* Appends an instruction and its operands, with the statement's guard predicate. */
 struct instruction *emit_instruction(struct decoder *decoder, const struct instruction *instruction,
-                         const uint32_t *places, int count);
+                                     const uint32_t *places, int count);
 /* Appends a jump to a label. */
 int emit_jump(struct decoder *decoder, int name);
 /* Inlines a call, or emits a call of a routine. */

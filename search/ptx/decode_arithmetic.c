@@ -27,8 +27,8 @@ static bool selects_by_float(const char *name) {
 }
 
 /* Emits one lane operation; its result goes to places[0]. */
-static void emit_lane_operation(struct decoder *decoder, const char *name, enum type type, uint32_t *places,
-                       int count) {
+static void emit_lane_operation(struct decoder *decoder, const char *name, enum type type,
+                                uint32_t *places, int count) {
     struct lanes_row row;
     if (!decoder->module->lanes.find(&row, (struct slice){name, (int)strlen(name)}, type))
         BUG("no lane operation for '%s'", name);
@@ -49,22 +49,26 @@ DECODE(carry) {
     (void)opcode;
     struct slice word = decoder->parts[0];
     bool multiplies = *word.text == 'm', reads_carry = word.length == 4;
-    bool writes_carry = take_modifier(decoder, "cc"), is_high = multiplies && take_modifier(decoder, "hi");
-    bool is_supported = slice_is(word, "add") || slice_is(word, "sub") || slice_is(word, "mad") || reads_carry;
+    bool writes_carry = take_modifier(decoder, "cc"),
+         is_high = multiplies && take_modifier(decoder, "hi");
+    bool is_supported =
+        slice_is(word, "add") || slice_is(word, "sub") || slice_is(word, "mad") || reads_carry;
     is_supported = is_supported && (!multiplies || is_high || take_modifier(decoder, "lo"));
     const char *sum = *word.text == 's' ? "sub" : "add";
     enum type type = take_type(decoder);
     int bytes = type_bytes(type), count = multiplies ? 4 : 3;
     char name[32];
     uint32_t result, operands[3], places[4];
-    if (!is_supported || (type != TYPE_U32 && type != TYPE_S32 && type != TYPE_U64 && type != TYPE_S64))
+    if (!is_supported ||
+        (type != TYPE_U32 && type != TYPE_S32 && type != TYPE_U64 && type != TYPE_S64))
         return decode_fail(decoder, "unsupported form");
     if (expect_operands(decoder, count, count) < 0)
         return -1;
     for (int i = 0; i + 1 < count; i++)
         if (decode_source(decoder, operand_at(decoder, 1 + i), type, bytes, &operands[i]) < 0)
             return -1;
-    if (decode_destination(decoder, operand_at(decoder, 0), bytes, type_is_signed(type), &result) < 0)
+    if (decode_destination(decoder, operand_at(decoder, 0), bytes, type_is_signed(type), &result) <
+        0)
         return -1;
     if (multiplies) {
         uint32_t product[] = {allocate_register(decoder, bytes), operands[0], operands[1]};
@@ -80,7 +84,8 @@ DECODE(carry) {
     places[0] = allocate_register(decoder, bytes);
     places[3] = decoder->carry;
     snprintf(name, sizeof name, "carry of %s%s", sum, reads_carry ? " and carry" : "");
-    emit_lane_operation(decoder, reads_carry ? name + strlen("carry of ") : sum, type, places, reads_carry ? 4 : 3);
+    emit_lane_operation(decoder, reads_carry ? name + strlen("carry of ") : sum, type, places,
+                        reads_carry ? 4 : 3);
     uint32_t moved[] = {result, places[0]};
     places[0] = decoder->carry;
     if (writes_carry)
@@ -98,7 +103,8 @@ static uint32_t flush_half(struct decoder *decoder, enum type type, uint32_t pla
 }
 
 /* Selects the variant of a product that flushes its results itself. */
-static void find_flushing_variant(const struct decoder *decoder, struct lanes_row *row, enum type type) {
+static void find_flushing_variant(const struct decoder *decoder, struct lanes_row *row,
+                                  enum type type) {
     static const char *const names[][2] = {
         {"mul", "mul.flush"}, {"fma", "fma.flush"}, {"fma.relu", "fma.relu.flush"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -154,7 +160,7 @@ DECODE(arithmetic) {
             places[1 + i] = flush_half(decoder, type, places[1 + i]);
     }
     if (decode_destination(decoder, operand_at(decoder, 0), row.out_width, type_is_signed(type),
-                    &places[0]) < 0)
+                           &places[0]) < 0)
         return -1;
     emit_instruction(decoder, &instruction, places, 1 + row.input_count);
     if (flushes_half)
@@ -272,8 +278,10 @@ static int decode_b128_mov(struct decoder *decoder) {
         if (!is_pair && decode_b128_register(decoder, operand, places[i]) < 0)
             return -1;
         for (int half = 0; half < 2 && is_pair; half++)
-            if (i == 0 ? decode_destination(decoder, &operand->elements[half], 8, false, &places[i][half])
-                       : decode_source(decoder, &operand->elements[half], TYPE_B64, 8, &places[i][half]))
+            if (i == 0 ? decode_destination(decoder, &operand->elements[half], 8, false,
+                                            &places[i][half])
+                       : decode_source(decoder, &operand->elements[half], TYPE_B64, 8,
+                                       &places[i][half]))
                 return -1;
     }
     struct instruction instruction = {.execute = execute_arithmetic,
@@ -323,8 +331,8 @@ static int decode_fp8(struct decoder *decoder, struct conversion *conversion) {
                                       .type = (uint8_t)conversion->to,
                                       .as.conversion = *conversion};
     for (int i = 0; i < inputs; i++)
-        if (decode_source(decoder, operand_at(decoder, 1 + i), narrows ? other : TYPE_B16, from_bytes,
-                   &places[1 + i]) < 0)
+        if (decode_source(decoder, operand_at(decoder, 1 + i), narrows ? other : TYPE_B16,
+                          from_bytes, &places[1 + i]) < 0)
             return -1;
     if (inputs == 1)
         places[2] = places[1];
@@ -409,12 +417,12 @@ DECODE(cvt) {
         return -1;
     for (int i = 0; i < inputs; i++)
         if (decode_source(decoder, operand_at(decoder, 1 + i), conversion.from, from_bytes,
-                   &places[1 + i]) < 0)
+                          &places[1 + i]) < 0)
             return -1;
     if (!packs)
         places[2] = places[1];
     if (decode_destination(decoder, operand_at(decoder, 0), to_bytes, type_is_signed(conversion.to),
-                    &places[0]) < 0)
+                           &places[0]) < 0)
         return -1;
     emit_instruction(decoder, &instruction, places, 3);
     return 0;

@@ -52,7 +52,8 @@ static int emit_bulk(struct decoder *decoder, struct instruction *instruction) {
     if (decode_address(decoder, shared, &form->shared, &places[0]) < 0 ||
         decode_address(decoder, global, &form->global, &places[1]) < 0)
         return -1;
-    if (!form->rank && decode_source(decoder, operand_at(decoder, next++), TYPE_U32, 4, &places[3]) < 0)
+    if (!form->rank &&
+        decode_source(decoder, operand_at(decoder, next++), TYPE_U32, 4, &places[3]) < 0)
         return -1;
     if (form->path != BULK_STORE &&
         (next >= decoder->statement->operand_count ||
@@ -111,11 +112,12 @@ int decode_bulk(struct decoder *decoder) {
     form->shared.space = form->barrier.space = SPACE_SHARED;
     if (take_path(decoder, form) < 0 || (form->reduces && take_reduction(decoder, form) < 0))
         return -1;
-    form->global.space = form->rank                ? SPACE_GENERIC
+    form->global.space = form->rank                          ? SPACE_GENERIC
                          : form->path == BULK_BLOCK_TO_BLOCK ? SPACE_SHARED
-                                                   : SPACE_GLOBAL;
+                                                             : SPACE_GLOBAL;
     bool is_store = form->path == BULK_STORE;
-    bool is_supported = take_modifier(decoder, is_store ? "bulk_group" : "mbarrier::complete_tx::bytes");
+    bool is_supported =
+        take_modifier(decoder, is_store ? "bulk_group" : "mbarrier::complete_tx::bytes");
     take_modifiers_with_prefix(decoder, "L2::");
     if (!is_supported || expect_operands(decoder, is_store && form->rank ? 2 : 3, 6) < 0)
         return decode_fail(decoder, "unsupported form");
@@ -143,15 +145,16 @@ static const struct {
 
 /* tensormap.replace.tile.FIELD{.space}.b1024.type [map], {axis,} value */
 static int decode_tensormap_replace(struct decoder *decoder) {
-    struct instruction instruction = {.execute = execute_tensormap_replace, .float_mode = FLOAT_ANY};
+    struct instruction instruction = {.execute = execute_tensormap_replace,
+                                      .float_mode = FLOAT_ANY};
     struct tensormap_form *form = &instruction.as.tensormap;
     int field = 0, next = 1;
     uint32_t places[2];
     while (field < TENSORMAP_FIELD_COUNT && !take_modifier(decoder, map_fields[field].word))
         field++;
     form->where.space = take_space(decoder, SPACE_GENERIC);
-    if (field == TENSORMAP_FIELD_COUNT || !take_modifier(decoder, "tile") || !take_modifier(decoder, "b1024") ||
-        take_type(decoder) != map_fields[field].type)
+    if (field == TENSORMAP_FIELD_COUNT || !take_modifier(decoder, "tile") ||
+        !take_modifier(decoder, "b1024") || take_type(decoder) != map_fields[field].type)
         return decode_fail(decoder, "unsupported form");
     form->field = (enum tensormap_field)field;
     if (expect_operands(decoder, 2 + map_fields[field].has_axis, 2 + map_fields[field].has_axis) <
@@ -166,7 +169,8 @@ static int decode_tensormap_replace(struct decoder *decoder) {
         form->axis = (int)axis->bits;
     }
     int bytes = type_bytes(map_fields[field].type);
-    if (decode_source(decoder, operand_at(decoder, next), map_fields[field].type, bytes, &places[1]) < 0)
+    if (decode_source(decoder, operand_at(decoder, next), map_fields[field].type, bytes,
+                      &places[1]) < 0)
         return -1;
     instruction.width = (uint8_t)bytes;
     emit_instruction(decoder, &instruction, places, 2);
@@ -183,9 +187,10 @@ static int decode_publication(struct decoder *decoder) {
     form->to.space = SPACE_GLOBAL;
     form->where.space = SPACE_SHARED;
     bool is_supported = take_modifier(decoder, "global") && take_modifier(decoder, "shared::cta") &&
-                 take_modifier(decoder, "tensormap::generic") && take_modifier(decoder, "release") &&
-                 take_modifier_of(decoder, scopes) >= 0 && take_modifier(decoder, "sync") &&
-                 take_modifier(decoder, "aligned");
+                        take_modifier(decoder, "tensormap::generic") &&
+                        take_modifier(decoder, "release") &&
+                        take_modifier_of(decoder, scopes) >= 0 && take_modifier(decoder, "sync") &&
+                        take_modifier(decoder, "aligned");
     if (!is_supported || expect_operands(decoder, 3, 3) < 0 || bytes->kind != OPERAND_INTEGER ||
         bytes->bits != TENSOR_MAP_BYTES)
         return decode_fail(decoder, "unsupported form");

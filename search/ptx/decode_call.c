@@ -13,7 +13,7 @@ static const struct operand *call_operand_list(const struct statement *statement
 
 /* Binds the formal parameters to the caller's variables. */
 static int bind_parameters(struct decoder *decoder, const struct operand *actuals,
-                        const struct variable *parameters, int count, int caller) {
+                           const struct variable *parameters, int count, int caller) {
     if ((actuals ? actuals->count : 0) != count)
         return decode_fail(decoder, "the function has %d parameters or results", count);
     int callee = decoder->instance;
@@ -51,8 +51,9 @@ static int64_t argument_offset(struct decoder *decoder, const struct operand *li
 
 /* printf: vprintf(format, arguments) with an integer result. */
 static int emit_printf(struct decoder *decoder, const struct operand *results,
-                      const struct operand *actuals) {
-    int64_t format = argument_offset(decoder, actuals, 0), arguments = argument_offset(decoder, actuals, 1);
+                       const struct operand *actuals) {
+    int64_t format = argument_offset(decoder, actuals, 0),
+            arguments = argument_offset(decoder, actuals, 1);
     int64_t result = argument_offset(decoder, results, 0);
     decoder->kernel->blocks_communicate = true;
     struct instruction print = {.execute = execute_print, .float_mode = FLOAT_ANY};
@@ -115,7 +116,7 @@ static int list_count(const struct operand *list) {
 
 /* Emits a call of a routine; -1: through the pointer at *pointer. */
 static int emit_routine_call(struct decoder *decoder, int routine, const uint32_t *pointer,
-                        const struct operand *results, const struct operand *parameters) {
+                             const struct operand *results, const struct operand *parameters) {
     uint32_t places[1 + 2 * ROUTINE_VALUES];
     int at = 0, count = list_count(results) + list_count(parameters);
     struct instruction call = {
@@ -143,7 +144,7 @@ static int emit_routine_call(struct decoder *decoder, int routine, const uint32_
 }
 
 static bool signature_matches(const struct decoder *decoder, const struct instruction *call,
-                   const struct variable *values, int count, int first) {
+                              const struct variable *values, int count, int first) {
     const uint32_t *places = decoder->operands + decoder->operand_starts[call - decoder->code];
     for (int i = 0; i < count; i++)
         if (places[1 + 2 * (first + i) + 1] != values[i].bytes)
@@ -153,7 +154,7 @@ static bool signature_matches(const struct decoder *decoder, const struct instru
 
 /* Emits an indirect call. Every function with a matching signature may be the callee. */
 static int emit_indirect_call(struct decoder *decoder, const struct operand *pointer,
-                        const struct operand *results, const struct operand *parameters) {
+                              const struct operand *results, const struct operand *parameters) {
     uint32_t place;
     if (decode_source(decoder, pointer, TYPE_U64, 8, &place) < 0 ||
         emit_routine_call(decoder, -1, &place, results, parameters) < 0)
@@ -166,7 +167,7 @@ static int emit_indirect_call(struct decoder *decoder, const struct operand *poi
             function->parameter_count != list_count(parameters) ||
             !signature_matches(decoder, call, function->results, function->result_count, 0) ||
             !signature_matches(decoder, call, function->parameters, function->parameter_count,
-                    function->result_count))
+                               function->result_count))
             continue;
         if (find_or_add_routine(decoder, function) < 0)
             return -1;
@@ -177,7 +178,7 @@ static int emit_indirect_call(struct decoder *decoder, const struct operand *poi
 }
 
 static int emit_recursive_call(struct decoder *decoder, const struct function *function,
-                      const struct operand *results, const struct operand *parameters) {
+                               const struct operand *results, const struct operand *parameters) {
     if (list_count(results) != function->result_count ||
         list_count(parameters) != function->parameter_count)
         return decode_fail(decoder, "the function has %d results and %d parameters",
@@ -193,7 +194,8 @@ static int emit_recursive_call(struct decoder *decoder, const struct function *f
     return 0;
 }
 
-static void bind_frame_variable(struct decoder *decoder, const struct variable *value, uint32_t offset) {
+static void bind_frame_variable(struct decoder *decoder, const struct variable *value,
+                                uint32_t offset) {
     struct binding *binding = bind_name(decoder, value->name, decoder->scope);
     binding->kind = BINDING_VARIABLE;
     binding->space = SPACE_LOCAL;
@@ -217,9 +219,10 @@ static int decode_routine(struct decoder *decoder, int index) {
     open_scope(decoder, -1);
     for (int i = 0; i < routine->value_count; i++)
         bind_frame_variable(decoder,
-                   i < routine->result_count ? &function->results[i]
-                                             : &function->parameters[i - routine->result_count],
-                   routine->values[i].offset);
+                            i < routine->result_count
+                                ? &function->results[i]
+                                : &function->parameters[i - routine->result_count],
+                            routine->values[i].offset);
     if (decode_statements(decoder, function) < 0 || resolve_jumps(decoder, 0) < 0)
         return -1;
     close_scope(decoder, -1);
@@ -278,8 +281,8 @@ int inline_call(struct decoder *decoder) {
     decoder->inlining[decoder->depth++] = function;
     open_scope(decoder, -1);
     if (bind_parameters(decoder, results, function->results, function->result_count, caller) < 0 ||
-        bind_parameters(decoder, parameters, function->parameters, function->parameter_count, caller) <
-            0 ||
+        bind_parameters(decoder, parameters, function->parameters, function->parameter_count,
+                        caller) < 0 ||
         decode_statements(decoder, function) < 0 || resolve_jumps(decoder, first_jump) < 0)
         return -1;
     close_scope(decoder, scope);

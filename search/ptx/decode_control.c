@@ -17,10 +17,12 @@ DECODE(bra) {
 DECODE(brx) {
     struct instruction instruction = new_instruction(opcode);
     uint32_t place;
-    if (!take_modifier(decoder, "idx") || (take_modifier(decoder, "uni"), expect_operands(decoder, 2, 2) < 0))
+    if (!take_modifier(decoder, "idx") ||
+        (take_modifier(decoder, "uni"), expect_operands(decoder, 2, 2) < 0))
         return decode_fail(decoder, "unsupported form");
     const struct operand *table = operand_at(decoder, 1);
-    const struct binding *found = table->kind == OPERAND_NAME ? lookup_name(decoder, table->name) : NULL;
+    const struct binding *found =
+        table->kind == OPERAND_NAME ? lookup_name(decoder, table->name) : NULL;
     if (!found || found->kind != BINDING_BRANCH_TARGETS)
         return decode_fail(decoder, "the second operand is not a .branchtargets list");
     const struct statement *targets = found->targets;
@@ -104,9 +106,8 @@ DECODE(fence) {
 
 /* griddepcontrol: launch_dependents is ignored. */
 DECODE(griddepcontrol) {
-    return slice_is(decoder->parts[decoder->part_count - 1], "wait")
-               ? decode_fence(decoder, opcode)
-               : decode_nop(decoder, opcode);
+    return slice_is(decoder->parts[decoder->part_count - 1], "wait") ? decode_fence(decoder, opcode)
+                                                                     : decode_nop(decoder, opcode);
 }
 
 /* createpolicy: the cache policy is never used, so its result is 0. */

@@ -23,8 +23,8 @@ static int emit_mbarrier(struct decoder *decoder, struct instruction *instructio
     instruction->as.mbarrier.relaxed = take_order(decoder);
     if (take_type(decoder) != TYPE_B64 || expect_operands(decoder, first + 1, first + 3) < 0)
         return decode_fail(decoder, "unsupported form");
-    if (decode_address(decoder, operand_at(decoder, first), &instruction->as.mbarrier.where, &places[1]) <
-        0)
+    if (decode_address(decoder, operand_at(decoder, first), &instruction->as.mbarrier.where,
+                       &places[1]) < 0)
         return -1;
     if (value && decode_source(decoder, value, TYPE_B64, value_bytes, &places[2]) < 0)
         return -1;

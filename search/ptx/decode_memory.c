@@ -65,7 +65,10 @@ static void take_memory_hints(struct decoder *decoder, struct access *access) {
 }
 
 static int take_vector(struct decoder *decoder) {
-    return take_modifier(decoder, "v2") ? 2 : take_modifier(decoder, "v4") ? 4 : take_modifier(decoder, "v8") ? 8 : 1;
+    return take_modifier(decoder, "v2")   ? 2
+           : take_modifier(decoder, "v4") ? 4
+           : take_modifier(decoder, "v8") ? 8
+                                          : 1;
 }
 
 /* Registers may be wider than the element in memory, but all elements of a vector must have equal
@@ -86,16 +89,17 @@ static int decode_b128_transfer(struct decoder *decoder, struct instruction *ins
         return decode_fail(decoder, "unsupported form");
     access->vector = 2;
     access->element_bytes = access->register_bytes = 8;
-    if (decode_address(decoder, operand_at(decoder, is_store ? 0 : 1), access, &places[is_store ? 0 : 2]) <
-            0 ||
-        decode_b128_register(decoder, operand_at(decoder, is_store ? 1 : 0), &places[is_store ? 1 : 0]) <
-            0)
+    if (decode_address(decoder, operand_at(decoder, is_store ? 0 : 1), access,
+                       &places[is_store ? 0 : 2]) < 0 ||
+        decode_b128_register(decoder, operand_at(decoder, is_store ? 1 : 0),
+                             &places[is_store ? 1 : 0]) < 0)
         return -1;
     emit_instruction(decoder, instruction, places, 3);
     return 0;
 }
 
-static int decode_load_or_store(struct decoder *decoder, const struct opcode *opcode, bool is_store) {
+static int decode_load_or_store(struct decoder *decoder, const struct opcode *opcode,
+                                bool is_store) {
     struct instruction instruction = new_instruction(opcode);
     struct access *access = &instruction.as.access;
     access->space = take_space(decoder, SPACE_GENERIC);
@@ -164,7 +168,8 @@ static int decode_st_async(struct decoder *decoder, bool reduces) {
     int bytes = where->element_bytes;
     if (!is_supported || where->space != SPACE_CLUSTER || (bytes != 4 && bytes != 8) ||
         bytes * where->vector > 16 ||
-        (reduces && (reduction < 0 || !bulk_reduction_supported(where->reduction, where->type, true))))
+        (reduces &&
+         (reduction < 0 || !bulk_reduction_supported(where->reduction, where->type, true))))
         return decode_fail(decoder, "unsupported form");
     uint32_t places[2 + 4];
     const struct operand *data = operand_at(decoder, 1);
@@ -183,7 +188,7 @@ static int decode_st_async(struct decoder *decoder, bool reduces) {
 
 DECODE(store) {
     return take_modifier(decoder, "async") ? decode_st_async(decoder, false)
-                                  : decode_load_or_store(decoder, opcode, true);
+                                           : decode_load_or_store(decoder, opcode, true);
 }
 
 /* Operands: the base, then the result, b and c of each of `count` elements. */
@@ -201,14 +206,15 @@ static int emit_atomic(struct decoder *decoder, struct instruction *instruction,
     for (int i = 0; i < count; i++) {
         uint32_t *element_places = &places[1 + 3 * i];
         for (int j = 0; j < sources; j++)
-            if (decode_source(decoder, vector_element(operand_at(decoder, first + 1 + j), i), access->type,
-                       access->element_bytes, &element_places[1 + j]) < 0)
+            if (decode_source(decoder, vector_element(operand_at(decoder, first + 1 + j), i),
+                              access->type, access->element_bytes, &element_places[1 + j]) < 0)
                 return -1;
         if (sources == 1)
             element_places[2] = element_places[1];
         element_places[0] = element_places[1];
-        if (access->returns && decode_destination(decoder, vector_element(operand_at(decoder, 0), i),
-                                           access->element_bytes, access->is_signed, &element_places[0]) < 0)
+        if (access->returns &&
+            decode_destination(decoder, vector_element(operand_at(decoder, 0), i),
+                               access->element_bytes, access->is_signed, &element_places[0]) < 0)
             return -1;
     }
     emit_instruction(decoder, instruction, places, 1 + 3 * count);
@@ -270,8 +276,8 @@ DECODE(atomic) {
 static int decode_cp_async(struct decoder *decoder) {
     struct instruction instruction = {.execute = execute_cp_async, .float_mode = FLOAT_ANY};
     take_memory_hints(decoder, &instruction.as.copy.from);
-    bool is_supported =
-        take_modifier(decoder, "shared") || take_modifier(decoder, "shared::cta") || take_modifier(decoder, "shared::cluster");
+    bool is_supported = take_modifier(decoder, "shared") || take_modifier(decoder, "shared::cta") ||
+                        take_modifier(decoder, "shared::cluster");
     is_supported = is_supported && take_modifier(decoder, "global");
     if (!is_supported || expect_operands(decoder, 3, 5) < 0)
         return decode_fail(decoder, "unsupported form");
@@ -288,7 +294,8 @@ static int decode_cp_async(struct decoder *decoder) {
         return -1;
     /* The fourth operand is a source size (32 bits), a predicate that ignores the source, or a
        cache policy (64 bits). */
-    int width = fourth && fourth->kind == OPERAND_NAME ? operand_register_bytes(decoder, fourth, 0) : 4;
+    int width =
+        fourth && fourth->kind == OPERAND_NAME ? operand_register_bytes(decoder, fourth, 0) : 4;
     if (fourth && width == 0) {
         bool negated;
         instruction.as.copy.has_ignore = true;
@@ -322,7 +329,8 @@ DECODE(cp) {
     if (take_modifier(decoder, "mbarrier"))
         return decode_cp_async_mbarrier_arrive(decoder);
     if (take_modifier(decoder, "commit_group")) {
-        struct instruction instruction = {.execute = execute_cp_async_commit, .float_mode = FLOAT_ANY};
+        struct instruction instruction = {.execute = execute_cp_async_commit,
+                                          .float_mode = FLOAT_ANY};
         emit_instruction(decoder, &instruction, NULL, 0);
         return 0;
     }

@@ -5,7 +5,10 @@
 #include <string.h>
 
 static int take_matrix_count(struct decoder *decoder) {
-    return take_modifier(decoder, "x1") ? 1 : take_modifier(decoder, "x2") ? 2 : take_modifier(decoder, "x4") ? 4 : 0;
+    return take_modifier(decoder, "x1")   ? 1
+           : take_modifier(decoder, "x2") ? 2
+           : take_modifier(decoder, "x4") ? 4
+                                          : 0;
 }
 
 /* variant: 1 for stmatrix. */
@@ -13,7 +16,8 @@ DECODE(ldmatrix) {
     struct instruction instruction = new_instruction(opcode);
     struct access *access = &instruction.as.access;
     bool is_store = opcode->variant;
-    bool shape = take_modifier(decoder, "sync") & take_modifier(decoder, "aligned") & take_modifier(decoder, "m8n8");
+    bool shape = take_modifier(decoder, "sync") & take_modifier(decoder, "aligned") &
+                 take_modifier(decoder, "m8n8");
     int count = take_matrix_count(decoder);
     access->transposed = take_modifier(decoder, "trans");
     access->space = take_space(decoder, SPACE_GENERIC);
@@ -39,8 +43,8 @@ DECODE(ldmatrix) {
 DECODE(movmatrix) {
     struct instruction instruction = new_instruction(opcode);
     uint32_t places[2];
-    bool is_supported = take_modifier(decoder, "sync") & take_modifier(decoder, "aligned") & take_modifier(decoder, "m8n8") &
-                 take_modifier(decoder, "trans");
+    bool is_supported = take_modifier(decoder, "sync") & take_modifier(decoder, "aligned") &
+                        take_modifier(decoder, "m8n8") & take_modifier(decoder, "trans");
     if (!is_supported || take_type(decoder) != TYPE_B16 || expect_operands(decoder, 2, 2) < 0)
         return decode_fail(decoder, "unsupported form");
     if (decode_source(decoder, operand_at(decoder, 1), TYPE_B32, 4, &places[1]) < 0 ||
@@ -51,7 +55,7 @@ DECODE(movmatrix) {
 }
 
 int decode_matrix_operand(struct decoder *decoder, int index, int count, int bytes, bool is_result,
-                   uint32_t *places) {
+                          uint32_t *places) {
     const struct operand *operand = operand_at(decoder, index);
     const struct operand *elements = operand->kind == OPERAND_VECTOR ? operand->elements : operand;
     if ((operand->kind == OPERAND_VECTOR ? operand->count : 1) != count)
@@ -59,8 +63,8 @@ int decode_matrix_operand(struct decoder *decoder, int index, int count, int byt
                            operand->kind == OPERAND_VECTOR ? operand->count : 1, count);
     for (int i = 0; i < count; i++)
         if (is_result ? decode_destination(decoder, &elements[i], bytes, false, &places[i])
-                      : decode_source(decoder, &elements[i], bytes == 8 ? TYPE_F64 : TYPE_B32, bytes,
-                               &places[i]))
+                      : decode_source(decoder, &elements[i], bytes == 8 ? TYPE_F64 : TYPE_B32,
+                                      bytes, &places[i]))
             return -1;
     return 0;
 }
@@ -86,7 +90,8 @@ DECODE(mma) {
     int kind = take_modifier_of(decoder, sparse);
     struct sparsity sparsity = {.is_sparse = kind >= 0, .ordered = kind == 1};
     enum type d = take_type(decoder);
-    if (is_supported && !sparsity.is_sparse && (d == TYPE_F16 || d == TYPE_F32) && take_modifier(decoder, "m8n8k4"))
+    if (is_supported && !sparsity.is_sparse && (d == TYPE_F16 || d == TYPE_F32) &&
+        take_modifier(decoder, "m8n8k4"))
         return decode_mma_m8n8k4(decoder, d);
     is_supported = is_supported & take_modifier(decoder, "row") & take_modifier(decoder, "col");
     if (is_supported && d == TYPE_S32)
@@ -101,8 +106,8 @@ DECODE(mma) {
     shape->left = matrix_format_of(a);
     shape->right = matrix_format_of(b);
     is_supported = is_supported && index >= 0 && c == d && (d == TYPE_F32 || d == TYPE_F16) &&
-            is_supported_k(k_of_shape[index], a) &&
-            (is_fp8(a) ? is_fp8(b) : a == b && (a == TYPE_F16 || d == TYPE_F32));
+                   is_supported_k(k_of_shape[index], a) &&
+                   (is_fp8(a) ? is_fp8(b) : a == b && (a == TYPE_F16 || d == TYPE_F32));
     if (!is_supported || expect_operands(decoder, 4, 4) < 0)
         return decode_fail(decoder, "unsupported shape or types");
     shape->k = k_of_shape[index];

@@ -20,8 +20,8 @@ bool take_integer_format(struct decoder *decoder, struct integer_format *format)
     return false;
 }
 
-int emit_mma(struct decoder *decoder, const struct instruction *instruction,
-                 const int counts[4], int bytes, const uint32_t *metadata) {
+int emit_mma(struct decoder *decoder, const struct instruction *instruction, const int counts[4],
+             int bytes, const uint32_t *metadata) {
     uint32_t places[4 + 8 + 4 + 4 + 1], *place = places;
     for (int i = 0; i < 4; place += counts[i++])
         if (decode_matrix_operand(decoder, i, counts[i], bytes, i == 0, place) < 0)
@@ -42,8 +42,8 @@ int decode_mma_int(struct decoder *decoder, struct sparsity sparsity) {
     static const char *const operations[] = {"and", "xor", NULL};
     int shape = take_modifier_of(decoder, shapes);
     bool is_supported = shape >= 0 && take_integer_format(decoder, &form->a) &&
-                 take_integer_format(decoder, &form->b) && form->a.bits == form->b.bits &&
-                 take_type(decoder) == TYPE_S32;
+                        take_integer_format(decoder, &form->b) && form->a.bits == form->b.bits &&
+                        take_type(decoder) == TYPE_S32;
     if (!is_supported)
         return decode_fail(decoder, "unsupported shape or types");
     form->m = shapes[shape][1] == '8' ? 8 : 16;
@@ -67,8 +67,8 @@ int decode_mma_int(struct decoder *decoder, struct sparsity sparsity) {
                            : expect_operands(decoder, 4, 4))
         return -1;
     form->sparsity = sparsity;
-    return emit_mma(decoder, &instruction, (int[]){2 * rows8, rows8 * kept, steps, 2 * rows8},
-                        4, sparsity.is_sparse ? &metadata : NULL);
+    return emit_mma(decoder, &instruction, (int[]){2 * rows8, rows8 * kept, steps, 2 * rows8}, 4,
+                    sparsity.is_sparse ? &metadata : NULL);
 }
 
 int decode_mma_double(struct decoder *decoder) {
@@ -86,6 +86,6 @@ int decode_mma_double(struct decoder *decoder) {
     form->m = shape == 0 ? 8 : 16;
     form->k = k_of_shape[shape];
     int rows8 = form->m / 8, steps = form->k / 4;
-    return emit_mma(decoder, &instruction, (int[]){2 * rows8, rows8 * steps, steps, 2 * rows8},
-                        8, NULL);
+    return emit_mma(decoder, &instruction, (int[]){2 * rows8, rows8 * steps, steps, 2 * rows8}, 8,
+                    NULL);
 }

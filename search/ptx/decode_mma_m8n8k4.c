@@ -15,8 +15,7 @@ static int take_layout(struct decoder *decoder) {
 }
 
 int decode_mma_m8n8k4(struct decoder *decoder, enum type d) {
-    struct instruction instruction = {.execute = execute_mma_m8n8k4,
-                                      .float_mode = FLOAT_ANY};
+    struct instruction instruction = {.execute = execute_mma_m8n8k4, .float_mode = FLOAT_ANY};
     struct mma_m8n8k4_form *form = &instruction.as.m8n8k4;
     int a_layout = take_layout(decoder), b_layout = take_layout(decoder);
     enum type a = take_type(decoder), b = take_type(decoder), c = take_type(decoder);
@@ -25,10 +24,10 @@ int decode_mma_m8n8k4(struct decoder *decoder, enum type d) {
     form->half_result = d == TYPE_F16;
     form->half_accumulator = c == TYPE_F16;
     bool is_supported = a_layout >= 0 && b_layout >= 0 && a == TYPE_F16 && b == a &&
-                 (c == TYPE_F16 || (c == TYPE_F32 && d == c));
+                        (c == TYPE_F16 || (c == TYPE_F32 && d == c));
     if (!is_supported || expect_operands(decoder, 4, 4) < 0)
         return decode_fail(decoder, "unsupported shape or types");
     return emit_mma(decoder, &instruction,
-                        (int[]){form->half_result ? 4 : 8, 2, 2, form->half_accumulator ? 4 : 8}, 4,
-                        NULL);
+                    (int[]){form->half_result ? 4 : 8, 2, 2, form->half_accumulator ? 4 : 8}, 4,
+                    NULL);
 }

@@ -3,7 +3,7 @@
 #include "ptx/opcodes.h"
 
 int decode_sparsity_metadata(struct decoder *decoder, int index, int k, struct sparsity *sparsity,
-                    uint32_t *place) {
+                             uint32_t *place) {
     const struct operand *metadata = operand_at(decoder, index);
     const struct operand *selector = operand_at(decoder, index + 1);
     int lanes = k / sparsity->width /
@@ -24,8 +24,8 @@ int decode_mma_sparse(struct decoder *decoder, enum type d, struct sparsity spar
     enum type a = take_type(decoder), b = take_type(decoder), c = take_type(decoder);
     bool is_half = a == TYPE_F16 || a == TYPE_BF16, is_wide = a == TYPE_TF32;
     bool is_supported = shape >= 0 && c == d && (is_fp8(a) ? is_fp8(b) : a == b) &&
-                 (d == TYPE_F32 || (d == TYPE_F16 && a == TYPE_F16)) &&
-                 (is_half || is_wide || is_fp8(a));
+                        (d == TYPE_F32 || (d == TYPE_F16 && a == TYPE_F16)) &&
+                        (is_half || is_wide || is_fp8(a));
     int k = is_supported ? k_of_shape[shape] : 0;
     int registers = is_supported ? k * type_bytes(a) / 16 : 0; /* registers of a, and of b */
     uint32_t metadata;
@@ -42,6 +42,5 @@ int decode_mma_sparse(struct decoder *decoder, enum type d, struct sparsity spar
                                         .right = matrix_format_of(b),
                                         .half_accumulators = d == TYPE_F16};
     int sums = d == TYPE_F16 ? 2 : 4;
-    return emit_mma(decoder, &instruction, (int[]){sums, registers, registers, sums}, 4,
-                        &metadata);
+    return emit_mma(decoder, &instruction, (int[]){sums, registers, registers, sums}, 4, &metadata);
 }

@@ -126,7 +126,7 @@ static uint64_t immediate_bits(const struct operand *operand, enum type type) {
 }
 
 static uint32_t convert_register(struct decoder *decoder, uint32_t from, enum type from_type,
-                          enum type to_type) {
+                                 enum type to_type) {
     struct instruction cvt = {.execute = execute_arithmetic,
                               .float_mode = FLOAT_ANY,
                               .input_count = 1,
@@ -172,22 +172,22 @@ static int read_register(struct decoder *decoder, struct binding binding, uint64
         *place = places[0];
     }
     if (binding.bytes > bytes && bytes)
-        *place =
-            convert_register(decoder, *place, integer_type(binding.bytes, false), integer_type(bytes, false));
+        *place = convert_register(decoder, *place, integer_type(binding.bytes, false),
+                                  integer_type(bytes, false));
     return 0;
 }
 
 int decode_source(struct decoder *decoder, const struct operand *operand, enum type type, int bytes,
-           uint32_t *place) {
+                  uint32_t *place) {
     switch (operand->kind) {
     case OPERAND_INTEGER:
     case OPERAND_FLOAT32:
     case OPERAND_FLOAT64:
         *place = allocate_constant(decoder,
-                          bytes           ? immediate_bits(operand, type)
-                          : operand->bits ? ~0ull
-                                          : 0,
-                          bytes);
+                                   bytes           ? immediate_bits(operand, type)
+                                   : operand->bits ? ~0ull
+                                                   : 0,
+                                   bytes);
         return 0;
     case OPERAND_NAME: {
         const struct binding *found = lookup_name(decoder, operand->name);
@@ -221,8 +221,8 @@ int decode_predicate(struct decoder *decoder, const struct operand *operand, boo
     return decode_source(decoder, operand, TYPE_PRED, 0, place);
 }
 
-int decode_destination(struct decoder *decoder, const struct operand *operand, int bytes, bool is_signed,
-                uint32_t *place) {
+int decode_destination(struct decoder *decoder, const struct operand *operand, int bytes,
+                       bool is_signed, uint32_t *place) {
     if (operand->kind == OPERAND_SINK) {
         *place = allocate_register(decoder, bytes);
         return 0;
@@ -251,7 +251,8 @@ int decode_destination(struct decoder *decoder, const struct operand *operand, i
     return 0;
 }
 
-int decode_b128_register(struct decoder *decoder, const struct operand *operand, uint32_t halves[2]) {
+int decode_b128_register(struct decoder *decoder, const struct operand *operand,
+                         uint32_t halves[2]) {
     const struct binding *found =
         operand->kind == OPERAND_NAME ? lookup_name(decoder, operand->name) : NULL;
     if (operand->kind != OPERAND_SINK &&
@@ -263,7 +264,7 @@ int decode_b128_register(struct decoder *decoder, const struct operand *operand,
 }
 
 int decode_address(struct decoder *decoder, const struct operand *operand, struct access *access,
-            uint32_t *base) {
+                   uint32_t *base) {
     access->base_bytes = 0;
     access->offset = (int64_t)operand->bits;
     *base = 0;

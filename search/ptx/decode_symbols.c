@@ -163,7 +163,8 @@ uint32_t special_register_place(struct decoder *decoder, enum special_register w
     decoder->specials = array_grow(decoder->specials, decoder->special_count,
                                    &decoder->special_capacity, sizeof *decoder->specials);
     uint32_t place = allocate_register(decoder, bytes);
-    decoder->specials[decoder->special_count++] = (struct special_register_slot){which, bytes, place};
+    decoder->specials[decoder->special_count++] =
+        (struct special_register_slot){which, bytes, place};
     return place;
 }
 
@@ -271,7 +272,7 @@ uint64_t allocate_variable(uint64_t *used, const struct variable *variable) {
 
 /* A shared variable is allocated once per kernel, even if its function is inlined several times. */
 static int allocate_shared(struct decoder *decoder, const struct variable *variable,
-                        struct binding *binding) {
+                           struct binding *binding) {
     for (int i = 0; i < decoder->shared_count; i++)
         if (decoder->shared[i].variable == variable) {
             binding->offset = decoder->shared[i].offset;

@@ -44,7 +44,7 @@ DECODE(vote) {
                          &places[1]) < 0 ||
         decode_source(decoder, operand_at(decoder, 2), TYPE_B32, 4, &places[2]) < 0 ||
         decode_destination(decoder, operand_at(decoder, 0), mode == VOTE_BALLOT ? 4 : 0, false,
-                    &places[0]) < 0)
+                           &places[0]) < 0)
         return -1;
     emit_instruction(decoder, &instruction, places, 3);
     return 0;
@@ -63,7 +63,8 @@ DECODE(activemask) {
 
 DECODE(match) {
     struct instruction instruction = new_instruction(opcode);
-    bool any = take_modifier(decoder, "any"), all = take_modifier(decoder, "all"), sync = take_modifier(decoder, "sync");
+    bool any = take_modifier(decoder, "any"), all = take_modifier(decoder, "all"),
+         sync = take_modifier(decoder, "sync");
     int bytes = type_bytes(take_type(decoder));
     uint32_t places[4] = {0};
     if (any == all || !sync || (bytes != 4 && bytes != 8) || expect_operands(decoder, 3, 3) < 0)
@@ -155,8 +156,8 @@ DECODE(barrier) {
         if (operation < 0 || expect_operands(decoder, 3, 4) < 0)
             return decode_fail(decoder, "unsupported form");
         form->reduction = values[operation];
-        if (decode_destination(decoder, operand_at(decoder, at++), operation ? 0 : 4, false, &places[0]) <
-            0)
+        if (decode_destination(decoder, operand_at(decoder, at++), operation ? 0 : 4, false,
+                               &places[0]) < 0)
             return -1;
     } else if (expect_operands(decoder, kind == 1 ? 2 : 1, 2) < 0) {
         return -1;

@@ -83,7 +83,8 @@ static int decode_wgmma_mma_async(struct decoder *decoder) {
     form->is_integer = d == TYPE_S32 && take_integer_format(decoder, &form->a) &&
                        take_integer_format(decoder, &form->b);
     enum type a = take_type(decoder), b = take_type(decoder);
-    if (form->is_integer && form->a.bits == 1 && !(take_modifier(decoder, "and") & take_modifier(decoder, "popc")))
+    if (form->is_integer && form->a.bits == 1 &&
+        !(take_modifier(decoder, "and") & take_modifier(decoder, "popc")))
         return decode_fail(decoder, "unsupported form");
     form->saturates = form->is_integer && form->a.bits == 8 && take_modifier(decoder, "satfinite");
     if (!form->n || !is_supported(form, d, a, b) ||
@@ -112,7 +113,8 @@ static int decode_wgmma_mma_async(struct decoder *decoder) {
         (form->sparsity.is_sparse &&
          decode_sparsity_metadata(decoder, 3, 2 * form->k, &form->sparsity, place + 2) < 0))
         return -1;
-    emit_instruction(decoder, &instruction, places, d_count + a_count + (form->sparsity.is_sparse ? 3 : 2));
+    emit_instruction(decoder, &instruction, places,
+                     d_count + a_count + (form->sparsity.is_sparse ? 3 : 2));
     return 0;
 }
 

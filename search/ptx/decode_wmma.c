@@ -34,8 +34,8 @@ static const struct shape *take_shape(struct decoder *decoder, struct wmma_form 
     return &shapes[index];
 }
 
-static bool shape_supports_type(const struct shape *shape, const struct wmma_form *form, enum wmma_part part,
-                     enum type type) {
+static bool shape_supports_type(const struct shape *shape, const struct wmma_form *form,
+                                enum wmma_part part, enum type type) {
     if (part == WMMA_ACCUMULATOR)
         return shape->sums >> type & 1;
     return form->integer.bits ? form->integer.bits == shape->bits : shape->factors >> type & 1;
@@ -52,13 +52,13 @@ static int register_bytes(enum type type) {
 
 /* wmma.load: d, [p], stride; wmma.store: [p], d, stride. */
 static int decode_wmma_load_or_store(struct decoder *decoder, bool is_store) {
-    struct instruction instruction = {.execute =
-                                          is_store ? execute_wmma_store : execute_wmma_load,
+    struct instruction instruction = {.execute = is_store ? execute_wmma_store : execute_wmma_load,
                                       .float_mode = FLOAT_ANY};
     struct wmma_form *form = &instruction.as.wmma;
     static const char *const parts[] = {"a", "b", "c", "d", NULL};
     int part = take_modifier_of(decoder, parts);
-    bool is_supported = part >= 0 && take_modifier(decoder, "sync") & take_modifier(decoder, "aligned");
+    bool is_supported =
+        part >= 0 && take_modifier(decoder, "sync") & take_modifier(decoder, "aligned");
     int layout = take_modifier_of(decoder, layouts);
     const struct shape *shape = take_shape(decoder, form);
     if (!is_supported || layout < 0 || !shape)
@@ -67,10 +67,11 @@ static int decode_wmma_load_or_store(struct decoder *decoder, bool is_store) {
     form->part = part > 2 ? WMMA_ACCUMULATOR : (enum wmma_part)part;
     form->column_major = layout == 1;
     enum type type = take_integer_format(decoder, &form->integer) ? transfer_type(form->integer)
-                                                                 : take_type(decoder);
+                                                                  : take_type(decoder);
     form->type = type;
     bool along_k = type != TYPE_B32 || form->column_major == (form->part == WMMA_B);
-    if (!shape_supports_type(shape, form, form->part, type) || !along_k || expect_operands(decoder, 2, 3) < 0)
+    if (!shape_supports_type(shape, form, form->part, type) || !along_k ||
+        expect_operands(decoder, 2, 3) < 0)
         return decode_fail(decoder, "unsupported shape or type");
     form->registers = (uint8_t)wmma_fragment_registers(form, form->part, type);
     uint32_t places[2 + 8], base;
@@ -79,10 +80,11 @@ static int decode_wmma_load_or_store(struct decoder *decoder, bool is_store) {
     form->has_stride = decoder->statement->operand_count == 3;
     places[0] = base;
     places[1] = 0;
-    if (form->has_stride && decode_source(decoder, operand_at(decoder, 2), TYPE_U32, 4, &places[1]) < 0)
+    if (form->has_stride &&
+        decode_source(decoder, operand_at(decoder, 2), TYPE_U32, 4, &places[1]) < 0)
         return -1;
-    if (decode_matrix_operand(decoder, is_store ? 1 : 0, form->registers, register_bytes(type), !is_store,
-                       places + 2) < 0)
+    if (decode_matrix_operand(decoder, is_store ? 1 : 0, form->registers, register_bytes(type),
+                              !is_store, places + 2) < 0)
         return -1;
     emit_instruction(decoder, &instruction, places, 2 + form->registers);
     return 0;
@@ -103,11 +105,11 @@ static bool take_integer_formats(struct decoder *decoder, struct wmma_form *form
 
 /* wmma.mma.d.c for f16, else .d.a.b.c; operands: d, a, b, c. */
 static int decode_wmma_mma(struct decoder *decoder) {
-    struct instruction instruction = {.execute = execute_wmma_mma,
-                                      .float_mode = FLOAT_ANY};
+    struct instruction instruction = {.execute = execute_wmma_mma, .float_mode = FLOAT_ANY};
     struct wmma_form *form = &instruction.as.wmma;
     bool is_supported = take_modifier(decoder, "sync") & take_modifier(decoder, "aligned");
-    is_supported = is_supported && take_modifier_of(decoder, layouts) >= 0 && take_modifier_of(decoder, layouts) >= 0;
+    is_supported = is_supported && take_modifier_of(decoder, layouts) >= 0 &&
+                   take_modifier_of(decoder, layouts) >= 0;
     const struct shape *shape = take_shape(decoder, form);
     uint8_t mode = take_float_mode(decoder);
     enum type d = take_type(decoder), a = TYPE_F16, c;
@@ -127,8 +129,8 @@ static int decode_wmma_mma(struct decoder *decoder) {
     }
     if (!is_supported || !shape || !shape_supports_type(shape, form, WMMA_A, a) ||
         !shape_supports_type(shape, form, WMMA_ACCUMULATOR, d) ||
-        !shape_supports_type(shape, form, WMMA_ACCUMULATOR, c) || (d == TYPE_S32) != (c == TYPE_S32) ||
-        expect_operands(decoder, 4, 4) < 0)
+        !shape_supports_type(shape, form, WMMA_ACCUMULATOR, c) ||
+        (d == TYPE_S32) != (c == TYPE_S32) || expect_operands(decoder, 4, 4) < 0)
         return decode_fail(decoder, "unsupported shape or types");
     if (d == TYPE_S32) {
         instruction.execute = execute_wmma_mma_int;
@@ -141,7 +143,8 @@ static int decode_wmma_mma(struct decoder *decoder) {
     form->half_accumulator = c == TYPE_F16;
     uint32_t places[4 * 8], *place = places;
     int counts[] = {wmma_fragment_registers(form, WMMA_ACCUMULATOR, d),
-                    wmma_fragment_registers(form, WMMA_A, a), wmma_fragment_registers(form, WMMA_B, a),
+                    wmma_fragment_registers(form, WMMA_A, a),
+                    wmma_fragment_registers(form, WMMA_B, a),
                     wmma_fragment_registers(form, WMMA_ACCUMULATOR, c)};
     for (int i = 0; i < 4; place += counts[i++])
         if (decode_matrix_operand(decoder, i, counts[i], register_bytes(a), i == 0, place) < 0)

@@ -13,9 +13,10 @@
 
 void float_mode_set(uint8_t mode) {
 #if defined(__x86_64__)
-    static const unsigned rounding[] = {0, 3, 1, 2};  /* MXCSR rounding bits: nearest, down, up,
-                                                         zero */
-    unsigned flush_denormals = mode & FLOAT_FLUSH ? 0x8040 : 0; /* flush results and operands (FTZ, DAZ) */
+    static const unsigned rounding[] = {0, 3, 1, 2}; /* MXCSR rounding bits: nearest, down, up,
+                                                        zero */
+    unsigned flush_denormals =
+        mode & FLOAT_FLUSH ? 0x8040 : 0; /* flush results and operands (FTZ, DAZ) */
     _mm_setcsr(0x1f80 | rounding[mode & FLOAT_ROUNDING] << 13 | flush_denormals);
 #else
     static const int rounding[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
@@ -123,7 +124,7 @@ EXECUTE(conversion) {
 }
 
 static uint32_t combine_predicate(const struct warp *warp, const struct instruction *instruction,
-                        uint32_t result, uint32_t place) {
+                                  uint32_t result, uint32_t place) {
     if (!instruction->as.compare.combination)
         return result;
     uint32_t other = *(uint32_t *)operand_pointer(warp, place);
@@ -228,11 +229,12 @@ EXECUTE(unpack) {
     int bytes = instruction->as.pack.element_bytes, count = instruction->as.pack.count;
     uint64_t source[LANES]; /* a copy: an element may be written before the next is read */
     uint64_t result[LANES];
-    memcpy(source, operand_pointer(warp, instruction->operands[count]), (size_t)(bytes * count) * LANES);
+    memcpy(source, operand_pointer(warp, instruction->operands[count]),
+           (size_t)(bytes * count) * LANES);
     for (int element = 0; element < count; element++) {
         move_element(false, bytes, count, element, (uint8_t *)result, (uint8_t *)source);
-        merge_lanes(operand_pointer(warp, instruction->operands[element]), result, bytes < 2 ? 2 : bytes,
-                    mask);
+        merge_lanes(operand_pointer(warp, instruction->operands[element]), result,
+                    bytes < 2 ? 2 : bytes, mask);
     }
     return ACTION_NEXT;
 }
@@ -256,7 +258,7 @@ static bool is_const_address(const struct ptx_module *module, uint64_t address) 
 
 /* A block's own shared memory also belongs to the cluster's window. */
 static bool is_in_space(const struct ptx_module *module, uint64_t address, enum space space,
-                  unsigned rank) {
+                        unsigned rank) {
     uint64_t block = (address - SHARED_WINDOW) / RANK_STRIDE;
     if (space == SPACE_CLUSTER || space == SPACE_SHARED)
         return address - SHARED_WINDOW < WINDOW_BYTES &&
@@ -271,8 +273,8 @@ EXECUTE(isspace) {
     uint32_t result = 0;
     const uint64_t *from = operand_pointer(warp, instruction->operands[1]);
     for (int lane = 0; lane < LANES; lane++)
-        result |= (uint32_t)is_in_space(warp->kernel->module, from[lane], instruction->as.isspace.space,
-                                  warp->block->rank)
+        result |= (uint32_t)is_in_space(warp->kernel->module, from[lane],
+                                        instruction->as.isspace.space, warp->block->rank)
                   << lane;
     merge_lanes(operand_pointer(warp, instruction->operands[0]), &result, 0, mask);
     return ACTION_NEXT;

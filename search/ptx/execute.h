@@ -100,18 +100,19 @@ EXECUTE(wgmma_commit);
 EXECUTE(wgmma_wait);
 
 /* Writes the results of bar.red when the barrier releases `mask`. */
-void finish_barrier_reduction(struct warp *warp, const struct instruction *instruction, uint32_t mask,
-                    const struct block_barrier *barrier);
+void finish_barrier_reduction(struct warp *warp, const struct instruction *instruction,
+                              uint32_t mask, const struct block_barrier *barrier);
 
 /* Translates each lane's address to a host pointer in `pointers`, and checks bounds and alignment
    of `bytes`; inactive lanes get a copy of an active lane's pointer. Returns ACTION_NEXT or
    ACTION_FAULT. */
 enum action translate_lanes(struct warp *warp, const struct instruction *instruction,
-                        const struct access *access, uint32_t base_place, uint32_t mask, int bytes,
-                        bool is_store, uint8_t *pointers[LANES]);
+                            const struct access *access, uint32_t base_place, uint32_t mask,
+                            int bytes, bool is_store, uint8_t *pointers[LANES]);
 /* As translate_lanes, for one address. */
-uint8_t *translate_address(struct warp *warp, const struct instruction *instruction, enum space space, int lane,
-               uint64_t address, int bytes, bool is_store, int *hint);
+uint8_t *translate_address(struct warp *warp, const struct instruction *instruction,
+                           enum space space, int lane, uint64_t address, int bytes, bool is_store,
+                           int *hint);
 
 /* Returns whether an access goes to shared memory; `first` is the host pointer of one of its lanes.
  */
@@ -131,12 +132,13 @@ int integer_dot_product(const int16_t *left, const int16_t *right, int count, bo
 /* For each of the 16 rows of a sparse a, the indices of the `count` columns kept, in ascending
    order, from the metadata register. Returns -1 with a fault for invalid metadata. */
 int read_sparse_columns(struct warp *warp, const struct instruction *instruction,
-              const struct sparsity *sparsity, uint32_t place, int count,
-              uint8_t sparse_columns[16][SPARSE_COLUMNS_MAX]);
+                        const struct sparsity *sparsity, uint32_t place, int count,
+                        uint8_t sparse_columns[16][SPARSE_COLUMNS_MAX]);
 /* Counts a synchronous mma of 2mnk operations (of a sparse one only those with kept elements) and
    adds its time to the warp's critical path. */
 void count_mma(struct warp *warp, int operations);
-enum action require_full_warp(struct warp *warp, const struct instruction *instruction, uint32_t mask);
+enum action require_full_warp(struct warp *warp, const struct instruction *instruction,
+                              uint32_t mask);
 
 /* Resolves a generic address: returns its space and replaces the address by the offset in that
    space. */
@@ -145,7 +147,8 @@ enum space resolve_generic_address(uint64_t *address);
 /* The block that owns a shared::cluster address (an offset, or a result of mapa); the address is
    replaced by the offset in that block. NULL if there is no such block or it is not running: then
    `where` (may be NULL) says why. */
-struct block *find_shared_block(struct block *block, uint64_t *address, char *where, size_t where_bytes);
+struct block *find_shared_block(struct block *block, uint64_t *address, char *where,
+                                size_t where_bytes);
 /* The block of the cluster that owns the shared memory at this host pointer; NULL: none. */
 struct block *owner_of_shared(const struct block *block, const uint8_t *bytes);
 
@@ -157,14 +160,14 @@ void reduce_bytes(const struct warp *warp, const struct access *access, uint8_t 
 /* complete-tx (PTX ISA 9.7.13.15): `bytes` of an expected transaction have arrived in block `to`.
    Returns -1 with the block's fault if there is no mbarrier. */
 int mbarrier_complete_tx(struct warp *warp, const struct instruction *instruction, int lane,
-                        struct block *to, uint32_t offset, uint32_t bytes);
+                         struct block *to, uint32_t offset, uint32_t bytes);
 /* The immediate part of cp.async.mbarrier.arrive: finds the mbarrier, which is in the block's own
    shared memory, and increments its pending arrivals unless .noinc. mbarrier_arrive_copies then
    arrives when the copies have completed. */
 int mbarrier_expect_copies(struct warp *warp, const struct instruction *instruction, int lane,
-                      uint32_t *offset);
+                           uint32_t *offset);
 int mbarrier_arrive_copies(struct warp *warp, const struct instruction *instruction, int lane,
-                         uint32_t offset);
+                           uint32_t offset);
 /* Whether the mbarrier that these lanes wait for misses transaction bytes; and a description of
    everything it misses. */
 bool mbarrier_is_missing_bytes(struct warp *warp, const struct divergent_group *group);
@@ -183,6 +186,7 @@ void bulk_release(struct block *block);
 
 /* Shared-memory wavefronts of one request: the maximum number of distinct words that map to the
    same one of the 32 banks (4 bytes wide). */
-int count_wavefronts(const struct warp *warp, uint8_t *const pointers[LANES], uint32_t mask, int bytes);
+int count_wavefronts(const struct warp *warp, uint8_t *const pointers[LANES], uint32_t mask,
+                     int bytes);
 
 #endif

@@ -26,7 +26,7 @@ static uint64_t add_atomically(enum type type, uint64_t old, uint64_t b, bool fl
     switch (type) {
     case TYPE_F32:
         return flushes ? flush_denormal(float_bits(bits_float(flush_denormal((uint32_t)old)) +
-                                            bits_float(flush_denormal((uint32_t)b))))
+                                                   bits_float(flush_denormal((uint32_t)b))))
                        : float_bits(bits_float((uint32_t)old) + bits_float((uint32_t)b));
     case TYPE_F64:
         return double_bits(bits_double(old) + bits_double(b));
@@ -112,7 +112,7 @@ EXECUTE(atomic) {
     int bytes = access->element_bytes, all = bytes * access->vector;
     uint8_t *pointers[LANES];
     if (translate_lanes(warp, instruction, access, instruction->operands[0], mask, all, true,
-                    pointers) == ACTION_FAULT)
+                        pointers) == ACTION_FAULT)
         return ACTION_FAULT;
     set_round_to_nearest(warp);
     /* Global memory adds fp32 as with .ftz; shared memory does not flush. */
@@ -120,7 +120,8 @@ EXECUTE(atomic) {
     for (int i = 0; i < access->vector; i++) {
         const uint32_t *operands = instruction->operands + 1 + 3 * i;
         uint8_t *out = operand_pointer(warp, operands[0]);
-        const uint8_t *b = operand_pointer(warp, operands[1]), *c = operand_pointer(warp, operands[2]);
+        const uint8_t *b = operand_pointer(warp, operands[1]),
+                      *c = operand_pointer(warp, operands[2]);
         FOR_EACH_LANE(lane, mask) {
             uint64_t old = 0, operand = 0, swap = 0;
             uint8_t *at = pointers[lane] + i * bytes;

@@ -57,13 +57,16 @@ static bool reads_shared(const struct bulk_copy *copy) {
 }
 
 static void mark_pending_read(const struct bulk_copy *copy) {
-    instrument_pending_read(copy->warp->block, is_block_to_block(copy) ? copy->source : copy->shared, copy->bytes, true);
+    instrument_pending_read(copy->warp->block,
+                            is_block_to_block(copy) ? copy->source : copy->shared, copy->bytes,
+                            true);
 }
 
 /* The source has been read; bytes that other copies of the block have yet to read stay pending. */
 static void clear_pending_read(const struct bulk_copy *copy) {
     struct block *block = copy->warp->block;
-    instrument_pending_read(block, is_block_to_block(copy) ? copy->source : copy->shared, copy->bytes, false);
+    instrument_pending_read(block, is_block_to_block(copy) ? copy->source : copy->shared,
+                            copy->bytes, false);
     for (int i = 0; i < block->bulk_count; i++)
         if (&block->bulk[i] != copy && reads_shared(&block->bulk[i]))
             mark_pending_read(&block->bulk[i]);
@@ -73,7 +76,8 @@ static void clear_pending_read(const struct bulk_copy *copy) {
 
 /* Resolves an offset in shared memory and its block. */
 static int resolve_shared(const struct bulk_copy *copy, const struct access *access, uint32_t place,
-                       uint32_t alignment, uint32_t bytes, uint32_t *offset, struct block **block) {
+                          uint32_t alignment, uint32_t bytes, uint32_t *offset,
+                          struct block **block) {
     char where[160];
     const void *base = access->base_bytes ? operand_pointer(copy->warp, place) : NULL;
     uint64_t address = lane_address(access, base, (uint32_t)copy->lane);
@@ -110,7 +114,8 @@ static int resolve_source(struct bulk_copy *copy, const uint32_t *operands) {
     uint64_t address = lane_address(&form->global, base, (uint32_t)copy->lane);
     struct block *own;
     for (int i = 0; i < form->rank; i++)
-        copy->coordinates[i] = ((const int32_t *)operand_pointer(warp, operands[5 + i]))[copy->lane];
+        copy->coordinates[i] =
+            ((const int32_t *)operand_pointer(warp, operands[5 + i]))[copy->lane];
     if (form->rank)
         return bulk_find_tensor(copy, address) < 0 ? -1 : bulk_check_coordinates(copy);
     uint32_t bytes = ((const uint32_t *)operand_pointer(warp, operands[3]))[copy->lane];
@@ -140,9 +145,9 @@ static int issue_copy(struct bulk_copy *copy, const uint32_t *operands) {
     struct block *barrier_block = warp->block;
     if (resolve_source(copy, operands) < 0 ||
         resolve_shared(copy, &form->shared, operands[0], form->rank ? 128 : 16, copy->bytes,
-                    &copy->shared, &copy->block) < 0 ||
-        (!is_store(copy) &&
-         resolve_shared(copy, &form->barrier, operands[2], 8, 8, &copy->barrier, &barrier_block) < 0))
+                       &copy->shared, &copy->block) < 0 ||
+        (!is_store(copy) && resolve_shared(copy, &form->barrier, operands[2], 8, 8, &copy->barrier,
+                                           &barrier_block) < 0))
         return -1;
     if (copy->block != barrier_block) {
         fault_at(warp, copy->instruction, copy->lane, PTX_FAULT_UNDEFINED, copy->shared,
@@ -154,8 +159,8 @@ static int issue_copy(struct bulk_copy *copy, const uint32_t *operands) {
     copy->data = calloc(1, copy->bytes);
     if (!copy->data)
         BUG("out of memory for the copy engine");
-    *(is_block_to_block(copy) ? &warp->block->counts->shared_bytes : &warp->block->counts->async_bytes) +=
-        copy->bytes;
+    *(is_block_to_block(copy) ? &warp->block->counts->shared_bytes
+                              : &warp->block->counts->async_bytes) += copy->bytes;
     if (critical_path_pace(warp))
         copy->completion_cycle = critical_path_copy_end(warp, copy->bytes);
     if (form->path == BULK_LOAD)
@@ -170,14 +175,15 @@ static void instrument_issue(struct bulk_copy *copy) {
     const struct bulk_form *form = &copy->instruction->as.bulk;
     if (form->path != BULK_LOAD) {
         instrument_async_shared(warp, copy->instruction, copy->lane, warp->block,
-                       is_block_to_block(copy) ? copy->source : copy->shared, copy->bytes, false);
+                                is_block_to_block(copy) ? copy->source : copy->shared, copy->bytes,
+                                false);
         mark_pending_read(copy);
     }
     if (form->path == BULK_STORE)
         bulk_copy_global(copy);
     else
         copy->issue_clock = instrument_bulk_issue(warp, copy->instruction, copy->lane, copy->block,
-                                          copy->shared, copy->bytes, form->reduces);
+                                                  copy->shared, copy->bytes, form->reduces);
 }
 
 /* Queues the copy; with multicast, one copy per block of the mask. */
@@ -254,11 +260,11 @@ static int complete_load(struct block *block, int index) {
         write_shared(copy);
         if (block->racecheck)
             instrument_bulk_complete(copy->block, copy->shared, copy->bytes, copy->barrier,
-                                 copy->issue_clock);
+                                     copy->issue_clock);
         if (block->launch->pace)
             critical_path_barrier_arrive(copy->block, copy->barrier, copy->completion_cycle);
         result = mbarrier_complete_tx(copy->warp, copy->instruction, copy->lane, copy->block,
-                                     copy->barrier, copy->bytes);
+                                      copy->barrier, copy->bytes);
     }
     remove_bulk_copy(block, index);
     return result;
@@ -319,8 +325,8 @@ int bulk_drain(struct block *block) {
             write_global(copy);
             continue;
         }
-        if (copy->block != block && !is_block_to_block(copy)) { /* a multicast to another block, which may
-                                                         still run */
+        if (copy->block != block && !is_block_to_block(copy)) { /* a multicast to another block,
+                                                         which may still run */
             if (complete_load(block, i--) < 0)
                 return -1;
             continue;

@@ -30,10 +30,11 @@ static void instrument_run(const struct bulk_copy *copy, uint64_t offset, uint32
     if (form->path == BULK_STORE)
         instrument_pending_write(copy->warp->block, copy->address + offset, bytes, !copy->was_read);
     if (form->path == BULK_LOAD || copy->was_read)
-        instrument_async_global(copy->warp, copy->instruction, copy->lane, copy->address + offset, bytes,
-                       form->reduces              ? GLOBAL_ATOMIC
-                       : form->path == BULK_STORE ? GLOBAL_STORE
-                                                  : GLOBAL_LOAD);
+        instrument_async_global(copy->warp, copy->instruction, copy->lane, copy->address + offset,
+                                bytes,
+                                form->reduces              ? GLOBAL_ATOMIC
+                                : form->path == BULK_STORE ? GLOBAL_STORE
+                                                           : GLOBAL_LOAD);
 }
 
 /* Copies or reduces bytes that are contiguous on both sides. */
@@ -55,8 +56,9 @@ static void copy_row(struct bulk_copy *copy, uint32_t row_at, int64_t offset, in
     uint32_t row_bytes = copy->map.box[0] * copy->map.element_bytes;
     instrument_run(copy, (uint64_t)(offset + from), (uint32_t)(to > from ? to - from : 0));
     for (uint32_t chunk = 0; chunk < row_bytes; chunk += 16) {
-        uint8_t *data =
-            copy->data + swizzled_offset(copy->shared + row_at + chunk, copy->map.swizzle) - copy->shared;
+        uint8_t *data = copy->data +
+                        swizzled_offset(copy->shared + row_at + chunk, copy->map.swizzle) -
+                        copy->shared;
         int64_t low = from > chunk ? from - chunk : 0, high = to - chunk < 16 ? to - chunk : 16;
         if (low < high)
             copy_bytes(copy, copy->global + offset + chunk + low, data + low, (size_t)(high - low));
@@ -108,9 +110,9 @@ static int resolve_global(struct bulk_copy *copy, uint64_t address, size_t bytes
     if (copy->global)
         return 0;
     ptx_memory_describe(memory, address, where, sizeof where);
-    enum ptx_fault_kind kind = !is_store                               ? PTX_FAULT_LOAD
+    enum ptx_fault_kind kind = !is_store                                       ? PTX_FAULT_LOAD
                                : ptx_memory_host_bytes(memory, address, bytes) ? PTX_FAULT_READ_ONLY
-                                                                       : PTX_FAULT_STORE;
+                                                                               : PTX_FAULT_STORE;
     fault_at(copy->warp, copy->instruction, copy->lane, kind, address,
              "copied %zu bytes %s global memory at 0x%llx: %s", bytes, is_store ? "to" : "from",
              (unsigned long long)address, where);
@@ -129,15 +131,15 @@ static int set_element_type(struct bulk_copy *copy) {
     enum reduction reduction = copy->instruction->as.bulk.global.reduction;
     enum type type = types[copy->map.format][__builtin_ctz((unsigned)bytes)];
     copy->reduction_access = (struct access){.reduction = reduction,
-                                .type = type,
-                                .element_bytes = (uint8_t)bytes,
-                                .is_signed = type_is_signed(type)};
+                                             .type = type,
+                                             .element_bytes = (uint8_t)bytes,
+                                             .is_signed = type_is_signed(type)};
     bool of_bits = reduction == REDUCE_AND || reduction == REDUCE_OR || reduction == REDUCE_XOR;
     if (bulk_reduction_supported(reduction,
-                     of_bits && bytes == 4 ? TYPE_B32
-                     : of_bits             ? TYPE_B64
-                                           : type,
-                     false))
+                                 of_bits && bytes == 4 ? TYPE_B32
+                                 : of_bits             ? TYPE_B64
+                                                       : type,
+                                 false))
         return 0;
     fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_UNDEFINED, 0,
              "used a reduction that the tensor map's format (%d-byte elements) does not support",
@@ -151,10 +153,10 @@ int bulk_find_tensor(struct bulk_copy *copy, uint64_t address) {
     const struct bulk_form *form = &copy->instruction->as.bulk;
     struct error error = {0};
     int hint = -1;
-    const uint8_t *bytes =
-        translate_address(warp, copy->instruction, form->global.space, copy->lane, address, 64, false, &hint);
-    if (!bytes || !translate_address(warp, copy->instruction, form->global.space, copy->lane, address + 64, 64,
-                         false, &hint))
+    const uint8_t *bytes = translate_address(warp, copy->instruction, form->global.space,
+                                             copy->lane, address, 64, false, &hint);
+    if (!bytes || !translate_address(warp, copy->instruction, form->global.space, copy->lane,
+                                     address + 64, 64, false, &hint))
         return -1;
     memcpy(&copy->map, bytes, sizeof copy->map);
     if (copy->map.rank != form->rank || tensor_map_check(&copy->map, &error) < 0) {
@@ -165,7 +167,8 @@ int bulk_find_tensor(struct bulk_copy *copy, uint64_t address) {
     unsigned __int128 span = copy->map.element_bytes * copy->map.extents[0];
     for (int i = 1; i < copy->map.rank; i++)
         span += (unsigned __int128)copy->map.strides[i - 1] * (copy->map.extents[i] - 1);
-    if (resolve_global(copy, copy->map.address, span > SIZE_MAX / 2 ? SIZE_MAX / 2 : (size_t)span) < 0)
+    if (resolve_global(copy, copy->map.address, span > SIZE_MAX / 2 ? SIZE_MAX / 2 : (size_t)span) <
+        0)
         return -1;
     copy->bytes = (uint32_t)tensor_map_box_bytes(&copy->map);
     return form->reduces ? set_element_type(copy) : 0;

@@ -41,8 +41,8 @@ static const uint8_t *pop_bytes(struct call_stack *stack, size_t bytes) {
 }
 
 /* Copies a lane's part of a register to or from 8 bytes; a predicate is one bit. */
-static void save_register(const struct warp *warp, const struct routine_register *saved, uint32_t lane,
-                 uint8_t *to) {
+static void save_register(const struct warp *warp, const struct routine_register *saved,
+                          uint32_t lane, uint8_t *to) {
     const uint8_t *from = operand_pointer(warp, saved->place);
     uint32_t bits = saved->bytes ? 0 : *(const uint32_t *)from >> lane & 1;
     if (saved->bytes)
@@ -51,8 +51,8 @@ static void save_register(const struct warp *warp, const struct routine_register
         memcpy(to, &bits, sizeof bits);
 }
 
-static void restore_register(const struct warp *warp, const struct routine_register *saved, uint32_t lane,
-                    const uint8_t *from) {
+static void restore_register(const struct warp *warp, const struct routine_register *saved,
+                             uint32_t lane, const uint8_t *from) {
     uint8_t *to = operand_pointer(warp, saved->place);
     uint32_t bits;
     memcpy(&bits, from, sizeof bits);
@@ -142,7 +142,8 @@ EXECUTE(call) {
                             "overflowed its stack of %d bytes", STACK_BYTES);
         for (int i = form->result_count; i < form->value_count; i++)
             memmove(local + frame + routine->values[i].offset,
-                    local + call_value_offset(instruction, frames[lane], i), routine->values[i].bytes);
+                    local + call_value_offset(instruction, frames[lane], i),
+                    routine->values[i].bytes);
         push_caller(warp, instruction, lane);
         frames[lane] = frame;
     }

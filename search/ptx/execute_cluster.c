@@ -55,14 +55,15 @@ EXECUTE(cluster_wait) {
     if (warp->block->racecheck)
         instrument_cluster_wait(warp, mask);
     if (critical_path_pace(warp))
-        critical_path_wait(warp, warp->block->cluster->previous_arrived_at + critical_path_pace(warp)->cluster_barrier);
+        critical_path_wait(warp, warp->block->cluster->previous_arrived_at +
+                                     critical_path_pace(warp)->cluster_barrier);
     return ACTION_NEXT;
 }
 
 /* ---- addresses ---- */
 
 struct block *find_shared_block(struct block *block, uint64_t *address, char *where,
-                           size_t where_bytes) {
+                                size_t where_bytes) {
     struct cluster *cluster = block->cluster;
     if (*address < RANK_STRIDE)
         return block;

@@ -25,7 +25,8 @@ EXECUTE(cp_async) {
     const struct access *to = &instruction->as.copy.to, *from = &instruction->as.copy.from;
     int bytes = instruction->as.copy.bytes;
     uint8_t *targets[LANES];
-    if (translate_lanes(warp, instruction, to, operands[0], mask, bytes, true, targets) == ACTION_FAULT)
+    if (translate_lanes(warp, instruction, to, operands[0], mask, bytes, true, targets) ==
+        ACTION_FAULT)
         return ACTION_FAULT;
     struct async_copy *copy = add_cp_async(warp);
     copy->arrival = NULL;
@@ -47,12 +48,14 @@ EXECUTE(cp_async) {
             source_size = 0;
         if (source_size > (uint32_t)bytes)
             return fault_at(warp, instruction, (int)lane, PTX_FAULT_UNDEFINED, 0,
-                            "used cp.async with %u source bytes for a copy of %d", source_size, bytes);
+                            "used cp.async with %u source bytes for a copy of %d", source_size,
+                            bytes);
         copy->to[lane] = (uint32_t)(targets[lane] - warp->block->shared);
         memset(copy->data[lane], 0, sizeof copy->data[lane]);
         uint64_t address = lane_address(from, base, lane);
         if (address & (uint64_t)(bytes - 1)) {
-            translate_address(warp, instruction, from->space, (int)lane, address, bytes, false, &hint);
+            translate_address(warp, instruction, from->space, (int)lane, address, bytes, false,
+                              &hint);
             return ACTION_FAULT;
         }
         if (!source_size)
@@ -61,8 +64,8 @@ EXECUTE(cp_async) {
            its two ends. */
         const uint8_t *data =
             translate_address(warp, instruction, from->space, (int)lane, address, 1, false, &hint);
-        if (!data || !translate_address(warp, instruction, from->space, (int)lane, address + source_size - 1, 1,
-                            false, &hint))
+        if (!data || !translate_address(warp, instruction, from->space, (int)lane,
+                                        address + source_size - 1, 1, false, &hint))
             return ACTION_FAULT;
         memcpy(copy->data[lane], data, source_size);
         addresses[lane] = address;
@@ -157,11 +160,11 @@ int cp_async_complete_tracked(struct block *block) {
                 write_lane(warp, copy, lane);
                 if (block->racecheck)
                     instrument_bulk_complete(block, copy->to[lane], (uint32_t)copy->bytes,
-                                         arrival->to[lane], copy->tracked[lane]);
+                                             arrival->to[lane], copy->tracked[lane]);
             }
             if (block->launch->pace)
                 critical_path_barrier_arrive(block, arrival->to[lane],
-                                     critical_path_now(warp) + block->launch->pace->copy);
+                                             critical_path_now(warp) + block->launch->pace->copy);
             if (mbarrier_arrive_copies(warp, arrival->arrival, (int)lane, arrival->to[lane]) < 0)
                 return -1;
         }

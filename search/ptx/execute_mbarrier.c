@@ -43,7 +43,7 @@ static uint8_t *find_mbarrier(struct warp *warp, const struct instruction *instr
     uint64_t address = lane_address(where, base, (uint32_t)lane);
     int hint = -1;
     uint8_t *bytes = translate_address(warp, instruction, where->space, lane, address, 8,
-                           !instruction->as.mbarrier.waits, &hint);
+                                       !instruction->as.mbarrier.waits, &hint);
     const struct block *owner = bytes ? owner_of_shared(warp->block, bytes) : NULL;
     if (!bytes || (owner && (owner == warp->block || !is_local(&instruction->as.mbarrier))))
         return bytes;
@@ -54,7 +54,7 @@ static uint8_t *find_mbarrier(struct warp *warp, const struct instruction *instr
 }
 
 static int load_mbarrier(struct warp *warp, const struct instruction *instruction, int lane,
-                const uint8_t *bytes, struct mbarrier *barrier) {
+                         const uint8_t *bytes, struct mbarrier *barrier) {
     uint64_t bits;
     const struct block *owner = owner_of_shared(warp->block, bytes);
     uint64_t offset = (uint64_t)(bytes - owner->shared);
@@ -85,7 +85,7 @@ static void store_mbarrier(struct block *block, uint8_t *bytes, struct mbarrier 
 }
 
 static int add_tx_count(struct warp *warp, const struct instruction *instruction, int lane,
-                     struct mbarrier *barrier, int64_t bytes) {
+                        struct mbarrier *barrier, int64_t bytes) {
     int64_t sum = barrier->bytes + bytes;
     if (sum >= -COUNT_MAX && sum <= COUNT_MAX) {
         barrier->bytes = (int32_t)sum;
@@ -98,7 +98,7 @@ static int add_tx_count(struct warp *warp, const struct instruction *instruction
 }
 
 int mbarrier_complete_tx(struct warp *warp, const struct instruction *instruction, int lane,
-                        struct block *to, uint32_t offset, uint32_t bytes) {
+                         struct block *to, uint32_t offset, uint32_t bytes) {
     struct mbarrier barrier;
     uint8_t *at = to->shared + offset;
     if (load_mbarrier(warp, instruction, lane, at, &barrier) < 0 ||
@@ -109,7 +109,7 @@ int mbarrier_complete_tx(struct warp *warp, const struct instruction *instructio
 }
 
 static int arrive_mbarrier(struct warp *warp, const struct instruction *instruction, int lane,
-                  struct mbarrier *barrier, uint32_t value) {
+                           struct mbarrier *barrier, uint32_t value) {
     const struct mbarrier_form *form = &instruction->as.mbarrier;
     uint32_t count = form->expects ? 1 : value;
     if (form->expects && add_tx_count(warp, instruction, lane, barrier, value) < 0)
@@ -126,7 +126,7 @@ static int arrive_mbarrier(struct warp *warp, const struct instruction *instruct
 }
 
 int mbarrier_expect_copies(struct warp *warp, const struct instruction *instruction, int lane,
-                      uint32_t *offset) {
+                           uint32_t *offset) {
     struct mbarrier barrier;
     uint8_t *at = find_mbarrier(warp, instruction, lane);
     if (!at || load_mbarrier(warp, instruction, lane, at, &barrier) < 0)
@@ -150,7 +150,7 @@ int mbarrier_expect_copies(struct warp *warp, const struct instruction *instruct
 }
 
 int mbarrier_arrive_copies(struct warp *warp, const struct instruction *instruction, int lane,
-                         uint32_t offset) {
+                           uint32_t offset) {
     struct mbarrier barrier;
     uint8_t *at = warp->block->shared + offset;
     if (load_mbarrier(warp, instruction, lane, at, &barrier) < 0 ||
@@ -166,7 +166,7 @@ static void record_arrival_time(struct warp *warp, const uint8_t *at) {
 }
 
 static int init_mbarrier(struct warp *warp, const struct instruction *instruction, int lane,
-                struct mbarrier *barrier, uint32_t count) {
+                         struct mbarrier *barrier, uint32_t count) {
     *barrier = (struct mbarrier){.expected = count, .pending = count};
     if (count > 0 && count <= COUNT_MAX)
         return 0;
@@ -184,8 +184,8 @@ EXECUTE(mbarrier) {
         int lane = (int)each, failed = 0;
         struct mbarrier barrier;
         uint8_t *at = find_mbarrier(warp, instruction, lane);
-        if (!at ||
-            (form->operation != MBARRIER_INIT && load_mbarrier(warp, instruction, lane, at, &barrier) < 0))
+        if (!at || (form->operation != MBARRIER_INIT &&
+                    load_mbarrier(warp, instruction, lane, at, &barrier) < 0))
             return ACTION_FAULT;
         uint64_t before = 0;
         memcpy(&before, at, sizeof before);

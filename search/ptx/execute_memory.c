@@ -27,8 +27,9 @@ enum space resolve_generic_address(uint64_t *address) {
     return SPACE_GLOBAL;
 }
 
-uint8_t *translate_address(struct warp *warp, const struct instruction *instruction, enum space space, int lane,
-               uint64_t address, int bytes, bool is_store, int *hint) {
+uint8_t *translate_address(struct warp *warp, const struct instruction *instruction,
+                           enum space space, int lane, uint64_t address, int bytes, bool is_store,
+                           int *hint) {
     struct block *block = warp->block;
     uint64_t offset = address, size = 0;
     uint8_t *base = NULL;
@@ -157,7 +158,7 @@ static bool find_region(struct block *block, enum space space, uint64_t address,
 
 /* Whether the bytes of all lanes are in one region, aligned to `bytes`. */
 static bool translate_region(struct block *block, enum space space, const uint64_t addresses[LANES],
-                           int bytes, bool is_store, uint8_t *pointers[LANES]) {
+                             int bytes, bool is_store, uint8_t *pointers[LANES]) {
     struct memory_region region;
     if (!find_region(block, space, addresses[0], is_store, &region) ||
         region.bytes < (uint64_t)bytes)
@@ -178,8 +179,8 @@ bool access_is_shared(const struct warp *warp, const struct access *access, cons
 }
 
 enum action translate_lanes(struct warp *warp, const struct instruction *instruction,
-                        const struct access *access, uint32_t base_place, uint32_t mask, int bytes,
-                        bool is_store, uint8_t *pointers[LANES]) {
+                            const struct access *access, uint32_t base_place, uint32_t mask,
+                            int bytes, bool is_store, uint8_t *pointers[LANES]) {
     const void *base = access->base_bytes ? operand_pointer(warp, base_place) : NULL;
     uint64_t addresses[LANES];
     int hint = -1;
@@ -188,8 +189,8 @@ enum action translate_lanes(struct warp *warp, const struct instruction *instruc
     bool together =
         translate_region(warp->block, access->space, addresses, bytes, is_store, pointers);
     FOR_EACH_LANE(lane, together ? 0 : mask) {
-        pointers[lane] = translate_address(warp, instruction, access->space, (int)lane, addresses[lane], bytes,
-                               is_store, &hint);
+        pointers[lane] = translate_address(warp, instruction, access->space, (int)lane,
+                                           addresses[lane], bytes, is_store, &hint);
         if (!pointers[lane])
             return ACTION_FAULT;
     }
@@ -213,7 +214,8 @@ static bool is_one_line(const struct warp *warp, uint8_t *const pointers[], uint
     return differ < 128;
 }
 
-int count_wavefronts(const struct warp *warp, uint8_t *const pointers[LANES], uint32_t mask, int bytes) {
+int count_wavefronts(const struct warp *warp, uint8_t *const pointers[LANES], uint32_t mask,
+                     int bytes) {
     /* Accesses wider than 4 bytes are served in groups of lanes that total 128 bytes. */
     uint32_t lanes_at_once = bytes > 4 ? (uint32_t)(128 / bytes) : LANES;
     int passes = 0;
@@ -255,7 +257,8 @@ void count_access(struct warp *warp, const struct access *access, bool is_store,
         counts->shared_wavefronts += (uint64_t)count_wavefronts(warp, pointers, mask, bytes);
         counts->remote_bytes += is_own ? 0 : total;
         if (critical_path_pace(warp) && !is_store)
-            critical_path_load(warp, is_own ? critical_path_pace(warp)->shared : critical_path_pace(warp)->remote);
+            critical_path_load(warp, is_own ? critical_path_pace(warp)->shared
+                                            : critical_path_pace(warp)->remote);
     } else if (access->space == SPACE_LOCAL) {
         counts->local_bytes += total;
     } else if (access->space != SPACE_PARAM) {
@@ -344,8 +347,8 @@ EXECUTE(load) {
     const struct access *access = &instruction->as.access;
     uint8_t *pointers[LANES];
     int bytes = access->element_bytes * access->vector;
-    if (translate_lanes(warp, instruction, access, instruction->operands[access->vector], mask, bytes,
-                    false, pointers) == ACTION_FAULT)
+    if (translate_lanes(warp, instruction, access, instruction->operands[access->vector], mask,
+                        bytes, false, pointers) == ACTION_FAULT)
         return ACTION_FAULT;
     for (int i = 0; i < access->vector; i++)
         load_element(operand_pointer(warp, instruction->operands[i]), access, pointers,
@@ -360,7 +363,7 @@ EXECUTE(store) {
     uint8_t *pointers[LANES];
     int bytes = access->element_bytes * access->vector;
     if (translate_lanes(warp, instruction, access, instruction->operands[0], mask, bytes, true,
-                    pointers) == ACTION_FAULT)
+                        pointers) == ACTION_FAULT)
         return ACTION_FAULT;
     for (int i = 0; i < access->vector; i++)
         store_element(operand_pointer(warp, instruction->operands[1 + i]), access, pointers,

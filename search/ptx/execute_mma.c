@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-enum action require_full_warp(struct warp *warp, const struct instruction *instruction, uint32_t mask) {
+enum action require_full_warp(struct warp *warp, const struct instruction *instruction,
+                              uint32_t mask) {
     if (mask == ALL_LANES)
         return ACTION_NEXT;
     return fault_at(warp, instruction, __builtin_ctz(mask), PTX_FAULT_LANES_DISAGREE, 0,
@@ -15,7 +16,7 @@ enum action require_full_warp(struct warp *warp, const struct instruction *instr
    4, columns 2 (l % 4) and + 1 of every matrix. Therefore the bytes of a register are the rows in
    order. With fewer than four matrices, the addresses of the other lanes are ignored. */
 static enum action translate_rows(struct warp *warp, const struct instruction *instruction,
-                              uint32_t base_place, bool is_store, uint8_t *pointers[LANES]) {
+                                  uint32_t base_place, bool is_store, uint8_t *pointers[LANES]) {
     const struct access *access = &instruction->as.access;
     uint32_t rows = access->vector == 4 ? ALL_LANES : (1u << 8 * access->vector) - 1;
     if (translate_lanes(warp, instruction, access, base_place, rows, 16, is_store, pointers) ==

@@ -40,14 +40,15 @@ int integer_dot_product(const int16_t *left, const int16_t *right, int count, bo
 
 /* Reads the rows of a, or the columns of b; groups of `row_groups` registers hold the same k range.
  */
-static void read_operand_rows(const struct warp *warp, const uint32_t *places, int registers, int row_groups,
-                      struct integer_format format, int16_t (*out)[K_MAX]) {
+static void read_operand_rows(const struct warp *warp, const uint32_t *places, int registers,
+                              int row_groups, struct integer_format format, int16_t (*out)[K_MAX]) {
     int each = 32 / format.bits;
     for (int r = 0; r < registers; r++) {
         const uint8_t *words = operand_pointer(warp, places[r]);
         for (int lane = 0; lane < LANES; lane++)
-            unpack_integers(&out[r % row_groups * 8 + lane / 4][(r / row_groups * 4 + lane % 4) * each],
-                           words + 4 * lane, 4, format);
+            unpack_integers(
+                &out[r % row_groups * 8 + lane / 4][(r / row_groups * 4 + lane % 4) * each],
+                words + 4 * lane, 4, format);
     }
 }
 
@@ -55,15 +56,18 @@ static void read_operand_rows(const struct warp *warp, const uint32_t *places, i
 EXECUTE(mma_int) {
     const struct mma_int_form *form = &instruction->as.integer;
     bool is_sparse = form->sparsity.is_sparse;
-    int row_groups = form->m / 8, count = is_sparse ? form->k / 2 : form->k; /* stored columns of a */
+    int row_groups = form->m / 8,
+        count = is_sparse ? form->k / 2 : form->k; /* stored columns of a */
     int steps = form->k * form->a.bits / 128, a_steps = count * form->a.bits / 128;
-    const uint32_t *d = instruction->operands, *a = d + 2 * row_groups, *b = a + row_groups * a_steps;
+    const uint32_t *d = instruction->operands, *a = d + 2 * row_groups,
+                   *b = a + row_groups * a_steps;
     const uint32_t *c = b + steps, *metadata = c + 2 * row_groups;
     int16_t left[M][K_MAX], right[N][K_MAX], chosen[SPARSE_COLUMNS_MAX];
     uint8_t sparse_columns[M][SPARSE_COLUMNS_MAX];
     int32_t sums[M][N];
     if (require_full_warp(warp, instruction, mask) == ACTION_FAULT ||
-        (is_sparse && read_sparse_columns(warp, instruction, &form->sparsity, *metadata, form->k, sparse_columns) < 0))
+        (is_sparse && read_sparse_columns(warp, instruction, &form->sparsity, *metadata, form->k,
+                                          sparse_columns) < 0))
         return ACTION_FAULT;
     read_operand_rows(warp, a, row_groups * a_steps, row_groups, form->a, left);
     read_operand_rows(warp, b, steps, 1, form->b, right);
@@ -90,7 +94,8 @@ EXECUTE(mma_int) {
 EXECUTE(mma_double) {
     const struct mma_double_form *form = &instruction->as.doubles;
     int row_groups = form->m / 8;
-    const uint32_t *d = instruction->operands, *a = d + 2 * row_groups, *b = a + row_groups * form->k / 4;
+    const uint32_t *d = instruction->operands, *a = d + 2 * row_groups,
+                   *b = a + row_groups * form->k / 4;
     const uint32_t *c = b + form->k / 4;
     double sums[M][N];
     if (require_full_warp(warp, instruction, mask) == ACTION_FAULT)

@@ -55,17 +55,18 @@ EXECUTE(mma_m8n8k4) {
             right[product][matrix_row(lane, element, form->b_is_k_contiguous)]
                  [form->b_is_k_contiguous ? element : lane % 4] = read_half(warp, b, lane, element);
             sum_position(lane, i, half, &row, &column);
-            sums[product][row][column] =
-                half ? read_half(warp, c, lane, i) : ((const float *)operand_pointer(warp, c[i]))[lane];
+            sums[product][row][column] = half ? read_half(warp, c, lane, i)
+                                              : ((const float *)operand_pointer(warp, c[i]))[lane];
         }
     for (int lane = 0; lane < LANES; lane++)
         for (int i = 0; i < 8; i++) {
             int product = lane % 16 / 4, row, column;
             sum_position(lane, i, form->half_result, &row, &column);
             float sum = sum_products(left[product][row], right[product][column],
-                               sums[product][row][column], form->half_result);
+                                     sums[product][row][column], form->half_result);
             if (form->half_result)
-                ((uint16_t *)operand_pointer(warp, d[i / 2]))[2 * lane + i % 2] = float_to_half(sum);
+                ((uint16_t *)operand_pointer(warp, d[i / 2]))[2 * lane + i % 2] =
+                    float_to_half(sum);
             else
                 ((float *)operand_pointer(warp, d[i]))[lane] = sum;
         }

@@ -19,7 +19,8 @@ enum { M = 16, N = 8 };
 
 /* Decodes four bits that describe `width` columns from `column` on into the indices of the stored
    columns; false if invalid. */
-static bool decode_metadata(const struct sparsity *sparsity, uint32_t bits, int column, uint8_t *sparse_columns) {
+static bool decode_metadata(const struct sparsity *sparsity, uint32_t bits, int column,
+                            uint8_t *sparse_columns) {
     int first = (int)(bits & 3), second = (int)(bits >> 2), half = sparsity->width / 2;
     if (half == 1) {
         *sparse_columns = (uint8_t)(column + first / 2);
@@ -33,8 +34,8 @@ static bool decode_metadata(const struct sparsity *sparsity, uint32_t bits, int 
 }
 
 int read_sparse_columns(struct warp *warp, const struct instruction *instruction,
-              const struct sparsity *sparsity, uint32_t place, int count,
-              uint8_t sparse_columns[16][SPARSE_COLUMNS_MAX]) {
+                        const struct sparsity *sparsity, uint32_t place, int count,
+                        uint8_t sparse_columns[16][SPARSE_COLUMNS_MAX]) {
     const uint32_t *words = operand_pointer(warp, place);
     for (int row = 0; row < M; row++)
         for (int i = 0; i < count / sparsity->width; i++) {
@@ -44,7 +45,7 @@ int read_sparse_columns(struct warp *warp, const struct instruction *instruction
             shift = sparsity->pairs_rows ? i % 4 * 4 + is_lower * 16 : i % 8 * 4;
             uint32_t bits = words[lane] >> shift & 15;
             if (!decode_metadata(sparsity, bits, i * sparsity->width,
-                            &sparse_columns[row][i * sparsity->width / 2])) {
+                                 &sparse_columns[row][i * sparsity->width / 2])) {
                 fault_at(
                     warp, instruction, lane, PTX_FAULT_UNDEFINED, 0,
                     "used invalid sparsity metadata 0x%08x: 0x%x does not select two positions%s",
@@ -104,15 +105,16 @@ struct mma_operands {
 };
 
 static void add_mma(const struct warp *warp, const struct matrix_shape *shape,
-                         const struct mma_operands *mma_operands, float (*sums)[MMA_COLUMNS_MAX]) {
+                    const struct mma_operands *mma_operands, float (*sums)[MMA_COLUMNS_MAX]) {
     warp->kernel->module->lanes.sparse_rows(
         shape, N, sums, (const float(*)[MMA_DEPTH_MAX])mma_operands->left,
-        (const float(*)[MMA_COLUMNS_MAX])mma_operands->right, (const uint8_t(*)[SPARSE_COLUMNS_MAX])mma_operands->sparse_columns);
+        (const float(*)[MMA_COLUMNS_MAX])mma_operands->right,
+        (const uint8_t(*)[SPARSE_COLUMNS_MAX])mma_operands->sparse_columns);
 }
 
 /* fp8: two in four stored columns come from four in eight columns. */
 static void add_fp8_products(const struct warp *warp, const struct mma_operands *mma_operands,
-                               float (*sums)[MMA_COLUMNS_MAX]) {
+                             float (*sums)[MMA_COLUMNS_MAX]) {
     const struct matrix_shape of_halves = {.k = 16};
     float total[M][MMA_COLUMNS_MAX] = {{0}};
     struct mma_operands halves;
@@ -122,7 +124,8 @@ static void add_fp8_products(const struct warp *warp, const struct mma_operands 
             int row = i / 16, k = i % 16, from = k / 2 * 4 + 2 * part + k % 2;
             halves.left[row][k] = mma_operands->left[row][from];
             halves.sparse_columns[row][k] =
-                (uint8_t)(mma_operands->sparse_columns[row][from] / 8 * 4 + mma_operands->sparse_columns[row][from] % 4);
+                (uint8_t)(mma_operands->sparse_columns[row][from] / 8 * 4 +
+                          mma_operands->sparse_columns[row][from] % 4);
         }
         for (int k = 0; k < 32; k++)
             memcpy(halves.right[k], mma_operands->right[k / 4 * 8 + 4 * part + k % 4],
@@ -148,7 +151,7 @@ EXECUTE(mma_sparse) {
     float sums[M][MMA_COLUMNS_MAX], tile[8 * 16];
     if (require_full_warp(warp, instruction, mask) == ACTION_FAULT ||
         read_sparse_columns(warp, instruction, &form->sparsity, c[sum_registers], 2 * shape->k,
-                  mma_operands.sparse_columns) < 0)
+                            mma_operands.sparse_columns) < 0)
         return ACTION_FAULT;
     memset(mma_operands.left, 0, sizeof mma_operands.left);
     for (int r = 0; r < registers; r++) {

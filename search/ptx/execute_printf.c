@@ -21,9 +21,10 @@ struct print {
 };
 
 static void read_bytes(struct print *print, uint64_t address, void *to, int bytes) {
-    const uint8_t *from = print->failed ? NULL
-                                        : translate_address(print->warp, print->instruction, SPACE_GENERIC,
-                                                print->lane, address, bytes, false, &print->hint);
+    const uint8_t *from = print->failed
+                              ? NULL
+                              : translate_address(print->warp, print->instruction, SPACE_GENERIC,
+                                                  print->lane, address, bytes, false, &print->hint);
     print->failed |= from == NULL;
     memset(to, 0, (size_t)bytes);
     if (from)

@@ -27,12 +27,13 @@ static struct st_async *add_st_async(struct block *block) {
 /* Resolves a lane's address in another block's shared memory: its block, and its offset there. NULL
    with a fault. */
 static struct block *resolve_remote(struct warp *warp, const struct instruction *instruction,
-                          const struct access *access, uint32_t place, int lane, int bytes,
-                          uint32_t *offset) {
+                                    const struct access *access, uint32_t place, int lane,
+                                    int bytes, uint32_t *offset) {
     int hint = -1;
     const void *base = access->base_bytes ? operand_pointer(warp, place) : NULL;
     uint64_t address = lane_address(access, base, (uint32_t)lane);
-    const uint8_t *at = translate_address(warp, instruction, access->space, lane, address, bytes, true, &hint);
+    const uint8_t *at =
+        translate_address(warp, instruction, access->space, lane, address, bytes, true, &hint);
     if (!at)
         return NULL;
     struct block *owner = owner_of_shared(warp->block, at);
@@ -70,10 +71,10 @@ EXECUTE(st_async) {
     store->mask = mask;
     FOR_EACH_LANE(lane, mask) {
         struct block *to = resolve_remote(warp, instruction, &form->where, instruction->operands[0],
-                                (int)lane, bytes, &store->offset[lane]);
+                                          (int)lane, bytes, &store->offset[lane]);
         const struct block *barriers =
-            to ? resolve_remote(warp, instruction, &form->barrier, instruction->operands[1], (int)lane, 8,
-                      &store->barrier[lane])
+            to ? resolve_remote(warp, instruction, &form->barrier, instruction->operands[1],
+                                (int)lane, 8, &store->barrier[lane])
                : NULL;
         if (!barriers)
             return ACTION_FAULT;
@@ -86,14 +87,15 @@ EXECUTE(st_async) {
         if (block->racecheck)
             store->issued[lane] =
                 instrument_bulk_issue(warp, instruction, (int)lane, to, store->offset[lane],
-                                   (uint32_t)bytes, form->reduces);
+                                      (uint32_t)bytes, form->reduces);
         if (!form->reduces)
             memset(to->shared + store->offset[lane], 0xff, (size_t)bytes);
         block->counts->shared_bytes += (uint32_t)bytes;
         block->counts->remote_bytes += to != block ? (uint32_t)bytes : 0;
     }
     if (critical_path_pace(warp))
-        store->completion_cycle = critical_path_copy_end(warp, (uint32_t)(bytes * __builtin_popcount(mask)));
+        store->completion_cycle =
+            critical_path_copy_end(warp, (uint32_t)(bytes * __builtin_popcount(mask)));
     block->remote_count++;
     return ACTION_NEXT;
 }

@@ -14,12 +14,14 @@ static uint8_t *find_map(struct warp *warp, const struct instruction *instructio
     int hint = -1;
     const void *base = access->base_bytes ? operand_pointer(warp, place) : NULL;
     uint64_t address = lane_address(access, base, (uint32_t)lane);
-    uint8_t *at = translate_address(warp, instruction, access->space, lane, address, HALF, is_store, &hint);
-    if (!at ||
-        !translate_address(warp, instruction, access->space, lane, address + HALF, HALF, is_store, &hint))
+    uint8_t *at =
+        translate_address(warp, instruction, access->space, lane, address, HALF, is_store, &hint);
+    if (!at || !translate_address(warp, instruction, access->space, lane, address + HALF, HALF,
+                                  is_store, &hint))
         return NULL;
     if (warp->block->racecheck)
-        instrument_async_access(warp, instruction, access->space, address, TENSOR_MAP_BYTES, is_store);
+        instrument_async_access(warp, instruction, access->space, address, TENSOR_MAP_BYTES,
+                                is_store);
     return at;
 }
 
@@ -27,9 +29,10 @@ static uint8_t *find_map(struct warp *warp, const struct instruction *instructio
 static bool set_format(struct tensor_map *tensormap, uint64_t value) {
     static const struct {
         uint8_t bytes, format;
-    } formats[] = {{1, TENSOR_UNSIGNED}, {2, TENSOR_UNSIGNED},  {4, TENSOR_UNSIGNED},  {4, TENSOR_SIGNED},
-                   {8, TENSOR_UNSIGNED}, {8, TENSOR_SIGNED}, {2, TENSOR_FLOAT},  {4, TENSOR_FLOAT},
-                   {4, TENSOR_FLOAT}, {8, TENSOR_FLOAT},  {2, TENSOR_BFLOAT}, {4, TENSOR_FLOAT},
+    } formats[] = {{1, TENSOR_UNSIGNED}, {2, TENSOR_UNSIGNED}, {4, TENSOR_UNSIGNED},
+                   {4, TENSOR_SIGNED},   {8, TENSOR_UNSIGNED}, {8, TENSOR_SIGNED},
+                   {2, TENSOR_FLOAT},    {4, TENSOR_FLOAT},    {4, TENSOR_FLOAT},
+                   {8, TENSOR_FLOAT},    {2, TENSOR_BFLOAT},   {4, TENSOR_FLOAT},
                    {4, TENSOR_FLOAT}};
     if (value >= sizeof formats / sizeof *formats)
         return false;
@@ -39,7 +42,8 @@ static bool set_format(struct tensor_map *tensormap, uint64_t value) {
 }
 
 /* Sets a field; false if the emulated copy engine does not support the value. */
-static bool set_field(struct tensor_map *tensormap, const struct tensormap_form *form, uint64_t value) {
+static bool set_field(struct tensor_map *tensormap, const struct tensormap_form *form,
+                      uint64_t value) {
     switch (form->field) {
     case TENSORMAP_ADDRESS:
         tensormap->address = value;

@@ -6,8 +6,8 @@
 
 /* The lanes of `mask` with the same member mask as lane `first`, which act together. 0 with a fault
    if the member masks overlap. */
-static uint32_t member_group(struct warp *warp, const struct instruction *instruction, uint32_t mask,
-                         const uint32_t *members, uint32_t first) {
+static uint32_t member_group(struct warp *warp, const struct instruction *instruction,
+                             uint32_t mask, const uint32_t *members, uint32_t first) {
     uint32_t group = 0;
     FOR_EACH_LANE(lane, mask) group |= (uint32_t)(members[lane] == members[first]) << lane;
     uint32_t outsiders = group & ~members[first], conflicting = members[first] & mask & ~group;
@@ -23,8 +23,8 @@ static uint32_t member_group(struct warp *warp, const struct instruction *instru
 
 /* Reduces `*mask` to the lanes of one complete member mask; other groups execute this instruction
    afterwards. If none is complete, parks all until one is. */
-static enum action gather_members(struct warp *warp, const struct instruction *instruction, uint32_t *mask,
-                          uint32_t place, uint32_t *members) {
+static enum action gather_members(struct warp *warp, const struct instruction *instruction,
+                                  uint32_t *mask, uint32_t place, uint32_t *members) {
     uint32_t masks[LANES], all = *mask, chosen = 0, common = ALL_LANES;
     memcpy(masks, operand_pointer(warp, place), sizeof masks);
     for (int lane = 0; lane < LANES; lane++)
@@ -159,8 +159,9 @@ EXECUTE(match) {
     FOR_EACH_LANE(lane, mask) {
         out[lane] = 0;
         FOR_EACH_LANE(other, mask)
-        out[lane] |= (uint32_t)(value_of_lane(values, width, lane) == value_of_lane(values, width, other))
-                     << other;
+        out[lane] |=
+            (uint32_t)(value_of_lane(values, width, lane) == value_of_lane(values, width, other))
+            << other;
         if (out[lane] != mask)
             all_equal = 0;
     }
@@ -201,8 +202,8 @@ EXECUTE(redux) {
     uint32_t *out = operand_pointer(warp, operands[0]), first = (uint32_t)__builtin_ctz(mask);
     uint32_t result = a[first];
     FOR_EACH_LANE(lane, mask & ~(1u << first))
-    result =
-        reduce_u32(instruction->as.access.reduction, instruction->as.access.is_signed, result, a[lane]);
+    result = reduce_u32(instruction->as.access.reduction, instruction->as.access.is_signed, result,
+                        a[lane]);
     FOR_EACH_LANE(lane, mask) out[lane] = result;
     return action;
 }
@@ -222,7 +223,8 @@ EXECUTE(elect) {
 
 EXECUTE(bar_warp_sync) {
     uint32_t members;
-    enum action action = gather_members(warp, instruction, &mask, instruction->operands[0], &members);
+    enum action action =
+        gather_members(warp, instruction, &mask, instruction->operands[0], &members);
     if (warp->block->racecheck && action != ACTION_FAULT && !all_parked(warp, mask))
         instrument_warp_sync(warp, members);
     return action;
@@ -272,7 +274,8 @@ EXECUTE(barrier) {
     }
     block->counts->barriers++;
     if (block->racecheck) {
-        instrument_check_uniform(warp, instruction, operand_pointer(warp, operands[1]), 4, mask, "a barrier");
+        instrument_check_uniform(warp, instruction, operand_pointer(warp, operands[1]), 4, mask,
+                                 "a barrier");
         instrument_barrier_arrive(warp, instruction, index, mask);
     }
     if (critical_path_pace(warp) && critical_path_now(warp) > barrier->arrived_at)
@@ -283,8 +286,8 @@ EXECUTE(barrier) {
     return warp->active ? ACTION_NEXT : ACTION_WAIT;
 }
 
-void finish_barrier_reduction(struct warp *warp, const struct instruction *instruction, uint32_t mask,
-                    const struct block_barrier *barrier) {
+void finish_barrier_reduction(struct warp *warp, const struct instruction *instruction,
+                              uint32_t mask, const struct block_barrier *barrier) {
     const struct barrier_form *form = &instruction->as.barrier;
     if (!form->reduces)
         return;

@@ -56,8 +56,8 @@ static uint32_t chunk_offset(const struct descriptor *from, bool mn_major, uint3
 /* Copies `rows` rows of `chunks` chunks from `first_row`, `first_chunk` on to contiguous memory.
    Returns -1 with a fault if they are not all in shared memory. */
 static int gather_chunks(struct warp *warp, const struct instruction *instruction, uint64_t bits,
-                  bool mn_major, uint32_t first_row, uint32_t rows, uint32_t first_chunk,
-                  uint32_t chunks, uint16_t *out) {
+                         bool mn_major, uint32_t first_row, uint32_t rows, uint32_t first_chunk,
+                         uint32_t chunks, uint16_t *out) {
     struct descriptor from = decode_descriptor(bits);
     struct block *block = warp->block;
     for (uint32_t row = 0; row < rows; row++)
@@ -89,21 +89,24 @@ static int b_depth(const struct wgmma_form *form) {
 }
 
 static int gather_operands(struct warp *warp, const struct instruction *instruction, uint64_t a,
-                         uint64_t b, struct raw_operands *raw_operands) {
+                           uint64_t b, struct raw_operands *raw_operands) {
     const struct wgmma_form *form = &instruction->as.wgmma;
     uint32_t n = (uint32_t)form->n, depth = (uint32_t)b_depth(form);
     uint32_t quarter = (uint32_t)(warp->index % WARPGROUP);
-    if (form->b_mn_major ? gather_chunks(warp, instruction, b, true, 0, depth, 0, n / 8, raw_operands->b)
-                         : gather_chunks(warp, instruction, b, false, 0, n, 0, depth / 8, raw_operands->b))
+    if (form->b_mn_major
+            ? gather_chunks(warp, instruction, b, true, 0, depth, 0, n / 8, raw_operands->b)
+            : gather_chunks(warp, instruction, b, false, 0, n, 0, depth / 8, raw_operands->b))
         return -1;
     if (form->a_in_registers)
         return 0;
-    return form->a_mn_major
-               ? gather_chunks(warp, instruction, a, true, 0, K, 2 * quarter, ROWS / 8, raw_operands->a)
-               : gather_chunks(warp, instruction, a, false, ROWS * quarter, ROWS, 0, K / 8, raw_operands->a);
+    return form->a_mn_major ? gather_chunks(warp, instruction, a, true, 0, K, 2 * quarter, ROWS / 8,
+                                            raw_operands->a)
+                            : gather_chunks(warp, instruction, a, false, ROWS * quarter, ROWS, 0,
+                                            K / 8, raw_operands->a);
 }
 
-static uint64_t hash_operands(const struct wgmma_form *form, const struct raw_operands *raw_operands) {
+static uint64_t hash_operands(const struct wgmma_form *form,
+                              const struct raw_operands *raw_operands) {
     uint64_t operand_hash = 0, word;
     const uint16_t *const parts[] = {raw_operands->b, raw_operands->a};
     const int counts[] = {form->n * b_depth(form), form->a_in_registers ? 0 : ROWS * K};
@@ -120,7 +123,7 @@ static uint64_t hash_operands(const struct wgmma_form *form, const struct raw_op
 
 /* Register layout of a as in mma (mma.inc). */
 static void read_a_registers(const struct warp *warp, const uint32_t *operands,
-                              uint16_t out[ROWS * K]) {
+                             uint16_t out[ROWS * K]) {
     for (int i = 0; i < 4; i++) {
         const uint16_t *pairs = operand_pointer(warp, operands[i]);
         for (int lane = 0; lane < LANES; lane++)
@@ -137,8 +140,9 @@ struct mma_operands {
 };
 
 /* tf32 has the width of fp32 and is always K-major. */
-static void unpack_tf32_operands(const struct wgmma_form *form, const struct raw_operands *raw_operands,
-                         struct mma_operands *mma_operands) {
+static void unpack_tf32_operands(const struct wgmma_form *form,
+                                 const struct raw_operands *raw_operands,
+                                 struct mma_operands *mma_operands) {
     uint32_t a[ROWS * K / 2], b[MMA_COLUMNS_MAX * K], digits = ~0x1fffu;
     uint32_t sign = form->a_negated != form->b_negated ? 1u << 31 : 0;
     int depth = b_depth(form) / 2;
@@ -153,7 +157,8 @@ static void unpack_tf32_operands(const struct wgmma_form *form, const struct raw
 
 /* Converts operands from memory order to rows of the product. */
 static void unpack_operands(const struct lanes *lanes, const struct wgmma_form *form,
-                   const struct raw_operands *raw_operands, struct mma_operands *mma_operands) {
+                            const struct raw_operands *raw_operands,
+                            struct mma_operands *mma_operands) {
     float a[ROWS * MMA_DEPTH_MAX], b[MMA_COLUMNS_MAX * 2 * MMA_DEPTH_MAX];
     int b_k = form->sparsity.is_sparse ? 2 * form->k : form->k;
     if (form->left == MATRIX_TF32) {
@@ -175,8 +180,8 @@ static void unpack_operands(const struct lanes *lanes, const struct wgmma_form *
 }
 
 static void multiply_float(const struct lanes *lanes, const struct wgmma_form *form,
-                     const struct raw_operands *raw_operands, struct mma_operands *mma_operands,
-                     float sums[ROWS][MMA_COLUMNS_MAX]) {
+                           const struct raw_operands *raw_operands,
+                           struct mma_operands *mma_operands, float sums[ROWS][MMA_COLUMNS_MAX]) {
     const struct matrix_shape shape = {.k = form->k,
                                        .left = form->left,
                                        .right = form->right,
@@ -192,8 +197,10 @@ static void multiply_float(const struct lanes *lanes, const struct wgmma_form *f
 }
 
 /* `sums` holds the bits of 32-bit integers. */
-static void multiply_integers(const struct wgmma_form *form, const struct raw_operands *raw_operands,
-                           const struct mma_operands *mma_operands, float sums[ROWS][MMA_COLUMNS_MAX]) {
+static void multiply_integers(const struct wgmma_form *form,
+                              const struct raw_operands *raw_operands,
+                              const struct mma_operands *mma_operands,
+                              float sums[ROWS][MMA_COLUMNS_MAX]) {
     int16_t left[ROWS][NUMBERS_MAX], right[NUMBERS_MAX], chosen[SPARSE_COLUMNS_MAX];
     const uint8_t *a = (const uint8_t *)raw_operands->a, *b = (const uint8_t *)raw_operands->b;
     bool is_sparse = form->sparsity.is_sparse;
@@ -223,12 +230,13 @@ static void load_sums(const struct warp *warp, const struct instruction *instruc
             float *pair = &sums[lane / 4 + i % 2 * 8][i / 2 * 8 + lane % 4 * 2];
             if (form->half_accumulators)
                 lanes->widen(pair,
-                             (const uint16_t *)operand_pointer(warp, instruction->operands[i]) + 2 * lane,
+                             (const uint16_t *)operand_pointer(warp, instruction->operands[i]) +
+                                 2 * lane,
                              2, MATRIX_F16);
             else
                 for (int j = 0; j < 2; j++)
-                    pair[j] =
-                        ((const float *)operand_pointer(warp, instruction->operands[2 * i + j]))[lane];
+                    pair[j] = ((const float *)operand_pointer(
+                        warp, instruction->operands[2 * i + j]))[lane];
         }
 }
 
@@ -243,7 +251,8 @@ static void store_sums(struct warp *warp, const struct instruction *instruction,
                     ((uint16_t *)operand_pointer(warp, instruction->operands[i]))[2 * lane + j] =
                         round_accumulator_to_half(pair[j]);
                 else
-                    ((float *)operand_pointer(warp, instruction->operands[2 * i + j]))[lane] = pair[j];
+                    ((float *)operand_pointer(warp, instruction->operands[2 * i + j]))[lane] =
+                        pair[j];
         }
 }
 
@@ -279,17 +288,21 @@ EXECUTE(wgmma) {
     if (warp->wgmma_count >= PENDING_MAX)
         return fault_at(warp, instruction, 0, PTX_FAULT_UNDEFINED, 0,
                         "issued more than %d wgmmas without a wait", PENDING_MAX);
-    struct pending_wgmma wgmma = {.instruction = instruction,
-                              .group = warp->wgmma_group,
-                              .a = form->a_in_registers ? 0 : *(uint64_t *)operand_pointer(warp, *a),
-                              .b = *(uint64_t *)operand_pointer(warp, *b)};
+    struct pending_wgmma wgmma = {
+        .instruction = instruction,
+        .group = warp->wgmma_group,
+        .a = form->a_in_registers ? 0 : *(uint64_t *)operand_pointer(warp, *a),
+        .b = *(uint64_t *)operand_pointer(warp, *b)};
     if (block->racecheck) {
-        instrument_check_uniform(warp, instruction, operand_pointer(warp, *b), 8, mask, "a descriptor");
+        instrument_check_uniform(warp, instruction, operand_pointer(warp, *b), 8, mask,
+                                 "a descriptor");
         if (!form->a_in_registers)
-            instrument_check_uniform(warp, instruction, operand_pointer(warp, *a), 8, mask, "a descriptor");
+            instrument_check_uniform(warp, instruction, operand_pointer(warp, *a), 8, mask,
+                                     "a descriptor");
     }
     if ((form->sparsity.is_sparse &&
-         read_sparse_columns(warp, instruction, &form->sparsity, b[2], 2 * form->k, mma_operands.sparse_columns) < 0) ||
+         read_sparse_columns(warp, instruction, &form->sparsity, b[2], 2 * form->k,
+                             mma_operands.sparse_columns) < 0) ||
         gather_operands(warp, instruction, wgmma.a, wgmma.b, &raw_operands) < 0)
         return ACTION_FAULT;
     wgmma.operand_hash = hash_operands(form, &raw_operands);
@@ -370,6 +383,6 @@ EXECUTE(wgmma_wait) {
     if (critical_path_pace(warp) && end > 0)
         for (int i = 0; i < count; i++)
             critical_path_wait(warp, first[i].path.wgmmas[(end - 1) % CRITICAL_PATH_GROUPS] +
-                                 critical_path_pace(warp)->matrix);
+                                         critical_path_pace(warp)->matrix);
     return ACTION_NEXT;
 }

@@ -32,13 +32,13 @@ struct matrix_transfer {
 
 /* Moves `count` elements that are contiguous in memory; in the matrix the first has index `first`
    and the others follow at `step`. */
-static void copy_chunk(struct matrix_transfer *matrix_transfer, uint8_t *host, int count, int first, int step,
-                       int element_bytes) {
+static void copy_chunk(struct matrix_transfer *matrix_transfer, uint8_t *host, int count, int first,
+                       int step, int element_bytes) {
     for (int i = 0; i < count; i++) {
         uint8_t *element = matrix_transfer->matrix + (first + i * step) * element_bytes;
         uint8_t *other = host + i * element_bytes;
-        memcpy(matrix_transfer->is_store ? other : element, matrix_transfer->is_store ? element : other,
-               (size_t)element_bytes);
+        memcpy(matrix_transfer->is_store ? other : element,
+               matrix_transfer->is_store ? element : other, (size_t)element_bytes);
     }
 }
 
@@ -46,7 +46,8 @@ static enum action copy_matrix(struct matrix_transfer *matrix_transfer, uint32_t
     struct warp *warp = matrix_transfer->warp;
     const struct instruction *instruction = matrix_transfer->instruction;
     const struct wmma_form *form = &instruction->as.wmma;
-    const void *base = form->where.base_bytes ? operand_pointer(warp, instruction->operands[0]) : NULL;
+    const void *base =
+        form->where.base_bytes ? operand_pointer(warp, instruction->operands[0]) : NULL;
     struct extent extent = extent_of(form, form->part);
     int bytes = type_bytes(form->type), hint = -1;
     int lines = form->column_major ? extent.columns : extent.rows;
@@ -58,7 +59,8 @@ static enum action copy_matrix(struct matrix_transfer *matrix_transfer, uint32_t
         stride = *(const uint32_t *)operand_pointer(warp, instruction->operands[1]) *
                  (uint64_t)(form->integer.bits ? form->integer.bits : 8 * bytes) / 8;
     if (warp->block->racecheck && base)
-        instrument_check_uniform(warp, instruction, base, form->where.base_bytes, mask, "an address");
+        instrument_check_uniform(warp, instruction, base, form->where.base_bytes, mask,
+                                 "an address");
     if (address % 32 || stride % CHUNK)
         return fault_at(warp, instruction, 0, PTX_FAULT_MISALIGNED, address,
                         "used wmma on a matrix at 0x%llx with a stride of %llu bytes: they must be "
@@ -67,15 +69,16 @@ static enum action copy_matrix(struct matrix_transfer *matrix_transfer, uint32_t
     for (int line = 0; line < lines; line++)
         for (int i = 0; i < length; i += chunk) {
             uint64_t at = address + (uint64_t)line * stride + (uint64_t)(i * bytes);
-            uint8_t *host = translate_address(warp, instruction, form->where.space, 0, at, chunk * bytes,
-                                  matrix_transfer->is_store, &hint);
+            uint8_t *host = translate_address(warp, instruction, form->where.space, 0, at,
+                                              chunk * bytes, matrix_transfer->is_store, &hint);
             if (!host)
                 return ACTION_FAULT;
             if (warp->block->racecheck)
-                instrument_async_access(warp, instruction, form->where.space, at, (uint32_t)(chunk * bytes),
-                              matrix_transfer->is_store);
+                instrument_async_access(warp, instruction, form->where.space, at,
+                                        (uint32_t)(chunk * bytes), matrix_transfer->is_store);
             if (form->column_major)
-                copy_chunk(matrix_transfer, host, chunk, i * extent.columns + line, extent.columns, bytes);
+                copy_chunk(matrix_transfer, host, chunk, i * extent.columns + line, extent.columns,
+                           bytes);
             else
                 copy_chunk(matrix_transfer, host, chunk, line * extent.columns + i, 1, bytes);
         }
@@ -84,24 +87,26 @@ static enum action copy_matrix(struct matrix_transfer *matrix_transfer, uint32_t
 
 /* Copies between a fragment in registers and a row-major matrix. */
 static void copy_fragment(struct warp *warp, const uint32_t *places, int registers, int size,
-                   int element_bytes, uint8_t *matrix, bool to_registers) {
+                          int element_bytes, uint8_t *matrix, bool to_registers) {
     int register_bytes = element_bytes > 4 ? element_bytes : 4;
     int per_register = register_bytes / element_bytes, per_lane = registers * per_register;
     for (int lane = 0; lane < LANES; lane++)
         for (int e = 0; e < per_lane; e++) {
             uint8_t *place = operand_pointer(warp, places[e / per_register]);
-            uint8_t *register_element = place + lane * register_bytes + e % per_register * element_bytes;
+            uint8_t *register_element =
+                place + lane * register_bytes + e % per_register * element_bytes;
             uint8_t *element = matrix + (lane * per_lane + e) % size * element_bytes;
-            memcpy(to_registers ? register_element : element, to_registers ? element : register_element,
-                   (size_t)element_bytes);
+            memcpy(to_registers ? register_element : element,
+                   to_registers ? element : register_element, (size_t)element_bytes);
         }
 }
 
 static enum action move_fragment(struct warp *warp, const struct instruction *instruction,
-                                     uint32_t mask, bool is_store) {
+                                 uint32_t mask, bool is_store) {
     const struct wmma_form *form = &instruction->as.wmma;
     struct extent extent = extent_of(form, form->part);
-    struct matrix_transfer matrix_transfer = {.warp = warp, .instruction = instruction, .is_store = is_store};
+    struct matrix_transfer matrix_transfer = {
+        .warp = warp, .instruction = instruction, .is_store = is_store};
     const uint32_t *places = instruction->operands + 2;
     int size = extent.rows * extent.columns, bytes = type_bytes(form->type);
     if (require_full_warp(warp, instruction, mask) == ACTION_FAULT)
@@ -143,7 +148,7 @@ static int read_fragment(struct warp *warp, const struct wmma_form *form, enum w
 }
 
 static void multiply_float(const struct lanes *lanes, const struct wmma_form *form, const float *a,
-                     const float *b, float *c) {
+                           const float *b, float *c) {
     const struct matrix_shape shape = {.k = form->k,
                                        .left = matrix_format_of(form->type),
                                        .right = matrix_format_of(form->type),
@@ -172,8 +177,9 @@ static void multiply_float(const struct lanes *lanes, const struct wmma_form *fo
 static void write_sums(struct warp *warp, const struct instruction *instruction, enum type type,
                        void *sums) {
     const struct wmma_form *form = &instruction->as.wmma;
-    copy_fragment(warp, instruction->operands, wmma_fragment_registers(form, WMMA_ACCUMULATOR, type),
-           form->m * form->n, type_bytes(type), sums, true);
+    copy_fragment(warp, instruction->operands,
+                  wmma_fragment_registers(form, WMMA_ACCUMULATOR, type), form->m * form->n,
+                  type_bytes(type), sums, true);
 }
 
 /* operands: d, a, b, c */
@@ -210,7 +216,8 @@ static const uint32_t *read_bytes(struct warp *warp, const struct wmma_form *for
                                   void *out) {
     struct extent extent = extent_of(form, part);
     int registers = wmma_fragment_registers(form, part, type);
-    copy_fragment(warp, places, registers, extent.rows * extent.columns, type_bytes(type), out, false);
+    copy_fragment(warp, places, registers, extent.rows * extent.columns, type_bytes(type), out,
+                  false);
     return places + registers;
 }
 
@@ -233,9 +240,9 @@ EXECUTE(wmma_mma_int) {
         unpack_integers(left, a + row * form->k * unit, form->k * unit, form->integer);
         for (int j = 0; j < form->k; j++)
             unpack_integers(right + j * k / form->k, b + (j * form->n + column) * unit, unit,
-                           form->integer);
+                            form->integer);
         c[i] = sum_to_s32((int64_t)c[i] + integer_dot_product(left, right, k, form->is_xor),
-                             form->saturates);
+                          form->saturates);
     }
     write_sums(warp, instruction, TYPE_S32, c);
     count_mma(warp, 2 * form->m * form->n * k);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 void format_source_location(const struct kernel *kernel, const struct instruction *instruction,
-                    struct ptx_fault *fault, char *text, size_t text_bytes) {
+                            struct ptx_fault *fault, char *text, size_t text_bytes) {
     const struct ast *ast = kernel->module->ast;
     size_t used = 0;
     text[0] = '\0';
@@ -32,12 +32,13 @@ void format_source_location(const struct kernel *kernel, const struct instructio
 }
 
 void fault_format(struct ptx_fault *fault, const struct kernel *kernel,
-                 const struct instruction *instruction, enum ptx_fault_kind kind, const char *subject,
-                 const char *what) {
+                  const struct instruction *instruction, enum ptx_fault_kind kind,
+                  const char *subject, const char *what) {
     char place[256];
     fault->kind = kind;
     format_source_location(kernel, instruction, fault, place, sizeof place);
-    snprintf(fault->text, sizeof fault->text, "%s%s: %s%s", kernel->info.name, place, subject, what);
+    snprintf(fault->text, sizeof fault->text, "%s%s: %s%s", kernel->info.name, place, subject,
+             what);
 }
 
 void fault_fill(struct ptx_fault *fault, const struct warp *warp,

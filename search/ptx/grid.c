@@ -144,11 +144,11 @@ static uint64_t permuted_index(uint64_t index, uint64_t count, uint64_t seed) {
 struct grid {
     const struct ptx_launch *launch;
     unsigned clusters[3];
-    uint64_t count, runs;  /* clusters in the grid; clusters that run */
-    _Atomic uint64_t next; /* next run to start */
-    _Atomic uint64_t end;  /* first failed run; later ones are not started */
-    double *critical_paths;        /* critical path of each run's blocks; NULL with one thread, which adds
-                              them in order */
+    uint64_t count, runs;   /* clusters in the grid; clusters that run */
+    _Atomic uint64_t next;  /* next run to start */
+    _Atomic uint64_t end;   /* first failed run; later ones are not started */
+    double *critical_paths; /* critical path of each run's blocks; NULL with one thread, which adds
+                       them in order */
 };
 
 /* The work of one host thread. */
@@ -181,7 +181,8 @@ static void run_cooperative(struct grid_worker *grid_worker) {
     struct cluster *clusters = allocate(grid->count * sizeof *clusters);
     for (uint64_t i = 0; i < grid->count; i++) {
         init_cluster(&clusters[i], launch, &grid_worker->counts, &grid_worker->fault);
-        place_cluster(&clusters[i], permuted_index(i, grid->count, launch->block_seed), grid->clusters);
+        place_cluster(&clusters[i], permuted_index(i, grid->count, launch->block_seed),
+                      grid->clusters);
         clusters[i].slot = (int)i;
         clusters[i].workspace = workspace;
     }
@@ -217,7 +218,8 @@ static void *run_clusters(void *context) {
             break;
         uint64_t at =
             grid->runs < grid->count ? (2 * run + 1) * grid->count / (2 * grid->runs) : run;
-        place_cluster(&cluster, permuted_index(at, grid->count, launch->block_seed), grid->clusters);
+        place_cluster(&cluster, permuted_index(at, grid->count, launch->block_seed),
+                      grid->clusters);
         grid_worker->counts.critical_path_cycles = 0;
         if (clusters_run(&cluster, 1, launch->block_seed) < 0) {
             grid_worker->failed = run;
@@ -269,7 +271,8 @@ static int run_workers(struct grid *grid, struct grid_worker *grid_workers, int 
     grid_workers[0].grid = grid;
     for (; started_count < threads; started_count++) {
         grid_workers[started_count].grid = grid;
-        if (pthread_create(&grid_workers[started_count].thread, NULL, run_clusters, &grid_workers[started_count]) != 0)
+        if (pthread_create(&grid_workers[started_count].thread, NULL, run_clusters,
+                           &grid_workers[started_count]) != 0)
             break;
     }
     if (grid->launch->cooperative)
@@ -306,7 +309,8 @@ int grid_run(const struct ptx_launch *launch, struct ptx_counts *counts, struct 
     uint64_t end = atomic_load(&grid.end);
     for (int i = 0; i < threads; i++) {
         add_counts(counts, &grid_workers[i].counts);
-        if (end < grid.runs && grid_workers[i].fault.kind != PTX_FAULT_NONE && grid_workers[i].failed == end)
+        if (end < grid.runs && grid_workers[i].fault.kind != PTX_FAULT_NONE &&
+            grid_workers[i].failed == end)
             *fault = grid_workers[i].fault;
     }
     for (uint64_t run = 0; grid.critical_paths && run < end; run++)

@@ -33,8 +33,8 @@ struct barrier_visit {
 
 /* Shadow state of a running cluster. */
 struct cluster_shadow {
-    struct shadow *shared[CLUSTER_MAX]; /* by rank */
-    struct barrier_visit *barrier_visits;           /* by actor and barrier */
+    struct shadow *shared[CLUSTER_MAX];   /* by rank */
+    struct barrier_visit *barrier_visits; /* by actor and barrier */
 };
 
 struct ptx_racecheck {
@@ -46,8 +46,8 @@ struct ptx_racecheck {
 
     /* State of the current launch. */
     const struct kernel *kernel;
-    struct access_cost *access_costs; /* per instruction: shared, then global memory */
-    struct reported_finding *reported;  /* findings already reported, by instruction index */
+    struct access_cost *access_costs;  /* per instruction: shared, then global memory */
+    struct reported_finding *reported; /* findings already reported, by instruction index */
     int reported_count, reported_capacity;
     unsigned (*unit_positions)[3]; /* position of each unit's first block */
     int unit_position_count, unit_position_capacity;
@@ -66,23 +66,25 @@ static inline int actor_of(const struct warp *warp) {
 /* ---- called by launch.c, grid.c and schedule.c ---- */
 
 /* Begins a launch that runs `slots` clusters concurrently. */
-void instrument_launch_begin(struct ptx_racecheck *racecheck, const struct cluster *cluster, int slots);
+void instrument_launch_begin(struct ptx_racecheck *racecheck, const struct cluster *cluster,
+                             int slots);
 /* A cluster begins; a cluster resumes. */
 void instrument_cluster_begin(struct cluster *cluster);
 void instrument_cluster_resume(const struct cluster *cluster);
 void instrument_launch_end(struct ptx_racecheck *racecheck, const struct cluster *cluster);
 /* Records the fault that stopped or prevented a launch. */
 void instrument_fault(struct ptx_racecheck *racecheck, const struct kernel *kernel,
-                   const struct ptx_fault *fault);
+                      const struct ptx_fault *fault);
 
 /* ---- accesses: called before they take effect ---- */
 
 /* Loads, stores, atomics, ldmatrix, stmatrix, and the writes of cp.async. */
 void instrument_access(struct warp *warp, const struct instruction *instruction,
-                    const struct access *access, uint32_t base_place, uint32_t mask, int bytes);
+                       const struct access *access, uint32_t base_place, uint32_t mask, int bytes);
 /* The reads of cp.async: bytes[lane] at addresses[lane]. */
 void instrument_cp_async_reads(struct warp *warp, const struct instruction *instruction,
-                     const uint64_t addresses[LANES], const uint32_t bytes[LANES], uint32_t mask);
+                               const uint64_t addresses[LANES], const uint32_t bytes[LANES],
+                               uint32_t mask);
 /* A wait completed the cp.async. */
 void instrument_cp_async_complete(struct warp *warp, uint32_t offset, uint32_t bytes);
 /* An mbarrier tracks the cp.async: returns the time from which it counts as a copy of the copy
@@ -91,39 +93,41 @@ uint32_t instrument_cp_async_track(struct warp *warp, uint32_t offset, uint32_t 
 /* An access to shared memory through the async proxy (PTX ISA 8.6): by a wgmma, or by the copy
    engine on behalf of a lane. */
 void instrument_async_shared(struct warp *warp, const struct instruction *instruction, int lane,
-                    const struct block *owner, uint32_t offset, uint32_t bytes, bool is_store);
+                             const struct block *owner, uint32_t offset, uint32_t bytes,
+                             bool is_store);
 /* As instrument_async_shared, at an address of any space. */
-void instrument_async_access(struct warp *warp, const struct instruction *instruction, enum space space,
-                   uint64_t address, uint32_t bytes, bool is_store);
+void instrument_async_access(struct warp *warp, const struct instruction *instruction,
+                             enum space space, uint64_t address, uint32_t bytes, bool is_store);
 enum global_operation {
     GLOBAL_LOAD,
     GLOBAL_STORE,
     GLOBAL_ATOMIC /* atomic: does not race with other atomics */
 };
 void instrument_async_global(struct warp *warp, const struct instruction *instruction, int lane,
-                    uint64_t address, uint32_t bytes, enum global_operation how);
+                             uint64_t address, uint32_t bytes, enum global_operation how);
 /* An asynchronous write to shared memory. Issue returns its time; from then until completion no
    thread may access the target (except other reductions, if it `reduces`). Completion is released
    to the mbarrier at `barrier`. */
 uint32_t instrument_bulk_issue(struct warp *warp, const struct instruction *instruction, int lane,
-                            const struct block *owner, uint32_t offset, uint32_t bytes,
-                            bool reduces);
+                               const struct block *owner, uint32_t offset, uint32_t bytes,
+                               bool reduces);
 void instrument_bulk_complete(const struct block *owner, uint32_t offset, uint32_t bytes,
-                          uint32_t barrier, uint32_t issued);
+                              uint32_t barrier, uint32_t issued);
 /* Marks global memory that the copy engine has yet to write: no thread may access it. */
-void instrument_pending_write(const struct block *block, uint64_t address, uint32_t bytes, bool awaited);
+void instrument_pending_write(const struct block *block, uint64_t address, uint32_t bytes,
+                              bool awaited);
 /* Marks shared memory that the copy engine has yet to read: no thread may write it. */
 void instrument_pending_read(const struct block *owner, uint32_t offset, uint32_t bytes, bool lent);
 /* One warp request: host pointers to shared memory, or addresses in global memory. */
 void instrument_bank_conflicts(struct warp *warp, const struct instruction *instruction,
-                   uint8_t *const pointers[LANES], uint32_t mask, int bytes);
+                               uint8_t *const pointers[LANES], uint32_t mask, int bytes);
 void instrument_sectors(struct warp *warp, const struct instruction *instruction,
-                     const uint64_t addresses[LANES], uint32_t mask, int bytes);
+                        const uint64_t addresses[LANES], uint32_t mask, int bytes);
 
 /* ---- synchronisation ---- */
 
-void instrument_barrier_arrive(struct warp *warp, const struct instruction *instruction, uint32_t barrier,
-                     uint32_t mask);
+void instrument_barrier_arrive(struct warp *warp, const struct instruction *instruction,
+                               uint32_t barrier, uint32_t mask);
 /* All threads have arrived at the barrier; one divergent group leaves it. */
 void instrument_barrier_complete(struct block *block, uint32_t barrier);
 void instrument_barrier_leave(struct warp *warp, uint32_t barrier, uint32_t mask);
@@ -133,15 +137,17 @@ void instrument_proxy_fence(struct warp *warp);
 /* griddepcontrol.wait: the previous launch has completed. */
 void instrument_griddep_wait(struct warp *warp);
 /* mbarriers, identified by owning block and offset. */
-void instrument_mbarrier_arrive(struct warp *warp, const struct block *owner, uint32_t offset, bool relaxed);
+void instrument_mbarrier_arrive(struct warp *warp, const struct block *owner, uint32_t offset,
+                                bool relaxed);
 void instrument_mbarrier_complete(const struct block *owner, uint32_t offset);
-void instrument_mbarrier_wait(struct warp *warp, const struct block *owner, uint32_t offset, uint32_t mask);
+void instrument_mbarrier_wait(struct warp *warp, const struct block *owner, uint32_t offset,
+                              uint32_t mask);
 void instrument_cluster_arrive(struct warp *warp, bool relaxed);
 void instrument_cluster_complete(struct cluster *cluster);
 void instrument_cluster_wait(struct warp *warp, uint32_t mask);
 /* Reports a finding if a value differs between lanes. */
-void instrument_check_uniform(struct warp *warp, const struct instruction *instruction, const void *lanes,
-                     int width, uint32_t mask, const char *what);
+void instrument_check_uniform(struct warp *warp, const struct instruction *instruction,
+                              const void *lanes, int width, uint32_t mask, const char *what);
 
 /* ---- racecheck.c ---- */
 

@@ -33,8 +33,8 @@ static bool is_write(const struct access_check *check) {
 
 /* ---- address resolution ---- */
 
-static bool locate_shared(struct access_check *check, const struct block *block, const struct block *owner,
-                         uint64_t offset) {
+static bool locate_shared(struct access_check *check, const struct block *block,
+                          const struct block *owner, uint64_t offset) {
     check->shadow = cluster_shadow_of(block)->shared[owner->rank];
     check->offset = check->report.address = offset;
     check->data = owner->shared + offset;
@@ -45,8 +45,8 @@ static bool locate_shared(struct access_check *check, const struct block *block,
 
 static bool locate_global(struct access_check *check, const struct block *block, uint64_t address) {
     struct memory_location location;
-    if (!memory_locate(block->memory, address, &location) || location.read_only || !location.shadow ||
-        location.offset + check->bytes > location.bytes)
+    if (!memory_locate(block->memory, address, &location) || location.read_only ||
+        !location.shadow || location.offset + check->bytes > location.bytes)
         return false;
     check->shadow = location.shadow;
     check->offset = location.offset;
@@ -59,7 +59,7 @@ static bool locate_global(struct access_check *check, const struct block *block,
 
 /* Resolves a lane's address; false if it has no shadow. */
 static bool locate_access(struct access_check *check, struct block *block, enum space space,
-                       uint64_t address) {
+                          uint64_t address) {
     if (space == SPACE_GENERIC)
         space = resolve_generic_address(&address);
     if (space == SPACE_SHARED || space == SPACE_CLUSTER) {
@@ -80,8 +80,8 @@ static void format_location(const struct access_check *check, char *text, size_t
 }
 
 /* "thread (3,0,0) of block (0,0,0) at kernel.cu:14". */
-static void format_other_access(const struct access_check *check, const struct access_epoch *other, char *text,
-                           size_t bytes) {
+static void format_other_access(const struct access_check *check, const struct access_epoch *other,
+                                char *text, size_t bytes) {
     const struct block *block = check->report.warp->block;
     const struct ptx_racecheck *racecheck = block->racecheck;
     const struct kernel *kernel = racecheck->kernel;
@@ -96,7 +96,7 @@ static void format_other_access(const struct access_check *check, const struct a
     const unsigned *size = block->cluster->size;
     unsigned rank = other->actor / (unsigned)block->warp_count, thread[3];
     thread_position(block, other->actor % block->warp_count,
-                 other->lane == LANE_SEVERAL ? 0 : other->lane, thread);
+                    other->lane == LANE_SEVERAL ? 0 : other->lane, thread);
     snprintf(text, bytes, "%s (%u,%u,%u) of block (%u,%u,%u)%s",
              other->lane == LANE_SEVERAL ? "the warp of thread" : "thread", thread[0], thread[1],
              thread[2], first[0] + rank % size[0], first[1] + rank / size[0] % size[1],
@@ -110,11 +110,11 @@ static void report_state(struct access_check *check, enum ptx_finding_kind kind,
         return;
     format_location(check, where, sizeof where);
     racecheck_report(&check->report, "%s %u bytes at %s, %s", verbs[check->kind], check->bytes,
-                      where, what);
+                     where, what);
 }
 
-static const char *remedy_for(const struct access_check *check, const struct access_epoch *other, bool same_block,
-                              bool by_engine) {
+static const char *remedy_for(const struct access_check *check, const struct access_epoch *other,
+                              bool same_block, bool by_engine) {
     uint32_t code = (uint32_t)(check->report.instruction - check->report.warp->kernel->code);
     if (by_engine)
         return "wait for the copy before the access";
@@ -127,7 +127,8 @@ static const char *remedy_for(const struct access_check *check, const struct acc
 }
 
 /* `other_operation`: "read", "write" or "atomic update". */
-static void report_race(struct access_check *check, const struct access_epoch *other, const char *other_operation) {
+static void report_race(struct access_check *check, const struct access_epoch *other,
+                        const char *other_operation) {
     const struct block *block = check->report.warp->block;
     if (other->unit < block->racecheck->clocks.first_unit) {
         report_state(check, PTX_FINDING_BEFORE_WAIT,
@@ -146,8 +147,8 @@ static void report_race(struct access_check *check, const struct access_epoch *o
         format_location(check, where, sizeof where);
         format_other_access(check, other, who, sizeof who);
         racecheck_report(&check->report, "%s %u bytes at %s: data race with the %s by %s; %s",
-                          verbs[check->kind], check->bytes, where, other_operation, who,
-                          remedy_for(check, other, same_block, by_engine));
+                         verbs[check->kind], check->bytes, where, other_operation, who,
+                         remedy_for(check, other, same_block, by_engine));
     }
     check->report.other = NO_PC;
 }
@@ -168,7 +169,8 @@ static int stored_byte(const struct access_check *check, uint32_t lane, uint64_t
 
 /* Whether a plain store writes the value already there, or the value that the other lane of the
    same instruction writes. */
-static bool is_same_value(const struct access_check *check, const struct access_epoch *other, uint32_t byte) {
+static bool is_same_value(const struct access_check *check, const struct access_epoch *other,
+                          uint32_t byte) {
     uint32_t lane = (uint32_t)check->report.lane;
     if (check->kind != STORE || !check->access)
         return false;
@@ -197,18 +199,21 @@ static bool lacks_proxy_fence(const struct access_check *check, const struct acc
         return false;
     execute_function by = warp->kernel->code[write->code].execute;
     return (by == execute_store || by == execute_stmatrix) &&
-           current->proxy_fences[write->actor] < write->time && current->proxy_fences[check->actor] < write->time;
+           current->proxy_fences[write->actor] < write->time &&
+           current->proxy_fences[check->actor] < write->time;
 }
 
 /* A read replaces one that happened before it; of more than two concurrent reads, some are lost. */
-static void record_read(const struct access_check *check, struct shadow_cell *cell, const struct access_epoch *now) {
+static void record_read(const struct access_check *check, struct shadow_cell *cell,
+                        const struct access_epoch *now) {
     const struct vector_clocks *clocks = &check->report.warp->block->racecheck->clocks;
     struct access_epoch *slot = &cell->reads[1];
     uint8_t lane = now->lane;
     for (int i = 1; i >= 0; i--) {
         struct access_epoch *read = &cell->reads[i];
         bool same_warp = read->unit == now->unit && read->actor == now->actor;
-        bool is_ordered = !read->time || vector_clock_happens_before(clocks, check->actor, now->lane, read);
+        bool is_ordered =
+            !read->time || vector_clock_happens_before(clocks, check->actor, now->lane, read);
         if (is_ordered || same_warp)
             slot = read;
         if (!is_ordered && same_warp)
@@ -221,8 +226,9 @@ static void record_read(const struct access_check *check, struct shadow_cell *ce
 /* Findings of an access over all of its bytes. */
 struct found {
     bool is_uninitialized, is_pending, is_source_pending, is_race_found, is_unfenced;
-    bool is_suspected; /* a potential race, unless the values are equal, which must be checked per byte
-                     */
+    bool is_suspected; /* a potential race, unless the values are equal, which must be checked per
+                        * byte
+                        */
 };
 
 static void check_byte(struct access_check *check, uint32_t byte, const struct access_epoch *now,
@@ -234,8 +240,8 @@ static void check_byte(struct access_check *check, uint32_t byte, const struct a
     bool is_pending_access = ((*state & BYTE_PENDING_WRITE) && !asynchronous) || overwrites_source;
     found->is_pending |= is_pending_access;
     found->is_source_pending |= overwrites_source;
-    found->is_uninitialized |=
-        !(*state & (BYTE_WRITTEN | BYTE_PENDING_WRITE)) && check->kind != STORE && check->kind != ASYNC_WRITE;
+    found->is_uninitialized |= !(*state & (BYTE_WRITTEN | BYTE_PENDING_WRITE)) &&
+                               check->kind != STORE && check->kind != ASYNC_WRITE;
     if (!is_pending_access && !found->is_race_found && is_race(check, &cell->write)) {
         found->is_suspected = true;
         if (!is_same_value(check, &cell->write, byte)) {
@@ -247,7 +253,8 @@ static void check_byte(struct access_check *check, uint32_t byte, const struct a
         report_race(check, &cell->last_weak_write, "write");
         found->is_race_found = true;
     }
-    found->is_unfenced |= !is_pending_access && !found->is_race_found && lacks_proxy_fence(check, &cell->write);
+    found->is_unfenced |=
+        !is_pending_access && !found->is_race_found && lacks_proxy_fence(check, &cell->write);
     for (int r = 0; r < 2 && is_write(check) && !found->is_race_found; r++)
         if (is_race(check, &cell->reads[r])) {
             report_race(check, &cell->reads[r], "read");
@@ -294,16 +301,18 @@ static void check_bytes(struct access_check *check) {
     }
     if (found.is_pending)
         report_state(check, PTX_FINDING_BEFORE_WAIT,
-                     found.is_source_pending ? "still being read by an asynchronous copy: wait for it first"
-                                : "still being written by an asynchronous copy: wait for it first");
+                     found.is_source_pending
+                         ? "still being read by an asynchronous copy: wait for it first"
+                         : "still being written by an asynchronous copy: wait for it first");
     else if (found.is_uninitialized)
         report_state(check, PTX_FINDING_UNWRITTEN, "which is uninitialized");
     else if (found.is_unfenced)
-        report_state(check, PTX_FINDING_MISSING_PROXY_FENCE, "stored without a fence.proxy.async since");
+        report_state(check, PTX_FINDING_MISSING_PROXY_FENCE,
+                     "stored without a fence.proxy.async since");
 }
 
-static struct access_check access_check_of(struct warp *warp, const struct instruction *instruction, enum access_kind kind,
-                             int lane, uint32_t bytes) {
+static struct access_check access_check_of(struct warp *warp, const struct instruction *instruction,
+                                           enum access_kind kind, int lane, uint32_t bytes) {
     return (struct access_check){
         .report = {.warp = warp, .instruction = instruction, .lane = lane, .other = NO_PC},
         .kind = kind,
@@ -326,18 +335,19 @@ static void synchronise_atomic(const struct access_check *check, const struct ac
 }
 
 void instrument_access(struct warp *warp, const struct instruction *instruction,
-                    const struct access *access, uint32_t base_place, uint32_t mask, int bytes) {
+                       const struct access *access, uint32_t base_place, uint32_t mask, int bytes) {
     struct block *block = warp->block;
     execute_function execute = instruction->execute;
     const void *base = access->base_bytes ? operand_pointer(warp, base_place) : NULL;
     bool atomic = execute == execute_atomic || execute == execute_atomic_wide;
-    enum access_kind kind = atomic                                                        ? UPDATE
-                   : execute == execute_cp_async                               ? ASYNC_WRITE
-                   : execute == execute_store || execute == execute_stmatrix ? STORE
-                                                                                 : LOAD;
+    enum access_kind kind = atomic                                                    ? UPDATE
+                            : execute == execute_cp_async                             ? ASYNC_WRITE
+                            : execute == execute_store || execute == execute_stmatrix ? STORE
+                                                                                      : LOAD;
     block->racecheck->clocks.now++;
     FOR_EACH_LANE(lane, mask) {
-        struct access_check check = access_check_of(warp, instruction, kind, (int)lane, (uint32_t)bytes);
+        struct access_check check =
+            access_check_of(warp, instruction, kind, (int)lane, (uint32_t)bytes);
         check.strong = atomic || access->strong;
         if (execute == execute_store) {
             check.access = access;
@@ -352,9 +362,11 @@ void instrument_access(struct warp *warp, const struct instruction *instruction,
 }
 
 void instrument_cp_async_reads(struct warp *warp, const struct instruction *instruction,
-                     const uint64_t addresses[LANES], const uint32_t bytes[LANES], uint32_t mask) {
+                               const uint64_t addresses[LANES], const uint32_t bytes[LANES],
+                               uint32_t mask) {
     FOR_EACH_LANE(lane, mask) {
-        struct access_check check = access_check_of(warp, instruction, LOAD, (int)lane, bytes[lane]);
+        struct access_check check =
+            access_check_of(warp, instruction, LOAD, (int)lane, bytes[lane]);
         if (locate_access(&check, warp->block, instruction->as.copy.from.space, addresses[lane]))
             check_bytes(&check);
     }
@@ -362,24 +374,27 @@ void instrument_cp_async_reads(struct warp *warp, const struct instruction *inst
 }
 
 void instrument_async_shared(struct warp *warp, const struct instruction *instruction, int lane,
-                    const struct block *owner, uint32_t offset, uint32_t bytes, bool is_store) {
-    struct access_check check = access_check_of(warp, instruction, is_store ? STORE : LOAD, lane, bytes);
+                             const struct block *owner, uint32_t offset, uint32_t bytes,
+                             bool is_store) {
+    struct access_check check =
+        access_check_of(warp, instruction, is_store ? STORE : LOAD, lane, bytes);
     check.by_async_proxy = !is_store;
     warp->block->racecheck->clocks.now++;
     if (locate_shared(&check, warp->block, owner, offset))
         check_bytes(&check);
 }
 
-void instrument_async_access(struct warp *warp, const struct instruction *instruction, enum space space,
-                   uint64_t address, uint32_t bytes, bool is_store) {
-    struct access_check check = access_check_of(warp, instruction, is_store ? STORE : LOAD, 0, bytes);
+void instrument_async_access(struct warp *warp, const struct instruction *instruction,
+                             enum space space, uint64_t address, uint32_t bytes, bool is_store) {
+    struct access_check check =
+        access_check_of(warp, instruction, is_store ? STORE : LOAD, 0, bytes);
     warp->block->racecheck->clocks.now++;
     if (locate_access(&check, warp->block, space, address))
         check_bytes(&check);
 }
 
 void instrument_async_global(struct warp *warp, const struct instruction *instruction, int lane,
-                    uint64_t address, uint32_t bytes, enum global_operation kind) {
+                             uint64_t address, uint32_t bytes, enum global_operation kind) {
     static const enum access_kind kinds[] = {LOAD, STORE, UPDATE};
     struct access_check check = access_check_of(warp, instruction, kinds[kind], lane, bytes);
     check.strong = kind == GLOBAL_ATOMIC;
@@ -415,10 +430,11 @@ uint32_t instrument_cp_async_track(struct warp *warp, uint32_t offset, uint32_t 
 }
 
 uint32_t instrument_bulk_issue(struct warp *warp, const struct instruction *instruction, int lane,
-                            const struct block *owner, uint32_t offset, uint32_t bytes,
-                            bool reduces) {
+                               const struct block *owner, uint32_t offset, uint32_t bytes,
+                               bool reduces) {
     struct vector_clocks *clocks = &warp->block->racecheck->clocks;
-    struct access_check check = access_check_of(warp, instruction, reduces ? ASYNC_REDUCE : ASYNC_WRITE, lane, bytes);
+    struct access_check check =
+        access_check_of(warp, instruction, reduces ? ASYNC_REDUCE : ASYNC_WRITE, lane, bytes);
     check.strong = reduces;
     clocks->now++;
     if (!locate_shared(&check, warp->block, owner, offset))
@@ -431,7 +447,7 @@ uint32_t instrument_bulk_issue(struct warp *warp, const struct instruction *inst
 
 /* Bytes that a later copy also writes stay pending. */
 void instrument_bulk_complete(const struct block *owner, uint32_t offset, uint32_t bytes,
-                          uint32_t barrier, uint32_t issued) {
+                              uint32_t barrier, uint32_t issued) {
     struct ptx_racecheck *racecheck = owner->racecheck;
     struct shadow *shadow = cluster_shadow_of(owner)->shared[owner->rank];
     for (uint32_t i = 0; i < bytes; i++) {
@@ -448,13 +464,17 @@ static void set_byte_flag(uint8_t *states, uint32_t bytes, int flag, bool set) {
         states[i] = (uint8_t)(set ? states[i] | flag : states[i] & ~flag);
 }
 
-void instrument_pending_read(const struct block *owner, uint32_t offset, uint32_t bytes, bool is_source_pending) {
-    set_byte_flag(cluster_shadow_of(owner)->shared[owner->rank]->states + offset, bytes, BYTE_PENDING_READ, is_source_pending);
+void instrument_pending_read(const struct block *owner, uint32_t offset, uint32_t bytes,
+                             bool is_source_pending) {
+    set_byte_flag(cluster_shadow_of(owner)->shared[owner->rank]->states + offset, bytes,
+                  BYTE_PENDING_READ, is_source_pending);
 }
 
-void instrument_pending_write(const struct block *block, uint64_t address, uint32_t bytes, bool is_pending) {
+void instrument_pending_write(const struct block *block, uint64_t address, uint32_t bytes,
+                              bool is_pending) {
     struct memory_location location;
     if (memory_locate(block->memory, address, &location) && location.shadow &&
         bytes <= location.bytes - location.offset)
-        set_byte_flag(location.shadow->states + location.offset, bytes, BYTE_PENDING_WRITE, is_pending);
+        set_byte_flag(location.shadow->states + location.offset, bytes, BYTE_PENDING_WRITE,
+                      is_pending);
 }

@@ -24,7 +24,7 @@ static bool add_new(uint64_t *values, int *count, uint64_t value) {
 /* The number of sectors that the lanes touch; `*ideal`: the number that their distinct addresses
    would fill. */
 static uint64_t count_sectors(const uint64_t addresses[LANES], uint32_t mask, int bytes,
-                        uint64_t *ideal) {
+                              uint64_t *ideal) {
     uint64_t found[2 * LANES], different[LANES];
     int count = 0, different_count = 0;
     FOR_EACH_LANE(lane, mask) {
@@ -36,10 +36,11 @@ static uint64_t count_sectors(const uint64_t addresses[LANES], uint32_t mask, in
     return (uint64_t)count;
 }
 
-static void add_access_cost(struct warp *warp, const struct instruction *instruction, bool is_global,
-                uint32_t mask, uint64_t transactions, uint64_t ideal) {
+static void add_access_cost(struct warp *warp, const struct instruction *instruction,
+                            bool is_global, uint32_t mask, uint64_t transactions, uint64_t ideal) {
     struct ptx_racecheck *racecheck = warp->block->racecheck;
-    struct access_cost *cost = &racecheck->access_costs[2 * (instruction - warp->kernel->code) + is_global];
+    struct access_cost *cost =
+        &racecheck->access_costs[2 * (instruction - warp->kernel->code) + is_global];
     if (!cost->requests++) {
         cost->first_actor = (uint32_t)actor_of(warp);
         cost->first_lane = (uint32_t)__builtin_ctz(mask);
@@ -50,13 +51,14 @@ static void add_access_cost(struct warp *warp, const struct instruction *instruc
 }
 
 void instrument_bank_conflicts(struct warp *warp, const struct instruction *instruction,
-                   uint8_t *const pointers[LANES], uint32_t mask, int bytes) {
-    add_access_cost(warp, instruction, false, mask, (uint64_t)count_wavefronts(warp, pointers, mask, bytes),
-        min_wavefronts(mask, bytes));
+                               uint8_t *const pointers[LANES], uint32_t mask, int bytes) {
+    add_access_cost(warp, instruction, false, mask,
+                    (uint64_t)count_wavefronts(warp, pointers, mask, bytes),
+                    min_wavefronts(mask, bytes));
 }
 
 void instrument_sectors(struct warp *warp, const struct instruction *instruction,
-                     const uint64_t addresses[LANES], uint32_t mask, int bytes) {
+                        const uint64_t addresses[LANES], uint32_t mask, int bytes) {
     uint64_t ideal, transactions = count_sectors(addresses, mask, bytes, &ideal);
     add_access_cost(warp, instruction, true, mask, transactions, ideal);
 }

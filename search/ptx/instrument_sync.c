@@ -10,13 +10,13 @@ static struct barrier_visit *barrier_visit_of(const struct warp *warp, uint32_t 
     return &barrier_visits[actor_of(warp) * BARRIERS_MAX + (int)barrier];
 }
 
-void instrument_barrier_arrive(struct warp *warp, const struct instruction *instruction, uint32_t barrier,
-                     uint32_t mask) {
+void instrument_barrier_arrive(struct warp *warp, const struct instruction *instruction,
+                               uint32_t barrier, uint32_t mask) {
     struct ptx_racecheck *racecheck = warp->block->racecheck;
     struct barrier_visit *visit = barrier_visit_of(warp, barrier);
     uint32_t code = (uint32_t)(instruction - warp->kernel->code);
     vector_clock_release(&racecheck->clocks, actor_of(warp),
-                  sync_key_barrier(warp->block->rank, barrier));
+                         sync_key_barrier(warp->block->rank, barrier));
     if (!visit->arrived) {
         visit->live = warp->live;
         visit->code = code;
@@ -31,23 +31,23 @@ static void check_barrier_divergence(struct warp *warp, uint32_t barrier) {
     const struct instruction *instruction = &warp->kernel->code[visit->code];
     uint32_t missing = visit->live & ~visit->arrived;
     const struct finding_report report = {.kind = PTX_FINDING_DIVERGENT_BARRIER,
-                                  .warp = warp,
-                                  .instruction = instruction,
-                                  .lane = __builtin_ctz(visit->arrived),
-                                  .other = NO_PC};
+                                          .warp = warp,
+                                          .instruction = instruction,
+                                          .lane = __builtin_ctz(visit->arrived),
+                                          .other = NO_PC};
     if (!instruction->as.barrier.aligned || (!missing && !visit->split) ||
         racecheck_count_repeat(&report))
         return;
     if (missing)
         racecheck_report(&report,
-                          "reached barrier %u of the block without lanes 0x%08x of its warp: move "
-                          "the barrier out of the branch",
-                          barrier, missing);
+                         "reached barrier %u of the block without lanes 0x%08x of its warp: move "
+                         "the barrier out of the branch",
+                         barrier, missing);
     else
         racecheck_report(&report,
-                          "reached barrier %u of the block here, but other lanes of its warp at "
-                          "another instruction: move the barrier out of the branch",
-                          barrier);
+                         "reached barrier %u of the block here, but other lanes of its warp at "
+                         "another instruction: move the barrier out of the branch",
+                         barrier);
 }
 
 void instrument_barrier_complete(struct block *block, uint32_t barrier) {
@@ -62,7 +62,7 @@ void instrument_barrier_complete(struct block *block, uint32_t barrier) {
 
 void instrument_barrier_leave(struct warp *warp, uint32_t barrier, uint32_t mask) {
     vector_clock_acquire(&warp->block->racecheck->clocks, actor_of(warp), mask,
-                  sync_key_barrier(warp->block->rank, barrier));
+                         sync_key_barrier(warp->block->rank, barrier));
     instrument_warp_sync(warp, mask);
 }
 
@@ -93,20 +93,22 @@ static bool releases_nothing(const struct warp *warp, bool relaxed) {
     return relaxed && !warp->block->racecheck->clocks.current->fence;
 }
 
-void instrument_mbarrier_arrive(struct warp *warp, const struct block *owner, uint32_t offset, bool relaxed) {
+void instrument_mbarrier_arrive(struct warp *warp, const struct block *owner, uint32_t offset,
+                                bool relaxed) {
     if (releases_nothing(warp, relaxed))
         return;
     vector_clock_release(&warp->block->racecheck->clocks, actor_of(warp),
-                  sync_key_shared(owner->rank, offset));
+                         sync_key_shared(owner->rank, offset));
 }
 
 void instrument_mbarrier_complete(const struct block *owner, uint32_t offset) {
     vector_clock_complete(&owner->racecheck->clocks, sync_key_shared(owner->rank, offset));
 }
 
-void instrument_mbarrier_wait(struct warp *warp, const struct block *owner, uint32_t offset, uint32_t mask) {
+void instrument_mbarrier_wait(struct warp *warp, const struct block *owner, uint32_t offset,
+                              uint32_t mask) {
     vector_clock_acquire(&warp->block->racecheck->clocks, actor_of(warp), mask,
-                  sync_key_shared(owner->rank, offset));
+                         sync_key_shared(owner->rank, offset));
     instrument_warp_sync(warp, mask);
 }
 
@@ -127,20 +129,20 @@ void instrument_cluster_wait(struct warp *warp, uint32_t mask) {
 
 /* ---- warp-uniform values ---- */
 
-void instrument_check_uniform(struct warp *warp, const struct instruction *instruction, const void *lanes,
-                     int width, uint32_t mask, const char *what) {
+void instrument_check_uniform(struct warp *warp, const struct instruction *instruction,
+                              const void *lanes, int width, uint32_t mask, const char *what) {
     const uint8_t *first = (const uint8_t *)lanes + __builtin_ctz(mask) * width;
     FOR_EACH_LANE(lane, mask) {
         const struct finding_report report = {.kind = PTX_FINDING_LANES_DISAGREE,
-                                      .warp = warp,
-                                      .instruction = instruction,
-                                      .lane = (int)lane,
-                                      .other = NO_PC};
+                                              .warp = warp,
+                                              .instruction = instruction,
+                                              .lane = (int)lane,
+                                              .other = NO_PC};
         if (!memcmp(first, (const uint8_t *)lanes + (int)lane * width, (size_t)width))
             continue;
         if (!racecheck_count_repeat(&report))
             racecheck_report(&report, "passed %s that differs from lane %d's", what,
-                              __builtin_ctz(mask));
+                             __builtin_ctz(mask));
         return;
     }
 }

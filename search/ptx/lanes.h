@@ -11,8 +11,8 @@
  *     if (lanes.find(&row, (struct slice){"mul.wide", 8}, TYPE_S32))
  *         row.function(out, in);
  *
- * The .inc files are compiled twice: portably, and for x86-64 with AVX2 and FMA; lanes_select selects
- * at run time. The caller sets the host's rounding mode and flush-to-zero (execute.c).
+ * The .inc files are compiled twice: portably, and for x86-64 with AVX2 and FMA; lanes_select
+ * selects at run time. The caller sets the host's rounding mode and flush-to-zero (execute.c).
  */
 #ifndef EVOTILE_PTX_LANES_H
 #define EVOTILE_PTX_LANES_H
@@ -21,9 +21,9 @@
 
 enum { LANES = 32, LANE_INPUTS_MAX = 4 };
 enum {
-    MMA_COLUMNS_MAX = 256, /* maximum n of a wgmma */
-    MMA_DEPTH_MAX = 32,    /* maximum k of one wgmma step */
-    SPARSE_COLUMNS_MAX = 64,         /* maximum kept elements per row of a sparse matrix */
+    MMA_COLUMNS_MAX = 256,   /* maximum n of a wgmma */
+    MMA_DEPTH_MAX = 32,      /* maximum k of one wgmma step */
+    SPARSE_COLUMNS_MAX = 64, /* maximum kept elements per row of a sparse matrix */
 };
 
 /* Rounding mode of the host FPU, and flush-to-zero. */

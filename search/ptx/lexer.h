@@ -17,12 +17,12 @@
 enum token_kind {
     TOKEN_END,
     TOKEN_INVALID,
-    TOKEN_WORD,    /* %r1, .reg, ld.global.f32, $L__BB0_1 */
-    TOKEN_INTEGER, /* bits */
-    TOKEN_FLOAT32, /* 0fXXXXXXXX: bits */
-    TOKEN_FLOAT64, /* 0dXXXXXXXXXXXXXXXX and decimal fractions: bits */
-    TOKEN_STRING,  /* with its quotes */
-    TOKEN_PUNCTUATION,    /* one character of punctuation */
+    TOKEN_WORD,        /* %r1, .reg, ld.global.f32, $L__BB0_1 */
+    TOKEN_INTEGER,     /* bits */
+    TOKEN_FLOAT32,     /* 0fXXXXXXXX: bits */
+    TOKEN_FLOAT64,     /* 0dXXXXXXXXXXXXXXXX and decimal fractions: bits */
+    TOKEN_STRING,      /* with its quotes */
+    TOKEN_PUNCTUATION, /* one character of punctuation */
 };
 
 struct token {

@@ -15,10 +15,10 @@
 
 enum group_state {
     GROUP_READY,
-    GROUP_AWAITS_LANES,    /* waits for the lanes of its member mask */
-    GROUP_AT_BARRIER, /* waits at a barrier of the block */
-    GROUP_AWAITS_EVENT,   /* waits for cluster->events to change, then executes the instruction again
-                          */
+    GROUP_AWAITS_LANES, /* waits for the lanes of its member mask */
+    GROUP_AT_BARRIER,   /* waits at a barrier of the block */
+    GROUP_AWAITS_EVENT, /* waits for cluster->events to change, then executes the instruction again
+                         */
 };
 
 struct divergent_group {
@@ -49,7 +49,7 @@ struct st_async {
     struct block *to[LANES];
     uint32_t offset[LANES], barrier[LANES]; /* in the target's shared memory */
     uint32_t issued[LANES];                 /* racecheck time */
-    double completion_cycle;                           /* completion time in cycles (critical_path.h) */
+    double completion_cycle;                /* completion time in cycles (critical_path.h) */
     uint8_t data[LANES][16];
 };
 
@@ -61,7 +61,7 @@ struct critical_path {
     bool loaded;       /* the latency of loads since the last wait or branch is included */
     double operations; /* of the tensor core, issued since the last commit */
     double wgmmas[CRITICAL_PATH_GROUPS]; /* completion time of each wgmma group, by number */
-    double copies[CRITICAL_PATH_GROUPS];   /* completion time of each cp.async group, by number */
+    double copies[CRITICAL_PATH_GROUPS]; /* completion time of each cp.async group, by number */
 };
 /* Of an mbarrier: when its last phase completed, and the latest arrival in the current phase. */
 struct mbarrier_time {
@@ -74,7 +74,7 @@ struct mbarrier_time {
 struct pending_wgmma {
     const struct instruction *instruction;
     uint32_t group;
-    uint64_t a, b; /* descriptors */
+    uint64_t a, b;         /* descriptors */
     uint64_t operand_hash; /* of the described shared memory */
 };
 
@@ -105,10 +105,11 @@ struct warp {
     uint32_t bulk_group[LANES]; /* bulk store groups committed */
     struct pending_wgmma *wgmmas;
     int wgmma_count, wgmma_capacity;
-    uint32_t wgmma_group;   /* wgmma groups committed */
-    uint32_t wgmma_yielded;  /* groups before this one have already yielded to other warps */
+    uint32_t wgmma_group;     /* wgmma groups committed */
+    uint32_t wgmma_yielded;   /* groups before this one have already yielded to other warps */
     uint32_t cluster_arrived; /* lanes that arrived in the current phase of the cluster barrier */
-    uint32_t cluster_wait_pending;    /* lanes that arrived at the cluster barrier and have not waited */
+    uint32_t
+        cluster_wait_pending; /* lanes that arrived at the cluster barrier and have not waited */
     struct call_stack *calls; /* per lane; NULL until the first call */
     struct critical_path path;
 };
@@ -144,12 +145,12 @@ struct block {
     double deadline_s;   /* on the CPU clock of this thread; 0: none */
     struct block_barrier barriers[BARRIERS_MAX];
     struct ptx_racecheck *racecheck; /* NULL: not instrumented */
-    struct bulk_copy *bulk;            /* bulk copies in flight (execute_bulk.c), oldest first */
+    struct bulk_copy *bulk;          /* bulk copies in flight (execute_bulk.c), oldest first */
     int bulk_count, bulk_capacity;
     struct st_async *remote; /* st.async and red.async in flight, oldest first */
     int remote_first, remote_count, remote_capacity; /* first: the oldest pending one */
     bool waits_time_out; /* waits return false instead of suspending: nothing else can progress */
-    bool polled;    /* a warp read a value that others change: they run next */
+    bool polled;         /* a warp read a value that others change: they run next */
     struct mbarrier_time mbarrier_times[CRITICAL_PATH_BARRIERS];
     int mbarrier_time_count;
 };
@@ -162,12 +163,12 @@ struct cluster {
     uint8_t *shared;       /* of all blocks, contiguous */
     uint32_t shared_bytes; /* stride between blocks */
     uint64_t events;       /* completed mbarrier phases, wgmmas and arrivals: what warps wait for */
-    int forced_progress_count;          /* forced progress attempts since the last event */
-    uint8_t float_mode;    /* the current host FPU mode */
-    double arrived_at;     /* last arrival at the cluster barrier, in cycles (critical_path.h) */
-    double previous_arrived_at;         /* last arrival of the previous phase */
-    int slot;              /* index among the clusters that run concurrently */
-    uint64_t workspace;    /* address of the grid barrier; 0 unless the launch is cooperative */
+    int forced_progress_count; /* forced progress attempts since the last event */
+    uint8_t float_mode;        /* the current host FPU mode */
+    double arrived_at; /* last arrival at the cluster barrier, in cycles (critical_path.h) */
+    double previous_arrived_at; /* last arrival of the previous phase */
+    int slot;                   /* index among the clusters that run concurrently */
+    uint64_t workspace; /* address of the grid barrier; 0 unless the launch is cooperative */
 };
 
 /* Offset of the reserved bytes in shared memory: before the dynamic part. They start as zeros. */
@@ -224,12 +225,12 @@ void fault_fill(struct ptx_fault *fault, const struct warp *warp,
 /* Fills kind, location and text; `who` is the subject of the sentence. The instruction may be NULL.
  */
 void fault_format(struct ptx_fault *fault, const struct kernel *kernel,
-                 const struct instruction *instruction, enum ptx_fault_kind kind, const char *who,
-                 const char *what);
+                  const struct instruction *instruction, enum ptx_fault_kind kind, const char *who,
+                  const char *what);
 /* Formats the location of an instruction, " at main.cu:41, inlined at main.cu:80"; the innermost
    location is stored in the fault's file and line. */
 void format_source_location(const struct kernel *kernel, const struct instruction *instruction,
-                    struct ptx_fault *fault, char *text, size_t text_bytes);
+                            struct ptx_fault *fault, char *text, size_t text_bytes);
 /* The position in the block of a warp's lane. */
 void thread_position(const struct block *block, int warp, int lane, unsigned thread[3]);
 
@@ -260,7 +261,7 @@ void warp_wake(struct warp *warp, bool every);
 /* memory.c. Translates a global address to a host pointer; NULL if a kernel may not load or store
    there. hint: the allocation index of the last call, or -1. */
 uint8_t *memory_translate(struct ptx_memory *memory, uint64_t address, size_t bytes, bool is_store,
-                      int *hint);
+                          int *hint);
 /* The allocation that contains an address or precedes it: `bytes` bytes from address `first` are at
    `host`. Returns false if there is none that a kernel may load from, or store to. */
 struct memory_region {
@@ -268,7 +269,7 @@ struct memory_region {
     uint8_t *host;
 };
 bool memory_find_region(const struct ptx_memory *memory, uint64_t address, bool is_store,
-                 struct memory_region *region);
+                        struct memory_region *region);
 /* Gives allocations from now on shadow memory (shadow.h). */
 void memory_enable_shadow(struct ptx_memory *memory);
 /* The allocation that contains an address, or the last one before it. */
@@ -281,6 +282,7 @@ struct memory_location {
 };
 /* Returns whether the address is inside the allocation; `location` is filled whenever an allocation
    precedes the address. */
-bool memory_locate(const struct ptx_memory *memory, uint64_t address, struct memory_location *location);
+bool memory_locate(const struct ptx_memory *memory, uint64_t address,
+                   struct memory_location *location);
 
 #endif

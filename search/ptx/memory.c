@@ -1,3 +1,4 @@
+#include "base/memory.h"
 #include "ptx/machine.h"
 #include "ptx/shadow.h"
 
@@ -25,9 +26,7 @@ struct ptx_memory {
 };
 
 struct ptx_memory *ptx_memory_new(void) {
-    struct ptx_memory *memory = calloc(1, sizeof *memory);
-    if (!memory)
-        BUG("out of memory");
+    struct ptx_memory *memory = xcalloc(1, sizeof *memory);
     memory->next_address = FIRST_ADDRESS;
     return memory;
 }
@@ -101,7 +100,7 @@ void ptx_memory_set_read_only(struct ptx_memory *memory, uint64_t address, bool 
 }
 
 static uint8_t *pointer_within(const struct allocation *allocation, uint64_t address, size_t bytes,
-                       bool is_store) {
+                               bool is_store) {
     uint64_t offset = address - allocation->address;
     return offset <= allocation->bytes && bytes <= allocation->bytes - offset &&
                    !(is_store && allocation->read_only)
@@ -110,7 +109,7 @@ static uint8_t *pointer_within(const struct allocation *allocation, uint64_t add
 }
 
 uint8_t *memory_translate(struct ptx_memory *memory, uint64_t address, size_t bytes, bool is_store,
-                      int *hint) {
+                          int *hint) {
     if (*hint >= 0) {
         uint8_t *found = pointer_within(&memory->allocations[*hint], address, bytes, is_store);
         if (found)
@@ -124,7 +123,7 @@ uint8_t *memory_translate(struct ptx_memory *memory, uint64_t address, size_t by
 }
 
 bool memory_find_region(const struct ptx_memory *memory, uint64_t address, bool is_store,
-                 struct memory_region *region) {
+                        struct memory_region *region) {
     int index = find_below(memory, address);
     if (index < 0 || (is_store && memory->allocations[index].read_only))
         return false;
@@ -142,17 +141,18 @@ void memory_enable_shadow(struct ptx_memory *memory) {
     memory->has_shadow = true;
 }
 
-bool memory_locate(const struct ptx_memory *memory, uint64_t address, struct memory_location *location) {
+bool memory_locate(const struct ptx_memory *memory, uint64_t address,
+                   struct memory_location *location) {
     int index = find_below(memory, address);
     if (index < 0)
         return false;
     const struct allocation *allocation = &memory->allocations[index];
     *location = (struct memory_location){.shadow = allocation->shadow,
-                                 .offset = address - allocation->address,
-                                 .bytes = allocation->bytes,
-                                 .data = allocation->data,
-                                 .name = allocation->name,
-                                 .read_only = allocation->read_only};
+                                         .offset = address - allocation->address,
+                                         .bytes = allocation->bytes,
+                                         .data = allocation->data,
+                                         .name = allocation->name,
+                                         .read_only = allocation->read_only};
     return location->offset < allocation->bytes;
 }
 

@@ -20,7 +20,7 @@ static const struct module_variable *find_variable(const struct ptx_module *modu
 
 /* Converts one element of an initialiser to bytes; a name stands for its address. */
 static int initialiser_bits(const struct ptx_module *module, const struct operand *value,
-                        enum type type, uint64_t *bits) {
+                            enum type type, uint64_t *bits) {
     *bits = value->bits;
     if (value->kind == OPERAND_NAME) {
         const struct module_variable *variable = find_variable(module, value->name);
@@ -37,7 +37,7 @@ static int initialiser_bits(const struct ptx_module *module, const struct operan
 }
 
 static int initialise_variable(struct ptx_module *module, const struct variable *variable,
-                      const struct module_variable *allocated, struct error *error) {
+                               const struct module_variable *allocated, struct error *error) {
     uint8_t *data = ptx_memory_host_bytes(module->memory, allocated->address, allocated->bytes);
     size_t bytes = (size_t)type_bytes(variable->type);
     memset(data, 0, allocated->bytes); /* elements without an initialiser are zero */
@@ -93,7 +93,8 @@ static int allocate_variables(struct ptx_module *module, struct error *error) {
 
 static void decode_kernels(struct ptx_module *module) {
     const struct ast *ast = module->ast;
-    module->kernels = arena_alloc(ast->arena, (size_t)ast->function_count * sizeof *module->kernels);
+    module->kernels =
+        arena_alloc(ast->arena, (size_t)ast->function_count * sizeof *module->kernels);
     for (int i = 0; i < ast->function_count; i++) {
         const struct function *function = &ast->functions[i];
         if (!function->is_entry || !function->is_defined)

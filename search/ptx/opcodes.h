@@ -78,7 +78,7 @@ int decode_cp_async_mbarrier_arrive(struct decoder *decoder);
 int decode_cluster_barrier(struct decoder *decoder);
 /* Decodes operand `index`, a vector of `count` matrix registers of `bytes` each. */
 int decode_matrix_operand(struct decoder *decoder, int index, int count, int bytes, bool is_result,
-                   uint32_t *places);
+                          uint32_t *places);
 bool is_fp8(enum type type); /* e4m3 or e5m2 */
 /* mma of integers, of doubles, and with a sparse a: called after the type of d has been taken. */
 int decode_mma_int(struct decoder *decoder, struct sparsity sparsity);
@@ -88,12 +88,12 @@ int decode_mma_sparse(struct decoder *decoder, enum type d, struct sparsity spar
 int decode_mma_m8n8k4(struct decoder *decoder, enum type d);
 /* Emits an mma whose operands d, a, b and c have counts[] registers of `bytes` each; metadata:
    register of a sparse a, or NULL. */
-int emit_mma(struct decoder *decoder, const struct instruction *instruction,
-                 const int counts[4], int bytes, const uint32_t *metadata);
+int emit_mma(struct decoder *decoder, const struct instruction *instruction, const int counts[4],
+             int bytes, const uint32_t *metadata);
 /* Decodes the metadata operand of a sparse a with `k` columns, and the selector after it. Fills
    sparsity->first; the other fields must be set. */
 int decode_sparsity_metadata(struct decoder *decoder, int index, int k, struct sparsity *sparsity,
-                    uint32_t *place);
+                             uint32_t *place);
 /* Takes the next of s8, u8, s4, u4 and b1; false if there is none. */
 bool take_integer_format(struct decoder *decoder, struct integer_format *format);
 

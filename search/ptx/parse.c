@@ -18,7 +18,8 @@ int parse_fail(struct parser *parser, const char *expected) {
 
 bool token_is(const struct parser *parser, const char *text) {
     const struct token *token = &parser->lexer.token;
-    return (token->kind == TOKEN_WORD || token->kind == TOKEN_PUNCTUATION) && slice_is(token->slice, text);
+    return (token->kind == TOKEN_WORD || token->kind == TOKEN_PUNCTUATION) &&
+           slice_is(token->slice, text);
 }
 
 bool accept_token(struct parser *parser, const char *text) {
@@ -163,7 +164,8 @@ static int parse_initialiser(struct parser *parser, struct variable *variable) {
             bool generic = accept_token(parser, "generic");
             values = array_grow(values, count, &capacity, sizeof *values);
             struct operand *value = &values[count++];
-            if ((generic && expect_token(parser, "(") < 0) || parse_primary_operand(parser, value) < 0 ||
+            if ((generic && expect_token(parser, "(") < 0) ||
+                parse_primary_operand(parser, value) < 0 ||
                 (generic && expect_token(parser, ")") < 0))
                 goto done;
             if (generic && accept_token(parser, "+") &&

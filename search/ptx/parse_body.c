@@ -17,7 +17,8 @@ static struct statement *new_statement(struct parser *parser, enum statement_kin
     return statement;
 }
 
-static struct operand *copy_operands(struct parser *parser, const struct operand *operands, int count) {
+static struct operand *copy_operands(struct parser *parser, const struct operand *operands,
+                                     int count) {
     struct operand *copy = arena_alloc(parser->ast->arena, (size_t)count * sizeof *copy);
     memcpy(copy, operands, (size_t)count * sizeof *copy);
     return copy;
@@ -74,8 +75,10 @@ static int parse_operand(struct parser *parser, struct operand *operand) {
         struct operand pair[2] = {*operand};
         if (parse_primary_operand(parser, &pair[1]) < 0)
             return -1;
-        *operand = (struct operand){
-            .kind = OPERAND_PAIR, .name = -1, .count = 2, .elements = copy_operands(parser, pair, 2)};
+        *operand = (struct operand){.kind = OPERAND_PAIR,
+                                    .name = -1,
+                                    .count = 2,
+                                    .elements = copy_operands(parser, pair, 2)};
     }
     return 0;
 }

@@ -149,9 +149,12 @@ struct ast *ast_parse(const char *text, struct error *error) {
         failed = parse_module_item(parser);
 
     ast->names = move_to_arena(ast, ast->names, ast->name_count, sizeof *ast->names);
-    ast->variables = move_to_arena(ast, ast->variables, ast->variable_count, sizeof *ast->variables);
-    ast->functions = move_to_arena(ast, ast->functions, ast->function_count, sizeof *ast->functions);
-    ast->locations = move_to_arena(ast, ast->locations, ast->location_count, sizeof *ast->locations);
+    ast->variables =
+        move_to_arena(ast, ast->variables, ast->variable_count, sizeof *ast->variables);
+    ast->functions =
+        move_to_arena(ast, ast->functions, ast->function_count, sizeof *ast->functions);
+    ast->locations =
+        move_to_arena(ast, ast->locations, ast->location_count, sizeof *ast->locations);
     ast->files = move_to_arena(ast, ast->files, ast->file_count, sizeof *ast->files);
     free(parser->statements);
     if (failed) {

@@ -157,10 +157,10 @@ struct integer_format {
 /* Structured sparsity of a: which columns of each row are stored (execute_sparse.c). */
 struct sparsity {
     bool is_sparse;
-    bool ordered;  /* sp::ordered_metadata: indices are in ascending order */
-    bool pairs_rows;   /* a lane's metadata covers a row and the one 8 below it */
-    uint8_t width; /* columns per four metadata bits; half of them are stored */
-    uint8_t first; /* the first of a row's four lanes that holds metadata (sparsity selector) */
+    bool ordered;    /* sp::ordered_metadata: indices are in ascending order */
+    bool pairs_rows; /* a lane's metadata covers a row and the one 8 below it */
+    uint8_t width;   /* columns per four metadata bits; half of them are stored */
+    uint8_t first;   /* the first of a row's four lanes that holds metadata (sparsity selector) */
 };
 /* An mma of integers, and one of doubles: execute_numbers.c. */
 struct mma_int_form {
@@ -168,7 +168,7 @@ struct mma_int_form {
     uint16_t k;
     struct integer_format a, b;
     struct sparsity sparsity;
-    bool is_xor; /* of b1: xor instead of and */
+    bool is_xor;    /* of b1: xor instead of and */
     bool saturates; /* sums saturate to s32 instead of wrapping */
 };
 struct mma_double_form {
@@ -176,8 +176,8 @@ struct mma_double_form {
 };
 /* mma.m8n8k4 of f16: execute_quarters.c. */
 struct mma_m8n8k4_form {
-    bool a_is_k_contiguous,
-        b_is_k_contiguous; /* a lane's elements are contiguous in k rather than spread over four lanes */
+    bool a_is_k_contiguous, b_is_k_contiguous; /* a lane's elements are contiguous in k rather than
+                                                  spread over four lanes */
     bool half_result, half_accumulator;
 };
 /* A floating-point mma with a sparse a. */
@@ -408,8 +408,8 @@ struct kernel {
     uint32_t dynamic_smem_alignment;
     uint32_t
         reserved_smem_bytes; /* reserved by cooperative groups after the declared shared memory */
-    bool blocks_communicate; /* blocks communicate (atomics outside shared memory, printf): they cannot run in
-                      parallel */
+    bool blocks_communicate; /* blocks communicate (atomics outside shared memory, printf): they
+                      cannot run in parallel */
 };
 
 struct ptx_module {

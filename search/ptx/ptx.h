@@ -71,8 +71,8 @@ void *ptx_memory_host_bytes(struct ptx_memory *memory, uint64_t address, size_t 
 /* Reports a write by the host to racecheck; no effect otherwise. */
 void ptx_memory_mark_written(struct ptx_memory *memory, uint64_t address, size_t bytes);
 
-/* Writes where an address that ptx_memory_host_bytes rejected is: "4 bytes past the end of 'o' (1024
-   bytes)". */
+/* Writes where an address that ptx_memory_host_bytes rejected is: "4 bytes past the end of 'o'
+   (1024 bytes)". */
 void ptx_memory_describe(const struct ptx_memory *memory, uint64_t address, char *text,
                          size_t text_bytes);
 
@@ -116,17 +116,17 @@ uint64_t ptx_module_variable(const struct ptx_module *module, const char *name, 
 
 enum ptx_fault_kind {
     PTX_FAULT_NONE,
-    PTX_FAULT_LAUNCH,     /* launch dimensions or arguments do not match the kernel */
-    PTX_FAULT_UNKNOWN_OPCODE,    /* an unknown opcode or form of one */
-    PTX_FAULT_LOAD,       /* a load outside all allocations */
-    PTX_FAULT_STORE,      /* a store or atomic outside all allocations */
-    PTX_FAULT_READ_ONLY,  /* a store or atomic to a read-only allocation */
-    PTX_FAULT_MISALIGNED, /* an address that is not a multiple of the access size */
-    PTX_FAULT_TRAP,       /* trap or a failed assertion */
-    PTX_FAULT_LANES_DISAGREE,      /* lanes disagree or are missing at a warp-synchronous instruction */
-    PTX_FAULT_UNDEFINED,     /* other undefined behaviour */
-    PTX_FAULT_DEADLOCK,   /* every warp of a block waits */
-    PTX_FAULT_TIMEOUT,    /* step_limit or deadline_s exceeded */
+    PTX_FAULT_LAUNCH,         /* launch dimensions or arguments do not match the kernel */
+    PTX_FAULT_UNKNOWN_OPCODE, /* an unknown opcode or form of one */
+    PTX_FAULT_LOAD,           /* a load outside all allocations */
+    PTX_FAULT_STORE,          /* a store or atomic outside all allocations */
+    PTX_FAULT_READ_ONLY,      /* a store or atomic to a read-only allocation */
+    PTX_FAULT_MISALIGNED,     /* an address that is not a multiple of the access size */
+    PTX_FAULT_TRAP,           /* trap or a failed assertion */
+    PTX_FAULT_LANES_DISAGREE, /* lanes disagree or are missing at a warp-synchronous instruction */
+    PTX_FAULT_UNDEFINED,      /* other undefined behaviour */
+    PTX_FAULT_DEADLOCK,       /* every warp of a block waits */
+    PTX_FAULT_TIMEOUT,        /* step_limit or deadline_s exceeded */
 };
 
 struct ptx_fault {

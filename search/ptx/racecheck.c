@@ -1,6 +1,7 @@
 /* Collects the findings of the race checker, and handles the beginning and end of launches. */
 #include "ptx/racecheck.h"
 
+#include "base/memory.h"
 #include "ptx/arena.h"
 #include "ptx/instrument.h"
 
@@ -34,11 +35,16 @@ static const struct {
 };
 
 static const enum ptx_finding_kind kind_of_fault[] = {
-    [PTX_FAULT_LAUNCH] = PTX_FINDING_LAUNCH,       [PTX_FAULT_UNKNOWN_OPCODE] = PTX_FINDING_UNKNOWN_OPCODE,
-    [PTX_FAULT_LOAD] = PTX_FINDING_OUT_OF_BOUNDS,  [PTX_FAULT_STORE] = PTX_FINDING_OUT_OF_BOUNDS,
-    [PTX_FAULT_READ_ONLY] = PTX_FINDING_READ_ONLY, [PTX_FAULT_MISALIGNED] = PTX_FINDING_MISALIGNED,
-    [PTX_FAULT_TRAP] = PTX_FINDING_TRAP,           [PTX_FAULT_LANES_DISAGREE] = PTX_FINDING_LANES_DISAGREE,
-    [PTX_FAULT_UNDEFINED] = PTX_FINDING_MISUSE,       [PTX_FAULT_DEADLOCK] = PTX_FINDING_DEADLOCK,
+    [PTX_FAULT_LAUNCH] = PTX_FINDING_LAUNCH,
+    [PTX_FAULT_UNKNOWN_OPCODE] = PTX_FINDING_UNKNOWN_OPCODE,
+    [PTX_FAULT_LOAD] = PTX_FINDING_OUT_OF_BOUNDS,
+    [PTX_FAULT_STORE] = PTX_FINDING_OUT_OF_BOUNDS,
+    [PTX_FAULT_READ_ONLY] = PTX_FINDING_READ_ONLY,
+    [PTX_FAULT_MISALIGNED] = PTX_FINDING_MISALIGNED,
+    [PTX_FAULT_TRAP] = PTX_FINDING_TRAP,
+    [PTX_FAULT_LANES_DISAGREE] = PTX_FINDING_LANES_DISAGREE,
+    [PTX_FAULT_UNDEFINED] = PTX_FINDING_MISUSE,
+    [PTX_FAULT_DEADLOCK] = PTX_FINDING_DEADLOCK,
     [PTX_FAULT_TIMEOUT] = PTX_FINDING_ENDLESS_LOOP,
 };
 
@@ -67,9 +73,7 @@ bool ptx_finding_is_cost(enum ptx_finding_kind kind) {
 }
 
 struct ptx_racecheck *ptx_racecheck_new(struct ptx_memory *memory) {
-    struct ptx_racecheck *racecheck = calloc(1, sizeof *racecheck);
-    if (!racecheck)
-        BUG("out of memory");
+    struct ptx_racecheck *racecheck = xcalloc(1, sizeof *racecheck);
     racecheck->memory = memory;
     memory_enable_shadow(memory);
     return racecheck;
@@ -123,7 +127,8 @@ int ptx_racecheck_finding_count(const struct ptx_racecheck *racecheck) {
 
 static int compare_entries(const void *left, const void *right) {
     const struct finding_entry *a = left, *b = right;
-    int access_costs = finding_kinds[a->finding.kind].is_cost - finding_kinds[b->finding.kind].is_cost;
+    int access_costs =
+        finding_kinds[a->finding.kind].is_cost - finding_kinds[b->finding.kind].is_cost;
     int is_explained_by_race = a->is_explained_by_race - b->is_explained_by_race;
     uint64_t excess_a = a->transactions - a->ideal, excess_b = b->transactions - b->ideal;
     if (is_explained_by_race || access_costs)
@@ -150,14 +155,15 @@ static bool is_same_cause(const struct finding_entry *a, const struct finding_en
 }
 
 /* Returns the entry of this cause; a new one has count 0. */
-static struct finding_entry *find_or_add_entry(struct ptx_racecheck *racecheck, const struct finding_entry *key) {
+static struct finding_entry *find_or_add_entry(struct ptx_racecheck *racecheck,
+                                               const struct finding_entry *key) {
     for (int i = 0; i < racecheck->entry_count; i++) {
         struct finding_entry *entry = &racecheck->entries[i];
         if (is_same_cause(entry, key))
             return entry;
     }
     racecheck->entries = array_grow(racecheck->entries, racecheck->entry_count,
-                                     &racecheck->entry_capacity, sizeof *racecheck->entries);
+                                    &racecheck->entry_capacity, sizeof *racecheck->entries);
     struct finding_entry *entry = &racecheck->entries[racecheck->entry_count];
     *entry = *key;
     entry->number = racecheck->entry_count++;
@@ -169,7 +175,8 @@ static struct finding_entry *find_or_add_entry(struct ptx_racecheck *racecheck, 
     return entry;
 }
 
-static void fill_finding(struct finding_entry *entry, const struct kernel *kernel, const struct ptx_fault *fault) {
+static void fill_finding(struct finding_entry *entry, const struct kernel *kernel,
+                         const struct ptx_fault *fault) {
     struct ptx_finding *finding = &entry->finding;
     snprintf(finding->kernel, sizeof finding->kernel, "%s", kernel->info.name);
     snprintf(finding->file, sizeof finding->file, "%s", fault->file);
@@ -185,7 +192,8 @@ bool racecheck_count_repeat(const struct finding_report *report) {
     uint32_t code = (uint32_t)(report->instruction - racecheck->kernel->code);
     for (int i = 0; i < racecheck->reported_count; i++) {
         const struct reported_finding *reported = &racecheck->reported[i];
-        if (reported->kind == report->kind && reported->code == code && reported->other == report->other) {
+        if (reported->kind == report->kind && reported->code == code &&
+            reported->other == report->other) {
             racecheck->entries[reported->number].finding.count++;
             return true;
         }
@@ -211,19 +219,19 @@ void racecheck_report(const struct finding_report *report, const char *format, .
     format_source_location(kernel, report->instruction, &fault, key.place, sizeof key.place);
     if (report->other != NO_PC)
         format_source_location(kernel, &kernel->code[report->other], &fault, key.other,
-                       sizeof key.other);
+                               sizeof key.other);
     key.finding.other_line = report->other != NO_PC ? fault.line : 0;
     struct finding_entry *entry = find_or_add_entry(racecheck, &key);
     entry->finding.count++;
     racecheck->reported = array_grow(racecheck->reported, racecheck->reported_count,
-                                  &racecheck->reported_capacity, sizeof *racecheck->reported);
+                                     &racecheck->reported_capacity, sizeof *racecheck->reported);
     racecheck->reported[racecheck->reported_count++] =
-        (struct reported_finding){report->kind, (uint32_t)(report->instruction - kernel->code), report->other,
-                      (int)(entry - racecheck->entries)};
+        (struct reported_finding){report->kind, (uint32_t)(report->instruction - kernel->code),
+                                  report->other, (int)(entry - racecheck->entries)};
 }
 
 void instrument_fault(struct ptx_racecheck *racecheck, const struct kernel *kernel,
-                   const struct ptx_fault *fault) {
+                      const struct ptx_fault *fault) {
     struct finding_entry key = {.finding.kind = kind_of_fault[fault->kind]};
     struct memory_location location;
     fill_finding(&key, kernel, fault);
@@ -235,10 +243,11 @@ void instrument_fault(struct ptx_racecheck *racecheck, const struct kernel *kern
 }
 
 static void add_cost_finding(struct ptx_racecheck *racecheck, const struct cluster *cluster,
-                     uint32_t code, bool is_global) {
+                             uint32_t code, bool is_global) {
     const struct access_cost *cost = &racecheck->access_costs[2 * code + is_global];
     const struct kernel *kernel = racecheck->kernel;
-    struct finding_entry key = {.finding.kind = is_global ? PTX_FINDING_UNCOALESCED : PTX_FINDING_BANK_CONFLICT};
+    struct finding_entry key = {.finding.kind = is_global ? PTX_FINDING_UNCOALESCED
+                                                          : PTX_FINDING_BANK_CONFLICT};
     struct ptx_fault fault = {0};
     const struct block *block =
         &cluster->blocks[cost->first_actor / (uint32_t)cluster->blocks->warp_count];
@@ -264,7 +273,8 @@ static void add_cost_finding(struct ptx_racecheck *racecheck, const struct clust
 
 /* ---- launches ---- */
 
-void instrument_launch_begin(struct ptx_racecheck *racecheck, const struct cluster *cluster, int slots) {
+void instrument_launch_begin(struct ptx_racecheck *racecheck, const struct cluster *cluster,
+                             int slots) {
     const struct block *block = cluster->blocks;
     int warps = cluster->count * block->warp_count;
     racecheck->kernel = block->kernel;
@@ -277,7 +287,8 @@ void instrument_launch_begin(struct ptx_racecheck *racecheck, const struct clust
         BUG("out of memory for the race checker");
     for (int i = 0; i < slots; i++) {
         struct cluster_shadow *cluster_shadow = &racecheck->cluster_shadows[i];
-        cluster_shadow->barrier_visits = calloc((size_t)warps * BARRIERS_MAX, sizeof *cluster_shadow->barrier_visits);
+        cluster_shadow->barrier_visits =
+            calloc((size_t)warps * BARRIERS_MAX, sizeof *cluster_shadow->barrier_visits);
         if (!cluster_shadow->barrier_visits)
             BUG("out of memory for the race checker");
         for (int rank = 0; rank < cluster->count; rank++)
@@ -291,15 +302,17 @@ void instrument_cluster_begin(struct cluster *cluster) {
     int warps = cluster->count * cluster->blocks->warp_count;
     struct cluster_shadow *cluster_shadow = cluster_shadow_of(cluster->blocks);
     vector_clock_unit_begin(&racecheck->clocks, cluster->slot);
-    memset(cluster_shadow->barrier_visits, 0, (size_t)warps * BARRIERS_MAX * sizeof *cluster_shadow->barrier_visits);
+    memset(cluster_shadow->barrier_visits, 0,
+           (size_t)warps * BARRIERS_MAX * sizeof *cluster_shadow->barrier_visits);
     for (int i = 0; i < cluster->count; i++) {
         const struct block *block = &cluster->blocks[i];
         memset(cluster_shadow->shared[i]->states, 0, cluster_shadow->shared[i]->bytes);
         memset(cluster_shadow->shared[i]->states + reserved_smem_offset(block), BYTE_WRITTEN,
                block->kernel->reserved_smem_bytes);
     }
-    racecheck->unit_positions = array_grow(racecheck->unit_positions, racecheck->unit_position_count,
-                                    &racecheck->unit_position_capacity, sizeof *racecheck->unit_positions);
+    racecheck->unit_positions =
+        array_grow(racecheck->unit_positions, racecheck->unit_position_count,
+                   &racecheck->unit_position_capacity, sizeof *racecheck->unit_positions);
     memcpy(racecheck->unit_positions[racecheck->unit_position_count++], cluster->blocks->position,
            sizeof *racecheck->unit_positions);
 }

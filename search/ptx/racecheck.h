@@ -49,7 +49,8 @@ enum ptx_finding_kind {
     PTX_FINDING_RACE_BETWEEN_BLOCKS,
     PTX_FINDING_DIVERGENT_BARRIER,
     PTX_FINDING_BEFORE_WAIT,
-    PTX_FINDING_MISSING_PROXY_FENCE, /* no fence.proxy.async between a thread's store and an async-proxy read */
+    PTX_FINDING_MISSING_PROXY_FENCE, /* no fence.proxy.async between a thread's store and an
+                                        async-proxy read */
     PTX_FINDING_LANES_DISAGREE,
     PTX_FINDING_ENDLESS_LOOP,
     PTX_FINDING_DEADLOCK,

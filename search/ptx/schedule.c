@@ -195,12 +195,13 @@ static void describe_wait(struct warp *warp, const struct divergent_group *group
 /* The warp of the cluster with the highest deadlock rank, if above that of `ranked`, and its
    group in `*ranked_group`. */
 static struct warp *highest_ranked(struct cluster *cluster, struct warp *ranked,
-                             const struct divergent_group **ranked_group) {
+                                   const struct divergent_group **ranked_group) {
     for (int b = 0; b < cluster->count; b++)
         for (int i = 0; i < cluster->blocks[b].warp_count; i++) {
             struct warp *warp = &cluster->blocks[b].warps[i];
             for (int j = 0; warp->live && j < warp->parked_count; j++)
-                if (!*ranked_group || deadlock_rank(warp, &warp->parked[j]) > deadlock_rank(ranked, *ranked_group)) {
+                if (!*ranked_group ||
+                    deadlock_rank(warp, &warp->parked[j]) > deadlock_rank(ranked, *ranked_group)) {
                     ranked = warp;
                     *ranked_group = &warp->parked[j];
                 }
@@ -254,7 +255,7 @@ static int report_timeout(struct block *block, const char *what) {
     snprintf(who, sizeof who, "warp %d of block (%u,%u,%u) ", warp->index, block->position[0],
              block->position[1], block->position[2]);
     fault_format(block->fault, block->kernel, warp->active ? &block->kernel->code[warp->pc] : NULL,
-                PTX_FAULT_TIMEOUT, who, what);
+                 PTX_FAULT_TIMEOUT, who, what);
     return -1;
 }
 
@@ -333,7 +334,8 @@ static void begin_cluster(struct cluster *cluster) {
 
 /* Each block runs as far as it can before the next one, starting with the last: a block that does
    not wait for another one sees none of its effects. */
-static int run_cluster_turn(struct cluster *cluster, uint64_t seed, bool *is_alive, bool *progress) {
+static int run_cluster_turn(struct cluster *cluster, uint64_t seed, bool *is_alive,
+                            bool *progress) {
     int count = cluster->count, first = count - 1 + (int)(seed % (uint64_t)count);
     float_mode_set(cluster->float_mode);
     if (cluster->blocks->racecheck)

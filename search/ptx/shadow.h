@@ -12,12 +12,13 @@
 enum {
     BYTE_WRITTEN = 1,
     BYTE_PENDING_WRITE = 2, /* target of an asynchronous copy: not accessible before its wait */
-    BYTE_PENDING_READ = 4,    /* source of an asynchronous copy that has yet to be read */
+    BYTE_PENDING_READ = 4,  /* source of an asynchronous copy that has yet to be read */
 };
 
 struct shadow_cell {
     struct access_epoch write, reads[2];
-    struct access_epoch last_weak_write; /* the last non-strong write, if strong writes came after it */
+    struct access_epoch
+        last_weak_write; /* the last non-strong write, if strong writes came after it */
 };
 
 struct shadow {

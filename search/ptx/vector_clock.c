@@ -50,8 +50,7 @@ static void raise_unit_time(struct unit_times *times, uint32_t unit, uint32_t ti
     if (at == times->count || times->items[at].unit != unit) {
         if (times->count == times->capacity) {
             times->capacity = times->capacity ? 2 * times->capacity : 16;
-            times->items =
-                reallocate(times->items, (size_t)times->capacity * sizeof *times->items);
+            times->items = reallocate(times->items, (size_t)times->capacity * sizeof *times->items);
         }
         memmove(times->items + at + 1, times->items + at,
                 (size_t)(times->count++ - at) * sizeof *times->items);
@@ -108,14 +107,15 @@ static void grow_objects(struct vector_clocks *clocks) {
 
 /* An object's clocks belong to the running unit and are reset when another unit uses it. Concurrent
    units (slots) have an object each; the clocks of other units are kept in the object of slot 0. */
-static struct sync_object *find_or_add_object(struct vector_clocks *clocks, uint64_t key, int slot) {
+static struct sync_object *find_or_add_object(struct vector_clocks *clocks, uint64_t key,
+                                              int slot) {
     grow_objects(clocks);
     struct sync_object *object = find_slot(clocks, key |= (uint64_t)slot << 48);
     if (!object->key) {
         *object = (struct sync_object){.key = key,
-                                        .unit = clocks->current->number,
-                                        .pending = clock_new(clocks),
-                                        .done = clock_new(clocks)};
+                                       .unit = clocks->current->number,
+                                       .pending = clock_new(clocks),
+                                       .done = clock_new(clocks)};
         clocks->object_count++;
     }
     if (slot == current_slot(clocks) && object->unit != clocks->current->number) {
@@ -142,7 +142,8 @@ void vector_clock_free(struct vector_clocks *clocks) {
     clocks->slots = 0;
 }
 
-void vector_clock_launch_begin(struct vector_clocks *clocks, int actors, int slots, bool overlaps_previous) {
+void vector_clock_launch_begin(struct vector_clocks *clocks, int actors, int slots,
+                               bool overlaps_previous) {
     vector_clock_free(clocks);
     clocks->overlaps_previous = overlaps_previous;
     clocks->prior_unit = clocks->first_unit;
@@ -153,7 +154,8 @@ void vector_clock_launch_begin(struct vector_clocks *clocks, int actors, int slo
     for (int i = 0; i < slots; i++) {
         struct unit_clocks *unit = &clocks->units[i];
         *unit = (struct unit_clocks){0};
-        unit->actor_clocks = reallocate(NULL, (size_t)actors * (size_t)actors * sizeof *unit->actor_clocks);
+        unit->actor_clocks =
+            reallocate(NULL, (size_t)actors * (size_t)actors * sizeof *unit->actor_clocks);
         unit->lanes = reallocate(NULL, (size_t)actors * sizeof *unit->lanes);
         unit->proxy_fences = reallocate(NULL, (size_t)actors * sizeof *unit->proxy_fences);
         unit->engine_times = reallocate(NULL, (size_t)actors * sizeof *unit->engine_times);
@@ -168,7 +170,8 @@ void vector_clock_unit_begin(struct vector_clocks *clocks, int slot) {
     clocks->current->fence = 0;
     clocks->current->has_waited_for_previous = false;
     clocks->current->other_units.count = 0;
-    memset(clocks->current->actor_clocks, 0, actors * actors * sizeof *clocks->current->actor_clocks);
+    memset(clocks->current->actor_clocks, 0,
+           actors * actors * sizeof *clocks->current->actor_clocks);
     memset(clocks->current->lanes, 0, actors * sizeof *clocks->current->lanes);
     memset(clocks->current->proxy_fences, 0, actors * sizeof *clocks->current->proxy_fences);
     memset(clocks->current->engine_times, 0, actors * sizeof *clocks->current->engine_times);
@@ -189,7 +192,8 @@ static void raise_engine_times(uint32_t engine_times[32], uint32_t mask, uint32_
 }
 
 void vector_clock_join_lanes(struct vector_clocks *clocks, int actor, uint32_t mask) {
-    uint32_t(*lanes)[32] = clocks->current->lanes[actor], *engine_times = clocks->current->engine_times[actor];
+    uint32_t(*lanes)[32] = clocks->current->lanes[actor],
+    *engine_times = clocks->current->engine_times[actor];
     for (int i = 0; i < 32; i++)
         if (mask >> i & 1)
             raise_engine_times(engine_times, mask, engine_times[i]);
@@ -206,7 +210,8 @@ void vector_clock_release(struct vector_clocks *clocks, int actor, uint64_t key)
 }
 
 void vector_clock_release_engine(struct vector_clocks *clocks, uint64_t key, uint32_t time) {
-    uint32_t *engine = &find_or_add_object(clocks, key, current_slot(clocks))->pending[vector_clock_engine(clocks)];
+    uint32_t *engine = &find_or_add_object(clocks, key, current_slot(clocks))
+                            ->pending[vector_clock_engine(clocks)];
     *engine = *engine > time ? *engine : time;
 }
 
@@ -230,14 +235,18 @@ void vector_clock_publish(struct vector_clocks *clocks, int actor, uint64_t key,
 void vector_clock_acquire(struct vector_clocks *clocks, int actor, uint32_t mask, uint64_t key) {
     struct sync_object *object = find_or_add_object(clocks, key, current_slot(clocks));
     clock_join(clocks, actor_clock(clocks, actor), object->done);
-    raise_engine_times(clocks->current->engine_times[actor], mask, object->done[vector_clock_engine(clocks)]);
+    raise_engine_times(clocks->current->engine_times[actor], mask,
+                       object->done[vector_clock_engine(clocks)]);
     if (sync_key_is_global(key))
-        raise_unit_times(&clocks->current->other_units, &find_or_add_object(clocks, key, 0)->other_units);
+        raise_unit_times(&clocks->current->other_units,
+                         &find_or_add_object(clocks, key, 0)->other_units);
 }
 
-bool vector_clock_happens_before(const struct vector_clocks *clocks, int actor, uint32_t lane, const struct access_epoch *trace) {
+bool vector_clock_happens_before(const struct vector_clocks *clocks, int actor, uint32_t lane,
+                                 const struct access_epoch *trace) {
     if (trace->unit < clocks->first_unit)
-        return !clocks->overlaps_previous || clocks->current->has_waited_for_previous || trace->unit < clocks->prior_unit;
+        return !clocks->overlaps_previous || clocks->current->has_waited_for_previous ||
+               trace->unit < clocks->prior_unit;
     if (trace->unit != clocks->current->number) {
         const struct unit_times *times = &clocks->current->other_units;
         int at = find_unit(times, trace->unit);
@@ -249,7 +258,8 @@ bool vector_clock_happens_before(const struct vector_clocks *clocks, int actor, 
     if (trace->actor != actor)
         return actor_clock(clocks, actor)[trace->actor] >= trace->time;
     if (trace->lane != LANE_SEVERAL)
-        return trace->lane == lane || clocks->current->lanes[actor][lane][trace->lane] >= trace->time;
+        return trace->lane == lane ||
+               clocks->current->lanes[actor][lane][trace->lane] >= trace->time;
     for (uint32_t other = 0; other < 32; other++)
         if (other != lane && clocks->current->lanes[actor][lane][other] < trace->time)
             return false;

@@ -56,25 +56,25 @@ struct sync_object {
 
 /* The clocks of a running unit. */
 struct unit_clocks {
-    uint32_t number, fence;    /* fence: time of the last one */
-    bool has_waited_for_previous;               /* for the previous launch (griddepcontrol.wait) */
-    uint32_t *actor_clocks;          /* actors * actors */
-    uint32_t (*lanes)[32][32]; /* by warp, lane, other lane */
-    uint32_t *proxy_fences;         /* by warp: time of its last fence.proxy.async */
-    uint32_t (*engine_times)[32];    /* by warp, lane: time up to which the copy engine's accesses
-                                  happened before */
-    struct unit_times other_units;    /* of other units */
+    uint32_t number, fence;        /* fence: time of the last one */
+    bool has_waited_for_previous;  /* for the previous launch (griddepcontrol.wait) */
+    uint32_t *actor_clocks;        /* actors * actors */
+    uint32_t (*lanes)[32][32];     /* by warp, lane, other lane */
+    uint32_t *proxy_fences;        /* by warp: time of its last fence.proxy.async */
+    uint32_t (*engine_times)[32];  /* by warp, lane: time up to which the copy engine's accesses
+                                happened before */
+    struct unit_times other_units; /* of other units */
 };
 
 enum { CONCURRENT_UNITS_MAX = 1 << 12 };
 
 struct vector_clocks {
     uint32_t now, unit_count,
-        first_unit;      /* unit_count: units so far; first_unit: first one of this launch */
-    uint32_t prior_unit; /* first unit of the previous launch */
-    bool overlaps_previous;          /* the launch may overlap the previous one until a unit waits
-                          */
-    int actors;          /* warps, then the copy engine */
+        first_unit;         /* unit_count: units so far; first_unit: first one of this launch */
+    uint32_t prior_unit;    /* first unit of the previous launch */
+    bool overlaps_previous; /* the launch may overlap the previous one until a unit waits
+                             */
+    int actors;             /* warps, then the copy engine */
     struct unit_clocks *units, *current; /* by slot; current: the unit that runs */
     int slots;
     struct sync_object *objects; /* hash table */
@@ -97,7 +97,8 @@ void vector_clock_free(struct vector_clocks *clocks);
 /* Begins a launch. Everything before it happened before; with `overlaps_previous`, what the
    previous launch did happened before only in units that have waited for it. At most
    CONCURRENT_UNITS_MAX slots. */
-void vector_clock_launch_begin(struct vector_clocks *clocks, int actors, int slots, bool overlaps_previous);
+void vector_clock_launch_begin(struct vector_clocks *clocks, int actors, int slots,
+                               bool overlaps_previous);
 /* Begins a unit in a slot that is empty or has an ended unit. */
 void vector_clock_unit_begin(struct vector_clocks *clocks, int slot);
 /* Resumes the unit of the slot. */
@@ -122,6 +123,7 @@ void vector_clock_acquire(struct vector_clocks *clocks, int actor, uint32_t mask
 
 /* Returns whether the recorded access happened before the current access of this lane of the actor.
  */
-bool vector_clock_happens_before(const struct vector_clocks *clocks, int actor, uint32_t lane, const struct access_epoch *trace);
+bool vector_clock_happens_before(const struct vector_clocks *clocks, int actor, uint32_t lane,
+                                 const struct access_epoch *trace);
 
 #endif

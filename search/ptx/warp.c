@@ -162,9 +162,10 @@ void warp_release(struct warp *warp, int barrier) {
         if (warp->block->racecheck)
             instrument_barrier_leave(warp, (uint32_t)barrier, group->mask);
         finish_barrier_reduction(warp, &warp->kernel->code[group->pc], group->mask,
-                       &warp->block->barriers[barrier]);
+                                 &warp->block->barriers[barrier]);
         if (critical_path_pace(warp))
-            critical_path_wait(warp, warp->block->barriers[barrier].arrived_at + critical_path_pace(warp)->barrier);
+            critical_path_wait(warp, warp->block->barriers[barrier].arrived_at +
+                                         critical_path_pace(warp)->barrier);
         group->pc++;
         group->state = GROUP_READY;
     }

@@ -10,7 +10,7 @@ enum location { LOCATION_TRIALS, LOCATION_RESULTS, LOCATION_RUNS, LOCATION_FILES
 static const struct {
     const char *stream;
     const char *subject; /* the part before the id */
-    const char *suffix;   /* the part after it */
+    const char *suffix;  /* the part after it */
 } locations[LOCATION_COUNT] = {
     [LOCATION_TRIALS] = {QUEUE_TRIALS, "evotile.trial.", ""},
     [LOCATION_RESULTS] = {QUEUE_RESULTS, "evotile.result.", ""},
@@ -18,12 +18,15 @@ static const struct {
     [LOCATION_FILES] = {"KV_" QUEUE_FILES, "$KV." QUEUE_FILES ".", ".>"},
 };
 
-static const char *subject_of(enum location location, const char *id, char subject[QUEUE_SUBJECT_SIZE]) {
-    snprintf(subject, QUEUE_SUBJECT_SIZE, "%s%s%s", locations[location].subject, id, locations[location].suffix);
+static const char *subject_of(enum location location, const char *id,
+                              char subject[QUEUE_SUBJECT_SIZE]) {
+    snprintf(subject, QUEUE_SUBJECT_SIZE, "%s%s%s", locations[location].subject, id,
+             locations[location].suffix);
     return subject;
 }
 
-static void purge(struct connection *connection, const char *id, enum location first, enum location end) {
+static void purge(struct connection *connection, const char *id, enum location first,
+                  enum location end) {
     for (enum location location = first; location < end; location++) {
         char subject[QUEUE_SUBJECT_SIZE];
         jsOptions options;
@@ -47,7 +50,8 @@ void cleanup_run(struct connection *connection, const char *id) {
 /* ---- abandoned runs ---- */
 
 /* The time of the run's last message there. */
-static natsStatus last_message_ns(struct connection *connection, enum location location, const char *id, int64_t *when_ns) {
+static natsStatus last_message_ns(struct connection *connection, enum location location,
+                                  const char *id, int64_t *when_ns) {
     char subject[QUEUE_SUBJECT_SIZE];
     natsMsg *message = NULL;
     natsStatus status = js_GetLastMsg(&message, connection->js, locations[location].stream,
@@ -92,8 +96,8 @@ int cleanup_abandoned(struct connection *connection, const char *id, double sile
     jsOptions_Init(&options);
     snprintf(subject, sizeof subject, "%s>", locations[LOCATION_FILES].subject);
     options.Stream.Info.SubjectsFilter = subject;
-    if (now_ns == 0 ||
-        js_GetStreamInfo(&info, connection->js, locations[LOCATION_FILES].stream, &options, NULL) != NATS_OK)
+    if (now_ns == 0 || js_GetStreamInfo(&info, connection->js, locations[LOCATION_FILES].stream,
+                                        &options, NULL) != NATS_OK)
         return 0;
     jsStreamStateSubjects *subjects = info->State.Subjects;
     if (subjects != NULL)
@@ -103,7 +107,8 @@ int cleanup_abandoned(struct connection *connection, const char *id, double sile
         if (strcmp(at, last) == 0) /* another file of the same run */
             continue;
         strcpy(last, at);
-        int64_t activity_ns = *at != '\0' && strcmp(at, id) != 0 ? last_activity_ns(connection, at) : 0;
+        int64_t activity_ns =
+            *at != '\0' && strcmp(at, id) != 0 ? last_activity_ns(connection, at) : 0;
         if (activity_ns > 0 && (double)(now_ns - activity_ns) > 1e9 * silent_s) {
             cleanup_run(connection, at);
             count++;

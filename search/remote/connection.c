@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/path.h"
 
 #include <arpa/inet.h>
@@ -28,7 +29,8 @@ int connection_fail(natsStatus status, const char *doing, struct error *error) {
     return error_set(error, "%s: %s", doing, last_nats_error(status));
 }
 
-void connection_warn_rejected_because(struct connection *connection, const char *things, const char *why) {
+void connection_warn_rejected_because(struct connection *connection, const char *things,
+                                      const char *why) {
     double now = clock_seconds();
     if (connection->last_warning > 0 && now - connection->last_warning < 60)
         return;
@@ -36,7 +38,8 @@ void connection_warn_rejected_because(struct connection *connection, const char 
     log_warn("the queue's server rejects %s: %s; see the server's log", things, why);
 }
 
-void connection_warn_rejected(struct connection *connection, const char *things, natsStatus status) {
+void connection_warn_rejected(struct connection *connection, const char *things,
+                              natsStatus status) {
     connection_warn_rejected_because(connection, things, last_nats_error(status));
 }
 
@@ -54,7 +57,8 @@ static bool is_loopback(const char *host, size_t length) {
 }
 
 /* Parses one server of the list: does its URL hold credentials, is it this host? */
-static void parse_server_url(const char *url, size_t length, bool *has_credentials, bool *is_local) {
+static void parse_server_url(const char *url, size_t length, bool *has_credentials,
+                             bool *is_local) {
     const char *end = url + length;
     const char *scheme = strstr(url, "://");
     const char *host = scheme != NULL && scheme < end ? scheme + 3 : url;
@@ -164,14 +168,16 @@ static int set_options(natsOptions *options, const struct connection_settings *s
     if (status == NATS_OK && settings->authority != NULL)
         status = natsOptions_LoadCATrustedCertificates(options, settings->authority);
     if (status != NATS_OK)
-        return connection_fail(status, "--queue", error); /* not the address: it may hold a password */
+        return connection_fail(status, "--queue",
+                               error); /* not the address: it may hold a password */
     return settings->credentials != NULL ? set_credentials(options, settings->credentials, error)
                                          : 0;
 }
 
 /* ---- opening ---- */
 
-struct connection *connection_open(const struct connection_settings *settings, struct error *error) {
+struct connection *connection_open(const struct connection_settings *settings,
+                                   struct error *error) {
     natsOptions *options = NULL;
     struct connection *connection = calloc(1, sizeof *connection);
     if (connection == NULL || natsOptions_Create(&options) != NATS_OK)
@@ -185,12 +191,13 @@ struct connection *connection_open(const struct connection_settings *settings, s
         if (status == NATS_OK)
             status = natsConnection_JetStream(&connection->js, connection->nats, NULL);
         if (status != NATS_OK)
-            result = connection_fail(status,
-                               status == NATS_SSL_ERROR && settings->authority == NULL
-                                   ? "cannot trust the queue's server: give its certificate, or "
-                                     "the one that signed it, with --ca FILE"
-                                   : "cannot connect to the queue's server",
-                               error);
+            result =
+                connection_fail(status,
+                                status == NATS_SSL_ERROR && settings->authority == NULL
+                                    ? "cannot trust the queue's server: give its certificate, or "
+                                      "the one that signed it, with --ca FILE"
+                                    : "cannot connect to the queue's server",
+                                error);
     }
     natsOptions_Destroy(options);
     if (result == 0)
@@ -228,7 +235,8 @@ bool connection_is_up(struct connection *connection) {
 }
 
 /* Leaves an existing stream as it is: its administrator may have set other limits. */
-static natsStatus make_stream(struct connection *connection, const char *name, const char *subject) {
+static natsStatus make_stream(struct connection *connection, const char *name,
+                              const char *subject) {
     jsStreamConfig config;
     jsStreamInfo *info = NULL;
     natsStatus status = js_GetStreamInfo(&info, connection->js, name, NULL, NULL);
@@ -245,7 +253,8 @@ static natsStatus make_stream(struct connection *connection, const char *name, c
     return js_AddStream(NULL, connection->js, &config, NULL, NULL);
 }
 
-static natsStatus bind_store(struct connection *connection, const char *name, bool make, kvStore **store) {
+static natsStatus bind_store(struct connection *connection, const char *name, bool make,
+                             kvStore **store) {
     kvConfig config;
     natsStatus status = *store != NULL ? NATS_OK : js_KeyValue(store, connection->js, name);
     if (!make || status != NATS_NOT_FOUND)
@@ -348,9 +357,7 @@ char *message_text(natsMsg *message, char message_id[MESSAGE_ID_SIZE]) {
         strlen(value) >= MESSAGE_ID_SIZE)
         return NULL;
     strcpy(message_id, value);
-    char *text = strndup(natsMsg_GetData(message), (size_t)length);
-    if (text == NULL)
-        BUG("out of memory");
+    char *text = xstrndup(natsMsg_GetData(message), (size_t)length);
     blank_controls(text);
     return text;
 }

@@ -32,7 +32,8 @@ int connection_fail(natsStatus status, const char *doing, struct error *error);
    Adds the library's message. */
 void connection_warn_rejected(struct connection *connection, const char *things, natsStatus status);
 /* The same with the server's own message. */
-void connection_warn_rejected_because(struct connection *connection, const char *things, const char *why);
+void connection_warn_rejected_because(struct connection *connection, const char *things,
+                                      const char *why);
 
 /* Opens the key-value stores. With `make` it creates missing stores and streams; without, it
    returns 1 if they are missing. */

@@ -2,8 +2,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "remote/connection_internal.h"
+#include "base/memory.h"
 #include "pool/protocol.h"
+#include "remote/connection_internal.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -20,9 +21,9 @@ struct held_request {
     natsMsg *message;
     int epoch; /* of the connection */
     char message_id[MESSAGE_ID_SIZE];
-    int64_t number;  /* of the trial */
+    int64_t number;        /* of the trial */
     double lease_extended; /* clock_seconds: when the lease was last extended */
-    char *result_line;      /* the result; NULL: still running */
+    char *result_line;     /* the result; NULL: still running */
     double result_sent;
 };
 
@@ -34,17 +35,16 @@ struct consumer {
     natsInbox *inbox;           /* the reply subject of pull requests */
     natsSubscription *requests; /* of the inbox; NULL: not subscribed */
     int epoch;                  /* of the connection when it subscribed */
-    int outstanding;                 /* requests outstanding from the last pull */
+    int outstanding;            /* requests outstanding from the last pull */
     int held_count;
     struct held_request held[HELD_MAX];
     double heartbeat_sent, pull_sent, last_busy; /* clock_seconds */
 };
 
-struct consumer *consumer_new(struct connection *connection, const struct run_description *description,
-                          struct pool *local_pool, const struct platform *platform) {
-    struct consumer *consumer = calloc(1, sizeof *consumer);
-    if (consumer == NULL)
-        BUG("out of memory");
+struct consumer *consumer_new(struct connection *connection,
+                              const struct run_description *description, struct pool *local_pool,
+                              const struct platform *platform) {
+    struct consumer *consumer = xcalloc(1, sizeof *consumer);
     consumer->connection = connection;
     consumer->description = description;
     consumer->local_pool = local_pool;
@@ -72,20 +72,21 @@ static void drop_held(struct consumer *consumer, struct held_request *held) {
     *held = consumer->held[--consumer->held_count];
 }
 
-static struct held_request *hold_request(struct consumer *consumer, natsMsg *message, const char *message_id,
-                         int64_t number) {
+static struct held_request *hold_request(struct consumer *consumer, natsMsg *message,
+                                         const char *message_id, int64_t number) {
     struct held_request *held = &consumer->held[consumer->held_count++];
     *held = (struct held_request){.message = message,
-                          .epoch = consumer->connection->epoch,
-                          .number = number,
-                          .lease_extended = clock_seconds()};
+                                  .epoch = consumer->connection->epoch,
+                                  .number = number,
+                                  .lease_extended = clock_seconds()};
     strcpy(held->message_id, message_id);
     consumer->last_busy = held->lease_extended;
     return held;
 }
 
 /* True if the connected server process is the one that delivered the request. */
-static bool is_from_current_server(const struct consumer *consumer, const struct held_request *held) {
+static bool is_from_current_server(const struct consumer *consumer,
+                                   const struct held_request *held) {
     return connection_is_up(consumer->connection) && held->epoch == consumer->connection->epoch;
 }
 
@@ -102,7 +103,8 @@ static bool send_result(struct consumer *consumer, struct held_request *held) {
     jsPubOptions_Init(&options);
     options.MaxWait = SERVER_MS;
     held->result_sent = clock_seconds();
-    natsMsg *message = message_new("result", consumer->description->id, held->message_id, held->result_line);
+    natsMsg *message =
+        message_new("result", consumer->description->id, held->message_id, held->result_line);
     natsStatus status = js_PublishMsg(NULL, consumer->connection->js, message, &options, &refused);
     natsMsg_Destroy(message);
     if (status != NATS_OK && refused != 0)
@@ -115,7 +117,8 @@ static bool send_result(struct consumer *consumer, struct held_request *held) {
     return true;
 }
 
-static void finish_request(struct consumer *consumer, struct held_request *held, struct trial_result *result) {
+static void finish_request(struct consumer *consumer, struct held_request *held,
+                           struct trial_result *result) {
     char device[sizeof result->worker];
     snprintf(device, sizeof device, "%s", result->worker);
     snprintf(result->worker, sizeof result->worker, "%.40s%s%.22s", consumer->heartbeat.host,
@@ -150,9 +153,10 @@ static void refresh_held(struct consumer *consumer) {
 static bool is_search_request(const struct trial_request *request) {
     bool plain = request->goal >= 0 && request->goal < CASES_MAX && !request->under_tool &&
                  !request->profiled && request->duel_blocks == 0 &&
-                 request->opponent.baseline.count == 0 && request->opponent.implementation == NULL &&
-                 request->opponent.config == NULL && request->opponent.template_folder == NULL &&
-                 request->opponent.goal >= 0 && request->opponent.goal < CASES_MAX;
+                 request->opponent.baseline.count == 0 &&
+                 request->opponent.implementation == NULL && request->opponent.config == NULL &&
+                 request->opponent.template_folder == NULL && request->opponent.goal >= 0 &&
+                 request->opponent.goal < CASES_MAX;
     for (int c = 0; c < CASES_MAX; c++)
         plain = plain && request->sources[c] == NULL && request->opponent.sources[c] == NULL;
     return plain;
@@ -167,7 +171,8 @@ static uint64_t delivery_count(natsMsg *message) {
 
 /* A dead letter: every worker that had the request vanished. Answers it as crashed without running
    it. */
-static void finish_as_crashed(struct consumer *consumer, struct held_request *held, const struct trial_request *request) {
+static void finish_as_crashed(struct consumer *consumer, struct held_request *held,
+                              const struct trial_request *request) {
     struct trial_result result;
     char reason[REASON_SIZE];
     snprintf(reason, sizeof reason, "%d workers vanished while they had it", QUEUE_DELIVERIES_MAX);
@@ -188,7 +193,8 @@ static void take_request(struct consumer *consumer, natsMsg *message) {
     free(text);
     if (status == 0 && read.kind == PROTOCOL_REQUEST && is_search_request(&read.request)) {
         if (find_held(consumer, read.request.number) == NULL) {
-            struct held_request *held = hold_request(consumer, message, message_id, read.request.number);
+            struct held_request *held =
+                hold_request(consumer, message, message_id, read.request.number);
             if (delivery_count(message) <= QUEUE_DELIVERIES_MAX) {
                 pool_submit(consumer->local_pool, &read.request);
                 return;

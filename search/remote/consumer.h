@@ -14,14 +14,15 @@
 #ifndef EVOTILE_REMOTE_CONSUMER_H
 #define EVOTILE_REMOTE_CONSUMER_H
 
-#include "remote/messages.h"
 #include "pool/pool.h"
+#include "remote/messages.h"
 
 struct consumer;
 
 /* Borrows its arguments, except `platform`. Results name the worker "HOST/DEVICE". */
-struct consumer *consumer_new(struct connection *connection, const struct run_description *description,
-                          struct pool *local_pool, const struct platform *platform);
+struct consumer *consumer_new(struct connection *connection,
+                              const struct run_description *description, struct pool *local_pool,
+                              const struct platform *platform);
 /* Returns unfinished requests to the queue (negative acknowledgement) for other workers. */
 void consumer_free(struct consumer *consumer);
 

@@ -1,5 +1,6 @@
 #include "remote/file_transfer.h"
 
+#include "base/memory.h"
 #include "base/path.h"
 #include "remote/connection_internal.h"
 
@@ -37,10 +38,8 @@ static int add_file(struct run_description *description, const char *folder, con
     file.bytes = (int64_t)size;
     file.hash = hash_bytes(bytes, size);
     free(bytes);
-    description->files = realloc(description->files, (size_t)(description->file_count + 1) *
-                                                         sizeof *description->files);
-    if (description->files == NULL)
-        BUG("out of memory");
+    description->files = xrealloc(description->files, (size_t)(description->file_count + 1) *
+                                                          sizeof *description->files);
     description->files[description->file_count++] = file;
     return 0;
 }
@@ -67,7 +66,8 @@ static int add_tree(struct run_description *description, const char *folder, con
     return status;
 }
 
-int file_transfer_list(struct run_description *description, const char *folder, struct error *error) {
+int file_transfer_list(struct run_description *description, const char *folder,
+                       struct error *error) {
     return add_tree(description, folder, "config.json", error) < 0
                ? -1
                : add_tree(description, folder, "template", error);
@@ -76,7 +76,7 @@ int file_transfer_list(struct run_description *description, const char *folder, 
 /* ---- uploading ---- */
 
 static int upload_file(struct connection *connection, const struct run_description *description,
-                    const struct run_file *file, const char *folder, struct error *error) {
+                       const struct run_file *file, const char *folder, struct error *error) {
     char path[PATH_SIZE];
     char key[KEY_SIZE];
     size_t size;
@@ -95,8 +95,8 @@ static int upload_file(struct connection *connection, const struct run_descripti
     return status == NATS_OK ? 0 : connection_fail(status, "the queue accepts no files", error);
 }
 
-int file_transfer_upload(struct connection *connection, const struct run_description *description, const char *folder,
-               struct error *error) {
+int file_transfer_upload(struct connection *connection, const struct run_description *description,
+                         const char *folder, struct error *error) {
     for (int f = 0; f < description->file_count; f++)
         if (upload_file(connection, description, &description->files[f], folder, error) < 0)
             return -1;
@@ -107,7 +107,7 @@ int file_transfer_upload(struct connection *connection, const struct run_descrip
 
 /* Returns as file_transfer_download does. */
 static int download_chunk(struct connection *connection, const char *key, char *to, int64_t length,
-                     struct error *error) {
+                          struct error *error) {
     kvEntry *entry = NULL;
     natsStatus status = kvStore_Get(&entry, connection->files, key);
     if (status == NATS_NOT_FOUND)
@@ -125,17 +125,16 @@ static int download_chunk(struct connection *connection, const char *key, char *
 }
 
 static int download_file(struct connection *connection, const struct run_description *description,
-                    const struct run_file *file, const char *folder, struct error *error) {
+                         const struct run_file *file, const char *folder, struct error *error) {
     char path[PATH_SIZE];
     char parent[PATH_SIZE];
     char key[KEY_SIZE];
-    char *bytes = malloc((size_t)file->bytes + 1);
-    if (bytes == NULL)
-        BUG("out of memory");
+    char *bytes = xmalloc((size_t)file->bytes + 1);
     int status = 0;
     for (int64_t at = 0; at < file->bytes && status == 0; at += CHUNK_BYTES) {
         chunk_key(key, description, file, at / CHUNK_BYTES);
-        status = download_chunk(connection, key, bytes + at,
+        status =
+            download_chunk(connection, key, bytes + at,
                            file->bytes - at < CHUNK_BYTES ? file->bytes - at : CHUNK_BYTES, error);
     }
     if (status == 0 && !hash_equal(hash_bytes(bytes, (size_t)file->bytes), file->hash))
@@ -149,8 +148,8 @@ static int download_file(struct connection *connection, const struct run_descrip
     return status;
 }
 
-int file_transfer_download(struct connection *connection, const struct run_description *description, const char *folder,
-               struct error *error) {
+int file_transfer_download(struct connection *connection, const struct run_description *description,
+                           const char *folder, struct error *error) {
     int status = 0;
     for (int f = 0; f < description->file_count && status == 0; f++)
         status = download_file(connection, description, &description->files[f], folder, error);

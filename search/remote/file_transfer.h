@@ -15,10 +15,11 @@
 
 #include "remote/messages.h"
 
-int file_transfer_list(struct run_description *description, const char *folder, struct error *error);
-int file_transfer_upload(struct connection *connection, const struct run_description *description, const char *folder,
-               struct error *error);
+int file_transfer_list(struct run_description *description, const char *folder,
+                       struct error *error);
+int file_transfer_upload(struct connection *connection, const struct run_description *description,
+                         const char *folder, struct error *error);
 /* 0; -1 with `error`; 1: the server did not answer, retry. */
-int file_transfer_download(struct connection *connection, const struct run_description *description, const char *folder,
-               struct error *error);
+int file_transfer_download(struct connection *connection, const struct run_description *description,
+                           const char *folder, struct error *error);
 #endif

@@ -1,6 +1,7 @@
 #include "remote/messages.h"
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "pool/protocol.h"
 
 #include <string.h>
@@ -49,7 +50,7 @@ static int read_flag(const struct json *object, const char *key, bool *flag, str
 
 /* Rejects control characters before the parser runs: its error messages quote the text. */
 static int parse_checked(struct json_document *document, const char *what, const char *text,
-                      struct error *error) {
+                         struct error *error) {
     int length;
     if (find_control_character(text, &length) != NULL)
         return error_input(error, "%s contains a control character", what);
@@ -104,8 +105,8 @@ static cJSON *message_json(char *line) {
     return object;
 }
 
-static int read_message(const struct json *object, enum protocol_message_kind kind, struct protocol_message *message,
-                     struct error *error) {
+static int read_message(const struct json *object, enum protocol_message_kind kind,
+                        struct protocol_message *message, struct error *error) {
     char *line = cJSON_PrintUnformatted(object->value);
     if (line == NULL)
         BUG("out of memory");
@@ -130,7 +131,8 @@ static int read_platform(const struct json *root, struct platform *platform, str
     static const char *const keys[] = {"device", "nvrtc", "method", NULL};
     struct json object, device;
     struct protocol_message message;
-    if (json_require(root, "place", &object, error) < 0 || json_check_keys(&object, keys, error) < 0 ||
+    if (json_require(root, "place", &object, error) < 0 ||
+        json_check_keys(&object, keys, error) < 0 ||
         json_require(&object, "device", &device, error) < 0 ||
         json_copy_text(&object, "nvrtc", platform->nvrtc, sizeof platform->nvrtc, error) < 0 ||
         json_copy_text(&object, "method", platform->method, sizeof platform->method, error) < 0 ||
@@ -161,7 +163,8 @@ char *run_description_print(const struct run_description *description) {
     }
     cJSON *champions = cJSON_AddArrayToObject(root, "champions");
     for (int c = 0; c < description->champion_count; c++)
-        cJSON_AddItemToArray(champions, message_json(protocol_print_champion(&description->champions[c])));
+        cJSON_AddItemToArray(champions,
+                             message_json(protocol_print_champion(&description->champions[c])));
     return print_and_delete(root);
 }
 
@@ -186,9 +189,7 @@ static int read_files(const struct json *root, struct run_description *descripti
     int count = json_count(&files);
     if (count < 1 || count > QUEUE_FILES_MAX)
         return json_error(&files, error, "must have 1 to %d files", QUEUE_FILES_MAX);
-    description->files = calloc((size_t)count, sizeof *description->files);
-    if (description->files == NULL)
-        BUG("out of memory");
+    description->files = xcalloc((size_t)count, sizeof *description->files);
     for (; description->file_count < count; description->file_count++) {
         struct json file = json_at(&files, description->file_count);
         if (read_file(&file, &description->files[description->file_count], error) < 0)
@@ -201,7 +202,8 @@ static int read_champions(const struct json *root, struct run_description *descr
                           struct error *error) {
     struct json champions;
     struct protocol_message message;
-    if (json_require(root, "champions", &champions, error) < 0 || json_is_array(&champions, error) < 0)
+    if (json_require(root, "champions", &champions, error) < 0 ||
+        json_is_array(&champions, error) < 0)
         return -1;
     int count = json_count(&champions);
     if (count > CASES_MAX)
@@ -223,7 +225,8 @@ static int read_description(const struct json *root, struct run_description *des
                                        "place",    "files", "champions", NULL};
     struct json platform, patience;
     if (json_is_object(root, error) < 0 || read_protocol_version(root, error) < 0 ||
-        json_check_keys(root, keys, error) < 0 || read_id(root, "run", description->id, error) < 0 ||
+        json_check_keys(root, keys, error) < 0 ||
+        read_id(root, "run", description->id, error) < 0 ||
         json_copy_text(root, "name", description->name, sizeof description->name, error) < 0 ||
         json_require(root, "patience_s", &patience, error) < 0 ||
         json_number(&patience, &description->ack_wait_s, error) < 0 ||
@@ -235,7 +238,8 @@ static int read_description(const struct json *root, struct run_description *des
     return description->has_platform ? read_platform(root, &description->platform, error) : 0;
 }
 
-int run_description_parse(struct run_description *description, const char *text, struct error *error) {
+int run_description_parse(struct run_description *description, const char *text,
+                          struct error *error) {
     struct json_document document;
     *description = (struct run_description){0};
     if (parse_checked(&document, "a run's description", text, error) < 0)
@@ -277,7 +281,8 @@ static void read_sender(const struct json *root, struct heartbeat *heartbeat) {
         *heartbeat->worker = *heartbeat->host = '\0';
 }
 
-static int read_heartbeat(const struct json *root, struct heartbeat *heartbeat, struct error *error) {
+static int read_heartbeat(const struct json *root, struct heartbeat *heartbeat,
+                          struct error *error) {
     static const char *const keys[] = {"protocol", "worker",    "host",    "place", "devices",
                                        "capacity", "in_flight", "leaving", NULL};
     int64_t devices, capacity, in_flight;

@@ -16,8 +16,8 @@
 
 #include "base/hash.h"
 #include "device/device.h"
-#include "remote/connection.h"
 #include "evaluate/trial.h"
+#include "remote/connection.h"
 
 /* What measurements depend on: all trials of a population come from the same platform. */
 struct platform {
@@ -41,16 +41,17 @@ struct run_description {
     char id[QUEUE_ID_SIZE];
     char name[128];    /* for display */
     double ack_wait_s; /* AckWait: a request is redelivered after so long without an extension */
-    bool has_platform;       /* the first worker is known: `platform` is what every worker must have */
+    bool has_platform; /* the first worker is known: `platform` is what every worker must have */
     struct platform platform;
     int file_count;
     struct run_file *files; /* owned */
-    int champion_count;       /* accepted since the coordinator started, one per goal */
+    int champion_count;     /* accepted since the coordinator started, one per goal */
     struct trial_champion champions[CASES_MAX];
 };
 
 char *run_description_print(const struct run_description *description);
-int run_description_parse(struct run_description *description, const char *text, struct error *error);
+int run_description_parse(struct run_description *description, const char *text,
+                          struct error *error);
 void run_description_release(struct run_description *description);
 
 struct heartbeat {

@@ -1,6 +1,7 @@
 #include "remote/outbox.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "pool/protocol.h"
 
 #include <pthread.h>
@@ -25,15 +26,13 @@ struct outbox {
 };
 
 static void *grown(void *items, int count, size_t size) {
-    void *more = realloc(items, (size_t)count * size);
-    if (more == NULL)
-        BUG("out of memory");
+    void *more = xrealloc(items, (size_t)count * size);
     return more;
 }
 
 /* Runs in the library's thread. Failed requests (`bad`) are resent by outbox_send's timeout. */
 static void on_publish_ack(jsCtx *js, natsMsg *message, jsPubAck *good, jsPubAckErr *bad,
-                      void *context) {
+                           void *context) {
     struct outbox *outbox = context;
     const char *message_id = NULL;
     (void)js;
@@ -54,10 +53,8 @@ static void on_publish_ack(jsCtx *js, natsMsg *message, jsPubAck *good, jsPubAck
 }
 
 struct outbox *outbox_new(struct connection *connection, const char *run, struct error *error) {
-    struct outbox *outbox = calloc(1, sizeof *outbox);
+    struct outbox *outbox = xcalloc(1, sizeof *outbox);
     jsOptions options;
-    if (outbox == NULL)
-        BUG("out of memory");
     outbox->connection = connection;
     snprintf(outbox->run, sizeof outbox->run, "%s", run);
     random_id(outbox->session);
@@ -99,11 +96,12 @@ void outbox_add(struct outbox *outbox, const struct trial_request *request) {
         outbox->room = 2 * outbox->room + 64;
         outbox->items = grown(outbox->items, outbox->room, sizeof *outbox->items);
     }
-    outbox->items[outbox->count++] = (struct outbox_request){.serial = outbox->serials++,
-                                                   .number = request->number,
-                                                   .goal = request->goal,
-                                                   .genome = request->genome,
-                                                   .line = protocol_print_request(request)};
+    outbox->items[outbox->count++] =
+        (struct outbox_request){.serial = outbox->serials++,
+                                .number = request->number,
+                                .goal = request->goal,
+                                .genome = request->genome,
+                                .line = protocol_print_request(request)};
     trial_request_release(&copy);
 }
 
@@ -117,7 +115,8 @@ static struct outbox_request *find_by_serial(struct outbox *outbox, int64_t seri
 static void apply_acknowledgements(struct outbox *outbox) {
     pthread_mutex_lock(&outbox->lock);
     while (outbox->stored_count > 0) {
-        struct outbox_request *pending = find_by_serial(outbox, outbox->stored[--outbox->stored_count]);
+        struct outbox_request *pending =
+            find_by_serial(outbox, outbox->stored[--outbox->stored_count]);
         if (pending != NULL)
             pending->stored = true;
     }
@@ -133,9 +132,11 @@ void outbox_send(struct outbox *outbox) {
     apply_acknowledgements(outbox);
     for (int i = 0; i < outbox->count; i++) {
         struct outbox_request *pending = &outbox->items[i];
-        if (pending->stored || (pending->last_published > 0 && now - pending->last_published < resend_after_s))
+        if (pending->stored ||
+            (pending->last_published > 0 && now - pending->last_published < resend_after_s))
             continue;
-        snprintf(message_id, sizeof message_id, "%s-%lld", outbox->session, (long long)pending->serial);
+        snprintf(message_id, sizeof message_id, "%s-%lld", outbox->session,
+                 (long long)pending->serial);
         natsMsg *message = message_new("trial", outbox->run, message_id, pending->line);
         js_PublishMsgAsync(outbox->js, &message, NULL);
         natsMsg_Destroy(message);

@@ -12,8 +12,8 @@
 #ifndef EVOTILE_REMOTE_OUTBOX_H
 #define EVOTILE_REMOTE_OUTBOX_H
 
-#include "remote/connection_internal.h"
 #include "evaluate/trial.h"
+#include "remote/connection_internal.h"
 
 struct outbox_request {
     int64_t serial; /* its message id is SESSION-SERIAL */
@@ -21,7 +21,7 @@ struct outbox_request {
     int goal;
     struct genome genome;
     char *line;
-    bool stored;      /* acknowledged by the server */
+    bool stored;           /* acknowledged by the server */
     double last_published; /* clock_seconds; 0: not yet */
 };
 

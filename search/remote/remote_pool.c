@@ -2,13 +2,14 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/path.h"
-#include "remote/outbox.h"
-#include "remote/file_transfer.h"
-#include "remote/cleanup.h"
-#include "remote/worker_registry.h"
-#include "remote/connection_internal.h"
 #include "pool/protocol.h"
+#include "remote/cleanup.h"
+#include "remote/connection_internal.h"
+#include "remote/file_transfer.h"
+#include "remote/outbox.h"
+#include "remote/worker_registry.h"
 
 #include <signal.h>
 #include <string.h>
@@ -20,8 +21,9 @@ enum { RESULTS_PENDING_MAX = 65536, MODELS_MAX = 16 };
 static const double default_ack_wait_s = 30;
 static const double describe_interval_s = 5; /* workers leave a run without updates for a minute */
 static const double periodic_interval_s = 0.1;
-static const double abandoned_after_s = 600; /* then another coordinator's run counts as abandoned */
-static const double reconnect_timeout_s = 300;  /* a rejected worker restarts for its model's run */
+static const double abandoned_after_s =
+    600; /* then another coordinator's run counts as abandoned */
+static const double reconnect_timeout_s = 300; /* a rejected worker restarts for its model's run */
 
 struct remote_pool {
     struct pool pool; /* first */
@@ -36,7 +38,7 @@ struct remote_pool {
     natsSubscription *results, *heartbeats;
     struct worker_registry registry;
     struct error last_warning; /* the last warning about an unidentified worker */
-    int epoch;           /* of the connection when the consumers were created */
+    int epoch;                 /* of the connection when the consumers were created */
     /* clock_seconds of the last periodic work, description update, worker, and result (or check
        for lost results) */
     double last_periodic, last_described, last_worker, last_progress;
@@ -49,7 +51,8 @@ static struct remote_pool *remote_pool_of(const struct pool *pool) {
 /* ---- results ---- */
 
 /* A result with another trial number, goal or genome is invalid: the search could not use it. */
-static bool read_result(const struct outbox_request *pending, const char *text, struct trial_result *result) {
+static bool read_result(const struct outbox_request *pending, const char *text,
+                        struct trial_result *result) {
     struct protocol_message read;
     struct error error = {0};
     if (protocol_read(text, &read, &error) < 0)
@@ -83,13 +86,15 @@ static bool take_result(struct remote_pool *remote, natsMsg *message, struct tri
 /* ---- workers ---- */
 
 /* The first acceptable worker fixes the run's platform. */
-static bool accept_worker(struct remote_pool *remote, const struct heartbeat *heartbeat, char why[256]) {
+static bool accept_worker(struct remote_pool *remote, const struct heartbeat *heartbeat,
+                          char why[256]) {
     struct run_description *description = &remote->description;
     if (description->has_platform)
         return platform_same(&heartbeat->platform, &description->platform, why);
-    if (remote->has_wanted_device && !device_same_model(&remote->wanted_device, &heartbeat->platform.device)) {
-        snprintf(why, 256, "its device is %.80s, and the run's %.80s", heartbeat->platform.device.name,
-                 remote->wanted_device.name);
+    if (remote->has_wanted_device &&
+        !device_same_model(&remote->wanted_device, &heartbeat->platform.device)) {
+        snprintf(why, 256, "its device is %.80s, and the run's %.80s",
+                 heartbeat->platform.device.name, remote->wanted_device.name);
         return false;
     }
     description->has_platform = true;
@@ -119,7 +124,8 @@ static bool is_other_model(const struct remote_pool *remote, const struct device
 }
 
 /* `fault`: why the heartbeat is invalid, though its sender is known; NULL: it is valid. */
-static void handle_heartbeat(struct remote_pool *remote, const struct heartbeat *heartbeat, const char *fault) {
+static void handle_heartbeat(struct remote_pool *remote, const struct heartbeat *heartbeat,
+                             const char *fault) {
     char why[256];
     struct remote_worker *worker = worker_registry_find(&remote->registry, heartbeat->worker);
     if (worker == NULL)
@@ -127,13 +133,15 @@ static void handle_heartbeat(struct remote_pool *remote, const struct heartbeat 
     bool is_new = worker->last_seen == 0;
     bool accepted = fault == NULL && accept_worker(remote, heartbeat, why);
     bool is_for_other_run = fault == NULL && announce_model(remote, &heartbeat->platform.device) &&
-                     is_other_model(remote, &heartbeat->platform.device);
+                            is_other_model(remote, &heartbeat->platform.device);
     if (!accepted && !worker->rejected && !is_for_other_run)
         log_warn("a worker on %s gets no work from this run: %s", heartbeat->host,
                  fault != NULL ? fault : why);
     if (accepted && is_new)
-        log_info("a worker on %s: %d x %s", heartbeat->host, heartbeat->devices, heartbeat->platform.device.name);
-    *worker = (struct remote_worker){.heartbeat = *heartbeat, .last_seen = clock_seconds(), .rejected = !accepted};
+        log_info("a worker on %s: %d x %s", heartbeat->host, heartbeat->devices,
+                 heartbeat->platform.device.name);
+    *worker = (struct remote_worker){
+        .heartbeat = *heartbeat, .last_seen = clock_seconds(), .rejected = !accepted};
     if (heartbeat->leaving) {
         if (accepted)
             log_info("a worker on %s left", heartbeat->host);
@@ -154,7 +162,8 @@ static void read_heartbeats(struct remote_pool *remote) {
         int status = heartbeat_parse(&heartbeat, text, &error);
         if (*heartbeat.worker != '\0') {
             handle_heartbeat(remote, &heartbeat, status < 0 ? error.text : NULL);
-        } else if (strcmp(error.text, remote->last_warning.text) != 0) { /* warns once, not every beat */
+        } else if (strcmp(error.text, remote->last_warning.text) !=
+                   0) { /* warns once, not every beat */
             log_warn("a worker gets no work: %s", error.text);
             remote->last_warning = error;
         }
@@ -178,7 +187,8 @@ static void expire_workers(struct remote_pool *remote) {
 
 static natsStatus put_description(struct remote_pool *remote) {
     char *text = run_description_print(&remote->description);
-    natsStatus status = kvStore_PutString(NULL, remote->connection->runs, remote->description.id, text);
+    natsStatus status =
+        kvStore_PutString(NULL, remote->connection->runs, remote->description.id, text);
     free(text);
     remote->last_described = clock_seconds();
     return status;
@@ -212,7 +222,8 @@ static natsStatus subscribe_results(struct remote_pool *remote) {
     js_DeleteConsumer(remote->connection->js, QUEUE_RESULTS, remote->description.id, NULL, NULL);
     natsSubscription_Destroy(remote->results); /* unread messages are delivered again */
     remote->results = NULL;
-    return js_SubscribeSync(&remote->results, remote->connection->js, subject, NULL, &options, NULL);
+    return js_SubscribeSync(&remote->results, remote->connection->js, subject, NULL, &options,
+                            NULL);
 }
 
 /* Creates the consumers for the connected server process: one of an earlier process may wait for
@@ -237,22 +248,25 @@ static int open_run(struct remote_pool *remote, struct error *error) {
     subject_print(heartbeats, "beat", remote->description.id);
     natsStatus status = create_consumers(remote);
     if (status == NATS_OK)
-        status = natsConnection_SubscribeSync(&remote->heartbeats, remote->connection->nats, heartbeats);
+        status =
+            natsConnection_SubscribeSync(&remote->heartbeats, remote->connection->nats, heartbeats);
     if (status == NATS_OK)
         status = put_description(remote);
-    int abandoned = status == NATS_OK
-                   ? cleanup_abandoned(remote->connection, remote->description.id, abandoned_after_s)
-                   : 0;
+    int abandoned = status == NATS_OK ? cleanup_abandoned(remote->connection,
+                                                          remote->description.id, abandoned_after_s)
+                                      : 0;
     if (abandoned > 0)
         log_info("removed %d abandoned runs from the queue", abandoned);
     if (status == NATS_OK &&
         (remote->outbox = outbox_new(remote->connection, remote->description.id, error)) == NULL)
         return -1;
-    return status == NATS_OK ? 0 : connection_fail(status, "the run cannot be put on the queue", error);
+    return status == NATS_OK ? 0
+                             : connection_fail(status, "the run cannot be put on the queue", error);
 }
 
 static void close_run(struct remote_pool *remote) {
-    if (remote->connection == NULL || remote->outbox == NULL || !connection_is_up(remote->connection))
+    if (remote->connection == NULL || remote->outbox == NULL ||
+        !connection_is_up(remote->connection))
         return;
     cleanup_run(remote->connection, remote->description.id);
 }
@@ -265,8 +279,8 @@ static natsStatus count_pending(struct remote_pool *remote, int64_t *pending) {
     *pending = 0;
     for (int q = 0; q < 2 && status == NATS_OK; q++) {
         jsConsumerInfo *info = NULL;
-        status = js_GetConsumerInfo(&info, remote->connection->js, queues[q], remote->description.id,
-                                    NULL, NULL);
+        status = js_GetConsumerInfo(&info, remote->connection->js, queues[q],
+                                    remote->description.id, NULL, NULL);
         if (status == NATS_OK)
             *pending += (int64_t)info->NumPending + info->NumAckPending;
         jsConsumerInfo_Destroy(info);
@@ -281,12 +295,15 @@ static void resend_lost(struct remote_pool *remote) {
     struct error ignored;
     int64_t pending;
     double now = clock_seconds();
-    if (now - remote->last_progress < remote->description.ack_wait_s || !connection_is_up(remote->connection))
+    if (now - remote->last_progress < remote->description.ack_wait_s ||
+        !connection_is_up(remote->connection))
         return;
     remote->last_progress = now;
     natsStatus status = count_pending(remote, &pending);
-    if ((status == NATS_NOT_FOUND || cleanup_is_purged(remote->connection, remote->description.id)) &&
-        file_transfer_upload(remote->connection, &remote->description, remote->run_dir, &ignored) == 0)
+    if ((status == NATS_NOT_FOUND ||
+         cleanup_is_purged(remote->connection, remote->description.id)) &&
+        file_transfer_upload(remote->connection, &remote->description, remote->run_dir, &ignored) ==
+            0)
         status = create_consumers(remote);
     int lost = status == NATS_OK && pending == 0 ? outbox_renew_acknowledged(remote->outbox) : 0;
     if (lost > 0)
@@ -346,7 +363,7 @@ static int remote_pool_poll(struct pool *pool, struct error *error) {
 }
 
 static int remote_pool_wait(struct pool *pool, double timeout_s, struct trial_result *result,
-                       struct error *error) {
+                            struct error *error) {
     struct remote_pool *remote = remote_pool_of(pool);
     double end = clock_seconds() + timeout_s;
     double left_s;
@@ -376,7 +393,8 @@ static int remote_pool_capacity(const struct pool *pool) {
     return capacity > 0 ? capacity : 1; /* a returning worker finds a request */
 }
 
-static int remote_pool_list_workers(const struct pool *pool, struct pool_worker *workers, int limit) {
+static int remote_pool_list_workers(const struct pool *pool, struct pool_worker *workers,
+                                    int limit) {
     return worker_registry_list(&remote_pool_of(pool)->registry, workers, limit);
 }
 
@@ -422,8 +440,8 @@ static const struct pool_backend remote_pool_backend = {
 };
 
 /* `stop_signals`: the signals that stop waiting. */
-static int wait_for_worker(struct remote_pool *remote, const char *url, const sigset_t *stop_signals,
-                           struct error *error) {
+static int wait_for_worker(struct remote_pool *remote, const char *url,
+                           const sigset_t *stop_signals, struct error *error) {
     struct trial_result unexpected;
     double started_s = clock_seconds();
     /* A worker that another run rejected has announced the model. */
@@ -441,15 +459,14 @@ static int wait_for_worker(struct remote_pool *remote, const char *url, const si
                              remote->wanted_device.name);
     }
     remote->pool.device = remote->description.platform.device;
-    snprintf(remote->pool.nvrtc, sizeof remote->pool.nvrtc, "%s", remote->description.platform.nvrtc);
+    snprintf(remote->pool.nvrtc, sizeof remote->pool.nvrtc, "%s",
+             remote->description.platform.nvrtc);
     return 0;
 }
 
 struct pool *remote_pool_new(const struct remote_pool_settings *settings, struct error *error) {
-    struct remote_pool *remote = calloc(1, sizeof *remote);
+    struct remote_pool *remote = xcalloc(1, sizeof *remote);
     sigset_t stop_signals, before;
-    if (remote == NULL)
-        BUG("out of memory");
     remote->pool.backend = &remote_pool_backend;
     remote->has_wanted_device = settings->wanted_device != NULL;
     if (settings->wanted_device != NULL)

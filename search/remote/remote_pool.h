@@ -17,15 +17,16 @@
 #ifndef EVOTILE_REMOTE_REMOTE_POOL_H
 #define EVOTILE_REMOTE_REMOTE_POOL_H
 
-#include "remote/messages.h"
 #include "pool/pool.h"
+#include "remote/messages.h"
 
 struct remote_pool_settings {
     struct connection_settings connection;
-    const char *run_dir;              /* with config.json and template/; must outlive the pool */
-    const char *id;                   /* of the run: random_id makes one */
-    double ack_wait_s;                /* redelivery timeout of a request; 0: 30 */
-    const struct device_info *wanted_device; /* the workers' device model; NULL: the first worker's */
+    const char *run_dir; /* with config.json and template/; must outlive the pool */
+    const char *id;      /* of the run: random_id makes one */
+    double ack_wait_s;   /* redelivery timeout of a request; 0: 30 */
+    const struct device_info
+        *wanted_device; /* the workers' device model; NULL: the first worker's */
     int model_pipe; /* write end of a pipe: each new device model is written there once, as a whole
                  struct device_info; 0: none */
 };

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "remote/connection_internal.h"
 
 #include <string.h>
@@ -25,9 +26,7 @@ struct run_discovery {
 };
 
 struct run_discovery *run_discovery_new(struct connection *connection) {
-    struct run_discovery *discovery = calloc(1, sizeof *discovery);
-    if (discovery == NULL)
-        BUG("out of memory");
+    struct run_discovery *discovery = xcalloc(1, sizeof *discovery);
     discovery->connection = connection;
     return discovery;
 }
@@ -41,15 +40,16 @@ static struct known_run *find_or_add_run(struct run_discovery *discovery, const 
         if (strcmp(discovery->known[k].id, id) == 0)
             return &discovery->known[k];
     if (discovery->count == KNOWN_MAX) /* drops the oldest: it has long ended */
-        memmove(discovery->known, discovery->known + 1, (size_t)--discovery->count * sizeof *discovery->known);
+        memmove(discovery->known, discovery->known + 1,
+                (size_t)--discovery->count * sizeof *discovery->known);
     struct known_run *known = &discovery->known[discovery->count++];
     *known = (struct known_run){0};
     snprintf(known->id, sizeof known->id, "%s", id);
     return known;
 }
 
-int run_discovery_read(struct run_discovery *discovery, const char *id, struct run_description *description,
-              struct error *error) {
+int run_discovery_read(struct run_discovery *discovery, const char *id,
+                       struct run_description *description, struct error *error) {
     struct known_run *known = find_or_add_run(discovery, id);
     kvEntry *entry = NULL;
     if (kvStore_Get(&entry, discovery->connection->runs, id) != NATS_OK)
@@ -58,10 +58,8 @@ int run_discovery_read(struct run_discovery *discovery, const char *id, struct r
         known->changed = clock_seconds();
     known->revision = kvEntry_Revision(entry);
     int length = kvEntry_ValueLen(entry);
-    char *text = strndup(kvEntry_Value(entry), length <= QUEUE_MESSAGE_MAX ? (size_t)length : 0);
+    char *text = xstrndup(kvEntry_Value(entry), length <= QUEUE_MESSAGE_MAX ? (size_t)length : 0);
     kvEntry_Destroy(entry);
-    if (text == NULL)
-        BUG("out of memory");
     int status = run_description_parse(description, text, error);
     free(text);
     if (status == 0 && strcmp(description->id, id) != 0) {
@@ -76,14 +74,16 @@ int run_discovery_read(struct run_discovery *discovery, const char *id, struct r
     return 0;
 }
 
-void run_discovery_reject(struct run_discovery *discovery, const char *id, const struct error *error) {
+void run_discovery_reject(struct run_discovery *discovery, const char *id,
+                          const struct error *error) {
     struct known_run *known = find_or_add_run(discovery, id);
     if (!known->rejected)
         log_warn("this worker skips run %s: %s", id, error->text);
     known->rejected = true;
 }
 
-int run_discovery_find(struct run_discovery *discovery, struct run_description *description, struct error *error) {
+int run_discovery_find(struct run_discovery *discovery, struct run_description *description,
+                       struct error *error) {
     kvKeysList keys = {0};
     int status = connection_bind_streams(discovery->connection, false, error);
     if (status != 0) /* 1: no coordinator has used this server yet */
@@ -92,7 +92,8 @@ int run_discovery_find(struct run_discovery *discovery, struct run_description *
         return 0;
     for (int k = 0; k < keys.Count && status != 1; k++) {
         struct error why = {0};
-        if (strlen(keys.Keys[k]) != QUEUE_ID_SIZE - 1 || find_or_add_run(discovery, keys.Keys[k])->rejected)
+        if (strlen(keys.Keys[k]) != QUEUE_ID_SIZE - 1 ||
+            find_or_add_run(discovery, keys.Keys[k])->rejected)
             continue;
         status = run_discovery_read(discovery, keys.Keys[k], description, &why);
         if (status < 0)

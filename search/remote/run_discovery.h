@@ -25,12 +25,14 @@ void run_discovery_free(struct run_discovery *discovery);
 
 /* Finds a live run that was not rejected. 1: found; 0: there is none; -1: the server has no
    JetStream for this user. Rejects runs that this evotile cannot read, with a warning. */
-int run_discovery_find(struct run_discovery *discovery, struct run_description *description, struct error *error);
+int run_discovery_find(struct run_discovery *discovery, struct run_description *description,
+                       struct error *error);
 /* Reads a run's current description. 1: read; 0: the run is over or silent, or the server does not
    answer; -1: the description is invalid. */
-int run_discovery_read(struct run_discovery *discovery, const char *id, struct run_description *description,
-              struct error *error);
+int run_discovery_read(struct run_discovery *discovery, const char *id,
+                       struct run_description *description, struct error *error);
 /* Marks the run as unsuitable for this host, so that it is not found again; logs `error` once. */
-void run_discovery_reject(struct run_discovery *discovery, const char *id, const struct error *error);
+void run_discovery_reject(struct run_discovery *discovery, const char *id,
+                          const struct error *error);
 
 #endif

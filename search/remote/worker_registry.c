@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 
 #include <string.h>
 
@@ -21,9 +22,7 @@ struct remote_worker *worker_registry_find(struct worker_registry *registry, con
     if (registry->count == WORKERS_MAX)
         return NULL;
     registry->workers =
-        realloc(registry->workers, (size_t)(registry->count + 1) * sizeof *registry->workers);
-    if (registry->workers == NULL)
-        BUG("out of memory");
+        xrealloc(registry->workers, (size_t)(registry->count + 1) * sizeof *registry->workers);
     struct remote_worker *worker = &registry->workers[registry->count++];
     *worker = (struct remote_worker){0};
     return worker;
@@ -56,18 +55,19 @@ int worker_registry_capacity(const struct worker_registry *registry) {
     return capacity;
 }
 
-int worker_registry_list(const struct worker_registry *registry, struct pool_worker *workers, int limit) {
+int worker_registry_list(const struct worker_registry *registry, struct pool_worker *workers,
+                         int limit) {
     int count = 0;
     for (int h = 0; h < registry->count; h++) {
         const struct remote_worker *worker = &registry->workers[h];
         for (int d = 0; d < worker->heartbeat.devices && !worker->rejected; d++, count++) {
             if (count >= limit)
                 continue;
-            workers[count] =
-                (struct pool_worker){.role = "device",
-                                     .state = worker->heartbeat.in_flight > d ? POOL_BUSY : POOL_IDLE,
-                                     .trial = -1,
-                                     .since_s = clock_seconds() - worker->last_seen};
+            workers[count] = (struct pool_worker){
+                .role = "device",
+                .state = worker->heartbeat.in_flight > d ? POOL_BUSY : POOL_IDLE,
+                .trial = -1,
+                .since_s = clock_seconds() - worker->last_seen};
             snprintf(workers[count].host, sizeof workers[count].host, "%s", worker->heartbeat.host);
         }
     }

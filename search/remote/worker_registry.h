@@ -10,13 +10,13 @@
 #ifndef EVOTILE_REMOTE_WORKER_REGISTRY_H
 #define EVOTILE_REMOTE_WORKER_REGISTRY_H
 
-#include "remote/messages.h"
 #include "pool/pool.h"
+#include "remote/messages.h"
 
 struct remote_worker {
     struct heartbeat heartbeat; /* the last one */
-    double last_seen;     /* clock_seconds */
-    bool rejected;     /* gets no work */
+    double last_seen;           /* clock_seconds */
+    bool rejected;              /* gets no work */
 };
 
 /* All zero: no workers. */
@@ -36,6 +36,7 @@ int worker_registry_expire(struct worker_registry *registry);
 /* Total capacity in trials of the accepted workers; 0: there are none. */
 int worker_registry_capacity(const struct worker_registry *registry);
 /* Lists the accepted workers' devices, as pool_list_workers does. */
-int worker_registry_list(const struct worker_registry *registry, struct pool_worker *workers, int limit);
+int worker_registry_list(const struct worker_registry *registry, struct pool_worker *workers,
+                         int limit);
 
 #endif

@@ -140,7 +140,7 @@ char *svg_inline(const char *svg, const char *label) {
     fclose(stream);
     size_of(svg, &width, &height);
     strbuf_print(&out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">", width, height,
-               escaped);
+                 escaped);
     free(escaped);
     for (const char *at = svg; *at != '\0';) {
         const char *behind = in_tag ? NULL : empty_group(at);

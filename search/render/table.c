@@ -1,6 +1,7 @@
 #include "render/table.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/mustache.h"
 
 #include <math.h>
@@ -23,10 +24,8 @@ struct table {
 enum { INDENT = 4, WRAP_WIDTH_MIN = 28 };
 
 struct table *table_new(const struct table_column *columns, int count) {
-    struct table *table = calloc(1, sizeof *table);
-    struct table_column *copy = calloc((size_t)count, sizeof *copy);
-    if (table == NULL || copy == NULL)
-        BUG("out of memory");
+    struct table *table = xcalloc(1, sizeof *table);
+    struct table_column *copy = xcalloc((size_t)count, sizeof *copy);
     memcpy(copy, columns, (size_t)count * sizeof *copy);
     *table = (struct table){.column_count = count, .columns = copy};
     return table;

@@ -1,6 +1,7 @@
 #include "render/text_plot.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -8,9 +9,7 @@
 
 void text_plot_init(struct text_plot *plot) {
     int count = plot->rows * plot->columns;
-    plot->cells = calloc((size_t)(count > 0 ? count : 1), sizeof *plot->cells);
-    if (plot->cells == NULL)
-        BUG("out of memory");
+    plot->cells = xcalloc((size_t)(count > 0 ? count : 1), sizeof *plot->cells);
     for (int i = 0; i < count; i++)
         plot->cells[i].character = L' ';
 }
@@ -31,13 +30,13 @@ const struct text_plot_cell *text_plot_at(const struct text_plot *plot, int row,
 }
 
 static void put_character(struct text_plot *plot, int row, int column, wchar_t character,
-                enum text_plot_style style) {
+                          enum text_plot_style style) {
     if (is_inside(plot, row, column))
         plot->cells[row * plot->columns + column] = (struct text_plot_cell){character, style};
 }
 
 int text_plot_print(struct text_plot *plot, int row, int column, enum text_plot_style style,
-                 const char *format, ...) {
+                    const char *format, ...) {
     char text[1024];
     va_list arguments;
     va_start(arguments, format);
@@ -47,7 +46,11 @@ int text_plot_print(struct text_plot *plot, int row, int column, enum text_plot_
         unsigned char byte = (unsigned char)*at;
         if ((byte & 0xc0) == 0x80) /* a continuation byte of UTF-8 */
             continue;
-        put_character(plot, row, column++, byte < ' ' ? L' ' : byte > '~' ? L'?' : (wchar_t)byte, style);
+        put_character(plot, row, column++,
+                      byte < ' '   ? L' '
+                      : byte > '~' ? L'?'
+                                   : (wchar_t)byte,
+                      style);
     }
     return column;
 }
@@ -68,13 +71,13 @@ static void draw_dot(const struct pen *pen, int x, int y) {
     int row = pen->area.row + y / pen->dots_down;
     int column = pen->area.column + x / pen->dots_across;
     wchar_t character = L'*';
-    if (x < 0 || x >= pen->area.columns * pen->dots_across || y < 0 || y >= pen->area.rows * pen->dots_down ||
-        !is_inside(pen->plot, row, column))
+    if (x < 0 || x >= pen->area.columns * pen->dots_across || y < 0 ||
+        y >= pen->area.rows * pen->dots_down || !is_inside(pen->plot, row, column))
         return;
     if (pen->plot->unicode) {
         wchar_t before = text_plot_at(pen->plot, row, column)->character;
         character = (before >= 0x2800 && before < 0x2900 ? before : 0x2800) |
-                 braille[y % pen->dots_down][x % pen->dots_across];
+                    braille[y % pen->dots_down][x % pen->dots_across];
     }
     put_character(pen->plot, row, column, character, TEXT_PLOT_PLAIN);
 }
@@ -83,8 +86,8 @@ static int scale_to_dots(double share, int dots) {
     return (int)lround(fmin(1, fmax(0, share)) * (dots - 1));
 }
 
-void text_plot_curve(struct text_plot *plot, struct text_plot_area area, const struct text_plot_point *points,
-                  int count) {
+void text_plot_curve(struct text_plot *plot, struct text_plot_area area,
+                     const struct text_plot_point *points, int count) {
     struct pen pen = {plot, area, plot->unicode ? 2 : 1, plot->unicode ? 4 : 1};
     int wide = area.columns * pen.dots_across;
     int high = area.rows * pen.dots_down;

@@ -45,15 +45,15 @@ const struct text_plot_cell *text_plot_at(const struct text_plot *plot, int row,
 
 /* Prints from this cell to the right. Returns the column after the last character. */
 int text_plot_print(struct text_plot *plot, int row, int column, enum text_plot_style style,
-                 const char *format, ...) __attribute__((format(printf, 5, 6)));
+                    const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* Draws a step curve: each point's y holds from its x to that of the next point. Coordinates run
    from 0 to 1, to the right and upwards; x never decreases. Drawn in Braille dots, or asterisks. */
 struct text_plot_point {
     double x, y;
 };
-void text_plot_curve(struct text_plot *plot, struct text_plot_area area, const struct text_plot_point *points,
-                  int count);
+void text_plot_curve(struct text_plot *plot, struct text_plot_area area,
+                     const struct text_plot_point *points, int count);
 
 /* Writes the grid in UTF-8, without trailing blanks. */
 void text_plot_write(const struct text_plot *plot, FILE *out);

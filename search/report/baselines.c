@@ -1,4 +1,5 @@
 #include "report/baselines.h"
+#include "base/memory.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,8 +30,8 @@ static void add_bar(struct baselines *it, int number, const struct baseline_figu
         return;
     struct bar *bar = bars_add(&it->bars, figure->warm.p50_us / it->champion_us[number], NAN, NAN);
     if (bar != NULL)
-        snprintf(bar->label, sizeof bar->label, "%.90s  %.90s", it->baseline_results->cases[number].name,
-                 figure->name);
+        snprintf(bar->label, sizeof bar->label, "%.90s  %.90s",
+                 it->baseline_results->cases[number].name, figure->name);
 }
 
 static void fill_bars(struct baselines *it) {
@@ -51,15 +52,14 @@ int baselines_read(const struct run_data *run, struct baselines **baselines, str
     int found = baseline_results_read(run->store, &baseline_results, error);
     if (found <= 0)
         return found;
-    struct baselines *it = calloc(1, sizeof *it);
-    if (it == NULL)
-        BUG("out of memory");
+    struct baselines *it = xcalloc(1, sizeof *it);
     *it = (struct baselines){.baseline_results = baseline_results, .run = run};
     if (read_champions(it, error) < 0) {
         baselines_free(it);
         return -1;
     }
-    snprintf(it->about, sizeof it->about, "%s, timed on %s", baseline_results->name, baseline_results->device);
+    snprintf(it->about, sizeof it->about, "%s, timed on %s", baseline_results->name,
+             baseline_results->device);
     fill_bars(it);
     *baselines = it;
     return 0;

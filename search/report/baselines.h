@@ -12,8 +12,8 @@
 #ifndef EVOTILE_REPORT_BASELINES_H
 #define EVOTILE_REPORT_BASELINES_H
 
-#include "run/baseline_results.h"
 #include "report/pictures.h"
+#include "run/baseline_results.h"
 
 struct baselines {
     struct baseline_results *baseline_results;

@@ -1,6 +1,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/memory.h"
 #include "base/mustache.h"
 #include "report/page_internal.h"
 #include "report/tables.h"
@@ -83,7 +84,7 @@ static void add_head(const struct page *page, cJSON *root, const struct error *d
 }
 
 static int fill_template(const struct page *page, const struct error *drawn, FILE *out,
-                struct error *error) {
+                         struct error *error) {
     cJSON *root = cJSON_CreateObject();
     int status = 0;
     add_head(page, root, drawn);
@@ -165,10 +166,8 @@ static void release_page(struct page *page) {
 int page_print(struct run_data *const *runs, int count, enum page_format format, FILE *out,
                struct error *drawn, struct error *error) {
     struct page page = {.runs = runs, .count = count, .format = format};
-    page.goal_analyses = calloc((size_t)page_goals(&page) + 1, sizeof *page.goal_analyses);
-    page.baselines = calloc((size_t)count, sizeof *page.baselines);
-    if (page.goal_analyses == NULL || page.baselines == NULL)
-        BUG("out of memory");
+    page.goal_analyses = xcalloc((size_t)page_goals(&page) + 1, sizeof *page.goal_analyses);
+    page.baselines = xcalloc((size_t)count, sizeof *page.baselines);
     *drawn = (struct error){0};
     int status = analyse_runs(&page, error);
     if (status == 0 && format == PAGE_HTML)

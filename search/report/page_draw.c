@@ -32,8 +32,8 @@ static void draw_goal(const struct page *page, struct pictures *pictures, int r,
     picture_ancestry(pictures, picture_name("ancestry", r, goal, name), run, it->ancestry,
                      page_size_limits(page).ancestors);
     if (it->predicted_vs_measured != NULL)
-        picture_predicted_vs_measured(pictures, picture_name("foretold", r, goal, name), run, goal, it->predicted_vs_measured,
-                         page_size_limits(page).dots);
+        picture_predicted_vs_measured(pictures, picture_name("foretold", r, goal, name), run, goal,
+                                      it->predicted_vs_measured, page_size_limits(page).dots);
     if (it->ablation != NULL)
         draw_ablation(pictures, picture_name("ablation", r, goal, name), it->ablation);
 }

@@ -1,8 +1,8 @@
 #include <math.h>
 
 #include "cli/board.h"
-#include "report/scatter.h"
 #include "report/page_internal.h"
+#include "report/scatter.h"
 #include "report/tables.h"
 
 static void add_importance(const struct page *page, cJSON *to, int r, int goal) {
@@ -69,7 +69,8 @@ static void add_ablation(const struct page *page, cJSON *to, int r, int goal) {
 }
 
 static void add_predicted_vs_measured(const struct page *page, cJSON *to, int r, int goal) {
-    const struct predicted_vs_measured *it = page_goal_analysis(page, r, goal)->predicted_vs_measured;
+    const struct predicted_vs_measured *it =
+        page_goal_analysis(page, r, goal)->predicted_vs_measured;
     if (it == NULL)
         return;
     const struct agreement *agreement = &it->agreement;
@@ -170,7 +171,8 @@ int page_add_goals(const struct page *page, cJSON *to, int r, struct error *erro
     int status = 0;
     for (int g = 0; g < run->goal_count; g++) {
         const struct gene_importance *importance = page_goal_analysis(page, r, g)->importance;
-        weightiest[g] = importance != NULL && importance->fitted_count > 0 ? importance->order[0] : -1;
+        weightiest[g] =
+            importance != NULL && importance->fitted_count > 0 ? importance->order[0] : -1;
     }
     char *scatter = scatter_json(run, weightiest, limits.dots, limits.bin_rows, notes);
     if (page->format == PAGE_HTML)

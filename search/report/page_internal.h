@@ -12,9 +12,9 @@
 
 #include "analysis/ablation.h"
 #include "report/baselines.h"
-#include "report/predicted_vs_measured.h"
 #include "report/page.h"
 #include "report/pictures.h"
+#include "report/predicted_vs_measured.h"
 
 /* The analyses of one goal of one run; each may be NULL if there is none. */
 struct goal_analysis {
@@ -28,8 +28,9 @@ struct page {
     struct run_data *const *runs;
     int count;
     enum page_format format;
-    struct pictures *pictures;    /* NULL: none */
-    struct goal_analysis *goal_analyses;     /* by run and goal, consecutively; see page_goal_analysis */
+    struct pictures *pictures; /* NULL: none */
+    struct goal_analysis
+        *goal_analyses;           /* by run and goal, consecutively; see page_goal_analysis */
     struct baselines **baselines; /* by run; NULL: none stored */
 };
 

@@ -119,7 +119,8 @@ static void add_agreement(const struct page *page, cJSON *to, int r) {
     /* The name of the run is in the heading. */
     struct table *table = table_new(agreement_columns + 1, AGREEMENT_COLUMNS - 1);
     for (int g = 0; g < run->goal_count; g++) {
-        const struct predicted_vs_measured *it = page_goal_analysis(page, r, g)->predicted_vs_measured;
+        const struct predicted_vs_measured *it =
+            page_goal_analysis(page, r, g)->predicted_vs_measured;
         if (it == NULL)
             continue;
         table_text(table, store_goal_name(run->store, g));
@@ -145,7 +146,8 @@ int page_add_run(const struct page *page, cJSON *runs, int r, struct error *erro
     add_agreement(page, to, r);
     return add_table(page, to, "overview", table_of_goals(run)) < 0 ||
                    add_table(page, to, "verdicts", run_history_verdicts(history, error)) < 0 ||
-                   add_table(page, to, "reasons", run_history_reasons(history, REASONS, error)) < 0 ||
+                   add_table(page, to, "reasons", run_history_reasons(history, REASONS, error)) <
+                       0 ||
                    add_table(page, to, "operators", run_history_operators(history, error)) < 0 ||
                    add_table(page, to, "workers", table_of_workers(run)) < 0 ||
                    add_shapes(page, to, run, error) < 0

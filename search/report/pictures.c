@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "base/path.h"
 #include "report/plot.h"
 
@@ -18,9 +19,7 @@ enum { PANEL_WIDTH = 560, PANEL_HEIGHT = 300, WIDE = 1140 };
 
 struct pictures *pictures_begin(struct error *error) {
     const char *temporary = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
-    struct pictures *pictures = calloc(1, sizeof *pictures);
-    if (pictures == NULL)
-        BUG("out of memory");
+    struct pictures *pictures = xcalloc(1, sizeof *pictures);
     if (path_join(pictures->folder, temporary, "evotile-pictures-XXXXXX", error) < 0 ||
         mkdtemp(pictures->folder) == NULL) {
         error_set(error, "cannot create a folder in %s: set TMPDIR to a writable folder",
@@ -154,7 +153,9 @@ static void print_steps(FILE *out, const char *block, const struct run_data *run
 }
 
 static double last_score(const struct goal_view *goal) {
-    return goal->champion_change_count > 0 ? goal->champion_changes[goal->champion_change_count - 1].score_us : NAN;
+    return goal->champion_change_count > 0
+               ? goal->champion_changes[goal->champion_change_count - 1].score_us
+               : NAN;
 }
 
 /* Tick marks of a logarithmic time axis. */

@@ -15,9 +15,9 @@
 #define EVOTILE_REPORT_PICTURES_H
 
 #include "analysis/ancestry.h"
-#include "report/predicted_vs_measured.h"
-#include "analysis/run_data.h"
 #include "analysis/gene_importance.h"
+#include "analysis/run_data.h"
+#include "report/predicted_vs_measured.h"
 
 struct pictures;
 
@@ -49,8 +49,9 @@ void picture_ancestry(struct pictures *pictures, const char *name, const struct 
 
 /* Predicted versus measured latency of at most `most` trials, evenly selected; the champion is
    highlighted. */
-void picture_predicted_vs_measured(struct pictures *pictures, const char *name, const struct run_data *run,
-                      int goal, const struct predicted_vs_measured *pairs, int most);
+void picture_predicted_vs_measured(struct pictures *pictures, const char *name,
+                                   const struct run_data *run, int goal,
+                                   const struct predicted_vs_measured *pairs, int most);
 
 /* Several runs on their common goals over time: one panel per goal, one line per run. */
 void picture_runs(struct pictures *pictures, const char *name, struct run_data *const *runs,

@@ -15,8 +15,8 @@ enum {
 /* ---- gene costs ---- */
 
 /* The common range of all panels: the costs of values with enough trials. */
-static void range_of(const struct gene_importance *importance, const struct genes *genes, double *low,
-                     double *high) {
+static void range_of(const struct gene_importance *importance, const struct genes *genes,
+                     double *low, double *high) {
     *low = *high = 0;
     for (int i = 0; i < importance->fitted_count; i++) {
         int g = importance->order[i];
@@ -38,7 +38,8 @@ static bool are_crowded(const struct gene_column *gene) {
     return characters > 28;
 }
 
-static void draw_gene(FILE *out, const struct run_data *run, const struct gene_importance *importance, int g) {
+static void draw_gene(FILE *out, const struct run_data *run,
+                      const struct gene_importance *importance, int g) {
     const struct gene_column *gene = &run->genes.columns[g];
     fprintf(out, "$gene%d << END\n", g);
     for (int v = 0; v < gene->count; v++) {

@@ -5,20 +5,20 @@
 
 enum { WIDTH = 560, HEIGHT = 500 };
 
-static void print_points(FILE *out, const struct run_data *run, const struct predicted_vs_measured *pairs,
-                         int most) {
+static void print_points(FILE *out, const struct run_data *run,
+                         const struct predicted_vs_measured *pairs, int most) {
     int drawn = pairs->count < most ? pairs->count : most;
     fputs("$points << END\n", out);
     for (int i = 0; i < drawn; i++) {
-        const struct trial_row *it =
-            &run->rows[pairs->rows[(int64_t)i * pairs->count / drawn]];
+        const struct trial_row *it = &run->rows[pairs->rows[(int64_t)i * pairs->count / drawn]];
         fprintf(out, "%.6g %.6g\n", it->score_us, it->predicted_us);
     }
     fputs("END\n", out);
 }
 
-void picture_predicted_vs_measured(struct pictures *pictures, const char *name, const struct run_data *run,
-                      int goal, const struct predicted_vs_measured *pairs, int most) {
+void picture_predicted_vs_measured(struct pictures *pictures, const char *name,
+                                   const struct run_data *run, int goal,
+                                   const struct predicted_vs_measured *pairs, int most) {
     const struct trial_row *champion = run_data_champion(run, goal);
     bool has_champion = false;
     double low = pairs->agreement.fastest_us, high = pairs->agreement.slowest_us;

@@ -12,8 +12,8 @@
 #define EVOTILE_REPORT_PLOT_H
 
 #include "render/gnuplot.h"
-#include "report/pictures.h"
 #include "render/svg.h"
+#include "report/pictures.h"
 
 /* The page's colours by number; from COLOUR_SERIES on, colours that distinguish lines. */
 enum { COLOUR_GRID, COLOUR_MUTED, COLOUR_ACCENT, COLOUR_GOOD, COLOUR_BAD, COLOUR_SERIES = 10 };

@@ -1,4 +1,5 @@
 #include "report/predicted_vs_measured.h"
+#include "base/memory.h"
 
 #include <math.h>
 
@@ -8,14 +9,12 @@ static bool has_prediction(const struct trial_row *it, int goal) {
 }
 
 struct predicted_vs_measured *predicted_vs_measured_new(const struct run_data *run, int goal) {
-    struct predicted_vs_measured *comparison = calloc(1, sizeof *comparison);
+    struct predicted_vs_measured *comparison = xcalloc(1, sizeof *comparison);
     int count = 0;
     for (int i = 0; i < run->count; i++)
         count += has_prediction(&run->rows[i], goal);
-    int *rows = calloc((size_t)count + 1, sizeof *rows);
-    struct prediction_pair *pairs = calloc((size_t)count + 1, sizeof *pairs);
-    if (comparison == NULL || rows == NULL || pairs == NULL)
-        BUG("out of memory");
+    int *rows = xcalloc((size_t)count + 1, sizeof *rows);
+    struct prediction_pair *pairs = xcalloc((size_t)count + 1, sizeof *pairs);
     *comparison = (struct predicted_vs_measured){.rows = rows};
     for (int i = 0; i < run->count; i++) {
         const struct trial_row *it = &run->rows[i];

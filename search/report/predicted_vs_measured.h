@@ -12,8 +12,8 @@
 #ifndef EVOTILE_REPORT_PREDICTED_VS_MEASURED_H
 #define EVOTILE_REPORT_PREDICTED_VS_MEASURED_H
 
-#include "run/predictions.h"
 #include "analysis/run_data.h"
+#include "run/predictions.h"
 
 struct predicted_vs_measured {
     int count;

@@ -1,4 +1,5 @@
 #include "report/scatter.h"
+#include "base/memory.h"
 
 #include <math.h>
 #include <string.h>
@@ -163,9 +164,7 @@ static void print_cells(const struct scatter *scatter, int axis, int *bins) {
 
 static void print_bins(const struct scatter *scatter) {
     int genes = scatter->run->genes.count;
-    int *bins = malloc((size_t)(DOMAIN_MAX * scatter->rows) * sizeof *bins);
-    if (bins == NULL)
-        BUG("out of memory");
+    int *bins = xmalloc((size_t)(DOMAIN_MAX * scatter->rows) * sizeof *bins);
     fputs(",\"cells\":{\"g\":[", scatter->out);
     for (int axis = 0; axis < genes + RESOURCE_COUNT; axis++) {
         if (axis == genes)
@@ -204,9 +203,7 @@ static void print_goal(struct scatter *scatter, int weightiest, int dots_most,
 /* ---- the run ---- */
 
 static char *flag_trials(const struct run_data *run) {
-    char *flags = malloc((size_t)run->count + 1);
-    if (flags == NULL)
-        BUG("out of memory");
+    char *flags = xmalloc((size_t)run->count + 1);
     for (int i = 0; i < run->count; i++)
         flags[i] = run->rows[i].raced ? 'r' : ' ';
     for (int g = 0; g < run->goal_count; g++) {
@@ -255,8 +252,7 @@ char *scatter_json(const struct run_data *run, const int *weightiest, int dots_m
         struct scatter scatter = {
             .run = run, .out = out, .goal = g, .rows = rows, .valid = valid, .flags = flags};
         for (int i = 0; i < run->count; i++)
-            if (run->rows[i].goal == g && !run->rows[i].outdated &&
-                !isnan(run->rows[i].score_us))
+            if (run->rows[i].goal == g && !run->rows[i].outdated && !isnan(run->rows[i].score_us))
                 valid[scatter.valid_count++] = i;
         fputs(g > 0 ? "," : "", out);
         print_goal(&scatter, weightiest[g], dots_most, &notes[g]);

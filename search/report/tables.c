@@ -1,4 +1,5 @@
 #include "report/tables.h"
+#include "base/memory.h"
 
 #include <math.h>
 #include <string.h>
@@ -97,9 +98,7 @@ struct table *table_of_workers(const struct run_data *run) {
     int count = run->workers.count;
     struct {
         int trials, ok, lost;
-    } *done = calloc((size_t)count + 1, sizeof *done);
-    if (done == NULL)
-        BUG("out of memory");
+    } *done = xcalloc((size_t)count + 1, sizeof *done);
     for (int i = 0; i < run->count; i++) {
         const struct trial_row *row = &run->rows[i];
         done[row->worker_index].trials++;
@@ -150,7 +149,8 @@ struct table *table_of_genes(const struct run_data *run, const struct gene_impor
     return table;
 }
 
-struct table *table_of_values(const struct run_data *run, const struct gene_importance *importance) {
+struct table *table_of_values(const struct run_data *run,
+                              const struct gene_importance *importance) {
     static const struct table_column columns[] = {
         {.name = "gene", .heading = "gene"},
         {.name = "value", .heading = "value"},
@@ -218,7 +218,7 @@ struct table *table_of_line(const struct run_data *run, const struct ancestry *a
     for (int i = 0; i < ancestry->line_count; i++) {
         const struct trial_row *it = ancestry->line[i];
         const struct trial_row *sources[2] = {run_data_find_trial(run, it->parent_a),
-                                          run_data_find_trial(run, it->parent_b)};
+                                              run_data_find_trial(run, it->parent_b)};
         char genome[GENOME_TEXT_SIZE], texts[2][GENOME_TEXT_SIZE], changes[CHANGES_SIZE];
         const char *parents[2] = {NULL, NULL};
         for (int p = 0; p < 2; p++)

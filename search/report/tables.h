@@ -8,10 +8,10 @@
 #ifndef EVOTILE_REPORT_TABLES_H
 #define EVOTILE_REPORT_TABLES_H
 
-#include "render/table.h"
 #include "analysis/ancestry.h"
-#include "analysis/run_data.h"
 #include "analysis/gene_importance.h"
+#include "analysis/run_data.h"
+#include "render/table.h"
 
 /* One row per goal: its champion and the comparison with the default genome. */
 struct table *table_of_goals(const struct run_data *run);

@@ -1,5 +1,6 @@
 #include "run/baseline_results.h"
 
+#include "base/memory.h"
 #include "run/run_artifacts.h"
 
 #include <math.h>
@@ -8,9 +9,7 @@
 static const char artifact_name[] = "baseline";
 
 struct baseline_results *baseline_results_new(void) {
-    struct baseline_results *results = calloc(1, sizeof *results);
-    if (results == NULL)
-        BUG("out of memory");
+    struct baseline_results *results = xcalloc(1, sizeof *results);
     return results;
 }
 
@@ -19,7 +18,7 @@ void baseline_results_free(struct baseline_results *results) {
 }
 
 const struct baseline_figure *baseline_results_fastest(const struct baseline_results *results,
-                                                 int case_index) {
+                                                       int case_index) {
     if (results == NULL || case_index >= results->case_count)
         return NULL;
     const struct baseline_case *figures = &results->cases[case_index];
@@ -95,13 +94,15 @@ static int read_figure(const struct json *object, struct baseline_figure *figure
     return 0;
 }
 
-static int read_case(const struct json *object, struct baseline_case *figures, struct error *error) {
+static int read_case(const struct json *object, struct baseline_case *figures,
+                     struct error *error) {
     struct json list;
     struct json value;
     figures->fastest = -1;
     if (json_copy_text(object, "name", figures->name, sizeof figures->name, error) < 0 ||
         json_require(object, "fastest", &value, error) < 0 ||
-        json_require(object, "implementations", &list, error) < 0 || json_is_array(&list, error) < 0)
+        json_require(object, "implementations", &list, error) < 0 ||
+        json_is_array(&list, error) < 0)
         return -1;
     if (json_count(&list) > IMPLEMENTATIONS_MAX)
         return json_error(&list, error, "more than %d implementations", IMPLEMENTATIONS_MAX);
@@ -116,7 +117,8 @@ static int read_case(const struct json *object, struct baseline_case *figures, s
     return 0;
 }
 
-static int read_results(const struct json *root, struct baseline_results *results, struct error *error) {
+static int read_results(const struct json *root, struct baseline_results *results,
+                        struct error *error) {
     struct json list;
     struct json value;
     if (json_copy_text(root, "baseline", results->name, sizeof results->name, error) < 0 ||
@@ -137,7 +139,8 @@ static int read_results(const struct json *root, struct baseline_results *result
 
 /* ---- storing ---- */
 
-int baseline_results_read(struct store *store, struct baseline_results **results, struct error *error) {
+int baseline_results_read(struct store *store, struct baseline_results **results,
+                          struct error *error) {
     struct json_document document;
     *results = NULL;
     int found = run_artifact_read(store, artifact_name, &document, error);
@@ -154,6 +157,7 @@ int baseline_results_read(struct store *store, struct baseline_results **results
     return -1;
 }
 
-int baseline_results_write(struct store *store, const struct baseline_results *results, struct error *error) {
+int baseline_results_write(struct store *store, const struct baseline_results *results,
+                           struct error *error) {
     return run_artifact_write(store, artifact_name, baseline_results_json(results), error);
 }

@@ -17,8 +17,8 @@
 #ifndef EVOTILE_RUN_BASELINE_RESULTS_H
 #define EVOTILE_RUN_BASELINE_RESULTS_H
 
-#include "store/store.h"
 #include "evaluate/baseline.h"
+#include "store/store.h"
 
 struct baseline_figure {
     char name[64];             /* of the implementation */
@@ -45,15 +45,18 @@ struct baseline_results *baseline_results_new(void);
 void baseline_results_free(struct baseline_results *results);
 
 /* The fastest figure of a case; NULL if there is none, or if the results are NULL. */
-const struct baseline_figure *baseline_results_fastest(const struct baseline_results *results, int case_index);
+const struct baseline_figure *baseline_results_fastest(const struct baseline_results *results,
+                                                       int case_index);
 /* Its warm median in microseconds, or NaN. */
 double baseline_results_p50_us(const struct baseline_results *results, int case_index);
 
 /* Returns 1 with the stored results, to be freed; 0 with NULL if the run stores none; -1 if they
    are damaged. */
-int baseline_results_read(struct store *store, struct baseline_results **results, struct error *error);
+int baseline_results_read(struct store *store, struct baseline_results **results,
+                          struct error *error);
 /* Writes in a transaction of its own: none may be open. The store must be open for writing. */
-int baseline_results_write(struct store *store, const struct baseline_results *results, struct error *error);
+int baseline_results_write(struct store *store, const struct baseline_results *results,
+                           struct error *error);
 
 /* The JSON object that is stored; the caller owns it. */
 cJSON *baseline_results_json(const struct baseline_results *results);

@@ -17,7 +17,8 @@ static int find_first_ask(void *context, const struct store_event *event, struct
     return 1;
 }
 
-int default_trial_read(struct store *store, int goal, struct store_trial **trial, struct error *error) {
+int default_trial_read(struct store *store, int goal, struct store_trial **trial,
+                       struct error *error) {
     struct first_ask first = {goal, STORE_NO_TRIAL};
     *trial = NULL;
     if (store_events(store, 0, find_first_ask, &first, error) < 0)
@@ -38,7 +39,8 @@ static bool has_gene(const char *genome, const char *gene, size_t length) {
     return false;
 }
 
-void default_trial_differences(const char *default_genome, const char *genome, char *text, size_t size) {
+void default_trial_differences(const char *default_genome, const char *genome, char *text,
+                               size_t size) {
     size_t used = 0;
     for (const char *gene = genome; *gene != '\0';) {
         size_t length = strcspn(gene, ",");

@@ -13,10 +13,12 @@
 
 /* Reads the trial, which the caller frees with store_trial_free. `*trial` is NULL if the goal has
    none: a search tries the default genome first, unless it is not valid. Returns 0 or -1. */
-int default_trial_read(struct store *store, int goal, struct store_trial **trial, struct error *error);
+int default_trial_read(struct store *store, int goal, struct store_trial **trial,
+                       struct error *error);
 
 /* Prints the genes in which a genome differs from the default genome (NULL: all genes), in the form
    of a genome; "(the default)" if they are equal. Genes that do not fit are left out. */
-void default_trial_differences(const char *default_genome, const char *genome, char *text, size_t size);
+void default_trial_differences(const char *default_genome, const char *genome, char *text,
+                               size_t size);
 
 #endif

@@ -1,6 +1,7 @@
 #include "run/predictions.h"
 
 #include "base/json_stream.h"
+#include "base/memory.h"
 #include "base/path.h"
 #include "base/statistics.h"
 #include "run/run_artifacts.h"
@@ -27,9 +28,7 @@ static bool read_pair(const cJSON *pair, struct prediction *prediction) {
 static int read_list(const struct json *list, struct predictions *predictions,
                      struct error *error) {
     const cJSON *pair;
-    predictions->items = calloc((size_t)json_count(list) + 1, sizeof *predictions->items);
-    if (predictions->items == NULL)
-        BUG("out of memory");
+    predictions->items = xcalloc((size_t)json_count(list) + 1, sizeof *predictions->items);
     cJSON_ArrayForEach(pair, list->value) {
         if (!read_pair(pair, &predictions->items[predictions->count]))
             return json_error(list, error,
@@ -64,7 +63,7 @@ void predictions_release(struct predictions *predictions) {
 }
 
 int predictions_write(const char *run_dir, const struct predictions *predictions,
-                     struct error *error) {
+                      struct error *error) {
     cJSON *object = cJSON_CreateObject();
     cJSON *list = cJSON_AddArrayToObject(object, "trials");
     for (int i = 0; i < predictions->count; i++) {
@@ -121,8 +120,7 @@ int predictions_read_rows(const char *path, double *predicted_us, int64_t row_co
                 break;
         }
     if (more == JSON_CLOSED)
-        status =
-            found ? 0 : json_stream_error(stream, "it has no %s: see model predict", rows_key);
+        status = found ? 0 : json_stream_error(stream, "it has no %s: see model predict", rows_key);
     else if (more == JSON_TRUNCATED)
         json_stream_error(stream, "it ends too early");
     json_stream_close(stream);
@@ -160,12 +158,10 @@ static int by_prediction(const void *left, const void *right) {
 
 struct agreement agreement_compute(struct prediction_pair *pairs, int count) {
     struct agreement figures = {.count = count, .fastest_us = INFINITY};
-    double *measured = calloc((size_t)count, sizeof *measured);
-    double *predicted = calloc((size_t)count, sizeof *predicted);
+    double *measured = xcalloc((size_t)count, sizeof *measured);
+    double *predicted = xcalloc((size_t)count, sizeof *predicted);
     double log_error_square = 0, chosen_us = INFINITY;
     int hundredth = (count + 99) / 100;
-    if (measured == NULL || predicted == NULL)
-        BUG("out of memory");
     qsort(pairs, (size_t)count, sizeof *pairs, by_prediction);
     for (int i = 0; i < count; i++) {
         measured[i] = pairs[i].measured_us;
@@ -176,7 +172,8 @@ struct agreement agreement_compute(struct prediction_pair *pairs, int count) {
         if (i < hundredth)
             chosen_us = fmin(chosen_us, measured[i]);
     }
-    figures.rank_correlation = count > 1 ? statistics_rank_correlation(measured, predicted, count) : NAN;
+    figures.rank_correlation =
+        count > 1 ? statistics_rank_correlation(measured, predicted, count) : NAN;
     figures.off_percent = 100 * (exp(sqrt(log_error_square)) - 1);
     figures.best_hundredth = chosen_us / figures.fastest_us;
     free(measured);

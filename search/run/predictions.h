@@ -34,7 +34,7 @@ int predictions_read(struct store *store, struct predictions *predictions, struc
 void predictions_release(struct predictions *predictions);
 /* Opens the run's store for the write. */
 int predictions_write(const char *run_dir, const struct predictions *predictions,
-                     struct error *error);
+                      struct error *error);
 
 /* ---- predictions of the rows of a recorded space ---- */
 

@@ -27,7 +27,8 @@ static int is_same_device(struct store *store, const struct json *object, struct
     struct json value;
     const char *device;
     char *run_device = NULL;
-    if (json_require(object, "device", &value, error) < 0 || json_string(&value, &device, error) < 0 ||
+    if (json_require(object, "device", &value, error) < 0 ||
+        json_string(&value, &device, error) < 0 ||
         store_meta_get(store, "device_name", &run_device, error) < 0)
         return -1;
     int same = run_device != NULL && strcmp(run_device, device) == 0;
@@ -53,7 +54,7 @@ static int read_measures(const struct json *object, struct measures *measures,
 }
 
 int profile_results_read(struct store *store, int64_t trial, struct measures *measures,
-                  struct error *error) {
+                         struct error *error) {
     struct json_document document;
     char name[ARTIFACT_NAME_SIZE];
     *measures = (struct measures){0};

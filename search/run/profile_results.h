@@ -24,6 +24,6 @@ int profile_results_write(const char *run_dir, int64_t trial, cJSON *object, str
 /* Returns 1; 0 if the trial was not profiled, or on another device than the run's; -1 if the stored
    object is damaged. */
 int profile_results_read(struct store *store, int64_t trial, struct measures *measures,
-                  struct error *error);
+                         struct error *error);
 
 #endif

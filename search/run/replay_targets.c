@@ -1,8 +1,9 @@
 #include "run/replay_targets.h"
 
 #include "base/log.h"
-#include "session/session.h"
+#include "base/memory.h"
 #include "export/export.h"
+#include "session/session.h"
 
 #include <cjson/cJSON.h>
 #include <string.h>
@@ -16,7 +17,8 @@ static int rank_error(const struct replay_targets *targets, struct error *error)
 }
 
 /* With REPLAY_ALL_GOALS, skips a goal whose board is too short. */
-static int read_rank(struct replay_targets *targets, struct store *store, int goal, struct error *error) {
+static int read_rank(struct replay_targets *targets, struct store *store, int goal,
+                     struct error *error) {
     struct replay_target *target = &targets->items[targets->count];
     int64_t number = store_ranked(store, goal, targets->rank, error);
     if (number == STORE_NO_TRIAL && targets->goal == REPLAY_ALL_GOALS)
@@ -109,7 +111,8 @@ static int write_config(struct replay_targets *targets, const struct manifest *m
 
 /* Without a GPU, chooses the emulated device of the architecture that the kernel was exported
    for. */
-static void choose_emulated_device(struct replay_targets *targets, const struct manifest *manifest) {
+static void choose_emulated_device(struct replay_targets *targets,
+                                   const struct manifest *manifest) {
     struct device_info here, like;
     struct error ignored;
     char spec[32];
@@ -124,12 +127,10 @@ static void choose_emulated_device(struct replay_targets *targets, const struct 
 }
 
 static int read_kernel_targets(struct replay_targets *targets, struct error *error) {
-    struct manifest *manifest = malloc(sizeof *manifest);
+    struct manifest *manifest = xmalloc(sizeof *manifest);
     char source[PATH_SIZE];
     char changed[PATH_SIZE];
     int result = -1;
-    if (manifest == NULL)
-        BUG("out of memory");
     if (manifest_read(manifest, targets->from, error) < 0) {
         free(manifest);
         return -1;
@@ -161,13 +162,14 @@ done:
 
 /* ---- either ---- */
 
-int replay_targets_read(struct replay_targets *targets, const char *from, int64_t rank, int64_t goal,
-                 struct error *error) {
+int replay_targets_read(struct replay_targets *targets, const char *from, int64_t rank,
+                        int64_t goal, struct error *error) {
     char manifest[PATH_SIZE];
     *targets = (struct replay_targets){.from = from, .rank = rank, .goal = goal};
     if (path_join(manifest, from, "manifest.json", error) < 0)
         return -1;
-    return path_exists(manifest) ? read_kernel_targets(targets, error) : read_run_targets(targets, error);
+    return path_exists(manifest) ? read_kernel_targets(targets, error)
+                                 : read_run_targets(targets, error);
 }
 
 void replay_targets_release(struct replay_targets *targets) {
@@ -182,7 +184,8 @@ void replay_targets_release(struct replay_targets *targets) {
     free(targets->device);
 }
 
-struct replay_target *replay_targets_choose(struct replay_targets *targets, int64_t goal, struct error *error) {
+struct replay_target *replay_targets_choose(struct replay_targets *targets, int64_t goal,
+                                            struct error *error) {
     int64_t index = targets->scratch[0] != '\0' ? goal : 0;
     if (index < targets->count)
         return &targets->items[index];
@@ -192,7 +195,7 @@ struct replay_target *replay_targets_choose(struct replay_targets *targets, int6
 }
 
 int replay_target_genome(const struct replay_targets *targets, struct replay_target *target,
-                  const struct device_info *device, struct error *error) {
+                         const struct device_info *device, struct error *error) {
     struct template *template =
         config_load_template(targets->config, target->request.goal, device, error);
     if (template == NULL)
@@ -204,6 +207,6 @@ int replay_target_genome(const struct replay_targets *targets, struct replay_tar
 }
 
 void replay_target_cases(const struct replay_targets *targets, const struct replay_target *target,
-                  char name[CASE_NAME_SIZE]) {
+                         char name[CASE_NAME_SIZE]) {
     config_goal_name(targets->config, target->request.goal, name);
 }

@@ -37,20 +37,21 @@ enum { REPLAY_ALL_GOALS = -1 };
 /* `from` is the folder of a run or of an exported kernel, and outlives the targets. For a run,
    `rank` counts from 1 on the board of `goal`, or, with REPLAY_ALL_GOALS, of each goal that has
    such a rank. Returns 0 or -1. */
-int replay_targets_read(struct replay_targets *targets, const char *from, int64_t rank, int64_t goal,
-                 struct error *error);
+int replay_targets_read(struct replay_targets *targets, const char *from, int64_t rank,
+                        int64_t goal, struct error *error);
 void replay_targets_release(struct replay_targets *targets);
 
 /* The target that --goal means: the single target of a run, or the case of an exported kernel.
    Returns NULL with `error` if there is none. */
-struct replay_target *replay_targets_choose(struct replay_targets *targets, int64_t goal, struct error *error);
+struct replay_target *replay_targets_choose(struct replay_targets *targets, int64_t goal,
+                                            struct error *error);
 
 /* Fills the request's genome, parsed in the space that the template has on this device. */
 int replay_target_genome(const struct replay_targets *targets, struct replay_target *target,
-                  const struct device_info *device, struct error *error);
+                         const struct device_info *device, struct error *error);
 
 /* The name of the target's cases: "B=2,H=8,S=512" or "all 12 cases". */
 void replay_target_cases(const struct replay_targets *targets, const struct replay_target *target,
-                  char name[CASE_NAME_SIZE]);
+                         char name[CASE_NAME_SIZE]);
 
 #endif

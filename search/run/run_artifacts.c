@@ -3,7 +3,7 @@
 #include "base/path.h"
 
 int run_artifact_read(struct store *store, const char *name, struct json_document *document,
-              struct error *error) {
+                      struct error *error) {
     char *text;
     char where[PATH_SIZE + 64];
     int found = store_meta_get(store, name, &text, error);
@@ -29,7 +29,8 @@ int run_artifact_write(struct store *store, const char *name, cJSON *object, str
     return status;
 }
 
-int run_artifact_write_to(const char *run_dir, const char *name, cJSON *object, struct error *error) {
+int run_artifact_write_to(const char *run_dir, const char *name, cJSON *object,
+                          struct error *error) {
     struct store *store = store_open(run_dir, STORE_WRITE, error);
     if (store == NULL) {
         cJSON_Delete(object);

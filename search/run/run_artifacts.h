@@ -24,13 +24,14 @@
 /* Returns 1 with a document to be released; 0 if the run has no such object; -1 if it is not
    JSON. */
 int run_artifact_read(struct store *store, const char *name, struct json_document *document,
-              struct error *error);
+                      struct error *error);
 
 /* Writes in a transaction of its own: none may be open. The store must be open for writing. Frees
    `object`. */
 int run_artifact_write(struct store *store, const char *name, cJSON *object, struct error *error);
 
 /* The same for a run that is not open: opens its store for the write. */
-int run_artifact_write_to(const char *run_dir, const char *name, cJSON *object, struct error *error);
+int run_artifact_write_to(const char *run_dir, const char *name, cJSON *object,
+                          struct error *error);
 
 #endif

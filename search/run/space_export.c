@@ -4,7 +4,7 @@
 #include "store/space_file.h"
 
 int64_t space_export_write(const char *run_dir, const char *format, int goal, const char *path,
-                        struct error *error) {
+                           struct error *error) {
     struct space_file file = {.goal = goal};
     int found = space_file_format_parse(format);
     if (found < 0)

@@ -12,6 +12,6 @@
 /* `format` is the name of a format in space_file.h; an unknown one is an error that lists them.
    Returns the number of rows, or -1. */
 int64_t space_export_write(const char *run_dir, const char *format, int goal, const char *path,
-                        struct error *error);
+                           struct error *error);
 
 #endif

@@ -8,8 +8,8 @@
 #ifndef EVOTILE_SESSION_IMAGE_CACHE_H
 #define EVOTILE_SESSION_IMAGE_CACHE_H
 
-#include "store/cache.h"
 #include "evaluate/compile.h"
+#include "store/cache.h"
 
 /* `cache` stays the caller's and must outlive the result. */
 struct image_cache image_cache_on_disk(struct cache *cache);

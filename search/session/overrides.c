@@ -1,8 +1,9 @@
 #include "session/overrides.h"
 
-#include "run/default_trial.h"
-#include "run/baseline_results.h"
+#include "base/memory.h"
 #include "pool/protocol.h"
+#include "run/baseline_results.h"
+#include "run/default_trial.h"
 
 #include <math.h>
 #include <string.h>
@@ -49,9 +50,9 @@ void overrides_apply(struct session *session) {
 /* The numeric overrides, under their names in the store. get_overrides and set_overrides use the
    same order. */
 enum { OVERRIDE_COUNT = 8 };
-static const char *const override_names[OVERRIDE_COUNT] = {"trials",    "seconds",     "patience",
-                                                   "target_us", "nice",        "max_temperature_c",
-                                                   "islands",   "target_ratio"};
+static const char *const override_names[OVERRIDE_COUNT] = {
+    "trials", "seconds",           "patience", "target_us",
+    "nice",   "max_temperature_c", "islands",  "target_ratio"};
 
 static void get_overrides(const struct config *config, double overrides[OVERRIDE_COUNT]) {
     const double all[OVERRIDE_COUNT] = {
@@ -85,9 +86,7 @@ static void print_overrides(const struct config *config, char texts[OVERRIDE_COU
 static char *print_devices(const struct pool *pool) {
     enum { SPEC_SIZE = sizeof pool_device(pool)->spec };
     int count = pool_device_count(pool);
-    char *text = calloc((size_t)count + 1, SPEC_SIZE);
-    if (text == NULL)
-        BUG("out of memory");
+    char *text = xcalloc((size_t)count + 1, SPEC_SIZE);
     for (int d = 0; d < count; d++)
         snprintf(text + strlen(text), SPEC_SIZE + 1, "%s%s", d > 0 ? "," : "",
                  pool_device_at(pool, d)->spec);
@@ -195,7 +194,8 @@ static int read_target_references(struct session *session, struct error *error) 
         if (isfinite(logs))
             session->baseline_us[goal] = exp(logs);
         status = default_trial_read(session->store, goal, &default_trial, error);
-        if (default_trial != NULL && default_trial->outcome != NULL && default_trial->outcome->verdict == VERDICT_OK)
+        if (default_trial != NULL && default_trial->outcome != NULL &&
+            default_trial->outcome->verdict == VERDICT_OK)
             session->default_us[goal] = default_trial->outcome->score_us;
         store_trial_free(default_trial);
     }

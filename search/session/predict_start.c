@@ -1,10 +1,11 @@
 #include "session/predict_start.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/random.h"
 #include "base/resource_limits.h"
-#include "session/traces.h"
 #include "device/device_db.h"
+#include "session/traces.h"
 
 #include <string.h>
 
@@ -12,7 +13,7 @@ enum { PREDICT_STREAM = 0x70726564 }; /* a stream of random numbers that nothing
 
 /* Draws distinct genomes; returns how many. Gives up after PATIENCE attempts per draw. */
 static int draw_genomes(const struct config *config, int goal, const struct space *space, int draws,
-                struct trace_request *requests) {
+                        struct trace_request *requests) {
     enum { PATIENCE = 20 };
     struct random random;
     int count = 0;
@@ -29,24 +30,24 @@ static int draw_genomes(const struct config *config, int goal, const struct spac
 }
 
 int predict_start(const struct config *config, int goal, const struct template *template,
-            const struct device_info *device, int draws, struct predicted **predicted,
-            struct error *error) {
+                  const struct device_info *device, int draws, struct predicted **predicted,
+                  struct error *error) {
     struct device_info info;
-    struct trace_request *requests = calloc((size_t)draws, sizeof *requests);
-    struct predicted *all = calloc((size_t)draws, sizeof *all);
+    struct trace_request *requests = xcalloc((size_t)draws, sizeof *requests);
+    struct predicted *all = xcalloc((size_t)draws, sizeof *all);
     struct traces *traces = NULL;
     int count = 0;
-    if (requests == NULL || all == NULL)
-        BUG("out of memory");
     int drawn_count = draw_genomes(config, goal, template->space, draws, requests);
     if (device_db_find_like(device, &info, error) < 0)
         error_prefix(error, "--predict");
     else
-        traces = traces_collect(config, &info, requests, drawn_count, resource_limits_read("").cores, error);
+        traces = traces_collect(config, &info, requests, drawn_count,
+                                resource_limits_read("").cores, error);
     for (int i = 0; i < drawn_count && traces != NULL; i++) {
         const struct trace *survey = traces_at(traces, i);
         if (survey != NULL)
-            all[count++] = (struct predicted){requests[i].genome, trace_predicted_us(survey, &info)};
+            all[count++] =
+                (struct predicted){requests[i].genome, trace_predicted_us(survey, &info)};
     }
     bool succeeded = traces != NULL;
     traces_free(traces);
@@ -57,7 +58,8 @@ int predict_start(const struct config *config, int goal, const struct template *
     }
     predicted_sort(all, count);
     if (count > 0)
-        log_info("%d genomes traced, the fastest is predicted to take %.2f us", drawn_count, all[0].us);
+        log_info("%d genomes traced, the fastest is predicted to take %.2f us", drawn_count,
+                 all[0].us);
     *predicted = all;
     return count;
 }
@@ -80,13 +82,11 @@ char *predict_start_print(const struct predicted *predicted, int count, const st
 }
 
 int predict_start_parse(const char *text, const struct space *space, struct predicted **predicted,
-                  struct error *error) {
+                        struct error *error) {
     int room = 0, count = 0;
     for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++)
         room++;
-    struct predicted *all = calloc((size_t)room + 1, sizeof *all);
-    if (all == NULL)
-        BUG("out of memory");
+    struct predicted *all = xcalloc((size_t)room + 1, sizeof *all);
     for (; count < room; count++) {
         char line[GENOME_TEXT_SIZE], *end;
         size_t length = strcspn(text, "\n");

@@ -23,12 +23,12 @@ enum { PREDICT_START_DEFAULT = 200, PREDICT_START_MAX = 10000 };
 /* Makes `draws` draws from the config's seed. Returns how many could be predicted, in an array that
    the caller frees, the fastest first; or -1. */
 int predict_start(const struct config *config, int goal, const struct template *template,
-            const struct device_info *device, int draws, struct predicted **predicted,
-            struct error *error);
+                  const struct device_info *device, int draws, struct predicted **predicted,
+                  struct error *error);
 
 /* Printing and parsing preserve every bit. The caller frees the text, and the array. */
 char *predict_start_print(const struct predicted *predicted, int count, const struct space *space);
 int predict_start_parse(const char *text, const struct space *space, struct predicted **predicted,
-                  struct error *error);
+                        struct error *error);
 
 #endif

@@ -31,7 +31,7 @@ pid_t process_group_fork(struct process_group *group);
 /* A pipe to read while waiting: children write device models to it as whole structs, until all have
    closed it. */
 struct process_group_pipe {
-    int read_fd;                                                     /* the reading end */
+    int read_fd;                                                      /* the reading end */
     void (*on_model)(void *context, const struct device_info *model); /* called for each model */
     void *context;
 };

@@ -2,12 +2,13 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "session/session.h"
+#include "base/memory.h"
 #include "device/nvrtc.h"
+#include "pool/local_pool.h"
 #include "remote/consumer.h"
 #include "remote/file_transfer.h"
 #include "remote/run_discovery.h"
-#include "pool/local_pool.h"
+#include "session/session.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -34,7 +35,8 @@ struct queue_worker {
 };
 
 static bool must_stop(const struct queue_worker *worker) {
-    return signals > 0 || (worker->settings->idle_s > 0 && clock_seconds() - worker->last_work_s > worker->settings->idle_s);
+    return signals > 0 || (worker->settings->idle_s > 0 &&
+                           clock_seconds() - worker->last_work_s > worker->settings->idle_s);
 }
 
 static void sleep_s(double seconds) {
@@ -45,8 +47,8 @@ static void sleep_s(double seconds) {
 
 /* ---- working for one run ---- */
 
-static int open_local_pool(const struct queue_worker *worker, const char *folder, struct pool **local_pool,
-                     struct error *error) {
+static int open_local_pool(const struct queue_worker *worker, const char *folder,
+                           struct pool **local_pool, struct error *error) {
     char program[PATH_SIZE];
     char config_path[PATH_SIZE];
     char template_folder[PATH_SIZE];
@@ -57,18 +59,20 @@ static int open_local_pool(const struct queue_worker *worker, const char *folder
     if (run_dir_files(folder, config_path, template_folder, error) < 0)
         return -1;
     struct local_pool_settings settings = {.program = program,
-                                     .config_path = config_path,
-                                     .template_folder = template_folder,
-                                     .devices = worker->settings->devices,
-                                     .device_workers = (int)worker->settings->device_workers};
+                                           .config_path = config_path,
+                                           .template_folder = template_folder,
+                                           .devices = worker->settings->devices,
+                                           .device_workers = (int)worker->settings->device_workers};
     if (compile_worker_count(config_path, template_folder, worker->settings->devices,
-                                worker->settings->compile_workers, &settings.compile_workers, error) < 0)
+                             worker->settings->compile_workers, &settings.compile_workers,
+                             error) < 0)
         return -1;
     *local_pool = local_pool_new(&settings, error);
     return *local_pool != NULL ? 0 : -1;
 }
 
-static int describe_environment(const struct pool *local_pool, struct platform *platform, struct error *error) {
+static int describe_environment(const struct pool *local_pool, struct platform *platform,
+                                struct error *error) {
     *platform = (struct platform){.device = *pool_device(local_pool), .method = TRIAL_METHOD};
     struct nvrtc *nvrtc = nvrtc_open(error);
     if (nvrtc == NULL)
@@ -81,7 +85,7 @@ static int describe_environment(const struct pool *local_pool, struct platform *
 /* Returns 1 if the coordinator has accepted a worker of our kind, so that we may take trials; 0 if
    it has not decided yet; -1 if it accepted another kind. */
 static int is_accepted(const struct run_description *description, const struct platform *platform,
-                   struct error *error) {
+                       struct error *error) {
     char why[256];
     if (!description->has_platform)
         return 0;
@@ -90,17 +94,19 @@ static int is_accepted(const struct run_description *description, const struct p
                : error_set(error, "here, the %s", why);
 }
 
-static int serve_run(struct queue_worker *worker, struct run_description *description, struct pool *local_pool,
-                 struct error *error) {
+static int serve_run(struct queue_worker *worker, struct run_description *description,
+                     struct pool *local_pool, struct error *error) {
     struct platform platform;
     double polled_s = 0;
     if (describe_environment(local_pool, &platform, error) < 0)
         return -1;
-    struct consumer *consumer = consumer_new(worker->connection, description, local_pool, &platform);
+    struct consumer *consumer =
+        consumer_new(worker->connection, description, local_pool, &platform);
     int ours = 0;
     int status = 0;
     while (status == 0 && !must_stop(worker)) {
-        if (clock_seconds() - polled_s > (ours == 1 ? poll_interval_s : 0.2) && connection_is_up(worker->connection)) {
+        if (clock_seconds() - polled_s > (ours == 1 ? poll_interval_s : 0.2) &&
+            connection_is_up(worker->connection)) {
             struct run_description now;
             int there = run_discovery_read(worker->discovery, description->id, &now, error);
             polled_s = clock_seconds();
@@ -111,7 +117,9 @@ static int serve_run(struct queue_worker *worker, struct run_description *descri
                 run_description_release(&now);
             }
             status = there < 0 || ours < 0 ? -1 : 0;
-            if (there == 0 && connection_is_up(worker->connection)) /* the run ended, or its coordinator is gone */
+            if (there == 0 &&
+                connection_is_up(
+                    worker->connection)) /* the run ended, or its coordinator is gone */
                 break;
         }
         if (status == 0)
@@ -125,7 +133,8 @@ static int serve_run(struct queue_worker *worker, struct run_description *descri
 
 /* Returns 0 when the run has no more work; 1 if its files cannot be fetched now: try again later;
    -1, with the reason in `error`, if this host cannot work for it. */
-static int work_for_run(struct queue_worker *worker, struct run_description *description, struct error *error) {
+static int work_for_run(struct queue_worker *worker, struct run_description *description,
+                        struct error *error) {
     char folder[PATH_SIZE];
     struct pool *local_pool = NULL;
     const char *temporary = getenv("TMPDIR");
@@ -164,9 +173,7 @@ int queue_worker_run(const struct queue_worker_settings *settings, struct error 
     struct sigaction action = {.sa_handler = count_signal};
     if (check_devices(settings->devices, error) < 0)
         return -1;
-    struct queue_worker *worker = calloc(1, sizeof *worker);
-    if (worker == NULL)
-        BUG("out of memory");
+    struct queue_worker *worker = xcalloc(1, sizeof *worker);
     worker->settings = settings;
     worker->last_work_s = clock_seconds();
     sigaction(SIGINT, &action, NULL);
@@ -181,8 +188,11 @@ int queue_worker_run(const struct queue_worker_settings *settings, struct error 
     while (status == 0 && !must_stop(worker)) {
         struct run_description description;
         struct error why = {0};
-        int found = connection_is_up(worker->connection) ? run_discovery_find(worker->discovery, &description, &why) : 0;
-        if (found < 0 && strcmp(why.text, last_warning.text) != 0) { /* may be temporary: keep polling */
+        int found = connection_is_up(worker->connection)
+                        ? run_discovery_find(worker->discovery, &description, &why)
+                        : 0;
+        if (found < 0 &&
+            strcmp(why.text, last_warning.text) != 0) { /* may be temporary: keep polling */
             log_warn("%s", why.text);
             last_warning = why;
         }

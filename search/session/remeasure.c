@@ -1,8 +1,9 @@
 /* Remeasures the members of the populations ("elites") after a change of driver, NVRTC or measuring
    method, before a resumed search continues. */
 #include "base/log.h"
-#include "session/session.h"
+#include "base/memory.h"
 #include "device/nvrtc.h"
+#include "session/session.h"
 
 #include <string.h>
 
@@ -23,7 +24,8 @@ struct remeasurement {
 
 /* ---- what is outdated ---- */
 
-static int read_current_key(const struct session *session, struct key *current, struct error *error) {
+static int read_current_key(const struct session *session, struct key *current,
+                            struct error *error) {
     if (*pool_nvrtc(session->pool) != '\0') {
         trial_key_set_environment(current, pool_device(session->pool), pool_nvrtc(session->pool));
         return 0;
@@ -40,7 +42,8 @@ static int mark_outdated(struct session *session, const struct key *current, str
     if (session_open_batch(session, error) < 0 ||
         session_check_stored(session, store_outdate(session->store, current, error)) < 0 ||
         session_check_stored(session, store_meta_set(session->store, "driver",
-                                               pool_device(session->pool)->driver, error)) < 0)
+                                                     pool_device(session->pool)->driver, error)) <
+            0)
         return -1;
     return session_close_batch(session, false, error);
 }
@@ -87,11 +90,10 @@ static void add_elite(struct remeasurement *pass, int goal, const struct member 
     pass->count++;
 }
 
-static int collect_island_elites(struct remeasurement *pass, int goal, const struct population *island,
-                          struct error *error) {
-    pass->elites = realloc(pass->elites, (size_t)(pass->count + island->count + 1) * sizeof *pass->elites);
-    if (pass->elites == NULL)
-        BUG("out of memory");
+static int collect_island_elites(struct remeasurement *pass, int goal,
+                                 const struct population *island, struct error *error) {
+    pass->elites =
+        xrealloc(pass->elites, (size_t)(pass->count + island->count + 1) * sizeof *pass->elites);
     for (int i = 0; i < island->count; i++) {
         const struct member *member = &island->members[i];
         struct store_trial *trial = store_trial_read(pass->session->store, member->trial, error);
@@ -109,7 +111,8 @@ static int collect_island_elites(struct remeasurement *pass, int goal, const str
 static int collect_elites(struct remeasurement *pass, struct error *error) {
     for (int goal = 0; goal < pass->session->goal_count; goal++) {
         int count;
-        const struct population *islands = evolution_islands(pass->session->evolutions[goal], &count);
+        const struct population *islands =
+            evolution_islands(pass->session->evolutions[goal], &count);
         for (int i = 0; i < count; i++)
             if (collect_island_elites(pass, goal, &islands[i], error) < 0)
                 return -1;
@@ -124,17 +127,21 @@ static int collect_elites(struct remeasurement *pass, struct error *error) {
 static struct elite *next_elite_to_submit(struct remeasurement *pass) {
     for (int i = 0; i < pass->count; i++) {
         struct elite *elite = &pass->elites[i];
-        if (!elite->submitted && (pass->has_current[elite->goal] || pass->in_flight[elite->goal] == 0))
+        if (!elite->submitted &&
+            (pass->has_current[elite->goal] || pass->in_flight[elite->goal] == 0))
             return elite;
     }
     return NULL;
 }
 
-static void submit_elite(struct remeasurement *pass, int64_t trial, int goal, const struct genome *genome) {
-    session_submit(pass->session, trial, goal, genome, pass->has_current[goal] ? &pass->best[goal] : NULL);
+static void submit_elite(struct remeasurement *pass, int64_t trial, int goal,
+                         const struct genome *genome) {
+    session_submit(pass->session, trial, goal, genome,
+                   pass->has_current[goal] ? &pass->best[goal] : NULL);
 }
 
-static int take_result(struct remeasurement *pass, const struct trial_result *result, struct error *error) {
+static int take_result(struct remeasurement *pass, const struct trial_result *result,
+                       struct error *error) {
     struct session *session = pass->session;
     const struct outcome *outcome = &result->outcome;
     int goal = result->goal;
@@ -146,13 +153,14 @@ static int take_result(struct remeasurement *pass, const struct trial_result *re
     pass->measured_count++;
     if (session_open_batch(session, error) < 0 ||
         session_check_stored(session, store_tell_again(session->store, result->number, outcome,
-                                                 result->has_key ? &result->key : NULL,
-                                                 result->worker, error)) < 0)
+                                                       result->has_key ? &result->key : NULL,
+                                                       result->worker, error)) < 0)
         return -1;
     evolution_tell_again(session->evolutions[goal], result->number, &result->genome, outcome);
     session_update_gain(session, goal, true);
     if (outcome->verdict == VERDICT_OK) {
-        update_best(pass, goal, &(struct member){result->number, result->genome, outcome->score_us});
+        update_best(pass, goal,
+                    &(struct member){result->number, result->genome, outcome->score_us});
     } else {
         pass->dropped++;
         log_warn("trial %lld, an elite, is now %s and dropped: %s", (long long)result->number,
@@ -191,7 +199,7 @@ static int measure_elites(struct remeasurement *pass, struct error *error) {
 /* ---- champions ---- */
 
 static int record_champion(void *context, const struct store_champion *champion,
-                         struct error *error) {
+                           struct error *error) {
     (void)error;
     ((struct store_champion *)context)[champion->goal] = *champion;
     return 0;
@@ -212,8 +220,9 @@ static int record_champions(struct session *session, struct error *error) {
             (champion->trial == last[goal].trial && champion->score_us == last[goal].score_us))
             continue;
         if (session_open_batch(session, error) < 0 ||
-            session_check_stored(session, store_record_champion(session->store, goal, champion->trial,
-                                                last[goal].trial, champion->score_us, error)) < 0)
+            session_check_stored(session, store_record_champion(session->store, goal,
+                                                                champion->trial, last[goal].trial,
+                                                                champion->score_us, error)) < 0)
             return -1;
         log_info("%s: champion on the new figures: trial %lld, %.3f us; before: trial %lld, %.3f "
                  "us",
@@ -243,7 +252,8 @@ int session_remeasure(struct session *session, struct error *error) {
     if (status == 0)
         status = measure_elites(&pass, error);
     if (status == 0 && pass.measured_count > 0)
-        log_info("%d elites were timed again, %d of them dropped", pass.measured_count, pass.dropped);
+        log_info("%d elites were timed again, %d of them dropped", pass.measured_count,
+                 pass.dropped);
     if (status == 0 && pass.measured_count == pass.count)
         status = record_champions(session, error);
     key_release(&current);

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "session/single_trial.h"
 #include "evaluate/sanitize.h"
+#include "session/single_trial.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 static const double time_share = 0.1;
 
 static void log_findings(struct session *session, int goal, int64_t trial,
-                 const struct findings findings[SANITIZER_COUNT]) {
+                         const struct findings findings[SANITIZER_COUNT]) {
     char name[CASE_NAME_SIZE];
     int clean = 0;
     config_goal_name(session->config, goal, name);
@@ -64,10 +64,10 @@ void session_sanitize(struct session *session, int goal) {
         return;
     program[length] = '\0';
     const struct sanitize_settings settings = {.tool = tool,
-                                   .program = program,
-                                   .config_path = config_path,
-                                   .template_folder = template_folder,
-                                   .device = pool_device(session->pool)->spec};
+                                               .program = program,
+                                               .config_path = config_path,
+                                               .template_folder = template_folder,
+                                               .device = pool_device(session->pool)->spec};
     const struct trial_request request = {
         .goal = goal, .genome = champion->genome, .seed = single_trial_fresh_seed()};
     session_set_phase(session, PHASE_SANITIZING, "");

@@ -3,11 +3,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "session/predict_start.h"
+#include "pool/protocol.h"
 #include "run/profile_results.h"
 #include "session/overrides.h"
+#include "session/predict_start.h"
 #include "session/warm_start.h"
-#include "pool/protocol.h"
 
 #include <errno.h>
 #include <string.h>
@@ -18,11 +18,11 @@ enum { STRATEGY_STREAM = 1 };
 /* ---- starting ---- */
 
 static int predict_goal(struct session *session, int goal, const struct device_info *device,
-                   struct error *error) {
+                        struct error *error) {
     const struct template *template = session->templates[goal];
     struct predicted *predicted;
-    int count = predict_start(session->config, goal, template, device, (int)session->settings.predict,
-                        &predicted, error);
+    int count = predict_start(session->config, goal, template, device,
+                              (int)session->settings.predict, &predicted, error);
     if (count < 0)
         return -1;
     if (count > 0)
@@ -40,12 +40,13 @@ static int find_start(struct session *session, int goal, const struct warm_start
     struct genome genomes[WARM_START_MAX];
     if (session->store != NULL)
         return overrides_read_start(session, goal, error);
-    int count = warm_start != NULL
-                    ? warm_start_genomes(warm_start, session->config, goal, template, device, genomes, error)
-                    : 0;
+    int count = warm_start != NULL ? warm_start_genomes(warm_start, session->config, goal, template,
+                                                        device, genomes, error)
+                                   : 0;
     if (count > 0)
         session->seeds[goal] = warm_start_print(genomes, count, template->space);
-    return count < 0 || (session->settings.predict > 0 && predict_goal(session, goal, device, error) < 0)
+    return count < 0 ||
+                   (session->settings.predict > 0 && predict_goal(session, goal, device, error) < 0)
                ? -1
                : 0;
 }
@@ -82,8 +83,8 @@ static int start_evolutions(struct session *session, const struct device_info *d
             return -1;
         if (session->seeds[g] != NULL) {
             settings.seeds = seeds;
-            settings.seed_count =
-                warm_start_parse(session->seeds[g], session->templates[g]->space, seeds, WARM_START_MAX, error);
+            settings.seed_count = warm_start_parse(session->seeds[g], session->templates[g]->space,
+                                                   seeds, WARM_START_MAX, error);
             if (settings.seed_count < 0)
                 return -1;
         }
@@ -122,8 +123,8 @@ static void name_original_path(const char *copy, const char *original, struct er
                  original, at + strlen(copy));
 }
 
-static int fill_run_dir(struct session *session, const char *run_dir, const struct warm_start *warm_start,
-                       struct error *error) {
+static int fill_run_dir(struct session *session, const char *run_dir,
+                        const struct warm_start *warm_start, struct error *error) {
     struct config *config = session->config;
     char config_path[PATH_SIZE];
     char template_folder[PATH_SIZE];
@@ -157,8 +158,8 @@ int session_create(struct session *session, const char *run_dir, struct config *
     overrides_apply(session);
     struct warm_start *warm_start = NULL;
     if ((settings->seed_genome != NULL || settings->warm_start != NULL) &&
-        (warm_start = warm_start_open(settings->seed_genome, settings->warm_start, config->shapes->name,
-                          error)) == NULL)
+        (warm_start = warm_start_open(settings->seed_genome, settings->warm_start,
+                                      config->shapes->name, error)) == NULL)
         return -1;
     bool made = !path_exists(run_dir);
     bool claimed = session_claim_run_dir(session, run_dir, error) == 0;
@@ -292,7 +293,8 @@ int run_dir_device(struct store *store, struct device_info *device, struct error
                      store_run_dir(store));
 }
 
-static int require_device(struct session *session, struct device_info *device, struct error *error) {
+static int require_device(struct session *session, struct device_info *device,
+                          struct error *error) {
     int found = run_dir_device(session->store, device, error);
     return found == 0  ? error_set(error, "%s does not record its device: start a new run",
                                    session->run_dir)

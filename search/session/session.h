@@ -34,12 +34,12 @@
 #ifndef EVOTILE_SESSION_SESSION_H
 #define EVOTILE_SESSION_SESSION_H
 
-#include "session/status_file.h"
 #include "config/config.h"
-#include "strategy/evolution.h"
-#include "remote/connection.h"
-#include "store/store.h"
 #include "pool/pool.h"
+#include "remote/connection.h"
+#include "session/status_file.h"
+#include "store/store.h"
+#include "strategy/evolution.h"
 
 /* What the command line says. A value that is marked "config" falls back to the config when it has
    the listed default (overrides.h). Pointers are the caller's and outlive the session. */
@@ -54,10 +54,10 @@ struct session_settings {
     const char *strategy;                  /* NULL: config */
     int64_t islands;                       /* 0: config */
     int64_t compile_workers;               /* -1: as many as cores and memory allow */
-    struct connection_settings queue;            /* url NULL: the workers run on this host */
+    struct connection_settings queue;      /* url NULL: the workers run on this host */
     double queue_patience_s;               /* heartbeat timeout of a remote worker; 0: default */
-    int queue_model_pipe;                        /* writing end of a pipe: the remote pool writes each
-                                              device model there that a worker has; 0: none */
+    int queue_model_pipe;                  /* writing end of a pipe: the remote pool writes each
+                                        device model there that a worker has; 0: none */
     const struct device_info *queue_model; /* device model of a new run on a queue; NULL: that of
                                               the first worker */
     bool nice;                             /* pause while others use the GPU; false: config */
@@ -93,23 +93,25 @@ struct session {
     int64_t filtered[CASES_MAX];     /* of these, by goal, the prefiltered: they use no budget */
     int64_t trials_before;           /* session_trials at the start of this session */
     double seconds_before;           /* search time of earlier sessions */
-    double started_s;                    /* when this session's search started */
-    int goal_to_sanitize;     /* a goal whose new champion waits for compute-sanitizer; -1: none */
-    bool batch_open;    /* a transaction of the store is open */
+    double started_s;                /* when this session's search started */
+    int goal_to_sanitize;  /* a goal whose new champion waits for compute-sanitizer; -1: none */
+    bool batch_open;       /* a transaction of the store is open */
     double batch_opened_s; /* when it was opened */
-    struct status_publisher *publisher; /* owned by status_publisher.c; NULL: no status written yet */
+    struct status_publisher
+        *publisher; /* owned by status_publisher.c; NULL: no status written yet */
     struct {
         int64_t trial;
-        double accepted_s;       /* when it was accepted; 0: in an earlier session */
-        int64_t sanitized; /* the last champion that ran under compute-sanitizer */
-        int accepted_count;       /* champions accepted in this session */
+        double accepted_s;  /* when it was accepted; 0: in an earlier session */
+        int64_t sanitized;  /* the last champion that ran under compute-sanitizer */
+        int accepted_count; /* champions accepted in this session */
     } champions[CASES_MAX];
     double default_us[CASES_MAX];  /* score of the default genome; 0: unknown */
     double baseline_us[CASES_MAX]; /* the baseline's geometric mean over the cases; 0: none */
-    double within_default_smem_us[CASES_MAX]; /* best score within the default shared memory limit
-                                      (SMEM_DEFAULT_LIMIT), if the config raises that limit; 0: none */
+    double
+        within_default_smem_us[CASES_MAX]; /* best score within the default shared memory limit
+                                   (SMEM_DEFAULT_LIMIT), if the config raises that limit; 0: none */
     struct {
-        int64_t told;    /* trials of the goal with an outcome */
+        int64_t told;         /* trials of the goal with an outcome */
         int64_t last_gain_at; /* `told` when the champion last gained at least 1 % */
         double score_us; /* the champion's score then, or since it was remeasured; 0: none yet */
     } gains[CASES_MAX];
@@ -192,8 +194,8 @@ int default_compile_workers(int devices);
 
 /* The number of compile workers of a local pool: `asked`, or the default if that is -1; always 0
    for a recorded space, which needs no compiler. */
-int compile_worker_count(const char *config_path, const char *template_folder,
-                            const char *devices, int64_t asked, int *workers, struct error *error);
+int compile_worker_count(const char *config_path, const char *template_folder, const char *devices,
+                         int64_t asked, int *workers, struct error *error);
 
 /* Fills session->pool: a local pool on `devices`, or, if the settings name a queue, the remote
    workers there. `wanted`: the device model of a resumed run; NULL: any. */

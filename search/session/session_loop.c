@@ -39,8 +39,7 @@ void session_update_gain(struct session *session, int goal, bool again) {
     const struct member *champion = evolution_champion(session->evolutions[goal]);
     double was_us = session->gains[goal].score_us;
     session->gains[goal].told += !again;
-    if (champion == NULL ||
-        (!again && was_us > 0 && champion->score_us > (1 - gain_min) * was_us))
+    if (champion == NULL || (!again && was_us > 0 && champion->score_us > (1 - gain_min) * was_us))
         return;
     session->gains[goal].score_us = champion->score_us;
     if (!again)
@@ -125,7 +124,8 @@ int session_check_stored(struct session *session, int64_t status) {
 
 int session_close_batch(struct session *session, bool if_due, struct error *error) {
     char seconds[32];
-    if (!session->batch_open || (if_due && clock_seconds() - session->batch_opened_s < batch_length_s))
+    if (!session->batch_open ||
+        (if_due && clock_seconds() - session->batch_opened_s < batch_length_s))
         return 0;
     session->batch_open = false;
     snprintf(seconds, sizeof seconds, "%.3f", session_elapsed(session));
@@ -137,7 +137,7 @@ int session_close_batch(struct session *session, bool if_due, struct error *erro
 /* ---- submitting ---- */
 
 static struct trial_champion describe_champion(const struct session *session, int goal,
-                                    const struct member *champion) {
+                                               const struct member *champion) {
     return (struct trial_champion){.goal = goal,
                                    .trial = champion->trial,
                                    .genome = champion->genome,
@@ -176,15 +176,17 @@ static void log_trial(const struct session *session, const struct trial_result *
                  outcome->reason, genome);
 }
 
-static int accept_champion(struct session *session, const struct trial_result *result, struct error *error) {
+static int accept_champion(struct session *session, const struct trial_result *result,
+                           struct error *error) {
     const struct member *champion = evolution_champion(session->evolutions[result->goal]);
     int64_t previous = session->champions[result->goal].trial;
     char genome[GENOME_TEXT_SIZE];
     char goal[CASE_NAME_SIZE] = "";
     if (champion == NULL || champion->trial == previous)
         return 0;
-    if (session_check_stored(session, store_record_champion(session->store, result->goal, champion->trial, previous,
-                                            champion->score_us, error)) < 0)
+    if (session_check_stored(session,
+                             store_record_champion(session->store, result->goal, champion->trial,
+                                                   previous, champion->score_us, error)) < 0)
         return -1;
     if (!session->settings.recording) {
         const struct trial_champion opponent = describe_champion(session, result->goal, champion);
@@ -212,7 +214,8 @@ bool session_needs_duel(const struct trial_result *result, const struct member *
            result->opponent != champion->trial;
 }
 
-static void update_within_default_smem(struct session *session, int goal, const struct outcome *outcome) {
+static void update_within_default_smem(struct session *session, int goal,
+                                       const struct outcome *outcome) {
     double *best_us = &session->within_default_smem_us[goal];
     if (session->config->smem_limit_bytes > SMEM_DEFAULT_LIMIT && outcome->verdict == VERDICT_OK &&
         !outcome->raced && outcome->resources.smem_bytes <= SMEM_DEFAULT_LIMIT &&
@@ -237,11 +240,13 @@ static int update_from_stored(void *context, const struct store_trial *trial, st
 static int read_within_default_smem(struct session *session, struct error *error) {
     int status = 0;
     for (int goal = 0; goal < session->goal_count && status == 0; goal++)
-        status = store_board(session->store, goal, 1, SMEM_DEFAULT_LIMIT, update_from_stored, session, error);
+        status = store_board(session->store, goal, 1, SMEM_DEFAULT_LIMIT, update_from_stored,
+                             session, error);
     return status;
 }
 
-static int tell_outcome(struct session *session, const struct trial_result *result, struct error *error) {
+static int tell_outcome(struct session *session, const struct trial_result *result,
+                        struct error *error) {
     const struct member *champion = evolution_champion(session->evolutions[result->goal]);
     if (!session->settings.recording && session_needs_duel(result, champion)) {
         session_submit(session, result->number, result->goal, &result->genome, champion);
@@ -249,8 +254,8 @@ static int tell_outcome(struct session *session, const struct trial_result *resu
     }
     if (session_open_batch(session, error) < 0 ||
         session_check_stored(session, store_tell(session->store, result->number, &result->outcome,
-                                           result->has_key ? &result->key : NULL, result->worker,
-                                           error)) < 0)
+                                                 result->has_key ? &result->key : NULL,
+                                                 result->worker, error)) < 0)
         return -1;
     evolution_tell_outcome(session->evolutions[result->goal], result->number, &result->genome,
                            &result->outcome);
@@ -271,14 +276,15 @@ static void submit_new(struct session *session, int64_t number, int goal,
 
 /* Records a genome that the prefilter rejected as an outcome immediately; no worker evaluates it.
  */
-static int tell_filtered(struct session *session, int64_t number, int goal, const struct genome *genome,
-                  struct error *error) {
+static int tell_filtered(struct session *session, int64_t number, int goal,
+                         const struct genome *genome, struct error *error) {
     struct trial_result result = {.number = number, .goal = goal, .genome = *genome};
     char reason[REASON_SIZE];
     snprintf(reason, sizeof reason, "forecast to be among the slowest %g %% of the space",
              100 * session->settings.prefilter);
     trial_set_verdict(&result, VERDICT_FILTERED, reason);
-    return tell_outcome(session, &result, error) < 0 ? -1 : session_close_batch(session, true, error);
+    return tell_outcome(session, &result, error) < 0 ? -1
+                                                     : session_close_batch(session, true, error);
 }
 
 /* Submits the strategy's next proposal. Returns 1; 0 if nothing is left to propose; -1. */
@@ -342,7 +348,8 @@ static void print_champion(const struct session *session, char text[TEXT_SIZE]) 
     text[0] = '\0';
     for (int g = 0; g < session->goal_count; g++)
         if (session->champions[g].trial != STORE_NO_TRIAL &&
-            (latest < 0 || session->champions[g].accepted_s > session->champions[latest].accepted_s))
+            (latest < 0 ||
+             session->champions[g].accepted_s > session->champions[latest].accepted_s))
             latest = g;
     if (latest < 0)
         return;
@@ -489,10 +496,10 @@ int session_search(struct session *session, struct error *error) {
     if (status == 0 && !interrupted)
         session_sanitize_all(session);
     session_set_phase(session,
-                     status < 0    ? PHASE_FAILED
-                     : interrupted ? PHASE_INTERRUPTED
-                                   : PHASE_FINISHED,
-                     status < 0 ? error->text : "");
+                      status < 0    ? PHASE_FAILED
+                      : interrupted ? PHASE_INTERRUPTED
+                                    : PHASE_FINISHED,
+                      status < 0 ? error->text : "");
     sigaction(SIGINT, &old_int, NULL);
     sigaction(SIGTERM, &old_term, NULL);
     return status < 0 ? -1 : interrupted ? 1 : 0;

@@ -1,5 +1,6 @@
 #include "session/single_trial.h"
 
+#include "base/memory.h"
 #include "base/path.h"
 
 #include <errno.h>
@@ -14,16 +15,15 @@ struct single_trial {
     struct pool *pool;
 };
 
-struct single_trial *single_trial_new(const char *config_path, const char *template_folder, const char *device,
-                      struct error *error) {
+struct single_trial *single_trial_new(const char *config_path, const char *template_folder,
+                                      const char *device, struct error *error) {
     if (strchr(device, ',') != NULL || strcmp(device, "cuda:all") == 0) {
         error_input(error, "\"%s\": this runs on one device: name one", device);
         return NULL;
     }
-    struct single_trial *single_trial = calloc(1, sizeof *single_trial);
-    if (single_trial == NULL)
-        BUG("out of memory");
-    ssize_t length = readlink("/proc/self/exe", single_trial->program, sizeof single_trial->program - 1);
+    struct single_trial *single_trial = xcalloc(1, sizeof *single_trial);
+    ssize_t length =
+        readlink("/proc/self/exe", single_trial->program, sizeof single_trial->program - 1);
     if (length < 0) {
         error_set(error, "cannot find our own program: %s", strerror(errno));
         free(single_trial);
@@ -61,8 +61,8 @@ uint64_t single_trial_fresh_seed(void) {
     return ((uint64_t)now.tv_sec << 20) ^ ((uint64_t)now.tv_nsec << 24) ^ (uint64_t)getpid();
 }
 
-int single_trial_run(struct single_trial *single_trial, struct trial_request *request, struct trial_result *result,
-             struct error *error) {
+int single_trial_run(struct single_trial *single_trial, struct trial_request *request,
+                     struct trial_result *result, struct error *error) {
     int got = 0;
     pool_submit(single_trial->pool, request);
     while (got == 0)

@@ -16,8 +16,8 @@
 struct single_trial;
 
 /* Starts the worker. `device` is a single device, not a list. */
-struct single_trial *single_trial_new(const char *config_path, const char *template_folder, const char *device,
-                      struct error *error);
+struct single_trial *single_trial_new(const char *config_path, const char *template_folder,
+                                      const char *device, struct error *error);
 void single_trial_free(struct single_trial *single_trial);
 const struct device_info *single_trial_device(const struct single_trial *single_trial);
 
@@ -25,8 +25,8 @@ const struct device_info *single_trial_device(const struct single_trial *single_
 uint64_t single_trial_fresh_seed(void);
 
 /* Blocks until the result is there; the caller releases it. Releases the request. */
-int single_trial_run(struct single_trial *single_trial, struct trial_request *request, struct trial_result *result,
-             struct error *error);
+int single_trial_run(struct single_trial *single_trial, struct trial_request *request,
+                     struct trial_result *result, struct error *error);
 
 /* The gates as text, one per line, on standard output; or as a JSON array of objects, which the
    caller owns. */

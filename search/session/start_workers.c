@@ -1,8 +1,8 @@
 /* Starts the workers of a session: a local pool, or a connection to the workers on a queue. */
 #include "base/resource_limits.h"
-#include "session/session.h"
-#include "remote/remote_pool.h"
 #include "pool/local_pool.h"
+#include "remote/remote_pool.h"
+#include "session/session.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,7 +15,8 @@ static const int64_t compile_worker_bytes = INT64_C(512) << 20;
 int default_compile_workers(int devices) {
     const struct resource_limits share = resource_limits_read("");
     int64_t memory_workers = share.memory_bytes / 2 / compile_worker_bytes;
-    int workers = share.cores - devices < memory_workers ? share.cores - devices : (int)memory_workers;
+    int workers =
+        share.cores - devices < memory_workers ? share.cores - devices : (int)memory_workers;
     workers = workers < LOCAL_POOL_WORKERS_MAX / 2 ? workers : LOCAL_POOL_WORKERS_MAX / 2;
     return workers > 1 ? workers : 1;
 }
@@ -31,8 +32,8 @@ static int count_compile_workers(const struct config *config, const char *device
     return 0;
 }
 
-int compile_worker_count(const char *config_path, const char *template_folder,
-                            const char *devices, int64_t asked, int *workers, struct error *error) {
+int compile_worker_count(const char *config_path, const char *template_folder, const char *devices,
+                         int64_t asked, int *workers, struct error *error) {
     char *text = path_read_file(config_path, 64 << 20, NULL, error);
     if (text == NULL)
         return -1;
@@ -65,12 +66,13 @@ int session_start_workers(struct session *session, const char *config_path,
     char program[PATH_SIZE];
     char id[QUEUE_ID_SIZE];
     if (session->settings.queue.url != NULL) {
-        const struct remote_pool_settings settings = {.connection = session->settings.queue,
-                                                 .run_dir = session->run_dir,
-                                                 .id = id,
-                                                 .ack_wait_s = session->settings.queue_patience_s,
-                                                 .wanted_device = wanted_device,
-                                                 .model_pipe = session->settings.queue_model_pipe};
+        const struct remote_pool_settings settings = {
+            .connection = session->settings.queue,
+            .run_dir = session->run_dir,
+            .id = id,
+            .ack_wait_s = session->settings.queue_patience_s,
+            .wanted_device = wanted_device,
+            .model_pipe = session->settings.queue_model_pipe};
         if (session->settings.device != NULL || session->settings.compile_workers >= 0)
             return error_input(error, "with --queue the workers run on other hosts: give --device "
                                       "and --compile-workers to `evotile worker`");
@@ -80,9 +82,9 @@ int session_start_workers(struct session *session, const char *config_path,
         return session->pool != NULL ? 0 : -1;
     }
     struct local_pool_settings settings = {.program = program,
-                                     .config_path = config_path,
-                                     .template_folder = template_folder,
-                                     .devices = devices};
+                                           .config_path = config_path,
+                                           .template_folder = template_folder,
+                                           .devices = devices};
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length < 0)
         return error_set(error, "cannot find our own program: %s", strerror(errno));

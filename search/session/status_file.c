@@ -34,7 +34,7 @@ static const struct status_field {
     enum kind kind;
     size_t offset, size;
 } fields[] = {
-#define STATUS_FIELD(key, kind, member)                                                                  \
+#define STATUS_FIELD(key, kind, member)                                                            \
     { key, kind, offsetof(struct run_status, member), sizeof((struct run_status *)0)->member }
     STATUS_FIELD("reason", KIND_TEXT, reason),
     STATUS_FIELD("pid", KIND_INT64, pid),
@@ -73,16 +73,16 @@ enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
 struct run_status run_status_empty(void) {
     return (struct run_status){.others = -1,
-                             .gpu = {.sm_mhz = -1,
-                                     .sm_max_mhz = -1,
-                                     .memory_mhz = -1,
-                                     .memory_max_mhz = -1,
-                                     .temperature_c = -1,
-                                     .power_w = -1,
-                                     .power_limit_w = -1,
-                                     .memory_used_bytes = -1,
-                                     .memory_bytes = -1,
-                                     .slowdowns = -1}};
+                               .gpu = {.sm_mhz = -1,
+                                       .sm_max_mhz = -1,
+                                       .memory_mhz = -1,
+                                       .memory_max_mhz = -1,
+                                       .temperature_c = -1,
+                                       .power_w = -1,
+                                       .power_limit_w = -1,
+                                       .memory_used_bytes = -1,
+                                       .memory_bytes = -1,
+                                       .slowdowns = -1}};
 }
 
 const char *phase_name(enum phase phase) {
@@ -99,7 +99,8 @@ bool phase_is_over(enum phase phase) {
 
 /* ---- writing ---- */
 
-static void add_field(cJSON *object, const struct status_field *row, const struct run_status *from) {
+static void add_field(cJSON *object, const struct status_field *row,
+                      const struct run_status *from) {
     const void *at = (const char *)from + row->offset;
     double number = 0;
     switch (row->kind) {
@@ -161,7 +162,7 @@ int status_file_write(const struct run_status *status, const char *run_dir, stru
 /* ---- reading ---- */
 
 static int read_field(const struct json *root, const struct status_field *row,
-                       struct run_status *status, struct error *error) {
+                      struct run_status *status, struct error *error) {
     void *at = (char *)status + row->offset;
     struct json value;
     const char *text;
@@ -255,7 +256,7 @@ static int read_status(const struct json *root, struct run_status *status, struc
 }
 
 int run_status_parse(struct run_status *status, const char *name, const char *text,
-                   struct error *error) {
+                     struct error *error) {
     struct json_document document;
     if (json_read_text(&document, name, text, error) < 0)
         return -1;

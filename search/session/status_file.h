@@ -26,7 +26,7 @@
 
 enum phase {
     PHASE_SEARCHING,
-    PHASE_REMEASURING,    /* remeasuring elites under another driver or NVRTC */
+    PHASE_REMEASURING, /* remeasuring elites under another driver or NVRTC */
     PHASE_PAUSED,      /* `reason` says why */
     PHASE_SANITIZING,  /* a champion runs under compute-sanitizer; the file is not updated */
     PHASE_FINISHED,    /* the budget is spent, or the space is exhausted */
@@ -72,7 +72,7 @@ bool phase_is_over(enum phase phase);
    is the file in error messages. */
 cJSON *run_status_json(const struct run_status *status);
 int run_status_parse(struct run_status *status, const char *name, const char *text,
-                   struct error *error);
+                     struct error *error);
 
 int status_file_write(const struct run_status *status, const char *run_dir, struct error *error);
 /* Returns 1; 0 if the run has no status file (an older evotile made it, or it just started); -1 if

@@ -2,10 +2,11 @@
    the GPUs; the same readings decide whether a device is paused (throttle.h). */
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
+#include "evaluate/clock_monitor.h"
+#include "session/session.h"
 #include "session/status_file.h"
 #include "session/throttle.h"
-#include "session/session.h"
-#include "evaluate/clock_monitor.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,7 +21,8 @@ static const double publish_interval_s = 1;
 
 /* One of the run's devices. Each device is paused on its own. */
 struct device_monitor {
-    struct clock_monitor *clock_monitor; /* NULL: the device has no sensors, or NVML is not available */
+    struct clock_monitor
+        *clock_monitor; /* NULL: the device has no sensors, or NVML is not available */
     struct throttle throttle;
     bool paused;
     int others; /* other processes on the GPU when last listed; -1: unknown */
@@ -33,7 +35,7 @@ struct status_publisher {
     int failures; /* consecutive failures to write the status file */
     enum phase phase;
     double published; /* clock_seconds */
-    int poll_count;        /* how often the GPUs were polled */
+    int poll_count;   /* how often the GPUs were polled */
     /* A ring buffer of the last minute, for the rate of trials. */
     int sample_count;
     struct {
@@ -45,17 +47,17 @@ struct status_publisher {
 static struct status_publisher *find_publisher(struct session *session) {
     if (session->publisher != NULL)
         return session->publisher;
-    struct status_publisher *publisher = calloc(1, sizeof *publisher);
-    if (publisher == NULL)
-        BUG("out of memory");
+    struct status_publisher *publisher = xcalloc(1, sizeof *publisher);
     const struct throttle throttle = {.nice = session->config->nice,
-                                .max_temperature_c = session->config->max_temperature_c};
+                                      .max_temperature_c = session->config->max_temperature_c};
     publisher->monitor_count = session->pool != NULL ? pool_device_count(session->pool) : 0;
     bool no_nvml = false;
     for (int d = 0; d < publisher->monitor_count; d++) {
         const struct device_info *device = pool_device_at(session->pool, d);
         publisher->monitors[d] =
-            (struct device_monitor){.clock_monitor = clock_monitor_new(device, getpid()), .throttle = throttle, .others = -1};
+            (struct device_monitor){.clock_monitor = clock_monitor_new(device, getpid()),
+                                    .throttle = throttle,
+                                    .others = -1};
         no_nvml = no_nvml || (publisher->monitors[d].clock_monitor == NULL && !device->predicts);
     }
     bool wants_pauses = throttle.nice || throttle.max_temperature_c > 0;
@@ -82,7 +84,8 @@ void session_free_publisher(struct session *session) {
 static double update_rate(struct status_publisher *publisher, int64_t told) {
     double now = clock_seconds();
     int at = publisher->sample_count++ % RATE_WINDOW_S;
-    int oldest = publisher->sample_count > RATE_WINDOW_S ? publisher->sample_count % RATE_WINDOW_S : 0;
+    int oldest =
+        publisher->sample_count > RATE_WINDOW_S ? publisher->sample_count % RATE_WINDOW_S : 0;
     publisher->samples[at].when = now;
     publisher->samples[at].told = told;
     double span_s = now - publisher->samples[oldest].when;
@@ -141,19 +144,22 @@ static void write_status(struct session *session, const struct run_status *statu
 /* Polls a device, and pauses or continues its worker. The status shows the GPU of the first device,
    and the number of other processes on all. */
 static void poll_device(struct session *session, int device, bool list_processes,
-                    struct run_status *status) {
+                        struct run_status *status) {
     struct device_monitor *device_monitor = &session->publisher->monitors[device];
     struct nvml_state state = run_status_empty().gpu;
-    if (clock_monitor_read_state(device_monitor->clock_monitor, &state) && (device_monitor->throttle.nice || list_processes))
+    if (clock_monitor_read_state(device_monitor->clock_monitor, &state) &&
+        (device_monitor->throttle.nice || list_processes))
         device_monitor->others = clock_monitor_other_processes(device_monitor->clock_monitor);
     if (device == 0)
         status->gpu = state;
     if (device_monitor->others >= 0)
         status->others = device_monitor->others + (status->others > 0 ? status->others : 0);
-    bool paused = throttle_decide(&device_monitor->throttle, device_monitor->others, state.temperature_c);
+    bool paused =
+        throttle_decide(&device_monitor->throttle, device_monitor->others, state.temperature_c);
     if (paused != device_monitor->paused) {
-        const char *spec =
-            session->publisher->monitor_count > 1 ? pool_device_at(session->pool, device)->spec : "";
+        const char *spec = session->publisher->monitor_count > 1
+                               ? pool_device_at(session->pool, device)->spec
+                               : "";
         log_info("%s%s%s%s", spec, *spec != '\0' ? ": " : "", paused ? "paused: " : "continuing",
                  paused ? device_monitor->throttle.reason : "");
     }

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/process.h"
 #include "session/image_cache.h"
 
@@ -88,19 +89,17 @@ static int run_processes(struct traces *traces, int jobs, struct error *error) {
 }
 
 struct traces *traces_collect(const struct config *config, const struct device_info *info,
-                             const struct trace_request *requests, int count, int jobs,
-                             struct error *error) {
-    struct traces *traces = calloc(1, sizeof *traces);
-    if (traces == NULL)
-        BUG("out of memory");
-    *traces =
-        (struct traces){.bytes = sizeof(struct shared_traces) + (size_t)count * sizeof(struct trace),
-                         .count = count,
-                         .config = config,
-                         .info = info,
-                         .requests = requests};
+                              const struct trace_request *requests, int count, int jobs,
+                              struct error *error) {
+    struct traces *traces = xcalloc(1, sizeof *traces);
+    *traces = (struct traces){.bytes = sizeof(struct shared_traces) +
+                                       (size_t)count * sizeof(struct trace),
+                              .count = count,
+                              .config = config,
+                              .info = info,
+                              .requests = requests};
     traces->shared = mmap(NULL, traces->bytes, PROT_READ | PROT_WRITE,
-                           MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                          MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (traces->shared == MAP_FAILED) {
         traces->shared = NULL;
         error_set(error, "cannot map memory for %d genomes: %s: use fewer", count, strerror(errno));

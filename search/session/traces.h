@@ -23,8 +23,8 @@ struct trace_request {
    progress. Returns NULL with `error` if the template, the toolkit or the device is at fault.
    `config`, `info` and `orders` must outlive the call. */
 struct traces *traces_collect(const struct config *config, const struct device_info *info,
-                             const struct trace_request *requests, int count, int jobs,
-                             struct error *error);
+                              const struct trace_request *requests, int count, int jobs,
+                              struct error *error);
 void traces_free(struct traces *traces);
 
 /* The trace of a request; NULL if the genome did not compile or its blocks could not run. */

@@ -1,6 +1,7 @@
 #include "session/warm_start.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/path.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -35,9 +36,7 @@ struct warm_start {
 /* ---- reading earlier runs ---- */
 
 static void *grow_array(void *array, int count, size_t size) {
-    void *more = realloc(array, (size_t)(count + 1) * size);
-    if (more == NULL)
-        BUG("out of memory");
+    void *more = xrealloc(array, (size_t)(count + 1) * size);
     return more;
 }
 
@@ -50,9 +49,10 @@ static int add_elite(void *context, const struct store_trial *trial, struct erro
     struct board_reading *reading = context;
     struct warm_start *warm_start = reading->warm_start;
     (void)error;
-    warm_start->elites = grow_array(warm_start->elites, warm_start->elite_count, sizeof *warm_start->elites);
-    warm_start->elites[warm_start->elite_count++] =
-        (struct earlier_elite){strdup(trial->genome), warm_start->run_count - 1, reading->goal, reading->rank++};
+    warm_start->elites =
+        grow_array(warm_start->elites, warm_start->elite_count, sizeof *warm_start->elites);
+    warm_start->elites[warm_start->elite_count++] = (struct earlier_elite){
+        strdup(trial->genome), warm_start->run_count - 1, reading->goal, reading->rank++};
     return 0;
 }
 
@@ -68,9 +68,13 @@ static int read_run(struct warm_start *warm_start, const char *run_dir, const ch
     int result = name != NULL && strcmp(name, template_name) == 0;
     struct config *config = result == 1 ? run_dir_config(store) : NULL;
     if (config != NULL) {
-        warm_start->runs = grow_array(warm_start->runs, warm_start->run_count, sizeof *warm_start->runs);
+        warm_start->runs =
+            grow_array(warm_start->runs, warm_start->run_count, sizeof *warm_start->runs);
         warm_start->runs[warm_start->run_count++] = (struct earlier_run){.config = config};
-        result = run_dir_device(store, &warm_start->runs[warm_start->run_count - 1].device, error) < 0 ? -1 : 1;
+        result =
+            run_dir_device(store, &warm_start->runs[warm_start->run_count - 1].device, error) < 0
+                ? -1
+                : 1;
     }
     for (int goal = 0; config != NULL && result == 1 && goal < store_goal_count(store); goal++) {
         struct board_reading reading = {warm_start, goal, 0};
@@ -82,8 +86,8 @@ static int read_run(struct warm_start *warm_start, const char *run_dir, const ch
     return result;
 }
 
-static int read_run_folders(struct warm_start *warm_start, const char *folder, const char *template_name,
-                       struct error *error) {
+static int read_run_folders(struct warm_start *warm_start, const char *folder,
+                            const char *template_name, struct error *error) {
     char run_dir[PATH_SIZE];
     char **names;
     int count;
@@ -119,10 +123,8 @@ static int read_runs(struct warm_start *warm_start, const char *path, const char
 }
 
 struct warm_start *warm_start_open(const char *named, const char *runs, const char *template_name,
-                       struct error *error) {
-    struct warm_start *warm_start = calloc(1, sizeof *warm_start);
-    if (warm_start == NULL)
-        BUG("out of memory");
+                                   struct error *error) {
+    struct warm_start *warm_start = xcalloc(1, sizeof *warm_start);
     warm_start->named = named != NULL ? strdup(named) : NULL;
     if (runs == NULL || read_runs(warm_start, runs, template_name, error) == 0)
         return warm_start;
@@ -209,8 +211,8 @@ static bool add_unique(struct genome *genomes, int *count, const struct genome *
     return true;
 }
 
-static int add_named(const struct warm_start *warm_start, const struct space *space, struct genome *genomes,
-                     struct error *error) {
+static int add_named(const struct warm_start *warm_start, const struct space *space,
+                     struct genome *genomes, struct error *error) {
     struct genome named[WARM_START_NAMED_MAX];
     struct problem problem;
     int count = 0;
@@ -226,29 +228,28 @@ static int add_named(const struct warm_start *warm_start, const struct space *sp
 }
 
 int warm_start_genomes(const struct warm_start *warm_start, const struct config *config, int goal,
-                 const struct template *template, const struct device_info *device,
-                 struct genome genomes[WARM_START_MAX], struct error *error) {
+                       const struct template *template, const struct device_info *device,
+                       struct genome genomes[WARM_START_MAX], struct error *error) {
     const struct space *space = template->space;
     int count = warm_start->named != NULL ? add_named(warm_start, space, genomes, error) : 0;
     if (count < 0)
         return -1;
-    struct ranked_elite *order = calloc((size_t)warm_start->elite_count + 1, sizeof *order);
-    if (order == NULL)
-        BUG("out of memory");
+    struct ranked_elite *order = xcalloc((size_t)warm_start->elite_count + 1, sizeof *order);
     for (int i = 0; i < warm_start->elite_count; i++) {
         const struct earlier_elite *elite = &warm_start->elites[i];
         const struct earlier_run *run = &warm_start->runs[elite->run];
-        order[i] =
-            (struct ranked_elite){goal_distance(config, goal, run->config, elite->goal) +
-                              device_distance(device, &run->device) + rank_distance * elite->rank,
-                          i};
+        order[i] = (struct ranked_elite){goal_distance(config, goal, run->config, elite->goal) +
+                                             device_distance(device, &run->device) +
+                                             rank_distance * elite->rank,
+                                         i};
     }
     qsort(order, (size_t)warm_start->elite_count, sizeof *order, by_distance);
     int found = 0;
     for (int i = 0; i < warm_start->elite_count && found < WARM_START_FOUND_MAX; i++) {
         struct genome genome;
         struct error ignored;
-        if (genome_parse(&genome, space, warm_start->elites[order[i].elite].genome, &ignored) == 0 &&
+        if (genome_parse(&genome, space, warm_start->elites[order[i].elite].genome, &ignored) ==
+                0 &&
             space_check(space, &genome, NULL))
             found += add_unique(genomes, &count, &genome);
     }
@@ -273,8 +274,8 @@ char *warm_start_print(const struct genome *genomes, int count, const struct spa
     return text;
 }
 
-int warm_start_parse(const char *text, const struct space *space, struct genome *genomes, int genomes_max,
-               struct error *error) {
+int warm_start_parse(const char *text, const struct space *space, struct genome *genomes,
+                     int genomes_max, struct error *error) {
     int count = 0;
     while (*text != '\0') {
         char genome[GENOME_TEXT_SIZE];

@@ -29,19 +29,19 @@ enum {
    runs in the folder that cannot be read are skipped with a warning. Returns NULL with `error` if
    there is nothing to start from. */
 struct warm_start *warm_start_open(const char *named, const char *runs, const char *template_name,
-                       struct error *error);
+                                   struct error *error);
 void warm_start_close(struct warm_start *warm_start);
 
 /* Fills the genomes for a goal, without duplicates. Returns how many; or -1 if a named genome does
    not belong to the space. Genomes that violate the goal's constraints are skipped. */
 int warm_start_genomes(const struct warm_start *warm_start, const struct config *config, int goal,
-                 const struct template *template, const struct device_info *device,
-                 struct genome genomes[WARM_START_MAX], struct error *error);
+                       const struct template *template, const struct device_info *device,
+                       struct genome genomes[WARM_START_MAX], struct error *error);
 
 /* To text, which the caller frees, and back. Parsing returns how many genomes it read, at most
    `most`; or -1. */
 char *warm_start_print(const struct genome *genomes, int count, const struct space *space);
-int warm_start_parse(const char *text, const struct space *space, struct genome *genomes, int genomes_max,
-               struct error *error);
+int warm_start_parse(const char *text, const struct space *space, struct genome *genomes,
+                     int genomes_max, struct error *error);
 
 #endif

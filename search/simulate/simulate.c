@@ -1,11 +1,12 @@
 /* simulate: compares search strategies on recorded spaces. */
+#include "base/memory.h"
 #include "base/path.h"
 #include "base/resource_limits.h"
 #include "cli/cli.h"
+#include "render/table.h"
 #include "run/predictions.h"
 #include "simulate/simulate_picture.h"
 #include "simulate/simulation.h"
-#include "render/table.h"
 #include "strategy/strategy.h"
 
 #include <errno.h>
@@ -26,13 +27,12 @@ struct simulate_context {
     double *predicted_us; /* by row of the only space, or NULL */
     double near_percent;
     char near_heading[64]; /* the storage of a table heading */
-    int64_t *against_rows; /* by space: the row that runs start with and are compared with; or NULL */
+    int64_t
+        *against_rows; /* by space: the row that runs start with and are compared with; or NULL */
 };
 
 static void *alloc_array(size_t count, size_t size) {
-    void *memory = calloc(count, size);
-    if (memory == NULL)
-        BUG("out of memory");
+    void *memory = xcalloc(count, size);
     return memory;
 }
 
@@ -47,7 +47,8 @@ static void space_name(const char *path, char *name, size_t size) {
     for (int i = 0; i < 2; i++) {
         size_t length = strlen(name);
         size_t extension_length = strlen(extensions[i]);
-        if (length > extension_length && strcmp(name + length - extension_length, extensions[i]) == 0)
+        if (length > extension_length &&
+            strcmp(name + length - extension_length, extensions[i]) == 0)
             name[length - extension_length] = '\0';
     }
 }
@@ -55,7 +56,8 @@ static void space_name(const char *path, char *name, size_t size) {
 /* ---- simulation ---- */
 
 /* Parses a comma-separated list; NULL means every strategy. */
-static int choose_strategies(struct simulate_context *context, const char *list, struct error *error) {
+static int choose_strategies(struct simulate_context *context, const char *list,
+                             struct error *error) {
     int count = 0;
     for (const struct strategy *row = strategies; list == NULL && row->name != NULL; row++)
         context->strategies[count++] = row->name;
@@ -206,8 +208,7 @@ static struct table *table_of_spaces(const struct simulate_context *context) {
             table_number(table, score->visited, 0);
             table_number(table, mean_filtered(simulation, space, strategy), 1);
             table_number(table, simulation_speed(simulation, space, strategy), 0);
-            table_cell(table, cJSON_CreateDoubleArray(context->curves[at], simulation->trials),
-                       "");
+            table_cell(table, cJSON_CreateDoubleArray(context->curves[at], simulation->trials), "");
         }
     return table;
 }
@@ -263,8 +264,8 @@ static struct table *table_of_speedups(const struct simulate_context *context) {
             char name[NAME_LENGTH];
             for (int seed = 0; seed < simulation->seeds; seed++)
                 runs[seed] = simulation_visits(simulation, space, strategy, seed);
-            struct speedup speedup = score_speedup(context->spaces[space], runs,
-                                                   simulation->seeds, context->against_rows[space]);
+            struct speedup speedup = score_speedup(context->spaces[space], runs, simulation->seeds,
+                                                   context->against_rows[space]);
             space_name(context->paths[space], name, sizeof name);
             table_text(table, name);
             table_text(table, simulation->strategies[strategy]);
@@ -332,7 +333,8 @@ static int write_visited(const struct simulate_context *context, const char *pat
     return result;
 }
 
-static int draw_curves(const struct simulate_context *context, const char *path, struct error *error) {
+static int draw_curves(const struct simulate_context *context, const char *path,
+                       struct error *error) {
     const struct simulation *simulation = &context->simulation;
     struct panel *panels = alloc_array((size_t)simulation->space_count, sizeof *panels);
     char(*names)[NAME_LENGTH] = alloc_array((size_t)simulation->space_count, sizeof *names);
@@ -358,8 +360,8 @@ struct simulate_options {
     bool json;
 };
 
-static int simulate(struct simulate_context *context, int count, const struct simulate_options *options,
-                    struct error *error) {
+static int simulate(struct simulate_context *context, int count,
+                    const struct simulate_options *options, struct error *error) {
     if (choose_strategies(context, options->strategies, error) < 0)
         return -1;
     if (options->visited != NULL && (count > 1 || context->simulation.strategy_count > 1))
@@ -369,13 +371,14 @@ static int simulate(struct simulate_context *context, int count, const struct si
     if (options->predicted == NULL && context->simulation.prefilter > 0)
         return error_input(error, "--prefilter needs predictions: give --predicted FILE");
     if (read_spaces(context, count, error) < 0 ||
-        (options->against_rows != NULL && find_against(context, options->against_rows, error) < 0) ||
+        (options->against_rows != NULL &&
+         find_against(context, options->against_rows, error) < 0) ||
         (options->predicted != NULL && read_predicted(context, options->predicted, error) < 0) ||
         simulation_run(&context->simulation, error) < 0)
         return -1;
     score_all(context);
-    snprintf(context->near_heading, sizeof context->near_heading,
-             "within %g %%\nin %% of runs", context->near_percent);
+    snprintf(context->near_heading, sizeof context->near_heading, "within %g %%\nin %% of runs",
+             context->near_percent);
     print_scores(context, options->json);
     if (options->visited != NULL && write_visited(context, options->visited, error) < 0)
         return -1;
@@ -455,14 +458,14 @@ static int run(const struct verb *verb, int argc, char **argv) {
         return error_report(&error);
     }
     context.simulation = (struct simulation){.seeds = (int)seeds,
-                                                .first_seed = (uint64_t)first_seed,
-                                                .trials = (int)trials,
-                                                .in_flight = (int)in_flight,
-                                                .islands = (int)islands,
-                                                .predict = (int)predict,
-                                                .noise = noise,
-                                                .prefilter = prefilter,
-                                                .jobs = (int)jobs};
+                                             .first_seed = (uint64_t)first_seed,
+                                             .trials = (int)trials,
+                                             .in_flight = (int)in_flight,
+                                             .islands = (int)islands,
+                                             .predict = (int)predict,
+                                             .noise = noise,
+                                             .prefilter = prefilter,
+                                             .jobs = (int)jobs};
     int status = simulate(&context, count, &options, &error);
     release_context(&context);
     return status < 0 ? error_report(&error) : STATUS_DONE;

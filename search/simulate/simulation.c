@@ -1,9 +1,10 @@
 #include "simulate/simulation.h"
 
+#include "base/memory.h"
 #include "base/process.h"
 #include "base/random.h"
-#include "strategy/evolution.h"
 #include "evaluate/measure.h"
+#include "strategy/evolution.h"
 
 #include <errno.h>
 #include <math.h>
@@ -78,14 +79,13 @@ static int draw_predicted(const struct simulation *simulation, uint64_t seed,
     return count;
 }
 
-static struct evolution *start_evolution(const struct simulation *simulation, int run, struct error *error) {
+static struct evolution *start_evolution(const struct simulation *simulation, int run,
+                                         struct error *error) {
     uint64_t seed = run_seed(simulation, run);
     int strategy = run / simulation->seeds % simulation->strategy_count;
     int space = run_space(simulation, run);
-    struct predicted *predicted = calloc((size_t)simulation->predict + 1, sizeof *predicted);
+    struct predicted *predicted = xcalloc((size_t)simulation->predict + 1, sizeof *predicted);
     struct evolution_settings settings = evolution_defaults();
-    if (predicted == NULL)
-        BUG("out of memory");
     snprintf(settings.strategy, sizeof settings.strategy, "%s", simulation->strategies[strategy]);
     settings.islands = simulation->islands;
     settings.no_default = true; /* unknown in a recorded space; other tuners get none either */
@@ -111,8 +111,8 @@ static double random_normal(struct random *random) {
 
 /* Simulates the measurement of a row. `noise` is the relative deviation of a typical row's samples;
    that of a row is log-normal about it, with a standard deviation of a factor of e. */
-static void simulate_measurement(const struct recorded *recorded, uint32_t row, double noise, uint64_t seed,
-                    double best_us, struct outcome *outcome) {
+static void simulate_measurement(const struct recorded *recorded, uint32_t row, double noise,
+                                 uint64_t seed, double best_us, struct outcome *outcome) {
     double time_us = recorded->times_us[row];
     struct latency *latency = &outcome->cases[0].warm;
     struct random random;
@@ -132,8 +132,8 @@ static void simulate_measurement(const struct recorded *recorded, uint32_t row, 
 }
 
 /* `room`: scratch memory for an outcome with noise. */
-static void answer_proposal(const struct simulation *simulation, int run, struct evolution *evolution,
-                   int trial, struct outcome *scratch) {
+static void answer_proposal(const struct simulation *simulation, int run,
+                            struct evolution *evolution, int trial, struct outcome *scratch) {
     const struct recorded *recorded = simulation->spaces[run_space(simulation, run)];
     uint32_t row = run_rows(simulation, run)[trial];
     const struct genome *genome = &recorded->genomes[row];
@@ -143,7 +143,7 @@ static void answer_proposal(const struct simulation *simulation, int run, struct
     }
     const struct member *champion = evolution_champion(evolution);
     simulate_measurement(recorded, row, simulation->noise / 100, run_seed(simulation, run),
-            champion != NULL ? champion->score_us : INFINITY, scratch);
+                         champion != NULL ? champion->score_us : INFINITY, scratch);
     evolution_tell_outcome(evolution, trial, genome, scratch);
 }
 
@@ -156,9 +156,7 @@ static int run_search(const struct simulation *simulation, int run, struct error
     int asked = 0, told = 0, filtered = 0;
     if (evolution == NULL)
         return -1;
-    struct outcome *scratch = malloc(sizeof *scratch);
-    if (scratch == NULL)
-        BUG("out of memory");
+    struct outcome *scratch = xmalloc(sizeof *scratch);
     while (told < simulation->trials) {
         bool open = asked < simulation->trials && asked - told < simulation->in_flight &&
                     evolution_ask(evolution, &proposal) == 1;

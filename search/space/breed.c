@@ -24,15 +24,16 @@ static int step_value(const struct gene *gene, int value, struct random *random)
 }
 
 /* Repairs the child; returns false if that fails or the child equals a parent. */
-static bool finish_child(const struct space *space, struct random *random, const struct genome *mother,
-                   const struct genome *father, struct genome *child) {
+static bool finish_child(const struct space *space, struct random *random,
+                         const struct genome *mother, const struct genome *father,
+                         struct genome *child) {
     return breed_repair(space, random, child) && !genome_equal(child, mother) &&
            !genome_equal(child, father);
 }
 
-static bool mutate_genes(const struct space *space, struct random *random, const struct genome *parent,
-                   struct genome *child,
-                   int (*change)(const struct gene *gene, int value, struct random *random)) {
+static bool mutate_genes(const struct space *space, struct random *random,
+                         const struct genome *parent, struct genome *child,
+                         int (*change)(const struct gene *gene, int value, struct random *random)) {
     int genes[GENES_MAX], count = 0;
     for (int i = 0; i < space->gene_count; i++)
         if (space->genes[i].count > 1 && space_active(space, parent, i))

@@ -1,6 +1,7 @@
 #include "space/constraint_order.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 
 #include <string.h>
 
@@ -10,8 +11,9 @@ struct dependencies {
     struct slots dimensions;
 };
 
-static struct dependencies find_dependencies(const struct space *space, const struct expression *expression,
-                             const struct dependencies *of_derived) {
+static struct dependencies find_dependencies(const struct space *space,
+                                             const struct expression *expression,
+                                             const struct dependencies *of_derived) {
     const struct slots *reads = expression_reads(expression);
     struct dependencies dependencies = {0};
     for (int i = 0; i < space->gene_count; i++)
@@ -55,7 +57,7 @@ static int check_conditions(const struct space *space, const struct dependencies
 }
 
 static void add_distinct_environments(struct constraint_order *order, const struct space *space,
-                                        const struct slots *read) {
+                                      const struct slots *read) {
     for (int e = 0; e < space->environment_count; e++) {
         bool known = false;
         for (int k = 0; k < order->environment_count && !known; k++)
@@ -73,7 +75,7 @@ static void add_check(struct constraint_order *order, const struct space *space,
     for (int e = 0; e < order->environment_count; e++) {
         int first = 0;
         while (differing_dimension(space, &dependencies->dimensions, order->environments[first],
-                          order->environments[e]) >= 0)
+                                   order->environments[e]) >= 0)
             first++;
         check->first_of[e] = (uint8_t)first;
         if (first == e)
@@ -83,7 +85,7 @@ static void add_check(struct constraint_order *order, const struct space *space,
 
 /* Adds the genes that the conditions of these genes depend on. */
 static uint32_t add_condition_genes(const struct space *space, uint32_t genes,
-                                const struct dependencies *of_when) {
+                                    const struct dependencies *of_when) {
     for (int i = space->gene_count - 1; i >= 0; i--) /* conditions read earlier genes */
         if (genes >> i & 1)
             genes |= of_when[i].genes;
@@ -98,7 +100,8 @@ static double combinations(const struct space *space, uint32_t genes) {
     return product;
 }
 
-static void append_genes(struct constraint_order *order, uint32_t genes, uint32_t *placed, int *count) {
+static void append_genes(struct constraint_order *order, uint32_t genes, uint32_t *placed,
+                         int *count) {
     for (int i = 0; i < GENES_MAX; i++)
         if ((genes & ~*placed) >> i & 1)
             order->gene_order[(*count)++] = i;
@@ -108,7 +111,8 @@ static void append_genes(struct constraint_order *order, uint32_t genes, uint32_
 /* Greedy: the next genes are those of the check that needs the fewest further combinations to be
    decided. Genes on which nothing depends come last, so that counting only multiplies by their
    domains. */
-static void order_genes(struct constraint_order *order, const struct space *space, const struct dependencies *of_when) {
+static void order_genes(struct constraint_order *order, const struct space *space,
+                        const struct dependencies *of_when) {
     uint32_t placed = 0, conditions = 0;
     int count = 0;
     for (;;) {
@@ -163,9 +167,7 @@ struct constraint_order *constraint_order_new(const struct space *space, struct 
     if (check_conditions(space, of_when, error) < 0)
         return NULL;
 
-    struct constraint_order *order = calloc(1, sizeof *order);
-    if (order == NULL)
-        BUG("out of memory");
+    struct constraint_order *order = xcalloc(1, sizeof *order);
     add_distinct_environments(order, space, &read);
     for (int i = 0; i < space->derived_count; i++)
         add_check(order, space, space->derived[i].expression, -1, space->derived[i].slot,
@@ -194,13 +196,15 @@ void constraint_env_init(struct constraint_env *env, const struct space *space) 
     env->failed = (struct slots){0};
 }
 
-void constraint_env_set(struct constraint_env *env, const struct space *space, int gene, int index) {
+void constraint_env_set(struct constraint_env *env, const struct space *space, int gene,
+                        int index) {
     int slot = space->genes[gene].slot;
     for (int e = 0; e < space->order->environment_count; e++)
         env->values[e][slot] = space->genes[gene].values[index];
 }
 
-void constraint_env_fill(struct constraint_env *env, const struct space *space, const struct genome *genome) {
+void constraint_env_fill(struct constraint_env *env, const struct space *space,
+                         const struct genome *genome) {
     constraint_env_init(env, space);
     for (int i = 0; i < space->gene_count; i++)
         constraint_env_set(env, space, i, genome->value[i]);
@@ -212,7 +216,7 @@ void constraint_env_derive(struct constraint_env *env, const struct space *space
 }
 
 static bool evaluate_in_env(const struct constraint_env *env, const struct expression *expression,
-                     int environment, int64_t *value) {
+                            int environment, int64_t *value) {
     return !slots_meet(&env->failed, expression_reads(expression)) &&
            expression_evaluate(expression, env->values[environment], value, NULL) == 0;
 }
@@ -223,8 +227,8 @@ bool constraint_env_active(const struct constraint_env *env, const struct space 
     return when == NULL || (evaluate_in_env(env, when, 0, &holds) && holds != 0);
 }
 
-int constraint_env_check(struct constraint_env *env, const struct space *space, const struct check *check,
-                int *first) {
+int constraint_env_check(struct constraint_env *env, const struct space *space,
+                         const struct check *check, int *first) {
     bool derived = check->slot >= 0;
     int failures = 0;
     for (int i = 0; i < check->first_count; i++) {

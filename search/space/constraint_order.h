@@ -37,8 +37,8 @@ struct constraint_order {
     uint8_t environments[ENVIRONMENTS_MAX];
     int check_count; /* derived quantities, then constraints, in the order of declaration */
     struct check checks[CHECKS_MAX];
-    int gene_order[GENES_MAX];  /* genes that a check or a condition depends on come first ... */
-    int constrained_count; /* ... and this is their number */
+    int gene_order[GENES_MAX]; /* genes that a check or a condition depends on come first ... */
+    int constrained_count;     /* ... and this is their number */
     /* The checks of level l are by_level[level_start[l + 1] .. level_start[l + 2]). */
     uint8_t by_level[CHECKS_MAX];
     int level_start[GENES_MAX + 2];
@@ -70,7 +70,8 @@ void constraint_env_init(struct constraint_env *env, const struct space *space);
 void constraint_env_set(struct constraint_env *env, const struct space *space, int gene, int index);
 
 /* Initialises the values and sets all genes of a genome. */
-void constraint_env_fill(struct constraint_env *env, const struct space *space, const struct genome *genome);
+void constraint_env_fill(struct constraint_env *env, const struct space *space,
+                         const struct genome *genome);
 
 /* Evaluates every derived quantity. */
 void constraint_env_derive(struct constraint_env *env, const struct space *space);
@@ -85,7 +86,7 @@ bool constraint_env_level_holds(struct constraint_env *env, const struct space *
 /* The number of environments in which the check fails; stores the value of a derived quantity.
    If `first` is not NULL, stops at the first failure and gives its environment (an index of the
    order). */
-int constraint_env_check(struct constraint_env *env, const struct space *space, const struct check *check,
-                int *first);
+int constraint_env_check(struct constraint_env *env, const struct space *space,
+                         const struct check *check, int *first);
 
 #endif

@@ -1,5 +1,6 @@
 /* enumeration: walking, counting, ranking and sampling the valid genomes of a space. */
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/random.h"
 #include "space/constraint_order.h"
 
@@ -33,9 +34,7 @@ static void enter_level(struct space_cursor *cursor, int level) {
 }
 
 struct space_cursor *space_cursor_new(const struct space *space) {
-    struct space_cursor *cursor = calloc(1, sizeof *cursor);
-    if (cursor == NULL)
-        BUG("out of memory");
+    struct space_cursor *cursor = xcalloc(1, sizeof *cursor);
     cursor->space = space;
     cursor->genome = genome_default(space);
     constraint_env_init(&cursor->env, space);
@@ -131,7 +130,7 @@ bool space_at(const struct space *space, uint64_t rank, struct genome *genome) {
 /* Draws a raw genome gene by gene, and gives up at the first check that fails. Genomes that are
    not canonical are rejected too, so that each valid genome is equally likely. */
 static bool draw_raw(struct constraint_env *env, const struct space *space, struct random *random,
-                 struct genome *genome) {
+                     struct genome *genome) {
     *genome = (struct genome){0};
     for (int level = 0; level < space->gene_count; level++) {
         int gene = space->order->gene_order[level];
@@ -221,7 +220,8 @@ double space_estimate(const struct space *space, int probes, double *deviation) 
 }
 
 /* Finds the constraint that fails for most raw genomes. */
-static void find_worst_constraint(const struct space *space, struct random *random, struct problem *why) {
+static void find_worst_constraint(const struct space *space, struct random *random,
+                                  struct problem *why) {
     int failures[CHECKS_MAX] = {0}, worst = 0;
     struct constraint_env env;
     for (int i = 0; i < WORST_SAMPLES; i++) {
@@ -242,8 +242,8 @@ static void find_worst_constraint(const struct space *space, struct random *rand
     why->constraint = check->constraint;
     why->environment = -1;
     snprintf(why->text, sizeof why->text, "'%.180s' fails for %d of %d genomes%s%s",
-             expression_text(check->expression), failures[worst], WORST_SAMPLES, *because ? ": " : "",
-             because);
+             expression_text(check->expression), failures[worst], WORST_SAMPLES,
+             *because ? ": " : "", because);
 }
 
 bool space_is_empty(const struct space *space, struct problem *why) {

@@ -1,6 +1,7 @@
 #include "space/expression_tree.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -37,8 +38,8 @@ struct expression_parser {
 static int parse_choice(struct expression_parser *parser);
 
 /* Sets the error, with a caret under `at`; returns -1. */
-__attribute__((format(printf, 3, 4))) static int parse_error(struct expression_parser *parser, const char *at,
-                                                      const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static int
+parse_error(struct expression_parser *parser, const char *at, const char *format, ...) {
     char what[256], window[WINDOW + 8];
     va_list arguments;
     va_start(arguments, format);
@@ -72,11 +73,12 @@ static bool accept_token(struct expression_parser *parser, const char *text) {
     return true;
 }
 
-static int add_node(struct expression_parser *parser, enum op op, const char *at, int a, int b, int c) {
+static int add_node(struct expression_parser *parser, enum op op, const char *at, int a, int b,
+                    int c) {
     struct expression_node *nodes = parser->expression->nodes;
     struct expression_node node = {.op = (uint8_t)op,
-                        .column = (uint16_t)(at - parser->text + 1),
-                        .operands = {(int16_t)a, (int16_t)b, (int16_t)c}};
+                                   .column = (uint16_t)(at - parser->text + 1),
+                                   .operands = {(int16_t)a, (int16_t)b, (int16_t)c}};
     for (int i = 0; i < 3; i++)
         if (node.operands[i] >= 0 && nodes[node.operands[i]].depth > node.depth)
             node.depth = nodes[node.operands[i]].depth;
@@ -94,15 +96,16 @@ static int add_leaf(struct expression_parser *parser, enum op op, const char *at
 
 /* Adds an operator, or its value if that is constant. So a printed negative constant, which
    parses as an operation, becomes a leaf again, and printing and parsing never deepens a tree. */
-static int add_operator(struct expression_parser *parser, enum op op, const char *at, int a, int b, int c) {
+static int add_operator(struct expression_parser *parser, enum op op, const char *at, int a, int b,
+                        int c) {
     static const struct slots none;
     int64_t value;
     struct fault fault;
     int node = add_node(parser, op, at, a, b, c);
     if (node < 0 || !expression_value(parser->expression, node, &none, NULL, &value, &fault))
         return node;
-    parser->expression->nodes[node] =
-        (struct expression_node){.op = OP_NUMBER, .depth = 1, .operands = {-1, -1, -1}, .number = value};
+    parser->expression->nodes[node] = (struct expression_node){
+        .op = OP_NUMBER, .depth = 1, .operands = {-1, -1, -1}, .number = value};
     return node;
 }
 
@@ -136,8 +139,8 @@ static int parse_call(struct expression_parser *parser, enum op op, const char *
     } while (accept_token(parser, ","));
     bool variadic = op == OP_MIN || op == OP_MAX;
     if (count < wanted || (count > wanted && !variadic))
-        return parse_error(parser, name, "%s takes %d argument%s%s, not %d", spellings[op].text, wanted,
-                    wanted == 1 ? "" : "s", variadic ? " or more" : "", count);
+        return parse_error(parser, name, "%s takes %d argument%s%s, not %d", spellings[op].text,
+                           wanted, wanted == 1 ? "" : "s", variadic ? " or more" : "", count);
     if (!accept_token(parser, ")"))
         return parse_error(parser, parser->at, "expected , or )");
     return result;
@@ -155,11 +158,11 @@ static int parse_name(struct expression_parser *parser) {
     for (int op = 0; op < OP_COUNT; op++)
         if (spellings[op].function && strcmp(spellings[op].text, name) == 0)
             return call ? parse_call(parser, (enum op)op, start)
-                        : parse_error(parser, start, "'%s' is a function: write its arguments in ( )",
-                               name);
+                        : parse_error(parser, start,
+                                      "'%s' is a function: write its arguments in ( )", name);
     if (call)
-        return parse_error(parser, start, "unknown function '%s'; known are min, max, ceil_div, log2",
-                    name);
+        return parse_error(parser, start,
+                           "unknown function '%s'; known are min, max, ceil_div, log2", name);
 
     int slot = symbol_table_find(parser->symbols, name);
     if (slot >= 0) {
@@ -170,7 +173,7 @@ static int parse_name(struct expression_parser *parser) {
     if (label >= 0)
         return add_leaf(parser, OP_NUMBER, start, label);
     return parse_error(parser, start, "unknown name '%s'; the nearest is '%s'", name,
-                symbol_table_nearest(parser->symbols, name));
+                       symbol_table_nearest(parser->symbols, name));
 }
 
 static int parse_operand(struct expression_parser *parser) {
@@ -224,7 +227,8 @@ static int parse_binary(struct expression_parser *parser, int level) {
         int next = left < 0 ? -1 : peek_binary(parser);
         bool compares = op >= OP_EQUAL && op <= OP_GREATER;
         if (compares && next >= 0 && spellings[next].level == own_level)
-            return parse_error(parser, parser->at, "comparisons do not chain: write a < b && b < c");
+            return parse_error(parser, parser->at,
+                               "comparisons do not chain: write a < b && b < c");
     }
     return left;
 }
@@ -275,14 +279,13 @@ struct expression *expression_parse(const char *text, const struct symbol_table 
     }
     /* Every node takes at least one character of the text. */
     struct expression *expression =
-        calloc(1, sizeof *expression + (length + 1) * sizeof(struct expression_node));
-    if (expression == NULL || (expression->text = strdup(text)) == NULL)
-        BUG("out of memory");
+        xcalloc(1, sizeof *expression + (length + 1) * sizeof(struct expression_node));
+    expression->text = xstrdup(text);
     struct expression_parser parser = {.text = expression->text,
-                            .at = expression->text,
-                            .symbols = symbols,
-                            .expression = expression,
-                            .error = error};
+                                       .at = expression->text,
+                                       .symbols = symbols,
+                                       .expression = expression,
+                                       .error = error};
     expression->root = parse_all(&parser);
     if (expression->root < 0) {
         expression_free(expression);

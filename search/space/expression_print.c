@@ -15,8 +15,8 @@ struct printer {
     size_t size, length;
 };
 
-__attribute__((format(printf, 2, 3))) static void print_text(struct printer *printer, const char *format,
-                                                      ...) {
+__attribute__((format(printf, 2, 3))) static void print_text(struct printer *printer,
+                                                             const char *format, ...) {
     size_t left = printer->length < printer->size ? printer->size - printer->length : 0;
     va_list arguments;
     va_start(arguments, format);
@@ -92,7 +92,8 @@ static void print_node(struct printer *printer, int index, bool outermost) {
 
 size_t expression_print(const struct expression *expression, const struct symbol_table *symbols,
                         const struct expression_style *style, char *text, size_t size) {
-    struct printer printer = {.expression = expression, .symbols = symbols, .text = text, .size = size};
+    struct printer printer = {
+        .expression = expression, .symbols = symbols, .text = text, .size = size};
     if (style != NULL) {
         printer.known = style->known;
         printer.values = style->values;
@@ -115,6 +116,6 @@ size_t expression_print_functions(const char *function_prefix, char *text, size_
     struct printer printer = {.text = text, .size = size};
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         print_text(&printer, "%sstatic inline int64_t %s%s(%s) {\n    %s\n}\n", i ? "\n" : "",
-            function_prefix, functions[i].name, functions[i].parameters, functions[i].body);
+                   function_prefix, functions[i].name, functions[i].parameters, functions[i].body);
     return printer.length;
 }

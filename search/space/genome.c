@@ -71,13 +71,15 @@ static bool read_word(const char **at, const char *ends, char word[NAME_SIZE]) {
         start++;
     while (start < stop && isspace((unsigned char)stop[-1]))
         stop--;
-    size_t length = (size_t)(stop - start), kept_length = length < NAME_SIZE ? length : NAME_SIZE - 1;
+    size_t length = (size_t)(stop - start),
+           kept_length = length < NAME_SIZE ? length : NAME_SIZE - 1;
     memcpy(word, start, kept_length);
     word[kept_length] = '\0';
     return kept_length == length;
 }
 
-static int unknown_value_error(const struct space *space, int gene, const char *word, struct error *error) {
+static int unknown_value_error(const struct space *space, int gene, const char *word,
+                               struct error *error) {
     char text[NAME_SIZE], domain[1024] = "";
     size_t length = 0;
     for (int i = 0; i < space->genes[gene].count && length < sizeof domain; i++)

@@ -67,7 +67,7 @@ int space_add_hint(struct space *space, const char *when, const char *because,
 }
 
 int space_add_preference(struct space *space, int hint, const char *gene, const char *towards,
-                     struct error *error) {
+                         struct error *error) {
     struct hint *to = &space->hints.rows[hint];
     char text[NAME_SIZE];
     int index = space_find_gene(space, gene);
@@ -78,7 +78,9 @@ int space_add_preference(struct space *space, int hint, const char *gene, const 
         return error_input(error, "an insight may prefer at most %d genes", PREFERENCES_MAX);
     struct preference preference = {.gene = index};
     if (space->genes[index].ordered)
-        preference.step = strcmp(towards, "higher") == 0 ? 1 : strcmp(towards, "lower") == 0 ? -1 : 0;
+        preference.step = strcmp(towards, "higher") == 0  ? 1
+                          : strcmp(towards, "lower") == 0 ? -1
+                                                          : 0;
     while (preference.step == 0 && preference.value < space->genes[index].count &&
            strcmp(space_value_text(space, index, preference.value, text), towards) != 0)
         preference.value++;
@@ -94,12 +96,12 @@ static bool can_move(const struct preference *preference, const struct space *sp
                      const struct genome *genome) {
     int now = genome->value[preference->gene], next = now + preference->step;
     return preference->step == 0 ? now != preference->value
-                             : next >= 0 && next < space->genes[preference->gene].count;
+                                 : next >= 0 && next < space->genes[preference->gene].count;
 }
 
 /* A hint whose genes are all where it wants them is not applicable. */
 static bool can_move_any(const struct hint *hint, const struct space *space,
-                             const struct genome *genome) {
+                         const struct genome *genome) {
     for (int f = 0; f < hint->preference_count; f++)
         if (can_move(&hint->preferences[f], space, genome))
             return true;
@@ -136,7 +138,7 @@ uint32_t space_hints(const struct space *space, const struct genome *genome,
 
 /* Moves one step, and each further step with probability 1/2, within the domain. */
 static void move_gene(const struct preference *preference, int domain, struct random *random,
-                 struct genome *genome) {
+                      struct genome *genome) {
     int value = preference->value;
     if (preference->step != 0) {
         value = genome->value[preference->gene] + preference->step;
@@ -156,7 +158,8 @@ bool breed_hint(const struct space *space, int hint, struct random *random,
         *child = *parent;
         for (int f = 0; f < by->preference_count; f++)
             if ((uint64_t)f == first_moved || random_below(random, 2))
-                move_gene(&by->preferences[f], space->genes[by->preferences[f].gene].count, random, child);
+                move_gene(&by->preferences[f], space->genes[by->preferences[f].gene].count, random,
+                          child);
         if (breed_repair(space, random, child) && !genome_equal(child, parent))
             return true;
     }

@@ -89,7 +89,7 @@ int space_add_hint(struct space *space, const char *when, const char *because, s
 
 /* `towards`: "higher", "lower" (for a gene of integers), or one of its values. */
 int space_add_preference(struct space *space, int hint, const char *gene, const char *towards,
-                     struct error *error);
+                         struct error *error);
 
 /* One bit per hint whose condition holds for this valid genome in at least half of the
    environments, and which would move at least one gene. */

@@ -1,6 +1,7 @@
 #include "space/mdd.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 
 #include <string.h>
 
@@ -16,28 +17,24 @@ struct mdd {
     uint32_t root;
     struct mdd_node *nodes;
     size_t node_count, node_capacity;
-    uint32_t *children; /* by edge */
-    uint64_t *ranks_before;   /* by edge: the genomes below the edges before it */
+    uint32_t *children;     /* by edge */
+    uint64_t *ranks_before; /* by edge: the genomes below the edges before it */
     size_t edge_count, edge_capacity;
     uint32_t *table; /* open addressing by the hash of a node's children; 0: a free cell */
     size_t table_size;
 };
 
 struct mdd *mdd_new(int depth, const int *genes, const int *domains) {
-    struct mdd *mdd = calloc(1, sizeof *mdd);
-    if (mdd == NULL)
-        BUG("out of memory");
+    struct mdd *mdd = xcalloc(1, sizeof *mdd);
     mdd->depth = depth;
     for (int level = 0; level < depth; level++) {
         mdd->genes[level] = genes[level];
         mdd->domains[level] = domains[level];
     }
     mdd->node_capacity = 64;
-    mdd->nodes = calloc(mdd->node_capacity, sizeof *mdd->nodes);
+    mdd->nodes = xcalloc(mdd->node_capacity, sizeof *mdd->nodes);
     mdd->table_size = 2 * mdd->node_capacity;
-    mdd->table = calloc(mdd->table_size, sizeof *mdd->table);
-    if (mdd->nodes == NULL || mdd->table == NULL)
-        BUG("out of memory");
+    mdd->table = xcalloc(mdd->table_size, sizeof *mdd->table);
     mdd->nodes[MDD_END] = (struct mdd_node){1, 0, (uint32_t)depth};
     mdd->node_count = 2;
     return mdd;
@@ -65,17 +62,15 @@ static uint32_t *find_cell(const struct mdd *mdd, int level, const uint32_t *chi
     size_t at = hash_children(children, count) & (mdd->table_size - 1);
     for (; mdd->table[at]; at = (at + 1) & (mdd->table_size - 1)) {
         const struct mdd_node *node = &mdd->nodes[mdd->table[at]];
-        if ((int)node->level == level && memcmp(&mdd->children[node->edges], children,
-                                                (size_t)count * sizeof *children) == 0)
+        if ((int)node->level == level &&
+            memcmp(&mdd->children[node->edges], children, (size_t)count * sizeof *children) == 0)
             break;
     }
     return &mdd->table[at];
 }
 
 static void *grow_array(void *array, size_t count, size_t size) {
-    void *larger = realloc(array, count * size);
-    if (larger == NULL)
-        BUG("out of memory");
+    void *larger = xrealloc(array, count * size);
     return larger;
 }
 
@@ -91,9 +86,7 @@ static void reserve_node(struct mdd *mdd, int edges) {
     mdd->nodes = grow_array(mdd->nodes, mdd->node_capacity, sizeof *mdd->nodes);
     free(mdd->table);
     mdd->table_size = 2 * mdd->node_capacity;
-    mdd->table = calloc(mdd->table_size, sizeof *mdd->table);
-    if (mdd->table == NULL)
-        BUG("out of memory");
+    mdd->table = xcalloc(mdd->table_size, sizeof *mdd->table);
     for (size_t i = MDD_END + 1; i < mdd->node_count; i++) {
         const struct mdd_node *node = &mdd->nodes[i];
         *find_cell(mdd, (int)node->level, &mdd->children[node->edges]) = (uint32_t)i;

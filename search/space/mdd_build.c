@@ -1,7 +1,8 @@
 /* mdd_build: builds decision diagrams, from the checks of a space or from rows. */
 #include "base/error.h"
-#include "space/expression_tree.h"
+#include "base/memory.h"
 #include "space/constraint_order.h"
+#include "space/expression_tree.h"
 
 #include <string.h>
 
@@ -31,8 +32,8 @@ struct mdd_builder {
     struct mdd *mdd;
     struct constraint_env env;
     uint64_t steps, limit;
-    bool truncated;                  /* the step limit was reached */
-    struct term *terms;        /* grouped by level */
+    bool truncated;                /* the step limit was reached */
+    struct term *terms;            /* grouped by level */
     int term_count, term_capacity; /* of all levels */
     int first_term[GENES_MAX + 1];
     int64_t *values; /* buffer for the term values of one level */
@@ -45,9 +46,8 @@ struct mdd_builder {
 static void add_term(struct mdd_builder *builder, struct term term) {
     if (builder->term_count == builder->term_capacity) {
         builder->term_capacity = 2 * builder->term_capacity + 64;
-        builder->terms = realloc(builder->terms, (size_t)builder->term_capacity * sizeof *builder->terms);
-        if (builder->terms == NULL)
-            BUG("out of memory");
+        builder->terms =
+            xrealloc(builder->terms, (size_t)builder->term_capacity * sizeof *builder->terms);
     }
     builder->terms[builder->term_count++] = term;
 }
@@ -79,8 +79,8 @@ static void add_terms(struct mdd_builder *builder, struct term whole, const stru
     if (extent != OPEN)
         return;
     for (int i = 0; i < 3 && node->operands[i] >= 0; i++)
-        add_terms(builder, (struct term){whole.expression, node->operands[i], whole.check}, constant,
-                  decided);
+        add_terms(builder, (struct term){whole.expression, node->operands[i], whole.check},
+                  constant, decided);
 }
 
 static void find_terms(struct mdd_builder *builder) {
@@ -117,9 +117,7 @@ static void find_terms(struct mdd_builder *builder) {
         slots_add(&decided, space->genes[order->gene_order[level]].slot);
     }
     builder->first_term[space->gene_count] = builder->term_count;
-    builder->values = malloc((size_t)most * sizeof *builder->values);
-    if (builder->values == NULL)
-        BUG("out of memory");
+    builder->values = xmalloc((size_t)most * sizeof *builder->values);
 }
 
 /* Appends the term's value. INT64_MIN stands for a term that cannot be evaluated; a flag that
@@ -162,9 +160,7 @@ static void grow_memos(struct mdd_builder *builder) {
     struct memo *old = builder->memos;
     size_t old_size = builder->memo_size;
     builder->memo_size = old_size ? 4 * old_size : 256;
-    builder->memos = calloc(builder->memo_size, sizeof *builder->memos);
-    if (builder->memos == NULL)
-        BUG("out of memory");
+    builder->memos = xcalloc(builder->memo_size, sizeof *builder->memos);
     for (size_t i = 0; i < old_size; i++)
         if (old[i].used)
             *find_memo(builder, old[i].state) = old[i];
@@ -227,9 +223,7 @@ static struct mdd *new_mdd(const struct space *space) {
 }
 
 struct mdd *mdd_build(const struct space *space, uint64_t *steps, bool *whole) {
-    struct mdd_builder *builder = calloc(1, sizeof *builder);
-    if (builder == NULL)
-        BUG("out of memory");
+    struct mdd_builder *builder = xcalloc(1, sizeof *builder);
     builder->space = space;
     builder->limit = *steps;
     builder->mdd = new_mdd(space);
@@ -258,8 +252,8 @@ static int compare_rows(const void *a, const void *b, void *rows) {
 
 /* Builds the node for rows that agree in all genes before this level; `order` lists them sorted. */
 static uint32_t build_from_rows(struct mdd *mdd, const struct space *space,
-                             const struct genome *rows, const uint32_t *row_order, size_t count,
-                             int level) {
+                                const struct genome *rows, const uint32_t *row_order, size_t count,
+                                int level) {
     if (level == space->gene_count)
         return MDD_END;
     uint32_t children[DOMAIN_MAX];
@@ -268,9 +262,9 @@ static uint32_t build_from_rows(struct mdd *mdd, const struct space *space,
         size_t first = at;
         while (at < count && rows[row_order[at]].value[level] == value)
             at++;
-        children[value] =
-            at == first ? MDD_NONE
-                        : build_from_rows(mdd, space, rows, row_order + first, at - first, level + 1);
+        children[value] = at == first ? MDD_NONE
+                                      : build_from_rows(mdd, space, rows, row_order + first,
+                                                        at - first, level + 1);
     }
     return mdd_add_node(mdd, level, children);
 }

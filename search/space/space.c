@@ -1,6 +1,7 @@
 #include "space/space.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "space/constraint_order.h"
 
 #include <inttypes.h>
@@ -9,9 +10,7 @@
 /* ---- Building ---- */
 
 struct space *space_new(void) {
-    struct space *space = calloc(1, sizeof *space);
-    if (space == NULL)
-        BUG("out of memory");
+    struct space *space = xcalloc(1, sizeof *space);
     return space;
 }
 
@@ -66,7 +65,7 @@ int space_add_dimension(struct space *space, const char *name, struct error *err
 /* The part common to both kinds of genes. The caller adds the values; the gene is not counted
    yet. */
 static struct gene *init_gene(struct space *space, const char *name, const char *about, int count,
-                               int default_index, const char *when, struct error *error) {
+                              int default_index, const char *when, struct error *error) {
     if (check_room(space, space->gene_count, GENES_MAX, "genes", error) < 0)
         return NULL;
     struct gene *gene = &space->genes[space->gene_count];
@@ -209,8 +208,8 @@ int space_seal_rows(struct space *space, const struct genome *rows, size_t count
 
 /* ---- One genome ---- */
 
-static void explain_failure(const struct space *space, const struct check *check, const int64_t *values,
-                    struct problem *problem) {
+static void explain_failure(const struct space *space, const struct check *check,
+                            const int64_t *values, struct problem *problem) {
     const char *name = space->environments[problem->environment].name;
     const char *because =
         check->constraint >= 0 ? space->constraints[check->constraint].because : "";

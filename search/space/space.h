@@ -32,8 +32,8 @@
 
 #include "space/expression.h"
 #include "space/genome.h"
-#include "space/niches.h"
 #include "space/hints.h"
+#include "space/niches.h"
 
 struct random;
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/path.h"
 
 struct cache {
@@ -49,9 +50,7 @@ static void disable_writes(struct cache *cache, const struct error *error) {
 }
 
 struct cache *cache_new(const char *folder, int64_t limit_bytes) {
-    struct cache *cache = calloc(1, sizeof *cache);
-    if (cache == NULL)
-        BUG("out of memory");
+    struct cache *cache = xcalloc(1, sizeof *cache);
     cache->limit_bytes = limit_bytes > 0 ? limit_bytes : default_limit_bytes;
     struct error error = {0};
     if ((folder != NULL ? path_join(cache->folder, "", folder, &error)
@@ -74,7 +73,7 @@ void cache_entry_release(struct cache_entry *entry) {
 /* FOLDER/ab/abcdef...: 256 subfolders keep each small. False if the path is too long, or the cache
    has no folder. */
 static bool make_entry_path(const struct cache *cache, struct hash hash, char folder[PATH_SIZE],
-                       char path[PATH_SIZE]) {
+                            char path[PATH_SIZE]) {
     char digits[HASH_TEXT_SIZE], first[3] = {0};
     hash_print(hash, digits);
     memcpy(first, digits, 2);
@@ -93,21 +92,21 @@ static struct hash checksum(const void *cubin, size_t cubin_size, const char *pt
 }
 
 static void *copy_bytes(const char *bytes, size_t size) {
-    char *copy = malloc(size + 1);
-    if (copy == NULL)
-        BUG("out of memory");
+    char *copy = xmalloc(size + 1);
     memcpy(copy, bytes, size);
     copy[size] = '\0';
     return copy;
 }
 
 /* Fills `entry` from a file's bytes if their header matches `hash` and their checksum is right. */
-static bool decode_entry(struct hash hash, const char *bytes, size_t size, struct cache_entry *entry) {
+static bool decode_entry(struct hash hash, const char *bytes, size_t size,
+                         struct cache_entry *entry) {
     char key[HASH_TEXT_SIZE], checksum_text[HASH_TEXT_SIZE];
     size_t cubin_size, ptx_size, log_size;
     int header = 0;
     struct hash found;
-    if (sscanf(bytes, HEADER_SCAN, key, &cubin_size, &ptx_size, &log_size, checksum_text, &header) != 5 ||
+    if (sscanf(bytes, HEADER_SCAN, key, &cubin_size, &ptx_size, &log_size, checksum_text,
+               &header) != 5 ||
         header == 0 || bytes[header] != '\n' || !hash_parse(&found, key) ||
         !hash_equal(found, hash) || !hash_parse(&found, checksum_text))
         return false;
@@ -184,11 +183,10 @@ static void scan_folder(struct entry_list *entries, const char *folder) {
         }
         if (entries->count == entries->room) {
             entries->room = entries->room ? entries->room * 2 : 1024;
-            entries->list = realloc(entries->list, (size_t)entries->room * sizeof entries->list[0]);
+            entries->list =
+                xrealloc(entries->list, (size_t)entries->room * sizeof entries->list[0]);
         }
-        char *copy = strdup(path);
-        if (entries->list == NULL || copy == NULL)
-            BUG("out of memory");
+        char *copy = xstrdup(path);
         entries->list[entries->count++] =
             (struct aged_entry){.path = copy, .size = status.st_size, .used = status.st_atim};
         entries->bytes += status.st_size;
@@ -235,13 +233,12 @@ void cache_put(struct cache *cache, struct hash hash, const struct cache_entry *
     size_t ptx_size = strlen(ptx), log_size = strlen(log);
     char digits[HASH_TEXT_SIZE], checksum_text[HASH_TEXT_SIZE];
     hash_print(hash, digits);
-    hash_print(checksum(entry->cubin, entry->cubin_size, ptx, ptx_size, log, log_size), checksum_text);
+    hash_print(checksum(entry->cubin, entry->cubin_size, ptx, ptx_size, log, log_size),
+               checksum_text);
     size_t size = HEADER_SIZE + entry->cubin_size + ptx_size + log_size;
     if (size > ENTRY_BYTES_MAX)
         return;
-    char *bytes = malloc(size);
-    if (bytes == NULL)
-        BUG("out of memory");
+    char *bytes = xmalloc(size);
     int header = snprintf(bytes, HEADER_SIZE, HEADER_FORMAT, digits, entry->cubin_size, ptx_size,
                           log_size, checksum_text);
     char *end = bytes + header;

@@ -198,8 +198,9 @@ int database_check(struct store *store, struct error *error) {
 
 sqlite3_stmt *database_use(struct store *store, enum statement statement, struct error *error) {
     sqlite3_stmt **prepared = &store->statements[statement];
-    if (*prepared == NULL && sqlite3_prepare_v3(store->database, sql_text(statement), -1,
-                                            SQLITE_PREPARE_PERSISTENT, prepared, NULL) != SQLITE_OK) {
+    if (*prepared == NULL &&
+        sqlite3_prepare_v3(store->database, sql_text(statement), -1, SQLITE_PREPARE_PERSISTENT,
+                           prepared, NULL) != SQLITE_OK) {
         database_fail(store, error);
         return NULL;
     }

@@ -44,8 +44,8 @@ int lock_acquire(struct lock *lock, const char *run_dir, struct error *error) {
         /* The previous holder may have removed the file between open and flock: then this lock is
            on a deleted file and excludes no other process. */
         struct stat locked_file, path_file;
-        if (fstat(file, &locked_file) < 0 || stat(lock->path, &path_file) < 0 || locked_file.st_ino != path_file.st_ino ||
-            locked_file.st_dev != path_file.st_dev) {
+        if (fstat(file, &locked_file) < 0 || stat(lock->path, &path_file) < 0 ||
+            locked_file.st_ino != path_file.st_ino || locked_file.st_dev != path_file.st_dev) {
             close(file);
             continue;
         }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "store/database.h"
 
 static double column_double(sqlite3_stmt *statement, int column) {
@@ -181,9 +182,7 @@ static int read_trial(struct store *store, sqlite3_stmt *statement, int first, b
 }
 
 static struct outcome *outcome_new(void) {
-    struct outcome *outcome = malloc(sizeof *outcome);
-    if (outcome == NULL)
-        BUG("out of memory");
+    struct outcome *outcome = xmalloc(sizeof *outcome);
     return outcome;
 }
 
@@ -288,9 +287,7 @@ struct store_trial *store_trial_read(struct store *store, int64_t number, struct
     if (got == 1 && read_trial(store, statement, 0, true, &trial, outcome, error) == 0) {
         size_t size =
             text_size(trial.genome) + text_size(trial.operator_name) + text_size(trial.worker);
-        owned = malloc(sizeof *owned + size);
-        if (owned == NULL)
-            BUG("out of memory");
+        owned = xmalloc(sizeof *owned + size);
         char *room = owned->text;
         owned->trial = trial;
         owned->trial.genome = copy_text(&room, trial.genome);
@@ -399,21 +396,22 @@ int store_count(struct store *store, struct store_counts *counts, struct error *
 }
 
 int store_tells(struct store *store, int64_t after, store_tell_row *row, void *context,
-               struct error *error) {
+                struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_TELLS, error);
     int got = -1, status = 0;
     if (statement != NULL)
         sqlite3_bind_int64(statement, 1, after);
-    while (statement != NULL && status == 0 && (got = database_step(store, statement, error)) == 1) {
+    while (statement != NULL && status == 0 &&
+           (got = database_step(store, statement, error)) == 1) {
         const char *name = column_text(statement, 1);
         int verdict = name != NULL ? verdict_parse(name) : -1;
         struct store_tell_summary tell = {.operator_name = column_text(statement, 0),
-                                  .verdict = (enum verdict)verdict,
-                                  .raced = sqlite3_column_int(statement, 2),
-                                  .again = sqlite3_column_int(statement, 3) > 1,
-                                  .told = sqlite3_column_int64(statement, 4)};
+                                          .verdict = (enum verdict)verdict,
+                                          .raced = sqlite3_column_int(statement, 2),
+                                          .again = sqlite3_column_int(statement, 3) > 1,
+                                          .told = sqlite3_column_int64(statement, 4)};
         status = verdict < 0 ? database_damaged(store, error, "a trial's verdict is invalid")
-                           : row(context, &tell, error);
+                             : row(context, &tell, error);
     }
     if (statement != NULL)
         database_done(statement);
@@ -426,7 +424,7 @@ int store_operators(struct store *store, store_operator_row *row, void *context,
     int got = -1, status = 0;
     while (statement != NULL && status == 0 && (got = database_step(store, statement, error)) == 1)
         status = row(context, column_text(statement, 0), sqlite3_column_int64(statement, 1),
-                   sqlite3_column_int64(statement, 2), error);
+                     sqlite3_column_int64(statement, 2), error);
     if (statement != NULL)
         database_done(statement);
     return status < 0 || got < 0 ? -1 : 0;
@@ -440,7 +438,8 @@ int store_turns(struct store *store, int goal, int turns, store_turn_row *row, v
         sqlite3_bind_int(statement, 1, goal);
         sqlite3_bind_int(statement, 2, turns);
     }
-    while (statement != NULL && status == 0 && (got = database_step(store, statement, error)) == 1) {
+    while (statement != NULL && status == 0 &&
+           (got = database_step(store, statement, error)) == 1) {
         bool has_best = sqlite3_column_type(statement, 4) != SQLITE_NULL;
         const struct store_turn turn = {
             .turn = sqlite3_column_int(statement, 0),
@@ -460,7 +459,8 @@ int store_turns(struct store *store, int goal, int turns, store_turn_row *row, v
 int store_scores(struct store *store, store_score_row *row, void *context, struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_SCORES, error);
     int got = -1, status = 0;
-    while (statement != NULL && status == 0 && (got = database_step(store, statement, error)) == 1) {
+    while (statement != NULL && status == 0 &&
+           (got = database_step(store, statement, error)) == 1) {
         int goal = sqlite3_column_int(statement, 0);
         int verdict = verdict_parse(column_text(statement, 2));
         if (verdict < 0)
@@ -469,7 +469,7 @@ int store_scores(struct store *store, store_score_row *row, void *context, struc
             status = database_damaged(store, error, "a trial's goal is invalid");
         else
             status = row(context, goal, column_text(statement, 1), (enum verdict)verdict,
-                       sqlite3_column_double(statement, 3), error);
+                         sqlite3_column_double(statement, 3), error);
     }
     if (statement != NULL)
         database_done(statement);
@@ -482,12 +482,13 @@ int store_reasons(struct store *store, int64_t limit, store_reason_row *row, voi
     int got = -1, status = 0;
     if (statement != NULL)
         sqlite3_bind_int64(statement, 1, limit);
-    while (statement != NULL && status == 0 && (got = database_step(store, statement, error)) == 1) {
+    while (statement != NULL && status == 0 &&
+           (got = database_step(store, statement, error)) == 1) {
         int verdict = verdict_parse(column_text(statement, 0));
         const char *reason = column_text(statement, 1);
         status = verdict < 0 ? database_damaged(store, error, "a trial's verdict is invalid")
-                           : row(context, (enum verdict)verdict, reason != NULL ? reason : "",
-                                 sqlite3_column_int64(statement, 2), error);
+                             : row(context, (enum verdict)verdict, reason != NULL ? reason : "",
+                                   sqlite3_column_int64(statement, 2), error);
     }
     if (statement != NULL)
         database_done(statement);
@@ -533,9 +534,7 @@ int store_checkpoint_read(struct store *store, struct store_checkpoint *checkpoi
         } else {
             *checkpoint = (struct store_checkpoint){.events = sqlite3_column_int64(statement, 0),
                                                     .digest = digest,
-                                                    .text = strdup(text)};
-            if (checkpoint->text == NULL)
-                BUG("out of memory");
+                                                    .text = xstrdup(text)};
         }
     }
     database_done(statement);

@@ -1,5 +1,6 @@
 #include "store/space_file.h"
 
+#include "base/memory.h"
 #include "base/path.h"
 #include "base/statistics.h"
 
@@ -42,9 +43,7 @@ static bool next_gene(char **text, char **name, char **value) {
 }
 
 static char *duplicate_text(const char *text) {
-    char *copied = strdup(text);
-    if (copied == NULL)
-        BUG("out of memory");
+    char *copied = xstrdup(text);
     return copied;
 }
 
@@ -77,8 +76,8 @@ static double time_ms(const struct outcome *outcome) {
     for (int c = 0; c < outcome->case_count; c++)
         medians_us[c] = outcome->cases[c].warm.p50_us;
     return round_to_ms(outcome->case_count > 0
-                     ? statistics_geometric_mean(medians_us, outcome->case_count)
-                     : outcome->score_us);
+                           ? statistics_geometric_mean(medians_us, outcome->case_count)
+                           : outcome->score_us);
 }
 
 static void add_samples(cJSON *object, const char *name, const struct outcome *outcome) {
@@ -235,7 +234,8 @@ static const struct {
     void (*tail)(struct writer *writer);
 } formats[SPACE_FILE_FORMAT_COUNT] = {
     [SPACE_FILE_T4] = {"t4", write_t4_head, write_t4_row, write_t4_tail},
-    [SPACE_FILE_KERNEL_TUNER] = {"kernel-tuner", write_cache_head, write_cache_row, write_cache_tail},
+    [SPACE_FILE_KERNEL_TUNER] = {"kernel-tuner", write_cache_head, write_cache_row,
+                                 write_cache_tail},
 };
 
 const char *space_file_format_name(enum space_file_format format) {

@@ -94,7 +94,7 @@ static const char *const texts[SQL_COUNT] = {
                         "driver, nvrtc, method) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     [SQL_SETTING_ID] = "SELECT id FROM settings WHERE hash = ?1",
     [SQL_CHAMPION_ADD] = "INSERT INTO champions (event, goal, trial, previous, score_us, crowned) "
-                  "VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     [SQL_CHECKPOINT_SET] = "INSERT OR REPLACE INTO checkpoints (id, events, digest, text) "
                            "VALUES (1, ?1, ?2, ?3)",
     [SQL_CHECKPOINT_GET] = "SELECT events, digest, text FROM checkpoints",

@@ -41,7 +41,7 @@ enum statement {
     SQL_CASE_ADD,       /* event, case ... */
     SQL_SETTING_ADD,    /* hash, and the parts of a key except the genome */
     SQL_SETTING_ID,     /* hash -> id */
-    SQL_CHAMPION_ADD,          /* event, goal, trial, previous, score_us, crowned */
+    SQL_CHAMPION_ADD,   /* event, goal, trial, previous, score_us, crowned */
     SQL_CHECKPOINT_SET, /* events, digest, text */
     SQL_CHECKPOINT_GET, /* -> events, digest, text */
     SQL_EVENT_COUNT,    /* -> the last event */
@@ -54,7 +54,7 @@ enum statement {
     SQL_CASES,          /* event -> case ... */
     SQL_KEY,            /* trial -> key's hash, its parts from the genome on */
     SQL_COUNTS,         /* -> verdict, raced, outdated, count */
-    SQL_TELLS,           /* after -> operator, verdict, raced, tells, told */
+    SQL_TELLS,          /* after -> operator, verdict, raced, tells, told */
     SQL_OPERATORS,      /* -> operator, trials told, ok */
     SQL_TURNS,          /* goal, turns -> turn, told, ok, champions, score, number */
     SQL_SCORES,         /* -> goal, genome, verdict, score_us */

@@ -4,12 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "store/database.h"
 
 static struct store *store_new(const char *run_dir, enum store_mode mode, struct error *error) {
-    struct store *store = calloc(1, sizeof *store);
-    if (store == NULL)
-        BUG("out of memory");
+    struct store *store = xcalloc(1, sizeof *store);
     store->mode = mode;
     store->lock.file = -1;
     if (path_join(store->run_dir, "", run_dir, error) < 0 ||
@@ -42,9 +41,8 @@ static int load_goals(struct store *store, struct error *error) {
             break;
         }
         store->goals =
-            realloc(store->goals, (size_t)(store->goal_count + 1) * sizeof *store->goals);
-        if (store->goals == NULL || (store->goals[store->goal_count] = strdup(name)) == NULL)
-            BUG("out of memory");
+            xrealloc(store->goals, (size_t)(store->goal_count + 1) * sizeof *store->goals);
+        store->goals[store->goal_count] = xstrdup(name);
         store->goal_count++;
     }
     database_done(statement);
@@ -52,7 +50,7 @@ static int load_goals(struct store *store, struct error *error) {
 }
 
 static int write_description(struct store *store, const struct store_description *description,
-                    struct error *error) {
+                             struct error *error) {
     char created[32], header[96];
     snprintf(created, sizeof created, "%.3f", unix_time_s());
     snprintf(header, sizeof header, "PRAGMA application_id = %d; PRAGMA user_version = %d",

@@ -134,8 +134,8 @@ int store_outdate(struct store *store, const struct key *present, struct error *
 
 /* Records that a trial became the champion of its goal at the last event; or, if `previous` is the
    trial itself, that its score changed because it was told again. */
-int store_record_champion(struct store *store, int goal, int64_t trial, int64_t previous, double score_us,
-                struct error *error);
+int store_record_champion(struct store *store, int goal, int64_t trial, int64_t previous,
+                          double score_us, struct error *error);
 
 /* Stores the state of the search at the last event: a digest, with which resume verifies the state
    that it rebuilt, and a text of the caller. Replaces the previous checkpoint. */
@@ -220,11 +220,12 @@ struct store_tell_summary {
     bool again;   /* the trial was told before too, so it may already be counted */
     int64_t told; /* event number */
 };
-typedef int store_tell_row(void *context, const struct store_tell_summary *tell, struct error *error);
+typedef int store_tell_row(void *context, const struct store_tell_summary *tell,
+                           struct error *error);
 /* Reads the tells after event `after`, in any order; to poll, pass the greatest event read so far.
  */
 int store_tells(struct store *store, int64_t after, store_tell_row *row, void *context,
-               struct error *error);
+                struct error *error);
 
 /* Counts told trials, and ok ones among them, for each operator, in descending order. Here and
    below, filtered trials are not counted. */

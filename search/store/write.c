@@ -41,7 +41,8 @@ int store_commit(struct store *store, struct error *error) {
     return 0;
 }
 
-static sqlite3_stmt *use_in_batch(struct store *store, enum statement statement, struct error *error) {
+static sqlite3_stmt *use_in_batch(struct store *store, enum statement statement,
+                                  struct error *error) {
     if (!store->in_batch)
         BUG("writing outside of a batch: %s", sql_text(statement));
     return database_use(store, statement, error);
@@ -231,7 +232,7 @@ int64_t store_tell(struct store *store, int64_t number, const struct outcome *ou
 }
 
 static int run_for_trial(struct store *store, enum statement which, int64_t number,
-                        struct error *error) {
+                         struct error *error) {
     sqlite3_stmt *statement = use_in_batch(store, which, error);
     if (statement == NULL)
         return -1;
@@ -261,8 +262,8 @@ int store_outdate(struct store *store, const struct key *present, struct error *
     return database_finish(store, statement, error) < 0 ? rollback_failed(store) : 0;
 }
 
-int store_record_champion(struct store *store, int goal, int64_t trial, int64_t previous, double score_us,
-                struct error *error) {
+int store_record_champion(struct store *store, int goal, int64_t trial, int64_t previous,
+                          double score_us, struct error *error) {
     check_goal(store, goal);
     sqlite3_stmt *statement = use_in_batch(store, SQL_CHAMPION_ADD, error);
     if (statement == NULL)

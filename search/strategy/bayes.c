@@ -8,13 +8,14 @@
    Reproducibility: all state here is a function of the order of asks and tells, independent of
    when it is computed. A resumed run therefore computes only what it needs. */
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/statistics.h"
 #include "strategy/candidate_pool.h"
 #include "strategy/design.h"
+#include "strategy/linear_mean.h"
 #include "strategy/output_transform.h"
 #include "strategy/strategy.h"
 #include "strategy/surrogate.h"
-#include "strategy/linear_mean.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,20 +26,21 @@ enum {
     FIRST_MILESTONE_PREDICTED = 2,
     PREDICTIONS_USED_MAX = 16, /* measured values, above which predictions are ignored */
     ELITES = 5,
-    TRAINING_MAX = 400, /* rows of the training set when the archive is larger: */
+    TRAINING_MAX = 400,  /* rows of the training set when the archive is larger: */
     TRAINING_BEST = 160, /* the best of these, the others sampled at random */
     FAILURES_MAX = 200,
-    STEP_MAX = 32,  /* trials between milestones, at most */
-    STAGNATION = 64,      /* trials without a new champion, after which exploration turns start */
+    STEP_MAX = 32,     /* trials between milestones, at most */
+    STAGNATION = 64,   /* trials without a new champion, after which exploration turns start */
     EXPLORE_EVERY = 4, /* every n-th ask is an exploration turn */
 };
 
 struct bayes {
     struct surrogate *surrogate;
     struct candidate_pool *pool;
-    struct design *design;           /* NULL once there is a model */
-    const struct low_fidelity_model *low_fidelity; /* borrowed from the evolution; NULL without predictions */
-    size_t design_count;                    /* history entries that were added to `design` */
+    struct design *design; /* NULL once there is a model */
+    const struct low_fidelity_model
+        *low_fidelity;   /* borrowed from the evolution; NULL without predictions */
+    size_t design_count; /* history entries that were added to `design` */
     uint64_t rescored_count;
 
     /* At a milestone, counted in told results, the hyperparameters are fitted, the pool is
@@ -47,12 +49,12 @@ struct bayes {
     size_t milestone, next_milestone;
     bool has_model; /* the model is valid for the current milestone */
 
-    int training_count;         /* rows with a value at the milestone; pending and later rows follow */
+    int training_count;  /* rows with a value at the milestone; pending and later rows follow */
     double median_noise; /* median noise variance of those rows, assumed for later ones */
     uint32_t row_entries[ROWS_MAX]; /* by row of the model: the index in the evolution's history */
     double row_predictions[ROWS_MAX],
         candidate_predictions[CANDIDATES_MAX]; /* zero without predictions */
-    size_t history_processed, told_processed;             /* entries already added to the model */
+    size_t history_processed, told_processed;  /* entries already added to the model */
     double best_us;
     struct linear_mean linear_mean; /* linear mean of the low-fidelity predictions; zeros without */
 
@@ -68,9 +70,7 @@ static size_t first_milestone(const struct bayes *bayes) {
 }
 
 static struct bayes *bayes_new(const struct evolution *evolution) {
-    struct bayes *bayes = calloc(1, sizeof *bayes);
-    if (bayes == NULL)
-        BUG("out of memory");
+    struct bayes *bayes = xcalloc(1, sizeof *bayes);
     bayes->surrogate = surrogate_new(evolution->space);
     bayes->pool = candidate_pool_new(evolution->space);
     bayes->low_fidelity = evolution->low_fidelity;
@@ -113,7 +113,8 @@ static int compare_scores(const void *left, const void *right) {
 
 /* Keeps the `best` first rows and a random sample of the others, `most` in total, in order of
    score. */
-static int subsample(struct training_row *training_set, int count, int best, int best_gain, struct random *random) {
+static int subsample(struct training_row *training_set, int count, int best, int best_gain,
+                     struct random *random) {
     int kept_count = best;
     if (count <= best_gain)
         return count;
@@ -124,7 +125,8 @@ static int subsample(struct training_row *training_set, int count, int best, int
 }
 
 /* Collects the successful ones of the first `told` results, best first. Returns their number. */
-static int collect_training_set(const struct evolution *evolution, size_t told, struct training_row *training_set) {
+static int collect_training_set(const struct evolution *evolution, size_t told,
+                                struct training_row *training_set) {
     int count = 0;
     for (size_t i = 0; i < told; i++)
         if (told_entry(evolution, i)->ok)
@@ -143,10 +145,11 @@ static struct output_transform fit_transform(const struct training_row *training
 }
 
 /* The noise variance of the transformed score, from its relative standard error. */
-static double training_noise(const struct evolution *evolution, const struct output_transform *transform,
-                       const struct training_row *row_at) {
+static double training_noise(const struct evolution *evolution,
+                             const struct output_transform *transform,
+                             const struct training_row *row_at) {
     return output_transform_noise(transform, row_at->score_us,
-                        evolution->history.entries[row_at->entry].score_error);
+                                  evolution->history.entries[row_at->entry].score_error);
 }
 
 /* ---- Milestones ---- */
@@ -164,7 +167,8 @@ static bool uses_predictions(const struct bayes *bayes, int known) {
 }
 
 static void fit_hyperparameters(struct bayes *bayes, const struct evolution *evolution,
-                const struct training_row *training_set, int count, struct random *random) {
+                                const struct training_row *training_set, int count,
+                                struct random *random) {
     struct training_row chosen[TRAINING_MAX];
     struct genome genomes[FIT_MAX];
     double values[FIT_MAX], noises[FIT_MAX], predictions[FIT_MAX];
@@ -202,14 +206,16 @@ static void add_candidates(struct bayes *bayes) {
         bayes->already_seen[i] = false;
         surrogate_add_candidate(bayes->surrogate, genome);
         if (bayes->low_fidelity != NULL)
-            bayes->candidate_predictions[i] = low_fidelity_model_predict(bayes->low_fidelity, genome);
+            bayes->candidate_predictions[i] =
+                low_fidelity_model_predict(bayes->low_fidelity, genome);
     }
 }
 
 /* The parents of the candidate pool: the best measured genomes, then, while there are too few,
    the best predicted ones. */
 static int find_elites(const struct bayes *bayes, const struct evolution *evolution,
-                       const struct training_row *training_set, int count, struct genome elites[ELITES]) {
+                       const struct training_row *training_set, int count,
+                       struct genome elites[ELITES]) {
     int found = 0;
     for (; found < ELITES && found < count; found++)
         elites[found] = evolution->history.entries[training_set[found].entry].genome;
@@ -221,7 +227,7 @@ static int find_elites(const struct bayes *bayes, const struct evolution *evolut
 
 /* Adds the rows whose values are known at the milestone. */
 static void add_training_set(struct bayes *bayes, const struct evolution *evolution,
-                        const struct training_row *training_set, int count) {
+                             const struct training_row *training_set, int count) {
     double noises[TRAINING_MAX];
     bayes->training_count = count;
     bayes->median_noise = 0;
@@ -236,7 +242,7 @@ static void add_training_set(struct bayes *bayes, const struct evolution *evolut
 }
 
 static void build_model(struct bayes *bayes, const struct evolution *evolution,
-                  const struct training_row *training_set, int count, struct random *random) {
+                        const struct training_row *training_set, int count, struct random *random) {
     struct genome elites[ELITES];
     int elite_count = find_elites(bayes, evolution, training_set, count, elites);
     candidate_pool_refill(bayes->pool, random, elites, elite_count);
@@ -265,9 +271,7 @@ static void build_model_from_predictions(struct bayes *bayes, const struct evolu
 static void process_milestones(struct bayes *bayes, const struct evolution *evolution) {
     if (evolution->told_count < bayes->next_milestone)
         return;
-    struct training_row *training_set = malloc(evolution->told_count * sizeof *training_set);
-    if (training_set == NULL)
-        BUG("out of memory");
+    struct training_row *training_set = xmalloc(evolution->told_count * sizeof *training_set);
     while (bayes->next_milestone <= evolution->told_count) {
         struct random random;
         size_t milestone_now = bayes->next_milestone;
@@ -294,7 +298,8 @@ static bool was_known_at_milestone(const struct bayes *bayes, const struct histo
 
 /* Adds a trial to the feasibility sums of the candidates from `first` on, weighted by the fourth
    power of the correlation: only close genomes predict a failure. */
-static void add_feasibility_weight(struct bayes *bayes, const struct history_entry *entry, int first) {
+static void add_feasibility_weight(struct bayes *bayes, const struct history_entry *entry,
+                                   int first) {
     float correlations[CANDIDATES_MAX];
     int count = surrogate_candidate_count(bayes->surrogate);
     if (entry->filtered)
@@ -376,7 +381,7 @@ static double use_predictions_only(struct bayes *bayes) {
 }
 
 static void transform_values(struct bayes *bayes, const struct training_row *known, int count,
-                         double *values) {
+                             double *values) {
     double sorted[ROWS_MAX], predictions[ROWS_MAX];
     const struct output_transform transform = fit_transform(known, count);
     for (int i = 0; i < count; i++) {
@@ -384,16 +389,16 @@ static void transform_values(struct bayes *bayes, const struct training_row *kno
         predictions[i] = bayes->row_predictions[known[i].entry];
     }
     bayes->linear_mean = uses_predictions(bayes, count)
-                           ? linear_mean_subtract(predictions, sorted, count, transform.deviation)
-                           : (struct linear_mean){0};
+                             ? linear_mean_subtract(predictions, sorted, count, transform.deviation)
+                             : (struct linear_mean){0};
     for (int i = 0; i < count; i++)
         values[known[i].entry] = sorted[i];
 }
 
 /* The incumbent of expected improvement: the least denoised value. With the raw values a lucky
    sample would become a target that cannot be beaten. */
-static double least_denoised(const struct bayes *bayes, const struct training_row *known,
-                            int count, const double *values) {
+static double least_denoised(const struct bayes *bayes, const struct training_row *known, int count,
+                             const double *values) {
     double best = INFINITY;
     for (int i = 0; i < count; i++) {
         int row = (int)known[i].entry;
@@ -436,7 +441,8 @@ static double expected_improvement(double best, double mean, double variance) {
 static bool is_exploration_turn(const struct evolution *evolution) {
     const struct member *champion = evolution_champion(evolution);
     return champion != NULL && evolution->history.count % EXPLORE_EVERY == 0 &&
-           evolution->told_count - history_find(&evolution->history, &champion->genome)->told_at >= STAGNATION;
+           evolution->told_count - history_find(&evolution->history, &champion->genome)->told_at >=
+               STAGNATION;
 }
 
 /* The lower confidence bound at three standard deviations, mapped to a positive acquisition
@@ -455,8 +461,10 @@ static int choose_candidate(struct bayes *bayes, const struct evolution *evoluti
     for (int i = 0; i < count; i++) {
         if (bayes->already_seen[i])
             continue;
-        double mean = means[i] + linear_mean_at(&bayes->linear_mean, bayes->candidate_predictions[i]);
-        double gain = explore ? lower_confidence_bound(mean, variances[i]) : expected_improvement(best, mean, variances[i]);
+        double mean =
+            means[i] + linear_mean_at(&bayes->linear_mean, bayes->candidate_predictions[i]);
+        double gain = explore ? lower_confidence_bound(mean, variances[i])
+                              : expected_improvement(best, mean, variances[i]);
         if (bayes->has_failures)
             gain *= (bayes->ok_weights[i] + 0.5) / (bayes->feasibility_weights[i] + 0.5);
         if (gain <= best_gain)
@@ -474,7 +482,7 @@ static int choose_candidate(struct bayes *bayes, const struct evolution *evoluti
 /* Proposes the next point of the initial design; used until the first results arrive, however
    many asks that takes. */
 static bool propose_design_point(struct bayes *bayes, const struct evolution *evolution,
-                          struct proposal *proposal) {
+                                 struct proposal *proposal) {
     if (bayes->design == NULL) {
         bayes->design = design_new(evolution->space, evolution->seed, evolution->stream);
         bayes->design_count = 0;
@@ -491,7 +499,8 @@ static bool propose_design_point(struct bayes *bayes, const struct evolution *ev
    number of asks, because a resumed run knows nothing else. */
 static bool is_design_turn(const struct bayes *bayes, const struct evolution *evolution) {
     size_t asked = evolution->history.count;
-    return bayes->low_fidelity != NULL && asked >= PREDICTIONS_USED_MAX && asked < PREDICTIONS_USED_MAX + FIRST_MILESTONE;
+    return bayes->low_fidelity != NULL && asked >= PREDICTIONS_USED_MAX &&
+           asked < PREDICTIONS_USED_MAX + FIRST_MILESTONE;
 }
 
 bool bayes_propose(struct evolution *evolution, struct proposal *proposal) {

@@ -1,15 +1,16 @@
 #include "strategy/candidate_pool.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/random.h"
-#include "strategy/history.h"
 #include "space/breed.h"
+#include "strategy/history.h"
 
 #include <stdlib.h>
 
 enum {
-    COUNT_STEPS = 200000, /* steps of space_count that decide whether a space is small */
-    NEIGHBOUR_ATTEMPTS = 2000,    /* attempts to change two genes of an elite */
+    COUNT_STEPS = 200000,      /* steps of space_count that decide whether a space is small */
+    NEIGHBOUR_ATTEMPTS = 2000, /* attempts to change two genes of an elite */
     NEIGHBOURS_MAX = 300,      /* neighbours of one elite, at most */
     CHILDREN = 200,
     REFILL_MAX = CANDIDATE_POOL_MAX - 400, /* leaves room for neighbours that are added later */
@@ -37,10 +38,8 @@ static void add_all(struct candidate_pool *pool) {
 }
 
 struct candidate_pool *candidate_pool_new(const struct space *space) {
-    struct candidate_pool *pool = calloc(1, sizeof *pool);
+    struct candidate_pool *pool = xcalloc(1, sizeof *pool);
     uint64_t count;
-    if (pool == NULL)
-        BUG("out of memory");
     pool->space = space;
     pool->whole = space_count(space, COUNT_STEPS, &count) && count <= CANDIDATE_POOL_WHOLE;
     if (pool->whole)
@@ -66,7 +65,8 @@ static bool change_gene(const struct space *space, struct genome *genome, int ge
 }
 
 /* Changes one gene; each (gene, other value) pair is equally likely. */
-static bool change_any_gene(const struct space *space, struct random *random, struct genome *genome) {
+static bool change_any_gene(const struct space *space, struct random *random,
+                            struct genome *genome) {
     int changes = 0, gene = 0;
     for (int i = 0; i < space->gene_count; i++)
         changes += space->genes[i].count - 1;
@@ -78,19 +78,21 @@ static bool change_any_gene(const struct space *space, struct random *random, st
     return change_gene(space, genome, gene, at + (at >= genome->value[gene]));
 }
 
-static void add_distant_neighbours(struct candidate_pool *pool, struct random *random, const struct genome *elite) {
+static void add_distant_neighbours(struct candidate_pool *pool, struct random *random,
+                                   const struct genome *elite) {
     size_t most = pool->genomes.count + NEIGHBOURS_MAX;
     most = most < REFILL_MAX ? most : REFILL_MAX;
     for (int i = 0; i < NEIGHBOUR_ATTEMPTS && pool->genomes.count < most; i++) {
         struct genome genome = *elite;
         if (change_any_gene(pool->space, random, &genome) &&
-            change_any_gene(pool->space, random, &genome) && space_check(pool->space, &genome, NULL))
+            change_any_gene(pool->space, random, &genome) &&
+            space_check(pool->space, &genome, NULL))
             add_genome(pool, &genome, most);
     }
 }
 
-static void add_children(struct candidate_pool *pool, struct random *random, const struct genome *elites,
-                         int count) {
+static void add_children(struct candidate_pool *pool, struct random *random,
+                         const struct genome *elites, int count) {
     for (int i = 0; i < CHILDREN && count >= 2; i++) {
         struct genome child;
         int mother = (int)random_below(random, (uint64_t)count);
@@ -100,8 +102,8 @@ static void add_children(struct candidate_pool *pool, struct random *random, con
     }
 }
 
-void candidate_pool_refill(struct candidate_pool *pool, struct random *random, const struct genome *elites,
-                  int count) {
+void candidate_pool_refill(struct candidate_pool *pool, struct random *random,
+                           const struct genome *elites, int count) {
     struct genome genome;
     if (pool->whole)
         return;

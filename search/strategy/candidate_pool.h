@@ -30,8 +30,8 @@ struct candidate_pool *candidate_pool_new(const struct space *space);
 void candidate_pool_free(struct candidate_pool *pool);
 
 /* Replaces the contents. The elites themselves are not necessarily included. */
-void candidate_pool_refill(struct candidate_pool *pool, struct random *random, const struct genome *elites,
-                  int count);
+void candidate_pool_refill(struct candidate_pool *pool, struct random *random,
+                           const struct genome *elites, int count);
 
 /* Adds all valid genomes that differ from this one in exactly one gene, while there is room. */
 void candidate_pool_add_neighbours(struct candidate_pool *pool, const struct genome *genome);

@@ -25,7 +25,7 @@ static inline float exp_minus(float x) {
 }
 
 void covariance_matern(const float *restrict squared, int count, float *restrict correlation,
-                   float *restrict gradient_factor) {
+                       float *restrict gradient_factor) {
     for (int i = 0; i < count; i++) {
         float s = sqrtf(5 * squared[i]);
         float e = exp_minus(s);

@@ -13,6 +13,6 @@
 /* Computes correlations from squared distances, and the factor e in d correlation / d log scale
    = e * (the part of the squared distance measured in that scale). The arrays may not alias. */
 void covariance_matern(const float *restrict squared, int count, float *restrict correlation,
-                   float *restrict gradient_factor);
+                       float *restrict gradient_factor);
 
 #endif

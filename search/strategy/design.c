@@ -1,6 +1,7 @@
 #include "strategy/design.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/random.h"
 
 #include <math.h>
@@ -16,8 +17,8 @@ struct design {
     int count, medoid;
     bool has_points; /* at least one genome was added */
     struct genome genomes[DRAWS];
-    float positions[GENES_MAX][DRAWS]; /* by gene and draw: from 0 to 1 for an ordered gene, else the
-                                       value's index */
+    float positions[GENES_MAX][DRAWS]; /* by gene and draw: from 0 to 1 for an ordered gene, else
+                                       the value's index */
     float nearest[DRAWS]; /* squared distance to the nearest added genome; 0: it was added itself */
 };
 
@@ -29,7 +30,7 @@ static float position_of(const struct gene *gene, int value) {
 /* Squared distances from a genome to the first `count` draws. Two different labels are as far
    apart as the ends of an ordered domain. */
 static void measure_distances(const struct design *design, const struct genome *genome, int count,
-                    float distances[DRAWS]) {
+                              float distances[DRAWS]) {
     for (int i = 0; i < count; i++)
         distances[i] = 0;
     for (int g = 0; g < design->space->gene_count; g++) {
@@ -85,10 +86,8 @@ static void round_genes(const struct space *space, struct genome *genome) {
 }
 
 struct design *design_new(const struct space *space, uint64_t seed, uint64_t stream) {
-    struct design *design = calloc(1, sizeof *design);
+    struct design *design = xcalloc(1, sizeof *design);
     struct random random;
-    if (design == NULL)
-        BUG("out of memory");
     design->space = space;
     random_seed(&random, seed, stream);
     for (int i = 0; i < DRAWS; i++) {

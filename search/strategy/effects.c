@@ -1,6 +1,7 @@
 #include "strategy/effects.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/random.h"
 
 #include <math.h>
@@ -21,19 +22,15 @@ struct effects {
 };
 
 struct effects *effects_new(const struct space *space) {
-    struct effects *effects = calloc(1, sizeof *effects);
+    struct effects *effects = xcalloc(1, sizeof *effects);
     size_t cells = 0;
-    if (effects == NULL)
-        BUG("out of memory");
     effects->space = space;
     for (int a = 0; a < space->gene_count; a++)
         for (int b = a + 1; b < space->gene_count; b++) {
             effects->pair_offsets[a][b] = cells;
             cells += (size_t)space->genes[a].count * (size_t)space->genes[b].count;
         }
-    effects->pairs = calloc(cells + 1, sizeof *effects->pairs);
-    if (effects->pairs == NULL)
-        BUG("out of memory");
+    effects->pairs = xcalloc(cells + 1, sizeof *effects->pairs);
     return effects;
 }
 
@@ -44,15 +41,15 @@ void effects_free(struct effects *effects) {
     free(effects);
 }
 
-static struct effect *pair_effect(const struct effects *effects, int first, int first_value, int second,
-                           int second_value) {
+static struct effect *pair_effect(const struct effects *effects, int first, int first_value,
+                                  int second, int second_value) {
     return &effects->pairs[effects->pair_offsets[first][second] +
                            (size_t)first_value * (size_t)effects->space->genes[second].count +
                            (size_t)second_value];
 }
 
 const struct effect *effects_find(const struct effects *effects, int first, int first_value,
-                                int second, int second_value) {
+                                  int second, int second_value) {
     if (second == EFFECT_SINGLE)
         return &effects->single[first][first_value];
     return first < second ? pair_effect(effects, first, first_value, second, second_value)
@@ -76,7 +73,8 @@ void effects_add(struct effects *effects, const struct genome *genome, double lo
     for (int a = 0; a < count; a++) {
         add_trial(&effects->single[a][genome->value[a]], ok, log_score);
         for (int b = a + 1; b < count; b++)
-            add_trial(pair_effect(effects, a, genome->value[a], b, genome->value[b]), ok, log_score);
+            add_trial(pair_effect(effects, a, genome->value[a], b, genome->value[b]), ok,
+                      log_score);
     }
 }
 
@@ -103,19 +101,21 @@ struct overall {
 };
 
 /* The posterior mean of the log score, given the prior mean. */
-static double posterior_mean(const struct effect *effect, double prior_mean, const struct overall *overall) {
+static double posterior_mean(const struct effect *effect, double prior_mean,
+                             const struct overall *overall) {
     return (effect->sum + effect->failures * overall->failure_score + prior_count * prior_mean) /
            (effect->count + effect->failures + prior_count);
 }
 
-static double draw_posterior(const struct effect *effect, double prior_mean, const struct overall *overall,
-                    struct random *random) {
+static double draw_posterior(const struct effect *effect, double prior_mean,
+                             const struct overall *overall, struct random *random) {
     double count = effect->count + effect->failures + prior_count;
-    return posterior_mean(effect, prior_mean, overall) + overall->deviation / sqrt(count) * approximate_normal(random);
+    return posterior_mean(effect, prior_mean, overall) +
+           overall->deviation / sqrt(count) * approximate_normal(random);
 }
 
 void effects_sample(const struct effects *effects, int first, int second, struct random *random,
-                  struct genome *genome) {
+                    struct genome *genome) {
     const struct gene *genes = effects->space->genes;
     double count, least_value = INFINITY;
     struct overall overall;
@@ -128,11 +128,12 @@ void effects_sample(const struct effects *effects, int first, int second, struct
             if (second < 0)
                 value = draw_posterior(single, overall.mean, &overall, random);
             else
-                value = draw_posterior(effects_find(effects, first, a, second, b),
-                              posterior_mean(single, overall.mean, &overall) +
-                                  posterior_mean(&effects->single[second][b], overall.mean, &overall) -
-                                  overall.mean,
-                              &overall, random);
+                value = draw_posterior(
+                    effects_find(effects, first, a, second, b),
+                    posterior_mean(single, overall.mean, &overall) +
+                        posterior_mean(&effects->single[second][b], overall.mean, &overall) -
+                        overall.mean,
+                    &overall, random);
             if (value >= least_value)
                 continue;
             least_value = value;
@@ -147,7 +148,8 @@ bool effects_always_failed(const struct effects *effects, const struct genome *g
     int count = effects->space->gene_count;
     for (int a = 0; a < count; a++)
         for (int b = a + 1; b < count; b++) {
-            const struct effect *effect = pair_effect(effects, a, genome->value[a], b, genome->value[b]);
+            const struct effect *effect =
+                pair_effect(effects, a, genome->value[a], b, genome->value[b]);
             if (effect->count == 0 && effect->failures >= ALWAYS_FAILED_MIN)
                 return true;
         }

@@ -35,7 +35,7 @@ void effects_add(struct effects *effects, const struct genome *genome, double lo
    whose draw from its posterior is least. Uncertain values are tried, known bad ones are not. A
    failed trial counts as a bad score; the prior of a pair is the sum of its two values' effects. */
 void effects_sample(const struct effects *effects, int first, int second, struct random *random,
-                  struct genome *genome);
+                    struct genome *genome);
 
 /* Returns whether the genome has a pair of values that failed at least ALWAYS_FAILED_MIN times
    and never succeeded. */
@@ -47,6 +47,6 @@ bool effects_always_failed(const struct effects *effects, const struct genome *g
 void effects_overall(const struct effects *effects, double *count, double *mean, double *deviation);
 /* With `second` EFFECT_SINGLE: the effect of one value. */
 const struct effect *effects_find(const struct effects *effects, int first, int first_value,
-                                int second, int second_value);
+                                  int second, int second_value);
 
 #endif

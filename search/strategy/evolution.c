@@ -1,6 +1,7 @@
 #include "strategy/evolution.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/spelling.h"
 #include "strategy/start.h"
 #include "strategy/strategy.h"
@@ -56,9 +57,7 @@ static void make_initial(struct evolution *evolution, const struct evolution_set
     const struct space *space = evolution->space;
     struct genome genome = genome_default(space);
     size_t room = 1 + (size_t)settings->seed_count + PREDICTED_START + (size_t)settings->initial;
-    evolution->starts = calloc(room, sizeof *evolution->starts);
-    if (evolution->starts == NULL)
-        BUG("out of memory");
+    evolution->starts = xcalloc(room, sizeof *evolution->starts);
     if (!settings->no_default && space_check(space, &genome, NULL))
         start_add(evolution, &genome, OPERATOR_DEFAULT);
     for (int i = 0; i < settings->seed_count; i++) {
@@ -78,9 +77,7 @@ static void make_initial(struct evolution *evolution, const struct evolution_set
 
 static void copy_predicted(struct evolution *evolution, const struct evolution_settings *settings) {
     size_t bytes = (size_t)settings->predicted_count * sizeof *evolution->predicted;
-    evolution->predicted = malloc(bytes + 1);
-    if (evolution->predicted == NULL)
-        BUG("out of memory");
+    evolution->predicted = xmalloc(bytes + 1);
     if (bytes > 0)
         memcpy(evolution->predicted, settings->predicted, bytes);
     evolution->predicted_count = settings->predicted_count;
@@ -92,7 +89,8 @@ static void copy_predicted(struct evolution *evolution, const struct evolution_s
         low_fidelity_model_new(evolution->space, evolution->predicted, evolution->predicted_count);
     evolution->prefilter = settings->prefilter;
     if (evolution->prefilter > 0)
-        evolution->slow = low_fidelity_model_threshold(evolution->low_fidelity, evolution->predicted,
+        evolution->slow =
+            low_fidelity_model_threshold(evolution->low_fidelity, evolution->predicted,
                                          evolution->predicted_count, evolution->prefilter);
 }
 
@@ -106,9 +104,7 @@ struct evolution *evolution_new(const struct space *space,
         error_input(error, "no genome is valid; loosen a constraint: %s", why.text);
         return NULL;
     }
-    struct evolution *evolution = calloc(1, sizeof *evolution);
-    if (evolution == NULL)
-        BUG("out of memory");
+    struct evolution *evolution = xcalloc(1, sizeof *evolution);
     evolution->space = space;
     evolution->strategy = strategy_find(settings->strategy);
     evolution->exploration = settings->exploration;
@@ -150,7 +146,8 @@ struct hashed_entry {
 };
 _Static_assert(sizeof(struct hashed_entry) == 64, "its bytes are hashed");
 
-static struct hash hash_entry(const struct evolution *evolution, const struct history_entry *entry) {
+static struct hash hash_entry(const struct evolution *evolution,
+                              const struct history_entry *entry) {
     const struct hashed_entry hashed = {
         .genome = entry->genome,
         .made_by = entry->made_by,
@@ -208,8 +205,9 @@ static void begin_ask(struct evolution *evolution) {
                 evolution->stream);
 }
 
-static struct history_entry *add_to_history(struct evolution *evolution, const struct genome *genome,
-                              enum operator_kind made_by) {
+static struct history_entry *add_to_history(struct evolution *evolution,
+                                            const struct genome *genome,
+                                            enum operator_kind made_by) {
     int island = next_island(evolution);
     struct history_entry *entry = history_add(&evolution->history, genome, made_by);
     entry->island = (uint8_t)island;
@@ -266,9 +264,7 @@ static struct member make_member(int64_t trial, const struct genome *genome, dou
 static void append_told(struct evolution *evolution, struct history_entry *entry) {
     if ((evolution->told_count & (evolution->told_count - 1)) == 0) { /* double the capacity */
         size_t room = evolution->told_count ? 2 * evolution->told_count : 1;
-        evolution->told = realloc(evolution->told, room * sizeof *evolution->told);
-        if (evolution->told == NULL)
-            BUG("out of memory");
+        evolution->told = xrealloc(evolution->told, room * sizeof *evolution->told);
     }
     evolution->told[evolution->told_count++] = (uint32_t)(entry - evolution->history.entries);
     entry->told_at = (uint32_t)evolution->told_count;
@@ -290,8 +286,8 @@ static struct told_result told_result_of(const struct outcome *outcome) {
     return (struct told_result){outcome->verdict, outcome->score_us, outcome_score_error(outcome)};
 }
 
-static void add_member(struct evolution *evolution, struct history_entry *entry, const struct told_result *result,
-                   const struct measures *measures) {
+static void add_member(struct evolution *evolution, struct history_entry *entry,
+                       const struct told_result *result, const struct measures *measures) {
     const struct member member = make_member(entry->trial, &entry->genome, result->score_us);
     int rank = archipelago_offer(&evolution->archipelago, entry->island, &member);
     entry->ok = true;
@@ -304,7 +300,7 @@ static void add_member(struct evolution *evolution, struct history_entry *entry,
 }
 
 static void tell_result(struct evolution *evolution, int64_t trial, const struct genome *genome,
-                 const struct told_result *result, const struct measures *measures) {
+                        const struct told_result *result, const struct measures *measures) {
     struct history_entry *entry = history_find(&evolution->history, genome);
     if (entry != NULL)
         digest_remove(evolution, entry);
@@ -325,7 +321,8 @@ static void tell_result(struct evolution *evolution, int64_t trial, const struct
 
 void evolution_tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
                     enum verdict verdict, double score_us) {
-    tell_result(evolution, trial, genome, &(struct told_result){verdict, score_us, 0}, &(struct measures){0});
+    tell_result(evolution, trial, genome, &(struct told_result){verdict, score_us, 0},
+                &(struct measures){0});
 }
 
 struct measures evolution_measures(const struct resources *resources) {

@@ -25,10 +25,10 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "outcome/outcome.h"
 #include "strategy/low_fidelity_model.h"
 #include "strategy/operators.h"
 #include "strategy/population.h"
-#include "outcome/outcome.h"
 
 struct evolution;
 

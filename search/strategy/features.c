@@ -1,6 +1,7 @@
 #include "strategy/features.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 
@@ -8,9 +9,7 @@ static struct feature *add_feature(struct features *features, int gene, int doma
     struct feature *feature = &features->rows[features->count++];
     feature->gene = gene;
     feature->domain = domain;
-    feature->squared = calloc((size_t)domain * (size_t)domain, sizeof *feature->squared);
-    if (feature->squared == NULL)
-        BUG("out of memory");
+    feature->squared = xcalloc((size_t)domain * (size_t)domain, sizeof *feature->squared);
     return feature;
 }
 
@@ -21,7 +20,8 @@ static void add_label_feature(struct features *features, int gene, int domain) {
             feature->squared[a * domain + b] = a != b;
 }
 
-static void add_ordered_feature(struct features *features, int gene, int domain, const int *positions) {
+static void add_ordered_feature(struct features *features, int gene, int domain,
+                                const int *positions) {
     int least = positions[0], most = positions[0];
     for (int i = 1; i < domain; i++) {
         least = positions[i] < least ? positions[i] : least;

@@ -1,6 +1,7 @@
 #include "strategy/history.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 
 void history_release(struct history *history) {
     free(history->entries);
@@ -11,7 +12,8 @@ void history_release(struct history *history) {
 /* The cell of the hash table that holds this genome, or the free cell where it belongs. */
 static uint32_t *find_cell(const struct history *history, const struct genome *genome) {
     size_t at = genome_hash(genome).low & (history->table_size - 1);
-    while (history->table[at] && !genome_equal(&history->entries[history->table[at] - 1].genome, genome))
+    while (history->table[at] &&
+           !genome_equal(&history->entries[history->table[at] - 1].genome, genome))
         at = (at + 1) & (history->table_size - 1);
     return &history->table[at];
 }
@@ -27,17 +29,15 @@ struct history_entry *history_find(const struct history *history, const struct g
 static void grow_history(struct history *history) {
     history->capacity = history->capacity ? 2 * history->capacity : 256;
     history->table_size = 2 * history->capacity;
-    history->entries = realloc(history->entries, history->capacity * sizeof *history->entries);
+    history->entries = xrealloc(history->entries, history->capacity * sizeof *history->entries);
     free(history->table);
-    history->table = calloc(history->table_size, sizeof *history->table);
-    if (history->entries == NULL || history->table == NULL)
-        BUG("out of memory");
+    history->table = xcalloc(history->table_size, sizeof *history->table);
     for (size_t i = 0; i < history->count; i++)
         *find_cell(history, &history->entries[i].genome) = (uint32_t)i + 1;
 }
 
 struct history_entry *history_add(struct history *history, const struct genome *genome,
-                            enum operator_kind made_by) {
+                                  enum operator_kind made_by) {
     if (history_find(history, genome) != NULL)
         BUG("a genome was added twice");
     if (history->count == history->capacity)

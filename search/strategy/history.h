@@ -41,6 +41,6 @@ struct history_entry *history_find(const struct history *history, const struct g
 
 /* Adds a genome that is not in the history yet. */
 struct history_entry *history_add(struct history *history, const struct genome *genome,
-                            enum operator_kind made_by);
+                                  enum operator_kind made_by);
 
 #endif

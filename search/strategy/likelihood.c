@@ -2,6 +2,7 @@
 
 #include "base/cholesky.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/minimise.h"
 #include "strategy/covariance.h"
 
@@ -28,7 +29,7 @@ struct likelihood_problem {
     const uint8_t *genes;          /* gene-major: genes[gene * count + i] */
     const double *values, *noises; /* variances */
     int count;
-    double signal_variance;        /* the noises are relative to this */
+    double signal_variance;           /* the noises are relative to this */
     double least_cost, fitted_signal; /* the least cost so far, and the signal variance there */
     double *covariance, *inverse, *work;
     float *gradient_factor;
@@ -47,9 +48,7 @@ static void fill_covariance(const struct likelihood_problem *problem, const doub
     const struct features *features = problem->features;
     int count = problem->count;
     double noise = exp(parameters[features->count]);
-    float *squared = calloc(2 * (size_t)count, sizeof *squared), *correlation = squared + count;
-    if (squared == NULL)
-        BUG("out of memory");
+    float *squared = xcalloc(2 * (size_t)count, sizeof *squared), *correlation = squared + count;
     for (int i = 0; i < count; i++) {
         double *row = problem->covariance + (size_t)i * (size_t)count;
         for (int j = 0; j < i; j++)
@@ -62,7 +61,8 @@ static void fill_covariance(const struct likelihood_problem *problem, const doub
             for (int j = 0; j < i; j++)
                 squared[j] += weight * from[genes[j]];
         }
-        covariance_matern(squared, i, correlation, problem->gradient_factor + (size_t)i * (size_t)count);
+        covariance_matern(squared, i, correlation,
+                          problem->gradient_factor + (size_t)i * (size_t)count);
         for (int j = 0; j < i; j++)
             row[j] = correlation[j];
         row[i] = 1 + noise + problem->noises[i] / problem->signal_variance + jitter;
@@ -77,15 +77,15 @@ static void add_gradient(const struct likelihood_problem *problem, const double 
     const struct features *features = problem->features;
     int count = problem->count;
     double noise = exp(parameters[features->count]);
-    float *row_weights = malloc((size_t)count * sizeof *row_weights);
-    if (row_weights == NULL)
-        BUG("out of memory");
+    float *row_weights = xmalloc((size_t)count * sizeof *row_weights);
     for (int i = 0; i < count; i++) {
         const double *inverse = problem->inverse + (size_t)i * (size_t)count;
         const float *gradient_factor = problem->gradient_factor + (size_t)i * (size_t)count;
-        gradient[features->count] += 0.5 * (inverse[i] - alpha[i] * alpha[i] / signal_variance) * noise;
+        gradient[features->count] +=
+            0.5 * (inverse[i] - alpha[i] * alpha[i] / signal_variance) * noise;
         for (int j = 0; j < i; j++)
-            row_weights[j] = (float)(inverse[j] - alpha[i] * alpha[j] / signal_variance) * gradient_factor[j];
+            row_weights[j] =
+                (float)(inverse[j] - alpha[i] * alpha[j] / signal_variance) * gradient_factor[j];
         for (int f = 0; f < features->count; f++) {
             const struct feature *feature = &features->rows[f];
             const uint8_t *genes = problem->genes + feature->gene * count;
@@ -119,9 +119,7 @@ static double evaluate_cost(const double *parameters, double *gradient, void *co
         value += 0.5 * offset * offset;
         gradient[p] = offset / prior->deviation;
     }
-    double *alpha = malloc((size_t)count * sizeof *alpha);
-    if (alpha == NULL)
-        BUG("out of memory");
+    double *alpha = xmalloc((size_t)count * sizeof *alpha);
     for (int i = 0; i < count; i++)
         alpha[i] = problem->values[i];
     cholesky_forward(problem->covariance, count, count, alpha);
@@ -140,26 +138,24 @@ static double evaluate_cost(const double *parameters, double *gradient, void *co
     return value;
 }
 
-static void likelihood_problem_init(struct likelihood_problem *problem, const struct features *features,
-                  const struct genome *genomes, const double *values, const double *noises,
-                  int count, double signal_variance) {
+static void likelihood_problem_init(struct likelihood_problem *problem,
+                                    const struct features *features, const struct genome *genomes,
+                                    const double *values, const double *noises, int count,
+                                    double signal_variance) {
     size_t square = (size_t)count * (size_t)count;
-    uint8_t *genes = malloc(GENES_MAX * (size_t)count);
+    uint8_t *genes = xmalloc(GENES_MAX * (size_t)count);
     *problem = (struct likelihood_problem){.features = features,
-                                       .genes = genes,
-                                       .values = values,
-                                       .noises = noises,
-                                       .count = count,
-                                       .signal_variance = signal_variance,
-                                       .least_cost = INFINITY,
-                                       .fitted_signal = signal_variance,
-                                       .covariance = malloc(square * sizeof(double)),
-                                       .inverse = malloc(square * sizeof(double)),
-                                       .work = malloc(square * sizeof(double)),
-                                       .gradient_factor = malloc(square * sizeof(float))};
-    if (genes == NULL || problem->covariance == NULL || problem->inverse == NULL ||
-        problem->work == NULL || problem->gradient_factor == NULL)
-        BUG("out of memory");
+                                           .genes = genes,
+                                           .values = values,
+                                           .noises = noises,
+                                           .count = count,
+                                           .signal_variance = signal_variance,
+                                           .least_cost = INFINITY,
+                                           .fitted_signal = signal_variance,
+                                           .covariance = xmalloc(square * sizeof(double)),
+                                           .inverse = xmalloc(square * sizeof(double)),
+                                           .work = xmalloc(square * sizeof(double)),
+                                           .gradient_factor = xmalloc(square * sizeof(float))};
     for (int gene = 0; gene < GENES_MAX; gene++)
         for (int i = 0; i < count; i++)
             genes[gene * count + i] = genomes[i].value[gene];
@@ -174,8 +170,8 @@ static void likelihood_problem_release(struct likelihood_problem *problem) {
 }
 
 double likelihood_cost(const struct features *features, const struct genome *genomes,
-                       const double *values, const double *noises, int count, double signal_variance,
-                       const double *parameters, double *gradient) {
+                       const double *values, const double *noises, int count,
+                       double signal_variance, const double *parameters, double *gradient) {
     struct likelihood_problem problem;
     likelihood_problem_init(&problem, features, genomes, values, noises, count, signal_variance);
     double value = evaluate_cost(parameters, gradient, &problem);

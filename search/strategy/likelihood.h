@@ -22,8 +22,8 @@ void likelihood_prior(const struct features *features, double *parameters);
    variances of the values; they are divided by `signal_variance`, the estimate of the previous
    fit. */
 double likelihood_cost(const struct features *features, const struct genome *genomes,
-                       const double *values, const double *noises, int count, double signal_variance,
-                       const double *parameters, double *gradient);
+                       const double *values, const double *noises, int count,
+                       double signal_variance, const double *parameters, double *gradient);
 
 /* Minimises that cost over the parameters, starting from their values. Returns the signal
    variance at the minimum. */

@@ -6,7 +6,7 @@
 static const double usual_error = 0.15, usual_slope_error = 0.3;
 
 static struct linear_mean fit_line(const double *predictions, const double *values, int count,
-                             double deviation) {
+                                   double deviation) {
     const double prior_precision = pow(usual_error / usual_slope_error, 2);
     double mean_prediction = 0, mean_value = 0, square = prior_precision, product = prior_precision;
     for (int i = 0; i < count; i++) {
@@ -21,7 +21,8 @@ static struct linear_mean fit_line(const double *predictions, const double *valu
     return (struct linear_mean){mean_value - slope * mean_prediction, slope};
 }
 
-struct linear_mean linear_mean_subtract(const double *predictions, double *values, int count, double deviation) {
+struct linear_mean linear_mean_subtract(const double *predictions, double *values, int count,
+                                        double deviation) {
     struct linear_mean line = fit_line(predictions, values, count, deviation);
     for (int i = 0; i < count; i++)
         values[i] -= linear_mean_at(&line, predictions[i]);

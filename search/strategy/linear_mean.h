@@ -18,7 +18,8 @@ struct linear_mean {
 };
 
 /* Fits the line and subtracts it from the values. Returns the line. */
-struct linear_mean linear_mean_subtract(const double *predictions, double *values, int count, double deviation);
+struct linear_mean linear_mean_subtract(const double *predictions, double *values, int count,
+                                        double deviation);
 
 /* The prior line, for when no value is known: a difference of 1 is the usual error of a
    prediction. */

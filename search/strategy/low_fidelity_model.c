@@ -1,6 +1,7 @@
 #include "strategy/low_fidelity_model.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/statistics.h"
 #include "strategy/output_transform.h"
 #include "strategy/surrogate.h"
@@ -39,7 +40,8 @@ static int compare_latencies(const void *left, const void *right) {
 }
 
 static int compare_orders(const void *left, const void *right) {
-    return ((const struct prediction_row *)left)->order - ((const struct prediction_row *)right)->order;
+    return ((const struct prediction_row *)left)->order -
+           ((const struct prediction_row *)right)->order;
 }
 
 /* Keeps `most` rows: the fastest for one half, the first others for the rest. Sorted by latency. */
@@ -52,8 +54,8 @@ static int subsample_rows(struct prediction_row *rows, int count, int most) {
     return most;
 }
 
-static void split_rows(const struct prediction_row *rows, int count, struct genome *genomes, double *values,
-                  struct output_transform *transform) {
+static void split_rows(const struct prediction_row *rows, int count, struct genome *genomes,
+                       double *values, struct output_transform *transform) {
     double us[ROWS] = {0};
     for (int i = 0; i < count; i++)
         us[i] = rows[i].predicted.us;
@@ -81,12 +83,10 @@ static void fit_model(struct low_fidelity_model *model, struct prediction_row *r
     model->deviation = transform.deviation;
 }
 
-struct low_fidelity_model *low_fidelity_model_new(const struct space *space, const struct predicted *predicted,
-                              int count) {
-    struct low_fidelity_model *model = calloc(1, sizeof *model);
-    struct prediction_row *rows = calloc((size_t)count, sizeof *rows);
-    if (model == NULL || rows == NULL)
-        BUG("out of memory");
+struct low_fidelity_model *low_fidelity_model_new(const struct space *space,
+                                                  const struct predicted *predicted, int count) {
+    struct low_fidelity_model *model = xcalloc(1, sizeof *model);
+    struct prediction_row *rows = xcalloc((size_t)count, sizeof *rows);
     for (int i = 0; i < count; i++)
         rows[i] = (struct prediction_row){predicted[i], i};
     model->surrogate = surrogate_new(space);
@@ -102,15 +102,14 @@ void low_fidelity_model_free(struct low_fidelity_model *model) {
     free(model);
 }
 
-double low_fidelity_model_predict(const struct low_fidelity_model *model, const struct genome *genome) {
+double low_fidelity_model_predict(const struct low_fidelity_model *model,
+                                  const struct genome *genome) {
     return model->deviation * surrogate_predict(model->surrogate, genome);
 }
 
-double low_fidelity_model_threshold(const struct low_fidelity_model *model, const struct predicted *predicted, int count,
-                      double share) {
-    double *values = malloc((size_t)count * sizeof *values);
-    if (values == NULL)
-        BUG("out of memory");
+double low_fidelity_model_threshold(const struct low_fidelity_model *model,
+                                    const struct predicted *predicted, int count, double share) {
+    double *values = xmalloc((size_t)count * sizeof *values);
     for (int i = 0; i < count; i++)
         values[i] = low_fidelity_model_predict(model, &predicted[i].genome);
     double limit = statistics_percentile(values, count, 100 * (1 - share));

@@ -34,15 +34,16 @@ struct low_fidelity_model;
 
 /* Takes at least one prediction. If there are more than fit, keeps the fastest half and fills up
    with the others in their order. `space` must outlive the model. */
-struct low_fidelity_model *low_fidelity_model_new(const struct space *space, const struct predicted *predicted,
-                              int count);
+struct low_fidelity_model *low_fidelity_model_new(const struct space *space,
+                                                  const struct predicted *predicted, int count);
 void low_fidelity_model_free(struct low_fidelity_model *model);
 
-double low_fidelity_model_predict(const struct low_fidelity_model *model, const struct genome *genome);
+double low_fidelity_model_predict(const struct low_fidelity_model *model,
+                                  const struct genome *genome);
 
 /* The threshold above which the slowest `share` of these genomes' predictions lie. At least one
    genome. */
-double low_fidelity_model_threshold(const struct low_fidelity_model *model, const struct predicted *predicted, int count,
-                      double share);
+double low_fidelity_model_threshold(const struct low_fidelity_model *model,
+                                    const struct predicted *predicted, int count, double share);
 
 #endif

@@ -2,6 +2,7 @@
    best of each niche (space/niches.h) is a parent, however it does beside the best of others, so
    that the search goes on in many places until one of them is known to win. */
 #include "base/error.h"
+#include "base/memory.h"
 #include "strategy/strategy.h"
 
 #include <stdlib.h>
@@ -27,8 +28,8 @@ void map_free(void *state) {
     free(map);
 }
 
-static const struct history_entry *elite_of(const struct evolution *evolution, const struct map *map,
-                                         int niche) {
+static const struct history_entry *elite_of(const struct evolution *evolution,
+                                            const struct map *map, int niche) {
     return &evolution->history.entries[map->niches[niche].entry];
 }
 
@@ -42,9 +43,7 @@ static void offer(const struct evolution *evolution, struct map *map, uint32_t i
         return;
     if (at == map->room) {
         map->room = map->room ? 2 * map->room : 64;
-        map->niches = realloc(map->niches, (size_t)map->room * sizeof *map->niches);
-        if (!map->niches)
-            BUG("out of memory");
+        map->niches = xrealloc(map->niches, (size_t)map->room * sizeof *map->niches);
     }
     map->count += at == map->count;
     map->niches[at] = (struct niche){key, index};
@@ -54,9 +53,7 @@ static void offer(const struct evolution *evolution, struct map *map, uint32_t i
 static struct map *map_of(struct evolution *evolution) {
     struct map *map = evolution->state;
     if (!map) {
-        evolution->state = map = calloc(1, sizeof *map);
-        if (!map)
-            BUG("out of memory");
+        evolution->state = map = xcalloc(1, sizeof *map);
     }
     if (map->retold != evolution->rescored_count) {
         map->retold = evolution->rescored_count;
@@ -100,7 +97,8 @@ bool map_propose(struct evolution *evolution, struct proposal *proposal) {
     if (map->count == 0 || random_uniform(&evolution->random) < evolution->exploration)
         return strategy_explore(evolution, proposal);
     for (int i = 0; i < TRIES; i++)
-        if (breed(evolution, map, proposal) && !history_find(&evolution->history, &proposal->genome))
+        if (breed(evolution, map, proposal) &&
+            !history_find(&evolution->history, &proposal->genome))
             return true;
     return false;
 }

@@ -79,7 +79,8 @@ enum operator_kind operators_pick(int parents, struct random *random) {
         total += weight_for(i, parents);
     if (total == 0)
         BUG("no operator works with %d parents", parents);
-    for (int at = (int)random_below(random, (uint64_t)total); at >= weight_for(kind, parents); kind++)
+    for (int at = (int)random_below(random, (uint64_t)total); at >= weight_for(kind, parents);
+         kind++)
         at -= weight_for(kind, parents);
     return (enum operator_kind)kind;
 }

@@ -4,7 +4,8 @@
 
 static double compress(const struct output_transform *transform, double us) {
     double value = log(us), excess = value - transform->median;
-    return excess <= 0 ? value : transform->median + transform->span * log1p(excess / transform->span);
+    return excess <= 0 ? value
+                       : transform->median + transform->span * log1p(excess / transform->span);
 }
 
 struct output_transform output_transform_fit(const double *sorted_us, int count) {

@@ -67,8 +67,8 @@ static bool evolve_propose(struct evolution *evolution, struct proposal *proposa
 const struct strategy strategies[] = {
     {"auto", "expected improvement under a Gaussian process", NULL, 0, bayes_propose, bayes_free,
      false},
-    {"evolve", "steady-state evolution of a ranked population", start_spread, START_ANY, evolve_propose,
-     NULL, true},
+    {"evolve", "steady-state evolution of a ranked population", start_spread, START_ANY,
+     evolve_propose, NULL, true},
     {"free", "EvoEngineer's Free: mutations of the best", start_spread, EVOENGINEER_START,
      free_propose, NULL, true},
     {"full", "EvoEngineer's Full: elites, insights, operators by merit", start_spread,

@@ -10,9 +10,9 @@
 #ifndef EVOTILE_STRATEGY_STRATEGY_H
 #define EVOTILE_STRATEGY_STRATEGY_H
 
-#include "strategy/islands.h"
 #include "strategy/evolution.h"
 #include "strategy/history.h"
+#include "strategy/islands.h"
 
 struct strategy {
     const char *name, *about;
@@ -50,9 +50,9 @@ struct evolution {
     struct archipelago archipelago;
     int migration;
     const struct population *parents; /* the population of the island that the current ask is for */
-    struct history history;  /* shared by all islands, so that none repeats another's genome */
+    struct history history;   /* shared by all islands, so that none repeats another's genome */
     struct hash history_hash; /* sum of the entries' hashes, maintained by evolution.c */
-    uint32_t *told;    /* indices in history.entries, in the order told */
+    uint32_t *told;           /* indices in history.entries, in the order told */
     size_t told_count;
     uint64_t rescored_count; /* number of scores that were replaced (evolution_tell_again) */
     struct operator_counters counters[OPERATOR_COUNT];

@@ -2,8 +2,9 @@
 
 #include "base/cholesky.h"
 #include "base/error.h"
-#include "strategy/features.h"
+#include "base/memory.h"
 #include "strategy/covariance.h"
+#include "strategy/features.h"
 #include "strategy/likelihood.h"
 
 #include <math.h>
@@ -23,7 +24,8 @@ struct surrogate {
     struct features features;
     double parameters[FEATURES_MAX + 1];
     float weights[FEATURES_MAX]; /* of the squared distances, by feature */
-    double noise, signal_variance; /* fitted noise relative to the signal variance; the signal variance */
+    double noise,
+        signal_variance; /* fitted noise relative to the signal variance; the signal variance */
 
     int row_count;
     uint8_t *row_genes; /* [gene][row] */
@@ -41,9 +43,7 @@ struct surrogate {
 };
 
 static void *allocate(size_t count, size_t size) {
-    void *memory = calloc(count, size);
-    if (memory == NULL)
-        BUG("out of memory");
+    void *memory = xcalloc(count, size);
     return memory;
 }
 
@@ -103,7 +103,7 @@ void surrogate_fit(struct surrogate *surrogate, const struct genome *genomes, co
         BUG("a fit to %d values", count);
     surrogate_clear(surrogate);
     double signal_variance = likelihood_fit(&surrogate->features, genomes, values, noises, count,
-                                   surrogate->signal_variance, surrogate->parameters);
+                                            surrogate->signal_variance, surrogate->parameters);
     surrogate->signal_variance =
         fmax(1, signal_variance); /* with values that are all noise it would shrink without end */
     apply_parameters(surrogate);
@@ -111,7 +111,7 @@ void surrogate_fit(struct surrogate *surrogate, const struct genome *genomes, co
 
 /* Correlations of the genome with `count` others, whose genes begin at others[gene * stride]. */
 static void correlate(const struct surrogate *surrogate, const struct genome *genome,
-                    const uint8_t *others, int stride, int count, float *correlation) {
+                      const uint8_t *others, int stride, int count, float *correlation) {
     float squared[BLOCK], gradient_factor[BLOCK], weighted[DOMAIN_MAX];
     if (count > BLOCK)
         BUG("%d genomes to compare", count);
@@ -131,7 +131,7 @@ static void correlate(const struct surrogate *surrogate, const struct genome *ge
 
 /* to -= sum of rows * factor, four rows at a time while there are four. */
 static void subtract_rows(float *restrict to, const float *from, const double *factor, int rows,
-                     int count) {
+                          int count) {
     int k = 0;
     for (; k + 4 <= rows; k += 4, from += 4 * (size_t)CANDIDATES_MAX) {
         const float *restrict a = from, *restrict b = a + CANDIDATES_MAX;
@@ -155,7 +155,7 @@ static void project_row(struct surrogate *surrogate, int row, int first, int cou
     float *to = surrogate->projections + (size_t)row * CANDIDATES_MAX + first;
     float *explained = surrogate->explained + first;
     correlate(surrogate, &surrogate->rows[row], surrogate->candidate_genes + first, CANDIDATES_MAX,
-            count, to);
+              count, to);
     subtract_rows(to, surrogate->projections + first, factor, row, count);
     float scale = (float)(1 / factor[row]);
     for (int i = 0; i < count; i++) {
@@ -280,9 +280,9 @@ double surrogate_predict(const struct surrogate *surrogate, const struct genome 
 }
 
 void surrogate_correlations(struct surrogate *surrogate, const struct genome *genome, int first,
-                        float *correlations) {
+                            float *correlations) {
     int end = surrogate->candidate_count;
     for (int at = first; at < end; at += BLOCK)
         correlate(surrogate, genome, surrogate->candidate_genes + at, CANDIDATES_MAX,
-                block_size(at, end), correlations + at - first);
+                  block_size(at, end), correlations + at - first);
 }

@@ -79,6 +79,6 @@ double surrogate_predict(const struct surrogate *surrogate, const struct genome 
 
 /* The prior correlations, from 0 to 1, of a genome with each candidate from `first` on. */
 void surrogate_correlations(struct surrogate *surrogate, const struct genome *genome, int first,
-                        float *correlations);
+                            float *correlations);
 
 #endif

@@ -29,8 +29,8 @@ int baseline_command_read(struct baseline_command *command, const struct json *v
     struct json words;
     struct json limit;
     *command = (struct baseline_command){.limit_s = default_limit_s};
-    if (json_check_keys(value, keys, error) < 0 || json_require(value, "command", &words, error) < 0 ||
-        json_is_array(&words, error) < 0)
+    if (json_check_keys(value, keys, error) < 0 ||
+        json_require(value, "command", &words, error) < 0 || json_is_array(&words, error) < 0)
         return -1;
     int count = json_count(&words);
     if (count < 1 || count > COMMAND_WORDS_MAX)

@@ -85,7 +85,8 @@ static int load_stress(struct template *template, const struct json *value, stru
     bool given[TENSORS_MAX] = {false};
     for (int t = 0; t < TENSORS_MAX; t++)
         stress->fills[t] = (struct tensor_fill){FILL_NORMAL, 1};
-    if (json_check_keys(value, stress_keys, error) < 0 || json_require(value, "name", &member, error) < 0 ||
+    if (json_check_keys(value, stress_keys, error) < 0 ||
+        json_require(value, "name", &member, error) < 0 ||
         load_name(&member, stress->name, error) < 0 ||
         load_optional_expression(template, value, "when", &stress->when, error) < 0)
         return -1;
@@ -103,7 +104,8 @@ static const char *const relaxed_keys[] = {"when", "tile", "length", "input_rang
 static int load_relaxed(struct template *template, const struct json *value, struct error *error) {
     struct relaxed_rule *relaxed = &template->relaxed[template->relaxed_count++];
     struct json member;
-    if (json_check_keys(value, relaxed_keys, error) < 0 || load_about(value, relaxed->about, error) < 0 ||
+    if (json_check_keys(value, relaxed_keys, error) < 0 ||
+        load_about(value, relaxed->about, error) < 0 ||
         json_require(value, "when", &member, error) < 0 ||
         load_expression(template, &member, &relaxed->when, error) < 0 ||
         json_require(value, "tile", &member, error) < 0 ||
@@ -120,10 +122,10 @@ static int load_relaxed(struct template *template, const struct json *value, str
 }
 
 /* Calls `load` for each element of the root's list `key`, which may be missing. */
-static int load_list(struct template *template, const struct json *root, const char *key, int maximum,
-                     int (*load)(struct template *template, const struct json *value,
-                                 struct error *error),
-                     struct error *error) {
+static int
+load_list(struct template *template, const struct json *root, const char *key, int maximum,
+          int (*load)(struct template *template, const struct json *value, struct error *error),
+          struct error *error) {
     struct json list;
     if (!json_find(root, key, &list))
         return 0;
@@ -139,7 +141,8 @@ static int load_list(struct template *template, const struct json *root, const c
     return 0;
 }
 
-static int forbid_relaxed_rule(struct template *template, const struct json *value, struct error *error) {
+static int forbid_relaxed_rule(struct template *template, const struct json *value,
+                               struct error *error) {
     struct json when;
     const char *text;
     char require[EXPRESSION_TEXT_MAX];

@@ -9,7 +9,7 @@ static const int64_t grid_limits[3] = {INT32_MAX, 65535, 65535};
 static const int64_t block_limits[3] = {1024, 1024, 64};
 
 static int evaluate_expression(const struct template *template, const struct expression *expression,
-                    const int64_t *values, int64_t *result, struct error *error) {
+                               const int64_t *values, int64_t *result, struct error *error) {
     if (expression_evaluate(expression, values, result, error) == 0)
         return 0;
     return error_prefix(error, "%s: %s", template->document.file, expression_text(expression));
@@ -17,7 +17,7 @@ static int evaluate_expression(const struct template *template, const struct exp
 
 /* Evaluates a condition; a missing one (NULL) is true. */
 static int evaluate_condition(const struct template *template, const struct expression *when,
-                 const int64_t *values, bool *result, struct error *error) {
+                              const int64_t *values, bool *result, struct error *error) {
     int64_t number = 1;
     if (when != NULL && evaluate_expression(template, when, values, &number, error) < 0)
         return -1;
@@ -28,8 +28,8 @@ static int evaluate_condition(const struct template *template, const struct expr
 /* Computes the size of a strided tensor: the elements from its first to its last, including the
    gaps between them. */
 static int plan_strided_size(const struct template *template, const struct tensor *tensor,
-                     const int64_t *extents, const int64_t *values, struct planned_tensor *planned,
-                     struct error *error) {
+                             const int64_t *extents, const int64_t *values,
+                             struct planned_tensor *planned, struct error *error) {
     int64_t elements = planned->row;
     for (int i = 0; i < tensor->rank - 1; i++) {
         int64_t stride = values[tensor->strides[i]];
@@ -127,8 +127,8 @@ static int plan_map(const struct template *template, const struct tensor_map_spe
                : 0;
 }
 
-static int plan_maps(const struct template *template, const int64_t *values, struct launch_plan *plan,
-                     struct error *error) {
+static int plan_maps(const struct template *template, const int64_t *values,
+                     struct launch_plan *plan, struct error *error) {
     for (int m = 0; m < template->map_count; m++)
         if (plan_map(template, &template->maps[m], &plan->tensors[template->maps[m].tensor], values,
                      &plan->maps[m], error) < 0)
@@ -163,7 +163,8 @@ static int plan_launch(const struct template *template, const struct launch *lau
                      error) < 0 ||
         plan_extents(template, launch, "block", launch->block, block_limits, values, planned->block,
                      error) < 0 ||
-        (launch->smem != NULL && evaluate_expression(template, launch->smem, values, &smem, error) < 0))
+        (launch->smem != NULL &&
+         evaluate_expression(template, launch->smem, values, &smem, error) < 0))
         return -1;
     if (planned->block[0] * planned->block[1] * planned->block[2] > 1024 || smem < 0 ||
         smem > INT32_MAX)
@@ -173,7 +174,8 @@ static int plan_launch(const struct template *template, const struct launch *lau
                            template->document.file, launch->kernel,
                            planned->block[0] * planned->block[1] * planned->block[2],
                            (long long)smem);
-    if (launch->early != NULL && evaluate_condition(template, launch->early, values, &planned->early, error) < 0)
+    if (launch->early != NULL &&
+        evaluate_condition(template, launch->early, values, &planned->early, error) < 0)
         return -1;
     if (launch->cooperative != NULL &&
         evaluate_condition(template, launch->cooperative, values, &planned->cooperative, error) < 0)
@@ -214,25 +216,26 @@ static int plan_launches(const struct template *template, const struct launch_li
     return 0;
 }
 
-static int plan_tensors(const struct template *template, const int64_t *values, struct launch_plan *plan,
-                        struct error *error) {
+static int plan_tensors(const struct template *template, const int64_t *values,
+                        struct launch_plan *plan, struct error *error) {
     for (int t = 0; t < template->tensor_count; t++)
         if (plan_tensor(template, &template->tensors[t], values, &plan->tensors[t], error) < 0)
             return -1;
     return 0;
 }
 
-static int plan_stresses(const struct template *template, const int64_t *values, struct launch_plan *plan,
-                         struct error *error) {
+static int plan_stresses(const struct template *template, const int64_t *values,
+                         struct launch_plan *plan, struct error *error) {
     for (int i = 0; i < template->stress_count; i++)
-        if (evaluate_condition(template, template->stresses[i].when, values, &plan->stressed[i], error) < 0)
+        if (evaluate_condition(template, template->stresses[i].when, values, &plan->stressed[i],
+                               error) < 0)
             return -1;
     return 0;
 }
 
 /* Evaluates whether the genome is relaxed, and the cost of a dropped tile if so. */
-static int plan_relaxed(const struct template *template, const int64_t *values, struct launch_plan *plan,
-                        struct error *error) {
+static int plan_relaxed(const struct template *template, const int64_t *values,
+                        struct launch_plan *plan, struct error *error) {
     plan->input_range = INFINITY;
     for (int i = 0; i < template->relaxed_count && !plan->limited_range; i++) {
         const struct relaxed_rule *relaxed = &template->relaxed[i];
@@ -254,8 +257,8 @@ static int plan_relaxed(const struct template *template, const int64_t *values, 
     return 0;
 }
 
-int template_launch_plan(const struct template *template, const struct genome *genome, int case_index,
-                  struct launch_plan *plan, struct error *error) {
+int template_launch_plan(const struct template *template, const struct genome *genome,
+                         int case_index, struct launch_plan *plan, struct error *error) {
     int64_t values[SLOTS_MAX];
     *plan = (struct launch_plan){0};
     if (space_values(template->space, genome, case_index, values, error) < 0 ||
@@ -270,7 +273,7 @@ int template_launch_plan(const struct template *template, const struct genome *g
 }
 
 int template_plain_launch_plan(const struct template *template, const struct genome *genome,
-                        int case_index, struct launch_plan *plan, struct error *error) {
+                               int case_index, struct launch_plan *plan, struct error *error) {
     int64_t values[SLOTS_MAX];
     *plan = (struct launch_plan){.input_range = INFINITY};
     if (space_values(template->space, genome, case_index, values, error) < 0 ||
@@ -279,8 +282,8 @@ int template_plain_launch_plan(const struct template *template, const struct gen
     return plan_launches(template, &template->plain, values, plan, error);
 }
 
-int template_reference_launch_plan(const struct template *template, int case_index, struct launch_plan *plan,
-                            struct error *error) {
+int template_reference_launch_plan(const struct template *template, int case_index,
+                                   struct launch_plan *plan, struct error *error) {
     struct genome genome = genome_default(template->space);
     int64_t values[SLOTS_MAX] = {0};
     *plan = (struct launch_plan){.input_range = INFINITY};

@@ -1,8 +1,8 @@
 #include "template/template.h"
 
 #include "base/memory.h"
-#include "base/spelling.h"
 #include "base/path.h"
+#include "base/spelling.h"
 #include "device/device.h"
 #include "template/load.h"
 
@@ -97,11 +97,12 @@ int load_locate_error(const struct json *value, struct error *error) {
 }
 
 int load_reject_real(const struct template *template, const struct json *value,
-               const struct expression *expression, struct error *error) {
+                     const struct expression *expression, struct error *error) {
     for (int d = 0; d < template->dimension_count; d++) {
         const struct dimension *dimension = &template->dimensions[d];
-        if (dimension->real && slots_has(expression_reads(expression),
-                                         symbol_table_find(&template->space->symbols, dimension->name)))
+        if (dimension->real &&
+            slots_has(expression_reads(expression),
+                      symbol_table_find(&template->space->symbols, dimension->name)))
             return json_error(
                 value, error,
                 "%s is a real number, which can only be an argument: { \"f32\": \"%s\" }",
@@ -165,7 +166,7 @@ static int load_real_dimension(struct template *template, const struct json *val
 }
 
 static int load_integer_dimension(struct template *template, const struct json *value,
-                                struct dimension *dimension, struct error *error) {
+                                  struct dimension *dimension, struct error *error) {
     struct json member;
     if (json_find(value, "minimum", &member) &&
         json_integer(&member, &dimension->minimum, error) < 0)
@@ -261,7 +262,7 @@ static void value_operand(const struct space *space, int gene, int index, char o
 /* Adds the config's "genes" as one more constraint a gene: if the gene is active, it must have one
    of the listed values. */
 static int restrict_gene(struct template *template, const struct gene_restriction *restriction,
-                  struct error *error) {
+                         struct error *error) {
     struct space *space = template->space;
     char text[EXPRESSION_TEXT_MAX] = "";
     char value[NAME_SIZE];
@@ -301,7 +302,7 @@ static int restrict_gene(struct template *template, const struct gene_restrictio
 }
 
 static int restrict_genes(struct template *template, const struct template_setting *setting,
-                      struct error *error) {
+                          struct error *error) {
     for (int i = 0; i < setting->restriction_count; i++)
         if (restrict_gene(template, &setting->restrictions[i], error) < 0)
             return setting->restrictions[i].where[0] != '\0'
@@ -363,8 +364,8 @@ static const char *const root_keys[] = {"format",
 static int load_head(struct template *template, const struct json *root, struct error *error) {
     struct json value;
     int64_t format;
-    if (json_check_keys(root, root_keys, error) < 0 || json_require(root, "format", &value, error) < 0 ||
-        json_integer(&value, &format, error) < 0)
+    if (json_check_keys(root, root_keys, error) < 0 ||
+        json_require(root, "format", &value, error) < 0 || json_integer(&value, &format, error) < 0)
         return -1;
     if (format != 1)
         return json_error(&value, error, "this evotile reads templates of format 1");

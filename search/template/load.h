@@ -24,7 +24,7 @@ int load_optional_expression(const struct template *template, const struct json 
 /* Rejects an expression that reads a real dimension: its slot holds the float's bits, not a
    number. */
 int load_reject_real(const struct template *template, const struct json *value,
-               const struct expression *expression, struct error *error);
+                     const struct expression *expression, struct error *error);
 /* Reads a real number as the bits of a float; a number outside the range of float is an error. */
 int load_float_bits(const struct json *value, int64_t *bits, struct error *error);
 /* Puts file, line and path before the text of an error that lacks them; returns -1. */
@@ -45,7 +45,7 @@ int load_program(struct template *template, const struct json *root, const char 
 
 /* recorded_template.c: a template that is a recorded tuning space; its file is `folder`. */
 int load_recorded_template(struct template *template, const struct template_setting *setting,
-               struct error *error);
+                           struct error *error);
 void release_recorded_template(struct template *template);
 
 /* error_model.c: the plain kernel, relaxed genomes, stress inputs. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 int load_recorded_template(struct template *template, const struct template_setting *setting,
-               struct error *error) {
+                           struct error *error) {
     struct recorded *known = setting != NULL ? setting->recorded : NULL;
     if (setting != NULL && setting->restriction_count > 0)
         return error_input(error, "%s: a recorded space cannot be restricted: remove \"genes\"",

@@ -1,8 +1,8 @@
 /* Cases: reads and prints shapes, and groups cases into variants that share a compilation. */
 #include "template/load.h"
 
-#include "base/spelling.h"
 #include "base/path.h"
+#include "base/spelling.h"
 
 #include <float.h>
 #include <math.h>
@@ -16,7 +16,8 @@ int template_find(char found[PATH_SIZE], const char *name, const char *folder,
     char path[PATH_SIZE];
     const char *folders[5];
     int count = 0;
-    if (path_program_folder(program_folder, error) < 0 || path_join(beside_program, program_folder, "../templates", error) < 0 ||
+    if (path_program_folder(program_folder, error) < 0 ||
+        path_join(beside_program, program_folder, "../templates", error) < 0 ||
         path_join(installed, program_folder, "../share/evotile/templates", error) < 0)
         return -1;
     if (folder != NULL)
@@ -231,7 +232,8 @@ struct template *template_load_probes(const struct template *template,
     return probing.case_count > 0 ? template_load(template->folder, &probing, error) : NULL;
 }
 
-bool template_genome_is_valid(const struct template *template, const struct genome *genome, int case_index) {
+bool template_genome_is_valid(const struct template *template, const struct genome *genome,
+                              int case_index) {
     int64_t values[SLOTS_MAX];
     if (space_values(template->space, genome, case_index, values, &(struct error){0}) < 0)
         return false;

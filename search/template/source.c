@@ -47,7 +47,7 @@ static int find_included(const struct template *template, const char *quoted, ch
 }
 
 static void add_line_directive(const struct inlined_files *files, int line, const char *name,
-                       struct strbuf *text) {
+                               struct strbuf *text) {
     if (files->with_lines)
         strbuf_print(text, "#line %d \"%s\"\n", line, name);
 }
@@ -123,7 +123,7 @@ static void define_gene(const struct space *space, const struct genome *genome, 
     char macro[2 * NAME_SIZE];
     if (gene->ordered) {
         strbuf_print(text, "#define %s %s\n", gene->name,
-                   space_value_text(space, index, genome->value[index], value));
+                     space_value_text(space, index, genome->value[index], value));
         return;
     }
     for (int i = 0; i < gene->count; i++) {
@@ -142,12 +142,13 @@ static char *instantiate(const struct template *template, const struct genome *g
     for (int d = 0; d < template->dimension_count; d++)
         if (template->dimensions[d].specialised)
             strbuf_print(&text, "#define %s %lld\n", template->dimensions[d].name,
-                       (long long)template->cases[variant].values[d]);
+                         (long long)template->cases[variant].values[d]);
     strbuf_print(&text,
-               "\n// Read back from the loaded module: proof that it is this genome's.\n"
-               "extern \"C\" __device__ unsigned long long %s = 0x%016llxull;\n\n",
-               TEMPLATE_TAG_SYMBOL, (unsigned long long)template_genome_tag(genome));
-    return inline_source(template, template->source, with_lines, &text, error) == 0 ? text.bytes : NULL;
+                 "\n// Read back from the loaded module: proof that it is this genome's.\n"
+                 "extern \"C\" __device__ unsigned long long %s = 0x%016llxull;\n\n",
+                 TEMPLATE_TAG_SYMBOL, (unsigned long long)template_genome_tag(genome));
+    return inline_source(template, template->source, with_lines, &text, error) == 0 ? text.bytes
+                                                                                    : NULL;
 }
 
 char *template_source(const struct template *template, const struct genome *genome, int variant,
@@ -156,12 +157,13 @@ char *template_source(const struct template *template, const struct genome *geno
 }
 
 char *template_source_with_lines(const struct template *template, const struct genome *genome,
-                             int variant, struct error *error) {
+                                 int variant, struct error *error) {
     return instantiate(template, genome, variant, true, error);
 }
 
-int template_source_location(const struct template *template, const struct genome *genome, int variant,
-                    int line, char name[NAME_SIZE], int *file_line, struct error *error) {
+int template_source_location(const struct template *template, const struct genome *genome,
+                             int variant, int line, char name[NAME_SIZE], int *file_line,
+                             struct error *error) {
     _Static_assert(NAME_SIZE == 48, "the format below has room for 47");
     char *text = template_source_with_lines(template, genome, variant, error);
     int number = 0;
@@ -181,7 +183,8 @@ int template_source_location(const struct template *template, const struct genom
     return number == line && name[0] != '\0';
 }
 
-static char *uninstantiated_source(const struct template *template, const char *name, struct error *error) {
+static char *uninstantiated_source(const struct template *template, const char *name,
+                                   struct error *error) {
     struct strbuf text = {0};
     strbuf_add(&text, "", 0);
     return inline_source(template, name, false, &text, error) == 0 ? text.bytes : NULL;

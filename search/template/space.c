@@ -42,9 +42,9 @@ static int load_gene(struct template *template, const struct json *value, struct
     if (!default_found)
         return json_error(&default_value, error, "is not one of the gene's values");
     int gene = labels ? space_add_labels(template->space, json_key(value), about, texts, count,
-                                          default_index, has_condition ? condition : NULL, error)
-                       : space_add_integers(template->space, json_key(value), about, numbers, count,
-                                            default_index, has_condition ? condition : NULL, error);
+                                         default_index, has_condition ? condition : NULL, error)
+                      : space_add_integers(template->space, json_key(value), about, numbers, count,
+                                           default_index, has_condition ? condition : NULL, error);
     if (gene < 0)
         return load_locate_error(value, error);
     const struct expression *condition_read = template->space->genes[gene].when;
@@ -74,8 +74,8 @@ int load_space(struct template *template, const struct json *root, struct error 
             if (space_add_derived(template->space, json_key(&value), text, error) < 0)
                 return load_locate_error(&value, error);
             const struct space *space = template->space;
-            if (load_reject_real(template, &value, space->derived[space->derived_count - 1].expression,
-                           error) < 0)
+            if (load_reject_real(template, &value,
+                                 space->derived[space->derived_count - 1].expression, error) < 0)
                 return -1;
         }
     }
@@ -96,7 +96,8 @@ int load_space(struct template *template, const struct json *root, struct error 
                 return load_locate_error(&require, error);
             const struct space *space = template->space;
             if (load_reject_real(template, &require,
-                           space->constraints[space->constraint_count - 1].expression, error) < 0)
+                                 space->constraints[space->constraint_count - 1].expression,
+                                 error) < 0)
                 return -1;
         }
     }
@@ -111,7 +112,8 @@ static int load_insight(struct template *template, const struct json *value, str
     struct json why;
     char text[EXPRESSION_TEXT_MAX];
     const char *because;
-    if (json_check_keys(value, insight_keys, error) < 0 || json_require(value, "when", &when, error) < 0 ||
+    if (json_check_keys(value, insight_keys, error) < 0 ||
+        json_require(value, "when", &when, error) < 0 ||
         json_require(value, "favour", &preference, error) < 0 ||
         json_require(value, "because", &why, error) < 0 ||
         load_expression_text(&when, text, error) < 0 || json_is_object(&preference, error) < 0 ||

@@ -19,9 +19,9 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/path.h"
+#include "outcome/outcome.h"
 #include "ptx/tensor_map.h"
 #include "space/space.h"
-#include "outcome/outcome.h"
 
 enum {
     DIMENSIONS_MAX = 16,
@@ -47,7 +47,7 @@ struct dimension {
     bool real; /* a float in `least` .. `most` rather than a whole number */
     float least, most;
     struct expression *default_value; /* NULL: must be given */
-    bool specialised;          /* a compile-time constant; otherwise a run-time argument */
+    bool specialised;                 /* a compile-time constant; otherwise a run-time argument */
 };
 
 /* One shape of the problem: a value for every dimension, in the template's order; a real dimension
@@ -192,7 +192,7 @@ struct template_setting {
     const struct gene_restriction *restrictions;
     int restriction_count;
     bool forbid_limited_range; /* makes relaxed genomes invalid */
-    struct recorded *recorded;    /* the recorded space of `folder` if already loaded; NULL: read it */
+    struct recorded *recorded; /* the recorded space of `folder` if already loaded; NULL: read it */
 };
 
 struct template {
@@ -272,11 +272,12 @@ char *template_source(const struct template *template, const struct genome *geno
                       struct error *error);
 /* Maps a line of that text, from 1, to its file: returns 1 with the file's name and the line in it;
    0 if the line is generated. */
-int template_source_location(const struct template *template, const struct genome *genome, int variant,
-                    int line, char name[NAME_SIZE], int *file_line, struct error *error);
+int template_source_location(const struct template *template, const struct genome *genome,
+                             int variant, int line, char name[NAME_SIZE], int *file_line,
+                             struct error *error);
 /* The same text with #line directives, so that compiler messages refer to the template's files. */
 char *template_source_with_lines(const struct template *template, const struct genome *genome,
-                             int variant, struct error *error);
+                                 int variant, struct error *error);
 /* The source of the reference and of the plain kernel: no genes, no specialised dimensions. */
 char *template_reference_source(const struct template *template, struct error *error);
 char *template_plain_source(const struct template *template, struct error *error);
@@ -333,14 +334,14 @@ struct launch_plan {
 
 /* Computes the launch plan of a valid genome for one of the template's cases. A grid, block or size
    outside CUDA's limits is an error of the template. */
-int template_launch_plan(const struct template *template, const struct genome *genome, int case_index,
-                  struct launch_plan *plan, struct error *error);
+int template_launch_plan(const struct template *template, const struct genome *genome,
+                         int case_index, struct launch_plan *plan, struct error *error);
 /* The reference's launches; its outputs are fp64 tensors of the same shape. */
-int template_reference_launch_plan(const struct template *template, int case_index, struct launch_plan *plan,
-                            struct error *error);
+int template_reference_launch_plan(const struct template *template, int case_index,
+                                   struct launch_plan *plan, struct error *error);
 /* The plain kernel's launches; its outputs have the genome's dtypes. */
 int template_plain_launch_plan(const struct template *template, const struct genome *genome,
-                        int case_index, struct launch_plan *plan, struct error *error);
+                               int case_index, struct launch_plan *plan, struct error *error);
 
 /* The largest absolute value that a fill writes into a tensor of that dtype. */
 double template_fill_maximum(const struct tensor_fill *fill, enum dtype dtype);
@@ -356,6 +357,7 @@ double dtype_largest(enum dtype dtype);
    check with template_genome_is_valid. */
 struct template *template_load_probes(const struct template *template,
                                       const struct template_setting *setting, struct error *error);
-bool template_genome_is_valid(const struct template *template, const struct genome *genome, int case_index);
+bool template_genome_is_valid(const struct template *template, const struct genome *genome,
+                              int case_index);
 
 #endif

@@ -64,7 +64,8 @@ static int load_choice(const struct template *template, const struct json *value
         *otherwise = *then;
         return 0;
     }
-    if (json_check_keys(value, choice_keys, error) < 0 || json_require(value, "when", &member, error) < 0 ||
+    if (json_check_keys(value, choice_keys, error) < 0 ||
+        json_require(value, "when", &member, error) < 0 ||
         load_expression(template, &member, when, error) < 0 ||
         json_require(value, "then", &member, error) < 0 ||
         load_word(&member, words, count, then, error) < 0 ||
@@ -112,7 +113,8 @@ static int load_tensor(struct template *template, const struct json *value, stru
         return json_error(value, error, "a name has fewer than %d characters", NAME_SIZE);
     strcpy(tensor->name, json_key(value));
     template->tensor_count++;
-    if (json_check_keys(value, tensor_keys, error) < 0 || json_require(value, "dtype", &member, error) < 0 ||
+    if (json_check_keys(value, tensor_keys, error) < 0 ||
+        json_require(value, "dtype", &member, error) < 0 ||
         load_choice(template, &member, dtype_names, DTYPE_COUNT, &tensor->dtype_when, &index,
                     &other, error) < 0)
         return -1;
@@ -177,8 +179,8 @@ static int find_map(const struct template *template, const char *name) {
     return m;
 }
 
-static int load_box(const struct template *template, const struct json *value, struct tensor_map_spec *map,
-                    struct error *error) {
+static int load_box(const struct template *template, const struct json *value,
+                    struct tensor_map_spec *map, struct error *error) {
     int rank = template->tensors[map->tensor].rank;
     if (json_is_array(value, error) < 0)
         return -1;
@@ -208,8 +210,8 @@ static int load_map(struct template *template, const struct json *value, struct 
         return json_error(value, error, "is also the name of a tensor");
     struct tensor_map_spec *map = &template->maps[template->map_count++];
     strcpy(map->name, json_key(value));
-    if (json_check_keys(value, map_keys, error) < 0 || json_require(value, "tensor", &member, error) < 0 ||
-        json_string(&member, &name, error) < 0)
+    if (json_check_keys(value, map_keys, error) < 0 ||
+        json_require(value, "tensor", &member, error) < 0 || json_string(&member, &name, error) < 0)
         return -1;
     map->tensor = find_tensor(template, name);
     if (map->tensor < 0)
@@ -387,7 +389,8 @@ static int load_cpu_reference(struct template *template, const struct json *valu
     const char *name = NULL;
     char own[2 * NAME_SIZE];
     if (cJSON_IsObject(value->value)) {
-        if (json_check_keys(value, keys, error) < 0 || json_require(value, "source", &source, error) < 0 ||
+        if (json_check_keys(value, keys, error) < 0 ||
+            json_require(value, "source", &source, error) < 0 ||
             json_require(value, "function", &function, error) < 0 ||
             json_string(&function, &name, error) < 0)
             return -1;
@@ -411,7 +414,8 @@ int load_program(struct template *template, const struct json *root, const char 
                  struct launch_list *launches, struct error *error) {
     struct json value;
     struct json file;
-    if (json_require(root, key, &value, error) < 0 || json_check_keys(&value, program_keys, error) < 0 ||
+    if (json_require(root, key, &value, error) < 0 ||
+        json_check_keys(&value, program_keys, error) < 0 ||
         load_launches(template, &value, launches, error) < 0 ||
         json_require(&value, "source", &file, error) < 0)
         return -1;
@@ -448,7 +452,8 @@ int load_kernel(struct template *template, const struct json *root, struct error
     }
     if (load_maps(template, root, error) < 0 ||
         load_launches(template, root, &template->launches, error) < 0 ||
-        load_options(template, root, error) < 0 || json_require(root, "source", &source, error) < 0 ||
+        load_options(template, root, error) < 0 ||
+        json_require(root, "source", &source, error) < 0 ||
         load_file_name(template, &source, &template->source, error) < 0 ||
         load_program(template, root, "reference", &template->reference_source, &template->reference,
                      error) < 0 ||

@@ -29,15 +29,16 @@ static int reset_figures(void **state) {
     resources = (struct resources){
         .registers = 128, .smem_bytes = 40960, .ctas_per_sm = 4, .occupancy = 0.25};
     known = (struct bottleneck_case){.device = &device,
-                                .resources = &resources,
-                                .threads = 128,
-                                .timed = &timed,
-                                .operations = 40000000000,
-                                .bytes = 1000000};
+                                     .resources = &resources,
+                                     .threads = 128,
+                                     .timed = &timed,
+                                     .operations = 40000000000,
+                                     .bytes = 1000000};
     return 0;
 }
 
-static const struct bottleneck_finding *find_finding(const struct bottleneck_report *report, const char *name) {
+static const struct bottleneck_finding *find_finding(const struct bottleneck_report *report,
+                                                     const char *name) {
     for (int f = 0; f < report->count; f++)
         if (strcmp(report->findings[f].name, name) == 0)
             return &report->findings[f];

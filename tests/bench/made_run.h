@@ -18,10 +18,10 @@
 
 #include "base/random.h"
 #include "base/statistics.h"
-#include "session/session.h"
 #include "device/device_db.h"
-#include "store/database.h"
 #include "pool/protocol.h"
+#include "session/session.h"
+#include "store/database.h"
 
 enum { MADE_IN_FLIGHT = 16, MADE_BATCH = 500, MADE_SAMPLES = 50, MADE_RACE_SAMPLES = 5 };
 
@@ -217,7 +217,8 @@ static inline int made_tell(struct made *made, const struct made_question *quest
     if (champion == NULL || champion->trial == previous)
         return 0;
     made->champions[goal] = champion->trial;
-    return store_record_champion(made->store, goal, champion->trial, previous, champion->score_us, error);
+    return store_record_champion(made->store, goal, champion->trial, previous, champion->score_us,
+                                 error);
 }
 
 static inline int made_search(struct made *made, int64_t trials, struct error *error) {

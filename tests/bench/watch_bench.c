@@ -91,9 +91,9 @@ static void publish(const char *run, int64_t told, double seconds) {
     status.worker_count = 16;
     for (int w = 0; w < status.worker_count; w++)
         status.workers[w] = (struct pool_worker){.role = w == 0 ? "device" : "compile",
-                                                   .state = POOL_BUSY,
-                                                   .trial = told + w,
-                                                   .since_s = 0.1 * w};
+                                                 .state = POOL_BUSY,
+                                                 .trial = told + w,
+                                                 .since_s = 0.1 * w};
     if (status_file_write(&status, run, &error) < 0)
         BUG("%s", error.text);
 }
@@ -109,8 +109,8 @@ static void add_trial(struct store *store, int64_t number, const struct store_tr
                                   .operator_name = like->operator_name};
     if (store_begin(store, &error) < 0 || store_ask(store, &ask, &error) < 0 ||
         store_tell(store, number, like->outcome, NULL, "bench", &error) < 0 ||
-        (is_champion &&
-         store_record_champion(store, 0, number, like->number, like->outcome->score_us, &error) < 0) ||
+        (is_champion && store_record_champion(store, 0, number, like->number,
+                                              like->outcome->score_us, &error) < 0) ||
         store_commit(store, &error) < 0)
         BUG("%s", error.text);
 }

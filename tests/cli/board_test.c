@@ -143,7 +143,8 @@ static void ratios_are_to_the_baseline_that_is_stored(void **state) {
     struct baseline_results *baseline_results;
     assert_int_equal(baseline_results_read(store, &baseline_results, &error), 1);
     assert_true(baseline_results_p50_us(baseline_results, 0) == 25);
-    assert_true(isnan(baseline_results_p50_us(baseline_results, 1)) && isnan(baseline_results_p50_us(baseline_results, 2)));
+    assert_true(isnan(baseline_results_p50_us(baseline_results, 1)) &&
+                isnan(baseline_results_p50_us(baseline_results, 2)));
     cJSON *again = baseline_results_json(baseline_results);
     cJSON *first = cJSON_Parse(stored);
     assert_true(cJSON_Compare(again, first, true));

@@ -52,8 +52,8 @@ static void add_random_event(struct store *store, struct random *random, int64_t
     if (random_below(random, 8) > 0)
         assert_true(example_tell(store, number, &error) > 0);
     if (outcome.verdict == VERDICT_OK && random_below(random, 10) == 0 &&
-        store_record_champion(store, example_goal(number), number, STORE_NO_TRIAL, outcome.score_us, &error) <
-            0)
+        store_record_champion(store, example_goal(number), number, STORE_NO_TRIAL, outcome.score_us,
+                              &error) < 0)
         fail_msg("%s", error.text);
     struct store_trial *old =
         number > 3
@@ -184,8 +184,8 @@ static void draws_on_any_size(void **state) {
     assert_int_equal(run_stats_refresh(stats, &error), 0);
     for (int round = 0; round < 300; round++) {
         struct text_plot plot = {.rows = (int)random_below(&random, 60),
-                                .columns = (int)random_below(&random, 160),
-                                .unicode = round % 2 == 0};
+                                 .columns = (int)random_below(&random, 160),
+                                 .unicode = round % 2 == 0};
         text_plot_init(&plot);
         watch_view_draw(stats, round % 3 == 0, &plot);
         text_plot_release(&plot);

@@ -382,7 +382,8 @@ static void test_predictions_are_sensible(void **unused) {
     assert_true(predict_launch_us(&l4, &other) > time_us); /* bank conflicts */
     other = base;
     other.blocks = 29; /* the same work on half of the chip */
-    other.critical_path_cycles = other.longest_critical_path_cycles = 20 * base.critical_path_cycles;
+    other.critical_path_cycles = other.longest_critical_path_cycles =
+        20 * base.critical_path_cycles;
     assert_true(predict_launch_us(&l4, &other) > 1.5 * time_us);
     other = base;
     other.blocks = 464;
@@ -403,7 +404,8 @@ static void test_a_fit_predicts_what_it_has_not_seen(void **unused) {
     struct device_info known = l4;
     for (int i = 0; i < PREDICTION_PARAMETERS; i++) {
         state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-        known.model[i] = prediction_parameters[i].default_value * (0.6 + 1e-3 * (double)(state % 1200));
+        known.model[i] =
+            prediction_parameters[i].default_value * (0.6 + 1e-3 * (double)(state % 1200));
     }
     for (int s = 0; s < SAMPLES; s++) {
         double draws[8];
@@ -412,16 +414,17 @@ static void test_a_fit_predicts_what_it_has_not_seen(void **unused) {
             draws[i] = exp(1e-3 * (double)(state % 3000));
         }
         calls[s].count = 1;
-        calls[s].launches[0] = (struct prediction_input){.blocks = 30 * draws[0] * draws[0],
-                                                         .threads = 128,
-                                                         .resources = {.ctas_per_sm = 1 + s % 4},
-                                                         .warp_instructions = 1e6 * draws[1],
-                                                         .matrix_operations = 1e9 * draws[2],
-                                                         .special_functions = 1e5 * draws[3],
-                                                         .shared_wavefronts = 1e5 * draws[4],
-                                                         .load_bytes = 1e6 * draws[5],
-                                                         .critical_path_cycles = 3e3 * draws[6],
-                                                         .longest_critical_path_cycles = 3e3 * draws[6]};
+        calls[s].launches[0] =
+            (struct prediction_input){.blocks = 30 * draws[0] * draws[0],
+                                      .threads = 128,
+                                      .resources = {.ctas_per_sm = 1 + s % 4},
+                                      .warp_instructions = 1e6 * draws[1],
+                                      .matrix_operations = 1e9 * draws[2],
+                                      .special_functions = 1e5 * draws[3],
+                                      .shared_wavefronts = 1e5 * draws[4],
+                                      .load_bytes = 1e6 * draws[5],
+                                      .critical_path_cycles = 3e3 * draws[6],
+                                      .longest_critical_path_cycles = 3e3 * draws[6]};
         samples[s].call = &calls[s];
         samples[s].latency_us = predict_call_us(&known, &calls[s]) * (1 + 0.01 * draws[7] / 20);
     }

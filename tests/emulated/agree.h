@@ -27,8 +27,8 @@
 #include "base/random.h"
 #include "device/nvrtc.h"
 #include "device/processes.h"
-#include "ptx/half.h"
 #include "evaluate/buffers.h"
+#include "ptx/half.h"
 
 enum {
     AGREE_CASES = 6,
@@ -320,7 +320,8 @@ static inline void agree_prepare(struct agree_desk *desk, const struct template 
 }
 
 static inline void agree_outputs(struct agree_desk *desk, const struct template *template,
-                                 const struct launch_plan *plan, int index, struct agree_result *result) {
+                                 const struct launch_plan *plan, int index,
+                                 struct agree_result *result) {
     struct error error = {0};
     for (int t = 0; t < template->tensor_count; t++) {
         const struct planned_tensor *tensor = &plan->tensors[t];

@@ -10,9 +10,9 @@
 #include <time.h>
 
 #include "base/random.h"
-#include "session/image_cache.h"
 #include "device/emulated.h"
 #include "evaluate/evaluator.h"
+#include "session/image_cache.h"
 
 /* A set of cases to draw genomes for. */
 struct genome_set {
@@ -76,7 +76,8 @@ struct sample {
     double compile_s, verify_s;
 };
 
-static inline void open_sample(struct sample *sample, const struct genome_set *set, bool instrumented) {
+static inline void open_sample(struct sample *sample, const struct genome_set *set,
+                               bool instrumented) {
     struct error error = {0};
     *sample = (struct sample){0};
     sample->config = config_from_text("config.json", set->config, set->folder, &error);

@@ -52,9 +52,9 @@ static inline void run_plan(struct sample *sample, const struct buffers *inputs,
     const struct tensor *described = sample->template->tensors;
     for (int t = 0; t < sample->template->tensor_count; t++)
         own.tensors[t].present = plan->tensors[t].present && described[t].role != ROLE_INPUT;
-    require_success(
-        buffers_init(made, sample->evaluator->comparator, sample->device, sample->template, &own, 1, &error),
-        &error);
+    require_success(buffers_init(made, sample->evaluator->comparator, sample->device,
+                                 sample->template, &own, 1, &error),
+                    &error);
     made->plan = plan;
     memcpy(tensors, made->tensors[0], sizeof tensors);
     for (int t = 0; t < sample->template->tensor_count; t++)
@@ -69,9 +69,10 @@ static inline void run_plan(struct sample *sample, const struct buffers *inputs,
 static inline void compare_output(struct sample *sample, const struct known_shape *known, int t,
                                   const struct buffers *made, struct comparison *comparison) {
     struct error error = {0};
-    require_success(comparator_compare(sample->evaluator->comparator, made->tensors[0][t], &made->plan->tensors[t],
-                          known->right.tensors[0][t], comparison, &error),
-            &error);
+    require_success(comparator_compare(sample->evaluator->comparator, made->tensors[0][t],
+                                       &made->plan->tensors[t], known->right.tensors[0][t],
+                                       comparison, &error),
+                    &error);
 }
 
 static inline bool is_output(const struct sample *sample, const struct launch_plan *plan, int t) {
@@ -86,21 +87,24 @@ static inline void know_shape(struct sample *sample, const struct template *temp
     struct launch_plan plain_plan;
     *known = (struct known_shape){.template = template, .index = index};
     assert_int_equal(template_variant(template, index), 0); /* one compilation serves all */
-    require_success(template_reference_launch_plan(template, index, &known->right_plan, &error), &error);
-    require_success(template_plain_launch_plan(template, &genome, index, &plain_plan, &error), &error);
+    require_success(template_reference_launch_plan(template, index, &known->right_plan, &error),
+                    &error);
+    require_success(template_plain_launch_plan(template, &genome, index, &plain_plan, &error),
+                    &error);
     known->given = known->right_plan;
     for (int t = 0; t < template->tensor_count; t++) {
         known->given.tensors[t].present &= template->tensors[t].role == ROLE_INPUT;
         known->right_plan.tensors[t].present &= template->tensors[t].role != ROLE_WORKSPACE;
         plain_plan.tensors[t].present &= template->tensors[t].role != ROLE_WORKSPACE;
     }
-    require_success(buffers_init(&known->inputs, sample->evaluator->comparator, sample->device, template,
-                         &known->given, 1, &error),
-            &error);
+    require_success(buffers_init(&known->inputs, sample->evaluator->comparator, sample->device,
+                                 template, &known->given, 1, &error),
+                    &error);
     require_success(buffers_fill(&known->inputs, 0, (uint64_t)index + 1, &error), &error);
-    run_plan(sample, &known->inputs, &known->right_plan, sample->evaluator->reference, &known->right,
-             "the reference");
-    run_plan(sample, &known->inputs, &plain_plan, sample->evaluator->plain, &plain, "the plain kernel");
+    run_plan(sample, &known->inputs, &known->right_plan, sample->evaluator->reference,
+             &known->right, "the reference");
+    run_plan(sample, &known->inputs, &plain_plan, sample->evaluator->plain, &plain,
+             "the plain kernel");
     for (int t = 0; t < template->tensor_count; t++)
         if (is_output(sample, &plain_plan, t))
             compare_output(sample, known, t, &plain, &known->plain_kernel_errors[t]);
@@ -128,12 +132,13 @@ static inline void compile_to_ptx(struct sample *sample, const struct genome *ge
             items[count++] = options.items[i];
     char *source = template_source(sample->template, genome, 0, &error);
     require_success(source != NULL ? 0 : -1, &error);
-    int status = nvrtc_recompile(compiler_nvrtc(sample->compiler), sample->template->source,
-                                    source, items, count, &image, reason, &error);
+    int status = nvrtc_recompile(compiler_nvrtc(sample->compiler), sample->template->source, source,
+                                 items, count, &image, reason, &error);
     free(source);
     if (status != 0)
         fail_msg("%s: %s", name, status == 1 ? reason : error.text);
-    require_success(sample->device->backend->module_load(sample->device, &image, module, &error), &error);
+    require_success(sample->device->backend->module_load(sample->device, &image, module, &error),
+                    &error);
     nvrtc_image_release(&image);
 }
 
@@ -144,15 +149,16 @@ static inline void try_at(struct sample *sample, const struct known_shape *known
     struct launch_plan plan;
     struct buffers made;
     char reason[REASON_SIZE], shape[GENOME_TEXT_SIZE];
-    require_success(template_launch_plan(known->template, genome, known->index, &plan, &error), &error);
+    require_success(template_launch_plan(known->template, genome, known->index, &plan, &error),
+                    &error);
     run_plan(sample, &known->inputs, &plan, module, &made, name);
     for (int t = 0; t < sample->template->tensor_count; t++) {
         struct comparison found;
         if (!is_output(sample, &plan, t))
             continue;
         compare_output(sample, known, t, &made, &found);
-        const struct errors bound =
-            error_bound_from_plain(&known->plain_kernel_errors[t], plan.tensors[t].precision, &plan);
+        const struct errors bound = error_bound_from_plain(&known->plain_kernel_errors[t],
+                                                           plan.tensors[t].precision, &plan);
         if (found.not_finite == 0 && !error_bound_exceeded(&found.errors, &bound, reason))
             continue;
         template_print_shape(known->template, &known->template->cases[known->index], shape);

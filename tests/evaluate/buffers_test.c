@@ -15,7 +15,8 @@ static int make_buffers(void **state) {
     verify_fixture_load(&verify_fixture, "tests/templates/scaled_add", "{\"ROWS\":6,\"COLS\":40}");
     const struct genome genome = genome_default(verify_fixture.template->space);
     must(template_launch_plan(verify_fixture.template, &genome, 0, &plan, &error), &error);
-    must(buffers_init(&buffers, verify_fixture.comparator, verify_fixture.device, verify_fixture.template, &plan, SETS, &error),
+    must(buffers_init(&buffers, verify_fixture.comparator, verify_fixture.device,
+                      verify_fixture.template, &plan, SETS, &error),
          &error);
     return 0;
 }
@@ -41,15 +42,15 @@ static bool changed(int set) {
 
 static void take_write_access(int set, int tensor, char *to) {
     struct error error = {0};
-    must(verify_fixture.device->backend->read(verify_fixture.device, buffers.tensors[set][tensor], to,
-                                      (size_t)plan.tensors[tensor].bytes, &error),
+    must(verify_fixture.device->backend->read(verify_fixture.device, buffers.tensors[set][tensor],
+                                              to, (size_t)plan.tensors[tensor].bytes, &error),
          &error);
 }
 
 static void give_write_access(int set, int tensor, const char *from) {
     struct error error = {0};
-    must(verify_fixture.device->backend->write(verify_fixture.device, buffers.tensors[set][tensor], from,
-                                       (size_t)plan.tensors[tensor].bytes, &error),
+    must(verify_fixture.device->backend->write(verify_fixture.device, buffers.tensors[set][tensor],
+                                               from, (size_t)plan.tensors[tensor].bytes, &error),
          &error);
 }
 

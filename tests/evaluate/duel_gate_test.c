@@ -172,7 +172,7 @@ static void impossible_figure_is_rejected(void **state) {
 
 /* The candidate's source with a fault in one shape. */
 static char *source_failing_at(struct scripted *it, const struct genome *genome, int rows,
-                                  char path[PATH_SIZE]) {
+                               char path[PATH_SIZE]) {
     struct error error = {0};
     static const char from[] = "const int count = ROWS * COLS;";
     char *source = template_source(it->template, genome, 0, &error);

@@ -53,10 +53,11 @@ static struct duel_sampler sampler(struct device_graph *graph) {
     return (struct duel_sampler){.device = &device, .graph = graph};
 }
 
-static const struct duel_settings default_settings = {.blocks = 10, .margin = 0.005, .tolerance = 0.02};
+static const struct duel_settings default_settings = {
+    .blocks = 10, .margin = 0.005, .tolerance = 0.02};
 
 static struct duel_outcome run_duel(struct device_graph champion, struct device_graph challenger,
-                                 uint64_t seed) {
+                                    uint64_t seed) {
     struct duel_settings settings = default_settings;
     struct duel_outcome outcome;
     char reason[REASON_SIZE];
@@ -79,7 +80,7 @@ static void bias_within_the_margin_is_undecided(void **state) {
     for (uint64_t seed = 0; seed < 500; seed++) {
         struct duel_outcome outcome =
             run_duel((struct device_graph){.us = 8.9, .scatter = 0.0006},
-                  (struct device_graph){.us = 8.9 * 1.0008, .scatter = 0.0006}, seed);
+                     (struct device_graph){.us = 8.9 * 1.0008, .scatter = 0.0006}, seed);
         assert_int_equal(outcome.result, DUEL_UNDECIDED);
         assert_int_equal(outcome.blocks, 10); /* equal: no further round is needed */
     }
@@ -109,7 +110,7 @@ static void drift_is_undecided(void **state) {
 static void noisy_duel_gets_more_rounds(void **state) {
     (void)state;
     struct duel_outcome outcome = run_duel((struct device_graph){.us = 8.9, .scatter = 0.05},
-                                        (struct device_graph){.us = 8.9, .scatter = 0.05}, 2);
+                                           (struct device_graph){.us = 8.9, .scatter = 0.05}, 2);
     assert_int_equal(outcome.result, DUEL_UNDECIDED);
     assert_int_equal(outcome.blocks, 40);
 }
@@ -131,8 +132,8 @@ static void case_result_has_both_sides_samples(void **state) {
     (void)state;
     struct device_graph one = {.us = 4, .scatter = 0.0006};
     struct device_graph other = {.us = 6, .scatter = 0.0006};
-    const struct duel_sampler samplers[DUEL_SIDES] = {{.sample = sample_by_callback, .context = &other},
-                                                    sampler(&one)};
+    const struct duel_sampler samplers[DUEL_SIDES] = {
+        {.sample = sample_by_callback, .context = &other}, sampler(&one)};
     struct duel_outcome outcome;
     char reason[REASON_SIZE];
     random_seed(&script.random, 9, 3);
@@ -147,8 +148,10 @@ static void case_result_has_both_sides_samples(void **state) {
     /* With one case the case result equals the duel's outcome. */
     assert_true(case_result.ratio == outcome.ratio && case_result.low == outcome.low &&
                 case_result.high == outcome.high);
-    assert_true(fabs(case_result.p50_us / 4 - 1) < 0.001 && fabs(case_result.rival_p50_us / 6 - 1) < 0.001);
-    assert_true(case_result.p90_us > case_result.p50_us && case_result.rival_p90_us > case_result.rival_p50_us);
+    assert_true(fabs(case_result.p50_us / 4 - 1) < 0.001 &&
+                fabs(case_result.rival_p50_us / 6 - 1) < 0.001);
+    assert_true(case_result.p90_us > case_result.p50_us &&
+                case_result.rival_p90_us > case_result.rival_p50_us);
     assert_true(case_result.p90_us < 4 * 1.002 && case_result.rival_p90_us < 6 * 1.002);
 }
 
@@ -176,7 +179,8 @@ static void graphs_are_at_most_a_segment(void **state) {
 
 /* ---- several cases ---- */
 
-static enum duel_result run_duel_of_cases(const double *ratios, int count, double *worst, int *slowest) {
+static enum duel_result run_duel_of_cases(const double *ratios, int count, double *worst,
+                                          int *slowest) {
     struct duel_outcome outcome;
     char reason[REASON_SIZE];
     struct duel *duel = duel_new(&default_settings, count);
@@ -186,7 +190,8 @@ static enum duel_result run_duel_of_cases(const double *ratios, int count, doubl
         for (int c = 0; c < count; c++) {
             struct device_graph champion = {.us = 10 * (c + 1), .scatter = 0.0005};
             struct device_graph challenger = {.us = 10 * (c + 1) * ratios[c], .scatter = 0.0005};
-            const struct duel_sampler samplers[DUEL_SIDES] = {sampler(&champion), sampler(&challenger)};
+            const struct duel_sampler samplers[DUEL_SIDES] = {sampler(&champion),
+                                                              sampler(&challenger)};
             assert_int_equal(duel_round(duel, c, samplers, 20, reason), VERDICT_OK);
         }
     while (!duel_decide(duel, &outcome));
@@ -199,11 +204,14 @@ static void cases_have_equal_weight(void **state) {
     (void)state;
     double worst;
     int slowest;
-    assert_int_equal(run_duel_of_cases((double[]){0.90, 1.01, 0.99}, 3, &worst, &slowest), DUEL_WON);
+    assert_int_equal(run_duel_of_cases((double[]){0.90, 1.01, 0.99}, 3, &worst, &slowest),
+                     DUEL_WON);
     assert_int_equal(slowest, 1);
     assert_true(fabs(worst - 1.01) < 0.002);
-    assert_int_equal(run_duel_of_cases((double[]){0.90, 1.20, 0.99}, 3, &worst, &slowest), DUEL_LOST);
-    assert_int_equal(run_duel_of_cases((double[]){1.01, 1 / 1.01}, 2, &worst, &slowest), DUEL_UNDECIDED);
+    assert_int_equal(run_duel_of_cases((double[]){0.90, 1.20, 0.99}, 3, &worst, &slowest),
+                     DUEL_LOST);
+    assert_int_equal(run_duel_of_cases((double[]){1.01, 1 / 1.01}, 2, &worst, &slowest),
+                     DUEL_UNDECIDED);
 }
 
 static void no_case_may_be_much_slower(void **state) {

@@ -31,7 +31,8 @@ static void bound_is_twice_the_plain_error(void **state) {
     assert_true(fabs(bound.relative_l2 - (4e-4 + u)) < 1e-12);
     assert_true(fabs(bound.row_relative_l2 - (12e-4 + u)) < 1e-12);
     assert_true(fabs(bound.max_absolute - (4e-3 + 2 * u)) < 1e-12);
-    bound = error_bound_from_plain(&plain, DTYPE_I32, &plan); /* integers have no rounding of their own */
+    bound = error_bound_from_plain(&plain, DTYPE_I32,
+                                   &plan); /* integers have no rounding of their own */
     assert_true(bound.relative_l2 == 4e-4);
 }
 
@@ -41,7 +42,7 @@ static void relaxed_bound_is_below_a_dropped_tile(void **state) {
     for (int length = 16; length <= 1 << 20; length *= 2)
         for (int tile = 16; tile <= 256 && tile <= length; tile *= 2) {
             const struct launch_plan plan = {.limited_range = true,
-                                      .dropped_tile = sqrt((double)tile / length)};
+                                             .dropped_tile = sqrt((double)tile / length)};
             struct errors bound = error_bound_from_plain(&plain, DTYPE_F16, &plan);
             if (plan.dropped_tile > 4e-3)
                 assert_true(bound.relative_l2 < plan.dropped_tile / 3);
@@ -69,7 +70,7 @@ static double normal(struct random *random) {
 
 /* Outputs of a kernel that rounds its probabilities, of one that does not, and exact ones. */
 static void compute_row(struct random *random, const double *values, double *exact, double *plain,
-                  double *candidate) {
+                        double *candidate) {
     double weights[FEW_KEYS], sum = 0;
     for (int k = 0; k < FEW_KEYS; k++)
         sum += weights[k] = exp(normal(random) - 4);
@@ -124,7 +125,7 @@ static void lucky_plain_kernel_keeps_bound_wide(void **state) {
             values[i] = random_below(&random, 256) == 0 ? 65504 : round_to_f16(normal(&random));
         for (int r = 0; r < FEW_ROWS; r++)
             compute_row(&random, values, outputs[0] + r * FEW_COLUMNS, outputs[1] + r * FEW_COLUMNS,
-                  outputs[2] + r * FEW_COLUMNS);
+                        outputs[2] + r * FEW_COLUMNS);
         compare(outputs[1], outputs[0], &plain);
         compare(outputs[2], outputs[0], &candidate);
         luckiest = fmin(luckiest, plain.errors.max_absolute / plain.largest_reference * 0x1p11);
@@ -157,10 +158,13 @@ static void assert_accepted(uint64_t seed) {
     char genome[GENOME_TEXT_SIZE];
     struct error error = {0};
     struct launch_plan plan;
-    assert_int_equal(template_launch_plan(verify_fixture.template, &verify_fixture.genome, 0, &plan, &error), 0);
+    assert_int_equal(
+        template_launch_plan(verify_fixture.template, &verify_fixture.genome, 0, &plan, &error), 0);
     for (int r = -1; r < verify_fixture.template->stress_count; r++) {
-        struct verify_input input = {
-            .seed = seed, .stress = r >= 0 ? &verify_fixture.template->stresses[r] : NULL, .twice = r < 0};
+        struct verify_input input = {.seed = seed,
+                                     .stress =
+                                         r >= 0 ? &verify_fixture.template->stresses[r] : NULL,
+                                     .twice = r < 0};
         struct verify_result found;
         if (r >= 0 && !verify_applies_to(&plan, verify_fixture.template, input.stress))
             continue;

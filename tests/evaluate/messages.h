@@ -74,13 +74,13 @@ static inline void example_result(struct random *random, int case_count,
     result->case_result_count = case_count;
     for (int c = 0; c < case_count; c++)
         result->case_results[c] = (struct case_result){"fused",
-                                         awkward_double(random),
-                                         awkward_double(random),
-                                         awkward_double(random),
-                                         awkward_double(random),
-                                         awkward_double(random),
-                                         awkward_double(random),
-                                         awkward_double(random)};
+                                                       awkward_double(random),
+                                                       awkward_double(random),
+                                                       awkward_double(random),
+                                                       awkward_double(random),
+                                                       awkward_double(random),
+                                                       awkward_double(random),
+                                                       awkward_double(random)};
     result->has_key = random_below(random, 4) != 0;
     for (int part = 0; part < KEY_PART_COUNT && result->has_key; part++)
         key_set(&result->key, part, part == 0 ? "" : key_part_name(part));

@@ -219,13 +219,13 @@ static char *run_under(const char *script) {
     assert_int_equal(chmod(tool, 0755), 0);
     const char *const kernels[] = {"rows_main", "rows_finish"};
     const struct profile_settings how = {.tool = tool,
-                                  .program = "evotile",
-                                  .config_path = "config.json",
-                                  .template_folder = "template",
-                                  .device = "cuda:0",
-                                  .kernels = kernels,
-                                  .kernel_count = 2,
-                                  .limit_s = 20};
+                                         .program = "evotile",
+                                         .config_path = "config.json",
+                                         .template_folder = "template",
+                                         .device = "cuda:0",
+                                         .kernels = kernels,
+                                         .kernel_count = 2,
+                                         .limit_s = 20};
     const struct trial_request request = {.number = 1};
     if (profile_run(&how, &request, profile, &error) < 0)
         fail_msg("%s", error.text);
@@ -276,7 +276,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(metrics_combine_all_kernels, open_profile, close_profile),
         cmocka_unit_test_setup_teardown(problem_is_reported, open_profile, close_profile),
         cmocka_unit_test_setup_teardown(number_formats_are_read, open_profile, close_profile),
-        cmocka_unit_test_setup_teardown(truncated_report_is_read_to_its_end, open_profile, close_profile),
+        cmocka_unit_test_setup_teardown(truncated_report_is_read_to_its_end, open_profile,
+                                        close_profile),
         cmocka_unit_test_setup_teardown(excess_kernels_are_ignored, open_profile, close_profile),
         cmocka_unit_test_setup_teardown(ncu_arguments_are_right, open_profile, close_profile),
         cmocka_unit_test_setup_teardown(unknown_metrics_are_dropped, open_profile, close_profile),

@@ -75,7 +75,9 @@ static void compare(cpu_reference *reference, const struct stress *stress, uint6
     for (int t = 0; t < template->tensor_count; t++)
         if (template->tensors[t].role == ROLE_WORKSPACE)
             plan.tensors[t].present = false;
-    must(buffers_init(&buffers, verify_fixture.comparator, verify_fixture.device, template, &plan, 1, &error), &error);
+    must(buffers_init(&buffers, verify_fixture.comparator, verify_fixture.device, template, &plan,
+                      1, &error),
+         &error);
     if (stress != NULL)
         must(buffers_fill_stress(&buffers, 0, stress, seed, &error), &error);
     else
@@ -90,8 +92,8 @@ static void compare(cpu_reference *reference, const struct stress *stress, uint6
             continue;
         host[count] = malloc((size_t)tensor->bytes);
         assert_non_null(host[count]);
-        must(backend->read(verify_fixture.device, buffers.tensors[0][t], host[count], (size_t)tensor->bytes,
-                           &error),
+        must(backend->read(verify_fixture.device, buffers.tensors[0][t], host[count],
+                           (size_t)tensor->bytes, &error),
              &error);
         if (template->tensors[t].role == ROLE_OUTPUT) {
             got[count] = host[count];
@@ -123,8 +125,8 @@ static void compare_shapes(const char *template, const char *const *shapes, int 
     for (int i = 0; i < count; i++) {
         verify_fixture_load(&verify_fixture, folder, shapes[i]);
         for (int r = -1; r < verify_fixture.template->stress_count; r++)
-            compare(reference, r >= 0 ? &verify_fixture.template->stresses[r] : NULL, random_next(&random),
-                    shapes[i]);
+            compare(reference, r >= 0 ? &verify_fixture.template->stresses[r] : NULL,
+                    random_next(&random), shapes[i]);
     }
     dlclose(library);
 }

@@ -19,8 +19,8 @@
 
 #include "base/random.h"
 #include "device/emulated.h"
-#include "evaluate/evaluator.h"
 #include "evaluate/buffers.h"
+#include "evaluate/evaluator.h"
 
 enum { SCRIPTED_WARPS_MAX = 5 };
 
@@ -44,11 +44,12 @@ struct scripted {
     struct template *template;
     int64_t trials;
     struct random random;
-    const struct device_image *stale_image; /* what the cache returns for every key; NULL: it is empty */
-    bool writes_to_freed_memory;                      /* report a write to freed memory */
-    const char *damaged_kernel; /* name of a kernel that gets wrong results in its third argument; NULL:
-                            none */
-    double scatter;      /* of samples, relative */
+    const struct device_image
+        *stale_image;            /* what the cache returns for every key; NULL: it is empty */
+    bool writes_to_freed_memory; /* report a write to freed memory */
+    const char *damaged_kernel;  /* name of a kernel that gets wrong results in its third argument;
+                             NULL:  none */
+    double scatter;              /* of samples, relative */
     double warm_us[SCRIPTED_WARPS_MAX], cold_us[SCRIPTED_WARPS_MAX]; /* per call */
     double spread; /* relative spread of a call's time over placements: five consecutive graphs
                       have -2 to 2 times it */
@@ -157,8 +158,8 @@ static bool scripted_get(void *context, struct hash hash, struct device_image *i
     void *cubin = malloc(stale_image->cubin_bytes);
     assert_non_null(cubin);
     memcpy(cubin, stale_image->cubin, stale_image->cubin_bytes);
-    *image = (struct device_image){"cached", cubin, stale_image->cubin_bytes, strdup(stale_image->ptx),
-                                   strdup(stale_image->log)};
+    *image = (struct device_image){"cached", cubin, stale_image->cubin_bytes,
+                                   strdup(stale_image->ptx), strdup(stale_image->log)};
     return true;
 }
 
@@ -228,7 +229,7 @@ static inline struct trial_request scripted_request(struct scripted *it, const c
 
 /* The caller releases both. */
 static inline void scripted_run_trial(struct scripted *it, const struct trial_request *request,
-                                struct trial_result *result) {
+                                      struct trial_result *result) {
     struct error error = {0};
     struct device_image images[CASES_MAX];
     *result =

@@ -24,9 +24,9 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "session/image_cache.h"
 #include "device/nvrtc.h"
 #include "evaluate/verify.h"
+#include "session/image_cache.h"
 
 /* NVRTC leaks memory when it is unloaded. */
 const char *__asan_default_options(void);
@@ -59,11 +59,13 @@ static inline void verify_fixture_open(struct verify_fixture *verify_fixture, co
     verify_fixture->cache = cache_new(NULL, 0);
     const struct image_cache images = image_cache_on_disk(verify_fixture->cache);
     nvrtc_use_cache(verify_fixture->nvrtc, &images);
-    verify_fixture->comparator = comparator_new(verify_fixture->device, verify_fixture->nvrtc, &error);
+    verify_fixture->comparator =
+        comparator_new(verify_fixture->device, verify_fixture->nvrtc, &error);
     must(verify_fixture->comparator != NULL ? 0 : -1, &error);
 }
 
-static inline void verify_fixture_unload(struct verify_fixture *verify_fixture, struct device_module **module) {
+static inline void verify_fixture_unload(struct verify_fixture *verify_fixture,
+                                         struct device_module **module) {
     if (*module != NULL)
         verify_fixture->device->backend->module_unload(verify_fixture->device, *module);
     *module = NULL;
@@ -71,8 +73,8 @@ static inline void verify_fixture_unload(struct verify_fixture *verify_fixture, 
 
 /* Compiles and loads a module; takes ownership of `source`. */
 static inline void verify_fixture_compile(struct verify_fixture *verify_fixture, char *source,
-                                  const struct compile_options *options,
-                                  struct device_module **module) {
+                                          const struct compile_options *options,
+                                          struct device_module **module) {
     struct error error = {0};
     char reason[REASON_SIZE];
     char architecture[32];
@@ -81,20 +83,23 @@ static inline void verify_fixture_compile(struct verify_fixture *verify_fixture,
     snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
              verify_fixture->device->info.compute_capability);
     assert_non_null(source);
-    int status =
-        nvrtc_compile(verify_fixture->nvrtc, "test.cu", source, options != NULL ? options->items : plain,
-                      options != NULL ? options->count : 3, &image, reason, &error);
+    int status = nvrtc_compile(verify_fixture->nvrtc, "test.cu", source,
+                               options != NULL ? options->items : plain,
+                               options != NULL ? options->count : 3, &image, reason, &error);
     free(source);
     if (status == 1)
         fail_msg("%s", reason);
     must(status, &error);
     verify_fixture_unload(verify_fixture, module);
-    must(verify_fixture->device->backend->module_load(verify_fixture->device, &image, module, &error), &error);
+    must(verify_fixture->device->backend->module_load(verify_fixture->device, &image, module,
+                                                      &error),
+         &error);
     nvrtc_image_release(&image);
 }
 
 /* The template for one case, and its reference and plain kernels. */
-static inline void verify_fixture_load(struct verify_fixture *verify_fixture, const char *folder, const char *shape_text) {
+static inline void verify_fixture_load(struct verify_fixture *verify_fixture, const char *folder,
+                                       const char *shape_text) {
     struct error error = {0};
     struct json_document document;
     struct shape shape;
@@ -105,19 +110,25 @@ static inline void verify_fixture_load(struct verify_fixture *verify_fixture, co
     must(template_read_shape(bare, &root, NULL, &shape, &error), &error);
     json_release(&document);
     template_free(bare);
-    const struct template_setting setting = {
-        .device = &verify_fixture->device->info, .smem_limit = 48 << 10, .cases = &shape, .case_count = 1};
+    const struct template_setting setting = {.device = &verify_fixture->device->info,
+                                             .smem_limit = 48 << 10,
+                                             .cases = &shape,
+                                             .case_count = 1};
     template_free(verify_fixture->template);
     verify_fixture->template = template_load(folder, &setting, &error);
     must(verify_fixture->template != NULL ? 0 : -1, &error);
-    verify_fixture_compile(verify_fixture, template_reference_source(verify_fixture->template, &error), NULL,
-                   &verify_fixture->reference);
-    verify_fixture_compile(verify_fixture, template_plain_source(verify_fixture->template, &error), NULL, &verify_fixture->plain);
+    verify_fixture_compile(verify_fixture,
+                           template_reference_source(verify_fixture->template, &error), NULL,
+                           &verify_fixture->reference);
+    verify_fixture_compile(verify_fixture, template_plain_source(verify_fixture->template, &error),
+                           NULL, &verify_fixture->plain);
 }
 
 /* Builds a genome. `mutate`, unless NULL, frees the source and returns a changed one. */
-static inline void verify_fixture_build(struct verify_fixture *verify_fixture, const struct genome *genome,
-                                char *(*mutate)(char *source, void *context), void *context) {
+static inline void verify_fixture_build(struct verify_fixture *verify_fixture,
+                                        const struct genome *genome,
+                                        char *(*mutate)(char *source, void *context),
+                                        void *context) {
     struct error error = {0};
     struct compile_options options;
     verify_fixture->genome = *genome;
@@ -125,14 +136,16 @@ static inline void verify_fixture_build(struct verify_fixture *verify_fixture, c
     must(source != NULL ? 0 : -1, &error);
     if (mutate != NULL)
         source = mutate(source, context);
-    must(
-        template_options(verify_fixture->template, genome, verify_fixture->device->info.predicts, &options, &error),
-        &error);
+    must(template_options(verify_fixture->template, genome, verify_fixture->device->info.predicts,
+                          &options, &error),
+         &error);
     verify_fixture_compile(verify_fixture, source, &options, &verify_fixture->candidate);
 }
 
-static inline enum verdict verify_fixture_run(struct verify_fixture *verify_fixture, const struct verify_input *input,
-                                      struct verify_result *found, char reason[REASON_SIZE]) {
+static inline enum verdict verify_fixture_run(struct verify_fixture *verify_fixture,
+                                              const struct verify_input *input,
+                                              struct verify_result *found,
+                                              char reason[REASON_SIZE]) {
     struct error error = {0};
     enum verdict verdict;
     const struct verify_case one = {.device = verify_fixture->device,

@@ -30,10 +30,12 @@ static int open_stage(void **state) {
     verify_stage.device = device_open(TINY_DEVICE, &error);
     if (verify_stage.config == NULL || verify_stage.device == NULL)
         goto failed;
-    verify_stage.compiler = compiler_new(verify_stage.config, &verify_stage.device->info, NULL, &error);
+    verify_stage.compiler =
+        compiler_new(verify_stage.config, &verify_stage.device->info, NULL, &error);
     if (verify_stage.compiler == NULL)
         goto failed;
-    verify_stage.evaluator = evaluator_new(verify_stage.config, verify_stage.device, verify_stage.compiler, &error);
+    verify_stage.evaluator =
+        evaluator_new(verify_stage.config, verify_stage.device, verify_stage.compiler, &error);
     verify_stage.template = compiler_template(verify_stage.compiler, 0, &error);
     if (verify_stage.evaluator != NULL && verify_stage.template != NULL)
         return path_join(verify_stage.source, verify_stage.tiny.folder, "planted.cu", &error);
@@ -78,7 +80,8 @@ static char *write_planted_kernel(const struct genome *genome, const char *body)
 static const struct outcome *run_kernel(const char *genome, const char *body) {
     struct error error = {0};
     struct device_image images[CASES_MAX];
-    struct trial_request request = {.number = verify_stage.tried, .seed = (uint64_t)verify_stage.tried};
+    struct trial_request request = {.number = verify_stage.tried,
+                                    .seed = (uint64_t)verify_stage.tried};
     verify_stage.tried++;
     trial_result_release(&result);
     memset(&result, 0, sizeof result);

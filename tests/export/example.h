@@ -93,7 +93,8 @@ static inline void example_request(struct example *example) {
         example->cases[c] = (struct export_case){
             .outcome = &example->outcomes[c], .ratio_to_default = 1.25, .ratio_to_baseline = 1.5};
     }
-    int count = export_assign_variants(example->template, genomes, example->variants, example->cases);
+    int count =
+        export_assign_variants(example->template, genomes, example->variants, example->cases);
     for (int variant = 0; variant < count; variant++) {
         struct export_variant *exported = &example->variants[variant];
         genome_print(exported->genome, example->template->space, text);
@@ -102,7 +103,8 @@ static inline void example_request(struct example *example) {
                     part == KEY_GENOME ? text : key_part_name((enum key_part)part));
         exported->key = &example->keys[variant];
         exported->cubin = example->cubins[variant];
-        exported->cubin_bytes = (size_t)sprintf(example->cubins[variant], "machine code %d\xff", variant);
+        exported->cubin_bytes =
+            (size_t)sprintf(example->cubins[variant], "machine code %d\xff", variant);
         exported->resources = (struct resources){.registers = 128, .occupancy = 0.25};
     }
     example->request = (struct export_request){.template = example->template,

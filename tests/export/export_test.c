@@ -5,8 +5,8 @@
 #include <sys/resource.h>
 
 static const char three_cases[] = "[{\"B\": 1, \"H\": 8, \"S\": 512, \"D\": 64},"
-                                   " {\"B\": 2, \"H\": 8, \"S\": 512, \"D\": 64},"
-                                   " {\"B\": 1, \"H\": 8, \"S\": 512, \"D\": 64, \"CAUSAL\": 1}]";
+                                  " {\"B\": 2, \"H\": 8, \"S\": 512, \"D\": 64},"
+                                  " {\"B\": 1, \"H\": 8, \"S\": 512, \"D\": 64, \"CAUSAL\": 1}]";
 static const char one_case[] = "[{\"ROWS\": 64, \"COLS\": 512}]";
 
 static char *read_text(const char *path) {
@@ -84,7 +84,8 @@ static void build(const struct example *example, const char *folder, const char 
             char compiled[PATH_SIZE];
             size_t size;
             struct error error = {0};
-            assert_int_equal(program_contains(program, exported->cubin, exported->cubin_bytes), round != 1);
+            assert_int_equal(program_contains(program, exported->cubin, exported->cubin_bytes),
+                             round != 1);
             if (round == 0)
                 continue;
             snprintf(compiled, sizeof compiled, "%s/%s/source/kernel%s.cubin", folder, name,

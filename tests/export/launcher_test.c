@@ -1,8 +1,9 @@
 /*
  * The main property: for random genomes and shapes, the generated launcher launches what
- * template_launch_plan plans, with the exported machine code. The launcher is compiled against a fake CUDA
- * runtime and driver that records launches and is as strict as the real one: nothing loads without
- * a context or while a stream capture forbids it, and a function is valid in its own context only.
+ * template_launch_plan plans, with the exported machine code. The launcher is compiled against a
+ * fake CUDA runtime and driver that records launches and is as strict as the real one: nothing
+ * loads without a context or while a stream capture forbids it, and a function is valid in its own
+ * context only.
  */
 #include "export/example.h"
 
@@ -394,7 +395,8 @@ static int expected_unit(const struct example *example, const struct template *o
                          others->cases[other].values[d] == example->template->cases[c].values[d]);
         if (!same || !template_genome_is_valid(others, &example->genomes[c], other))
             continue;
-        must(template_launch_plan(example->template, &example->genomes[c], c, &own, &error), &error);
+        must(template_launch_plan(example->template, &example->genomes[c], c, &own, &error),
+             &error);
         must(template_launch_plan(others, &example->genomes[c], other, &planned, &error), &error);
         double distance = (double)planned.operations / (double)own.operations;
         distance = distance < 1 ? 1 / distance : distance;
@@ -425,8 +427,10 @@ static void check_template(const char *folder, const char *name, const char *cas
     example_request(example);
     launcher_open(&launcher, example, folder);
     for (int c = 0; c < example->template->case_count; c++) {
-        must(template_launch_plan(example->template, &example->genomes[c], c, &plan, &error), &error);
-        check_call(example, &launcher, &example->template->cases[c], &plan, example->cases[c].variant);
+        must(template_launch_plan(example->template, &example->genomes[c], c, &plan, &error),
+             &error);
+        check_call(example, &launcher, &example->template->cases[c], &plan,
+                   example->cases[c].variant);
     }
     for (int other = 0; other < others->template->case_count; other++) {
         const struct shape *shape = &others->template->cases[other];

@@ -2,7 +2,7 @@
 #include "export/example.h"
 
 static const char test_cases[] = "[{\"ROWS\": 64, \"COLS\": 512},"
-                            " {\"ROWS\": 4096, \"COLS\": 33, \"F32\": 1}]";
+                                 " {\"ROWS\": 4096, \"COLS\": 33, \"F32\": 1}]";
 
 static char *write_example(struct example *example, const char *folder) {
     struct error error = {0};

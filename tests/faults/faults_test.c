@@ -97,7 +97,7 @@ static void run_source(const char *source, struct harness *harness) {
 }
 
 static void compare_findings(const char *path, struct mark *marks, int count,
-                    struct ptx_racecheck *racecheck) {
+                             struct ptx_racecheck *racecheck) {
     int mismatches = 0;
     for (int i = 0; i < ptx_racecheck_finding_count(racecheck); i++) {
         const struct ptx_finding *finding = ptx_racecheck_finding(racecheck, i);

@@ -5,9 +5,9 @@
 #include "evaluate/tiny.h"
 
 #include "base/path.h"
-#include "session/image_cache.h"
 #include "device/emulated.h"
 #include "evaluate/evaluator.h"
+#include "session/image_cache.h"
 
 #define ATTENTION                                                                                  \
     "{ \"template\": \"attention_fwd\", \"cases\": [{\"B\": 1, \"H\": 1, \"S\": 70, \"S_KV\": "    \
@@ -148,7 +148,8 @@ int main(void) {
     enum { COUNT = sizeof faults / sizeof *faults };
     struct CMUnitTest tests[COUNT];
     for (int i = 0; i < COUNT; i++)
-        tests[i] = (struct CMUnitTest){
-            .name = faults[i].name, .test_func = finding_is_reported, .initial_state = (void *)&faults[i]};
+        tests[i] = (struct CMUnitTest){.name = faults[i].name,
+                                       .test_func = finding_is_reported,
+                                       .initial_state = (void *)&faults[i]};
     return _cmocka_run_group_tests("templates", tests, COUNT, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* Any text as PTX: parse it, decode it, and run its kernels for a few steps; half of them under the
    race checker. */
-#include "ptx/racecheck.h"
 #include "ptx/ptx.h"
+#include "ptx/racecheck.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -75,7 +75,7 @@ static struct duel_figures duel_between(int champion, int challenger, double us,
             graphs[side] = capture(iterations[side], launches);
         }
         const struct duel_sampler samplers[DUEL_SIDES] = {{.device = device, .graph = graphs[0]},
-                                                        {.device = device, .graph = graphs[1]}};
+                                                          {.device = device, .graph = graphs[1]}};
         if (duel_round(duel, 0, samplers, launches, reason) != VERDICT_OK)
             fail_msg("%s", reason);
         for (int i = 0; i < DUEL_SIDES; i++)
@@ -92,7 +92,8 @@ struct tally {
     double ratios[AA_DUELS], gpu_ms[AA_DUELS];
 };
 
-static void repeat_duels(const char *what, int count, int champion, int challenger, struct tally *tally) {
+static void repeat_duels(const char *what, int count, int champion, int challenger,
+                         struct tally *tally) {
     *tally = (struct tally){0};
     double us = call_us(champion);
     for (int i = 0; i < count; i++) {
@@ -153,7 +154,8 @@ static void clear_differences_end_early(void **state) {
     static const double targets_us[] = {4, 10, 100};
     for (int i = 0; i < 3; i++) {
         int iterations = iterations_for(targets_us[i]);
-        repeat_duels("1.5 times the time", 20, iterations, iterations_for(1.5 * targets_us[i]), &tally);
+        repeat_duels("1.5 times the time", 20, iterations, iterations_for(1.5 * targets_us[i]),
+                     &tally);
         assert_int_equal(tally.results[DUEL_LOST], 20);
         assert_true(statistics_percentile(tally.gpu_ms, 20, 100) <= 50);
     }

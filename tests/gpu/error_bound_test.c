@@ -38,8 +38,8 @@ static void record_shares(struct shares *shares, const struct verify_result *fou
     shares->tried++;
 }
 
-static void run_correct_genome(struct verify_fixture *verify_fixture, const char *shape, struct random *random,
-                       struct shares shares[2], int *rejected) {
+static void run_correct_genome(struct verify_fixture *verify_fixture, const char *shape,
+                               struct random *random, struct shares shares[2], int *rejected) {
     struct genome genome;
     struct launch_plan plan;
     struct error error = {0};
@@ -71,7 +71,8 @@ static void run_correct_genome(struct verify_fixture *verify_fixture, const char
 }
 
 /* A random genome that splits the keys, or one that does not, if the shape allows it. */
-static struct genome sample_genome(const struct template *template, struct random *random, bool split) {
+static struct genome sample_genome(const struct template *template, struct random *random,
+                                   bool split) {
     struct genome genome;
     for (int try = 0; try < 1000; try++) {
         assert_true(space_sample(template->space, random, &genome));
@@ -81,8 +82,9 @@ static struct genome sample_genome(const struct template *template, struct rando
     return genome;
 }
 
-static void run_mutant(struct verify_fixture *verify_fixture, const char *shape, struct random *random, bool split,
-                       double *least, int *split_count, int *accepted) {
+static void run_mutant(struct verify_fixture *verify_fixture, const char *shape,
+                       struct random *random, bool split, double *least, int *split_count,
+                       int *accepted) {
     const struct template *template = verify_fixture->template;
     int64_t keys = template_dimension(template, &template->cases[0], "S_KV", 0);
     bool causal = template_dimension(template, &template->cases[0], "CAUSAL", 0) != 0;

@@ -35,7 +35,8 @@ static const struct kind kinds[] = {
 static int genome_count;
 static char **genomes;
 
-static struct device_image compile(struct verify_fixture *verify_fixture, const struct genome *genome) {
+static struct device_image compile(struct verify_fixture *verify_fixture,
+                                   const struct genome *genome) {
     struct error error = {0};
     struct compile_options options;
     struct device_image image;
@@ -43,8 +44,8 @@ static struct device_image compile(struct verify_fixture *verify_fixture, const 
     char *source = template_source(verify_fixture->template, genome, 0, &error);
     must(source != NULL ? 0 : -1, &error);
     must(template_options(verify_fixture->template, genome, false, &options, &error), &error);
-    if (nvrtc_compile(verify_fixture->nvrtc, "kernel.cu", source, options.items, options.count, &image,
-                      reason, &error) != 0)
+    if (nvrtc_compile(verify_fixture->nvrtc, "kernel.cu", source, options.items, options.count,
+                      &image, reason, &error) != 0)
         fail_msg("%s%s", error.text, reason);
     free(source);
     return image;
@@ -118,7 +119,8 @@ static void medians_by_placement(void **state) {
         for (int g = 0; g == 0 || g < genome_count; g++) {
             struct error error = {0};
             const char *text = genome_count > 0 ? genomes[g] : "";
-            must(genome_parse(&verify_fixture.genome, verify_fixture.template->space, text, &error), &error);
+            must(genome_parse(&verify_fixture.genome, verify_fixture.template->space, text, &error),
+                 &error);
             struct device_image image = compile(&verify_fixture, &verify_fixture.genome);
             printf("%s %s\n", shapes[s], *text != '\0' ? text : "the default genome");
             for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {

@@ -38,7 +38,8 @@ static void elites_duel_again(void **state) {
     run_and_expect(&place.tiny, "run", place.tiny.config, begin, 0);
     fake_driver(&place, "570.1");
     const char *const more[] = {"--trials", trials[1], NULL};
-    assert_int_equal(exit_status(start_evotile(&place.tiny, "resume", place.run_dir, more, log_path)), 0);
+    assert_int_equal(
+        exit_status(start_evotile(&place.tiny, "resume", place.run_dir, more, log_path)), 0);
     expect_log(log_path, "driver was 570.1, is ");
     expect_log(log_path, "elites were timed again, 0 of them dropped");
     struct store *store = store_open(place.run_dir, STORE_READ, &error);
@@ -48,7 +49,8 @@ static void elites_duel_again(void **state) {
     assert_int_equal(stored_outcome_count(place.run_dir), MORE);
     printf("%d elites were remeasured, %d of them correct, after %d duels\n", remeasured.count,
            remeasured.right, remeasured.duels);
-    assert_true(remeasured.count > 1 && remeasured.right == remeasured.count && remeasured.duels > 0);
+    assert_true(remeasured.count > 1 && remeasured.right == remeasured.count &&
+                remeasured.duels > 0);
     tiny_remove(&place.tiny);
 }
 

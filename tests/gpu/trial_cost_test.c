@@ -28,12 +28,14 @@ struct trial_fixture {
     uint64_t seed;
 };
 
-static void run_trial(struct trial_fixture *trial_fixture, struct trial_request *request, struct trial_result *result) {
+static void run_trial(struct trial_fixture *trial_fixture, struct trial_request *request,
+                      struct trial_result *result) {
     struct error error = {0};
     request->genome = trial_fixture->genome;
     request->seed = ++trial_fixture->seed;
     *result = (struct trial_result){.genome = trial_fixture->genome, .opponent = -1};
-    must(evaluator_run(trial_fixture->evaluator, request, trial_fixture->images, result, &error), &error);
+    must(evaluator_run(trial_fixture->evaluator, request, trial_fixture->images, result, &error),
+         &error);
     if (result->outcome.verdict != VERDICT_OK)
         fail_msg("%s: %s", verdict_name(result->outcome.verdict), result->outcome.reason);
 }
@@ -46,17 +48,21 @@ static void trial_fixture_open(struct trial_fixture *trial_fixture, const char *
     *trial_fixture = (struct trial_fixture){.device = device_open("cuda:0", &error)};
     must(trial_fixture->device != NULL ? 0 : -1, &error);
     snprintf(text, sizeof text, "{\"template\": \"attention_fwd\", \"cases\": [%s]}", shape);
-    trial_fixture->config = config_from_text("judging.json", text, "templates/attention_fwd", &error);
+    trial_fixture->config =
+        config_from_text("judging.json", text, "templates/attention_fwd", &error);
     must(trial_fixture->config != NULL ? 0 : -1, &error);
-    trial_fixture->compiler = compiler_new(trial_fixture->config, &trial_fixture->device->info, NULL, &error);
+    trial_fixture->compiler =
+        compiler_new(trial_fixture->config, &trial_fixture->device->info, NULL, &error);
     must(trial_fixture->compiler != NULL ? 0 : -1, &error);
-    trial_fixture->evaluator = evaluator_new(trial_fixture->config, trial_fixture->device, trial_fixture->compiler, &error);
+    trial_fixture->evaluator = evaluator_new(trial_fixture->config, trial_fixture->device,
+                                             trial_fixture->compiler, &error);
     must(trial_fixture->evaluator != NULL ? 0 : -1, &error);
     const struct template *template = compiler_template(trial_fixture->compiler, 0, &error);
     must(template != NULL ? 0 : -1, &error);
     trial_fixture->genome = genome_default(template->space);
     request.genome = trial_fixture->genome;
-    must(compiler_build(trial_fixture->compiler, &request, trial_fixture->images, &result, &error), &error);
+    must(compiler_build(trial_fixture->compiler, &request, trial_fixture->images, &result, &error),
+         &error);
     trial_result_release(&result);
     run_trial(trial_fixture, &request, &result);
     trial_fixture->alone_us = result.outcome.score_us;
@@ -85,8 +91,9 @@ static void kernel_seldom_beats_itself(void **state) {
     double start = clock_seconds();
     assert_in_range(count, 1, DUELS_MAX);
     for (int i = 0; i < count; i++) {
-        struct trial_request request = {.champion_us = 2 * trial_fixture->alone_us,
-                                        .opponent = {.present = true, .genome = trial_fixture->genome}};
+        struct trial_request request = {
+            .champion_us = 2 * trial_fixture->alone_us,
+            .opponent = {.present = true, .genome = trial_fixture->genome}};
         struct trial_result result;
         run_trial(trial_fixture, &request, &result);
         results[result.outcome.duel.result]++;
@@ -95,8 +102,8 @@ static void kernel_seldom_beats_itself(void **state) {
     }
     printf("A/A, attention_fwd %s, %.2f us: %d won, %d lost, %d undecided of %d; ratio %.4f, p1 "
            "%.4f, p99 %.4f; %.0f s\n",
-           shapes[trial_fixture - trial_fixtures], trial_fixture->alone_us, results[DUEL_WON], results[DUEL_LOST],
-           results[DUEL_UNDECIDED], count, statistics_median(ratios, count),
+           shapes[trial_fixture - trial_fixtures], trial_fixture->alone_us, results[DUEL_WON],
+           results[DUEL_LOST], results[DUEL_UNDECIDED], count, statistics_median(ratios, count),
            statistics_percentile(ratios, count, 1), statistics_percentile(ratios, count, 99),
            clock_seconds() - start);
     fflush(stdout);
@@ -105,7 +112,8 @@ static void kernel_seldom_beats_itself(void **state) {
 }
 
 /* Means over TRIALS trials, in milliseconds of wall time in the device worker. */
-static void measure_cost(struct trial_fixture *trial_fixture, const char *what, const struct trial_request *like) {
+static void measure_cost(struct trial_fixture *trial_fixture, const char *what,
+                         const struct trial_request *like) {
     double verify_s = 0;
     double measure_s = 0;
     double start = clock_seconds();
@@ -119,8 +127,8 @@ static void measure_cost(struct trial_fixture *trial_fixture, const char *what, 
     }
     printf(
         "cost, attention_fwd %s, %s: %.1f ms per trial: %.1f correctness, %.1f from race to end\n",
-        shapes[trial_fixture - trial_fixtures], what, 1e3 * (clock_seconds() - start) / TRIALS, 1e3 * verify_s / TRIALS,
-        1e3 * measure_s / TRIALS);
+        shapes[trial_fixture - trial_fixtures], what, 1e3 * (clock_seconds() - start) / TRIALS,
+        1e3 * verify_s / TRIALS, 1e3 * measure_s / TRIALS);
     fflush(stdout);
 }
 
@@ -131,7 +139,7 @@ static void trials_cost(void **state) {
     measure_cost(trial_fixture, "loses the race", &(struct trial_request){.champion_us = us / 2});
     measure_cost(trial_fixture, "is timed", &(struct trial_request){.champion_us = us / 1.1});
     measure_cost(trial_fixture, "duel against the champion",
-         &(struct trial_request){.champion_us = 2 * us, .opponent = itself});
+                 &(struct trial_request){.champion_us = 2 * us, .opponent = itself});
     measure_cost(trial_fixture, "becomes champion", &(struct trial_request){.champion_us = 2 * us});
 }
 

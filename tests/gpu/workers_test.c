@@ -9,7 +9,7 @@
 enum { NEXT_S = 5, ROUNDS = 2 };
 
 static const char *const fatal_exploits[] = {"infinite_loop", "deadlock",      "registers_deadlock",
-                                    "illegal_load",  "illegal_store", "traps"};
+                                             "illegal_load",  "illegal_store", "traps"};
 enum { FATAL_COUNT = sizeof fatal_exploits / sizeof *fatal_exploits };
 
 static const struct exploit *find_exploit(const char *name) {
@@ -48,11 +48,11 @@ static void each_costs_one_worker(void **state) {
     assert_non_null(mkdtemp(folder));
     scene_open(&scene, folder, BASE_ROWS, device);
     const struct local_pool_settings settings = {.program = getenv("EVOTILE"),
-                                           .config_path = scene.config_path,
-                                           .template_folder = scene.config->template_folder,
-                                           .devices = "cuda:0",
-                                           .compile_workers = 1,
-                                           .device_workers = 1};
+                                                 .config_path = scene.config_path,
+                                                 .template_folder = scene.config->template_folder,
+                                                 .devices = "cuda:0",
+                                                 .compile_workers = 1,
+                                                 .device_workers = 1};
     if (settings.program == NULL)
         fail_msg("EVOTILE must name the program");
     struct pool *pool = local_pool_new(&settings, &error);

@@ -88,7 +88,8 @@ static void score_error_matches_deviation(void **state) {
                 actual += pow(sum / case_counts[k], 2);
                 estimated += pow(outcome_score_error(&outcome), 2);
             }
-            assert_true(estimated > 0.9 * actual && estimated < (sample_counts[n] < 16 ? 2 : 1.3) * actual);
+            assert_true(estimated > 0.9 * actual &&
+                        estimated < (sample_counts[n] < 16 ? 2 : 1.3) * actual);
             assert_true(estimated < before);
             before = estimated;
         }

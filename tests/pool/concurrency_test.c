@@ -16,8 +16,8 @@ enum { WORKERS_MAX = 128, TRIALS = 20000 };
 
 struct pool_model {
     int devices, compilers;
-    double compile_s; /* mean duration of a compilation */
-    bool uses_all_workers;        /* in flight: all workers and two for each device */
+    double compile_s;      /* mean duration of a compilation */
+    bool uses_all_workers; /* in flight: all workers and two for each device */
     double compiling[WORKERS_MAX], evaluating[WORKERS_MAX]; /* when each finishes; INFINITY: idle */
     double started_at_s[2][WORKERS_MAX];
     int waiting_to_compile, waiting_to_evaluate;
@@ -38,11 +38,15 @@ static double sample_evaluate_s(struct pool_model *pool_model) {
 
 static int capacity(const struct pool_model *pool_model) {
     int most = pool_model->compilers + 3 * pool_model->devices;
-    return pool_model->uses_all_workers ? most : concurrency_limit(&pool_model->concurrency, pool_model->devices, pool_model->compilers);
+    return pool_model->uses_all_workers
+               ? most
+               : concurrency_limit(&pool_model->concurrency, pool_model->devices,
+                                   pool_model->compilers);
 }
 
 static void start_jobs(double now, double *ends, double *started_at_s, int count, int *waiting,
-                   double (*takes)(struct pool_model *pool_model), struct pool_model *pool_model) {
+                       double (*takes)(struct pool_model *pool_model),
+                       struct pool_model *pool_model) {
     for (int w = 0; w < count; w++)
         if (isinf(ends[w]) && *waiting) {
             started_at_s[w] = now;
@@ -71,19 +75,22 @@ static double run(struct pool_model *pool_model, double *in_flight_mean) {
     while (done < TRIALS) {
         for (int room = capacity(pool_model); in_flight < room; in_flight++)
             pool_model->waiting_to_compile++;
-        start_jobs(now, pool_model->compiling, pool_model->started_at_s[0], pool_model->compilers, &pool_model->waiting_to_compile, compile_s,
-               pool_model);
-        start_jobs(now, pool_model->evaluating, pool_model->started_at_s[1], pool_model->devices, &pool_model->waiting_to_evaluate, sample_evaluate_s, pool_model);
+        start_jobs(now, pool_model->compiling, pool_model->started_at_s[0], pool_model->compilers,
+                   &pool_model->waiting_to_compile, compile_s, pool_model);
+        start_jobs(now, pool_model->evaluating, pool_model->started_at_s[1], pool_model->devices,
+                   &pool_model->waiting_to_evaluate, sample_evaluate_s, pool_model);
         int compiled = earliest(pool_model->compiling, pool_model->compilers);
         int evaluated = earliest(pool_model->evaluating, pool_model->devices);
         if (pool_model->compiling[compiled] < pool_model->evaluating[evaluated]) {
             now = pool_model->compiling[compiled];
-            concurrency_record(&pool_model->concurrency.compile, now - pool_model->started_at_s[0][compiled]);
+            concurrency_record(&pool_model->concurrency.compile,
+                               now - pool_model->started_at_s[0][compiled]);
             pool_model->compiling[compiled] = INFINITY;
             pool_model->waiting_to_evaluate++;
         } else {
             now = pool_model->evaluating[evaluated];
-            concurrency_record(&pool_model->concurrency.evaluate, now - pool_model->started_at_s[1][evaluated]);
+            concurrency_record(&pool_model->concurrency.evaluate,
+                               now - pool_model->started_at_s[1][evaluated]);
             pool_model->evaluating[evaluated] = INFINITY;
             sum += in_flight--;
             done++;
@@ -100,7 +107,8 @@ static void devices_stay_busy(void **state) {
     for (size_t s = 0; s < sizeof compile_s / sizeof *compile_s; s++)
         for (size_t d = 0; d < sizeof devices / sizeof *devices; d++)
             for (size_t c = 0; c < sizeof compilers / sizeof *compilers; c++) {
-                struct pool_model pool_model = {devices[d], compilers[c], .compile_s = compile_s[s]};
+                struct pool_model pool_model = {devices[d], compilers[c],
+                                                .compile_s = compile_s[s]};
                 double few, many;
                 double rate = run(&pool_model, &few);
                 pool_model.uses_all_workers = true;

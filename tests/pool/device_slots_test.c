@@ -29,7 +29,8 @@ static void init_slots(struct device_slots *slots, int count) {
 static int crashes_until_quarantine(struct device_slots *slots) {
     struct error error = {0};
     for (int i = 1; i <= 1000; i++)
-        if (device_slots_record_trial(slots, 0, i % 2 == 0 ? VERDICT_CRASHED : VERDICT_TIMEOUT, &error) < 0) {
+        if (device_slots_record_trial(slots, 0, i % 2 == 0 ? VERDICT_CRASHED : VERDICT_TIMEOUT,
+                                      &error) < 0) {
             assert_non_null(strstr(error.text, "crashed or hung"));
             return i;
         }

@@ -36,17 +36,17 @@ static void init_fixture(struct pool_fixture *test) {
 static struct pool *open_pool(const struct pool_fixture *test, int compile_workers,
                               int device_workers, double deadline_s, struct error *error) {
     const struct local_pool_settings settings = {.program = test->tiny.program,
-                                           .config_path = test->tiny.config,
-                                           .template_folder = TINY_TEMPLATE,
-                                           .devices = TINY_DEVICE,
-                                           .compile_workers = compile_workers,
-                                           .device_workers = device_workers,
-                                           .deadline_s = deadline_s};
+                                                 .config_path = test->tiny.config,
+                                                 .template_folder = TINY_TEMPLATE,
+                                                 .devices = TINY_DEVICE,
+                                                 .compile_workers = compile_workers,
+                                                 .device_workers = device_workers,
+                                                 .deadline_s = deadline_s};
     return local_pool_new(&settings, error);
 }
 
 static void start_fixture(struct pool_fixture *test, int compile_workers, int device_workers,
-                  double deadline_s) {
+                          double deadline_s) {
     struct error error = {0};
     init_fixture(test);
     test->pool = open_pool(test, compile_workers, device_workers, deadline_s, &error);
@@ -423,12 +423,12 @@ static void workers_are_recycled(void **state) {
 /* ---- several devices ---- */
 
 static struct pool *open_pool_on_devices(const struct pool_fixture *test, const char *program,
-                                 const char *devices, struct error *error) {
+                                         const char *devices, struct error *error) {
     const struct local_pool_settings settings = {.program = program,
-                                           .config_path = test->tiny.config,
-                                           .template_folder = TINY_TEMPLATE,
-                                           .devices = devices,
-                                           .compile_workers = 1};
+                                                 .config_path = test->tiny.config,
+                                                 .template_folder = TINY_TEMPLATE,
+                                                 .devices = devices,
+                                                 .compile_workers = 1};
     return local_pool_new(&settings, error);
 }
 
@@ -475,7 +475,8 @@ static void two_models_do_not_mix(void **state) {
     struct pool_fixture test;
     struct error error = {0};
     init_fixture(&test);
-    test.pool = open_pool_on_devices(&test, test.tiny.program, "emulated:sm_89,emulated:sm_90", &error);
+    test.pool =
+        open_pool_on_devices(&test, test.tiny.program, "emulated:sm_89,emulated:sm_90", &error);
     assert_null(test.pool);
     assert_non_null(strstr(error.text, "figures of two models do not mix"));
     assert_int_equal(error.kind, ERROR_INPUT);
@@ -525,10 +526,10 @@ static void expect_no_pool(const char *config, const char *folder, const char *d
     struct error error = {0};
     tiny_make(&tiny, config);
     const struct local_pool_settings settings = {.program = tiny.program,
-                                           .config_path = tiny.config,
-                                           .template_folder = folder,
-                                           .devices = device,
-                                           .compile_workers = compile_workers};
+                                                 .config_path = tiny.config,
+                                                 .template_folder = folder,
+                                                 .devices = device,
+                                                 .compile_workers = compile_workers};
     struct pool *pool = local_pool_new(&settings, &error);
     assert_null(pool);
     if (strstr(error.text, words) == NULL)
@@ -573,9 +574,9 @@ static void program_that_is_no_worker_fails(void **state) {
     static const char *const programs[] = {"/bin/true", "/nowhere/evotile"};
     for (int i = 0; i < 2; i++) {
         const struct local_pool_settings settings = {.program = programs[i],
-                                               .config_path = "config.json",
-                                               .template_folder = TINY_TEMPLATE,
-                                               .devices = TINY_DEVICE};
+                                                     .config_path = "config.json",
+                                                     .template_folder = TINY_TEMPLATE,
+                                                     .devices = TINY_DEVICE};
         assert_null(local_pool_new(&settings, &error));
         assert_non_null(strstr(error.text, "does not start"));
     }

@@ -107,7 +107,8 @@ static void results_round_trip_bit_for_bit(void **state) {
         assert_string_equal(read->baseline, result.baseline);
         assert_int_equal(read->case_result_count, result.case_result_count);
         for (int b = 0; b < result.case_result_count; b++)
-            assert_memory_equal(&read->case_results[b], &result.case_results[b], sizeof(struct case_result));
+            assert_memory_equal(&read->case_results[b], &result.case_results[b],
+                                sizeof(struct case_result));
         assert_int_equal(read->has_key, result.has_key);
         for (int part = 0; part < KEY_PART_COUNT && result.has_key; part++)
             assert_string_equal(read->key.parts[part], result.key.parts[part]);
@@ -209,8 +210,11 @@ static char *short_line(enum protocol_message_kind kind) {
         line = protocol_print_device(&device);
         break;
     case PROTOCOL_CHAMPION:
-        line = protocol_print_champion(&(struct trial_champion){
-            .goal = 1, .trial = 7, .genome = {{1, 2}}, .score_us = 2.5, .within_default_smem_us = 3});
+        line = protocol_print_champion(&(struct trial_champion){.goal = 1,
+                                                                .trial = 7,
+                                                                .genome = {{1, 2}},
+                                                                .score_us = 2.5,
+                                                                .within_default_smem_us = 3});
         break;
     case PROTOCOL_FAILURE:
         line = protocol_print_failure(&failure);

@@ -2,16 +2,16 @@
 #include "ptx/harness.h"
 
 static const struct ptx_latencies pace = {.issue = 1,
-                                     .special_function = 1,
-                                     .shared = 30,
-                                     .global = 500,
-                                     .copy = 1000,
-                                     .copy_bytes = 64,
-                                     .matrix_operations = 1024,
-                                     .matrix = 30,
-                                     .barrier = 20,
-                                     .cluster_barrier = 300,
-                                     .remote = 200};
+                                          .special_function = 1,
+                                          .shared = 30,
+                                          .global = 500,
+                                          .copy = 1000,
+                                          .copy_bytes = 64,
+                                          .matrix_operations = 1024,
+                                          .matrix = 30,
+                                          .barrier = 20,
+                                          .cluster_barrier = 300,
+                                          .remote = 200};
 
 static const char source[] =
     "__device__ void copy(void *to, const void *from) {\n"
@@ -90,7 +90,7 @@ static const char remote_source[] =
     "}\n";
 
 static double critical_path_of(struct harness *harness, const char *kernel, unsigned blocks,
-                       unsigned threads) {
+                               unsigned threads) {
     harness_run(harness, kernel, blocks, threads);
     return harness->counts.critical_path_cycles / (double)harness->counts.blocks;
 }
@@ -129,7 +129,8 @@ static void test_clusters_start_at_zero(void **unused) {
     assert_true(cycles[0] > 100 * pace.cluster_barrier && cycles[1] == cycles[0]);
 }
 
-static double cluster_critical_path(const char *kernel, int first, int second, uint64_t *remote_bytes) {
+static double cluster_critical_path(const char *kernel, int first, int second,
+                                    uint64_t *remote_bytes) {
     struct harness harness;
     harness_open_cuda(&harness, remote_source, "sm_90");
     uint64_t to = harness_buffer(&harness, "out", 2 * 128, NULL);

@@ -12,7 +12,7 @@ static const struct {
     int n;
     enum ptx_fault_kind kind;
     const char *expected_text; /* part of the text */
-    int thread;       /* x of the faulty thread, or -1: any */
+    int thread;                /* x of the faulty thread, or -1: any */
 } faulty_sources[] = {
     {"a store past the end", "x[i + n] = 1;", 1, PTX_FAULT_STORE,
      "stored 4 bytes to global memory at", 63},
@@ -31,8 +31,8 @@ static const struct {
     {"a shuffle that not all reach",
      "if (i % 32 < 16) x[i] = __shfl_sync(~0u, n, 1); else asm volatile(\"bar.sync 1, 64;\");", 1,
      PTX_FAULT_DEADLOCK, "waits forever", -1},
-    {"a member mask without its caller", "x[i] = __shfl_sync(1, i, 0);", 1, PTX_FAULT_LANES_DISAGREE,
-     "does not include its lane", 1},
+    {"a member mask without its caller", "x[i] = __shfl_sync(1, i, 0);", 1,
+     PTX_FAULT_LANES_DISAGREE, "does not include its lane", 1},
     {"trap", "if (i == 5) __trap();", 1, PTX_FAULT_TRAP, "executed trap", 5},
     {"half a warp at ldmatrix",
      "unsigned r; if (i < 16) { asm volatile(\"ldmatrix.sync.aligned.m8n8.x1."
@@ -42,7 +42,8 @@ static const struct {
      "unsigned e = i == 53 ? 0xe5e4e4e4 : i % 4 == 1 ? 0xe4e4e4e4 : 0; float d = 0; "
      "asm volatile(\"mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
      "{%0,%0,%0,%0}, {%1,%1}, {%1,%1}, {%0,%0,%0,%0}, %1, 1;\" : \"+f\"(d) : \"r\"(e)); x[i] = d;",
-     1, PTX_FAULT_UNDEFINED, "0xe5e4e4e4: 0x5 does not select two positions in ascending order", 53},
+     1, PTX_FAULT_UNDEFINED, "0xe5e4e4e4: 0x5 does not select two positions in ascending order",
+     53},
 };
 
 static void test_faults(void **unused) {
@@ -61,7 +62,8 @@ static void test_faults(void **unused) {
         harness.launch.step_limit = 100000;
         int result = harness_try(&harness, "faulty", 1, 64);
         const struct ptx_fault *fault = &harness.fault;
-        if (fault->kind != faulty_sources[i].kind || !strstr(fault->text, faulty_sources[i].expected_text) ||
+        if (fault->kind != faulty_sources[i].kind ||
+            !strstr(fault->text, faulty_sources[i].expected_text) ||
             result != (fault->kind ? -1 : 0))
             fail_msg("%s: %d, %s", faulty_sources[i].what, (int)fault->kind, fault->text);
         if (fault->kind && fault->line != 10)

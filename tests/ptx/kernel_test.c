@@ -223,8 +223,8 @@ static void test_blocks(void **unused) {
         harness.launch.block_seed = seed * 7919;
         harness_run(&harness, "blocks", BLOCKS, THREADS);
         for (int i = 0; i < COUNT; i++) {
-            double wanted = scaled_by_eighth(in[i] * (float)((i * 7 + n) % 12), i % 5) + sin(in[i]) +
-                            in[i] / 3.0 + exp(-in[i]);
+            double wanted = scaled_by_eighth(in[i] * (float)((i * 7 + n) % 12), i % 5) +
+                            sin(in[i]) + in[i] / 3.0 + exp(-in[i]);
             assert_true(fabs(out[i] - wanted) < 1e-5 * (1 + fabs(wanted)));
         }
         if (!seed)

@@ -115,7 +115,7 @@ static float float_of_word(uint32_t word, int element, bool half) {
 }
 
 static float factor(const struct form_product *product, int quarter, int group, int line, int k,
-                       bool along) {
+                    bool along) {
     int lane = 16 * (line / 4) + 4 * quarter + (along ? line % 4 : k), at = along ? k : line % 4;
     return float_of_word(form_register(product, lane, group, at / 2), at, true);
 }
@@ -126,8 +126,7 @@ static int position_of_sum(int quarter, int row, int column, bool half, int *lan
     return half ? column : (column & 4) + (row & 2) + (column & 1);
 }
 
-static void m8n8k4_form_matches(const struct form_product *product,
-                                       const uint64_t *results) {
+static void m8n8k4_form_matches(const struct form_product *product, const uint64_t *results) {
     const struct form *form = product->form;
     const char *types = strstr(form->opcode, "m8n8k4.") + 7;
     bool a_is_k_contiguous = types[0] == 'r', b_is_k_contiguous = types[4] == 'c';

@@ -55,8 +55,8 @@ static float narrow_sum(int64_t total, int unit, int digits, bool half) {
     return (float)(total < 0 ? -value : value);
 }
 
-static float exact_sum(const float *left, const float (*right)[MMA_COLUMNS_MAX], int column, float sum,
-                    const struct matrix_shape *shape) {
+static float exact_sum(const float *left, const float (*right)[MMA_COLUMNS_MAX], int column,
+                       float sum, const struct matrix_shape *shape) {
     bool is_short = shape->left >= MATRIX_E4M3;
     int bits = is_short ? 13 : 25, most = -10000;
     struct summand of[MMA_DEPTH_MAX + 1] = {summand_of(sum, -126)};
@@ -92,8 +92,8 @@ static void fill(const struct lanes *lanes, float *out, size_t count, enum matri
                                       [MATRIX_E5M2] = TYPE_B32};
     bool is_small = format >= MATRIX_E4M3;
     for (size_t i = 0; i < count; i++) {
-        uint64_t bits = operand_number(types[format], is_small ? KIND_FP8 : KIND_MATRIX, 32 * variant,
-                                       operand_random(random));
+        uint64_t bits = operand_number(types[format], is_small ? KIND_FP8 : KIND_MATRIX,
+                                       32 * variant, operand_random(random));
         if (format == MATRIX_TF32)
             out[i] = bits_float((uint32_t)bits & ~0x1fffu);
         else
@@ -148,7 +148,7 @@ static void rows_match(const struct lanes *lanes) {
             for (int i = 0; i < n; i++) {
                 float is = sums[row][i];
                 float wanted = exact_sum(left[row], (const float(*)[MMA_COLUMNS_MAX])right, i,
-                                      before[row][i], shape);
+                                         before[row][i], shape);
                 if (!(isnan(is) && isnan(wanted)) && float_bits(is) != float_bits(wanted))
                     fail_msg("round %d, row %d, column %d: 0x%x, not 0x%x", round, row, i,
                              float_bits(is), float_bits(wanted));

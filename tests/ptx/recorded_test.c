@@ -232,7 +232,8 @@ static void fp8_sums_match_gpu(void **state) {
         sums[0][0] = shape.half_accumulators ? half_to_float((uint16_t)before) : bits_float(before);
         lanes->rows(&shape, 8, sums, (const float(*)[MMA_DEPTH_MAX])left,
                     (const float(*)[MMA_COLUMNS_MAX])right);
-        uint32_t is = shape.half_accumulators ? round_accumulator_to_half(sums[0][0]) : float_bits(sums[0][0]);
+        uint32_t is = shape.half_accumulators ? round_accumulator_to_half(sums[0][0])
+                                              : float_bits(sums[0][0]);
         if (is != after)
             fail_msg("sum %d: 0x%x; a GPU gave 0x%x", (int)i / 2, is, after);
     }

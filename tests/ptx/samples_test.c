@@ -26,7 +26,8 @@ int main(void) {
     struct CMUnitTest tests[SAMPLE_COUNT];
     setenv("EVOTILE_DEVICES", "configs/devices", 0);
     for (int i = 0; i < SAMPLE_COUNT; i++)
-        tests[i] = (struct CMUnitTest){
-            .name = samples[i].name, .test_func = sample_matches, .initial_state = (void *)&samples[i]};
+        tests[i] = (struct CMUnitTest){.name = samples[i].name,
+                                       .test_func = sample_matches,
+                                       .initial_state = (void *)&samples[i]};
     return _cmocka_run_group_tests("samples", tests, SAMPLE_COUNT, NULL, NULL);
 }

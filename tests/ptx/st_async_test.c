@@ -78,7 +78,8 @@ static void invalid_async_stores_fault(void **state) {
         uint64_t out = harness_buffer(&harness, "out", 64, NULL);
         harness_argument(&harness, &out, 8);
         harness_try(&harness, "k", 4, 1);
-        if (harness.fault.kind != invalid[i].kind || !strstr(harness.fault.text, invalid[i].expected_text))
+        if (harness.fault.kind != invalid[i].kind ||
+            !strstr(harness.fault.text, invalid[i].expected_text))
             fail_msg("%s: %d, %s", invalid[i].body, (int)harness.fault.kind, harness.fault.text);
         harness_close(&harness);
     }

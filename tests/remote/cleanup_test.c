@@ -86,10 +86,12 @@ static int count_entries(struct connection *connection, const char *id) {
         jsOptions options;
         jsOptions_Init(&options);
         options.Stream.Info.SubjectsFilter = ">";
-        assert_int_equal(js_GetStreamInfo(&info, connection->js, streams[s], &options, NULL), NATS_OK);
+        assert_int_equal(js_GetStreamInfo(&info, connection->js, streams[s], &options, NULL),
+                         NATS_OK);
         for (int i = 0; info->State.Subjects != NULL && i < info->State.Subjects->Count; i++)
             count += strstr(info->State.Subjects->List[i].Subject, id) != NULL;
-        count += js_GetConsumerInfo(&consumer, connection->js, streams[s], id, NULL, NULL) == NATS_OK;
+        count +=
+            js_GetConsumerInfo(&consumer, connection->js, streams[s], id, NULL, NULL) == NATS_OK;
         jsConsumerInfo_Destroy(consumer);
         jsStreamInfo_Destroy(info);
     }
@@ -109,10 +111,12 @@ static void check_cleanup(struct connection *connection) {
                       live[] = "00000000000000a1", recent[] = "00000000000000a2",
                       current[] = "00000000000000b1";
     store_run(connection, abandoned, true);
-    store_run(connection, undescribed, false); /* its coordinator died before it stored the description */
+    store_run(connection, undescribed,
+              false); /* its coordinator died before it stored the description */
     store_run(connection, live, true);
     usleep(100000);
-    store_run(connection, recent, false); /* the same, but its files are too recent to be abandoned */
+    store_run(connection, recent,
+              false); /* the same, but its files are too recent to be abandoned */
     assert_int_equal(kvStore_PutString(NULL, connection->runs, live, "{}"), NATS_OK);
     store_run(connection, current, true);
     assert_int_equal(kvStore_PutString(NULL, connection->files, "elsewhere", "text"), NATS_OK);

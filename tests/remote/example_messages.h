@@ -37,11 +37,11 @@ static struct run_description example_description(struct run_file *files) {
 
 static inline struct heartbeat example_heartbeat(void) {
     return (struct heartbeat){.worker = "fedcba9876543210",
-                         .host = "node7",
-                         .platform = example_platform(),
-                         .devices = 8,
-                         .capacity = 144,
-                         .in_flight = 12};
+                              .host = "node7",
+                              .platform = example_platform(),
+                              .devices = 8,
+                              .capacity = 144,
+                              .in_flight = 12};
 }
 
 #endif

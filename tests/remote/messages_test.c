@@ -77,7 +77,8 @@ static void invalid_descriptions_are_rejected(void **state) {
     struct run_file files[2];
     struct run_description description = example_description(files);
     char *text = run_description_print(&description);
-    expect_rejected(text, "\"protocol\":4", "\"protocol\":1", "install the same evotile on all hosts");
+    expect_rejected(text, "\"protocol\":4", "\"protocol\":1",
+                    "install the same evotile on all hosts");
     expect_rejected(text, "0123456789abcdef", "../../../etc/cro", "is not an id");
     expect_rejected(text, "0123456789abcdef", "0123", "is not an id");
     expect_rejected(text, "template/a/", "template/../../", "leads out of the run's folder");
@@ -118,7 +119,7 @@ static void control_characters_are_rejected(void **state) {
     static const char *const places[] = {"night",    "emulated",   "12.6",
                                          "a method", "template/a", "\"name\":\"night\",\""};
     static const char *const valid[] = {"\xc3\x9b",  "\xe2\x80\x9b", "\\\\r",   "\\u00e4",
-                                         "\\\\u001b", "\\\"",         "\xc2\xa0"};
+                                        "\\\\u001b", "\\\"",         "\xc2\xa0"};
     struct run_file files[2];
     struct run_description description = example_description(files), read;
     struct error error = {0};
@@ -127,7 +128,8 @@ static void control_characters_are_rejected(void **state) {
     for (size_t w = 0; w < sizeof words / sizeof *words; w++)
         for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
             snprintf(changed, sizeof changed, "%s%s", places[p], words[w]);
-            expect_rejected(text, places[p], changed, "a run's description contains a control character");
+            expect_rejected(text, places[p], changed,
+                            "a run's description contains a control character");
         }
     for (size_t w = 0; w < sizeof valid / sizeof *valid; w++) {
         const char *at = strstr(text, "night");
@@ -182,8 +184,9 @@ static void fuzz_seeds_are_valid(void **state) {
         struct heartbeat heartbeat;
         struct error error = {0};
         char *text = path_read_file(seeds[s].path, 1 << 20, NULL, &error);
-        if (text == NULL || (seeds[s].is_beat ? heartbeat_parse(&heartbeat, text, &error)
-                                              : run_description_parse(&description, text, &error)) < 0)
+        if (text == NULL ||
+            (seeds[s].is_beat ? heartbeat_parse(&heartbeat, text, &error)
+                              : run_description_parse(&description, text, &error)) < 0)
             fail_msg("%s: %s", seeds[s].path, error.text);
         run_description_release(&description);
         free(text);

@@ -56,7 +56,8 @@ static void curves_stay_in_their_area(void **state) {
     for (int round = 0; round < 2000; round++) {
         struct text_plot plot = {.rows = 12, .columns = 30, .unicode = round % 2 == 0};
         struct text_plot_area area = {(int)random_below(&random, 6), (int)random_below(&random, 10),
-                                   (int)random_below(&random, 10), (int)random_below(&random, 25)};
+                                      (int)random_below(&random, 10),
+                                      (int)random_below(&random, 25)};
         struct text_plot_point points[8];
         int count = (int)random_below(&random, 9);
         double x = 0;

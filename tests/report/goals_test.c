@@ -15,9 +15,9 @@
 
 #include "base/path.h"
 #include "base/process.h"
-#include "run/run_artifacts.h"
-#include "run/predictions.h"
 #include "report/pictures.h"
+#include "run/predictions.h"
+#include "run/run_artifacts.h"
 
 enum { TRIALS_A_GOAL = 30, GOALS_MOST = 16 };
 
@@ -84,7 +84,8 @@ static void make(struct made *made, int goals) {
         if (outcome->verdict != VERDICT_OK ||
             (*champion >= 0 && measured_us((int)*champion) <= measured_us(i)))
             continue;
-        assert_int_equal(store_record_champion(store, i % goals, i, *champion, measured_us(i), &error), 0);
+        assert_int_equal(
+            store_record_champion(store, i % goals, i, *champion, measured_us(i), &error), 0);
         *champion = i;
     }
     assert_int_equal(store_commit(store, &error), 0);
@@ -363,8 +364,8 @@ static void damaged_predictions_are_refused(void **state) {
     (void)state;
     make(&made, 1);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        assert_int_equal(run_artifact_write_to(made.run_dir, "predictions", cJSON_Parse(texts[i]), &error),
-                         0);
+        assert_int_equal(
+            run_artifact_write_to(made.run_dir, "predictions", cJSON_Parse(texts[i]), &error), 0);
         error = (struct error){0};
         assert_null(run_data_read(made.run_dir, &error));
         assert_non_null(strstr(error.text, "\"predictions\""));

@@ -13,12 +13,12 @@
 /* cmocka.h needs these first. */
 #include <cmocka.h>
 
+#include "analysis/ablation.h"
 #include "base/path.h"
 #include "base/process.h"
-#include "analysis/ablation.h"
-#include "run/run_artifacts.h"
-#include "run/baseline_results.h"
 #include "report/scatter.h"
+#include "run/baseline_results.h"
+#include "run/run_artifacts.h"
 
 #define WORKER "gpu1/cuda:3"
 
@@ -84,7 +84,8 @@ static int make_run(void **state) {
         if (outcome->verdict != VERDICT_OK || outcome->raced ||
             (champions[goal] >= 0 && score_of((int)champions[goal]) <= score_of(i)))
             continue;
-        assert_int_equal(store_record_champion(store, goal, i, champions[goal], score_of(i), &error), 0);
+        assert_int_equal(
+            store_record_champion(store, goal, i, champions[goal], score_of(i), &error), 0);
         champions[goal] = i;
     }
     assert_int_equal(store_commit(store, &error), 0);
@@ -267,7 +268,8 @@ static void check_goal(const struct run_data *run, const cJSON *goal, int number
     int marked = 0;
     for (const char *flag = flags; *flag != '\0'; flag++)
         marked += *flag == 'e' || *flag == 'c';
-    assert_true(marked >= view->elite_count && marked <= view->elite_count + view->champion_change_count);
+    assert_true(marked >= view->elite_count &&
+                marked <= view->elite_count + view->champion_change_count);
     if (!binned)
         return;
     /* On every axis, each trial is counted once. */

@@ -29,8 +29,8 @@ static void resume_to(const struct place *place, int64_t trials, char log_path[P
     char number[24];
     snprintf(number, sizeof number, "%lld", (long long)trials);
     const char *const arguments[] = {"--trials", number, NULL};
-    assert_int_equal(exit_status(start_evotile(&place->tiny, "resume", place->run_dir, arguments, log_path)),
-                     0);
+    assert_int_equal(
+        exit_status(start_evotile(&place->tiny, "resume", place->run_dir, arguments, log_path)), 0);
     check_run(&run_check);
     assert_int_equal(run_check.told, trials);
 }
@@ -170,7 +170,8 @@ static void an_elite_that_fails_now_is_dropped(void **state) {
     snprintf(line, sizeof line, "#if THREADS == %d\n#error not any more\n#endif\n", threads);
     edit_template(&place, line);
     const char *const arguments[] = {"--trials", "42", NULL};
-    assert_int_equal(exit_status(start_evotile(&place.tiny, "resume", place.run_dir, arguments, log_path)), 2);
+    assert_int_equal(
+        exit_status(start_evotile(&place.tiny, "resume", place.run_dir, arguments, log_path)), 2);
     expect_log(log_path, "was changed since the run began");
     assert_int_equal(path_join(folder, place.run_dir, "template/scaled_add", &error), 0);
     struct device_info device;

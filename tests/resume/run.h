@@ -22,7 +22,7 @@
 /* Starts evotile with these arguments after the verb and RUN or CONFIG. Its stderr goes to the file
    `said` in the folder. */
 static inline pid_t start_evotile(const struct tiny *tiny, const char *verb, const char *what,
-                           const char *const *arguments, char log_path[PATH_SIZE]) {
+                                  const char *const *arguments, char log_path[PATH_SIZE]) {
     struct error error = {0};
     const char *argv[16] = {tiny->program, verb, what};
     int count = 3;
@@ -69,7 +69,7 @@ static inline void expect_log(const char *log_path, const char *words) {
 
 /* Starts evotile, waits for it and expects this exit status. */
 static inline void run_and_expect(const struct tiny *tiny, const char *verb, const char *what,
-                              const char *const *arguments, int status) {
+                                  const char *const *arguments, int status) {
     char log_path[PATH_SIZE];
     int got = exit_status(start_evotile(tiny, verb, what, arguments, log_path));
     if (got != status) {
@@ -142,8 +142,7 @@ static inline struct hash hash_outcome(const struct store_trial *trial) {
 }
 
 /* Repeats the search from the stored events, independently of the session's own replay. */
-static inline int check_event(void *context, const struct store_event *event,
-                                struct error *error) {
+static inline int check_event(void *context, const struct store_event *event, struct error *error) {
     struct run_check *it = context;
     const struct store_trial *trial = &event->trial;
     struct evolution *evolution = it->evolutions[trial->goal];

@@ -127,7 +127,8 @@ static void a_finished_run_starts_nothing(void **state) {
     /* Workers start only after their lock was taken; here it is not even opened. */
     assert_int_equal(path_join(path, place.run_dir, "workers.lock", &error), 0);
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(exit_status(start_evotile(&place.tiny, "resume", place.run_dir, NULL, log_path)), 0);
+    assert_int_equal(
+        exit_status(start_evotile(&place.tiny, "resume", place.run_dir, NULL, log_path)), 0);
     expect_log(log_path, "is finished after 5 trials");
     assert_false(path_exists(path));
     inspect_finished(5);
@@ -135,7 +136,8 @@ static void a_finished_run_starts_nothing(void **state) {
     const char *const more[] = {"--trials", "9", NULL};
     run_and_expect(&place.tiny, "resume", place.run_dir, more, 0);
     inspect_finished(9);
-    assert_int_equal(exit_status(start_evotile(&place.tiny, "resume", place.run_dir, NULL, log_path)), 0);
+    assert_int_equal(
+        exit_status(start_evotile(&place.tiny, "resume", place.run_dir, NULL, log_path)), 0);
     expect_log(log_path, "is finished after 9 trials");
     tiny_remove(&place.tiny);
 }
@@ -217,7 +219,8 @@ static void a_goal_without_gains_ends(void **state) {
     store_close(store);
     for (int g = 0; g < 2; g++) /* trials in flight at its end have outcomes as well */
         assert_in_range(it.told[g] - it.told_at[g], PATIENCE, PATIENCE + IN_FLIGHT_MOST);
-    assert_int_equal(exit_status(start_evotile(&place.tiny, "resume", place.run_dir, NULL, log_path)), 0);
+    assert_int_equal(
+        exit_status(start_evotile(&place.tiny, "resume", place.run_dir, NULL, log_path)), 0);
     expect_log(log_path, "is finished");
     inspect_finished(run_check.told);
     tiny_remove(&place.tiny);
@@ -234,7 +237,8 @@ static void end_at_target(const char *option, const char *reached, const char *b
     check_run(&run_check);
     assert_in_range(run_check.told, 1, IN_FLIGHT_MOST);
     int64_t told = run_check.told;
-    assert_int_equal(exit_status(start_evotile(&place.tiny, "resume", place.run_dir, NULL, log_path)), 0);
+    assert_int_equal(
+        exit_status(start_evotile(&place.tiny, "resume", place.run_dir, NULL, log_path)), 0);
     expect_log(log_path, "is finished");
     snprintf(trials, sizeof trials, "%lld", (long long)told + 4);
     const char *const more[] = {option, beyond, "--trials", trials, NULL};
@@ -317,7 +321,8 @@ static void a_run_belongs_to_one_process(void **state) {
     assert_int_equal(path_join(other.folder, place.tiny.folder, "other", &error), 0);
     assert_int_equal(path_make_folder(other.folder, &error), 0);
     const char *const arguments[] = {"--out", place.run_dir, "--trials", "40", NULL};
-    assert_int_equal(exit_status(start_evotile(&other, "run", other.config, arguments, log_path)), 2);
+    assert_int_equal(exit_status(start_evotile(&other, "run", other.config, arguments, log_path)),
+                     2);
     expect_log(log_path, "holds a run already");
     /* If the first process is still running, the error names it. */
     siginfo_t ended = {0};
@@ -344,7 +349,8 @@ static void a_database_that_is_open_elsewhere_is_left_alone(void **state) {
     struct store *store = store_open(place.run_dir, STORE_WRITE, &error);
     assert_non_null(store);
     const char *const more[] = {"--trials", "8", NULL};
-    assert_int_equal(exit_status(start_evotile(&place.tiny, "resume", place.run_dir, more, log_path)), 1);
+    assert_int_equal(
+        exit_status(start_evotile(&place.tiny, "resume", place.run_dir, more, log_path)), 1);
     snprintf(pid_text, sizeof pid_text, "process %d ", (int)getpid());
     expect_log(log_path, pid_text);
     store_close(store);

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "session/process_group.h"
 #include "session/gpu_groups.h"
+#include "session/process_group.h"
 
 #include <signal.h>
 #include <stdio.h>

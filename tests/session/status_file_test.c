@@ -44,10 +44,11 @@ static struct run_status example(struct random *random) {
                                      .slowdowns = 4};
     it.worker_count = (int)random_below(random, STATUS_WORKERS_MAX + 1);
     for (int w = 0; w < it.worker_count; w++) {
-        it.workers[w] = (struct pool_worker){.role = roles[random_below(random, 2)],
-                                             .state = (enum pool_worker_state)random_below(random, 4),
-                                             .trial = -1,
-                                             .since_s = random_uniform(random)};
+        it.workers[w] =
+            (struct pool_worker){.role = roles[random_below(random, 2)],
+                                 .state = (enum pool_worker_state)random_below(random, 4),
+                                 .trial = -1,
+                                 .since_s = random_uniform(random)};
         if (random_below(random, 2) == 0)
             strcpy(it.workers[w].host, "gpu1");
         else if (it.workers[w].state == POOL_BUSY)

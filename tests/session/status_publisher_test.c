@@ -3,9 +3,9 @@
 #include "evaluate/tiny.h"
 
 #include "base/clock.h"
-#include "session/session.h"
 #include "device/nvml.h"
 #include "pool/protocol.h"
+#include "session/session.h"
 
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -24,11 +24,12 @@ static void write_line(char *line) {
 /* The answer of the device worker, sent immediately. */
 static void answer(const struct trial_request *request) {
     static struct trial_result result;
-    result = (struct trial_result){.number = request->number,
-                                   .goal = request->goal,
-                                   .genome = request->genome,
-                                   .opponent = request->opponent.present ? request->opponent.trial : -1,
-                                   .worker = "cuda:0"};
+    result =
+        (struct trial_result){.number = request->number,
+                              .goal = request->goal,
+                              .genome = request->genome,
+                              .opponent = request->opponent.present ? request->opponent.trial : -1,
+                              .worker = "cuda:0"};
     result.outcome.case_count = 1;
     result.outcome.score_us = 1e3 / (double)(request->number + 1);
     result.outcome.cases[0].warm.p50_us = result.outcome.score_us;
@@ -112,8 +113,8 @@ static int end_of(const struct publish_fixture *fixture) {
 }
 
 /* Waits for a status of this phase that is newer than `after`. */
-static struct run_status wait_for_phase(const struct publish_fixture *fixture, enum phase phase, double after,
-                              int64_t told) {
+static struct run_status wait_for_phase(const struct publish_fixture *fixture, enum phase phase,
+                                        double after, int64_t told) {
     struct run_status status = run_status_empty();
     double end = clock_seconds() + PATIENCE_S;
     while (clock_seconds() < end) {
@@ -124,13 +125,13 @@ static struct run_status wait_for_phase(const struct publish_fixture *fixture, e
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     }
     fail_msg("the run is not %s with %lld trials but %s with %lld: %s", phase_name(phase),
-             (long long)told, phase_name(status.phase), (long long)status.told,
-             status.reason);
+             (long long)told, phase_name(status.phase), (long long)status.told, status.reason);
     return status;
 }
 
 /* While paused, only trials that had started get an outcome. */
-static struct run_status wait_for_pause(const struct publish_fixture *fixture, double after, const char *reason) {
+static struct run_status wait_for_pause(const struct publish_fixture *fixture, double after,
+                                        const char *reason) {
     struct run_status first = wait_for_phase(fixture, PHASE_PAUSED, after, 0);
     first = wait_for_phase(fixture, PHASE_PAUSED, first.updated, 0);
     struct run_status second = wait_for_phase(fixture, PHASE_PAUSED, first.updated, 0);
@@ -145,7 +146,7 @@ static int setup(void **state) {
     struct error error = {0};
     char command[3 * PATH_SIZE];
     tiny_make(&fixture->tiny, TINY_CONFIG ", \"objective\": \"per_case\", "
-                                        "\"genes\": {\"FAULT\": [\"none\"]} }");
+                                          "\"genes\": {\"FAULT\": [\"none\"]} }");
     if (path_join(fixture->run_dir, fixture->tiny.folder, "run", &error) < 0 ||
         path_join(fixture->gpu, fixture->tiny.folder, "gpu", &error) < 0 ||
         path_join(fixture->library, fixture->tiny.folder, "libnvidia-ml.so.1", &error) < 0)
@@ -209,7 +210,8 @@ static void pauses_and_continues(void **state) {
     set_gpu(fixture, 81, 0);
     is = wait_for_pause(fixture, is.updated, "the GPU is at 81 degrees Celsius; continues at 75");
     set_gpu(fixture, 76, 0);
-    is = wait_for_pause(fixture, is.updated + 1, "the GPU is at 76 degrees Celsius; continues at 75");
+    is = wait_for_pause(fixture, is.updated + 1,
+                        "the GPU is at 76 degrees Celsius; continues at 75");
     set_gpu(fixture, 75, 0);
     is = wait_for_phase(fixture, PHASE_SEARCHING, is.updated, is.told + 5);
 

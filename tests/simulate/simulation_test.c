@@ -210,7 +210,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_row_is_visited_twice), cmocka_unit_test(jobs_change_nothing),
         cmocka_unit_test(noise_is_in_the_answers), cmocka_unit_test(score_is_the_definition),
-        cmocka_unit_test(predictions_are_used), cmocka_unit_test(unknown_strategy_is_refused),
+        cmocka_unit_test(predictions_are_used),    cmocka_unit_test(unknown_strategy_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

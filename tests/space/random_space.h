@@ -17,8 +17,8 @@ static inline int below(struct random *random, int bound) {
 }
 
 /* A random condition over the first `count` slots; some cannot be evaluated everywhere. */
-static inline void random_condition(struct random *random, const struct symbol_table *symbols, int count,
-                                    char text[256]) {
+static inline void random_condition(struct random *random, const struct symbol_table *symbols,
+                                    int count, char text[256]) {
     const char *a = symbols->slots[below(random, count)], *b = symbols->slots[below(random, count)];
     switch (below(random, 7)) {
     case 0:

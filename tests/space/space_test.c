@@ -71,7 +71,8 @@ static void gives_values(void **state) {
         genome_parse(&genome, space, "STAGES=2,SWIZZLE=pad,ACC=f16,BLOCK_N=32", &error), 0);
     assert_int_equal(space_values(space, &genome, 1, values, &error), 0);
     assert_int_equal(values[symbol_table_find(&space->symbols, "S")], 128);
-    assert_int_equal(values[symbol_table_find(&space->symbols, "BYTES")], (64 + 2 * 2 * 32) * 72 * 2);
+    assert_int_equal(values[symbol_table_find(&space->symbols, "BYTES")],
+                     (64 + 2 * 2 * 32) * 72 * 2);
     assert_int_equal(values[symbol_table_find(&space->symbols, "SWIZZLE")],
                      symbol_table_find_label(&space->symbols, "pad"));
     assert_string_equal(space_value_text(space, 3, genome.value[3], text), "pad");

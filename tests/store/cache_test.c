@@ -224,8 +224,8 @@ static void environment_selects_the_folder(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
-        TEST(stored_entries_are_found),          TEST(damaged_entries_are_misses),
-        TEST(processes_share_a_cache),          TEST(least_recently_used_is_evicted),
+        TEST(stored_entries_are_found),     TEST(damaged_entries_are_misses),
+        TEST(processes_share_a_cache),      TEST(least_recently_used_is_evicted),
         TEST(unwritable_folder_warns_once), TEST(environment_selects_the_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

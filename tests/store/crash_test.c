@@ -399,10 +399,14 @@ static void reader_rolls_back_an_unfinished_batch(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
-        TEST(sigkill_loses_nothing),     TEST(second_writer_is_rejected),
-        TEST(readers_see_whole_batches), TEST(file_size_limit_is_reported),
-        TEST(full_disk_is_reported),          TEST(unwritable_folders_are_errors),
-        TEST(network_file_system_has_no_write_ahead_log),       TEST(reader_rolls_back_an_unfinished_batch),
+        TEST(sigkill_loses_nothing),
+        TEST(second_writer_is_rejected),
+        TEST(readers_see_whole_batches),
+        TEST(file_size_limit_is_reported),
+        TEST(full_disk_is_reported),
+        TEST(unwritable_folders_are_errors),
+        TEST(network_file_system_has_no_write_ahead_log),
+        TEST(reader_rolls_back_an_unfinished_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -450,8 +450,9 @@ static void champions_and_checkpoint(void **state) {
     for (int i = 0; i < 2; i++) {
         assert_int_equal(store_begin(store, &error), 0);
         example_ask(store, i + 1, &error);
-        assert_int_equal(
-            store_record_champion(store, 1, i ? 3 : 1, i ? 1 : STORE_NO_TRIAL, i ? 2.5 : 8.0 / 3, &error), 0);
+        assert_int_equal(store_record_champion(store, 1, i ? 3 : 1, i ? 1 : STORE_NO_TRIAL,
+                                               i ? 2.5 : 8.0 / 3, &error),
+                         0);
         assert_int_equal(store_checkpoint(store, hash_text("state"), i ? "two" : "one", &error), 0);
         assert_int_equal(store_commit(store, &error), 0);
     }

@@ -5,9 +5,9 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "space/random_space.h"
 #include "strategy/effects.h"
 #include "strategy/strategy.h"
-#include "space/random_space.h"
 
 #include <math.h>
 
@@ -140,7 +140,8 @@ static void full_takes_the_rules_that_hold_and_pay(void **state) {
     space_add_hint(space, "MEASURED_OCCUPANCY < 30", "second", &error);
     space_add_hint(space, "A + B < 8", "third", &error);
     for (int hint = 0; hint < 3; hint++)
-        assert_int_equal(space_add_preference(space, hint, hint < 2 ? "A" : "B", "lower", &error), 0);
+        assert_int_equal(space_add_preference(space, hint, hint < 2 ? "A" : "B", "lower", &error),
+                         0);
     assert_int_equal(space_seal(space, &error), 0);
     struct evolution_settings settings = evolution_defaults();
     snprintf(settings.strategy, sizeof settings.strategy, "full");

@@ -4,8 +4,8 @@
 
 #include <cmocka.h>
 
-#include "strategy/strategy.h"
 #include "space/random_space.h"
+#include "strategy/strategy.h"
 
 #include <limits.h>
 #include <math.h>

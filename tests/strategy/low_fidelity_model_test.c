@@ -90,10 +90,12 @@ static void squashing_keeps_the_order(void **state) {
     }
     assert_true(fabs(sum) < 1e-9 && fabs(square - 7) < 1e-6);
     /* A factor among the slower half changes the value less than one among the faster half. */
-    assert_true(output_transform_apply(&transform, 1000) - output_transform_apply(&transform, 40) <
-                2 * (output_transform_apply(&transform, 4) - output_transform_apply(&transform, 2)));
+    assert_true(
+        output_transform_apply(&transform, 1000) - output_transform_apply(&transform, 40) <
+        2 * (output_transform_apply(&transform, 4) - output_transform_apply(&transform, 2)));
     transform = output_transform_fit(sorted, 1);
-    assert_true(isfinite(output_transform_apply(&transform, 2)) && isfinite(output_transform_apply(&transform, 3)));
+    assert_true(isfinite(output_transform_apply(&transform, 2)) &&
+                isfinite(output_transform_apply(&transform, 3)));
 }
 
 static void genomes_nobody_named_are_ordered_too(void **state) {

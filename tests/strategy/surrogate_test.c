@@ -5,10 +5,10 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "space/random_space.h"
 #include "strategy/candidate_pool.h"
 #include "strategy/likelihood.h"
 #include "strategy/surrogate.h"
-#include "space/random_space.h"
 
 #include <math.h>
 #include <string.h>
@@ -300,8 +300,8 @@ static void broods_are_valid_and_without_twins(void **state) {
         for (int j = 0; j < 50 && candidate_pool_count(pool) > 1; j++) {
             int one = below(&random, candidate_pool_count(pool)),
                 other = below(&random, candidate_pool_count(pool));
-            assert_int_equal(one == other,
-                             genome_equal(candidate_pool_genome(pool, one), candidate_pool_genome(pool, other)));
+            assert_int_equal(one == other, genome_equal(candidate_pool_genome(pool, one),
+                                                        candidate_pool_genome(pool, other)));
         }
         candidate_pool_free(pool);
         space_free(space);

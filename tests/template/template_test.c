@@ -225,7 +225,8 @@ static void a_line_is_found_where_it_came_from(void **state) {
     char name[NAME_SIZE];
     int at;
     assert_int_equal(template_source_location(template, &genome, 1, 1, name, &at, &error), 0);
-    assert_int_equal(template_source_location(template, &genome, 1, number + 1, name, &at, &error), 0);
+    assert_int_equal(template_source_location(template, &genome, 1, number + 1, name, &at, &error),
+                     0);
     free(source);
     template_free(template);
 }
