@@ -255,7 +255,7 @@ static void bad_addresses_crash(void **state) {
 
 static void endless_loops_time_out(void **state) {
     (void)state;
-    expect("", FILL "for (volatile int turning = 1; turning;);", VERDICT_TIMEOUT, "deadline");
+    expect("", FILL "for (volatile int turning = 1; turning;);", VERDICT_TIMEOUT, "time limit");
 }
 
 /* ---- earlier gates ---- */

@@ -199,7 +199,7 @@ static void verdicts_are_returned(void **state) {
     submit(&test, 4, "SPARE=48,THREADS=96", 0);
     expect(&test, 4, VERDICT_OK, "");
     submit(&test, 5, "FAULT=hang", 0);
-    expect(&test, 5, VERDICT_TIMEOUT, "deadline");
+    expect(&test, 5, VERDICT_TIMEOUT, "time limit");
     assert_int_equal(pool_restarts(test.pool), 0);
     release_fixture(&test);
 }
@@ -227,8 +227,8 @@ static void queued_trials_get_new_champion(void **state) {
         pool_set_champion(test.pool, &champion);
         champion.score_us = slow_champion_us; /* an older one that arrives late */
         pool_set_champion(test.pool, &champion);
-        expect(&test, 0, VERDICT_TIMEOUT, "deadline");
-        expect(&test, 1, VERDICT_TIMEOUT, "deadline");
+        expect(&test, 0, VERDICT_TIMEOUT, "time limit");
+        expect(&test, 1, VERDICT_TIMEOUT, "time limit");
         release_fixture(&test);
     }
 }
@@ -253,7 +253,7 @@ static void single_worker_is_deterministic(void **state) {
     pool_set_champion(test.pool, &champion);
     expect(&test, 0, VERDICT_OK, "");
     expect(&test, 1, VERDICT_OK, "");
-    expect(&test, 2, VERDICT_TIMEOUT, "deadline");
+    expect(&test, 2, VERDICT_TIMEOUT, "time limit");
     release_fixture(&test);
 }
 
