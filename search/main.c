@@ -10,9 +10,9 @@ static const struct verb *const verbs[] = {
 #define LIST_VERB(name) &verb_##name,
     VERBS(LIST_VERB)
 #undef LIST_VERB
-};
+        NULL};
 
-enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
+enum { VERB_COUNT = sizeof verbs / sizeof *verbs - 1 };
 
 static void print_rows(const struct name_description *rows, int width, FILE *out) {
     for (; rows->name != NULL; rows++)
@@ -50,6 +50,12 @@ static int unknown_verb(const char *name) {
     return STATUS_USAGE;
 }
 
+static int run_verb(const struct verb *verb, int argc, char **argv) {
+    struct verb called = *verb;
+    called.all = verbs;
+    return called.run(&called, argc, argv);
+}
+
 static int print_help(const char *name) {
     if (name == NULL) {
         print_verbs(stdout);
@@ -60,7 +66,7 @@ static int print_help(const char *name) {
         return unknown_verb(name);
     /* The verb's own parser handles --help, because only it knows the verb's options. */
     char *arguments[] = {(char *)name, (char *)"--help", NULL};
-    return verb->run(verb, 2, arguments);
+    return run_verb(verb, 2, arguments);
 }
 
 static int dispatch(int argc, char **argv) {
@@ -76,7 +82,7 @@ static int dispatch(int argc, char **argv) {
         return STATUS_DONE;
     }
     const struct verb *verb = find_verb(argv[1]);
-    return verb != NULL ? verb->run(verb, argc - 1, argv + 1) : unknown_verb(argv[1]);
+    return verb != NULL ? run_verb(verb, argc - 1, argv + 1) : unknown_verb(argv[1]);
 }
 
 int main(int argc, char **argv) {

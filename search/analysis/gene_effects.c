@@ -1,7 +1,7 @@
 #include "analysis/gene_effects.h"
 
 #include "base/memory.h"
-#include "session/session.h"
+#include "run/run_dir.h"
 #include "strategy/effects.h"
 
 #include <math.h>

@@ -5,7 +5,8 @@
 #include "analysis/gene_effects.h"
 #include "base/memory.h"
 #include "outcome/scaling.h"
-#include "session/session.h"
+#include "run/run_dir.h"
+#include "strategy/evolution.h"
 #include "strategy/operators.h"
 
 #include <math.h>

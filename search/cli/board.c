@@ -1,314 +1,12 @@
-/* board: the leaderboard of a run. It reads only the run's store, so it needs no GPU and works
-   while the run writes. The file exceeds 500 lines because of its table of columns. */
-#include "cli/board.h"
-#include "cli/cli.h"
-
+/* board: the leaderboard of a run. */
+#include "analysis/leaderboard.h"
 #include "base/log.h"
-#include "base/statistics.h"
-#include "config/config.h"
-#include "render/table.h"
-#include "run/baseline_results.h"
-#include "run/default_trial.h"
-#include "session/session.h"
-#include "store/store.h"
-
-#include <math.h>
-#include <string.h>
-
-enum column {
-    COLUMN_GOAL,
-    COLUMN_GOAL_NAME,
-    COLUMN_WITHIN,
-    COLUMN_RANK,
-    COLUMN_TRIAL,
-    COLUMN_CASE,
-    COLUMN_PREDICTED,
-    COLUMN_P50,
-    COLUMN_P90,
-    COLUMN_COLD,
-    COLUMN_COLD_P90,
-    COLUMN_TFLOPS,
-    COLUMN_BANDWIDTH,
-    COLUMN_CEILING,
-    COLUMN_RATIO,
-    COLUMN_BASELINE,
-    COLUMN_CTAS,
-    COLUMN_CTAS_PER_SM,
-    COLUMN_SMEM,
-    COLUMN_REGISTERS,
-    COLUMN_SPILLS,
-    COLUMN_OCCUPANCY,
-    COLUMN_ERROR,
-    COLUMN_BOUND,
-    COLUMN_RANGE,
-    COLUMN_OPERATOR,
-    COLUMN_GENOME,
-    COLUMN_COUNT
-};
-
-/* A column without a heading here is shown only if finish_headings gives it one. */
-static const struct table_column columns[COLUMN_COUNT] = {
-    [COLUMN_GOAL] = {.name = "goal"},
-    [COLUMN_GOAL_NAME] = {.name = "goal_name"},
-    [COLUMN_WITHIN] = {.name = "within_smem_bytes"},
-    [COLUMN_RANK] = {.name = "rank", .heading = "rank", .right = true},
-    [COLUMN_TRIAL] = {.name = "trial", .heading = "trial", .right = true},
-    [COLUMN_CASE] = {.name = "case"},
-    [COLUMN_PREDICTED] = {.name = "predicted"},
-    [COLUMN_P50] = {.name = "latency_p50_us", .heading = "p50\nus", .right = true},
-    [COLUMN_P90] = {.name = "latency_p90_us", .heading = "p90\nus", .right = true},
-    [COLUMN_COLD] = {.name = "cold_p50_us", .right = true},
-    [COLUMN_COLD_P90] = {.name = "cold_p90_us", .right = true},
-    [COLUMN_BANDWIDTH] = {.name = "gb_per_s", .right = true},
-    [COLUMN_CEILING] = {.name = "share_of_ceiling", .right = true},
-    [COLUMN_TFLOPS] = {.name = "tflops", .heading = "TFLOP/s", .right = true},
-    [COLUMN_RATIO] = {.name = "ratio_to_default",
-                      .heading = "ratio\nto the\ndefault",
-                      .right = true},
-    [COLUMN_BASELINE] = {.name = "ratio_to_baseline", .right = true},
-    [COLUMN_CTAS] = {.name = "ctas", .heading = "CTAs", .right = true},
-    [COLUMN_CTAS_PER_SM] = {.name = "ctas_per_sm", .heading = "CTAs\n/SM", .right = true},
-    [COLUMN_SMEM] = {.name = "smem_bytes", .heading = "shared\nbytes", .right = true},
-    [COLUMN_REGISTERS] = {.name = "registers", .heading = "regs", .right = true},
-    [COLUMN_SPILLS] = {.name = "spill_bytes"},
-    [COLUMN_OCCUPANCY] = {.name = "occupancy", .heading = "occ\n%", .right = true},
-    [COLUMN_ERROR] = {.name = "error_relative_l2", .heading = "error\nrel L2", .right = true},
-    [COLUMN_BOUND] = {.name = "bound_relative_l2"},
-    [COLUMN_RANGE] = {.name = "limited_range"},
-    [COLUMN_OPERATOR] = {.name = "operator", .heading = "tried as"},
-    [COLUMN_GENOME] = {.name = "genome", .heading = "genome", .wrap = true},
-};
-
-struct board {
-    struct store *store;
-    struct config *config; /* of the run; NULL: cases are numbered, limits are unknown */
-    bool cases;            /* one row per case */
-    bool cold;             /* cold figures and ceilings are shown */
-    int64_t top;           /* rows per goal; 0: all */
-    struct baseline_results *baseline_results; /* NULL: no baseline is stored */
-
-    /* State of the goal being read. */
-    struct table *table;
-    int goal;
-    int smem_limit;            /* shared memory limit in bytes per block; 0: the run's limit */
-    struct store_trial *first; /* the goal's trial of the default genome, or NULL */
-    int64_t rank;
-    int predicted, measured; /* rows of each kind */
-    int limited_count;       /* rows with a limited input range */
-    bool has_more_rows;      /* there are more rows than `top` */
-};
-
-/* ---- rows ---- */
-
-/* The figures of one row: of one case, or aggregated over the cases of the goal. */
-struct row_figures {
-    double p50_us, p90_us, cold_us, cold_p90_us, tflops, gb_per_s, ceiling;
-    double error, bound, default_us, baseline_us;
-    int ctas;
-};
-
-static double case_p50_us(const struct store_trial *trial, int number) {
-    const struct outcome *outcome = trial != NULL ? trial->outcome : NULL;
-    return outcome != NULL && outcome->verdict == VERDICT_OK && number < outcome->case_count
-               ? outcome->cases[number].warm.p50_us
-               : NAN;
-}
-
-static struct row_figures case_figures(const struct board *board, const struct outcome *outcome,
-                                       int number) {
-    const struct case_outcome *timed = &outcome->cases[number];
-    return (struct row_figures){
-        .p50_us = timed->warm.p50_us,
-        .p90_us = timed->warm.p90_us,
-        .cold_us = timed->cold.sample_count > 0 ? timed->cold.p50_us : NAN,
-        .cold_p90_us = timed->cold.sample_count > 0 ? timed->cold.p90_us : NAN,
-        .tflops = timed->tflops,
-        .gb_per_s = timed->gb_per_s,
-        .ceiling = timed->ceiling > 0 ? timed->ceiling : NAN,
-        .error = timed->errors.relative_l2,
-        .bound = timed->bound.relative_l2,
-        .default_us = case_p50_us(board->first, number),
-        .baseline_us = baseline_results_p50_us(
-            board->baseline_results, store_goal_count(board->store) > 1 ? board->goal : number),
-        .ctas = timed->ctas,
-    };
-}
-
-/* The geometric mean. NaN, not BUG, if a store holds a value without a logarithm. */
-static double geometric_mean_or_nan(const double *values, int count) {
-    for (int i = 0; i < count; i++)
-        if (!(values[i] > 0))
-            return NAN;
-    return count > 0 ? statistics_geometric_mean(values, count) : NAN;
-}
-
-/* The fields that are aggregated over cases as geometric means. */
-static const size_t averaged_fields[] = {
-    offsetof(struct row_figures, p50_us),  offsetof(struct row_figures, p90_us),
-    offsetof(struct row_figures, cold_us), offsetof(struct row_figures, cold_p90_us),
-    offsetof(struct row_figures, tflops),  offsetof(struct row_figures, gb_per_s),
-    offsetof(struct row_figures, ceiling), offsetof(struct row_figures, baseline_us),
-};
-
-static double *figure_at(struct row_figures *figures, size_t offset) {
-    return (double *)((char *)figures + offset);
-}
-
-static struct row_figures goal_figures(const struct board *board, const struct outcome *outcome) {
-    struct row_figures each[CASES_MAX];
-    struct row_figures all = {.default_us = NAN};
-    for (int i = 0; i < outcome->case_count; i++) {
-        struct row_figures one = each[i] = case_figures(board, outcome, i);
-        all.error = i == 0 || !(one.error <= all.error) ? one.error : all.error;
-        all.bound = i == 0 || !(one.bound >= all.bound) ? one.bound : all.bound;
-        all.ctas = i == 0 || one.ctas < all.ctas ? one.ctas : all.ctas;
-    }
-    for (size_t k = 0; k < sizeof averaged_fields / sizeof *averaged_fields; k++) {
-        double values[CASES_MAX];
-        for (int i = 0; i < outcome->case_count; i++)
-            values[i] = *figure_at(&each[i], averaged_fields[k]);
-        *figure_at(&all, averaged_fields[k]) = geometric_mean_or_nan(values, outcome->case_count);
-    }
-    const struct store_trial *first = board->first;
-    if (first != NULL && first->outcome != NULL && first->outcome->verdict == VERDICT_OK)
-        all.default_us = first->outcome->score_us;
-    return all;
-}
-
-/* JSON and CSV get the whole genome; text the genes that differ from the default, which is what
-   `try --genome` needs. */
-static void add_genome(const struct board *board, const char *genome) {
-    char shown[4096];
-    default_trial_differences(board->first != NULL ? board->first->genome : NULL, genome, shown,
-                              sizeof shown);
-    table_cell(board->table, cJSON_CreateString(genome), shown);
-}
-
-static void add_percent(struct table *table, double share) {
-    char text[32];
-    snprintf(text, sizeof text, "%.0f", 100 * share);
-    table_cell(table, cJSON_CreateNumber(share), text);
-}
-
-/* Prints "3.1e-4" where C prints "3.1e-04", to keep the column narrow. */
-static void add_short_exponent(struct table *table, double number) {
-    char text[32];
-    snprintf(text, sizeof text, "%.1e", number);
-    char *zero = strstr(text, "e-0");
-    if (zero != NULL)
-        memmove(zero + 2, zero + 3, strlen(zero + 2));
-    if (isfinite(number))
-        table_cell(table, cJSON_CreateNumber(number), text);
-    else
-        table_none(table);
-}
-
-/* CTAs, resources and errors. A trial that was looked up in a recorded space has none of them. */
-static void add_compiled(struct table *table, const struct resources *resources,
-                         const struct row_figures *figures) {
-    const int counts[] = {figures->ctas, resources->ctas_per_sm, resources->smem_bytes,
-                          resources->registers, resources->spill_bytes};
-    enum { COUNTS = sizeof counts / sizeof *counts };
-    if (resources->ctas_per_sm == 0) {
-        for (int i = 0; i < COUNTS + 3; i++)
-            table_none(table);
-        return;
-    }
-    for (int i = 0; i < COUNTS; i++)
-        table_integer(table, counts[i]);
-    add_percent(table, resources->occupancy);
-    add_short_exponent(table, figures->error);
-    add_short_exponent(table, figures->bound);
-}
-
-/* `number` is the case's, or -1 for all. */
-static void add_case_name(const struct board *board, int case_count, int number) {
-    char name[CASE_NAME_SIZE];
-    if (number < 0) {
-        table_none(board->table);
-        return;
-    }
-    if (case_count == 1)
-        snprintf(name, sizeof name, "%s", store_goal_name(board->store, board->goal));
-    else if (board->config != NULL && number < board->config->case_count)
-        template_print_shape(board->config->shapes, &board->config->cases[number], name);
-    else
-        snprintf(name, sizeof name, "case %d", number);
-    table_text(board->table, name);
-}
-
-static void add_smem_limit(const struct board *board) {
-    if (board->smem_limit > 0)
-        table_integer(board->table, board->smem_limit);
-    else if (board->config != NULL)
-        table_integer(board->table, board->config->smem_limit_bytes);
-    else
-        table_none(board->table);
-}
-
-static void add_row(struct board *board, const struct store_trial *trial, int number) {
-    struct table *table = board->table;
-    const struct outcome *outcome = trial->outcome;
-    const struct resources *resources = &outcome->resources;
-    struct row_figures figures =
-        number >= 0 ? case_figures(board, outcome, number) : goal_figures(board, outcome);
-    table_integer(table, board->goal);
-    table_text(table, store_goal_name(board->store, board->goal));
-    add_smem_limit(board);
-    table_integer(table, board->rank);
-    table_integer(table, trial->number);
-    add_case_name(board, outcome->case_count, number);
-    table_cell(table, cJSON_CreateBool(outcome->predicted),
-               outcome->predicted ? "predicted" : "measured");
-    table_number(table, figures.p50_us, 2);
-    table_number(table, figures.p90_us, 2);
-    table_number(table, figures.cold_us, 2);
-    table_number(table, figures.cold_p90_us, 2);
-    table_number(table, figures.tflops, 2);
-    table_number(table, figures.gb_per_s, 0);
-    table_number(table, figures.ceiling, 2);
-    table_number(table, figures.default_us / figures.p50_us, 2);
-    table_number(table, figures.baseline_us / figures.p50_us, 2);
-    add_compiled(table, resources, &figures);
-    table_cell(table, cJSON_CreateBool(outcome->limited_range),
-               outcome->limited_range ? "limited" : "full");
-    table_text(table, trial->operator_name);
-    add_genome(board, trial->genome);
-}
-
-static int add_trial_rows(void *context, const struct store_trial *trial, struct error *error) {
-    struct board *board = context;
-    (void)error;
-    if (board->top > 0 && board->rank == board->top) {
-        board->has_more_rows = true;
-        return 1;
-    }
-    board->rank++;
-    board->predicted += trial->outcome->predicted;
-    board->measured += !trial->outcome->predicted;
-    board->limited_count += trial->outcome->limited_range;
-    for (int i = 0; board->cases && i < trial->outcome->case_count; i++)
-        add_row(board, trial, i);
-    if (!board->cases)
-        add_row(board, trial, -1);
-    return 0;
-}
-
-static int read_goal_rows(struct board *board, int goal, int smem_limit, struct error *error) {
-    board->goal = goal;
-    board->smem_limit = smem_limit;
-    board->rank = 0;
-    store_trial_free(board->first);
-    board->first = NULL;
-    if (default_trial_read(board->store, goal, &board->first, error) < 0)
-        return -1;
-    return store_board(board->store, goal, board->top > 0 ? board->top + 1 : 0, smem_limit,
-                       add_trial_rows, board, error);
-}
+#include "cli/cli.h"
+#include "run/run_dir.h"
 
 /* Lists the shared memory limits of a goal's boards and returns their number. If the config raises
    the limit there are two boards: genomes within the default limit, and all genomes. */
-static int list_board_limits(const struct board *board, int smem_limit[2]) {
+static int list_board_limits(const struct leaderboard *board, int smem_limit[2]) {
     bool raised = board->config != NULL && board->config->smem_limit_bytes > SMEM_DEFAULT_LIMIT;
     smem_limit[0] = raised ? SMEM_DEFAULT_LIMIT : 0;
     smem_limit[1] = 0;
@@ -341,35 +39,8 @@ static void print_counts(const struct store_counts *counts, char *text, size_t s
                  (long long)(counts->asked - counts->told));
 }
 
-/* Adapts the headings to the rows: a prediction is never shown as a measurement. */
-static void finish_headings(const struct board *board) {
-    struct table *table = board->table;
-    if (board->predicted > 0 && board->measured > 0) {
-        table_heading(table, COLUMN_PREDICTED, "latency");
-    } else if (board->predicted > 0) {
-        table_heading(table, COLUMN_P50, "p50\npredicted\nus");
-        table_heading(table, COLUMN_P90, "p90\npredicted\nus");
-    }
-    if (board->baseline_results != NULL) { /* more informative than the ratio to the default */
-        table_heading(table, COLUMN_BASELINE, "ratio\nto the\nbaseline");
-        table_heading(table, COLUMN_RATIO, NULL);
-    }
-    if (board->cases)
-        table_heading(table, COLUMN_CASE, "case");
-    if (board->cold) {
-        table_heading(table, COLUMN_COLD, "cold\np50\nus");
-        table_heading(table, COLUMN_COLD_P90, "cold\np90\nus");
-        table_heading(table, COLUMN_BANDWIDTH, "GB/s");
-        table_heading(table, COLUMN_CEILING, "fraction\nof ceiling");
-    }
-    if (board->limited_count > 0)
-        table_heading(table, COLUMN_RANGE, "input\nrange");
-    if (board->first != NULL)
-        table_heading(table, COLUMN_GENOME, "genes that differ\nfrom the default");
-}
-
 /* ", within 48 KB of shared memory a block" */
-static void print_limit(const struct board *board) {
+static void print_limit(const struct leaderboard *board) {
     if (board->config == NULL || board->config->smem_limit_bytes <= SMEM_DEFAULT_LIMIT)
         return;
     int bytes = board->smem_limit > 0 ? board->smem_limit : board->config->smem_limit_bytes;
@@ -377,27 +48,24 @@ static void print_limit(const struct board *board) {
 }
 
 /* Returns 1 if the board has rows, 0 if it is empty, -1 on an error. */
-static int print_board(struct board *board, int goal, int smem_limit, enum table_format format,
-                       const char *title, struct error *error) {
-    board->table = table_new(columns, COLUMN_COUNT);
-    board->predicted = board->measured = board->limited_count = 0;
-    int status = read_goal_rows(board, goal, smem_limit, error);
+static int print_board(struct leaderboard *board, int goal, int smem_limit,
+                       enum table_format format, const char *title, struct error *error) {
+    leaderboard_clear(board);
+    int status = leaderboard_add_goal(board, goal, smem_limit, error);
     if (status == 0 && board->rank > 0) {
         printf("%s\ngoal %d: %s", title, goal, store_goal_name(board->store, goal));
         print_limit(board);
         printf("%s\n%s",
                board->predicted > 0 && board->measured == 0 ? " (latency in predicted us)" : "",
                format == TABLE_MARKDOWN ? "\n" : "");
-        finish_headings(board);
+        leaderboard_finish_headings(board);
         table_print(board->table, format, stdout);
     }
-    table_free(board->table);
-    board->table = NULL;
     return status < 0 ? -1 : board->rank > 0;
 }
 
 /* Prints text or Markdown: a title, then the tables of each goal. */
-static int print_goals(struct board *board, int first, int last, enum table_format format,
+static int print_goals(struct leaderboard *board, int first, int last, enum table_format format,
                        const char *counts, struct error *error) {
     const char *run = store_run_dir(board->store);
     char title[PATH_SIZE + 1100];
@@ -418,13 +86,13 @@ static int print_goals(struct board *board, int first, int last, enum table_form
 }
 
 /* Prints JSON or CSV: one table with all goals. */
-static int print_all_goals(struct board *board, int first, int last, bool json, const char *counts,
-                           struct error *error) {
+static int print_all_goals(struct leaderboard *board, int first, int last, bool json,
+                           const char *counts, struct error *error) {
     int smem_limit[2], boards = list_board_limits(board, smem_limit), status = 0;
-    board->table = table_new(columns, COLUMN_COUNT);
+    leaderboard_clear(board);
     for (int goal = first; goal <= last && status == 0; goal++)
         for (int i = 0; i < boards && status == 0; i++)
-            status = read_goal_rows(board, goal, smem_limit[i], error);
+            status = leaderboard_add_goal(board, goal, smem_limit[i], error);
     if (status == 0 && table_row_count(board->table) == 0)
         log_info("%s: the board is empty, %s", store_run_dir(board->store), counts);
     if (status == 0 && json) {
@@ -435,23 +103,7 @@ static int print_all_goals(struct board *board, int first, int last, bool json, 
     } else if (status == 0) {
         table_print(board->table, TABLE_CSV, stdout);
     }
-    table_free(board->table);
-    board->table = NULL;
     return status;
-}
-
-struct table *board_table(struct store *store, int goal, int64_t top, struct error *error) {
-    struct board board = {.store = store, .top = top, .table = table_new(columns, COLUMN_COUNT)};
-    int status = baseline_results_read(store, &board.baseline_results, error) < 0 ? -1 : 0;
-    if (status == 0)
-        status = read_goal_rows(&board, goal, 0, error);
-    finish_headings(&board);
-    baseline_results_free(board.baseline_results);
-    store_trial_free(board.first);
-    if (status == 0)
-        return board.table;
-    table_free(board.table);
-    return NULL;
 }
 
 /* ---- the verb ---- */
@@ -462,14 +114,16 @@ static int board_run(const struct verb *verb, int argc, char **argv) {
     bool markdown = false;
     bool all = false;
     int64_t goal = -1;
-    struct board board = {.top = 10};
+    bool cases = false;
+    bool cold = false;
+    int64_t top = 10;
     const struct option_row rows[] = {
-        {"top", "N", "show the best N of each goal (default 10)", OPTION_INTEGER, &board.top},
+        {"top", "N", "show the best N of each goal (default 10)", OPTION_INTEGER, &top},
         {"all", NULL, "show every row", OPTION_FLAG, &all},
         {"goal", "K", "show only goal K, counted from 0", OPTION_INTEGER, &goal},
-        {"cases", NULL, "print one row per case", OPTION_FLAG, &board.cases},
+        {"cases", NULL, "print one row per case", OPTION_FLAG, &cases},
         {"cold", NULL, "add cold latency, GB/s and the fraction of the ceiling", OPTION_FLAG,
-         &board.cold},
+         &cold},
         {"json", NULL, "print JSON: {\"run\": ..., \"rows\": [...]}", OPTION_FLAG, &json},
         {"csv", NULL, "print CSV with a header line", OPTION_FLAG, &csv},
         {"markdown", NULL, "print a Markdown table", OPTION_FLAG, &markdown},
@@ -482,25 +136,30 @@ static int board_run(const struct verb *verb, int argc, char **argv) {
         error_input(&error, "board: --json, --csv and --markdown are mutually exclusive: give one");
         return error_report(&error);
     }
-    board.top = all ? 0 : board.top > 0 ? board.top : 1;
-    board.store = store_open(argv[0], STORE_READ, &error);
-    if (board.store == NULL)
+    struct store *store = store_open(argv[0], STORE_READ, &error);
+    if (store == NULL)
         return error_report(&error);
 
     char text[1024];
     struct store_counts counts;
-    int goals = store_goal_count(board.store);
+    struct leaderboard board;
+    struct config *config = NULL;
+    int goals = store_goal_count(store);
     int first = goal < 0 ? 0 : (int)goal;
     int last = goal < 0 ? goals - 1 : (int)goal;
-    int status = store_count(board.store, &counts, &error);
+    int status = leaderboard_open(&board, store, &error);
+    if (status == 0)
+        status = store_count(store, &counts, &error);
     if (status == 0 && goal >= goals)
         status = error_input(&error, "%s has no goal %lld: --goal must be from 0 to %d", argv[0],
                              (long long)goal, goals - 1);
     if (status == 0) {
         print_counts(&counts, text, sizeof text);
-        board.config = board.cases ? run_dir_config(board.store)
-                                   : run_dir_config_read(board.store, &(struct error){0});
-        status = baseline_results_read(board.store, &board.baseline_results, &error) < 0 ? -1 : 0;
+        config = cases ? run_dir_config(store) : run_dir_config_read(store, &(struct error){0});
+        board.config = config;
+        board.cases = cases;
+        board.cold = cold;
+        board.top = all ? 0 : top > 0 ? top : 1;
     }
     if (status == 0)
         status = json || csv ? print_all_goals(&board, first, last, json, text, &error)
@@ -508,10 +167,9 @@ static int board_run(const struct verb *verb, int argc, char **argv) {
                                            markdown ? TABLE_MARKDOWN : TABLE_TEXT, text, &error);
     if (status == 0 && board.has_more_rows)
         log_info("the board has more rows: --top N or --all shows them");
-    baseline_results_free(board.baseline_results);
-    config_free(board.config);
-    store_trial_free(board.first);
-    store_close(board.store);
+    leaderboard_release(&board);
+    config_free(config);
+    store_close(store);
     return status < 0 ? error_report(&error) : STATUS_DONE;
 }
 

@@ -53,6 +53,7 @@ struct verb {
        option rows to it and returns -1. */
     void (*describe)(const struct verb *verb, const struct option_row *rows, void *context);
     void *describe_context;
+    const struct verb *const *all; /* every verb, NULL last; main.c sets it before it calls `run` */
 };
 
 /* The help text of a verb is help/NAME.txt.in in this folder, which the Makefile embeds. The lines

@@ -30,16 +30,13 @@ typedef void describe_verb(const struct verb *verb, const struct option_row *row
 
 /* Calls `describe` for each verb that help lists. The verb runs up to options_parse, which passes
    its option rows to `describe`. */
-static void for_each_verb(describe_verb *describe, void *context) {
-#define LIST_VERB(name) &verb_##name,
-    static const struct verb *const verbs[] = {VERBS(LIST_VERB)};
-#undef LIST_VERB
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        char *arguments[] = {(char *)verbs[i]->name, NULL};
-        struct verb described = *verbs[i];
+static void for_each_verb(const struct verb *const *verbs, describe_verb *describe, void *context) {
+    for (; *verbs != NULL; verbs++) {
+        char *arguments[] = {(char *)(*verbs)->name, NULL};
+        struct verb described = **verbs;
         described.describe = describe;
         described.describe_context = context;
-        if (!verbs[i]->hidden)
+        if (!described.hidden)
             described.run(&described, 1, arguments);
     }
 }
@@ -59,12 +56,12 @@ static void bash_options(const struct verb *verb, const struct option_row *rows,
     fprintf(out, "--help' ;;\n");
 }
 
-void describe_bash(FILE *out) {
+void describe_bash(const struct verb *const *verbs, FILE *out) {
     fprintf(out, "# Completion of evotile's verbs and options for bash; `evotile completion bash` "
                  "prints it.\n"
                  "_evotile() {\n"
                  "    local current=${COMP_WORDS[COMP_CWORD]} options verbs='help");
-    for_each_verb(bash_verb, out);
+    for_each_verb(verbs, bash_verb, out);
     fprintf(out, "'\n"
                  "    COMPREPLY=()\n"
                  "    if ((COMP_CWORD == 1)); then\n"
@@ -75,7 +72,7 @@ void describe_bash(FILE *out) {
                  "    case ${COMP_WORDS[1]} in\n"
                  "    help) ((COMP_CWORD == 2)) && mapfile -t COMPREPLY < <(compgen -W \"$verbs\" "
                  "-- \"$current\"); return ;;\n");
-    for_each_verb(bash_options, out);
+    for_each_verb(verbs, bash_options, out);
     /* An argument that is not an option is a file or a folder: bash completes it by default. */
     fprintf(out, "    *) return ;;\n"
                  "    esac\n"
@@ -120,7 +117,7 @@ static void zsh_options(const struct verb *verb, const struct option_row *rows, 
     fprintf(out, " \\\n        '--help[print this help and exit]' '*:file:_files' ;;\n");
 }
 
-void describe_zsh(FILE *out) {
+void describe_zsh(const struct verb *const *verbs, FILE *out) {
     fprintf(out, "#compdef evotile\n"
                  "# Completion of evotile's verbs and options for zsh; `evotile completion zsh` "
                  "prints it.\n"
@@ -128,7 +125,7 @@ void describe_zsh(FILE *out) {
                  "    local -a verbs\n"
                  "    verbs=(\n"
                  "        'help:print the help of a verb'\n");
-    for_each_verb(zsh_verb, out);
+    for_each_verb(verbs, zsh_verb, out);
     fprintf(out, "    )\n"
                  "    if ((CURRENT == 2)); then\n"
                  "        _describe verb verbs\n"
@@ -138,7 +135,7 @@ void describe_zsh(FILE *out) {
                  "    ((CURRENT--))\n"
                  "    case $words[1] in\n"
                  "    help) _describe verb verbs ;;\n");
-    for_each_verb(zsh_options, out);
+    for_each_verb(verbs, zsh_options, out);
     fprintf(out, "    esac\n"
                  "}\n"
                  "if [ \"$funcstack[1]\" = _evotile ]; then _evotile \"$@\"; else compdef _evotile "
@@ -226,7 +223,7 @@ static void roff_verb(const struct verb *verb, const struct option_row *rows, vo
     roff_help(verb, rows, out);
 }
 
-void describe_manual(FILE *out) {
+void describe_manual(const struct verb *const *verbs, FILE *out) {
     fputs(".TH EVOTILE 1\n.SH NAME\nevotile \\- evolve CUDA kernels\n"
           ".SH SYNOPSIS\n.B evotile\n.I verb\n[arguments]\n"
           ".PP\n.B evotile help\n[\\fIverb\\fR]\n"
@@ -236,7 +233,7 @@ void describe_manual(FILE *out) {
           "Data goes to standard output, progress and warnings to standard error.\n"
           ".SH VERBS\n",
           out);
-    for_each_verb(roff_verb, out);
+    for_each_verb(verbs, roff_verb, out);
     roff_rows("EXIT STATUS", exit_statuses, out);
     roff_rows("ENVIRONMENT", environment_variables, out);
 }
@@ -279,9 +276,9 @@ static int run_completion(const struct verb *verb, int argc, char **argv) {
     if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
         return STATUS_USAGE;
     if (strcmp(argv[0], "bash") == 0) {
-        describe_bash(stdout);
+        describe_bash(verb->all, stdout);
     } else if (strcmp(argv[0], "zsh") == 0) {
-        describe_zsh(stdout);
+        describe_zsh(verb->all, stdout);
     } else {
         error_input(&error, "completion: unknown shell \"%s\": give bash or zsh", argv[0]);
         return error_report(&error);
@@ -301,7 +298,7 @@ static int run_manual(const struct verb *verb, int argc, char **argv) {
     const struct option_row rows[] = {{0}};
     if (options_parse(verb, rows, argc, argv, 0, 0) < 0)
         return STATUS_USAGE;
-    describe_manual(stdout);
+    describe_manual(verb->all, stdout);
     return STATUS_DONE;
 }
 

@@ -2,9 +2,9 @@
  * describe: shell completion, the manual page and the version. The first two are generated from the
  * verbs' option tables and help texts.
  *
- *     describe_bash(stdout);
- *     describe_zsh(stdout);
- *     describe_manual(stdout);
+ *     describe_bash(verb->all, stdout);
+ *     describe_zsh(verb->all, stdout);
+ *     describe_manual(verb->all, stdout);
  *     describe_version(stdout);
  */
 #ifndef EVOTILE_CLI_DESCRIBE_H
@@ -21,10 +21,11 @@ struct name_description {
 };
 extern const struct name_description exit_statuses[], environment_variables[];
 
-void describe_bash(FILE *out);
-void describe_zsh(FILE *out);
+/* `verbs`: every verb, NULL last. */
+void describe_bash(const struct verb *const *verbs, FILE *out);
+void describe_zsh(const struct verb *const *verbs, FILE *out);
 /* The manual page in roff format, for man(1). */
-void describe_manual(FILE *out);
+void describe_manual(const struct verb *const *verbs, FILE *out);
 
 /* "evotile VERSION", then the toolkit it was built with and the NVRTC and driver it finds. */
 void describe_version(FILE *out);

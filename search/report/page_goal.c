@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "cli/board.h"
+#include "analysis/leaderboard.h"
 #include "report/page_internal.h"
 #include "report/scatter.h"
 #include "report/tables.h"
@@ -145,7 +145,8 @@ static int add_goal(const struct page *page, cJSON *goals, int r, int goal,
     cJSON_AddBoolToObject(to, "open", page->count == 1 && goal == 0);
     add_headline(to, run, goal);
     if (add_table(page, to, "board",
-                  board_table(run->store, goal, page_size_limits(page).board_rows, error)) < 0 ||
+                  leaderboard_table(run->store, goal, page_size_limits(page).board_rows, error)) <
+            0 ||
         add_table(page, to, "champions_table",
                   run_history_champions(run->history, goal, &predicted, error)) < 0)
         return -1;

@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "export/export.h"
-#include "session/session.h"
+#include "run/run_dir.h"
 
 #include <cjson/cJSON.h>
 #include <string.h>

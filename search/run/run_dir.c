@@ -1,7 +1,9 @@
-/* The run folder: its config, its copy of the template, its lock. */
+/* The run folder: its config, its copy of the template, its device, its lock. */
+#include "run/run_dir.h"
+
 #include "base/clock.h"
 #include "base/log.h"
-#include "session/session.h"
+#include "pool/protocol.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -101,31 +103,56 @@ struct config *run_dir_config(struct store *store) {
     return config;
 }
 
+int run_dir_device(struct store *store, struct device_info *device, struct error *error) {
+    char *line;
+    struct protocol_message message;
+    struct error ignored;
+    int found = store_meta_get(store, "device_info", &line, error);
+    if (found <= 0)
+        return found;
+    int status = protocol_read(line, &message, &ignored);
+    free(line);
+    if (status == 0 && message.kind == PROTOCOL_DEVICE) {
+        *device = message.device;
+        return 1;
+    }
+    if (status == 0) {
+        trial_request_release(&message.request);
+        trial_result_release(&message.result);
+    }
+    return error_set(error,
+                     "%s is damaged (its device cannot be read): restore run.db from a copy, or "
+                     "start a new run",
+                     store_run_dir(store));
+}
+
 /* Every process that inherited the descriptor holds the lock: this one and its workers. Once the
    lock can be taken, the last worker of an earlier session has exited, and no other process of this
    run uses the GPU. */
-int session_lock_workers(struct session *session, struct error *error) {
+int run_dir_lock(const char *run_dir, struct error *error) {
     char path[PATH_SIZE];
     double start = clock_seconds();
     bool announced = false;
-    if (path_join(path, session->run_dir, "workers.lock", error) < 0)
+    if (path_join(path, run_dir, "workers.lock", error) < 0)
         return -1;
-    session->workers_lock = open(path, O_RDWR | O_CREAT, 0666);
-    if (session->workers_lock < 0)
+    int lock = open(path, O_RDWR | O_CREAT, 0666);
+    if (lock < 0)
         return error_set(error, "cannot write %s: %s", path, strerror(errno));
-    while (flock(session->workers_lock, LOCK_EX | LOCK_NB) < 0) {
+    while (flock(lock, LOCK_EX | LOCK_NB) < 0) {
         if (errno != EWOULDBLOCK)
-            return 0; /* the file system has no locks */
-        if (clock_seconds() - start > WORKERS_TIMEOUT_S)
+            return lock; /* the file system has no locks */
+        if (clock_seconds() - start > WORKERS_TIMEOUT_S) {
+            close(lock);
             return error_set(
                 error, "workers of an earlier session of %s are still running: end them first",
-                session->run_dir);
+                run_dir);
+        }
         if (!announced)
             log_info("waiting for the workers of an earlier session to end");
         announced = true;
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     }
-    return 0;
+    return lock;
 }
 
 /* A folder with our lock file but without a run was left by a run that was killed while it started.
@@ -156,11 +183,17 @@ static int refuse_existing_run(const char *run_dir, struct error *error) {
     return present == 0 ? 0 : -1;
 }
 
-int session_claim_run_dir(struct session *session, const char *run_dir, struct error *error) {
+int run_dir_claim(const char *run_dir, struct error *error) {
     char path[PATH_SIZE];
     if (check_foreign_files(run_dir, error) < 0 || refuse_existing_run(run_dir, error) < 0 ||
-        path_make_folder(run_dir, error) < 0 || session_lock_workers(session, error) < 0 ||
-        refuse_existing_run(run_dir, error) < 0) /* another run may have started while we waited */
+        path_make_folder(run_dir, error) < 0)
         return -1;
-    return path_join(path, run_dir, "template", error) < 0 ? -1 : path_remove_tree(path, error);
+    int lock = run_dir_lock(run_dir, error);
+    if (lock < 0)
+        return -1;
+    if (refuse_existing_run(run_dir, error) == 0 && /* one may have started while we waited */
+        path_join(path, run_dir, "template", error) == 0 && path_remove_tree(path, error) == 0)
+        return lock;
+    close(lock);
+    return -1;
 }

@@ -1,7 +1,8 @@
 #include "session/process_group.h"
 
+#include "base/error.h"
+#include "base/log.h"
 #include "base/process.h"
-#include "cli/cli.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -42,9 +43,8 @@ pid_t process_group_fork(struct process_group *group) {
     int reason = errno;
     sigprocmask(SIG_SETMASK, &old_mask, NULL);
     if (child < 0) {
-        struct error error = {0};
-        error_set(&error, "cannot start a process: %s", strerror(reason));
-        group->status = error_report(&error);
+        log_info("cannot start a process: %s", strerror(reason));
+        group->status = EXIT_FAILURE;
         return -1;
     }
     if (child == 0) {

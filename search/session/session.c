@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "pool/protocol.h"
 #include "run/profile_results.h"
 #include "session/overrides.h"
 #include "session/predict_start.h"
@@ -162,7 +161,8 @@ int session_create(struct session *session, const char *run_dir, struct config *
                                       config->shapes->name, error)) == NULL)
         return -1;
     bool made = !path_exists(run_dir);
-    bool claimed = session_claim_run_dir(session, run_dir, error) == 0;
+    session->workers_lock = run_dir_claim(run_dir, error);
+    bool claimed = session->workers_lock >= 0;
     int status = claimed ? fill_run_dir(session, run_dir, warm_start, error) : -1;
     warm_start_close(warm_start);
     if (status < 0) {
@@ -270,29 +270,6 @@ static int replay_events(struct session *session, struct error *error) {
     return read_profiles(session, error);
 }
 
-int run_dir_device(struct store *store, struct device_info *device, struct error *error) {
-    char *line;
-    struct protocol_message message;
-    struct error ignored;
-    int found = store_meta_get(store, "device_info", &line, error);
-    if (found <= 0)
-        return found;
-    int status = protocol_read(line, &message, &ignored);
-    free(line);
-    if (status == 0 && message.kind == PROTOCOL_DEVICE) {
-        *device = message.device;
-        return 1;
-    }
-    if (status == 0) {
-        trial_request_release(&message.request);
-        trial_result_release(&message.result);
-    }
-    return error_set(error,
-                     "%s is damaged (its device cannot be read): restore run.db from a copy, or "
-                     "start a new run",
-                     store_run_dir(store));
-}
-
 static int require_device(struct session *session, struct device_info *device,
                           struct error *error) {
     int found = run_dir_device(session->store, device, error);
@@ -358,7 +335,8 @@ int session_resume(struct session *session, const char *run_dir,
     session->started_s = clock_seconds();
     if (session_is_finished(session)) /* so no worker is needed */
         return 0;
-    if (session_lock_workers(session, error) < 0 ||
+    session->workers_lock = run_dir_lock(run_dir, error);
+    if (session->workers_lock < 0 ||
         session_start_workers(session, config_path, template_folder, session->config->device,
                               &device, error) < 0 ||
         check_device(session, error) < 0)

@@ -37,6 +37,7 @@
 #include "config/config.h"
 #include "pool/pool.h"
 #include "remote/connection.h"
+#include "run/run_dir.h"
 #include "session/status_file.h"
 #include "store/store.h"
 #include "strategy/evolution.h"
@@ -153,38 +154,6 @@ double session_elapsed(const struct session *session);
 /* A hash of all goals' strategy states: equal states have equal digests. Stored with each
    checkpoint; resume compares it with the state that it rebuilt. */
 struct hash session_digest(const struct session *session);
-
-/* ---- run_dir.c: the run folder ---- */
-
-/* Finds the config and the template folder of an existing run. */
-int run_dir_files(const char *run_dir, char config_path[PATH_SIZE], char template_folder[PATH_SIZE],
-                  struct error *error);
-
-/* Reads the config that the run stores; the caller frees it. Used for the names of cases: returns
-   NULL, with a warning, if there is none that can be read, and cases are then numbered. */
-struct config *run_dir_config(struct store *store);
-
-/* The same without the warning: NULL with `error` filled. */
-struct config *run_dir_config_read(struct store *store, struct error *error);
-
-/* The device that the run was measured on; its space depends on it. Returns 1; 0 if the run does
-   not record it; -1. */
-int run_dir_device(struct store *store, struct device_info *device, struct error *error);
-
-/* The last component of the template folder's real path: "a/b/" and "." give a name as well. */
-int run_dir_template_name(const char *folder, char name[PATH_SIZE], struct error *error);
-
-/* Copies the template folder, and the lib/ folder beside it, into the run folder. */
-int run_dir_copy_template(const char *from, const char *name, const char *run_dir,
-                          struct error *error);
-
-/* Takes workers.lock; waits up to 30 s for the workers of an earlier session to exit, so that no
-   other process uses the GPU while this session measures. */
-int session_lock_workers(struct session *session, struct error *error);
-
-/* Creates the folder and takes its lock, so that a second run into the same folder writes
-   nothing. */
-int session_claim_run_dir(struct session *session, const char *run_dir, struct error *error);
 
 /* ---- start_workers.c ---- */
 

@@ -3,7 +3,7 @@
  * These are the genomes that the user names, and the best of earlier runs, the nearest cases and
  * devices first. They are ordinary proposals: each passes every gate and is timed again.
  *
- *     struct warm_start *warm = warm_start_open("CTAS=2; CTAS=4", "results", "softmax", &error);
+ *     struct warm_start *warm = warm_start_open("CTAS=2; CTAS=4", "results", "demo", &error);
  *     struct genome genomes[WARM_START_MAX];
  *     int count = warm_start_genomes(warm, config, goal, template, &device, genomes, &error);
  *     char *text = warm_start_print(genomes, count, template->space);     // for the store

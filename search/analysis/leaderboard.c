@@ -1,0 +1,344 @@
+/* The columns and rows of a leaderboard. */
+#include "analysis/leaderboard.h"
+
+#include "base/statistics.h"
+#include "run/default_trial.h"
+
+#include <math.h>
+#include <string.h>
+
+enum column {
+    COLUMN_GOAL,
+    COLUMN_GOAL_NAME,
+    COLUMN_WITHIN,
+    COLUMN_RANK,
+    COLUMN_TRIAL,
+    COLUMN_CASE,
+    COLUMN_PREDICTED,
+    COLUMN_P50,
+    COLUMN_P90,
+    COLUMN_COLD,
+    COLUMN_COLD_P90,
+    COLUMN_TFLOPS,
+    COLUMN_BANDWIDTH,
+    COLUMN_CEILING,
+    COLUMN_RATIO,
+    COLUMN_BASELINE,
+    COLUMN_CTAS,
+    COLUMN_CTAS_PER_SM,
+    COLUMN_SMEM,
+    COLUMN_REGISTERS,
+    COLUMN_SPILLS,
+    COLUMN_OCCUPANCY,
+    COLUMN_ERROR,
+    COLUMN_BOUND,
+    COLUMN_RANGE,
+    COLUMN_OPERATOR,
+    COLUMN_GENOME,
+    COLUMN_COUNT
+};
+
+/* A column without a heading here is shown only if finish_headings gives it one. */
+static const struct table_column columns[COLUMN_COUNT] = {
+    [COLUMN_GOAL] = {.name = "goal"},
+    [COLUMN_GOAL_NAME] = {.name = "goal_name"},
+    [COLUMN_WITHIN] = {.name = "within_smem_bytes"},
+    [COLUMN_RANK] = {.name = "rank", .heading = "rank", .right = true},
+    [COLUMN_TRIAL] = {.name = "trial", .heading = "trial", .right = true},
+    [COLUMN_CASE] = {.name = "case"},
+    [COLUMN_PREDICTED] = {.name = "predicted"},
+    [COLUMN_P50] = {.name = "latency_p50_us", .heading = "p50\nus", .right = true},
+    [COLUMN_P90] = {.name = "latency_p90_us", .heading = "p90\nus", .right = true},
+    [COLUMN_COLD] = {.name = "cold_p50_us", .right = true},
+    [COLUMN_COLD_P90] = {.name = "cold_p90_us", .right = true},
+    [COLUMN_BANDWIDTH] = {.name = "gb_per_s", .right = true},
+    [COLUMN_CEILING] = {.name = "share_of_ceiling", .right = true},
+    [COLUMN_TFLOPS] = {.name = "tflops", .heading = "TFLOP/s", .right = true},
+    [COLUMN_RATIO] = {.name = "ratio_to_default",
+                      .heading = "ratio\nto the\ndefault",
+                      .right = true},
+    [COLUMN_BASELINE] = {.name = "ratio_to_baseline", .right = true},
+    [COLUMN_CTAS] = {.name = "ctas", .heading = "CTAs", .right = true},
+    [COLUMN_CTAS_PER_SM] = {.name = "ctas_per_sm", .heading = "CTAs\n/SM", .right = true},
+    [COLUMN_SMEM] = {.name = "smem_bytes", .heading = "shared\nbytes", .right = true},
+    [COLUMN_REGISTERS] = {.name = "registers", .heading = "regs", .right = true},
+    [COLUMN_SPILLS] = {.name = "spill_bytes"},
+    [COLUMN_OCCUPANCY] = {.name = "occupancy", .heading = "occ\n%", .right = true},
+    [COLUMN_ERROR] = {.name = "error_relative_l2", .heading = "error\nrel L2", .right = true},
+    [COLUMN_BOUND] = {.name = "bound_relative_l2"},
+    [COLUMN_RANGE] = {.name = "limited_range"},
+    [COLUMN_OPERATOR] = {.name = "operator", .heading = "tried as"},
+    [COLUMN_GENOME] = {.name = "genome", .heading = "genome", .wrap = true},
+};
+
+/* ---- rows ---- */
+
+/* The figures of one row: of one case, or aggregated over the cases of the goal. */
+struct row_figures {
+    double p50_us, p90_us, cold_us, cold_p90_us, tflops, gb_per_s, ceiling;
+    double error, bound, default_us, baseline_us;
+    int ctas;
+};
+
+static double case_p50_us(const struct store_trial *trial, int number) {
+    const struct outcome *outcome = trial != NULL ? trial->outcome : NULL;
+    return outcome != NULL && outcome->verdict == VERDICT_OK && number < outcome->case_count
+               ? outcome->cases[number].warm.p50_us
+               : NAN;
+}
+
+static struct row_figures case_figures(const struct leaderboard *board,
+                                       const struct outcome *outcome, int number) {
+    const struct case_outcome *timed = &outcome->cases[number];
+    return (struct row_figures){
+        .p50_us = timed->warm.p50_us,
+        .p90_us = timed->warm.p90_us,
+        .cold_us = timed->cold.sample_count > 0 ? timed->cold.p50_us : NAN,
+        .cold_p90_us = timed->cold.sample_count > 0 ? timed->cold.p90_us : NAN,
+        .tflops = timed->tflops,
+        .gb_per_s = timed->gb_per_s,
+        .ceiling = timed->ceiling > 0 ? timed->ceiling : NAN,
+        .error = timed->errors.relative_l2,
+        .bound = timed->bound.relative_l2,
+        .default_us = case_p50_us(board->first, number),
+        .baseline_us = baseline_results_p50_us(
+            board->baseline_results, store_goal_count(board->store) > 1 ? board->goal : number),
+        .ctas = timed->ctas,
+    };
+}
+
+/* The geometric mean. NaN, not BUG, if a store holds a value without a logarithm. */
+static double geometric_mean_or_nan(const double *values, int count) {
+    for (int i = 0; i < count; i++)
+        if (!(values[i] > 0))
+            return NAN;
+    return count > 0 ? statistics_geometric_mean(values, count) : NAN;
+}
+
+/* The fields that are aggregated over cases as geometric means. */
+static const size_t averaged_fields[] = {
+    offsetof(struct row_figures, p50_us),  offsetof(struct row_figures, p90_us),
+    offsetof(struct row_figures, cold_us), offsetof(struct row_figures, cold_p90_us),
+    offsetof(struct row_figures, tflops),  offsetof(struct row_figures, gb_per_s),
+    offsetof(struct row_figures, ceiling), offsetof(struct row_figures, baseline_us),
+};
+
+static double *figure_at(struct row_figures *figures, size_t offset) {
+    return (double *)((char *)figures + offset);
+}
+
+static struct row_figures goal_figures(const struct leaderboard *board,
+                                       const struct outcome *outcome) {
+    struct row_figures each[CASES_MAX];
+    struct row_figures all = {.default_us = NAN};
+    for (int i = 0; i < outcome->case_count; i++) {
+        struct row_figures one = each[i] = case_figures(board, outcome, i);
+        all.error = i == 0 || !(one.error <= all.error) ? one.error : all.error;
+        all.bound = i == 0 || !(one.bound >= all.bound) ? one.bound : all.bound;
+        all.ctas = i == 0 || one.ctas < all.ctas ? one.ctas : all.ctas;
+    }
+    for (size_t k = 0; k < sizeof averaged_fields / sizeof *averaged_fields; k++) {
+        double values[CASES_MAX];
+        for (int i = 0; i < outcome->case_count; i++)
+            values[i] = *figure_at(&each[i], averaged_fields[k]);
+        *figure_at(&all, averaged_fields[k]) = geometric_mean_or_nan(values, outcome->case_count);
+    }
+    const struct store_trial *first = board->first;
+    if (first != NULL && first->outcome != NULL && first->outcome->verdict == VERDICT_OK)
+        all.default_us = first->outcome->score_us;
+    return all;
+}
+
+/* JSON and CSV get the whole genome; text the genes that differ from the default, which is what
+   `try --genome` needs. */
+static void add_genome(const struct leaderboard *board, const char *genome) {
+    char shown[4096];
+    default_trial_differences(board->first != NULL ? board->first->genome : NULL, genome, shown,
+                              sizeof shown);
+    table_cell(board->table, cJSON_CreateString(genome), shown);
+}
+
+static void add_percent(struct table *table, double share) {
+    char text[32];
+    snprintf(text, sizeof text, "%.0f", 100 * share);
+    table_cell(table, cJSON_CreateNumber(share), text);
+}
+
+/* Prints "3.1e-4" where C prints "3.1e-04", to keep the column narrow. */
+static void add_short_exponent(struct table *table, double number) {
+    char text[32];
+    snprintf(text, sizeof text, "%.1e", number);
+    char *zero = strstr(text, "e-0");
+    if (zero != NULL)
+        memmove(zero + 2, zero + 3, strlen(zero + 2));
+    if (isfinite(number))
+        table_cell(table, cJSON_CreateNumber(number), text);
+    else
+        table_none(table);
+}
+
+/* CTAs, resources and errors. A trial that was looked up in a recorded space has none of them. */
+static void add_compiled(struct table *table, const struct resources *resources,
+                         const struct row_figures *figures) {
+    const int counts[] = {figures->ctas, resources->ctas_per_sm, resources->smem_bytes,
+                          resources->registers, resources->spill_bytes};
+    enum { COUNTS = sizeof counts / sizeof *counts };
+    if (resources->ctas_per_sm == 0) {
+        for (int i = 0; i < COUNTS + 3; i++)
+            table_none(table);
+        return;
+    }
+    for (int i = 0; i < COUNTS; i++)
+        table_integer(table, counts[i]);
+    add_percent(table, resources->occupancy);
+    add_short_exponent(table, figures->error);
+    add_short_exponent(table, figures->bound);
+}
+
+/* `number` is the case's, or -1 for all. */
+static void add_case_name(const struct leaderboard *board, int case_count, int number) {
+    char name[CASE_NAME_SIZE];
+    if (number < 0) {
+        table_none(board->table);
+        return;
+    }
+    if (case_count == 1)
+        snprintf(name, sizeof name, "%s", store_goal_name(board->store, board->goal));
+    else if (board->config != NULL && number < board->config->case_count)
+        template_print_shape(board->config->shapes, &board->config->cases[number], name);
+    else
+        snprintf(name, sizeof name, "case %d", number);
+    table_text(board->table, name);
+}
+
+static void add_smem_limit(const struct leaderboard *board) {
+    if (board->smem_limit > 0)
+        table_integer(board->table, board->smem_limit);
+    else if (board->config != NULL)
+        table_integer(board->table, board->config->smem_limit_bytes);
+    else
+        table_none(board->table);
+}
+
+static void add_row(struct leaderboard *board, const struct store_trial *trial, int number) {
+    struct table *table = board->table;
+    const struct outcome *outcome = trial->outcome;
+    const struct resources *resources = &outcome->resources;
+    struct row_figures figures =
+        number >= 0 ? case_figures(board, outcome, number) : goal_figures(board, outcome);
+    table_integer(table, board->goal);
+    table_text(table, store_goal_name(board->store, board->goal));
+    add_smem_limit(board);
+    table_integer(table, board->rank);
+    table_integer(table, trial->number);
+    add_case_name(board, outcome->case_count, number);
+    table_cell(table, cJSON_CreateBool(outcome->predicted),
+               outcome->predicted ? "predicted" : "measured");
+    table_number(table, figures.p50_us, 2);
+    table_number(table, figures.p90_us, 2);
+    table_number(table, figures.cold_us, 2);
+    table_number(table, figures.cold_p90_us, 2);
+    table_number(table, figures.tflops, 2);
+    table_number(table, figures.gb_per_s, 0);
+    table_number(table, figures.ceiling, 2);
+    table_number(table, figures.default_us / figures.p50_us, 2);
+    table_number(table, figures.baseline_us / figures.p50_us, 2);
+    add_compiled(table, resources, &figures);
+    table_cell(table, cJSON_CreateBool(outcome->limited_range),
+               outcome->limited_range ? "limited" : "full");
+    table_text(table, trial->operator_name);
+    add_genome(board, trial->genome);
+}
+
+static int add_trial_rows(void *context, const struct store_trial *trial, struct error *error) {
+    struct leaderboard *board = context;
+    (void)error;
+    if (board->top > 0 && board->rank == board->top) {
+        board->has_more_rows = true;
+        return 1;
+    }
+    board->rank++;
+    board->predicted += trial->outcome->predicted;
+    board->measured += !trial->outcome->predicted;
+    board->limited_count += trial->outcome->limited_range;
+    for (int i = 0; board->cases && i < trial->outcome->case_count; i++)
+        add_row(board, trial, i);
+    if (!board->cases)
+        add_row(board, trial, -1);
+    return 0;
+}
+
+/* ---- the table ---- */
+
+int leaderboard_open(struct leaderboard *board, struct store *store, struct error *error) {
+    *board = (struct leaderboard){.store = store};
+    return baseline_results_read(store, &board->baseline_results, error) < 0 ? -1 : 0;
+}
+
+void leaderboard_clear(struct leaderboard *board) {
+    table_free(board->table);
+    board->table = table_new(columns, COLUMN_COUNT);
+    board->predicted = board->measured = board->limited_count = 0;
+}
+
+int leaderboard_add_goal(struct leaderboard *board, int goal, int smem_limit, struct error *error) {
+    if (board->table == NULL)
+        leaderboard_clear(board);
+    board->goal = goal;
+    board->smem_limit = smem_limit;
+    board->rank = 0;
+    store_trial_free(board->first);
+    board->first = NULL;
+    if (default_trial_read(board->store, goal, &board->first, error) < 0)
+        return -1;
+    return store_board(board->store, goal, board->top > 0 ? board->top + 1 : 0, smem_limit,
+                       add_trial_rows, board, error);
+}
+
+/* A prediction is never shown as a measurement. */
+void leaderboard_finish_headings(const struct leaderboard *board) {
+    struct table *table = board->table;
+    if (board->predicted > 0 && board->measured > 0) {
+        table_heading(table, COLUMN_PREDICTED, "latency");
+    } else if (board->predicted > 0) {
+        table_heading(table, COLUMN_P50, "p50\npredicted\nus");
+        table_heading(table, COLUMN_P90, "p90\npredicted\nus");
+    }
+    if (board->baseline_results != NULL) { /* more informative than the ratio to the default */
+        table_heading(table, COLUMN_BASELINE, "ratio\nto the\nbaseline");
+        table_heading(table, COLUMN_RATIO, NULL);
+    }
+    if (board->cases)
+        table_heading(table, COLUMN_CASE, "case");
+    if (board->cold) {
+        table_heading(table, COLUMN_COLD, "cold\np50\nus");
+        table_heading(table, COLUMN_COLD_P90, "cold\np90\nus");
+        table_heading(table, COLUMN_BANDWIDTH, "GB/s");
+        table_heading(table, COLUMN_CEILING, "fraction\nof ceiling");
+    }
+    if (board->limited_count > 0)
+        table_heading(table, COLUMN_RANGE, "input\nrange");
+    if (board->first != NULL)
+        table_heading(table, COLUMN_GENOME, "genes that differ\nfrom the default");
+}
+
+void leaderboard_release(struct leaderboard *board) {
+    table_free(board->table);
+    baseline_results_free(board->baseline_results);
+    store_trial_free(board->first);
+}
+
+struct table *leaderboard_table(struct store *store, int goal, int64_t top, struct error *error) {
+    struct leaderboard board;
+    struct table *table = NULL;
+    if (leaderboard_open(&board, store, error) == 0) {
+        board.top = top;
+        if (leaderboard_add_goal(&board, goal, 0, error) == 0) {
+            leaderboard_finish_headings(&board);
+            table = board.table;
+            board.table = NULL;
+        }
+    }
+    leaderboard_release(&board);
+    return table;
+}

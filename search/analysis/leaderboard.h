@@ -1,0 +1,61 @@
+/* leaderboard: the best trials of a run's goals as a table, for the verb `board` and for reports.
+ *
+ *     struct leaderboard board;
+ *     int status = leaderboard_open(&board, store, &error);
+ *     board.top = 10;
+ *     if (status == 0)
+ *         status = leaderboard_add_goal(&board, 0, 0, &error);
+ *     leaderboard_finish_headings(&board);
+ *     table_print(board.table, TABLE_TEXT, stdout);
+ *     leaderboard_release(&board);
+ *
+ * It reads only the run's store, so it needs no GPU and works while the run is written. Functions
+ * return 0, or -1 with `error` filled if the store cannot be read.
+ */
+#ifndef EVOTILE_ANALYSIS_LEADERBOARD_H
+#define EVOTILE_ANALYSIS_LEADERBOARD_H
+
+#include "config/config.h"
+#include "render/table.h"
+#include "run/baseline_results.h"
+#include "store/store.h"
+
+/* The caller sets `config`, `cases`, `cold` and `top` after leaderboard_open; the other fields are
+   read only. */
+struct leaderboard {
+    struct store *store;
+    const struct config *config; /* of the run; NULL: cases are numbered, limits are unknown */
+    bool cases;                  /* one row per case */
+    bool cold;                   /* cold figures and ceilings are shown */
+    int64_t top;                 /* rows per goal; 0: all */
+    struct baseline_results *baseline_results; /* NULL: no baseline is stored */
+
+    struct table *table;
+    int goal;                  /* the goal that was added last */
+    int smem_limit;            /* its shared memory limit in bytes per block; 0: the run's limit */
+    struct store_trial *first; /* its trial of the default genome, or NULL */
+    int64_t rank;              /* its number of ranks */
+    int predicted, measured;   /* rows of each kind */
+    int limited_count;         /* rows with a limited input range */
+    bool has_more_rows;        /* a goal has more rows than `top` */
+};
+
+int leaderboard_open(struct leaderboard *board, struct store *store, struct error *error);
+
+/* Starts an empty table. */
+void leaderboard_clear(struct leaderboard *board);
+
+/* Adds the rows of a goal. `smem_limit`: only genomes within so many bytes of shared memory a
+   block; 0: all. */
+int leaderboard_add_goal(struct leaderboard *board, int goal, int smem_limit, struct error *error);
+
+/* Adapts the headings to the rows, for text and Markdown. */
+void leaderboard_finish_headings(const struct leaderboard *board);
+
+void leaderboard_release(struct leaderboard *board);
+
+/* The best `top` trials of a goal (0: all), as the verb `board` shows them. The caller frees the
+   table. NULL with `error` filled on failure. */
+struct table *leaderboard_table(struct store *store, int goal, int64_t top, struct error *error);
+
+#endif
