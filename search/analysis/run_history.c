@@ -306,45 +306,6 @@ struct table *run_history_elites(struct run_history *history, int goal, int coun
                          store_board(history->store, goal, count, 0, add_elite, &elites, error));
 }
 
-/* ---- islands ---- */
-
-static int add_island(void *context, const struct store_turn *turn, struct error *error) {
-    struct table *table = context;
-    (void)error;
-    table_integer(table, turn->turn);
-    table_integer(table, turn->told);
-    table_integer(table, turn->ok);
-    table_integer(table, turn->champions);
-    if (turn->best == STORE_NO_TRIAL) {
-        table_none(table);
-        table_none(table);
-    } else {
-        table_integer(table, turn->best);
-        table_number(table, turn->score_us, 3);
-    }
-    return 0;
-}
-
-struct table *run_history_islands(struct run_history *history, int goal, struct error *error) {
-    static const struct table_column columns[] = {
-        {.name = "island", .heading = "island", .right = true},
-        {.name = "trials", .heading = "trials", .right = true},
-        {.name = "ok", .heading = "ok", .right = true},
-        {.name = "champions", .heading = "champions", .right = true},
-        {.name = "best", .heading = "its best\ntrial", .right = true},
-        {.name = "score_us", .heading = "us", .right = true},
-    };
-    char *islands;
-    if (store_meta_get(history->store, "islands", &islands, error) < 0)
-        return NULL;
-    int count = islands != NULL ? atoi(islands) : 1; /* the run is older than islands */
-    struct table *table = table_new(columns, 6);
-    free(islands);
-    return count < 2 ? table
-                     : table_or_null(table, store_turns(history->store, goal, count, add_island,
-                                                        table, error));
-}
-
 /* ---- effects of gene values ---- */
 
 struct table *run_history_gene_effects(struct run_history *history, int goal, int count,

@@ -44,9 +44,6 @@ struct table *run_history_champions(struct run_history *history, int goal, bool 
 struct table *run_history_elites(struct run_history *history, int goal, int count,
                                  struct error *error);
 
-/* The results of each island (archipelago.h) for a goal; no rows if there is only one. */
-struct table *run_history_islands(struct run_history *history, int goal, struct error *error);
-
 /* The effects of gene values on a goal's trials (gene_effects.h), at most `count` rows. */
 struct table *run_history_gene_effects(struct run_history *history, int goal, int count,
                                        struct error *error);

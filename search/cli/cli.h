@@ -29,6 +29,8 @@ enum option_kind {
     OPTION_INTEGER,  /* int64_t, not negative */
     OPTION_NUMBER,   /* double */
     OPTION_DURATION, /* double, seconds: 90s, 15m, 8h, hh:mm:ss */
+    OPTION_REMOVED,  /* of earlier versions: accepted with a warning, and not listed; the last rows
+                      */
 };
 
 /* One option of a verb. A table of options ends with a row of zeros. Help, shell completion and the
@@ -74,6 +76,9 @@ struct help_line {
 
 /* Reads the line at *at, which starts as verb->help, and advances *at. False at the end. */
 bool help_read_line(const struct verb *verb, const char **at, struct help_line *line);
+
+/* False for the row of zeros that ends a table, and for the removed options before it. */
+bool option_is_listed(const struct option_row *row);
 
 /* Parses options into the rows' values. Options may stand anywhere among the arguments, as --name
    value or --name=value; -- ends them; -o means --out if the verb has that option. Moves the

@@ -51,7 +51,7 @@ static void bash_verb(const struct verb *verb, const struct option_row *rows, vo
 static void bash_options(const struct verb *verb, const struct option_row *rows, void *context) {
     FILE *out = context;
     fprintf(out, "    %s) options='", verb->name);
-    for (; rows->name != NULL; rows++)
+    for (; option_is_listed(rows); rows++)
         fprintf(out, "--%s ", rows->name);
     fprintf(out, "--help' ;;\n");
 }
@@ -103,7 +103,7 @@ static void zsh_verb(const struct verb *verb, const struct option_row *rows, voi
 static void zsh_options(const struct verb *verb, const struct option_row *rows, void *context) {
     FILE *out = context;
     fprintf(out, "    %s) _arguments", verb->name);
-    for (; rows->name != NULL; rows++) {
+    for (; option_is_listed(rows); rows++) {
         fprintf(out, " \\\n        '--%s[", rows->name);
         print_zsh_text(rows->about, out);
         fputc(']', out);
@@ -183,7 +183,7 @@ static void roff_option(const struct option_row *row, FILE *out) {
 
 static void roff_options(const struct option_row *rows, FILE *out) {
     static const struct option_row help = {.name = "help", .about = "print this help and exit"};
-    for (; rows->name != NULL; rows++)
+    for (; option_is_listed(rows); rows++)
         roff_option(rows, out);
     roff_option(&help, out);
 }

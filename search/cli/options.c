@@ -1,6 +1,7 @@
 /* options: parses a verb's options and prints its help. */
 #include "cli/cli.h"
 
+#include "base/log.h"
 #include "base/spelling.h"
 #include "config/config.h"
 
@@ -33,6 +34,10 @@ static void print_wrapped(const char *text, int indent) {
     putchar('\n');
 }
 
+bool option_is_listed(const struct option_row *row) {
+    return row->name != NULL && row->kind != OPTION_REMOVED;
+}
+
 static int option_width(const struct option_row *row) {
     return (int)strlen(row->name) + (row->argument != NULL ? 1 + (int)strlen(row->argument) : 0);
 }
@@ -40,14 +45,15 @@ static int option_width(const struct option_row *row) {
 static void print_options(const struct option_row *rows) {
     static const struct option_row help = {.name = "help", .about = "print this help and exit"};
     int width = option_width(&help);
-    for (const struct option_row *row = rows; row->name != NULL; row++)
+    for (const struct option_row *row = rows; option_is_listed(row); row++)
         width = option_width(row) > width ? option_width(row) : width;
     for (const struct option_row *row = rows;; row++) {
-        const struct option_row *shown = row->name != NULL ? row : &help;
+        bool last = !option_is_listed(row);
+        const struct option_row *shown = last ? &help : row;
         printf("  --%s%s%s%*s", shown->name, shown->argument != NULL ? " " : "",
                shown->argument != NULL ? shown->argument : "", width - option_width(shown) + 2, "");
         print_wrapped(shown->about, width + 6);
-        if (row->name == NULL)
+        if (last)
             return;
     }
 }
@@ -96,7 +102,7 @@ static int unknown_option(const struct option_row *rows, const char *argument, s
     const char *names[OPTIONS_SHOWN_MAX] = {"help"};
     char word[64];
     int count = 1;
-    for (; rows->name != NULL && count < OPTIONS_SHOWN_MAX; rows++)
+    for (; option_is_listed(rows) && count < OPTIONS_SHOWN_MAX; rows++)
         names[count++] = rows->name;
     snprintf(word, sizeof word, "%.*s", (int)length, argument + strspn(argument, "-"));
     return error_input(error, "unknown option %.*s; did you mean --%s?",
@@ -138,6 +144,9 @@ static int read_value(const struct option_row *row, const char *text, struct err
     case OPTION_DURATION:
         if (config_parse_duration(text, row->value, error) < 0)
             return error_prefix(error, "--%s", row->name);
+        return 0;
+    case OPTION_REMOVED:
+        log_warn("--%s has no effect any more", row->name);
         return 0;
     case OPTION_FLAG:
         break;

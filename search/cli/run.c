@@ -6,7 +6,6 @@
 #include "cli/cli.h"
 #include "session/gpu_groups.h"
 #include "session/process_group.h"
-#include "strategy/islands.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,11 +17,7 @@
 
 static void log_end(const struct session *session, int status) {
     const char *run = session->run_dir;
-    char filtered_text[64] = "";
-    if (session->verdicts[VERDICT_FILTERED] > 0)
-        snprintf(filtered_text, sizeof filtered_text, ", and %" PRId64 " that were filtered",
-                 session->verdicts[VERDICT_FILTERED]);
-    log_info("%" PRId64 " trials%s are stored in %s%s", session_trials(session), filtered_text, run,
+    log_info("%" PRId64 " trials are stored in %s%s", session->told, run,
              pool_restarts(session->pool) > 0 ? "; some workers had to be restarted" : "");
     if (status == 1)
         log_info("interrupted: continue with `evotile resume %s`", run);
@@ -221,7 +216,6 @@ static int run(const struct verb *verb, int argc, char **argv) {
         .seed = -1, .compile_workers = -1, .target_us = NAN, .target_ratio = NAN};
     const char *out = NULL;
     const char *templates = NULL;
-    int64_t islands = -1; /* as in the config */
     const struct option_row rows[] = {
         {"trials", "N", "stop after N trials", OPTION_INTEGER, &settings.trials},
         {"time", "T", "stop after T: 90s, 15m, 8h or hh:mm:ss", OPTION_DURATION, &settings.seconds},
@@ -233,18 +227,14 @@ static int run(const struct verb *verb, int argc, char **argv) {
          "stop at a speedup of R over the baseline, or the default genome if none was timed",
          OPTION_NUMBER, &settings.target_ratio},
         {"seed", "N", "seed of the random numbers", OPTION_INTEGER, &settings.seed},
-        {"strategy", "NAME", "search strategy: auto, evolve, map, free, insight, full", OPTION_TEXT,
+        {"strategy", "NAME", "search strategy: auto, evolve, free, insight, full", OPTION_TEXT,
          &settings.strategy},
-        {"islands", "K", "evolve K separate populations between which the best migrate (default 1)",
-         OPTION_INTEGER, &islands},
         {"seed-genome", "GENOMES", "try these genomes first, separated by semicolons", OPTION_TEXT,
          &settings.seed_genome},
         {"warm-start", "RUN", "try the best genomes of a run, or of the runs in a folder, first",
          OPTION_TEXT, &settings.warm_start},
         {"predict", "N", "predict the latency of N random genomes and start from the predictions",
          OPTION_INTEGER, &settings.predict},
-        {"prefilter", "F", "skip the fraction F of genomes that is predicted slowest, such as 0.5",
-         OPTION_NUMBER, &settings.prefilter},
         {"device", "LIST", "auto, cuda:all, or a list: cuda:0,cuda:2 or emulated:sm_XX",
          OPTION_TEXT, &settings.device},
         {"out", "DIR", "run folder (default: results/NAME of the config)", OPTION_TEXT, &out},
@@ -268,6 +258,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
         {"max-temperature", "C", "pause while the GPU is hotter, until it is 5 C cooler",
          OPTION_INTEGER, &settings.max_temperature_c},
         {"verbose", NULL, "print one line per trial", OPTION_FLAG, &settings.verbose},
+        {"islands", "K", NULL, OPTION_REMOVED, NULL},
+        {"prefilter", "F", NULL, OPTION_REMOVED, NULL},
         {0},
     };
     int count = options_parse(verb, rows, argc, argv, 1, CONFIGS_MAX);
@@ -280,13 +272,6 @@ static int run(const struct verb *verb, int argc, char **argv) {
     status = check_limits(&settings, &error);
     if (settings.predict < 0 || settings.predict > PREDICT_START_MAX)
         status = error_input(&error, "--predict must be from 0 to %d", PREDICT_START_MAX);
-    if (!(settings.prefilter >= 0 && settings.prefilter <= PREFILTER_MOST))
-        status = error_input(&error, "--prefilter must be from 0 to %g", PREFILTER_MOST);
-    if (settings.prefilter > 0 && settings.predict == 0)
-        settings.predict = PREDICT_START_DEFAULT;
-    if (islands == 0 || islands > ISLANDS_MAX)
-        status = error_input(&error, "--islands must be from 1 to %d", ISLANDS_MAX);
-    settings.islands = islands > 0 ? islands : 0;
     if (count > 1 && out != NULL)
         status =
             error_input(&error, "--out names the folder of one run: omit it for several configs");

@@ -54,9 +54,6 @@ static int show_goal(const struct summary *summary, int goal, cJSON *object, str
     if (print_table(summary, run_history_elites(summary->history, goal, ELITES, error), object,
                     "elites", "the best") < 0)
         return -1;
-    if (print_table(summary, run_history_islands(summary->history, goal, error), object, "islands",
-                    "islands") < 0)
-        return -1;
     if (print_table(summary, run_history_gene_effects(summary->history, goal, GENE_EFFECTS, error),
                     object, "lessons", "gene effects: time with these values / expected time") < 0)
         return -1;

@@ -18,8 +18,6 @@ static const struct config defaults = {
     .seed = 1,
     .strategy = "auto",
     .population = 24,
-    .islands = 1,
-    .migration = 64,
     .initial = 32,
     .exploration = 0.10,
     .timing = {.input_sets = 4,
@@ -42,8 +40,6 @@ static const struct config defaults = {
 
 static const struct json_field search_fields[] = {
     FIELD("population", INT, population, 2, 4096),
-    FIELD("islands", INT, islands, 1, 64),
-    FIELD("migration", INT, migration, 1, 1000000),
     FIELD("initial", INT, initial, 1, 100000),
     FIELD("exploration", DOUBLE, exploration, 0, 1),
     FIELD("sanitize_every", INT, sanitize_every, -1, 1000000),
@@ -72,10 +68,11 @@ static const struct json_field limit_fields[] = {
 };
 
 static int read_fields(struct config *config, const struct json *object,
-                       const struct json_field *fields, const char *other_key,
+                       const struct json_field *fields, const char *const *other_keys,
                        struct error *error) {
-    const char *const other_keys[] = {other_key, NULL};
-    return json_fields_check_keys(object, fields, other_keys, error) < 0 ||
+    static const char *const none[] = {NULL};
+    return json_fields_check_keys(object, fields, other_keys != NULL ? other_keys : none, error) <
+                       0 ||
                    json_fields_read(object, fields, config, error) < 0
                ? -1
                : 0;
@@ -290,6 +287,18 @@ static int read_objective(struct config *config, const struct json *root, struct
     return json_error(&value, error, "must be \"joint\" or \"per_case\"");
 }
 
+/* "islands" and "migration" belonged to a search that is gone. */
+static int read_search(struct config *config, const struct json *object, struct error *error) {
+    static const char *const other_keys[] = {"strategy", "islands", "migration", NULL};
+    struct json ignored;
+    for (int i = 1; other_keys[i] != NULL; i++)
+        if (json_find(object, other_keys[i], &ignored))
+            config->removed_key = other_keys[i];
+    return read_fields(config, object, search_fields, other_keys, error) < 0
+               ? -1
+               : read_text(object, "strategy", config->strategy, sizeof config->strategy, error);
+}
+
 static const char *const root_keys[] = {"about", "template", "objective", "cases",  "held_out",
                                         "genes", "limits",   "budget",    "search", "timing",
                                         "seed",  "device",   "baseline",  NULL};
@@ -316,11 +325,7 @@ static int read_sections(struct config *config, const struct json *root, struct 
     if (json_find(root, "timing", &value) &&
         read_fields(config, &value, timing_fields, NULL, error) < 0)
         return -1;
-    if (json_find(root, "search", &value) &&
-        (read_fields(config, &value, search_fields, "strategy", error) < 0 ||
-         read_text(&value, "strategy", config->strategy, sizeof config->strategy, error) < 0))
-        return -1;
-    return 0;
+    return json_find(root, "search", &value) ? read_search(config, &value, error) : 0;
 }
 
 static struct config *read_document(struct json_document *document, const char *templates,

@@ -69,9 +69,8 @@ struct config {
                             the default genome if the run has no baseline; 0: never */
     char strategy[32];
     int population, initial;
-    int islands;   /* populations that evolve separately and divide `population` among them: 1 */
-    int migration; /* trials between two exchanges of each population's best with the next: 64 */
     double exploration;
+    const char *removed_key; /* a key of "search" that has no effect any more; NULL: none */
     int sanitize_every;    /* champions between two that are run under compute-sanitizer during the
                               search; 0: only the last one, when the search ends; -1: none */
     bool nice;             /* yield the GPU to other processes: false */

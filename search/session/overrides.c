@@ -43,22 +43,19 @@ void overrides_apply(struct session *session) {
         config->max_temperature_c = (int)session->settings.max_temperature_c;
     if (session->settings.seed >= 0)
         config->seed = (uint64_t)session->settings.seed;
-    if (session->settings.islands > 0)
-        config->islands = (int)session->settings.islands;
 }
 
 /* The numeric overrides, under their names in the store. get_overrides and set_overrides use the
    same order. */
-enum { OVERRIDE_COUNT = 8 };
+enum { OVERRIDE_COUNT = 7 };
 static const char *const override_names[OVERRIDE_COUNT] = {
-    "trials", "seconds",           "patience", "target_us",
-    "nice",   "max_temperature_c", "islands",  "target_ratio"};
+    "trials", "seconds", "patience", "target_us", "nice", "max_temperature_c", "target_ratio"};
 
 static void get_overrides(const struct config *config, double overrides[OVERRIDE_COUNT]) {
     const double all[OVERRIDE_COUNT] = {
-        (double)config->trials, config->seconds,     (double)config->patience,
-        config->target_us,      config->nice,        config->max_temperature_c,
-        config->islands,        config->target_ratio};
+        (double)config->trials, config->seconds, (double)config->patience,
+        config->target_us,      config->nice,    config->max_temperature_c,
+        config->target_ratio};
     memcpy(overrides, all, sizeof all);
 }
 
@@ -69,8 +66,7 @@ static void set_overrides(struct config *config, const double overrides[OVERRIDE
     config->target_us = overrides[3];
     config->nice = overrides[4] != 0;
     config->max_temperature_c = (int)overrides[5];
-    config->islands = (int)overrides[6];
-    config->target_ratio = overrides[7];
+    config->target_ratio = overrides[6];
 }
 
 static void print_overrides(const struct config *config, char texts[OVERRIDE_COUNT][32]) {
@@ -96,13 +92,12 @@ static char *print_devices(const struct pool *pool) {
 int session_create_store(struct session *session, struct error *error) {
     const struct config *config = session->config;
     const struct device_info *device = pool_device(session->pool);
-    char seed[24], prefilter[32];
+    char seed[24];
     char overrides[OVERRIDE_COUNT][32];
     char hash[HASH_TEXT_SIZE];
     char names[CASES_MAX][CASE_NAME_SIZE];
     const char *goals[CASES_MAX];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)config->seed);
-    snprintf(prefilter, sizeof prefilter, "%.17g", session->settings.prefilter);
     print_overrides(config, overrides);
     for (int g = 0; g < session->goal_count; g++) {
         config_goal_name(config, g, names[g]);
@@ -125,7 +120,6 @@ int session_create_store(struct session *session, struct error *error) {
         {"device_info", device_line},
         {"driver", device->driver},
         {"recording", session->settings.recording ? "yes" : "no"},
-        {"prefilter", prefilter},
         {"evotile", EVOTILE_VERSION},
         {*session->queue_id != '\0' ? "queue_id" : NULL, session->queue_id},
     }; /* overrides, hints and seeds follow */
@@ -219,8 +213,7 @@ int overrides_restore(struct session *session, struct error *error) {
     double overrides[OVERRIDE_COUNT];
     char *seed;
     char *recording;
-    if (read_meta_number(session, "prefilter", &session->settings.prefilter, error) < 0 ||
-        store_meta_get(session->store, "recording", &recording, error) < 0)
+    if (store_meta_get(session->store, "recording", &recording, error) < 0)
         return -1;
     session->settings.recording = recording != NULL && strcmp(recording, "yes") == 0;
     free(recording);

@@ -18,7 +18,7 @@
 #include "config/config.h"
 #include "strategy/low_fidelity_model.h"
 
-enum { PREDICT_START_DEFAULT = 200, PREDICT_START_MAX = 10000 };
+enum { PREDICT_START_MAX = 10000 };
 
 /* Makes `draws` draws from the config's seed. Returns how many could be predicted, in an array that
    the caller frees, the fastest first; or -1. */

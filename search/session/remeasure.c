@@ -74,13 +74,9 @@ static void update_best(struct remeasurement *pass, int goal, const struct membe
     pass->has_current[goal] = true;
 }
 
-/* Inserts an elite in score order within its goal. A trial that several islands hold is added
-   once. */
+/* Inserts an elite in score order within its goal. */
 static void add_elite(struct remeasurement *pass, int goal, const struct member *member) {
     int at = pass->count;
-    for (int i = 0; i < pass->count; i++)
-        if (pass->elites[i].member.trial == member->trial)
-            return;
     while (at > 0 && pass->elites[at - 1].goal == goal &&
            pass->elites[at - 1].member.score_us > member->score_us) {
         pass->elites[at] = pass->elites[at - 1];
@@ -90,12 +86,12 @@ static void add_elite(struct remeasurement *pass, int goal, const struct member 
     pass->count++;
 }
 
-static int collect_island_elites(struct remeasurement *pass, int goal,
-                                 const struct population *island, struct error *error) {
-    pass->elites =
-        xrealloc(pass->elites, (size_t)(pass->count + island->count + 1) * sizeof *pass->elites);
-    for (int i = 0; i < island->count; i++) {
-        const struct member *member = &island->members[i];
+static int collect_goal_elites(struct remeasurement *pass, int goal, struct error *error) {
+    const struct population *population = evolution_population(pass->session->evolutions[goal]);
+    pass->elites = xrealloc(pass->elites,
+                            (size_t)(pass->count + population->count + 1) * sizeof *pass->elites);
+    for (int i = 0; i < population->count; i++) {
+        const struct member *member = &population->members[i];
         struct store_trial *trial = store_trial_read(pass->session->store, member->trial, error);
         if (trial == NULL)
             return -1;
@@ -109,14 +105,9 @@ static int collect_island_elites(struct remeasurement *pass, int goal,
 }
 
 static int collect_elites(struct remeasurement *pass, struct error *error) {
-    for (int goal = 0; goal < pass->session->goal_count; goal++) {
-        int count;
-        const struct population *islands =
-            evolution_islands(pass->session->evolutions[goal], &count);
-        for (int i = 0; i < count; i++)
-            if (collect_island_elites(pass, goal, &islands[i], error) < 0)
-                return -1;
-    }
+    for (int goal = 0; goal < pass->session->goal_count; goal++)
+        if (collect_goal_elites(pass, goal, error) < 0)
+            return -1;
     return 0;
 }
 

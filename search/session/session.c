@@ -50,17 +50,6 @@ static int find_start(struct session *session, int goal, const struct warm_start
                : 0;
 }
 
-/* Replaces config->islands by the actual number. */
-static void record_island_count(struct session *session) {
-    int count, wanted = session->config->islands;
-    evolution_islands(session->evolutions[0], &count);
-    session->config->islands = count;
-    if (count < wanted && !session->settings.recording)
-        log_warn("strategy %s breeds from no population, so that %d islands are as one: set "
-                 "search.strategy to evolve, free, full or insight",
-                 session->config->strategy, wanted);
-}
-
 /* `warm` is NULL on resume, and if the user named no start genomes. */
 static int start_evolutions(struct session *session, const struct device_info *device,
                             const struct warm_start *warm_start, struct error *error) {
@@ -72,8 +61,6 @@ static int start_evolutions(struct session *session, const struct device_info *d
         struct genome seeds[WARM_START_MAX];
         char name[CASE_NAME_SIZE];
         settings.population = config->population;
-        settings.islands = config->islands;
-        settings.migration = config->migration;
         settings.initial = config->initial;
         settings.exploration = config->exploration;
         snprintf(settings.strategy, sizeof settings.strategy, "%s", config->strategy);
@@ -94,9 +81,6 @@ static int start_evolutions(struct session *session, const struct device_info *d
         if (settings.predicted_count < 0)
             return -1;
         settings.predicted = predicted;
-        settings.prefilter = session->settings.prefilter;
-        if (settings.prefilter > 0 && settings.predicted_count == 0)
-            log_warn("nothing is predicted, so that --prefilter filters nothing");
         session->champions[g].trial = STORE_NO_TRIAL;
         session->champions[g].sanitized = STORE_NO_TRIAL;
         session->evolutions[g] = evolution_new(session->templates[g]->space, &settings,
@@ -107,7 +91,6 @@ static int start_evolutions(struct session *session, const struct device_info *d
             return error_prefix(error, "%s", name);
         }
     }
-    record_island_count(session);
     return 0;
 }
 
@@ -144,6 +127,16 @@ static int fill_run_dir(struct session *session, const char *run_dir,
     return session_create_store(session, error);
 }
 
+/* Settings of earlier versions: warns that they have no effect. */
+static void replace_removed(struct config *config) {
+    if (config->removed_key != NULL)
+        log_warn("search.%s has no effect any more: remove it from %s", config->removed_key,
+                 config->path);
+    const char *strategy = evolution_strategy_name(config->strategy);
+    if (strategy != config->strategy)
+        snprintf(config->strategy, sizeof config->strategy, "%s", strategy);
+}
+
 int session_create(struct session *session, const char *run_dir, struct config *config,
                    const struct session_settings *settings, struct error *error) {
     *session = (struct session){.settings = *settings, .config = config, .workers_lock = -1};
@@ -152,9 +145,9 @@ int session_create(struct session *session, const char *run_dir, struct config *
         return error_input(error, "a recorded space is its own device: leave --device %s out",
                            settings->device);
     if (config->shapes->recorded != NULL && settings->predict > 0)
-        return error_input(error, "a recorded space has no kernel to predict: leave %s out",
-                           settings->prefilter > 0 ? "--prefilter" : "--predict");
+        return error_input(error, "a recorded space has no kernel to predict: leave --predict out");
     overrides_apply(session);
+    replace_removed(config);
     struct warm_start *warm_start = NULL;
     if ((settings->seed_genome != NULL || settings->warm_start != NULL) &&
         (warm_start = warm_start_open(settings->seed_genome, settings->warm_start,
@@ -231,18 +224,16 @@ struct hash session_digest(const struct session *session) {
    only from these. */
 static int read_profiles(struct session *session, struct error *error) {
     for (int g = 0; g < session->goal_count; g++) {
-        int count;
-        const struct population *islands = evolution_islands(session->evolutions[g], &count);
-        for (int i = 0; i < count; i++)
-            for (int m = 0; m < islands[i].count; m++) {
-                const struct member *member = &islands[i].members[m];
-                struct measures measures;
-                int found = profile_results_read(session->store, member->trial, &measures, error);
-                if (found < 0)
-                    return -1;
-                if (found == 1)
-                    evolution_tell_profile(session->evolutions[g], &member->genome, &measures);
-            }
+        const struct population *population = evolution_population(session->evolutions[g]);
+        for (int m = 0; m < population->count; m++) {
+            const struct member *member = &population->members[m];
+            struct measures measures;
+            int found = profile_results_read(session->store, member->trial, &measures, error);
+            if (found < 0)
+                return -1;
+            if (found == 1)
+                evolution_tell_profile(session->evolutions[g], &member->genome, &measures);
+        }
     }
     return 0;
 }
@@ -264,7 +255,7 @@ static int replay_events(struct session *session, struct error *error) {
                              "evotile",
                              session->run_dir);
     }
-    session->trials_before = session_trials(session);
+    session->trials_before = session->told;
     for (int g = 0; g < session->goal_count; g++)
         session->champions[g].trial = champion_trial(session, g);
     return read_profiles(session, error);
@@ -310,6 +301,29 @@ static int check_device(struct session *session, struct error *error) {
     return result;
 }
 
+/* Refuses searches of earlier versions that this one cannot continue. */
+static int check_search(struct session *session, struct error *error) {
+    static const struct {
+        const char *name, *supported, *removed;
+    } metas[] = {{"islands", "1", "several islands"}, {"prefilter", "0", "--prefilter"}};
+    const char *removed = strcmp(session->config->strategy, "map") == 0 ? "the strategy map" : NULL;
+    for (size_t i = 0; i < sizeof metas / sizeof *metas; i++) {
+        char *text;
+        int found = store_meta_get(session->store, metas[i].name, &text, error);
+        if (found < 0)
+            return -1;
+        if (found > 0 && strcmp(text, metas[i].supported) != 0)
+            removed = metas[i].removed;
+        free(text);
+    }
+    return removed == NULL ? 0
+                           : error_input(error,
+                                         "the run %s used %s, which this version does not have: "
+                                         "its results can be read, but it cannot be continued; "
+                                         "start a new run with --warm-start %s",
+                                         session->run_dir, removed, session->run_dir);
+}
+
 int session_resume(struct session *session, const char *run_dir,
                    const struct session_settings *settings, struct error *error) {
     char config_path[PATH_SIZE];
@@ -328,7 +342,7 @@ int session_resume(struct session *session, const char *run_dir,
         return -1;
     session->store = store_open(run_dir, STORE_WRITE, error);
     if (session->store == NULL || overrides_restore(session, error) < 0 ||
-        require_device(session, &device, error) < 0 ||
+        check_search(session, error) < 0 || require_device(session, &device, error) < 0 ||
         start_evolutions(session, &device, NULL, error) < 0 || check_template(session, error) < 0 ||
         replay_events(session, error) < 0 || overrides_save(session, error) < 0)
         return -1;

@@ -53,7 +53,6 @@ struct session_settings {
     double target_ratio;                   /* the same as a speedup over the baseline; 0: config */
     int64_t seed;                          /* of the strategy and of the inputs; -1: config */
     const char *strategy;                  /* NULL: config */
-    int64_t islands;                       /* 0: config */
     int64_t compile_workers;               /* -1: as many as cores and memory allow */
     struct connection_settings queue;      /* url NULL: the workers run on this host */
     double queue_patience_s;               /* heartbeat timeout of a remote worker; 0: default */
@@ -68,7 +67,6 @@ struct session_settings {
     const char *seed_genome; /* genomes to start from (warm_start.h); NULL: none */
     const char *warm_start;  /* earlier runs to start from (warm_start.h); NULL: none */
     int64_t predict;         /* genomes to predict before the search (predict_start.h); 0: none */
-    double prefilter;        /* evolution_settings.prefilter; 0: none */
     bool recording;          /* `record`: random genomes, each timed in full, no duels */
 };
 
@@ -91,8 +89,7 @@ struct session {
     char *predicted[CASES_MAX]; /* predictions for a goal as text (predict_start.h); NULL: none */
     int64_t asked, told;        /* trials proposed, and trials with an outcome; of all sessions */
     int64_t verdicts[VERDICT_COUNT]; /* of the trials with an outcome */
-    int64_t filtered[CASES_MAX];     /* of these, by goal, the prefiltered: they use no budget */
-    int64_t trials_before;           /* session_trials at the start of this session */
+    int64_t trials_before;           /* `told` at the start of this session */
     double seconds_before;           /* search time of earlier sessions */
     double started_s;                /* when this session's search started */
     int goal_to_sanitize;  /* a goal whose new champion waits for compute-sanitizer; -1: none */
@@ -144,9 +141,6 @@ void session_close(struct session *session);
 
 /* True if the budget is spent or every space exhausted: a search would start nothing. */
 bool session_is_finished(const struct session *session);
-
-/* Trials with an outcome, without the prefiltered. */
-int64_t session_trials(const struct session *session);
 
 /* Seconds of searching in all sessions of the run. */
 double session_elapsed(const struct session *session);

@@ -27,10 +27,6 @@ double session_elapsed(const struct session *session) {
     return session->seconds_before + clock_seconds() - session->started_s;
 }
 
-int64_t session_trials(const struct session *session) {
-    return session->told - session->verdicts[VERDICT_FILTERED];
-}
-
 /* A smaller relative improvement does not count as a gain: two trials of the same genome differ by
    as much. */
 static const double gain_min = 0.01;
@@ -49,10 +45,7 @@ void session_update_gain(struct session *session, int goal, bool again) {
 void session_count_outcome(struct session *session, int goal, enum verdict verdict) {
     session->told++;
     session->verdicts[verdict]++;
-    if (verdict == VERDICT_FILTERED)
-        session->filtered[goal]++;
-    else
-        session_update_gain(session, goal, false);
+    session_update_gain(session, goal, false);
 }
 
 /* The score at which the goal ends; 0: none. */
@@ -83,15 +76,13 @@ static bool any_goal_left(const struct session *session) {
 
 static bool budget_left(const struct session *session) {
     const struct config *config = session->config;
-    return any_goal_left(session) &&
-           (config->trials == 0 ||
-            session->asked - session->verdicts[VERDICT_FILTERED] < config->trials) &&
+    return any_goal_left(session) && (config->trials == 0 || session->asked < config->trials) &&
            (config->seconds == 0 || session_elapsed(session) < config->seconds);
 }
 
-/* Trials of a goal, finished or in flight; without the prefiltered. */
+/* Trials of a goal, finished or in flight. */
 static int64_t trial_count(const struct session *session, int goal) {
-    return (int64_t)evolution_seen_count(session->evolutions[goal]) - session->filtered[goal];
+    return (int64_t)evolution_seen_count(session->evolutions[goal]);
 }
 
 /* The goal with the fewest trials; -1 if every space is exhausted or every goal is done. */
@@ -274,19 +265,6 @@ static void submit_new(struct session *session, int64_t number, int goal,
     session_submit(session, number, goal, genome, evolution_champion(session->evolutions[goal]));
 }
 
-/* Records a genome that the prefilter rejected as an outcome immediately; no worker evaluates it.
- */
-static int tell_filtered(struct session *session, int64_t number, int goal,
-                         const struct genome *genome, struct error *error) {
-    struct trial_result result = {.number = number, .goal = goal, .genome = *genome};
-    char reason[REASON_SIZE];
-    snprintf(reason, sizeof reason, "forecast to be among the slowest %g %% of the space",
-             100 * session->settings.prefilter);
-    trial_set_verdict(&result, VERDICT_FILTERED, reason);
-    return tell_outcome(session, &result, error) < 0 ? -1
-                                                     : session_close_batch(session, true, error);
-}
-
 /* Submits the strategy's next proposal. Returns 1; 0 if nothing is left to propose; -1. */
 static int ask_strategy(struct session *session, bool *exhausted, struct error *error) {
     char genome[GENOME_TEXT_SIZE];
@@ -315,8 +293,6 @@ static int ask_strategy(struct session *session, bool *exhausted, struct error *
         session_check_stored(session, store_ask(session->store, &record, error)) < 0)
         return -1;
     int64_t number = session->asked++;
-    if (proposal.filtered)
-        return tell_filtered(session, number, goal, &proposal.genome, error) < 0 ? -1 : 1;
     submit_new(session, number, goal, &proposal.genome);
     return 1;
 }
@@ -366,7 +342,7 @@ static void show_progress(const struct session *session, struct progress *progre
     char left[64] = "";
     char paused[200] = "";
     double spent = clock_seconds() - session->started_s;
-    int64_t trials = session_trials(session);
+    int64_t trials = session->told;
     if (!progress_due(progress))
         return;
     print_verdicts(session, verdicts);

@@ -195,7 +195,7 @@ void session_publish_status(struct session *session) {
     struct run_status status = run_status_empty();
     poll_devices(session, &status);
     fill_status(session, &status);
-    status.trials_per_s = update_rate(publisher, session_trials(session));
+    status.trials_per_s = update_rate(publisher, session->told);
     status.phase = publisher->paused ? PHASE_PAUSED : publisher->phase;
     snprintf(status.reason, sizeof status.reason, "%s", session_pause_reason(session));
     write_status(session, &status);
@@ -212,9 +212,9 @@ void session_set_phase(struct session *session, enum phase phase, const char *re
         double spent_s = clock_seconds() - session->started_s;
         status.worker_count = 0;
         status.trials_per_s =
-            spent_s > 0 ? (double)(session_trials(session) - session->trials_before) / spent_s : 0;
+            spent_s > 0 ? (double)(session->told - session->trials_before) / spent_s : 0;
     } else {
-        status.trials_per_s = update_rate(publisher, session_trials(session));
+        status.trials_per_s = update_rate(publisher, session->told);
     }
     write_status(session, &status);
 }

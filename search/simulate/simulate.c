@@ -67,7 +67,7 @@ static int choose_strategies(struct simulate_context *context, const char *list,
         if (count == STRATEGIES_MAX)
             return error_input(error, "--strategy has more than %d names: give fewer",
                                STRATEGIES_MAX);
-        context->strategies[count++] = name;
+        context->strategies[count++] = evolution_strategy_name(name);
     }
     context->simulation.strategies = context->strategies;
     context->simulation.strategy_count = count;
@@ -165,13 +165,6 @@ static void add_percent(struct table *table, double share) {
     table_cell(table, cJSON_CreateNumber(share), text);
 }
 
-static double mean_filtered(const struct simulation *simulation, int space, int strategy) {
-    double sum = 0;
-    for (int seed = 0; seed < simulation->seeds; seed++)
-        sum += simulation_filtered(simulation, space, strategy, seed);
-    return sum / simulation->seeds;
-}
-
 static struct table *table_of_spaces(const struct simulate_context *context) {
     const struct table_column columns[] = {
         {.name = "space", .heading = "space"},
@@ -184,7 +177,6 @@ static struct table *table_of_spaces(const struct simulate_context *context) {
         {.name = "trials_to_near", .heading = "median\ntrials until", .right = true},
         {.name = "optimum_found", .heading = "optimum\nin % of runs", .right = true},
         {.name = "visited", .heading = "visited\nrows", .right = true},
-        {.name = "filtered"},
         {.name = "trials_per_s", .heading = "trials/s\nper core", .right = true},
         {.name = "curve"},
     };
@@ -206,7 +198,6 @@ static struct table *table_of_spaces(const struct simulate_context *context) {
             table_number(table, score->trials_to_near, 0);
             add_percent(table, score->optimum_found);
             table_number(table, score->visited, 0);
-            table_number(table, mean_filtered(simulation, space, strategy), 1);
             table_number(table, simulation_speed(simulation, space, strategy), 0);
             table_cell(table, cJSON_CreateDoubleArray(context->curves[at], simulation->trials), "");
         }
@@ -368,8 +359,6 @@ static int simulate(struct simulate_context *context, int count,
         return error_input(error, "--visited needs exactly one space and one --strategy");
     if (options->predicted != NULL && count > 1)
         return error_input(error, "--predicted needs exactly one space");
-    if (options->predicted == NULL && context->simulation.prefilter > 0)
-        return error_input(error, "--prefilter needs predictions: give --predicted FILE");
     if (read_spaces(context, count, error) < 0 ||
         (options->against_rows != NULL &&
          find_against(context, options->against_rows, error) < 0) ||
@@ -389,14 +378,12 @@ static int run(const struct verb *verb, int argc, char **argv) {
     struct simulate_options options = {0};
     struct simulate_context context = {.paths = argv, .near_percent = 1};
     int64_t predict = 200;
-    double prefilter = 0;
     double noise = 0;
     int64_t trials = 400;
     int64_t seeds = 50;
     int64_t first_seed = 1;
     int64_t jobs = resource_limits_read("").cores;
     int64_t in_flight = 1;
-    int64_t islands = 1;
     const struct option_row rows[] = {
         {"strategy", "NAMES", "strategies, separated by commas (default: all)", OPTION_TEXT,
          &options.strategies},
@@ -405,7 +392,6 @@ static int run(const struct verb *verb, int argc, char **argv) {
         {"seed", "N", "the first seed (default 1)", OPTION_INTEGER, &first_seed},
         {"in-flight", "K", "candidates in flight at the same time (default 1)", OPTION_INTEGER,
          &in_flight},
-        {"islands", "K", "separate populations, as in run (default 1)", OPTION_INTEGER, &islands},
         {"jobs", "N", "processes (default: the number of cores)", OPTION_INTEGER, &jobs},
         {"against", "GENOME",
          "start with this genome and print the speedup over it; \"default\": the template's",
@@ -417,8 +403,6 @@ static int run(const struct verb *verb, int argc, char **argv) {
          &options.predicted},
         {"predict", "N", "number of random rows with predictions for each run (default 200)",
          OPTION_INTEGER, &predict},
-        {"prefilter", "F", "skip the fraction F of rows that is predicted slowest, as in run",
-         OPTION_NUMBER, &prefilter},
         {"noise", "P",
          "results are medians of samples with a spread of about P percent (default 0)",
          OPTION_NUMBER, &noise},
@@ -426,6 +410,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
          OPTION_NUMBER, &context.near_percent},
         {"picture", "FILE.svg", "draw the curves with gnuplot", OPTION_TEXT, &options.picture},
         {"json", NULL, "print one JSON object", OPTION_FLAG, &options.json},
+        {"islands", "K", NULL, OPTION_REMOVED, NULL},
+        {"prefilter", "F", NULL, OPTION_REMOVED, NULL},
         {0},
     };
     int count = options_parse(verb, rows, argc, argv, 1, INT16_MAX);
@@ -441,30 +427,20 @@ static int run(const struct verb *verb, int argc, char **argv) {
                     CELLS_MAX);
         return error_report(&error);
     }
-    if (islands < 1 || islands > ISLANDS_MAX) {
-        error_input(&error, "--islands must be from 1 to %d", ISLANDS_MAX);
-        return error_report(&error);
-    }
     if (!(noise >= 0 && noise <= NOISE_MOST)) {
         error_input(&error, "--noise must be from 0 to %d percent", NOISE_MOST);
         return error_report(&error);
     }
-    if (predict < 0 || predict > CELLS_MAX || !(context.near_percent > 0) ||
-        !(prefilter >= 0 && prefilter <= PREFILTER_MOST)) {
-        error_input(
-            &error,
-            "--predict must be from 0 to %d, --within more than 0, --prefilter from 0 to %g",
-            CELLS_MAX, PREFILTER_MOST);
+    if (predict < 0 || predict > CELLS_MAX || !(context.near_percent > 0)) {
+        error_input(&error, "--predict must be from 0 to %d, and --within more than 0", CELLS_MAX);
         return error_report(&error);
     }
     context.simulation = (struct simulation){.seeds = (int)seeds,
                                              .first_seed = (uint64_t)first_seed,
                                              .trials = (int)trials,
                                              .in_flight = (int)in_flight,
-                                             .islands = (int)islands,
                                              .predict = (int)predict,
                                              .noise = noise,
-                                             .prefilter = prefilter,
                                              .jobs = (int)jobs};
     int status = simulate(&context, count, &options, &error);
     release_context(&context);

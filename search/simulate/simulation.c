@@ -87,7 +87,6 @@ static struct evolution *start_evolution(const struct simulation *simulation, in
     struct predicted *predicted = xcalloc((size_t)simulation->predict + 1, sizeof *predicted);
     struct evolution_settings settings = evolution_defaults();
     snprintf(settings.strategy, sizeof settings.strategy, "%s", simulation->strategies[strategy]);
-    settings.islands = simulation->islands;
     settings.no_default = true; /* unknown in a recorded space; other tuners get none either */
     if (simulation->first_rows != NULL) {
         settings.seeds = &simulation->spaces[space]->genomes[simulation->first_rows[space]];
@@ -96,7 +95,6 @@ static struct evolution *start_evolution(const struct simulation *simulation, in
     if (simulation->predicted_us != NULL)
         settings.predicted_count = draw_predicted(simulation, seed, predicted);
     settings.predicted = predicted;
-    settings.prefilter = simulation->prefilter;
     struct evolution *evolution =
         evolution_new(simulation->spaces[space]->space, &settings, seed, STREAM, error);
     free(predicted);
@@ -153,7 +151,7 @@ static int run_search(const struct simulation *simulation, int run, struct error
     double start = processor_seconds();
     struct evolution *evolution = start_evolution(simulation, run, error);
     struct proposal proposal;
-    int asked = 0, told = 0, filtered = 0;
+    int asked = 0, told = 0;
     if (evolution == NULL)
         return -1;
     struct outcome *scratch = xmalloc(sizeof *scratch);
@@ -164,11 +162,7 @@ static int run_search(const struct simulation *simulation, int run, struct error
             int64_t row = recorded_find(recorded, &proposal.genome);
             if (row < 0)
                 BUG("a genome was proposed that is not a row of the space");
-            if (proposal.filtered)
-                evolution_tell(evolution, simulation->trials + filtered++, &proposal.genome,
-                               VERDICT_FILTERED, 0);
-            else
-                rows[asked++] = (uint32_t)row;
+            rows[asked++] = (uint32_t)row;
         } else if (told < asked)
             answer_proposal(simulation, run, evolution, told++, scratch);
         else
@@ -177,7 +171,6 @@ static int run_search(const struct simulation *simulation, int run, struct error
     free(scratch);
     evolution_free(evolution);
     simulation->shared->runs[run].visited = asked;
-    simulation->shared->runs[run].filtered = filtered;
     simulation->shared->runs[run].seconds = processor_seconds() - start;
     return 0;
 }
@@ -262,10 +255,6 @@ struct visits simulation_visits(const struct simulation *simulation, int space, 
                                 int seed) {
     int run = run_index(simulation, space, strategy, seed);
     return (struct visits){run_rows(simulation, run), simulation->shared->runs[run].visited};
-}
-
-int simulation_filtered(const struct simulation *simulation, int space, int strategy, int seed) {
-    return simulation->shared->runs[run_index(simulation, space, strategy, seed)].filtered;
 }
 
 double simulation_speed(const struct simulation *simulation, int space, int strategy) {

@@ -5,7 +5,7 @@
  *
  *     struct simulation simulation = {.spaces = spaces, .space_count = 2, .strategies = names,
  *                                     .strategy_count = 3, .seeds = 8, .trials = 200,
- *                                     .in_flight = 1, .islands = 1, .jobs = 4};
+ *                                     .in_flight = 1, .jobs = 4};
  *     int status = simulation_run(&simulation, &error);
  *     struct visits visits = simulation_visits(&simulation, space, strategy, seed);  // status 0
  *     simulation_release(&simulation);
@@ -22,7 +22,7 @@
 #include "simulate/score.h"
 
 struct simulation_run {
-    int visited, filtered;
+    int visited;
     double seconds; /* of processor time */
 };
 
@@ -34,13 +34,12 @@ struct simulation {
     int strategy_count;
     int seeds; /* runs of each strategy on each space */
     uint64_t first_seed;
-    int trials, in_flight, islands, jobs;
+    int trials, in_flight, jobs;
     const int64_t
         *first_rows; /* by space: the first row of each run; NULL: the strategy's choice */
     const double *predicted_us; /* by row of the only space, NAN if there is none; NULL: none */
     int predict;                /* how many of these, chosen at random, each run gets */
-    double noise;     /* typical standard deviation of samples about a row's time, in percent */
-    double prefilter; /* the share of the space that is filtered (evolution.h) */
+    double noise; /* typical standard deviation of samples about a row's time, in percent */
     /* Output: the result of each run. */
     struct simulation_shared *shared;
     size_t shared_bytes;
@@ -53,8 +52,6 @@ void simulation_release(struct simulation *simulation);
 /* The rows that a run visited, in the order of asking; owned by the simulation. */
 struct visits simulation_visits(const struct simulation *simulation, int space, int strategy,
                                 int seed);
-/* How many proposals of a run were filtered; they are not among the visits. */
-int simulation_filtered(const struct simulation *simulation, int space, int strategy, int seed);
 /* Trials per second of processor time, over all seeds. */
 double simulation_speed(const struct simulation *simulation, int space, int strategy);
 

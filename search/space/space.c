@@ -23,7 +23,6 @@ void space_free(struct space *space) {
         expression_free(space->derived[i].expression);
     for (int i = 0; i < space->constraint_count; i++)
         expression_free(space->constraints[i].expression);
-    niches_release(&space->niches);
     hints_release(&space->hints);
     constraint_order_free(space->order);
     free(space);

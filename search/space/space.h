@@ -33,7 +33,6 @@
 #include "space/expression.h"
 #include "space/genome.h"
 #include "space/hints.h"
-#include "space/niches.h"
 
 struct random;
 
@@ -82,7 +81,6 @@ struct space {
     struct derived derived[DERIVED_MAX];
     struct constraint constraints[CONSTRAINTS_MAX];
     struct environment environments[ENVIRONMENTS_MAX];
-    struct niches niches;
     struct hints hints; /* advice of the template (space/hints.h) */
     bool sealed;
     struct constraint_order *order; /* made by space_seal (space/constraint_order.h) */

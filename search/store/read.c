@@ -430,32 +430,6 @@ int store_operators(struct store *store, store_operator_row *row, void *context,
     return status < 0 || got < 0 ? -1 : 0;
 }
 
-int store_turns(struct store *store, int goal, int turns, store_turn_row *row, void *context,
-                struct error *error) {
-    sqlite3_stmt *statement = database_use(store, SQL_TURNS, error);
-    int got = -1, status = 0;
-    if (statement != NULL) {
-        sqlite3_bind_int(statement, 1, goal);
-        sqlite3_bind_int(statement, 2, turns);
-    }
-    while (statement != NULL && status == 0 &&
-           (got = database_step(store, statement, error)) == 1) {
-        bool has_best = sqlite3_column_type(statement, 4) != SQLITE_NULL;
-        const struct store_turn turn = {
-            .turn = sqlite3_column_int(statement, 0),
-            .told = sqlite3_column_int64(statement, 1),
-            .ok = sqlite3_column_int64(statement, 2),
-            .champions = sqlite3_column_int64(statement, 3),
-            .score_us = sqlite3_column_double(statement, 4),
-            .best = has_best ? sqlite3_column_int64(statement, 5) : STORE_NO_TRIAL,
-        };
-        status = row(context, &turn, error);
-    }
-    if (statement != NULL)
-        database_done(statement);
-    return status < 0 || got < 0 ? -1 : 0;
-}
-
 int store_scores(struct store *store, store_score_row *row, void *context, struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_SCORES, error);
     int got = -1, status = 0;

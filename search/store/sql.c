@@ -125,14 +125,6 @@ static const char *const texts[SQL_COUNT] = {
     [SQL_TELLS] = "SELECT operator, verdict, raced, tells, told FROM trials WHERE told > ?1",
     [SQL_OPERATORS] = "SELECT operator, count(*), sum(verdict = 'ok') FROM trials WHERE " TRIED
                       "GROUP BY operator ORDER BY count(*) DESC, operator",
-    /* With min(), SQLite takes the bare column `number` from the row with the minimum. */
-    [SQL_TURNS] =
-        "WITH placed AS (SELECT (row_number() OVER (ORDER BY number) - 1) % ?2 AS turn, number, "
-        "told, verdict, CASE WHEN " ON_BOARD "THEN score_us END AS shown_us FROM trials "
-        "WHERE goal = ?1) "
-        "SELECT turn, sum(" TRIED "), sum(verdict = 'ok'), "
-        "sum(number IN (SELECT trial FROM champions)), min(shown_us), number FROM placed "
-        "GROUP BY turn ORDER BY turn",
     [SQL_SCORES] = "SELECT goal, genome, verdict, score_us FROM trials WHERE " TRIED
                    "AND NOT outdated ORDER BY number",
     [SQL_REASONS] =

@@ -56,7 +56,6 @@ enum statement {
     SQL_COUNTS,         /* -> verdict, raced, outdated, count */
     SQL_TELLS,          /* after -> operator, verdict, raced, tells, told */
     SQL_OPERATORS,      /* -> operator, trials told, ok */
-    SQL_TURNS,          /* goal, turns -> turn, told, ok, champions, score, number */
     SQL_SCORES,         /* -> goal, genome, verdict, score_us */
     SQL_REASONS,        /* limit -> verdict, reason, count */
     SQL_CHAMPIONS,      /* -> event, goal, trial, previous, score_us, crowned */

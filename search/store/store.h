@@ -234,18 +234,6 @@ typedef int store_operator_row(void *context, const char *operator_name, int64_t
 int store_operators(struct store *store, store_operator_row *row, void *context,
                     struct error *error);
 
-/* Statistics of a goal's trials by turn: its n-th trial (from 0) belongs to turn n % `turns`. Turns
-   without trials are omitted. */
-struct store_turn {
-    int turn;
-    int64_t told, ok, champions; /* champions: trials that are or were champion */
-    int64_t best;                /* the first by store_board's order; STORE_NO_TRIAL: none */
-    double score_us;             /* of the best */
-};
-typedef int store_turn_row(void *context, const struct store_turn *turn, struct error *error);
-int store_turns(struct store *store, int goal, int turns, store_turn_row *row, void *context,
-                struct error *error);
-
 /* Reads verdict and score of every trial that was told and is not outdated, in the order asked.
    `score_us` is 0 unless the verdict is ok. */
 typedef int store_score_row(void *context, int goal, const char *genome, enum verdict verdict,

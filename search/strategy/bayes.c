@@ -94,7 +94,7 @@ static const struct history_entry *told_entry(const struct evolution *evolution,
 
 /* The entry must have been told. */
 static bool has_failed(const struct history_entry *entry) {
-    return !entry->ok && !entry->filtered;
+    return !entry->ok;
 }
 
 /* ---- The training set ---- */
@@ -302,8 +302,6 @@ static void add_feasibility_weight(struct bayes *bayes, const struct history_ent
                                    int first) {
     float correlations[CANDIDATES_MAX];
     int count = surrogate_candidate_count(bayes->surrogate);
-    if (entry->filtered)
-        return;
     surrogate_correlations(bayes->surrogate, &entry->genome, first, correlations);
     for (int i = first; i < count; i++) {
         float square = correlations[i - first] * correlations[i - first];

@@ -50,9 +50,7 @@ static const struct effects *updated_effects(struct evolution *evolution) {
     for (; evoengineer->told_processed < evolution->told_count; evoengineer->told_processed++) {
         const struct history_entry *entry =
             &evolution->history.entries[evolution->told[evoengineer->told_processed]];
-        if (!entry->filtered)
-            effects_add(evoengineer->effects, &entry->genome,
-                        entry->ok ? log(entry->score_us) : NAN);
+        effects_add(evoengineer->effects, &entry->genome, entry->ok ? log(entry->score_us) : NAN);
     }
     return evoengineer->effects;
 }
@@ -108,7 +106,7 @@ static int draw_by_share(struct random *random, const double *shares, int count)
 
 static bool is_applicable(const struct evoengineer_variant *variant,
                           const struct evolution *evolution, int kind) {
-    int parents = variant->elites ? evolution->parents->count : 1;
+    int parents = variant->elites ? evolution->population.count : 1;
     if (kind == OPERATOR_INSIGHT)
         return variant->insights;
     if (kind == OPERATOR_HINT)
@@ -162,7 +160,7 @@ static const struct member *pick_elite(const struct population *population,
 
 static bool breed_child(const struct evoengineer_variant *variant, struct evolution *evolution,
                         struct proposal *proposal) {
-    const struct population *population = evolution->parents;
+    const struct population *population = &evolution->population;
     struct random *random = &evolution->random;
     enum operator_kind kind = pick_operator(variant, evolution);
     const struct member *picked[2] = {&population->members[0], NULL};
@@ -184,7 +182,7 @@ static bool breed_child(const struct evoengineer_variant *variant, struct evolut
 
 static bool propose_child(const struct evoengineer_variant *variant, struct evolution *evolution,
                           struct proposal *proposal) {
-    if (evolution->parents->count == 0 ||
+    if (evolution->population.count == 0 ||
         random_uniform(&evolution->random) < evolution->exploration)
         return strategy_explore(evolution, proposal);
     for (int i = 0; i < ATTEMPTS; i++)

@@ -15,12 +15,8 @@ enum {
 };
 
 struct evolution_settings evolution_defaults(void) {
-    return (struct evolution_settings){.strategy = "auto",
-                                       .population = 24,
-                                       .islands = 1,
-                                       .migration = 64,
-                                       .initial = 32,
-                                       .exploration = 0.10};
+    return (struct evolution_settings){
+        .strategy = "auto", .population = 24, .initial = 32, .exploration = 0.10};
 }
 
 static int check_settings(const struct evolution_settings *settings, struct error *error) {
@@ -34,20 +30,12 @@ static int check_settings(const struct evolution_settings *settings, struct erro
     if (settings->population < 2 || settings->population > MEMBERS_MAX)
         return error_input(error, "population is %d: it must be from 2 to %d", settings->population,
                            MEMBERS_MAX);
-    if (settings->islands < 1 || settings->islands > ISLANDS_MAX)
-        return error_input(error, "islands is %d: it must be from 1 to %d", settings->islands,
-                           ISLANDS_MAX);
-    if (settings->migration < 1)
-        return error_input(error, "migration is %d: it must be at least 1", settings->migration);
     if (settings->initial < 1 || settings->initial > MEMBERS_MAX)
         return error_input(error, "initial is %d: it must be from 1 to %d", settings->initial,
                            MEMBERS_MAX);
     if (!(settings->exploration >= 0 && settings->exploration <= 1))
         return error_input(error, "exploration is %g: it must be from 0 to 1",
                            settings->exploration);
-    if (!(settings->prefilter >= 0 && settings->prefilter <= PREFILTER_MOST))
-        return error_input(error, "prefilter is %g: it must be from 0 to %g", settings->prefilter,
-                           PREFILTER_MOST);
     return 0;
 }
 
@@ -82,16 +70,9 @@ static void copy_predicted(struct evolution *evolution, const struct evolution_s
         memcpy(evolution->predicted, settings->predicted, bytes);
     evolution->predicted_count = settings->predicted_count;
     evolution->predicted_hash = hash_bytes(evolution->predicted, bytes);
-    evolution->slow = INFINITY;
-    if (settings->predicted_count == 0)
-        return;
-    evolution->low_fidelity =
-        low_fidelity_model_new(evolution->space, evolution->predicted, evolution->predicted_count);
-    evolution->prefilter = settings->prefilter;
-    if (evolution->prefilter > 0)
-        evolution->slow =
-            low_fidelity_model_threshold(evolution->low_fidelity, evolution->predicted,
-                                         evolution->predicted_count, evolution->prefilter);
+    if (settings->predicted_count > 0)
+        evolution->low_fidelity = low_fidelity_model_new(evolution->space, evolution->predicted,
+                                                         evolution->predicted_count);
 }
 
 struct evolution *evolution_new(const struct space *space,
@@ -112,10 +93,7 @@ struct evolution *evolution_new(const struct space *space,
     evolution->stream = stream;
     copy_predicted(evolution, settings);
     random_seed(&evolution->random, seed, stream);
-    archipelago_init(&evolution->archipelago, evolution->strategy->breeds ? settings->islands : 1,
-                     settings->population);
-    evolution->migration = settings->migration;
-    evolution->parents = &evolution->archipelago.islands[0];
+    population_init(&evolution->population, settings->population);
     make_initial(evolution, settings);
     return evolution;
 }
@@ -126,7 +104,7 @@ void evolution_free(struct evolution *evolution) {
     if (evolution->strategy->free_state != NULL)
         evolution->strategy->free_state(evolution->state);
     free(evolution->told);
-    archipelago_release(&evolution->archipelago);
+    population_release(&evolution->population);
     history_release(&evolution->history);
     space_cursor_free(evolution->rest);
     free(evolution->starts);
@@ -140,7 +118,7 @@ void evolution_free(struct evolution *evolution) {
 /* The part of an entry that belongs to the state, without padding. */
 struct hashed_entry {
     struct genome genome;
-    uint8_t made_by, hint, ok, filtered;
+    uint8_t made_by, hint, ok, zero; /* zero: was a flag; the digests of earlier runs hold */
     uint32_t hints, told_at, index;
     double score_us, score_error;
 };
@@ -153,7 +131,6 @@ static struct hash hash_entry(const struct evolution *evolution,
         .made_by = entry->made_by,
         .hint = entry->hint,
         .ok = entry->ok,
-        .filtered = entry->filtered,
         .hints = entry->hints & ~evolution->space->hints.profiled,
         .told_at = entry->told_at,
         .index = (uint32_t)(entry - evolution->history.entries),
@@ -191,15 +168,9 @@ static bool next_initial(struct evolution *evolution, struct proposal *proposal)
     return false;
 }
 
-/* The islands take turns. */
-static int next_island(const struct evolution *evolution) {
-    return (int)(evolution->history.count % (size_t)evolution->archipelago.count);
-}
-
 /* Each ask has a random sequence of its own: its draws do not depend on those of other asks, so
    that an ask whose proposal is known need not be computed again. */
 static void begin_ask(struct evolution *evolution) {
-    evolution->parents = &evolution->archipelago.islands[next_island(evolution)];
     random_seed(&evolution->random,
                 evolution->seed + 0x9E3779B97F4A7C15 * (evolution->history.count + 1),
                 evolution->stream);
@@ -208,11 +179,8 @@ static void begin_ask(struct evolution *evolution) {
 static struct history_entry *add_to_history(struct evolution *evolution,
                                             const struct genome *genome,
                                             enum operator_kind made_by) {
-    int island = next_island(evolution);
-    struct history_entry *entry = history_add(&evolution->history, genome, made_by);
-    entry->island = (uint8_t)island;
     evolution->counters[made_by].tries++;
-    return entry;
+    return history_add(&evolution->history, genome, made_by);
 }
 
 static void record_proposal(struct evolution *evolution, const struct proposal *proposal) {
@@ -223,13 +191,6 @@ static void record_proposal(struct evolution *evolution, const struct proposal *
         evolution->hint_counters[proposal->hint].tries++;
 }
 
-/* Genomes that the user named are never filtered. */
-static bool is_slow(const struct evolution *evolution, const struct proposal *proposal) {
-    return isfinite(evolution->slow) && proposal->made_by != OPERATOR_DEFAULT &&
-           proposal->made_by != OPERATOR_SEED &&
-           low_fidelity_model_predict(evolution->low_fidelity, &proposal->genome) > evolution->slow;
-}
-
 int evolution_ask(struct evolution *evolution, struct proposal *proposal) {
     struct proposal found;
     begin_ask(evolution);
@@ -237,7 +198,6 @@ int evolution_ask(struct evolution *evolution, struct proposal *proposal) {
         !strategy_explore(evolution, &found) && !strategy_enumerate(evolution, &found))
         return 0;
     record_proposal(evolution, &found);
-    found.filtered = is_slow(evolution, &found);
     *proposal = found;
     return 1;
 }
@@ -289,7 +249,7 @@ static struct told_result told_result_of(const struct outcome *outcome) {
 static void add_member(struct evolution *evolution, struct history_entry *entry,
                        const struct told_result *result, const struct measures *measures) {
     const struct member member = make_member(entry->trial, &entry->genome, result->score_us);
-    int rank = archipelago_offer(&evolution->archipelago, entry->island, &member);
+    int rank = population_offer(&evolution->population, &member);
     entry->ok = true;
     entry->score_us = result->score_us;
     entry->score_error = result->score_error;
@@ -312,11 +272,7 @@ static void tell_result(struct evolution *evolution, int64_t trial, const struct
     entry->trial = trial;
     if (result->verdict == VERDICT_OK)
         add_member(evolution, entry, result, measures);
-    entry->filtered = result->verdict == VERDICT_FILTERED;
     digest_add(evolution, entry);
-    if (evolution->archipelago.count > 1 &&
-        evolution->told_count % (size_t)evolution->migration == 0)
-        archipelago_migrate(&evolution->archipelago);
 }
 
 void evolution_tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
@@ -364,46 +320,31 @@ void evolution_tell_again(struct evolution *evolution, int64_t trial, const stru
     entry->score_us = entry->ok ? result.score_us : 0;
     entry->score_error = entry->ok ? result.score_error : 0;
     digest_add(evolution, entry);
-    const struct member again =
-        entry->ok ? make_member(trial, genome, result.score_us) : (struct member){0};
-    archipelago_renew(&evolution->archipelago, entry->island, genome, entry->ok ? &again : NULL);
+    population_remove(&evolution->population, genome);
+    if (entry->ok) {
+        const struct member again = make_member(trial, genome, result.score_us);
+        population_offer(&evolution->population, &again);
+    }
 }
 
 /* ---- Accessors ---- */
 
-const struct population *evolution_islands(const struct evolution *evolution, int *count) {
-    *count = evolution->archipelago.count;
-    return evolution->archipelago.islands;
+const struct population *evolution_population(const struct evolution *evolution) {
+    return &evolution->population;
 }
 
 const struct member *evolution_champion(const struct evolution *evolution) {
-    return archipelago_champion(&evolution->archipelago);
+    return evolution->population.count > 0 ? &evolution->population.members[0] : NULL;
 }
 
 uint64_t evolution_seen_count(const struct evolution *evolution) {
     return evolution->history.count;
 }
 
-uint64_t evolution_told_count(const struct evolution *evolution) {
-    return evolution->told_count;
-}
-
-bool evolution_has_seen(const struct evolution *evolution, const struct genome *genome) {
-    return history_find(&evolution->history, genome) != NULL;
-}
-
-const struct operator_counters *evolution_counters(const struct evolution *evolution) {
-    return evolution->counters;
-}
-
-const struct operator_counters *evolution_hint_counters(const struct evolution *evolution) {
-    return evolution->hint_counters;
-}
-
-static void add_island(struct hasher *hasher, const struct population *island) {
-    hasher_add(hasher, &island->capacity, sizeof island->capacity);
-    for (int i = 0; i < island->count; i++) {
-        const struct member *member = &island->members[i];
+static void hash_population(struct hasher *hasher, const struct population *population) {
+    hasher_add(hasher, &population->capacity, sizeof population->capacity);
+    for (int i = 0; i < population->count; i++) {
+        const struct member *member = &population->members[i];
         hasher_add(hasher, &member->trial, sizeof member->trial);
         hasher_add(hasher, &member->genome, sizeof member->genome);
         hasher_add(hasher, &member->score_us, sizeof member->score_us);
@@ -416,14 +357,9 @@ struct hash evolution_digest(const struct evolution *evolution) {
     hasher_add(hasher, &evolution->seed, sizeof evolution->seed);
     hasher_add(hasher, &evolution->stream, sizeof evolution->stream);
     hasher_add(hasher, &evolution->exploration, sizeof evolution->exploration);
-    for (int i = 0; i < evolution->archipelago.count; i++)
-        add_island(hasher, &evolution->archipelago.islands[i]);
-    if (evolution->archipelago.count > 1) /* a single island has no migration */
-        hasher_add(hasher, &evolution->migration, sizeof evolution->migration);
+    hash_population(hasher, &evolution->population);
     if (evolution->predicted_count > 0)
         hasher_add(hasher, &evolution->predicted_hash, sizeof evolution->predicted_hash);
-    if (evolution->prefilter > 0)
-        hasher_add(hasher, &evolution->prefilter, sizeof evolution->prefilter);
     hasher_add(hasher, &evolution->history.count, sizeof evolution->history.count);
     hasher_add(hasher, &evolution->history_hash, sizeof evolution->history_hash);
     hasher_add(hasher, evolution->counters, sizeof evolution->counters);

@@ -17,8 +17,7 @@
  *     }
  *     evolution_free(evolution);
  *
- * No genome is proposed twice, whatever its result. With several islands the asks go to them in
- * turn; the islands share the history and everything that strategies learn from it.
+ * No genome is proposed twice, whatever its result.
  */
 #ifndef EVOTILE_STRATEGY_EVOLUTION_H
 #define EVOTILE_STRATEGY_EVOLUTION_H
@@ -33,13 +32,10 @@
 struct evolution;
 
 enum { TRIAL_NONE = -1, STRATEGY_NAME_SIZE = 32 };
-#define PREFILTER_MOST 0.95
 
 struct evolution_settings {
     char strategy[STRATEGY_NAME_SIZE]; /* a name in the table of strategy.c */
-    int population;                    /* 24: capacity of all islands together */
-    int islands;                       /* 1: separate populations (strategy/islands.h) */
-    int migration;                     /* 64: told results between two migrations */
+    int population;                    /* 24: capacity */
     int initial;                /* 32: default, seeds, then a design that a strategy may shorten */
     double exploration;         /* 0.10: share of uniform draws after the initial genomes */
     const struct genome *seeds; /* proposed right after the default genome; copied */
@@ -48,9 +44,7 @@ struct evolution_settings {
        is fitted to them; other strategies start with the fastest. */
     const struct predicted *predicted;
     int predicted_count;
-    double prefilter; /* 0: the share of the space with the slowest predictions, which is not tried;
-                         no effect without `predicted` */
-    bool no_default;  /* the space has no meaningful default genome, so it is not tried first */
+    bool no_default; /* the space has no meaningful default genome, so it is not tried first */
 };
 
 struct proposal {
@@ -58,18 +52,21 @@ struct proposal {
     enum operator_kind made_by;
     int64_t parents[2]; /* trial numbers, or TRIAL_NONE */
     int hint;           /* index of the space's hint, for OPERATOR_HINT */
-    bool filtered;      /* predicted to be too slow to try: tell it with VERDICT_FILTERED */
 };
 
 /* Results of the proposals of one operator. */
 struct operator_counters {
     uint64_t tries;     /* proposed */
     uint64_t successes; /* told with VERDICT_OK */
-    uint64_t entered;   /* entered the population of their island */
+    uint64_t entered;   /* entered the population */
     uint64_t gains;     /* became its best member */
 };
 
 struct evolution_settings evolution_defaults(void);
+
+/* The strategy that a user's word names: the word itself, or, with a warning, what takes the place
+   of a strategy of earlier versions. */
+const char *evolution_strategy_name(const char *word);
 
 /* `space` must be sealed and must outlive the evolution. Fails on an unknown strategy, on
    settings out of range and on a space without a valid genome. Invalid seeds are skipped. */
@@ -112,25 +109,14 @@ void evolution_tell_profile(struct evolution *evolution, const struct genome *ge
 void evolution_tell_again(struct evolution *evolution, int64_t trial, const struct genome *genome,
                           const struct outcome *outcome);
 
-/* The populations, `count` of them, each in rank order; a member may be in several. There is one
-   if the strategy does not use parents. Valid until the next tell. */
-const struct population *evolution_islands(const struct evolution *evolution, int *count);
+/* Valid until the next tell. */
+const struct population *evolution_population(const struct evolution *evolution);
 
 /* The best member so far, or NULL. Valid until the next tell. */
 const struct member *evolution_champion(const struct evolution *evolution);
 
-/* The number of genomes in the history (asked for or told), and of those told. */
+/* The number of genomes in the history (asked for or told). */
 uint64_t evolution_seen_count(const struct evolution *evolution);
-uint64_t evolution_told_count(const struct evolution *evolution);
-
-/* Returns whether this genome is in the history. */
-bool evolution_has_seen(const struct evolution *evolution, const struct genome *genome);
-
-/* OPERATOR_COUNT rows. */
-const struct operator_counters *evolution_counters(const struct evolution *evolution);
-
-/* One row per hint of the space: the results of its children. */
-const struct operator_counters *evolution_hint_counters(const struct evolution *evolution);
 
 /* A hash of the whole state: equal states have equal digests. Its cost does not depend on the
    length of the history. */

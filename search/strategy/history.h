@@ -16,9 +16,7 @@ struct history_entry {
     struct genome genome;
     uint8_t made_by;    /* enum operator_kind */
     uint8_t hint;       /* index of the template's hint, for OPERATOR_HINT */
-    uint8_t island;     /* the island it was asked for (strategy/islands.h) */
     bool ok;            /* told with VERDICT_OK */
-    bool filtered;      /* told with VERDICT_FILTERED: neither a success nor a failure */
     uint32_t told_at;   /* its position among the told results, from 1; 0: not told */
     int64_t trial;      /* trial number; 0 until told */
     uint32_t hints;     /* one bit per hint that holds for it; 0 until told */

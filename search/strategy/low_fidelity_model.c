@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/statistics.h"
 #include "strategy/output_transform.h"
 #include "strategy/surrogate.h"
 
@@ -105,14 +104,4 @@ void low_fidelity_model_free(struct low_fidelity_model *model) {
 double low_fidelity_model_predict(const struct low_fidelity_model *model,
                                   const struct genome *genome) {
     return model->deviation * surrogate_predict(model->surrogate, genome);
-}
-
-double low_fidelity_model_threshold(const struct low_fidelity_model *model,
-                                    const struct predicted *predicted, int count, double share) {
-    double *values = xmalloc((size_t)count * sizeof *values);
-    for (int i = 0; i < count; i++)
-        values[i] = low_fidelity_model_predict(model, &predicted[i].genome);
-    double limit = statistics_percentile(values, count, 100 * (1 - share));
-    free(values);
-    return limit;
 }

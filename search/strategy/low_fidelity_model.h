@@ -2,8 +2,7 @@
  * low_fidelity_model: a Gaussian process over the logarithms of latencies that a device model
  * predicted for some genomes; it interpolates the prediction for any genome. Strategy `auto` uses
  * it as the low-fidelity level of a two-fidelity model: its own process models the difference
- * between measured latency and this prediction. The pre-filter uses it to skip a trial at a cost of
- * microseconds of one core.
+ * between measured latency and this prediction.
  *
  *     struct low_fidelity_model *model = low_fidelity_model_new(space, predicted, count);
  *     double value = low_fidelity_model_predict(model, &genome);
@@ -40,10 +39,5 @@ void low_fidelity_model_free(struct low_fidelity_model *model);
 
 double low_fidelity_model_predict(const struct low_fidelity_model *model,
                                   const struct genome *genome);
-
-/* The threshold above which the slowest `share` of these genomes' predictions lie. At least one
-   genome. */
-double low_fidelity_model_threshold(const struct low_fidelity_model *model,
-                                    const struct predicted *predicted, int count, double share);
 
 #endif

@@ -1,5 +1,6 @@
 #include "strategy/strategy.h"
 
+#include "base/log.h"
 #include "strategy/start.h"
 
 #include <string.h>
@@ -35,7 +36,7 @@ bool strategy_enumerate(struct evolution *evolution, struct proposal *proposal) 
 
 static bool breed_child(struct evolution *evolution, struct proposal *proposal) {
     struct random *random = &evolution->random;
-    const struct population *population = evolution->parents;
+    const struct population *population = &evolution->population;
     const struct member *picked[2] = {NULL, NULL};
     enum operator_kind kind = operators_pick(population->count, random);
     if (operators[kind].parents < 2)
@@ -55,7 +56,7 @@ static bool breed_child(struct evolution *evolution, struct proposal *proposal) 
    population most children are known, and repeated choices would explore more than the settings
    say. */
 static bool evolve_propose(struct evolution *evolution, struct proposal *proposal) {
-    if (evolution->parents->count == 0 ||
+    if (evolution->population.count == 0 ||
         random_uniform(&evolution->random) < evolution->exploration)
         return strategy_explore(evolution, proposal);
     for (int i = 0; i < BREED_TRIES; i++)
@@ -65,21 +66,18 @@ static bool evolve_propose(struct evolution *evolution, struct proposal *proposa
 }
 
 const struct strategy strategies[] = {
-    {"auto", "expected improvement under a Gaussian process", NULL, 0, bayes_propose, bayes_free,
-     false},
+    {"auto", "expected improvement under a Gaussian process", NULL, 0, bayes_propose, bayes_free},
     {"evolve", "steady-state evolution of a ranked population", start_spread, START_ANY,
-     evolve_propose, NULL, true},
+     evolve_propose, NULL},
     {"free", "EvoEngineer's Free: mutations of the best", start_spread, EVOENGINEER_START,
-     free_propose, NULL, true},
+     free_propose, NULL},
     {"full", "EvoEngineer's Full: elites, insights, operators by merit", start_spread,
-     EVOENGINEER_START, full_propose, evoengineer_free, true},
-    {"grid", "enumeration of every genome", NULL, 0, strategy_enumerate, NULL, false},
+     EVOENGINEER_START, full_propose, evoengineer_free},
+    {"grid", "enumeration of every genome", NULL, 0, strategy_enumerate, NULL},
     {"insight", "EvoEngineer's Insight: the best, mutated by what the archive teaches",
-     start_spread, EVOENGINEER_START, insight_propose, evoengineer_free, true},
-    {"map", "MAP-Elites: the best of each niche are the parents", start_spread, EVOENGINEER_START,
-     map_propose, map_free, false},
-    {"random", "uniform draws without replacement", NULL, 0, strategy_explore, NULL, false},
-    {NULL, NULL, NULL, 0, NULL, NULL, false},
+     start_spread, EVOENGINEER_START, insight_propose, evoengineer_free},
+    {"random", "uniform draws without replacement", NULL, 0, strategy_explore, NULL},
+    {NULL, NULL, NULL, 0, NULL, NULL},
 };
 
 const struct strategy *strategy_find(const char *name) {
@@ -87,4 +85,11 @@ const struct strategy *strategy_find(const char *name) {
         if (strcmp(row->name, name) == 0)
             return row;
     return NULL;
+}
+
+const char *evolution_strategy_name(const char *word) {
+    if (strcmp(word, "map") != 0)
+        return word;
+    log_warn("the strategy map is gone, because it gained nothing over evolve: using evolve");
+    return "evolve";
 }

@@ -12,7 +12,7 @@
 
 #include "strategy/evolution.h"
 #include "strategy/history.h"
-#include "strategy/islands.h"
+#include "strategy/population.h"
 
 struct strategy {
     const char *name, *about;
@@ -26,7 +26,6 @@ struct strategy {
     bool (*propose)(struct evolution *evolution, struct proposal *proposal);
     /* Frees evolution->state; NULL for strategies without state. */
     void (*free_state)(void *state);
-    bool breeds; /* makes children of `parents`, so several islands behave differently from one */
 };
 
 /* Terminated by a row without a name. */
@@ -45,12 +44,8 @@ struct evolution {
     int predicted_count;
     struct hash predicted_hash;
     struct low_fidelity_model *low_fidelity; /* fitted to `predicted`; NULL without predictions */
-    double prefilter;
-    double slow; /* filter threshold on the low-fidelity prediction; INFINITY: none */
-    struct archipelago archipelago;
-    int migration;
-    const struct population *parents; /* the population of the island that the current ask is for */
-    struct history history;   /* shared by all islands, so that none repeats another's genome */
+    struct population population;
+    struct history history;
     struct hash history_hash; /* sum of the entries' hashes, maintained by evolution.c */
     uint32_t *told;           /* indices in history.entries, in the order told */
     size_t told_count;
@@ -74,8 +69,6 @@ bool free_propose(struct evolution *evolution, struct proposal *proposal);
 bool insight_propose(struct evolution *evolution, struct proposal *proposal);
 bool full_propose(struct evolution *evolution, struct proposal *proposal);
 void evoengineer_free(void *state);
-bool map_propose(struct evolution *evolution, struct proposal *proposal);
-void map_free(void *state);
 
 /* Proposes a uniform draw that is not in the history; the fallback of a strategy without
    parents. Returns false if a number of draws gave nothing new. */

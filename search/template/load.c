@@ -342,7 +342,7 @@ static const char *const root_keys[] = {"format",
                                         "derived",
                                         "constraints",
                                         "insights",
-                                        "niches",
+                                        "niches", /* of a strategy that is gone: ignored */
                                         "tensors",
                                         "tensor_maps",
                                         "launches",
@@ -405,8 +405,8 @@ struct template *template_load(const char *folder, const struct template_setting
             error_prefix(error, "%s", path);
             goto failed;
         }
-    if (load_space(template, &root, error) < 0 || load_niches(template, &root, error) < 0 ||
-        load_insights(template, &root, error) < 0 || restrict_genes(template, setting, error) < 0 ||
+    if (load_space(template, &root, error) < 0 || load_insights(template, &root, error) < 0 ||
+        restrict_genes(template, setting, error) < 0 ||
         (setting->forbid_limited_range && forbid_relaxed(template, &root, error) < 0) ||
         add_environments(template, setting, error) < 0 || load_kernel(template, &root, error) < 0 ||
         template_hash(template, error) < 0)

@@ -30,10 +30,9 @@ int load_float_bits(const struct json *value, int64_t *bits, struct error *error
 /* Puts file, line and path before the text of an error that lacks them; returns -1. */
 int load_locate_error(const struct json *value, struct error *error);
 
-/* space.c, called in this order: genes, derived quantities and constraints; niches; insights, which
+/* space.c, called in this order: genes, derived quantities and constraints; insights, which
    must follow everything that adds names. */
 int load_space(struct template *template, const struct json *root, struct error *error);
-int load_niches(struct template *template, const struct json *root, struct error *error);
 int load_insights(struct template *template, const struct json *root, struct error *error);
 
 /* tensors.c: tensors, launches, options, source files. */

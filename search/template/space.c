@@ -1,4 +1,4 @@
-/* Reads the search space of template.json: genes, derived quantities, constraints, niches and
+/* Reads the search space of template.json: genes, derived quantities, constraints and
    insights. */
 #include "template/load.h"
 
@@ -132,23 +132,6 @@ static int load_insight(struct template *template, const struct json *value, str
             return -1;
         if (space_add_preference(template->space, hint, json_key(&towards), word, error) < 0)
             return load_locate_error(&towards, error);
-    }
-    return 0;
-}
-
-int load_niches(struct template *template, const struct json *root, struct error *error) {
-    struct json list;
-    char text[EXPRESSION_TEXT_MAX];
-    if (!json_find(root, "niches", &list))
-        return 0;
-    if (json_is_array(&list, error) < 0)
-        return -1;
-    for (int i = 0; i < json_count(&list); i++) {
-        struct json value = json_at(&list, i);
-        if (load_expression_text(&value, text, error) < 0)
-            return -1;
-        if (space_add_niche(template->space, text, error) < 0)
-            return load_locate_error(&value, error);
     }
     return 0;
 }

@@ -27,9 +27,6 @@ done <<TABLE
 "limits": { "smem_bytes": 1 }
 "search": { "nice": 1 }
 "search": { "max_temperature_c": 151 }
-"search": { "islands": 0 }
-"search": { "islands": 65 }
-"search": { "migration": 0 }
 "seed": 0.5
 |none
 |{ "ROWS": 4, "COLS": 40 }, { "ROWS": 4, "COLS": 40 }

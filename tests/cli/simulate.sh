@@ -11,7 +11,5 @@ echo "status $?"
 # Without gnuplot there is one line that names the remedy.
 PATH=/nowhere $EVOTILE simulate "$ROOT"/tests/spaces/pnpoly_RTX_3090.json.gz --strategy random --seeds 1 --trials 2 --picture x.svg 2>&1 >/dev/null
 echo "status $?"
-"$EVOTILE" simulate "$ROOT"/tests/spaces/pnpoly_RTX_3090.json.gz --prefilter 0.5 2>&1
-echo "status $?"
 "$EVOTILE" simulate "$ROOT"/tests/spaces/pnpoly_RTX_3090.json.gz --noise 51 2>&1
 echo "status $?"

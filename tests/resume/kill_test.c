@@ -85,16 +85,9 @@ static void no_kill_costs_a_finished_trial(void **state) {
     kill_and_resume(CONFIG(""), kills_asked());
 }
 
-static void nor_one_of_several_islands(void **state) {
-    (void)state;
-    kill_and_resume(CONFIG(", \"strategy\": \"full\", \"islands\": 3, \"migration\": 7"),
-                    kills_asked() / 2);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_kill_costs_a_finished_trial),
-        cmocka_unit_test(nor_one_of_several_islands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

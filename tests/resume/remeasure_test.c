@@ -83,21 +83,6 @@ static void elites_are_timed_again_once(void **state) {
     tiny_remove(&place.tiny);
 }
 
-/* An elite that is on several islands is remeasured once. */
-static void elites_of_every_island_are_timed_again(void **state) {
-    (void)state;
-    static bool members[RUN_TRIALS_MAX];
-    struct place place;
-    char log_path[PATH_SIZE];
-    make_run(&place, ", \"strategy\": \"evolve\", \"islands\": 3, \"migration\": 5", "40");
-    memcpy(members, run_check.member, sizeof members);
-    fake_driver(&place, "570.1");
-    resume_to(&place, 45, log_path);
-    expect_log(log_path, "elites were timed again, 0 of them dropped");
-    expect_remeasured(members, 1);
-    tiny_remove(&place.tiny);
-}
-
 /* Kills at random moments while elites are remeasured: none is remeasured twice, and the search is
    the same as without kills. */
 static void a_kill_while_remeasuring_costs_nothing(void **state) {
@@ -201,7 +186,6 @@ static void an_elite_that_fails_now_is_dropped(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elites_are_timed_again_once),
-        cmocka_unit_test(elites_of_every_island_are_timed_again),
         cmocka_unit_test(a_kill_while_remeasuring_costs_nothing),
         cmocka_unit_test(an_elite_that_fails_now_is_dropped),
     };

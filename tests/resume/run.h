@@ -207,8 +207,6 @@ static inline int load_evolutions(struct run_check *it, struct store *store, str
         struct evolution_settings settings = evolution_defaults();
         snprintf(settings.strategy, sizeof settings.strategy, "%s", it->config->strategy);
         settings.population = it->config->population;
-        settings.islands = it->config->islands;
-        settings.migration = it->config->migration;
         settings.initial = it->config->initial;
         settings.exploration = it->config->exploration;
         it->templates[g] = config_load_template(it->config, g, &it->device, error);
@@ -240,14 +238,12 @@ static inline int check_state(struct run_check *it, struct store *store, struct 
     int64_t best[CASES_MAX];
     memset(it->member, 0, sizeof it->member);
     for (int g = 0; g < it->goal_count; g++) {
-        int islands;
-        const struct population *populations = evolution_islands(it->evolutions[g], &islands);
+        const struct population *population = evolution_population(it->evolutions[g]);
         const struct member *champion = evolution_champion(it->evolutions[g]);
         struct hash digest = evolution_digest(it->evolutions[g]);
         hasher_add(hasher, &digest, sizeof digest);
-        for (int i = 0; i < islands; i++)
-            for (int k = 0; k < populations[i].count; k++)
-                it->member[populations[i].members[k].trial] = true;
+        for (int k = 0; k < population->count; k++)
+            it->member[population->members[k].trial] = true;
         best[g] = champion != NULL ? champion->trial : STORE_NO_TRIAL;
         it->champions[g] = STORE_NO_TRIAL;
     }

@@ -300,57 +300,6 @@ static void board_is_in_order(void **state) {
     store_close(store);
 }
 
-enum { TURNS_MAX = 7 };
-
-static int note_turn(void *context, const struct store_turn *turn, struct error *error) {
-    struct store_turn *turns = context;
-    (void)error;
-    assert_in_range(turn->turn, 0, TURNS_MAX - 1);
-    turns[turn->turn] = *turn;
-    return 0;
-}
-
-/* Goal 1 has the trials with odd numbers, in that order; two are in flight. */
-static void turns_are_counted(void **state) {
-    enum { ASKED = 300, CHAMPION = 8 };
-    struct error error = {0};
-    struct store *store = create(*state);
-    static struct outcome outcome;
-    fill(store, ASKED);
-    assert_int_equal(store_begin(store, &error), 0);
-    assert_int_equal(store_record_champion(store, 0, CHAMPION, STORE_NO_TRIAL, 1, &error), 0);
-    assert_int_equal(store_record_champion(store, 0, CHAMPION, CHAMPION, 2, &error), 0);
-    assert_int_equal(store_commit(store, &error), 0);
-    for (int count = 1; count <= TURNS_MAX; count++) {
-        struct store_turn turns[TURNS_MAX] = {0}, expected[TURNS_MAX] = {0};
-        for (int i = 0; i < count; i++)
-            expected[i].best = STORE_NO_TRIAL;
-        for (int64_t number = 2; number <= ASKED; number += 2) {
-            struct store_turn *turn = &expected[(number / 2 - 1) % count];
-            example_outcome(number, &outcome);
-            bool ok = number <= ASKED - 2 && outcome.verdict == VERDICT_OK;
-            turn->told += number <= ASKED - 2 && outcome.verdict != VERDICT_FILTERED;
-            turn->ok += ok;
-            turn->champions += number == CHAMPION;
-            if (ok && !outcome.raced &&
-                (turn->best == STORE_NO_TRIAL || outcome.score_us < turn->score_us)) {
-                turn->best = number;
-                turn->score_us = outcome.score_us;
-            }
-        }
-        assert_int_equal(store_turns(store, 0, count, note_turn, turns, &error), 0);
-        for (int i = 0; i < count; i++) {
-            assert_int_equal(turns[i].turn, i);
-            assert_int_equal(turns[i].told, expected[i].told);
-            assert_int_equal(turns[i].ok, expected[i].ok);
-            assert_int_equal(turns[i].champions, expected[i].champions);
-            assert_int_equal(turns[i].best, expected[i].best);
-            assert_true(turns[i].score_us == expected[i].score_us);
-        }
-    }
-    store_close(store);
-}
-
 struct tried {
     int64_t operators, scores;
 };
@@ -577,7 +526,6 @@ int main(void) {
         TEST(keys_keep_their_parts),
         TEST(rollback_discards_the_batch),
         TEST(board_is_in_order),
-        TEST(turns_are_counted),
         TEST(filtered_trials_are_not_counted),
         TEST(counts_match),
         TEST(events_continue_after_a_number),

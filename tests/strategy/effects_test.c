@@ -230,12 +230,11 @@ static struct measures idle(bool registers) {
 
 /* Profiles the present elites with an even trial number. */
 static void profile_elites(struct evolution *evolution) {
-    int count;
-    const struct population *island = evolution_islands(evolution, &count);
+    const struct population *population = evolution_population(evolution);
     const struct measures measures = idle(true);
-    for (int m = 0; m < island->count; m++)
-        if (island->members[m].trial % 2 == 0)
-            evolution_tell_profile(evolution, &island->members[m].genome, &measures);
+    for (int m = 0; m < population->count; m++)
+        if (population->members[m].trial % 2 == 0)
+            evolution_tell_profile(evolution, &population->members[m].genome, &measures);
 }
 
 static int ask_and_judge(struct evolution *evolution, int64_t from, int64_t to,
@@ -263,12 +262,12 @@ static void a_profile_is_known_from_when_it_is_told(void **state) {
     profile_elites(evolution);
     assert_true(hash_equal(digest, evolution_digest(evolution)));
     struct genome unseen = genome_default(space);
-    for (unseen.value[0] = 0; evolution_has_seen(evolution, &unseen); unseen.value[0]++)
+    for (unseen.value[0] = 0; history_find(&evolution->history, &unseen) != NULL; unseen.value[0]++)
         ;
     evolution_tell_profile(evolution, &unseen, &registers); /* not told: ignored */
-    assert_false(evolution_has_seen(evolution, &unseen));
+    assert_null(history_find(&evolution->history, &unseen));
     assert_true(ask_and_judge(evolution, BEFORE, AFTER, proposals) > 0);
-    const struct operator_counters *hints = evolution_hint_counters(evolution);
+    const struct operator_counters *hints = evolution->hint_counters;
     assert_true(hints[0].tries > 0 && hints[0].tries == hints[0].successes);
     assert_int_equal(hints[1].tries, 0);
     /* A later profile replaces it. */
@@ -292,12 +291,11 @@ static void profiles_survive_a_resumption(void **state) {
     struct proposal proposals[ALL];
     bool profiled[ALL] = {false};
     const struct measures measures = idle(false);
-    int count;
     ask_and_judge(whole, 0, PROFILED_AT, proposals);
-    const struct population *island = evolution_islands(whole, &count);
-    for (int m = 0; m < island->count; m++) {
-        profiled[island->members[m].trial] = true;
-        evolution_tell_profile(whole, &island->members[m].genome, &measures);
+    const struct population *population = evolution_population(whole);
+    for (int m = 0; m < population->count; m++) {
+        profiled[population->members[m].trial] = true;
+        evolution_tell_profile(whole, &population->members[m].genome, &measures);
     }
     assert_true(ask_and_judge(whole, PROFILED_AT, KILLED_AT, proposals) > 0);
     struct evolution *again = full_of(space);
@@ -306,10 +304,10 @@ static void profiles_survive_a_resumption(void **state) {
         judge(again, trial, &proposals[trial].genome);
     }
     assert_true(hash_equal(evolution_digest(whole), evolution_digest(again)));
-    island = evolution_islands(again, &count);
-    for (int m = 0; m < island->count; m++)
-        if (profiled[island->members[m].trial])
-            evolution_tell_profile(again, &island->members[m].genome, &measures);
+    population = evolution_population(again);
+    for (int m = 0; m < population->count; m++)
+        if (profiled[population->members[m].trial])
+            evolution_tell_profile(again, &population->members[m].genome, &measures);
     ask_and_judge(whole, KILLED_AT, ALL, proposals);
     for (int64_t trial = KILLED_AT; trial < ALL; trial++) {
         struct proposal proposal;

@@ -226,121 +226,6 @@ static void a_search_looks_round_behind_forecasts(void **state) {
     space_free(space);
 }
 
-static void a_share_of_what_it_learnt_lies_beyond_the_limit(void **state) {
-    (void)state;
-    struct space *space = tiles();
-    struct predicted *predicted = predict(space, MANY, 6);
-    static const int counts[] = {1, 40, DRAWS, MANY};
-    for (int i = 0; i < 4; i++) {
-        struct low_fidelity_model *model = low_fidelity_model_new(space, predicted, counts[i]);
-        for (double share = 0.05; share < 1; share += 0.15) {
-            double limit = low_fidelity_model_threshold(model, predicted, counts[i], share);
-            int beyond = 0;
-            for (int k = 0; k < counts[i]; k++)
-                beyond += low_fidelity_model_predict(model, &predicted[k].genome) > limit;
-            assert_true(fabs(beyond - share * (counts[i] - 1)) <= 1);
-        }
-        low_fidelity_model_free(model);
-    }
-    free(predicted);
-    space_free(space);
-}
-
-static struct evolution *filtering(const struct space *space, const char *strategy,
-                                   const struct predicted *predicted, int count, double share,
-                                   const struct genome *seed) {
-    struct evolution_settings settings = evolution_defaults();
-    struct error error = {0};
-    snprintf(settings.strategy, sizeof settings.strategy, "%s", strategy);
-    settings.predicted = predicted;
-    settings.predicted_count = count;
-    settings.prefilter = share;
-    settings.seeds = seed;
-    settings.seed_count = seed != NULL;
-    struct evolution *evolution = evolution_new(space, &settings, 8, 0, &error);
-    assert_non_null(evolution);
-    return evolution;
-}
-
-/* That share of the random draws is filtered, all of them slow, and no genome that the user
-   named. */
-static void the_slow_share_is_filtered(void **state) {
-    (void)state;
-    enum { ASKED = 600 };
-    struct space *space = tiles();
-    struct predicted *predicted = predict(space, DRAWS, 10), *all = predict(space, ASKED, 11);
-    struct proposal proposal;
-    predicted_sort(all, ASKED);
-    const struct genome *slowest = &all[ASKED - 1].genome;
-    for (double share = 0.25; share < 1; share += 0.25) {
-        struct evolution *evolution = filtering(space, "random", predicted, DRAWS, share, slowest);
-        double sums[2] = {0};
-        int counts[2] = {0};
-        bool named = false;
-        for (int trial = 0; trial < ASKED; trial++) {
-            assert_int_equal(evolution_ask(evolution, &proposal), 1);
-            sums[proposal.filtered] += log(predicted_us(&proposal.genome));
-            counts[proposal.filtered]++;
-            named = named || genome_equal(&proposal.genome, slowest);
-            assert_true(proposal.made_by == OPERATOR_EXPLORE || !proposal.filtered);
-        }
-        assert_true(named);
-        print_message("%.2f: %d of %d\n", share, counts[1], ASKED);
-        assert_true(fabs(counts[1] - share * ASKED) < 0.12 * ASKED);
-        assert_true(sums[1] / counts[1] > sums[0] / counts[0] + 0.2);
-        evolution_free(evolution);
-    }
-    struct evolution *evolution = filtering(space, "random", NULL, 0, 0.5, NULL);
-    for (int trial = 0; trial < DRAWS; trial++)
-        assert_true(evolution_ask(evolution, &proposal) == 1 && !proposal.filtered);
-    evolution_free(evolution);
-    free(predicted);
-    free(all);
-    space_free(space);
-}
-
-/* A replay in another process filters the same genomes; another share gives another state. */
-static void what_is_filtered_can_be_repeated(void **state) {
-    (void)state;
-    enum { TOLD = 60, MORE = 20 };
-    static const char *const names[] = {"auto", "evolve", "full", "random"};
-    struct space *space = tiles();
-    struct predicted *predicted = predict(space, DRAWS, 12);
-    for (int s = 0; s < 4; s++) {
-        struct evolution *one = filtering(space, names[s], predicted, DRAWS, 0.5, NULL);
-        struct evolution *two = filtering(space, names[s], predicted, DRAWS, 0.5, NULL);
-        struct evolution *other = filtering(space, names[s], predicted, DRAWS, 0.25, NULL);
-        struct proposal proposal, again;
-        int filtered = 0;
-        for (int trial = 0; trial < TOLD; trial++) {
-            assert_int_equal(evolution_ask(one, &proposal), 1);
-            assert_int_equal(evolution_replay(two, &proposal), 0);
-            assert_int_equal(evolution_replay(other, &proposal), 0);
-            enum verdict verdict = proposal.filtered ? VERDICT_FILTERED : VERDICT_OK;
-            double us = measured_us(&proposal.genome);
-            evolution_tell(one, trial, &proposal.genome, verdict, us);
-            evolution_tell(two, trial, &proposal.genome, verdict, us);
-            evolution_tell(other, trial, &proposal.genome, verdict, us);
-            filtered += proposal.filtered;
-        }
-        assert_true(filtered > 0 || s == 0); /* auto uses the predictions anyway */
-        for (int i = 0; i < MORE; i++) {
-            assert_true(hash_equal(evolution_digest(one), evolution_digest(two)));
-            assert_false(hash_equal(evolution_digest(one), evolution_digest(other)));
-            assert_int_equal(evolution_ask(one, &proposal), 1);
-            assert_int_equal(evolution_ask(two, &again), 1);
-            assert_true(genome_equal(&proposal.genome, &again.genome));
-            assert_int_equal(proposal.filtered, again.filtered);
-            assert_int_equal(evolution_replay(other, &proposal), 0);
-        }
-        evolution_free(one);
-        evolution_free(two);
-        evolution_free(other);
-    }
-    free(predicted);
-    space_free(space);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(squashing_keeps_the_order),
@@ -348,9 +233,6 @@ int main(void) {
         cmocka_unit_test(predictions_save_trials),
         cmocka_unit_test(what_is_asked_blindly_is_forecast_to_be_fast),
         cmocka_unit_test(a_search_looks_round_behind_forecasts),
-        cmocka_unit_test(a_share_of_what_it_learnt_lies_beyond_the_limit),
-        cmocka_unit_test(the_slow_share_is_filtered),
-        cmocka_unit_test(what_is_filtered_can_be_repeated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
