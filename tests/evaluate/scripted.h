@@ -22,6 +22,8 @@
 #include "evaluate/buffers.h"
 #include "evaluate/evaluator.h"
 
+#include <math.h>
+
 enum { SCRIPTED_WARPS_MAX = 5 };
 
 #define SCRIPTED_CONFIG                                                                            \
@@ -50,9 +52,13 @@ struct scripted {
     const char *damaged_kernel;  /* name of a kernel that gets wrong results in its third argument;
                              NULL:  none */
     double scatter;              /* of samples, relative */
+    double drift;                /* of the whole device, relative, from each sample to the next */
+    double interference; /* relative delay of two samples of three: another process runs beside
+                            them */
     double warm_us[SCRIPTED_WARPS_MAX], cold_us[SCRIPTED_WARPS_MAX]; /* per call */
     double spread; /* relative spread of a call's time over placements: five consecutive graphs
                       have -2 to 2 times it */
+    int drifted;   /* samples since the drift started */
     int modules, graphs, waits, allocations, compilations, warm_samples,
         cold_samples; /* counters */
 };
@@ -87,10 +93,12 @@ static enum verdict scripted_graph_sample(struct device *device, struct device_g
             return verdict;
     }
     graph->ran = true;
-    for (int i = 0; i < count; i++)
-        samples_us[i] =
-            graph->us * (1 + scripted->scatter * (random_uniform(&scripted->random) - 0.5));
-    *(graph->cold ? &scripted->cold_samples : &scripted->warm_samples) += count;
+    int *samples = graph->cold ? &scripted->cold_samples : &scripted->warm_samples;
+    for (int i = 0; i < count; i++, ++*samples)
+        samples_us[i] = graph->us *
+                        (1 + scripted->scatter * (random_uniform(&scripted->random) - 0.5)) *
+                        pow(1 + scripted->drift, scripted->drifted++) *
+                        (*samples % 3 == 0 ? 1 : 1 + scripted->interference);
     return VERDICT_OK;
 }
 

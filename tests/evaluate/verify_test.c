@@ -1,6 +1,7 @@
 /* Planted kernels that replace scaled_add's, each with its expected verdict. */
 #include "evaluate/tiny.h"
 
+#include "evaluate/buffers.h"
 #include "evaluate/evaluator.h"
 
 /* A device worker without pipes, in this process. */
@@ -198,6 +199,18 @@ static void hidden_state_is_racy(void **state) {
            VERDICT_RACY, "two runs");
 }
 
+/* A kernel that keeps its results for as long as they are in its output: right only as long as the
+   inputs stay the same. */
+#define TEXT(value)    TEXT_OF(value)
+#define TEXT_OF(value) #value
+static void kept_results_are_wrong(void **state) {
+    (void)state;
+    expect("",
+           LOOP "{ const unsigned old = __float_as_uint(c[i]);\n"
+                "if (old == " TEXT(POISON) " || old == " TEXT(OTHER_POISON) ") c[i] = " RIGHT "; }",
+           VERDICT_WRONG, "relative L2 error");
+}
+
 /* ---- forbidden accesses ---- */
 
 static void writes_outside_the_output_are_found(void **state) {
@@ -312,6 +325,7 @@ int main(void) {
         cmocka_unit_test(wrong_results_are_found),
         cmocka_unit_test(one_bad_row_is_found),
         cmocka_unit_test(hidden_state_is_racy),
+        cmocka_unit_test(kept_results_are_wrong),
         cmocka_unit_test(writes_outside_the_output_are_found),
         cmocka_unit_test(changed_inputs_are_found),
         cmocka_unit_test(restored_inputs_are_found),

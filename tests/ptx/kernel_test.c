@@ -418,7 +418,7 @@ static void test_halves(void **unused) {
     harness_close(&harness);
 }
 
-/* ---- all threads use named barriers ---- */
+/* ---- two warps of four use named barriers ---- */
 
 static const char named_source[] =
     "extern \"C\" __global__ void relay(int *out) {\n"
@@ -430,13 +430,14 @@ static const char named_source[] =
     "            if (threadIdx.x == 0) box = i * i;\n"
     "            asm volatile(\"bar.arrive 2, 64;\" ::: \"memory\");\n" /* full */
     "        }\n"
-    "    } else {\n"
+    "    } else if (warp == 1) {\n"
     "        for (int i = 0; i < 5; i++) {\n"
     "            asm volatile(\"bar.arrive 1, 64;\" ::: \"memory\");\n"
     "            asm volatile(\"bar.sync 2, 64;\" ::: \"memory\");\n"
     "            out[i * 32 + threadIdx.x - 32] = ((volatile int *)&box)[0];\n"
     "        }\n"
     "    }\n"
+    "    __syncthreads();\n" /* where the others wait */
     "}\n";
 
 static void test_named_barriers(void **unused) {
@@ -446,7 +447,7 @@ static void test_named_barriers(void **unused) {
     harness_open_cuda(&harness, named_source, "sm_80");
     uint64_t to = harness_buffer(&harness, "out", 5 * 32 * 4, &out);
     harness_argument(&harness, &to, 8);
-    harness_run(&harness, "relay", 1, 64);
+    harness_run(&harness, "relay", 1, 128);
     for (int i = 0; i < 5 * 32; i++)
         assert_int_equal(out[i], i / 32 * (i / 32));
     harness_close(&harness);
