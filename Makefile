@@ -192,6 +192,11 @@ check: deps-test ## every test that needs no GPU (SAN=1: with address and undefi
 	@$(anew) built
 	@BUILD=$(BUILD) tests/run
 
+check-long: deps-test ## those with full counts where `check` tries a sample (EVOTILE_LONG=1), check-kill and check-genomes
+	@$(anew) built
+	@EVOTILE_LONG=1 TEST_SECONDS=3600 BUILD=$(BUILD) tests/run
+	@$(anew) check-kill check-genomes
+
 check-gpu: deps-test ## those and the tests that need a GPU (SKIP without one)
 	@$(anew) built gpu-built
 	@BUILD=$(BUILD) tests/run --gpu
@@ -207,6 +212,10 @@ check-queue: deps-test ## workers, server and network of a queue fail for SECOND
 check-genomes: deps-test ## GENOMES (100) random genomes of each variant on the emulated device
 	@$(anew) built
 	@GENOMES=$(or $(GENOMES),100) TEST_SECONDS=3600 BUILD=$(BUILD) tests/run emulated/genomes
+
+mutants: deps-test ## break the sources in the places of tests/mutants.list, one at a time: do the tests notice?
+	@$(anew) all
+	@tests/mutants
 
 built: $(BUILD)/evotile $(tests) $(fuzzers)
 gpu-built: $(gpu_tests)
@@ -282,5 +291,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 FORCE:
-.PHONY: all deps deps-test deps-fuzz check check-gpu check-kill check-queue check-genomes built gpu-built fuzz fuzz-built floors lint bench-emulated bench-search bench-engineer bench-attention bench-scale bench-queue demo bundle \
+.PHONY: all deps deps-test deps-fuzz check check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-built floors lint bench-emulated bench-search bench-engineer bench-attention bench-scale bench-queue demo bundle \
         install clean help FORCE

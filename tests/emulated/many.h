@@ -1,8 +1,9 @@
 /*
- * many: tries GENOMES_A_TEMPLATE different random genomes of a template, spread over its sets, each
- * compiled to PTX only and run once at each shape of its set and at the template's probe cases. All
- * genomes share a shape's inputs, reference outputs and error bounds (from the plain kernel's
- * errors), so a genome costs little more than its compilation.
+ * many: tries 40 different random genomes of a template, spread over its sets, each
+ * compiled to PTX only and run once at each shape of its set and at the template's probe cases;
+ * with EVOTILE_LONG=1, as `make check-long` sets it, 200. All genomes share a shape's inputs,
+ * reference outputs and error bounds (from the plain kernel's errors), so a genome costs little
+ * more than its compilation.
  *
  *     int main(void) { return try_many("templates/attention_fwd", 0, 2); }
  *
@@ -20,9 +21,9 @@
 #include "evaluate/evaluation.h"
 
 #ifdef __SANITIZE_ADDRESS__ /* ten times as slow; fewer genomes suffice for its purpose */
-enum { GENOMES_A_TEMPLATE = 20 };
+enum { MANY_GENOMES = 10, MANY_GENOMES_LONG = 20 };
 #else
-enum { GENOMES_A_TEMPLATE = 200 };
+enum { MANY_GENOMES = 40, MANY_GENOMES_LONG = 200 };
 #endif
 enum { SHAPES_MAX = 16, MANY_OPTIONS_MAX = 16 };
 
@@ -202,7 +203,7 @@ struct resource_limits {
 };
 
 static inline void results_match(void **state) {
-    static struct genome genomes[GENOMES_A_TEMPLATE];
+    static struct genome genomes[MANY_GENOMES_LONG];
     static struct known_shape known[SHAPES_MAX];
     const struct resource_limits *share = *state;
     struct error error = {0};
@@ -241,9 +242,10 @@ static inline int try_many(const char *folder, int part, int parts) {
     for (int i = 0; i < GENOME_SETS; i++)
         if (strcmp(genome_sets[i].folder, folder) == 0)
             shares[count++].set = &genome_sets[i];
+    int genomes = getenv("EVOTILE_LONG") != NULL ? MANY_GENOMES_LONG : MANY_GENOMES;
     int first = count * part / parts, end = count * (part + 1) / parts;
     for (int i = first; i < end; i++) {
-        shares[i].genomes = GENOMES_A_TEMPLATE * (i + 1) / count - GENOMES_A_TEMPLATE * i / count;
+        shares[i].genomes = genomes * (i + 1) / count - genomes * i / count;
         tests[i - first] = (struct CMUnitTest){
             .name = shares[i].set->name, .test_func = results_match, .initial_state = &shares[i]};
     }

@@ -1,4 +1,4 @@
-/* The first half of 200 random genomes of attention_fwd: correct at ragged shapes (many.h). */
+/* The first half of the random genomes of attention_fwd: correct at ragged shapes (many.h). */
 #include "emulated/many.h"
 
 int main(void) {

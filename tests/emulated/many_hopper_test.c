@@ -1,4 +1,4 @@
-/* 200 random genomes of attention_fwd_hopper: correct at ragged shapes (many.h). */
+/* Random genomes of attention_fwd_hopper: correct at ragged shapes (many.h). */
 #include "emulated/many.h"
 
 int main(void) {
