@@ -6,7 +6,7 @@
  *     if (path_join(path, folder, "manifest.json", error) < 0 ||
  *         path_make_folder(folder, error) < 0 || path_write_file(path, text, length, error) < 0)
  *         return -1;
- *     char *text = path_read_file(path, 1 << 20, NULL, error);
+ *     char *manifest = path_read_file(path, 1 << 20, NULL, error);
  *
  * Every operation returns 0, or -1 (NULL) with a line in `error` that names the path and the
  * remedy.

@@ -9,7 +9,7 @@
  *     struct measurement *it;
  *     if (measurement_new(&one, &settings, &it, &verdict, reason, &error) < 0) return -1;
  *     if (verdict == VERDICT_OK)
- *         verdict = measurement_warm(it, 5000, 50, &outcome->warm, reason);
+ *         verdict = measurement_warm(it, 5000, 50, &latency, reason);
  *     if (verdict == VERDICT_OK && measurement_check(it, &verdict, reason, &error) < 0) return -1;
  *     measurement_free(it);
  *

@@ -5,9 +5,11 @@
  *
  *     struct profile *profile = profile_new();
  *     struct profile_settings settings = {.tool = tool, .kernels = names, .kernel_count = 2};
- *     if (profile_find(tool, &error) == 0 && profile_run(&settings, &request, profile, &error) ==
- * 0) for (int k = 0; k < profile->count; k++) log_info("%g",
- * profile->kernels[k].values[PROFILE_TENSOR_PIPE]); profile_free(profile);
+ *     if (profile_find(tool, &error) == 0 &&
+ *         profile_run(&settings, &request, profile, &error) == 0)
+ *         for (int k = 0; k < profile->count; k++)
+ *             log_info("%g", profile->kernels[k].values[PROFILE_TENSOR_PIPE]);
+ *     profile_free(profile);
  *
  * Caches are not flushed between ncu's passes, and clocks are not locked: the figures describe a
  * warm call, as evotile's timings do, but one with its inputs in L2. A call's latency is measured

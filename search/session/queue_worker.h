@@ -6,7 +6,8 @@
  * device model, driver, NVRTC or with another method.
  *
  *     const struct queue_worker_settings settings = {
- *         .link = {.url = "nats://localhost:4222"}, .devices = "auto", .compile_workers = -1};
+ *         .connection = {.url = "nats://localhost:4222"}, .devices = "auto",
+ *         .compile_workers = -1};
  *     int status = queue_worker_run(&settings, &error);     // until a signal, or idle for too long
  */
 #ifndef EVOTILE_SESSION_QUEUE_WORKER_H
