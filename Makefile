@@ -1,5 +1,5 @@
 # evotile: one non-recursive makefile; all output under build/ (build/san with SAN=1). `make help`
-# lists the targets. It calls itself only to begin anew once `make deps` has installed things.
+# lists the targets. It calls itself only to start again once `make deps` has installed things.
 
 .DEFAULT_GOAL := all
 SHELL := /bin/bash
@@ -117,7 +117,7 @@ versioned := $(patsubst %.c,$(BUILD)/%.o,$(shell grep -rl EVOTILE_VERSION search
 $(versioned): private define_version = -DEVOTILE_VERSION='"$(version)"'
 $(versioned): $(BUILD)/version
 
-# These two files change only with their text: other flags or another toolkit compile everything anew.
+# These two files change only with their text: other flags or another toolkit recompile everything.
 $(BUILD)/flags: text = $(compile_c) $(CXX)
 $(BUILD)/version: text = $(version)
 $(BUILD)/flags $(BUILD)/version: FORCE
@@ -126,21 +126,29 @@ $(BUILD)/flags $(BUILD)/version: FORCE
 	@echo $(call quote,$(text)) | cmp -s - $@ || echo $(call quote,$(text)) > $@
 quote = '$(subst ','\'',$(1))'
 
-$(BUILD)/tests/%_test: tests/%_test.c $(library)
+# Compiled apart from linking, so that a change of the library links a test again and compiles nothing.
+$(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
 	@mkdir -p $(@D); echo "  $@"
-	$(quiet)$(compile_c) $(LDFLAGS) -Itests -o $@ $< $(library) -lcmocka $(LDLIBS)
+	$(quiet)$(compile_c) -Itests -c -o $@ $<
 
-$(BUILD)/tests/bench/%_bench: tests/bench/%_bench.c $(library)
-	@mkdir -p $(@D); echo "  $@"
-	$(quiet)$(compile_c) $(LDFLAGS) -o $@ $< $(library) $(LDLIBS)
+$(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(library)
+	@echo "  $@"
+	$(quiet)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $< $(library) -lcmocka $(LDLIBS)
+
+$(BUILD)/tests/bench/%_bench: $(BUILD)/tests/bench/%_bench.o $(library)
+	@echo "  $@"
+	$(quiet)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $< $(library) $(LDLIBS)
 
 # Fuzz targets: with libFuzzer in build/fuzz, else with a small driver that mutates the seeds.
-fuzz_driver := $(if $(filter 1,$(FUZZ)),-fsanitize=fuzzer,tests/fuzz/driver.c)
-$(BUILD)/tests/fuzz/%_fuzz: tests/fuzz/%_fuzz.c tests/fuzz/driver.c $(library)
-	@mkdir -p $(@D); echo "  $@"
-	$(quiet)$(compile_c) $(LDFLAGS) -Itests -o $@ $< $(fuzz_driver) $(library) $(LDLIBS)
+fuzz_driver := $(if $(filter 1,$(FUZZ)),,$(BUILD)/tests/fuzz/driver.o)
+fuzz_main := $(if $(filter 1,$(FUZZ)),-fsanitize=fuzzer)
+$(BUILD)/tests/fuzz/%_fuzz: $(BUILD)/tests/fuzz/%_fuzz.o $(fuzz_driver) $(library)
+	@echo "  $@"
+	$(quiet)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $(filter %.o,$^) $(fuzz_main) $(library) $(LDLIBS)
 
--include $(objects:.o=.d) $(tests:=.d) $(gpu_tests:=.d) $(fuzzers:=.d) $(benches:=.d)
+.SECONDARY: $(tests:=.o) $(gpu_tests:=.o) $(fuzzers:=.o) $(benches:=.o) $(fuzz_driver)
+
+-include $(objects:.o=.d) $(tests:=.d) $(gpu_tests:=.d) $(fuzzers:=.d) $(benches:=.d) $(fuzz_driver:.o=.d)
 
 # ---- what the machine must have ----
 
@@ -180,16 +188,16 @@ if [ -n "$$root" ] && ! command -v sudo >/dev/null; then \
 fi; \
 $$root apt-get update -qq || echo "make: warning: apt-get update failed: trying the lists at hand" >&2; \
 $$root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null || { \
-    echo "make: apt-get could not install$$missing: see above, mend it and run make again" >&2; exit 1; }
+    echo "make: apt-get could not install$$missing: see above, fix it and run make again" >&2; exit 1; }
 endef
 
 # ---- tests ----
 
-# What `make deps` installs must be there before anything is compiled; so these begin anew after it.
-anew := $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+# What `make deps` installs must be there before anything is compiled; so these start make again after it.
+remake := $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 check: deps-test ## every test that needs no GPU (SAN=1: with address and undefined-behaviour sanitizers)
-	@$(anew) built
+	@$(remake) built
 	@BUILD=$(BUILD) tests/run
 
 check-long: deps-test ## those with full counts where `check` tries a sample (EVOTILE_LONG=1), check-kill and check-genomes
@@ -198,19 +206,19 @@ check-long: deps-test ## those with full counts where `check` tries a sample (EV
 	@$(anew) check-kill check-genomes
 
 check-gpu: deps-test ## those and the tests that need a GPU (SKIP without one)
-	@$(anew) built gpu-built
+	@$(remake) built gpu-built
 	@BUILD=$(BUILD) tests/run --gpu
 
 check-kill: deps-test ## kill a run and resume it, KILLS (200) times
-	@$(anew) built
+	@$(remake) built
 	@KILLS=$(or $(KILLS),200) TEST_SECONDS=3600 BUILD=$(BUILD) tests/run resume/kill
 
 check-queue: deps-test ## workers, server and network of a queue fail for SECONDS (600)
-	@$(anew) all
+	@$(remake) all
 	@python3 tests/remote/chaos.py --evotile $(BUILD)/evotile --seconds $(or $(SECONDS),600) --rows 1000000 --workers 8 --every 4 --restarts 2 --cut 30 --resume
 
 check-genomes: deps-test ## GENOMES (100) random genomes of each variant on the emulated device
-	@$(anew) built
+	@$(remake) built
 	@GENOMES=$(or $(GENOMES),100) TEST_SECONDS=3600 BUILD=$(BUILD) tests/run emulated/genomes
 
 mutants: deps-test ## break the sources in the places of tests/mutants.list, one at a time: do the tests notice?
@@ -221,7 +229,7 @@ built: $(BUILD)/evotile $(tests) $(fuzzers)
 gpu-built: $(gpu_tests)
 
 fuzz: deps-fuzz ## every fuzz target FUZZ_RUNS (1000000) times with libFuzzer
-	@$(anew) FUZZ=1 fuzz-built
+	@$(remake) FUZZ=1 fuzz-built
 	@BUILD=build/fuzz tests/run_fuzz $(FUZZ_RUNS)
 fuzz-built: $(fuzzers)
 
@@ -247,7 +255,7 @@ SPACE ?= tests/spaces/attention_H200.json.gz
 bench-engineer: $(BUILD)/evotile ## EvoEngineer's setting on the recorded SPACE, AGAINST its default genome: 45 trials, 30 seeds
 	@$< simulate $(SPACE) --strategy free,insight,full,auto,random --trials 45 --seeds 30 --against '$(or $(AGAINST),default)'
 bench_%: deps
-	@$(anew) $(BUILD)/tests/bench/$*_bench
+	@$(remake) $(BUILD)/tests/bench/$*_bench
 	@$(BUILD)/tests/bench/$*_bench
 
 floors: ## no file includes what lies above its floor
@@ -261,7 +269,7 @@ lint: ## whether clang-format has anything to say
 # ---- the main job, and carrying it elsewhere ----
 
 demo: deps ## the main job in about a minute: results/demo and kernels/demo
-	@$(anew) all
+	@$(remake) all
 	@rm -rf results/demo
 	$(BUILD)/evotile run configs/demo.json --out results/demo
 	$(BUILD)/evotile board results/demo

@@ -133,7 +133,7 @@ static void mistakes(void **state) {
          "c.json:1: cases[0]: must be an object: { ... }"},
         {"{ \"template\": \"softmax_rows\", \"cases\": [\n{ \"ROWS\": 2, \"COLS\": 3 },\n{ "
          "\"ROWS\": 2 }] }",
-         "c.json:3: cases[1]: COLS is missing (elements a row)"},
+         "c.json:3: cases[1]: COLS is missing (elements per row)"},
         {"{ \"template\": \"softmax_rows\", \"cases\": [{ \"ROWS\": 2, \"COLS\": 3, \"f32\": 1 }] "
          "}",
          "c.json:1: cases[0].f32: unknown key; did you mean \"F32\"?"},

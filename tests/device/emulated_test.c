@@ -155,7 +155,7 @@ static void test_verdicts(void **unused) {
         const char *said;
     } wanted[] = {{VERDICT_WROTE_OUTSIDE, "4 bytes before the start of 'x'"},
                   {VERDICT_CRASHED, "loaded 4 bytes"},
-                  {VERDICT_TIMEOUT, "past its deadline"},
+                  {VERDICT_TIMEOUT, "exceeded the time limit"},
                   {VERDICT_CRASHED, "executed trap"},
                   {VERDICT_OK, ""}};
     struct fixture fixture;
