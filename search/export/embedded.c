@@ -13,6 +13,10 @@ extern const char cases_text[] __asm__("_binary_search_export_cases_h_in_start")
 extern const char cases_text_end[] __asm__("_binary_search_export_cases_h_in_end");
 extern const char makefile_text[] __asm__("_binary_search_export_makefile_in_start");
 extern const char makefile_text_end[] __asm__("_binary_search_export_makefile_in_end");
+extern const char kernel_text[] __asm__("_binary_search_export_kernel_cu_in_start");
+extern const char kernel_text_end[] __asm__("_binary_search_export_kernel_cu_in_end");
+extern const char variant_text[] __asm__("_binary_search_export_variant_h_in_start");
+extern const char variant_text_end[] __asm__("_binary_search_export_variant_h_in_end");
 
 static const struct {
     const char *text, *end;
@@ -21,6 +25,8 @@ static const struct {
     [EMBEDDED_HEADER] = {header_text, header_text_end},
     [EMBEDDED_CASES] = {cases_text, cases_text_end},
     [EMBEDDED_MAKEFILE] = {makefile_text, makefile_text_end},
+    [EMBEDDED_KERNEL] = {kernel_text, kernel_text_end},
+    [EMBEDDED_VARIANT] = {variant_text, variant_text_end},
 };
 
 cJSON *embedded_values(const struct export *export) {
@@ -32,6 +38,16 @@ cJSON *embedded_values(const struct export *export) {
     cJSON_AddStringToObject(values, "template", export->template->name);
     strbuf_release(&upper);
     return values;
+}
+
+cJSON *embedded_add_units(const struct export *export, cJSON *values) {
+    cJSON *units = cJSON_AddArrayToObject(values, "units");
+    for (int variant = 0; variant < export->request->variant_count; variant++) {
+        cJSON *unit = cJSON_CreateObject();
+        cJSON_AddItemToArray(units, unit);
+        cJSON_AddNumberToObject(unit, "number", variant + 1);
+    }
+    return units;
 }
 
 void embedded_add_text(cJSON *values, const char *key, struct strbuf *block) {

@@ -30,25 +30,17 @@ static int write_text(const struct export *export, const char *name, int written
     return result;
 }
 
-/* Each variant's kernel.cu, kernel.cubin and kernel_cubin.c. */
+/* Each variant's variant_N.h and variant_N.cubin. */
 static int write_variants(const struct export *export, struct error *error) {
     const struct export_request *request = export->request;
     for (int variant = 0; variant < request->variant_count; variant++) {
-        struct strbuf source = {0};
-        struct strbuf cubin = {0};
-        char stem[STEM_SIZE];
-        char name[STEM_SIZE + 8];
-        snprintf(name, sizeof name, "%s.cu", variant_stem(variant, stem));
-        if (write_text(export, name, write_kernel(export, variant, &source, error), &source,
+        struct strbuf header = {0};
+        char name[VARIANT_FILE_SIZE];
+        int written = write_variant_header(export, variant, &header, error);
+        if (write_text(export, variant_file(variant, "h", name), written, &header, error) < 0 ||
+            write_file(export, variant_file(variant, "cubin", name),
+                       request->variants[variant].cubin, request->variants[variant].cubin_bytes,
                        error) < 0)
-            return -1;
-        snprintf(name, sizeof name, "%s_cubin.c", stem);
-        if (write_text(export, name, write_cubin(export, variant, &cubin, error), &cubin, error) <
-            0)
-            return -1;
-        snprintf(name, sizeof name, "%s.cubin", stem);
-        if (write_file(export, name, request->variants[variant].cubin,
-                       request->variants[variant].cubin_bytes, error) < 0)
             return -1;
     }
     return 0;
@@ -88,11 +80,9 @@ static int write_all(const struct export *export, struct error *error) {
         const char *name; /* a bare extension follows the export's name */
         int (*write)(const struct export *export, struct strbuf *text, struct error *error);
     } files[] = {
-        {".h", write_header},
-        {".c", write_launcher},
-        {"cases.h", write_cases},
-        {"Makefile", write_makefile},
-        {"manifest.json", write_manifest}, /* lists all the others */
+        {"kernel.cu", write_kernel},  {".h", write_header},
+        {".c", write_launcher},       {"cases.h", write_cases},
+        {"Makefile", write_makefile}, {"manifest.json", write_manifest}, /* lists all the others */
     };
     size_t check_bytes = (uintptr_t)check_text_end - (uintptr_t)check_text;
     if (write_variants(export, error) < 0 || write_reference(export, error) < 0 ||

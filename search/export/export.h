@@ -2,9 +2,10 @@
  * export: writes a champion as a self-contained folder that does not need evotile, and reads its
  * manifest.
  *
- * The folder holds the instantiated source (kernel.cu, kernel_2.cu ...), the machine code that was
- * timed (kernel.cubin; as C in kernel_cubin.c), a C launcher for it (NAME.h, NAME.c), check.c with
- * its cases.h and the CPU reference, a Makefile that needs only nvcc, manifest.json, and template/,
+ * The folder holds the source (kernel.cu), the genes of each variant (variant_1.h ...) and its
+ * machine code that was timed (variant_1.cubin ...), a C launcher that includes the latter (NAME.h,
+ * NAME.c), check.c with its cases.h and the CPU reference, a Makefile that needs only nvcc,
+ * manifest.json, and template/,
  * a copy of the template with which `replay` evaluates the kernel. The source is for reading, for
  * replay and for compiling for other GPUs: nvcc generates different machine code from it than
  * NVRTC, in one measurement 9 % slower.
@@ -89,6 +90,7 @@ enum { MANIFEST_FORMAT = 1 };
 /* The document owns the strings. */
 struct manifest_variant {
     const char *source, *cubin; /* file names */
+    const char *header;         /* that of its macros; NULL: the source has them */
     const char *genome;         /* canonical text: genome_parse */
     struct key key;
 };
@@ -118,6 +120,11 @@ struct manifest {
    manifest only after success. The listed files' hashes are not checked: see manifest_verify. */
 int manifest_read(struct manifest *manifest, const char *folder, struct error *error);
 void manifest_release(struct manifest *manifest);
+
+/* The text of a variant's source, for NVRTC: kernel.cu with the variant's header inlined. The
+   caller frees it. */
+char *manifest_read_source(const struct manifest *manifest, const char *folder, int variant,
+                           struct error *error);
 
 /* Counts the listed files that are missing or whose hash differs from the recorded one. If there
    are any, copies the first one's name to `first` (PATH_SIZE bytes). */

@@ -60,9 +60,9 @@ struct export {
     struct checked_shape *checked; /* the cases, then the ragged shapes */
 };
 
-/* The base name of a variant's files: "kernel", "kernel_2". */
-enum { STEM_SIZE = 24 };
-const char *variant_stem(int variant, char stem[STEM_SIZE]);
+/* The name of a variant's file: "variant_1.cubin". */
+enum { VARIANT_FILE_SIZE = 32 };
+const char *variant_file(int variant, const char *extension, char name[VARIANT_FILE_SIZE]);
 /* The launcher's identifier of a variant's kernel: KERNEL, KERNEL_2 .... */
 enum { SYMBOL_SIZE = NAME_SIZE + 16 };
 const char *variant_symbol(int variant, const char *kernel, char symbol[SYMBOL_SIZE]);
@@ -90,20 +90,24 @@ enum embedded_file {
     EMBEDDED_HEADER,
     EMBEDDED_CASES,
     EMBEDDED_MAKEFILE,
+    EMBEDDED_KERNEL,
+    EMBEDDED_VARIANT,
     EMBEDDED_COUNT
 };
 /* A JSON object with the values that all of them use: name, prefix (the name in upper case) and
    template. */
 cJSON *embedded_values(const struct export *export);
+/* Adds `units`: an object with the `number`, from 1, of each variant. Returns the list. */
+cJSON *embedded_add_units(const struct export *export, cJSON *values);
 /* Adds a block of text without its last newline, since the hole's line ends in one; releases it. */
 void embedded_add_text(cJSON *values, const char *key, struct strbuf *block);
 /* Appends the filled file to `text`; takes ownership of `values`. */
 void embedded_fill(enum embedded_file file, cJSON *values, struct strbuf *text);
 
 /* Each write_* function appends the text of one file. */
-int write_kernel(const struct export *export, int variant, struct strbuf *text,
-                 struct error *error);
-int write_cubin(const struct export *export, int variant, struct strbuf *text, struct error *error);
+int write_kernel(const struct export *export, struct strbuf *text, struct error *error);
+int write_variant_header(const struct export *export, int variant, struct strbuf *text,
+                         struct error *error);
 int write_header(const struct export *export, struct strbuf *text, struct error *error);
 int write_launcher(const struct export *export, struct strbuf *text, struct error *error);
 int write_cases(const struct export *export, struct strbuf *text, struct error *error);

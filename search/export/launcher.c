@@ -124,12 +124,7 @@ int write_launcher(const struct export *export, struct strbuf *text, struct erro
     embedded_add_text(values, "variants", &functions);
     add_in_range(export->template, values);
     cJSON_AddBoolToObject(values, "several", request->variant_count > 1);
-    cJSON *variants = cJSON_AddArrayToObject(values, "units");
-    for (int variant = 1; variant <= request->variant_count; variant++) {
-        cJSON *object = cJSON_CreateObject();
-        cJSON_AddItemToArray(variants, object);
-        cJSON_AddNumberToObject(object, "number", variant);
-    }
+    embedded_add_units(export, values);
     cJSON *tuned = cJSON_AddArrayToObject(values, "tuned");
     for (int c = 0; c < export->template->case_count; c++)
         add_tuned_row(export, c, tuned);

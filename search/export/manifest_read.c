@@ -1,8 +1,11 @@
 /* Reads manifest.json. */
+#include "base/strbuf.h"
 #include "export/export.h"
 
 #include <math.h>
 #include <string.h>
+
+enum { SOURCE_BYTES_MAX = 4 << 20 };
 
 static const char *const root_keys[] = {
     "format",   "name",  "template", "replay",           "device",    "smem_limit",
@@ -23,9 +26,9 @@ static const char *const device_keys[] = {"name",
                                           "memory_bytes",
                                           "clock_mhz",
                                           NULL};
-static const char *const variant_keys[] = {"source",      "cubin",        "genome",  "genome_mark",
-                                           "specialised", "architecture", "options", "key_hash",
-                                           "key",         "resources",    NULL};
+static const char *const variant_keys[] = {"source",      "header",      "cubin",        "genome",
+                                           "genome_mark", "specialised", "architecture", "options",
+                                           "key_hash",    "key",         "resources",    NULL};
 static const char *const case_keys[] = {"name",
                                         "shape",
                                         "unit",
@@ -121,11 +124,20 @@ static int read_key(const struct json *variant, struct key *key, struct error *e
                       "is not the hash of \"key\": the manifest was edited; export again");
 }
 
+/* Exports of earlier versions have a source for each variant, and no header. */
+static int read_header_name(const struct json *value, struct manifest_variant *variant,
+                            struct error *error) {
+    struct json header;
+    return json_find(value, "header", &header) ? need_file(value, "header", &variant->header, error)
+                                               : 0;
+}
+
 static int read_variant(const struct json *value, struct manifest_variant *variant,
                         struct error *error) {
     if (json_check_keys(value, variant_keys, error) < 0 ||
         need_file(value, "source", &variant->source, error) < 0 ||
         need_file(value, "cubin", &variant->cubin, error) < 0 ||
+        read_header_name(value, variant, error) < 0 ||
         need_string(value, "genome", &variant->genome, error) < 0)
         return -1;
     return read_key(value, &variant->key, error);
@@ -222,6 +234,47 @@ int manifest_read(struct manifest *manifest, const char *folder, struct error *e
         return 0;
     manifest_release(manifest);
     return -1;
+}
+
+/* ---- files ---- */
+
+static char *read_file(const char *folder, const char *name, struct error *error) {
+    char path[PATH_SIZE];
+    return path_join(path, folder, name, error) < 0
+               ? NULL
+               : path_read_file(path, SOURCE_BYTES_MAX, NULL, error);
+}
+
+/* Replaces the line of `source` that includes the header by the header's text. */
+static char *inline_header(const struct manifest_variant *variant, int number, const char *source,
+                           const char *header, struct error *error) {
+    struct strbuf text = {0};
+    char include[NAME_SIZE + sizeof "#include \"\"\n"];
+    snprintf(include, sizeof include, "#include \"%.*s\"\n", NAME_SIZE, variant->header);
+    const char *at = strstr(source, include);
+    if (at == NULL) {
+        error_input(error, "%s does not include %s: was it edited? Export it again",
+                    variant->source, variant->header);
+        return NULL;
+    }
+    strbuf_print(&text, "#define EVOTILE_VARIANT %d\n", number);
+    strbuf_add(&text, source, (size_t)(at - source));
+    strbuf_add(&text, header, strlen(header));
+    strbuf_add(&text, at + strlen(include), strlen(at + strlen(include)));
+    return text.bytes;
+}
+
+char *manifest_read_source(const struct manifest *manifest, const char *folder, int variant,
+                           struct error *error) {
+    const struct manifest_variant *of = &manifest->variants[variant];
+    char *source = read_file(folder, of->source, error);
+    if (source == NULL || of->header == NULL)
+        return source;
+    char *header = read_file(folder, of->header, error);
+    char *text = header != NULL ? inline_header(of, variant + 1, source, header, error) : NULL;
+    free(header);
+    free(source);
+    return text;
 }
 
 void manifest_release(struct manifest *manifest) {

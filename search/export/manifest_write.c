@@ -71,16 +71,14 @@ static int add_variant_object(const struct export *export, int variant, cJSON *l
     struct strbuf options = {0};
     char architecture[NAME_SIZE] = "";
     char genome[GENOME_TEXT_SIZE];
-    char stem[STEM_SIZE];
-    char text[64];
+    char text[VARIANT_FILE_SIZE];
     if (variant_options(export, variant, architecture, &options, error) < 0)
         return -1;
     cJSON *object = cJSON_CreateObject();
     cJSON_AddItemToArray(list, object);
-    snprintf(text, sizeof text, "%s.cu", variant_stem(variant, stem));
-    cJSON_AddStringToObject(object, "source", text);
-    snprintf(text, sizeof text, "%s.cubin", stem);
-    cJSON_AddStringToObject(object, "cubin", text);
+    cJSON_AddStringToObject(object, "source", "kernel.cu");
+    cJSON_AddStringToObject(object, "header", variant_file(variant, "h", text));
+    cJSON_AddStringToObject(object, "cubin", variant_file(variant, "cubin", text));
     genome_print(exported->genome, template->space, genome);
     cJSON_AddStringToObject(object, "genome", genome);
     snprintf(text, sizeof text, "%016llx",

@@ -51,7 +51,7 @@ int check_names(const struct export *export, struct error *error) {
                            "letters, digits and _, less than %d",
                            export->name, NAME_SIZE);
     if (is_in_list(export->name, keywords) || is_in_list(export->name, export_files) ||
-        strncmp(export->name, "kernel_", 7) == 0)
+        strncmp(export->name, "variant_", 8) == 0)
         return error_input(error,
                            "\"%s\" cannot name a kernel: it is a C keyword or another file of the "
                            "export; choose another",

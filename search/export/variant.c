@@ -443,22 +443,22 @@ static void add_heading(const struct variant_writer *writer) {
     const struct launch_list *launches = &writer->template->launches;
     const struct export_variant *variant = &writer->export->request->variants[writer->number - 1];
     struct strbuf specialised = {0};
-    char stem[STEM_SIZE];
     char symbol[SYMBOL_SIZE];
     char genome[GENOME_TEXT_SIZE];
     variant_specialised(writer->export, writer->number - 1, &specialised);
     genome_print(variant->genome, writer->template->space, genome);
-    strbuf_print(writer->text, "/* ---- %s.cu%s%s ----\n *\n",
-                 variant_stem(writer->number - 1, stem), specialised.used > 0 ? ": " : "",
-                 specialised.bytes);
+    strbuf_print(writer->text, "/* ---- variant %d%s%s ----\n *\n", writer->number,
+                 specialised.used > 0 ? ": " : "", specialised.bytes);
     strbuf_add_wrapped(writer->text, " * ", genome);
-    strbuf_print(writer->text, " */\n\nextern const unsigned long long %s_%s_cubin[];\n",
-                 writer->export->name, stem);
+    strbuf_print(writer->text, " */\n\n");
+    add_upper_name(writer->export, writer->text);
+    strbuf_print(writer->text, "_CUBIN(%s_cubin_%d, \"variant_%d.cubin\");\n", writer->export->name,
+                 writer->number, writer->number);
     for (int i = 0; i < launches->count; i++)
         if (is_first_use(writer, i))
-            strbuf_print(writer->text, "static struct kernel %s = {%s_%s_cubin, \"%s\", NULL};\n",
+            strbuf_print(writer->text, "static struct kernel %s = {%s_cubin_%d, \"%s\", NULL};\n",
                          variant_symbol(writer->number - 1, launches->launches[i].kernel, symbol),
-                         writer->export->name, stem, launches->launches[i].kernel);
+                         writer->export->name, writer->number, launches->launches[i].kernel);
     strbuf_print(writer->text, "\n");
     strbuf_release(&specialised);
 }

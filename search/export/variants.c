@@ -21,12 +21,9 @@ int export_assign_variants(const struct template *template, const struct genome 
     return count;
 }
 
-const char *variant_stem(int variant, char stem[STEM_SIZE]) {
-    if (variant == 0)
-        snprintf(stem, STEM_SIZE, "kernel");
-    else
-        snprintf(stem, STEM_SIZE, "kernel_%d", variant + 1);
-    return stem;
+const char *variant_file(int variant, const char *extension, char name[VARIANT_FILE_SIZE]) {
+    snprintf(name, VARIANT_FILE_SIZE, "variant_%d.%s", variant + 1, extension);
+    return name;
 }
 
 const char *variant_symbol(int variant, const char *kernel, char symbol[SYMBOL_SIZE]) {

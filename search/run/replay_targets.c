@@ -126,6 +126,19 @@ static void choose_emulated_device(struct replay_targets *targets,
         targets->device = strdup(spec);
 }
 
+/* Writes a variant's source as one file, for the workers. */
+static int write_source(const struct replay_targets *targets, const struct manifest *manifest,
+                        int variant, char path[PATH_SIZE], struct error *error) {
+    char name[32];
+    char *text = manifest_read_source(manifest, targets->from, variant, error);
+    snprintf(name, sizeof name, "variant_%d.cu", variant + 1);
+    int result = text == NULL || path_join(path, targets->scratch, name, error) < 0
+                     ? -1
+                     : path_write_file(path, text, strlen(text), error);
+    free(text);
+    return result;
+}
+
 static int read_kernel_targets(struct replay_targets *targets, struct error *error) {
     struct manifest *manifest = xmalloc(sizeof *manifest);
     char source[PATH_SIZE];
@@ -149,7 +162,7 @@ static int read_kernel_targets(struct replay_targets *targets, struct error *err
         target->request = (struct trial_request){.number = c, .goal = c};
         target->score_us = manifest->cases[c].p50_us;
         key_copy(&target->key, &variant->key);
-        if (path_join(source, targets->from, variant->source, error) < 0)
+        if (write_source(targets, manifest, manifest->cases[c].variant, source, error) < 0)
             goto done;
         target->request.sources[0] = strdup(source);
     }

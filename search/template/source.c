@@ -134,15 +134,27 @@ static void define_gene(const struct space *space, const struct genome *genome, 
     strbuf_print(text, "#define %s %s\n", gene->name, macro);
 }
 
+static void add_macros(const struct template *template, const struct genome *genome, int variant,
+                       struct strbuf *text) {
+    strbuf_add(text, "", 0);
+    for (int i = 0; i < template->space->gene_count; i++)
+        define_gene(template->space, genome, i, text);
+    for (int d = 0; d < template->dimension_count; d++)
+        if (template->dimensions[d].specialised)
+            strbuf_print(text, "#define %s %lld\n", template->dimensions[d].name,
+                         (long long)template->cases[variant].values[d]);
+}
+
+char *template_macros(const struct template *template, const struct genome *genome, int variant) {
+    struct strbuf text = {0};
+    add_macros(template, genome, variant, &text);
+    return text.bytes;
+}
+
 static char *instantiate(const struct template *template, const struct genome *genome, int variant,
                          bool with_lines, struct error *error) {
     struct strbuf text = {0};
-    for (int i = 0; i < template->space->gene_count; i++)
-        define_gene(template->space, genome, i, &text);
-    for (int d = 0; d < template->dimension_count; d++)
-        if (template->dimensions[d].specialised)
-            strbuf_print(&text, "#define %s %lld\n", template->dimensions[d].name,
-                         (long long)template->cases[variant].values[d]);
+    add_macros(template, genome, variant, &text);
     strbuf_print(&text,
                  "\n// Read back from the loaded module: proof that it is this genome's.\n"
                  "extern \"C\" __device__ unsigned long long %s = 0x%016llxull;\n\n",
@@ -188,6 +200,10 @@ static char *uninstantiated_source(const struct template *template, const char *
     struct strbuf text = {0};
     strbuf_add(&text, "", 0);
     return inline_source(template, name, false, &text, error) == 0 ? text.bytes : NULL;
+}
+
+char *template_kernel_source(const struct template *template, struct error *error) {
+    return uninstantiated_source(template, template->source, error);
 }
 
 char *template_reference_source(const struct template *template, struct error *error) {

@@ -278,6 +278,10 @@ int template_source_location(const struct template *template, const struct genom
 /* The same text with #line directives, so that compiler messages refer to the template's files. */
 char *template_source_with_lines(const struct template *template, const struct genome *genome,
                                  int variant, struct error *error);
+/* The two parts of template_source: the #defines, and the text that follows the symbol, which is
+   the same for all genomes. The caller frees them. */
+char *template_macros(const struct template *template, const struct genome *genome, int variant);
+char *template_kernel_source(const struct template *template, struct error *error);
 /* The source of the reference and of the plain kernel: no genes, no specialised dimensions. */
 char *template_reference_source(const struct template *template, struct error *error);
 char *template_plain_source(const struct template *template, struct error *error);

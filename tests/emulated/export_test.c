@@ -25,18 +25,6 @@ static bool file_exists(const char *folder, const char *name) {
     return path_join(path, folder, name, &error) == 0 && path_exists(path);
 }
 
-/* The symbol in the C file is the machine code, byte for byte. */
-static void expect_cubin(const char *folder, const char *stem) {
-    char command[6 * PATH_SIZE];
-    snprintf(command, sizeof command,
-             "cd '%s' && gcc -c -o cubin.o %s_cubin.c && objcopy -O binary -j .rodata cubin.o "
-             "cubin.bytes && head -c $(stat -c %%s %s.cubin) cubin.bytes | cmp - %s.cubin && "
-             "head -c 4 %s.cubin | grep -q ELF && rm cubin.o cubin.bytes",
-             folder, stem, stem, stem, stem);
-    if (system(command) != 0)
-        fail_msg("failed: %s", command);
-}
-
 /* Returns the output of `replay --json`, to be deleted; checks its exit status. */
 static cJSON *replay(const struct tiny *tiny, const char *what, int status) {
     char command[4 * PATH_SIZE], text[1 << 16];
@@ -80,8 +68,8 @@ static void a_joint_kernel_replays(void **state) {
     tiny_make(&tiny, TINY_CONFIG ", " TINY_GENES "}");
     search_and_export(&tiny, "12", run_dir, kernel_dir);
     assert_true(file_exists(kernel_dir, "kernel.cu"));
-    assert_false(file_exists(kernel_dir, "kernel_2.cu"));
-    expect_cubin(kernel_dir, "kernel");
+    assert_true(file_exists(kernel_dir, "variant_1.cubin"));
+    assert_false(file_exists(kernel_dir, "variant_2.h"));
     expect_rows(&tiny, run_dir, 1);
     expect_rows(&tiny, kernel_dir, 1);
     tiny_remove(&tiny);
@@ -97,11 +85,24 @@ static void several_variants_replay(void **state) {
                      "  {\"ROWS\": 300, \"COLS\": 70}, {\"ROWS\": 3, \"COLS\": 7, \"BIAS\": 1}] }");
     search_and_export(&tiny, "40", run_dir, kernel_dir);
     assert_true(file_exists(kernel_dir, "kernel.cu"));
-    assert_true(file_exists(kernel_dir, "kernel_2.cu"));
-    expect_cubin(kernel_dir, "kernel");
-    expect_cubin(kernel_dir, "kernel_2");
+    assert_true(file_exists(kernel_dir, "variant_2.h"));
+    assert_true(file_exists(kernel_dir, "variant_2.cubin"));
     expect_rows(&tiny, run_dir, 1);
     expect_rows(&tiny, kernel_dir, 3);
+    tiny_remove(&tiny);
+}
+
+/* An export of an earlier version, with a source for each variant. */
+static void an_old_export_replays(void **state) {
+    (void)state;
+    struct tiny tiny;
+    tiny_make(&tiny, TINY_CONFIG "}");
+    cJSON *object = replay(&tiny, "tests/export/old_layout", 0);
+    const cJSON *rows = cJSON_GetObjectItem(object, "rows");
+    const cJSON *row;
+    assert_int_equal(cJSON_GetArraySize(rows), 2);
+    cJSON_ArrayForEach(row, rows) assert_true(cJSON_IsTrue(cJSON_GetObjectItem(row, "passed")));
+    cJSON_Delete(object);
     tiny_remove(&tiny);
 }
 
@@ -133,6 +134,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_joint_kernel_replays),
         cmocka_unit_test(several_variants_replay),
+        cmocka_unit_test(an_old_export_replays),
         cmocka_unit_test(a_changed_kernel_does_not_pass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,9 +57,9 @@ static bool program_contains(const char *program, const void *code, size_t size)
 /* check.c accepts a correct kernel for every shape, and rejects a wrong one. */
 static void verify_with_stand_in(const char *folder, const char *name) {
     assert_runs("gcc -std=gnu11 -w -no-pie -I%s/include -I%s/%s -o %s/proof "
-                "tests/export/check_stand_in.c %s/%s/%s.c %s/%s/reference.c %s/%s/*_cubin.c "
+                "tests/export/check_stand_in.c %s/%s/%s.c %s/%s/reference.c "
                 "-Wl,-z,lazy,--unresolved-symbols=ignore-all -lm",
-                cuda_home(), folder, name, folder, folder, name, name, folder, name, folder, name);
+                cuda_home(), folder, name, folder, folder, name, name, folder, name);
     assert_runs("%s/proof >%s/log || { cat %s/log >&2; exit 1; }", folder, folder, folder);
     assert_runs("! WRONG=1 %s/proof >%s/log", folder, folder);
     assert_runs("grep -q WRONG %s/log && ! grep -q '^ok' %s/log", folder, folder);
@@ -88,8 +88,8 @@ static void build(const struct example *example, const char *folder, const char 
                              round != 1);
             if (round == 0)
                 continue;
-            snprintf(compiled, sizeof compiled, "%s/%s/source/kernel%s.cubin", folder, name,
-                     variant == 0 ? "" : "_2");
+            snprintf(compiled, sizeof compiled, "%s/%s/source/variant_%d.cubin", folder, name,
+                     variant + 1);
             char *code = path_read_file(compiled, 16 << 20, &size, &error);
             must(code != NULL ? 0 : -1, &error);
             assert_memory_equal(code, "\177ELF", 4);
@@ -105,12 +105,13 @@ static void test_one_unit(void **state) {
     struct error error = {0};
     struct example *example = example_new("softmax_rows", one_case);
     must(export_write(&example->request, within(*state, "rows"), &error), &error);
+    const char *header = within(*state, "rows/variant_1.h");
+    assert_true(file_contains(header, "THREADS=128"));
+    assert_true(file_contains(header, "#define THREADS 128\n"));
+    assert_true(file_contains(header, "p50 8.25 us"));
     const char *kernel = within(*state, "rows/kernel.cu");
-    assert_true(file_contains(kernel, "THREADS=128"));
-    assert_true(file_contains(kernel, "#define THREADS 128\n"));
     assert_true(file_contains(kernel, "replay: evotile replay kernels/example"));
-    assert_true(file_contains(kernel, "p50 8.25 us"));
-    assert_false(file_contains(kernel, "#include"));
+    assert_false(file_contains(kernel, "#include \"lib/"));
     verify_with_stand_in(*state, "rows");
     build(example, *state, "rows");
     example_free(example);
@@ -133,15 +134,73 @@ static void test_several_units(void **state) {
     example_free(example);
 }
 
+/* NVRTC and nvcc get the same text for a variant: its macros once, and the kernel once. */
+static void test_variant_source(void **state) {
+    struct error error = {0};
+    struct manifest manifest;
+    struct example *example = example_new("attention_fwd", three_cases);
+    const char *folder = within(*state, "attention");
+    must(genome_parse(&example->genomes[2], example->template->space, "KV_SPLITS=4,PERSISTENT=2",
+                      &error),
+         &error);
+    example_request(example);
+    must(export_write(&example->request, folder, &error), &error);
+    must(manifest_read(&manifest, folder, &error), &error);
+    for (int variant = 0; variant < 2; variant++) {
+        char name[NAME_SIZE];
+        char *source = manifest_read_source(&manifest, folder, variant, &error);
+        must(source != NULL ? 0 : -1, &error);
+        snprintf(name, sizeof name, "variant_%d.cu", variant + 1);
+        must(path_write_file(within(*state, name), source, strlen(source), &error), &error);
+        assert_int_equal(strstr(source, "#define KV_SPLITS 4\n") != NULL, variant == 1);
+        assert_runs("cd %s && gcc -E -P -x c++ %s >ours && gcc -E -P -x c++ -DEVOTILE_VARIANT=%d "
+                    "attention/kernel.cu >nvcc && cmp ours nvcc",
+                    (const char *)*state, name, variant + 1);
+        free(source);
+    }
+    assert_runs("sed -i /variant_2.h/d %s/kernel.cu", folder);
+    assert_null(manifest_read_source(&manifest, folder, 1, &error));
+    assert_non_null(strstr(error.text, "does not include variant_2.h"));
+    manifest_release(&manifest);
+    example_free(example);
+}
+
+/* In a build of one's own: from any directory, by both compilers, called from C++. */
+static void test_own_build(void **state) {
+    static const char *const compilers[] = {"gcc", "clang"};
+    struct error error = {0};
+    struct example *example = example_new("softmax_rows", one_case);
+    const char *folder = within(*state, "my kernels/rows");
+    must(export_write(&example->request, folder, &error), &error);
+    for (int i = 0; i < 2; i++) {
+        const char *library = within(*state, compilers[i]);
+        assert_runs(
+            "cd / && %s -std=c11 -O2 -Wall -Wextra -Wno-unused-function -Werror -fPIC -shared "
+            "-I'%s' -I%s/include -o %s '%s/rows.c'",
+            compilers[i], folder, cuda_home(), library, folder);
+        assert_true(
+            program_contains(library, example->cubins[0], example->variants[0].cubin_bytes));
+    }
+    assert_runs("echo 'int main() { return rows_launch(nullptr, nullptr, nullptr, 0, nullptr) != "
+                "ROWS_NO_ARGUMENT; }' >'%s/caller.cpp'",
+                folder);
+    assert_runs("cd / && make -s -C '%s' NVCC=%s/bin/nvcc && cd '%s' && g++ -I%s/include -include "
+                "rows.h -o caller caller.cpp librows.a -Wl,--unresolved-symbols=ignore-all "
+                "-Wl,-z,lazy -no-pie && ./caller",
+                folder, cuda_home(), folder, cuda_home());
+    example_free(example);
+}
+
 /* Without workspaces the launcher has no code for them. */
 static void test_no_workspace(void **state) {
     struct error error = {0};
     struct example *example = example_new("attention_fwd", three_cases);
     must(export_write(&example->request, within(*state, "attention"), &error), &error);
     assert_false(file_contains(within(*state, "attention/attention.c"), "struct part"));
-    assert_runs("gcc -std=c11 -Wall -Wextra -Werror -I%s/include -c -o /dev/null "
-                "%s/attention/attention.c",
-                cuda_home(), (const char *)*state);
+    assert_runs(
+        "cd %s/attention && gcc -std=c11 -Wall -Wextra -Werror -I%s/include -c -o /dev/null "
+        "attention.c",
+        (const char *)*state, cuda_home());
     example_free(example);
 }
 
@@ -218,7 +277,7 @@ static void test_full_disk(void **state) {
 }
 
 static void test_names(void **state) {
-    static const char *const bad[] = {"check", "int", "2x", "my kernel", "kernel_2", "a-b", ""};
+    static const char *const bad[] = {"check", "int", "2x", "my kernel", "variant_2", "a-b", ""};
     struct example *example = example_new("softmax_rows", one_case);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct error error = {0};
@@ -255,7 +314,7 @@ static void test_predicted(void **state) {
     struct example *example = example_new("softmax_rows", one_case);
     example->request.predicted = true;
     must(export_write(&example->request, within(*state, "rows"), &error), &error);
-    assert_true(file_contains(within(*state, "rows/kernel.cu"), "predicted, not measured"));
+    assert_true(file_contains(within(*state, "rows/variant_1.h"), "predicted, not measured"));
     assert_true(file_contains(within(*state, "rows/rows.h"), "predicted p50"));
     assert_true(file_contains(within(*state, "rows/cases.h"), "RECORD_KIND \"predicted\""));
     example_free(example);
@@ -264,11 +323,12 @@ static void test_predicted(void **state) {
 int main(void) {
 #define FOLDER_TEST(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
-        FOLDER_TEST(test_one_unit),     FOLDER_TEST(test_several_units),
-        FOLDER_TEST(test_no_workspace), FOLDER_TEST(test_template_copy),
-        FOLDER_TEST(test_existing),     FOLDER_TEST(test_foreign_folder),
-        FOLDER_TEST(test_full_disk),    FOLDER_TEST(test_names),
-        FOLDER_TEST(test_predicted),    FOLDER_TEST(test_invalid_genome),
+        FOLDER_TEST(test_one_unit),       FOLDER_TEST(test_several_units),
+        FOLDER_TEST(test_no_workspace),   FOLDER_TEST(test_template_copy),
+        FOLDER_TEST(test_variant_source), FOLDER_TEST(test_own_build),
+        FOLDER_TEST(test_existing),       FOLDER_TEST(test_foreign_folder),
+        FOLDER_TEST(test_full_disk),      FOLDER_TEST(test_names),
+        FOLDER_TEST(test_predicted),      FOLDER_TEST(test_invalid_genome),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static void test_round_trip(void **state) {
         assert_int_equal(key_compare(&manifest.variants[i].key, &example->keys[i], differences), 0);
     }
     assert_string_equal(manifest.variants[0].source, "kernel.cu");
-    assert_string_equal(manifest.variants[1].cubin, "kernel_2.cubin");
+    assert_string_equal(manifest.variants[1].cubin, "variant_2.cubin");
     assert_int_equal(manifest_verify(&manifest, within(*state, "rows"), first), 0);
     must(path_write_file(within(*state, "rows/reference.c"), "x", 1, &error), &error);
     assert_int_equal(manifest_verify(&manifest, within(*state, "rows"), first), 1);

@@ -32,7 +32,7 @@ static inline int64_t int64_log2(int64_t a) {
 
 /* ---- what every kernel's launch shares ---- */
 
-/* One argument of a kernel. */
+/* A kernel argument. */
 union argument {
     const void *pointer;
     int32_t i32;
@@ -43,7 +43,7 @@ union argument {
 
 enum { ARGUMENTS_MAX = 32 };
 
-/* The argument as 32 bits; a shape that does not fit has no kernel. */
+/* Converts an argument to 32 bits; a shape whose argument does not fit has no kernel. */
 static inline int32_t narrow(int64_t value, int *status)
 {
     if (value != (int32_t)value)
@@ -51,7 +51,7 @@ static inline int32_t narrow(int64_t value, int *status)
     return (int32_t)value;
 }
 
-/* Whether the bytes of a tensor can be counted, and fit a GPU: at most 2^40 elements. */
+/* True if a tensor has 1 to 2^40 elements: its size in bytes then does not overflow. */
 static int fits(const int64_t *extents, int rank)
 {
     int64_t elements = 1;
@@ -63,7 +63,7 @@ static int fits(const int64_t *extents, int rank)
     return 1;
 }
 
-/* The status of an address that a kernel reads or writes. */
+/* Checks an address that a kernel reads or writes: 0, or the status that rejects it. */
 static int unusable(const void *address)
 {
     if (address == NULL)
@@ -71,7 +71,7 @@ static int unusable(const void *address)
     return (uintptr_t)address % 16 != 0 ? ATTENTION_H200_MISALIGNED : 0;
 }
 
-/* Whether a caller gave strides; else the tensor lies as its shape says. */
+/* True if the caller gave strides; else the tensor is packed. */
 static int given(const int64_t *strides, int count)
 {
     int any = 0;
@@ -80,7 +80,7 @@ static int given(const int64_t *strides, int count)
     return any;
 }
 
-/* The status of strides: no row may begin within 16 bytes. */
+/* Checks strides: every row must start at a multiple of 16 bytes. */
 static int uneven(const int64_t *strides, int count, int64_t element_bytes)
 {
     for (int i = 0; i < count; i++)
@@ -90,8 +90,8 @@ static int uneven(const int64_t *strides, int count, int64_t element_bytes)
     return 0;
 }
 
-/* What a kernel's copies know of a tensor; zeros for one that is not there. Without strides
-   it lies packed. */
+/* Encodes a tensor map for TMA copies; all zero for an absent tensor. Without strides the tensor
+   is packed. */
 static CUtensorMap map_tensor(const void *address, const int64_t *extents, int rank,
                               const int64_t *given, const int64_t *box,
                               int64_t element_bytes, CUtensorMapSwizzle swizzle, int *status)
@@ -106,7 +106,7 @@ static CUtensorMap map_tensor(const void *address, const int64_t *extents, int r
     CUresult error;
     if (address == NULL || *status != 0)
         return map;
-    for (int i = 0; i < rank; i++) { /* the driver wants the fastest dimension first */
+    for (int i = 0; i < rank; i++) { /* the driver expects the innermost dimension first */
         sizes[i] = (cuuint64_t)extents[rank - 1 - i];
         box_sizes[i] = (cuuint32_t)box[rank - 1 - i];
         strides[i] = packed *= sizes[i];
@@ -122,12 +122,23 @@ static CUtensorMap map_tensor(const void *address, const int64_t *extents, int r
     return map;
 }
 
-/* ---- the machine code, from the objects that the Makefile links ---- */
+/* ---- the machine code ---- */
 
-/* A kernel: where its machine code lies, its name there, and its handle, which serves all devices;
-   NULL until it is loaded. */
+/* Declares `symbol`: the contents of a .cubin file, which the assembler reads from the directory in
+   which the compiler runs, or from one given with -I. */
+#define ATTENTION_H200_CUBIN(symbol, file) \
+    extern const unsigned char symbol[] __attribute__((visibility("hidden"))); \
+    __asm__(".pushsection .rodata\n" \
+            ".balign 16\n" \
+            ".global " #symbol "\n" \
+            #symbol ":\n" \
+            ".incbin \"" file "\"\n" \
+            ".popsection")
+
+/* A kernel: its machine code, its name in it, and its handle, which is valid on all devices; NULL
+   until it is loaded. */
 struct kernel {
-    const unsigned long long *cubin;
+    const unsigned char *cubin;
     const char *name;
     CUkernel handle;
 };
@@ -150,8 +161,8 @@ static CUresult load(struct kernel *kernel)
     return error;
 }
 
-/* The kernel on the current device; the first call there loads it. Loading is no work of a stream,
-   so that it may happen while one is captured: the thread says so by the relaxed mode. */
+/* The kernel's function on the current device; the first call loads it. Loading is not a stream
+   operation, so it is allowed during a stream capture if the thread's capture mode is relaxed. */
 static int find_function(struct kernel *kernel, CUfunction *function)
 {
     enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
@@ -160,7 +171,7 @@ static int find_function(struct kernel *kernel, CUfunction *function)
     if (status != 0)
         return status;
     if (cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == NULL)
-        status = (int)cudaFree(NULL); /* makes the runtime's device current for the driver too */
+        status = (int)cudaFree(NULL); /* makes the runtime's context current for the driver API */
     if (status == 0)
         status = (int)load(kernel);
     if (status == 0)
@@ -169,30 +180,31 @@ static int find_function(struct kernel *kernel, CUfunction *function)
     return status;
 }
 
-/* ARCH runs on its own devices and, but for sm_XXa, on later ones of the same major version. */
+/* A cubin for ARCH runs on its own devices and, except sm_XXa, on later minor versions. */
 #define ATTENTION_H200_QUOTE_(word) #word
 #define ATTENTION_H200_QUOTE(word) ATTENTION_H200_QUOTE_(word)
 
 static int runs_here(void)
 {
     char *rest;
-    long version = strtol(ATTENTION_H200_QUOTE(ATTENTION_H200_ARCH) + 3, &rest, 10);
+    long version = strtol(&ATTENTION_H200_QUOTE(ATTENTION_H200_ARCH)[3], &rest, 10);
     int device, major, minor;
     if (cudaGetDevice(&device) != cudaSuccess ||
         cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
         cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess)
-        return 1; /* something else is wrong */
+        return 1; /* reports the caller's error instead */
     return major == version / 10 &&
            (*rest == 'a' ? minor == version % 10 : minor >= version % 10);
 }
 
-/* Over 48 KB of dynamic shared memory a kernel must opt in. An early one begins while the kernel
-   before it still runs, for which it waits itself. */
+/* Launches a kernel, which must opt in to more than 48 KB of dynamic shared memory. `early`:
+   programmatic dependent launch, i.e. it may start before the previous kernel ends, and waits for
+   it itself. `cooperative`: all its blocks are resident at the same time. */
 static int launch(struct kernel *kernel, const int64_t grid[3], const int64_t block[3],
-                  int64_t smem_bytes, int early, union argument *arguments, int count,
-                  cudaStream_t stream)
+                  int64_t smem_bytes, int early, int cooperative, union argument *arguments,
+                  int count, cudaStream_t stream)
 {
-    CUlaunchAttribute attribute;
+    CUlaunchAttribute attributes[2];
     CUlaunchConfig config;
     void *pointers[ARGUMENTS_MAX];
     CUfunction function;
@@ -202,8 +214,10 @@ static int launch(struct kernel *kernel, const int64_t grid[3], const int64_t bl
         return ATTENTION_H200_NO_KERNEL;
     for (int i = 0; i < count; i++)
         pointers[i] = &arguments[i];
-    attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-    attribute.value.programmaticStreamSerializationAllowed = 1;
+    attributes[0].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attributes[0].value.programmaticStreamSerializationAllowed = 1;
+    attributes[early].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+    attributes[early].value.cooperative = 1;
     config.gridDimX = (unsigned)grid[0];
     config.gridDimY = (unsigned)grid[1];
     config.gridDimZ = (unsigned)grid[2];
@@ -212,8 +226,8 @@ static int launch(struct kernel *kernel, const int64_t grid[3], const int64_t bl
     config.blockDimZ = (unsigned)block[2];
     config.sharedMemBytes = (unsigned)smem_bytes;
     config.hStream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = (unsigned)early;
+    config.attrs = attributes;
+    config.numAttrs = (unsigned)(early + cooperative);
     status = find_function(kernel, &function);
     if (status == 0 && smem_bytes > 48 * 1024)
         status = (int)cuFuncSetAttribute(
@@ -223,14 +237,14 @@ static int launch(struct kernel *kernel, const int64_t grid[3], const int64_t bl
     return status == 0 || runs_here() ? status : ATTENTION_H200_ARCHITECTURE;
 }
 
-/* ---- kernel.cu: D=64,CAUSAL=0,BF16=0 ----
+/* ---- variant 1: D=64,CAUSAL=0,BF16=0 ----
  *
  * BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warp,OVERLAP=0,TURNS=0,
  * KV_SPLITS=1,LAZY_RESCALE=0,POLYNOMIAL_EXP=0,MIN_CTAS=2,PERSISTENT=1,ORDER=heads
  */
 
-extern const unsigned long long attention_h200_kernel_cubin[];
-static struct kernel attention_fwd_hopper = {attention_h200_kernel_cubin, "attention_fwd_hopper", NULL};
+ATTENTION_H200_CUBIN(attention_h200_cubin_1, "variant_1.cubin");
+static struct kernel attention_fwd_hopper = {attention_h200_cubin_1, "attention_fwd_hopper", NULL};
 
 static int fits_1(const struct attention_h200_shape *shape)
 {
@@ -346,19 +360,19 @@ static int run_1(const struct attention_h200_shape *shape, const struct attentio
         if (status == 0)
             status = launch(&attention_fwd_hopper,
                             (const int64_t[]){CTAS, 1, 1},
-                            (const int64_t[]){160, 1, 1}, 32800, 0, arguments, 19, stream);
+                            (const int64_t[]){160, 1, 1}, 32800, 0, 0, arguments, 19, stream);
     }
     return status;
 }
 
-/* ---- kernel_2.cu: D=64,CAUSAL=0,BF16=0 ----
+/* ---- variant 2: D=64,CAUSAL=0,BF16=0 ----
  *
  * BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warp,OVERLAP=0,TURNS=0,
  * KV_SPLITS=2,LAZY_RESCALE=0,POLYNOMIAL_EXP=3,MIN_CTAS=2,PERSISTENT=0,ORDER=heads
  */
 
-extern const unsigned long long attention_h200_kernel_2_cubin[];
-static struct kernel attention_fwd_hopper_2 = {attention_h200_kernel_2_cubin, "attention_fwd_hopper", NULL};
+ATTENTION_H200_CUBIN(attention_h200_cubin_2, "variant_2.cubin");
+static struct kernel attention_fwd_hopper_2 = {attention_h200_cubin_2, "attention_fwd_hopper", NULL};
 
 static int fits_2(const struct attention_h200_shape *shape)
 {
@@ -473,19 +487,19 @@ static int run_2(const struct attention_h200_shape *shape, const struct attentio
         if (status == 0)
             status = launch(&attention_fwd_hopper_2,
                             (const int64_t[]){UNITS_X, UNITS_Y, UNITS_Z},
-                            (const int64_t[]){160, 1, 1}, 43040, 0, arguments, 19, stream);
+                            (const int64_t[]){160, 1, 1}, 43040, 0, 0, arguments, 19, stream);
     }
     return status;
 }
 
-/* ---- kernel_3.cu: D=64,CAUSAL=0,BF16=0 ----
+/* ---- variant 3: D=64,CAUSAL=0,BF16=0 ----
  *
  * BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warpgroup,OVERLAP=1,TURNS=0,
  * KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=4,MIN_CTAS=2,PERSISTENT=1,ORDER=tiles
  */
 
-extern const unsigned long long attention_h200_kernel_3_cubin[];
-static struct kernel attention_fwd_hopper_3 = {attention_h200_kernel_3_cubin, "attention_fwd_hopper", NULL};
+ATTENTION_H200_CUBIN(attention_h200_cubin_3, "variant_3.cubin");
+static struct kernel attention_fwd_hopper_3 = {attention_h200_cubin_3, "attention_fwd_hopper", NULL};
 
 static int fits_3(const struct attention_h200_shape *shape)
 {
@@ -601,19 +615,19 @@ static int run_3(const struct attention_h200_shape *shape, const struct attentio
         if (status == 0)
             status = launch(&attention_fwd_hopper_3,
                             (const int64_t[]){CTAS, 1, 1},
-                            (const int64_t[]){256, 1, 1}, 32800, 0, arguments, 19, stream);
+                            (const int64_t[]){256, 1, 1}, 32800, 0, 0, arguments, 19, stream);
     }
     return status;
 }
 
-/* ---- kernel_4.cu: D=64,CAUSAL=0,BF16=0 ----
+/* ---- variant 4: D=64,CAUSAL=0,BF16=0 ----
  *
  * BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warp,OVERLAP=0,TURNS=0,
  * KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=2,PERSISTENT=1,ORDER=tiles
  */
 
-extern const unsigned long long attention_h200_kernel_4_cubin[];
-static struct kernel attention_fwd_hopper_4 = {attention_h200_kernel_4_cubin, "attention_fwd_hopper", NULL};
+ATTENTION_H200_CUBIN(attention_h200_cubin_4, "variant_4.cubin");
+static struct kernel attention_fwd_hopper_4 = {attention_h200_cubin_4, "attention_fwd_hopper", NULL};
 
 static int fits_4(const struct attention_h200_shape *shape)
 {
@@ -729,19 +743,19 @@ static int run_4(const struct attention_h200_shape *shape, const struct attentio
         if (status == 0)
             status = launch(&attention_fwd_hopper_4,
                             (const int64_t[]){CTAS, 1, 1},
-                            (const int64_t[]){160, 1, 1}, 32800, 0, arguments, 19, stream);
+                            (const int64_t[]){160, 1, 1}, 32800, 0, 0, arguments, 19, stream);
     }
     return status;
 }
 
-/* ---- kernel_5.cu: D=64,CAUSAL=0,BF16=0 ----
+/* ---- variant 5: D=64,CAUSAL=0,BF16=0 ----
  *
  * BLOCK_M=256,BLOCK_N=64,GROUPS_KV=1,K_STAGES=2,V_STAGES=2,PRODUCER=warpgroup,OVERLAP=0,TURNS=0,
  * KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=1,ORDER=tiles
  */
 
-extern const unsigned long long attention_h200_kernel_5_cubin[];
-static struct kernel attention_fwd_hopper_5 = {attention_h200_kernel_5_cubin, "attention_fwd_hopper", NULL};
+ATTENTION_H200_CUBIN(attention_h200_cubin_5, "variant_5.cubin");
+static struct kernel attention_fwd_hopper_5 = {attention_h200_cubin_5, "attention_fwd_hopper", NULL};
 
 static int fits_5(const struct attention_h200_shape *shape)
 {
@@ -857,19 +871,19 @@ static int run_5(const struct attention_h200_shape *shape, const struct attentio
         if (status == 0)
             status = launch(&attention_fwd_hopper_5,
                             (const int64_t[]){CTAS, 1, 1},
-                            (const int64_t[]){640, 1, 1}, 32832, 0, arguments, 19, stream);
+                            (const int64_t[]){640, 1, 1}, 32832, 0, 0, arguments, 19, stream);
     }
     return status;
 }
 
-/* ---- kernel_6.cu: D=64,CAUSAL=0,BF16=0 ----
+/* ---- variant 6: D=64,CAUSAL=0,BF16=0 ----
  *
  * BLOCK_M=256,BLOCK_N=64,GROUPS_KV=1,K_STAGES=3,V_STAGES=2,PRODUCER=warpgroup,OVERLAP=0,TURNS=1,
  * KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=1,ORDER=tiles
  */
 
-extern const unsigned long long attention_h200_kernel_6_cubin[];
-static struct kernel attention_fwd_hopper_6 = {attention_h200_kernel_6_cubin, "attention_fwd_hopper", NULL};
+ATTENTION_H200_CUBIN(attention_h200_cubin_6, "variant_6.cubin");
+static struct kernel attention_fwd_hopper_6 = {attention_h200_cubin_6, "attention_fwd_hopper", NULL};
 
 static int fits_6(const struct attention_h200_shape *shape)
 {
@@ -985,19 +999,19 @@ static int run_6(const struct attention_h200_shape *shape, const struct attentio
         if (status == 0)
             status = launch(&attention_fwd_hopper_6,
                             (const int64_t[]){CTAS, 1, 1},
-                            (const int64_t[]){640, 1, 1}, 41040, 0, arguments, 19, stream);
+                            (const int64_t[]){640, 1, 1}, 41040, 0, 0, arguments, 19, stream);
     }
     return status;
 }
 
-/* ---- kernel_7.cu: D=64,CAUSAL=1,BF16=0 ----
+/* ---- variant 7: D=64,CAUSAL=1,BF16=0 ----
  *
  * BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warpgroup,OVERLAP=0,TURNS=0,
  * KV_SPLITS=1,LAZY_RESCALE=0,POLYNOMIAL_EXP=3,MIN_CTAS=1,PERSISTENT=0,ORDER=heads
  */
 
-extern const unsigned long long attention_h200_kernel_7_cubin[];
-static struct kernel attention_fwd_hopper_7 = {attention_h200_kernel_7_cubin, "attention_fwd_hopper", NULL};
+ATTENTION_H200_CUBIN(attention_h200_cubin_7, "variant_7.cubin");
+static struct kernel attention_fwd_hopper_7 = {attention_h200_cubin_7, "attention_fwd_hopper", NULL};
 
 static int fits_7(const struct attention_h200_shape *shape)
 {
@@ -1112,19 +1126,19 @@ static int run_7(const struct attention_h200_shape *shape, const struct attentio
         if (status == 0)
             status = launch(&attention_fwd_hopper_7,
                             (const int64_t[]){UNITS_X, UNITS_Y, UNITS_Z},
-                            (const int64_t[]){256, 1, 1}, 32800, 0, arguments, 19, stream);
+                            (const int64_t[]){256, 1, 1}, 32800, 0, 0, arguments, 19, stream);
     }
     return status;
 }
 
-/* ---- kernel_8.cu: D=64,CAUSAL=1,BF16=0 ----
+/* ---- variant 8: D=64,CAUSAL=1,BF16=0 ----
  *
  * BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warp,OVERLAP=0,TURNS=0,
  * KV_SPLITS=2,LAZY_RESCALE=0,POLYNOMIAL_EXP=2,MIN_CTAS=2,PERSISTENT=0,ORDER=heads
  */
 
-extern const unsigned long long attention_h200_kernel_8_cubin[];
-static struct kernel attention_fwd_hopper_8 = {attention_h200_kernel_8_cubin, "attention_fwd_hopper", NULL};
+ATTENTION_H200_CUBIN(attention_h200_cubin_8, "variant_8.cubin");
+static struct kernel attention_fwd_hopper_8 = {attention_h200_cubin_8, "attention_fwd_hopper", NULL};
 
 static int fits_8(const struct attention_h200_shape *shape)
 {
@@ -1239,19 +1253,19 @@ static int run_8(const struct attention_h200_shape *shape, const struct attentio
         if (status == 0)
             status = launch(&attention_fwd_hopper_8,
                             (const int64_t[]){UNITS_X, UNITS_Y, UNITS_Z},
-                            (const int64_t[]){160, 1, 1}, 43040, 0, arguments, 19, stream);
+                            (const int64_t[]){160, 1, 1}, 43040, 0, 0, arguments, 19, stream);
     }
     return status;
 }
 
-/* ---- kernel_9.cu: D=64,CAUSAL=1,BF16=0 ----
+/* ---- variant 9: D=64,CAUSAL=1,BF16=0 ----
  *
  * BLOCK_M=64,BLOCK_N=64,GROUPS_KV=1,K_STAGES=2,V_STAGES=2,PRODUCER=warpgroup,OVERLAP=1,TURNS=0,
  * KV_SPLITS=2,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=0,ORDER=heads
  */
 
-extern const unsigned long long attention_h200_kernel_9_cubin[];
-static struct kernel attention_fwd_hopper_9 = {attention_h200_kernel_9_cubin, "attention_fwd_hopper", NULL};
+ATTENTION_H200_CUBIN(attention_h200_cubin_9, "variant_9.cubin");
+static struct kernel attention_fwd_hopper_9 = {attention_h200_cubin_9, "attention_fwd_hopper", NULL};
 
 static int fits_9(const struct attention_h200_shape *shape)
 {
@@ -1366,19 +1380,19 @@ static int run_9(const struct attention_h200_shape *shape, const struct attentio
         if (status == 0)
             status = launch(&attention_fwd_hopper_9,
                             (const int64_t[]){UNITS_X, UNITS_Y, UNITS_Z},
-                            (const int64_t[]){256, 1, 1}, 43072, 0, arguments, 19, stream);
+                            (const int64_t[]){256, 1, 1}, 43072, 0, 0, arguments, 19, stream);
     }
     return status;
 }
 
-/* ---- kernel_10.cu: D=64,CAUSAL=1,BF16=0 ----
+/* ---- variant 10: D=64,CAUSAL=1,BF16=0 ----
  *
  * BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warp,OVERLAP=0,TURNS=0,
  * KV_SPLITS=1,LAZY_RESCALE=0,POLYNOMIAL_EXP=0,MIN_CTAS=2,PERSISTENT=1,ORDER=heads
  */
 
-extern const unsigned long long attention_h200_kernel_10_cubin[];
-static struct kernel attention_fwd_hopper_10 = {attention_h200_kernel_10_cubin, "attention_fwd_hopper", NULL};
+ATTENTION_H200_CUBIN(attention_h200_cubin_10, "variant_10.cubin");
+static struct kernel attention_fwd_hopper_10 = {attention_h200_cubin_10, "attention_fwd_hopper", NULL};
 
 static int fits_10(const struct attention_h200_shape *shape)
 {
@@ -1494,19 +1508,19 @@ static int run_10(const struct attention_h200_shape *shape, const struct attenti
         if (status == 0)
             status = launch(&attention_fwd_hopper_10,
                             (const int64_t[]){CTAS, 1, 1},
-                            (const int64_t[]){160, 1, 1}, 32800, 0, arguments, 19, stream);
+                            (const int64_t[]){160, 1, 1}, 32800, 0, 0, arguments, 19, stream);
     }
     return status;
 }
 
-/* ---- kernel_11.cu: D=64,CAUSAL=1,BF16=0 ----
+/* ---- variant 11: D=64,CAUSAL=1,BF16=0 ----
  *
  * BLOCK_M=64,BLOCK_N=64,GROUPS_KV=1,K_STAGES=2,V_STAGES=2,PRODUCER=warp,OVERLAP=0,TURNS=0,
  * KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=0,ORDER=heads
  */
 
-extern const unsigned long long attention_h200_kernel_11_cubin[];
-static struct kernel attention_fwd_hopper_11 = {attention_h200_kernel_11_cubin, "attention_fwd_hopper", NULL};
+ATTENTION_H200_CUBIN(attention_h200_cubin_11, "variant_11.cubin");
+static struct kernel attention_fwd_hopper_11 = {attention_h200_cubin_11, "attention_fwd_hopper", NULL};
 
 static int fits_11(const struct attention_h200_shape *shape)
 {
@@ -1621,19 +1635,19 @@ static int run_11(const struct attention_h200_shape *shape, const struct attenti
         if (status == 0)
             status = launch(&attention_fwd_hopper_11,
                             (const int64_t[]){UNITS_X, UNITS_Y, UNITS_Z},
-                            (const int64_t[]){160, 1, 1}, 32832, 0, arguments, 19, stream);
+                            (const int64_t[]){160, 1, 1}, 32832, 0, 0, arguments, 19, stream);
     }
     return status;
 }
 
-/* ---- kernel_12.cu: D=64,CAUSAL=1,BF16=0 ----
+/* ---- variant 12: D=64,CAUSAL=1,BF16=0 ----
  *
  * BLOCK_M=64,BLOCK_N=48,GROUPS_KV=1,K_STAGES=2,V_STAGES=1,PRODUCER=warpgroup,OVERLAP=0,TURNS=0,
  * KV_SPLITS=1,LAZY_RESCALE=2,POLYNOMIAL_EXP=0,MIN_CTAS=4,PERSISTENT=0,ORDER=heads
  */
 
-extern const unsigned long long attention_h200_kernel_12_cubin[];
-static struct kernel attention_fwd_hopper_12 = {attention_h200_kernel_12_cubin, "attention_fwd_hopper", NULL};
+ATTENTION_H200_CUBIN(attention_h200_cubin_12, "variant_12.cubin");
+static struct kernel attention_fwd_hopper_12 = {attention_h200_cubin_12, "attention_fwd_hopper", NULL};
 
 static int fits_12(const struct attention_h200_shape *shape)
 {
@@ -1748,19 +1762,19 @@ static int run_12(const struct attention_h200_shape *shape, const struct attenti
         if (status == 0)
             status = launch(&attention_fwd_hopper_12,
                             (const int64_t[]){UNITS_X, UNITS_Y, UNITS_Z},
-                            (const int64_t[]){256, 1, 1}, 18480, 0, arguments, 19, stream);
+                            (const int64_t[]){256, 1, 1}, 18480, 0, 0, arguments, 19, stream);
     }
     return status;
 }
 
-/* ---- kernel_13.cu: D=64,CAUSAL=1,BF16=0 ----
+/* ---- variant 13: D=64,CAUSAL=1,BF16=0 ----
  *
  * BLOCK_M=256,BLOCK_N=64,GROUPS_KV=1,K_STAGES=2,V_STAGES=2,PRODUCER=warpgroup,OVERLAP=0,TURNS=0,
  * KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=0,ORDER=heads
  */
 
-extern const unsigned long long attention_h200_kernel_13_cubin[];
-static struct kernel attention_fwd_hopper_13 = {attention_h200_kernel_13_cubin, "attention_fwd_hopper", NULL};
+ATTENTION_H200_CUBIN(attention_h200_cubin_13, "variant_13.cubin");
+static struct kernel attention_fwd_hopper_13 = {attention_h200_cubin_13, "attention_fwd_hopper", NULL};
 
 static int fits_13(const struct attention_h200_shape *shape)
 {
@@ -1875,14 +1889,14 @@ static int run_13(const struct attention_h200_shape *shape, const struct attenti
         if (status == 0)
             status = launch(&attention_fwd_hopper_13,
                             (const int64_t[]){UNITS_X, UNITS_Y, UNITS_Z},
-                            (const int64_t[]){640, 1, 1}, 32832, 0, arguments, 19, stream);
+                            (const int64_t[]){640, 1, 1}, 32832, 0, 0, arguments, 19, stream);
     }
     return status;
 }
 
 /* ---- the choice of a kernel ---- */
 
-/* Whether every dimension is one that attention_fwd_hopper allows. */
+/* True if attention_fwd_hopper allows the value of every dimension. */
 static int in_range(const struct attention_h200_shape *shape)
 {
     return shape->B >= 1 && shape->B <= 65535 &&
@@ -1899,8 +1913,9 @@ static int in_range(const struct attention_h200_shape *shape)
            shape->GAP >= 0 && shape->GAP <= 1048576;
 }
 
-/* A kernel: whether it takes a shape, how many operations that is,
-   what it runs. */
+/* A compiled variant: `admits` returns whether it supports a shape,
+   `operations` the shape's arithmetic operations,
+   and `run` launches its kernels. */
 struct unit {
     int (*admits)(const struct attention_h200_shape *shape);
     double (*operations)(const struct attention_h200_shape *shape);
@@ -1924,7 +1939,7 @@ static const struct unit units[] = {
     {admits_13, operations_13, run_13},
 };
 
-/* The shapes that kernels were tuned for, and which kernel was. */
+/* The tuned shapes, and which variant was tuned for each. */
 static const struct {
     struct attention_h200_shape shape;
     int unit;
@@ -1963,8 +1978,8 @@ static int same_shape(const struct attention_h200_shape *a, const struct attenti
            a->GAP == b->GAP;
 }
 
-/* The kernel for a shape, or NULL: the one tuned for it, else, of those that take it, the one
-   tuned for the shape nearest in operations. */
+/* The variant for a shape, or NULL: the one tuned for it, else, among those that admit it, the one
+   tuned for the nearest shape by operations. */
 static const struct unit *choose(const struct attention_h200_shape *shape)
 {
     const struct unit *best = NULL;
@@ -2000,7 +2015,7 @@ int attention_h200_launch(const struct attention_h200_shape *shape, const struct
         void *workspace, size_t workspace_bytes, cudaStream_t stream)
 {
     const struct unit *unit;
-    (void)workspace; /* this kernel needs none */
+    (void)workspace; /* not needed */
     (void)workspace_bytes;
     if (shape == NULL || tensors == NULL)
         return ATTENTION_H200_NO_ARGUMENT;
@@ -2022,7 +2037,7 @@ const char *attention_h200_error_string(int status)
     case ATTENTION_H200_WORKSPACE:
         return "the workspace is too small: ask attention_h200_workspace_bytes";
     case ATTENTION_H200_ARCHITECTURE:
-        return "this machine code is for " ATTENTION_H200_QUOTE(ATTENTION_H200_ARCH) ", and the GPU is another: "
+        return "this machine code is for " ATTENTION_H200_QUOTE(ATTENTION_H200_ARCH) ", not for this GPU: "
                "`make SOURCE=1 ARCH=sm_XX` compiles kernel.cu for it";
     default:
         return cudaGetErrorString((cudaError_t)status);

@@ -1,10 +1,10 @@
 /*
- * attention_h200: attention_fwd_hopper, frozen by evotile. Written by a program: do not edit.
+ * attention_h200: attention_fwd_hopper, exported by evotile. Generated: do not edit.
  *
  * FlashAttention forward on Hopper, half or bf16: O = softmax(scale Q K^T) V, optionally causal,
  * with grouped heads, and LSE
  *
- * Tuned on NVIDIA H200 for these shapes (measured p50 of a call):
+ * Tuned on NVIDIA H200 for these shapes (measured p50 per call):
  *     B=1,H=1,S=128,D=64                   2.86 us
  *     B=1,H=8,S=512,D=64                   5.02 us
  *     B=2,H=8,S=512,D=64                   6.00 us
@@ -19,18 +19,18 @@
  *     B=4,H=16,S=512,D=64,CAUSAL=1        11.01 us
  *     B=8,H=16,S=512,D=64,CAUSAL=1        19.11 us
  *     B=2,H=16,S=2048,D=64,CAUSAL=1       42.63 us
- * Other shapes run too where the kernels admit them.
+ * Other shapes run too if one of the kernels supports them.
  *
  *     struct attention_h200_shape shape = {...};
  *     struct attention_h200_tensors tensors = {...};           // device pointers
- *     int64_t bytes = attention_h200_workspace_bytes(&shape);  // then cudaMalloc, where > 0
+ *     int64_t bytes = attention_h200_workspace_bytes(&shape);  // then cudaMalloc, if > 0
  *     int status = attention_h200_launch(&shape, &tensors, workspace, bytes, stream);
  *     if (status != 0)
  *         puts(attention_h200_error_string(status));
  *
- * Calls may come from any thread, on any device of that architecture that is current, and be captured
- * in a graph: they allocate nothing and wait for nothing, but for the first on a device, which loads
- * the machine code there (milliseconds). Calls that overlap in time need a workspace each.
+ * Calls are thread-safe, run on the current device, which must have that architecture, and may be
+ * captured in a graph: they neither allocate nor synchronise, except that the first call on a device
+ * loads the machine code (milliseconds). Concurrent calls need separate workspaces.
  */
 #ifndef ATTENTION_H200_H
 #define ATTENTION_H200_H
@@ -59,41 +59,41 @@ struct attention_h200_shape {
     int64_t GAP; /* elements between the rows of Q and K that are not theirs, as where they are slices of one tensor */
 };
 
-/* Addresses in the memory of the device, aligned to 16 bytes; dense, the last extent fastest, but for
-   those that have strides. */
+/* Device pointers, aligned to 16 bytes. Tensors are packed, the last extent innermost, unless they
+   have strides. */
 struct attention_h200_tensors {
     const void *q; /* bf16 if BF16, else f16 [B, H, S, D] */
     const void *k; /* bf16 if BF16, else f16 [B, H_KV, S_KV, D] */
     const void *v; /* bf16 if BF16, else f16 [B, H_KV, S_KV, D] */
     void *o; /* bf16 if BF16, else f16 [B, H, S, D] */
     void *lse; /* f32 [B * H * S]; NULL unless LSE */
-    /* Elements from one to the next of each extent but the last, which is dense, in the order of the
-       extents above: any layout in which each begins at multiples of 16 bytes. All 0: */
+    /* Strides in elements of each extent except the last, whose stride is 1, in the order of the
+       extents above; each must be a multiple of 16 bytes. All 0 means packed: */
     int64_t q_strides[3]; /* BSHD ? S * Q_ROW : H * Q_HEAD, BSHD ? D : S * Q_ROW, (BSHD ? H * D : D) + GAP */
     int64_t k_strides[3]; /* BSHD ? S_KV * K_ROW : H_KV * K_HEAD, BSHD ? D : S_KV * K_ROW, (BSHD ? H_KV * D : D) + GAP */
     int64_t v_strides[3]; /* H_KV * S_KV * D, BSHD ? D : S_KV * D, BSHD ? H_KV * D : D */
     int64_t o_strides[3]; /* H * S * D, BSHD ? D : S * D, BSHD ? H * D : D */
 };
 
-/* Why a call was refused. Positive statuses are CUDA's own (cudaError_t). */
+/* Why a call was rejected. Positive statuses are CUDA errors (cudaError_t). */
 enum {
     ATTENTION_H200_NO_ARGUMENT = -1, /* a null pointer */
-    ATTENTION_H200_MISALIGNED = -2,  /* an address or a stride that is no multiple of 16 bytes */
+    ATTENTION_H200_MISALIGNED = -2,  /* an address or a stride is not a multiple of 16 bytes */
     ATTENTION_H200_NO_KERNEL = -3,   /* no kernel for this shape */
     ATTENTION_H200_WORKSPACE = -4,   /* the workspace is smaller than this shape needs */
     ATTENTION_H200_ARCHITECTURE = -5 /* the machine code is for another GPU: make SOURCE=1 */
 };
 
-/* The workspace's size for this shape, 0 where it needs none; -1 where there is no kernel for it. */
+/* The workspace's size for this shape, 0 if it needs none, or -1 if there is no kernel for it. */
 int64_t attention_h200_workspace_bytes(const struct attention_h200_shape *shape);
 
-/* Puts the kernels on the stream. 0, or a status of above; then nothing, or not all, was put there.
-   `workspace` has `workspace_bytes` bytes of the device, aligned to 16, whose contents do not matter;
-   NULL where none is needed. */
+/* Launches the kernels on the stream. Returns 0 or one of the statuses above; on an error none or
+   only some kernels were launched. `workspace` is device memory of `workspace_bytes` bytes, aligned
+   to 16 bytes, with any contents; NULL if none is needed. */
 int attention_h200_launch(const struct attention_h200_shape *shape, const struct attention_h200_tensors *tensors,
         void *workspace, size_t workspace_bytes, cudaStream_t stream);
 
-/* A line on any status. */
+/* A one-line message for any status. */
 const char *attention_h200_error_string(int status);
 
 #ifdef __cplusplus

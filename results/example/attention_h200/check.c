@@ -1,19 +1,19 @@
 /*
- * check: proves the frozen kernel right against the CPU reference, and times it. It needs neither
- * evotile nor anything else but the CUDA runtime.
+ * check: verifies the exported kernel against the CPU reference, and times it. It needs only the
+ * CUDA runtime, not evotile.
  *
- *     ./check.bin                 every shape of cases.h; exit status 1 if one is wrong
- *     ./check.bin --bench         the same, then the timing of each tuned shape beside its record
- *     ./check.bin --json          the result as JSON on stdout (with or without --bench)
- *     ./check.bin --seed=N        other random inputs
+ *     ./check.bin                 verifies every shape of cases.h; exit status 1 if one is wrong
+ *     ./check.bin --bench         also times each tuned shape and prints the recorded latency
+ *     ./check.bin --json          prints JSON on stdout (with or without --bench)
+ *     ./check.bin --seed=N        uses other random inputs
  *
- * Right means: relative L2 error of the whole output, and of its worst row, within the bounds of
- * cases.h; relative to the reference, but at least to the dtype's smallest normal numbers, so that
- * rows whose reference is zero are compared absolutely.
+ * An output is correct if its relative L2 error, of the whole tensor and of its worst row, is
+ * within the bounds of cases.h. The reference's norm counts as at least that of the dtype's
+ * smallest normal numbers, so that rows whose reference is zero are compared absolutely.
  *
- * Timing is evotile's: four sets of inputs in rotation, 20 calls in one captured graph, replays for
- * 5 ms as a warm-up, then 10 timed replays; and all that in five placements, each in memory beside
- * that of those before, for where tensors lie decides up to 6 % of a call of 3 us.
+ * The timing method is evotile's: four sets of inputs in rotation, 20 calls in one captured graph,
+ * 5 ms of replays as a warm-up, then 10 timed replays. This is repeated for five placements, i.e.
+ * allocations at different addresses, since the placement affects up to 6 % of a 3 us call.
  */
 #include "cases.h"
 
@@ -24,7 +24,7 @@
 
 enum { SETS = 4, CALLS = 20, PLACEMENTS = 5, SAMPLES = 10, WARM_UP_US = 5000 };
 
-static void cuda(cudaError_t error, const char *doing)
+static void check_cuda(cudaError_t error, const char *doing)
 {
     if (error == cudaSuccess)
         return;
@@ -36,7 +36,7 @@ static void *reserve(int64_t bytes)
 {
     void *memory = calloc(1, bytes > 0 ? (size_t)bytes : 1);
     if (memory == NULL) {
-        fprintf(stderr, "check: no %lld bytes of memory\n", (long long)bytes);
+        fprintf(stderr, "check: cannot allocate %lld bytes\n", (long long)bytes);
         exit(1);
     }
     return memory;
@@ -65,7 +65,7 @@ static double next_normal(uint64_t *state)
     return radius * cos(6.283185307179586 * next_uniform(state));
 }
 
-/* To the nearest half; ties to even. */
+/* Rounds to the nearest half; ties to even. */
 static uint16_t to_half(double value)
 {
     unsigned sign = value < 0 ? 0x8000u : 0;
@@ -163,7 +163,7 @@ static double get_int(const void *at)
 struct dtype {
     const char *name;
     int bytes;
-    double smallest; /* normal number */
+    double smallest; /* smallest normal number */
     void (*put)(void *at, double value);
     double (*get)(const void *at);
 };
@@ -171,9 +171,9 @@ struct dtype {
 static const struct dtype *find_dtype(const char *name)
 {
     static const struct dtype dtypes[] = {
-        {"f16", 2, 0x1p-14, put_half, get_half},   {"bf16", 2, 0x1p-126, put_bfloat, get_bfloat},
+        {"f16", 2, 0x1p-14, put_half, get_half},    {"bf16", 2, 0x1p-126, put_bfloat, get_bfloat},
         {"f32", 4, 0x1p-126, put_float, get_float}, {"f64", 8, 0x1p-500, put_double, get_double},
-        {"u32", 4, 1, put_unsigned, get_unsigned}, {"i32", 4, 1, put_int, get_int},
+        {"u32", 4, 1, put_unsigned, get_unsigned},  {"i32", 4, 1, put_int, get_int},
     };
     const struct dtype *dtype = dtypes;
     while (strcmp(dtype->name, name) != 0)
@@ -189,8 +189,8 @@ static int64_t tensor_bytes(const struct tensor *tensor)
 /* ---- one set of tensors ---- */
 
 struct set {
-    void *host[TENSORS];   /* inputs; NULL in what has another's */
-    void *device[TENSORS]; /* NULL: not there for this shape */
+    void *host[TENSORS];   /* inputs; NULL if copied from another set */
+    void *device[TENSORS]; /* NULL: absent for this shape */
     void *workspace;
     int64_t workspace_bytes;
 };
@@ -199,10 +199,10 @@ struct set {
 static void poison(void *device, int64_t bytes)
 {
     if (bytes > 0)
-        cuda(cudaMemset(device, 0xff, (size_t)bytes), "poisoning a tensor");
+        check_cuda(cudaMemset(device, 0xff, (size_t)bytes), "poisoning a tensor");
 }
 
-/* Random inputs; or those of `like`, unless it is NULL. */
+/* Allocates a set with random inputs, or with the inputs of `like` if it is not NULL. */
 static void set_init(struct set *set, const struct checked_shape *shape, const struct set *like,
                      uint64_t seed)
 {
@@ -213,7 +213,7 @@ static void set_init(struct set *set, const struct checked_shape *shape, const s
         int64_t bytes = tensor_bytes(tensor);
         if (bytes == 0)
             continue;
-        cuda(cudaMalloc(&set->device[t], (size_t)bytes), tensor->name);
+        check_cuda(cudaMalloc(&set->device[t], (size_t)bytes), tensor->name);
         if (tensor->is_output) {
             poison(set->device[t], bytes);
             continue;
@@ -222,13 +222,13 @@ static void set_init(struct set *set, const struct checked_shape *shape, const s
             set->host[t] = reserve(bytes);
         for (int64_t i = 0; like == NULL && i < tensor->elements; i++)
             dtype->put((char *)set->host[t] + i * dtype->bytes, next_normal(&seed));
-        cuda(cudaMemcpy(set->device[t], like == NULL ? set->host[t] : like->host[t], (size_t)bytes,
-                        cudaMemcpyHostToDevice),
-             "copying an input");
+        check_cuda(cudaMemcpy(set->device[t], like == NULL ? set->host[t] : like->host[t],
+                              (size_t)bytes, cudaMemcpyHostToDevice),
+                   "copying an input");
     }
     set->workspace_bytes = kernel_workspace_bytes(shape->dimensions);
     if (set->workspace_bytes > 0)
-        cuda(cudaMalloc(&set->workspace, (size_t)set->workspace_bytes), "the workspace");
+        check_cuda(cudaMalloc(&set->workspace, (size_t)set->workspace_bytes), "the workspace");
     poison(set->workspace, set->workspace_bytes);
 }
 
@@ -243,29 +243,29 @@ static void set_release(struct set *set)
 
 static void launch(const struct set *set, const struct checked_shape *shape, cudaStream_t stream)
 {
-    int status = kernel_launch(shape->dimensions, set->device, set->workspace,
-                               set->workspace_bytes, stream);
+    int status =
+        kernel_launch(shape->dimensions, set->device, set->workspace, set->workspace_bytes, stream);
     if (status > 0)
-        cuda((cudaError_t)status, shape->name);
+        check_cuda((cudaError_t)status, shape->name);
     if (status == 0)
         return;
     fprintf(stderr, "check: %s: %s\n", shape->name, kernel_error_string(status));
     exit(1);
 }
 
-/* ---- proof ---- */
+/* ---- verification ---- */
 
 struct errors {
     double relative_l2, row_relative_l2;
 };
 
-/* Below its smallest normal number a dtype has no relative precision. */
+/* The smallest normal number bounds the norm: below it a dtype has no relative precision. */
 static double relative(double difference, double norm, int64_t elements, double smallest)
 {
     return sqrt(difference / fmax(norm, (double)elements * smallest * smallest));
 }
 
-/* NaN counts as infinitely wrong. */
+/* NaN counts as an infinite error. */
 static double larger(double a, double b)
 {
     return isnan(b) ? INFINITY : fmax(a, b);
@@ -281,27 +281,27 @@ static void compare(const struct tensor *tensor, const char *output, const doubl
         for (int64_t i = row; i < row + tensor->row; i++) {
             double got = dtype->get(output + i * dtype->bytes), wrong = got - reference[i];
             if (isinf(reference[i]) && got == reference[i])
-                continue; /* a logarithm of zero */
+                continue; /* e.g. the logarithm of zero */
             difference += wrong * wrong;
             norm += reference[i] * reference[i];
         }
-        errors->row_relative_l2 = larger(
-            errors->row_relative_l2, relative(difference, norm, tensor->row, dtype->smallest));
+        errors->row_relative_l2 = larger(errors->row_relative_l2,
+                                         relative(difference, norm, tensor->row, dtype->smallest));
         all_difference += difference;
         all_norm += norm;
     }
-    errors->relative_l2 = larger(errors->relative_l2, relative(all_difference, all_norm,
-                                                               tensor->elements, dtype->smallest));
+    errors->relative_l2 = larger(
+        errors->relative_l2, relative(all_difference, all_norm, tensor->elements, dtype->smallest));
 }
 
-static struct errors prove(const struct checked_shape *shape, uint64_t seed)
+static struct errors verify(const struct checked_shape *shape, uint64_t seed)
 {
     struct errors errors = {0, 0};
     struct set set;
     void *expected[TENSORS];
     set_init(&set, shape, NULL, seed);
     launch(&set, shape, 0);
-    cuda(cudaDeviceSynchronize(), shape->name);
+    check_cuda(cudaDeviceSynchronize(), shape->name);
     for (int t = 0; t < TENSORS; t++)
         expected[t] = shape->tensors[t].is_output
                           ? reserve(shape->tensors[t].elements * (int64_t)sizeof(double))
@@ -314,8 +314,8 @@ static struct errors prove(const struct checked_shape *shape, uint64_t seed)
         if (!tensor->is_output || bytes == 0)
             continue;
         output = reserve(bytes);
-        cuda(cudaMemcpy(output, set.device[t], (size_t)bytes, cudaMemcpyDeviceToHost),
-             "copying an output");
+        check_cuda(cudaMemcpy(output, set.device[t], (size_t)bytes, cudaMemcpyDeviceToHost),
+                   "copying an output");
         compare(tensor, output, expected[t], &errors);
         free(output);
     }
@@ -334,7 +334,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of sorted samples, linearly between neighbours: type 7 of Hyndman and Fan 1996. */
+/* A percentile of sorted samples with linear interpolation: type 7 of Hyndman and Fan 1996. */
 static double percentile(const double *sorted, int count, double percent)
 {
     double position = percent / 100 * (count - 1);
@@ -351,30 +351,30 @@ static double replay_us(cudaGraphExec_t graph, cudaStream_t stream, cudaEvent_t 
                         cudaEvent_t end)
 {
     float milliseconds;
-    cuda(cudaEventRecord(begin, stream), "an event");
-    cuda(cudaGraphLaunch(graph, stream), "the graph");
-    cuda(cudaEventRecord(end, stream), "an event");
-    cuda(cudaEventSynchronize(end), "the graph");
-    cuda(cudaEventElapsedTime(&milliseconds, begin, end), "an event");
+    check_cuda(cudaEventRecord(begin, stream), "an event");
+    check_cuda(cudaGraphLaunch(graph, stream), "the graph");
+    check_cuda(cudaEventRecord(end, stream), "an event");
+    check_cuda(cudaEventSynchronize(end), "the graph");
+    check_cuda(cudaEventElapsedTime(&milliseconds, begin, end), "an event");
     return 1000.0 * milliseconds;
 }
 
-/* The samples of one placement. */
+/* Times one placement: microseconds per call of each replay. */
 static void sample(const struct set *sets, const struct checked_shape *shape, double *samples)
 {
     cudaStream_t stream;
     cudaEvent_t begin, end;
     cudaGraph_t captured;
     cudaGraphExec_t graph;
-    cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "a stream");
-    cuda(cudaEventCreate(&begin), "an event");
-    cuda(cudaEventCreate(&end), "an event");
-    cuda(cudaDeviceSynchronize(), "the inputs");
-    cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "a graph");
+    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "a stream");
+    check_cuda(cudaEventCreate(&begin), "an event");
+    check_cuda(cudaEventCreate(&end), "an event");
+    check_cuda(cudaDeviceSynchronize(), "the inputs");
+    check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "a graph");
     for (int i = 0; i < CALLS; i++)
         launch(&sets[i % SETS], shape, stream);
-    cuda(cudaStreamEndCapture(stream, &captured), "a graph");
-    cuda(cudaGraphInstantiateWithFlags(&graph, captured, 0), "a graph");
+    check_cuda(cudaStreamEndCapture(stream, &captured), "a graph");
+    check_cuda(cudaGraphInstantiateWithFlags(&graph, captured, 0), "a graph");
     for (double warm_us = 0; warm_us < WARM_UP_US;)
         warm_us += 1 + replay_us(graph, stream, begin, end);
     for (int i = 0; i < SAMPLES; i++)
@@ -412,11 +412,11 @@ struct options {
     uint64_t seed;
 };
 
-static void print_json(const struct checked_shape *shape, int right, const struct errors *errors,
+static void print_json(const struct checked_shape *shape, int correct, const struct errors *errors,
                        const struct latency *latency, int first)
 {
     printf("%s\n    {\"name\": \"%s\", \"ok\": %s", first ? "" : ",", shape->name,
-           right ? "true" : "false");
+           correct ? "true" : "false");
     if (isfinite(errors->relative_l2) && isfinite(errors->row_relative_l2))
         printf(", \"relative_l2\": %.4g, \"row_relative_l2\": %.4g", errors->relative_l2,
                errors->row_relative_l2);
@@ -428,10 +428,10 @@ static void print_json(const struct checked_shape *shape, int right, const struc
     printf("}");
 }
 
-static void print_text(const struct checked_shape *shape, int right, const struct errors *errors,
+static void print_text(const struct checked_shape *shape, int correct, const struct errors *errors,
                        const struct latency *latency)
 {
-    printf("%-5s %-36s %9.2e %9.2e", right ? "ok" : "WRONG", shape->name, errors->relative_l2,
+    printf("%-5s %-36s %9.2e %9.2e", correct ? "ok" : "WRONG", shape->name, errors->relative_l2,
            errors->row_relative_l2);
     if (latency != NULL)
         printf(" %9.2f %9.2f %9.2f %9.2f %8.2f", latency->p50_us, latency->p90_us, shape->p50_us,
@@ -444,7 +444,7 @@ static int run(const struct options *options)
 {
     struct cudaDeviceProp device;
     int wrong = 0;
-    cuda(cudaGetDeviceProperties(&device, 0), "the GPU");
+    check_cuda(cudaGetDeviceProperties(&device, 0), "the GPU");
     if (options->json) {
         printf("{\"kernel\": \"%s\", \"device\": \"%s\", \"record_device\": \"%s\", "
                "\"record_kind\": \"%s\",\n  \"cases\": [",
@@ -459,23 +459,23 @@ static int run(const struct options *options)
     }
     for (int i = 0; i < SHAPES; i++) {
         const struct checked_shape *shape = &shapes[i];
-        struct errors errors = prove(shape, options->seed + (uint64_t)i * 1000003);
+        struct errors errors = verify(shape, options->seed + (uint64_t)i * 1000003);
         struct latency latency = {0, 0};
-        int right = errors.relative_l2 <= shape->relative_l2 &&
-                    errors.row_relative_l2 <= shape->row_relative_l2;
+        int correct = errors.relative_l2 <= shape->relative_l2 &&
+                      errors.row_relative_l2 <= shape->row_relative_l2;
         int timed = options->bench && i < CASES;
         if (timed)
             latency = measure(shape, options->seed + 17);
         if (options->json)
-            print_json(shape, right, &errors, timed ? &latency : NULL, i == 0);
+            print_json(shape, correct, &errors, timed ? &latency : NULL, i == 0);
         else
-            print_text(shape, right, &errors, timed ? &latency : NULL);
-        wrong += !right;
+            print_text(shape, correct, &errors, timed ? &latency : NULL);
+        wrong += !correct;
     }
     if (options->json)
         printf("\n  ],\n  \"ok\": %s}\n", wrong == 0 ? "true" : "false");
     else if (wrong == 0)
-        printf("all %d shapes are right\n", SHAPES);
+        printf("all %d shapes are correct\n", SHAPES);
     else
         printf("%d of %d shapes are WRONG\n", wrong, SHAPES);
     return wrong > 0;

@@ -1,44 +1,60 @@
-// kernel.cu: attention_fwd_hopper, frozen by evotile. Written by a program: do not edit.
+// kernel.cu: attention_fwd_hopper, exported by evotile. Generated: do not edit.
 //
 // FlashAttention forward on Hopper, half or bf16: O = softmax(scale Q K^T) V, optionally causal,
 // with grouped heads, and LSE
 //
-// genome:
-//   BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warp,OVERLAP=0,TURNS=0,
-//   KV_SPLITS=1,LAZY_RESCALE=0,POLYNOMIAL_EXP=0,MIN_CTAS=2,PERSISTENT=1,ORDER=heads
-// for D=64,CAUSAL=0,BF16=0 only
-// key: d1370cbd2984aa841585f6ae99420577 (its parts are in manifest.json)
-// device: NVIDIA H200, driver 13.0, compiled for sm_90a by NVRTC 13.0
-// latency of a call:
-//   B=1,H=1,S=128,D=64               p50 2.86 us, p90 2.87 us
+// The genes and specialised dimensions of variant N are macros of variant_N.h;
+// nvcc -DEVOTILE_VARIANT=N selects it.
+//
 // replay: evotile replay results/example/attention_h200
 
-#define BLOCK_M 64
-#define BLOCK_N 128
-#define GROUPS_KV 1
-#define K_STAGES 1
-#define V_STAGES 1
-#define PRODUCER_NONE 0
-#define PRODUCER_WARP 1
-#define PRODUCER_WARPGROUP 2
-#define PRODUCER PRODUCER_WARP
-#define OVERLAP 0
-#define TURNS 0
-#define KV_SPLITS 1
-#define LAZY_RESCALE 0
-#define POLYNOMIAL_EXP 0
-#define MIN_CTAS 2
-#define PERSISTENT 1
-#define ORDER_HEADS 3
-#define ORDER_TILES 4
-#define ORDER ORDER_HEADS
-#define D 64
-#define CAUSAL 0
-#define BF16 0
+#ifndef EVOTILE_VARIANT
+#define EVOTILE_VARIANT 1
+#endif
+#if EVOTILE_VARIANT == 1
+#include "variant_1.h"
+#endif
+#if EVOTILE_VARIANT == 2
+#include "variant_2.h"
+#endif
+#if EVOTILE_VARIANT == 3
+#include "variant_3.h"
+#endif
+#if EVOTILE_VARIANT == 4
+#include "variant_4.h"
+#endif
+#if EVOTILE_VARIANT == 5
+#include "variant_5.h"
+#endif
+#if EVOTILE_VARIANT == 6
+#include "variant_6.h"
+#endif
+#if EVOTILE_VARIANT == 7
+#include "variant_7.h"
+#endif
+#if EVOTILE_VARIANT == 8
+#include "variant_8.h"
+#endif
+#if EVOTILE_VARIANT == 9
+#include "variant_9.h"
+#endif
+#if EVOTILE_VARIANT == 10
+#include "variant_10.h"
+#endif
+#if EVOTILE_VARIANT == 11
+#include "variant_11.h"
+#endif
+#if EVOTILE_VARIANT == 12
+#include "variant_12.h"
+#endif
+#if EVOTILE_VARIANT == 13
+#include "variant_13.h"
+#endif
 
-// Read back from the loaded module: proof that it is this genome's.
+// Read back from the loaded module: proof that it is this genome's. nvcc takes `extern "C"` without
+// braces for a declaration.
 extern "C" {
-__device__ unsigned long long evotile_genome = 0x49abefe346f8ad4cull;
+__device__ unsigned long long evotile_genome = EVOTILE_GENOME;
 }
 
 // FlashAttention forward on Hopper:  O = softmax(scale Q K^T) V, half or bf16 in and out.
