@@ -153,7 +153,7 @@ $(BUILD)/tests/fuzz/%_fuzz: $(BUILD)/tests/fuzz/%_fuzz.o $(fuzz_driver) $(librar
 # ---- what the machine must have ----
 
 needed := gcc g++ make git pkg-config libcjson-dev libsqlite3-dev libpcg-cpp-dev libcmocka-dev \
-          zlib1g-dev libxxhash-dev libncurses-dev libnats-dev gnuplot-nox
+          zlib1g-dev libxxhash-dev libncurses-dev libnats-dev
 needed_to_test := jq python3 tmux nats-server openssl
 needed_to_fuzz := clang libclang-rt-dev
 modules := libcjson sqlite3 zlib libxxhash cmocka ncursesw libnats

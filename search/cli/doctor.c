@@ -108,7 +108,6 @@ static void check_tools(struct doctor *doctor) {
         {"nvcc", "to build exported kernels, install the CUDA Toolkit"},
         {"ncu", "to profile kernels, install Nsight Compute"},
         {"compute-sanitizer", "to check kernels on a GPU, install the CUDA Toolkit"},
-        {"gnuplot", "for pictures in reports, install the package gnuplot-nox"},
         {"nats-server", "to search on several hosts, install the package nats-server"},
     };
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {

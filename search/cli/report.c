@@ -15,16 +15,11 @@ static const enum page_format page_formats[REPORT_FORMAT_COUNT] = {PAGE_HTML, PA
 
 static int print_report(struct run_data *const *runs, int count, enum report_format format,
                         FILE *out, struct error *error) {
-    struct error drawing_error;
     if (format == REPORT_CSV) {
         page_print_csv(runs, count, out);
         return 0;
     }
-    if (page_print(runs, count, page_formats[format], out, &drawing_error, error) < 0)
-        return -1;
-    if (drawing_error.kind != ERROR_NONE)
-        log_warn("the report has no pictures: %s", drawing_error.text);
-    return 0;
+    return page_print(runs, count, page_formats[format], out, error);
 }
 
 /* Replaces the file atomically: on a failure the old one stays. */

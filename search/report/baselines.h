@@ -5,9 +5,10 @@
  *     struct baselines *baselines;
  *     if (baselines_read(run, &baselines, &error) < 0)           // NULL: the run has no baselines
  *         return -1;
- *     picture_bars(pictures, "baselines", axis, &baselines->bars);
+ *     char *svg = picture_bars(&baselines->bars, axis, "ratios to the baselines");
  *     struct table *table = baselines_table(baselines);
  *     baselines_free(baselines);
+ *     free(svg);
  */
 #ifndef EVOTILE_REPORT_BASELINES_H
 #define EVOTILE_REPORT_BASELINES_H

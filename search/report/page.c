@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/mustache.h"
+#include "render/chart.h"
 #include "report/page_internal.h"
 #include "report/tables.h"
 
@@ -37,8 +38,7 @@ static void add_comparison(const struct page *page, cJSON *root) {
                    "the two kinds is meaningless."
                  : "");
     add_table(page, to, "table", table);
-    add_picture(page, to, "picture", "runs", 0, 0,
-                "best latency so far of each run, one panel per goal");
+    page_add_comparison_pictures(page, to);
 }
 
 static void add_embedded(cJSON *to, const char *name, const char *start, const char *end) {
@@ -47,7 +47,19 @@ static void add_embedded(cJSON *to, const char *name, const char *start, const c
     free(text);
 }
 
-static void add_head(const struct page *page, cJSON *root, const struct error *drawn) {
+static void add_colours(cJSON *to) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        BUG("open_memstream: %m");
+    chart_print_colours(out);
+    fclose(out);
+    add_text(to, "colours", text);
+    free(text);
+}
+
+static void add_head(const struct page *page, cJSON *root) {
     char now[64];
     int predicted = 0, measured = 0;
     print_when((double)time(NULL), now);
@@ -78,16 +90,15 @@ static void add_head(const struct page *page, cJSON *root, const struct error *d
             page_goals(page), limits.panels, limits.ancestors, limits.board_rows);
     if (page->format != PAGE_HTML)
         return;
-    add_text(root, "pictures_missing", drawn->kind != ERROR_NONE ? drawn->text : "");
+    add_colours(root);
     add_embedded(root, "style", page_css, page_css_end);
     add_embedded(root, "script", page_js, page_js_end);
 }
 
-static int fill_template(const struct page *page, const struct error *drawn, FILE *out,
-                         struct error *error) {
+static int fill_template(const struct page *page, FILE *out, struct error *error) {
     cJSON *root = cJSON_CreateObject();
     int status = 0;
-    add_head(page, root, drawn);
+    add_head(page, root);
     add_comparison(page, root);
     cJSON *runs = cJSON_AddArrayToObject(root, "runs");
     for (int r = 0; r < page->count && status == 0; r++)
@@ -158,22 +169,18 @@ static void release_page(struct page *page) {
     }
     for (int r = 0; r < page->count; r++)
         baselines_free(page->baselines[r]);
-    pictures_free(page->pictures);
     free(page->goal_analyses);
     free(page->baselines);
 }
 
 int page_print(struct run_data *const *runs, int count, enum page_format format, FILE *out,
-               struct error *drawn, struct error *error) {
+               struct error *error) {
     struct page page = {.runs = runs, .count = count, .format = format};
     page.goal_analyses = xcalloc((size_t)page_goals(&page) + 1, sizeof *page.goal_analyses);
     page.baselines = xcalloc((size_t)count, sizeof *page.baselines);
-    *drawn = (struct error){0};
     int status = analyse_runs(&page, error);
-    if (status == 0 && format == PAGE_HTML)
-        page.pictures = page_draw(&page, drawn);
     if (status == 0)
-        status = fill_template(&page, drawn, out, error);
+        status = fill_template(&page, out, error);
     release_page(&page);
     return status;
 }

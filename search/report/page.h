@@ -2,7 +2,7 @@
  * page: prints the report, as HTML or Markdown through a template (page.html.in, page.md.in), as
  * one JSON object, or every trial as a line of CSV. All formats state the same facts.
  *
- *     if (page_print(runs, count, PAGE_HTML, stdout, &picture_error, &error) < 0)
+ *     if (page_print(runs, count, PAGE_HTML, stdout, &error) < 0)
  *         return -1;
  *     page_print_csv(runs, count, stdout);
  */
@@ -13,10 +13,9 @@
 
 enum page_format { PAGE_HTML, PAGE_MARKDOWN, PAGE_JSON };
 
-/* HTML includes pictures; if they cannot be drawn the page says so and `*drawn` gets the reason
-   (otherwise its kind is ERROR_NONE). Returns -1 if a store cannot be read. */
+/* HTML includes pictures. Returns -1 if a store cannot be read. */
 int page_print(struct run_data *const *runs, int count, enum page_format format, FILE *out,
-               struct error *drawn, struct error *error);
+               struct error *error);
 
 /* A heading line, then every told trial in the order told; one column for each gene of any run. */
 void page_print_csv(struct run_data *const *runs, int count, FILE *out);

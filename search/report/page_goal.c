@@ -27,12 +27,10 @@ static void add_importance(const struct page *page, cJSON *to, int r, int goal) 
             "guide, not a proof.",
             importance->count, 100 * importance->explained);
     cJSON_AddBoolToObject(genes, "together", !importance->alone);
-    add_picture(page, genes, "picture", "genes", r, goal, "cost of each value of each gene");
     add_table(page, genes, "table", table_of_genes(run, importance));
     if (page_size_limits(page).values || page->format == PAGE_JSON)
         add_table(page, genes, "values", table_of_values(run, importance));
     add_table(page, genes, "pairs", table_of_pairs(run, importance));
-    add_picture(page, genes, "pairs_picture", "pairs", r, goal, "significant pairs of values");
 }
 
 static void add_ancestry(const struct page *page, cJSON *to, int r, int goal) {
@@ -50,7 +48,6 @@ static void add_ancestry(const struct page *page, cJSON *to, int r, int goal) {
         add_format(to, "ancestry_note", "Trial %lld has %s%d ancestors in %d generations.",
                    (long long)it->members[0]->number, it->more ? "more than " : "", it->count - 1,
                    it->generations);
-    add_picture(page, to, "ancestry", "ancestry", r, goal, "ancestors of the champion");
     if (it != NULL && it->line_count > 1)
         add_table(page, to, "line", table_of_line(run, it));
     else
@@ -64,7 +61,6 @@ static void add_ablation(const struct page *page, cJSON *to, int r, int goal) {
     cJSON *object = cJSON_AddObjectToObject(to, "ablation");
     add_format(object, "trial", "%lld", (long long)it->trial);
     add_text(object, "how", it->predicted ? "by predictions" : "by duel");
-    add_picture(page, object, "picture", "ablation", r, goal, "ablation of the champion");
     add_table(page, object, "table", ablation_table(it));
 }
 
@@ -91,7 +87,6 @@ static void add_predicted_vs_measured(const struct page *page, cJSON *to, int r,
                    it->count);
     else
         add_text(object, "thinned", "One dot per trial.");
-    add_picture(page, object, "picture", "foretold", r, goal, "predicted versus measured");
 }
 
 static void add_headline(cJSON *to, const struct run_data *run, int goal) {
@@ -152,13 +147,13 @@ static int add_goal(const struct page *page, cJSON *goals, int r, int goal,
         return -1;
     add_format(to, "champions_title", "All champions%s, and why each was accepted",
                predicted ? ", by predicted latency" : "");
-    add_picture(page, to, "best_trials", "best", r, goal, "best latency so far over trials");
-    add_picture(page, to, "best_time", "time", r, goal, "best latency so far over time");
+    page_add_goal_pictures(page, to, r, goal);
     add_scatter_note(to, note);
+    if (page->format == PAGE_HTML)
+        add_text(to, "scatter_picture", note->picture);
     add_predicted_vs_measured(page, to, r, goal);
     add_importance(page, to, r, goal);
     cJSON_AddNumberToObject(to, "elite_count", run->goals[goal].elite_count);
-    add_picture(page, to, "elites", "elites", r, goal, "elites in parallel coordinates");
     add_ancestry(page, to, r, goal);
     add_ablation(page, to, r, goal);
     return 0;
@@ -181,6 +176,8 @@ int page_add_goals(const struct page *page, cJSON *to, int r, struct error *erro
     cJSON *goals = cJSON_AddArrayToObject(to, "goals");
     for (int g = 0; g < run->goal_count && status == 0; g++)
         status = add_goal(page, goals, r, g, &notes[g], error);
+    for (int g = 0; g < run->goal_count; g++)
+        free(notes[g].picture);
     free(scatter);
     return status;
 }

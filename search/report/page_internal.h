@@ -5,7 +5,7 @@
  *     add_format(to, "trials", "%d", count);
  *     if (add_table(page, to, "board", leaderboard_table(run->store, goal, 10, error)) < 0)
  *         return -1;
- *     add_picture(page, to, "funnel", "funnel", run, 0, "trials left after each gate");
+ *     page_add_goal_pictures(page, to, run, goal);
  */
 #ifndef EVOTILE_REPORT_PAGE_INTERNAL_H
 #define EVOTILE_REPORT_PAGE_INTERNAL_H
@@ -28,7 +28,6 @@ struct page {
     struct run_data *const *runs;
     int count;
     enum page_format format;
-    struct pictures *pictures; /* NULL: none */
     struct goal_analysis
         *goal_analyses;           /* by run and goal, consecutively; see page_goal_analysis */
     struct baselines **baselines; /* by run; NULL: none stored */
@@ -49,17 +48,18 @@ struct size_limits {
 };
 struct size_limits page_size_limits(const struct page *page);
 
-/* ---- page_draw.c ---- */
+/* ---- page_pictures.c: add the pictures of a page in HTML, and nothing to another one ---- */
 
-/* Draws all pictures; returns NULL, with the reason, if gnuplot fails. */
-struct pictures *page_draw(const struct page *page, struct error *drawn);
+void page_add_comparison_pictures(const struct page *page, cJSON *to);
+void page_add_run_pictures(const struct page *page, cJSON *to, int run);
+void page_add_goal_pictures(const struct page *page, cJSON *to, int run, int goal);
 
 /* ---- page_run.c, page_goal.c: add one element of "runs", and the elements of "goals" ---- */
 
 int page_add_run(const struct page *page, cJSON *runs, int run, struct error *error);
 int page_add_goals(const struct page *page, cJSON *to, int run, struct error *error);
 
-/* ---- values.c ---- */
+/* ---- page_values.c ---- */
 
 /* NULL is added as "". */
 void add_text(cJSON *to, const char *name, const char *text);
@@ -67,12 +67,6 @@ void add_format(cJSON *to, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Frees the table; one without rows is added as "". Returns -1 if `table` is NULL. */
 int add_table(const struct page *page, cJSON *to, const char *name, struct table *table);
-/* Adds the picture of that kind, run and goal under the name that page_draw gave it; "" if it
-   was not drawn. */
-void add_picture(const struct page *page, cJSON *to, const char *name, const char *kind, int run,
-                 int goal, const char *label);
-enum { PICTURE_NAME_SIZE = 64 };
-const char *picture_name(const char *kind, int run, int goal, char name[PICTURE_NAME_SIZE]);
 
 enum { WHEN_SIZE = 64 };
 void print_when(double seconds, char text[WHEN_SIZE]);

@@ -110,7 +110,6 @@ static void add_baselines(const struct page *page, cJSON *to, int r) {
         return;
     cJSON *object = cJSON_AddObjectToObject(to, "baselines");
     add_text(object, "about", it->about);
-    add_picture(page, object, "picture", "baselines", r, 0, "ratios to the baselines");
     add_table(page, object, "table", baselines_table(it));
 }
 
@@ -137,11 +136,7 @@ int page_add_run(const struct page *page, cJSON *runs, int r, struct error *erro
     add_format(to, "id", "r%d", r);
     add_facts(to, run);
     add_remarks(to, run, page->count > 1);
-    add_picture(page, to, "best_trials", "all", r, 0,
-                "best latency so far of all goals over trials");
-    add_picture(page, to, "best_time", "all_time", r, 0,
-                "best latency so far of all goals over time");
-    add_picture(page, to, "funnel", "funnel", r, 0, "trials left after each gate");
+    page_add_run_pictures(page, to, r);
     add_baselines(page, to, r);
     add_agreement(page, to, r);
     return add_table(page, to, "overview", table_of_goals(run)) < 0 ||

@@ -38,21 +38,6 @@ int add_table(const struct page *page, cJSON *to, const char *name, struct table
     return 0;
 }
 
-const char *picture_name(const char *kind, int run, int goal, char name[PICTURE_NAME_SIZE]) {
-    snprintf(name, PICTURE_NAME_SIZE, "%s-%d-%d", kind, run, goal);
-    return name;
-}
-
-void add_picture(const struct page *page, cJSON *to, const char *name, const char *kind, int run,
-                 int goal, const char *label) {
-    char file[PICTURE_NAME_SIZE];
-    if (page->format == PAGE_JSON)
-        return;
-    char *svg = pictures_svg(page->pictures, picture_name(kind, run, goal, file), label);
-    add_text(to, name, svg);
-    free(svg);
-}
-
 void print_when(double seconds, char text[WHEN_SIZE]) {
     time_t when = (time_t)seconds;
     struct tm parts;

@@ -1,15 +1,12 @@
 /*
- * pictures: the pictures of a report, drawn by one gnuplot process into a temporary folder. The
- * page refers to each picture by its name.
+ * pictures: the pictures of a report, as SVG text for a page (render/chart.h).
  *
- *     struct pictures *pictures = pictures_begin(&error);      // NULL: no gnuplot
- *     picture_best(pictures, "best-0", run, goal, false);
- *     if (pictures_end(pictures, &error) < 0)                  // waits until they are drawn
- *         return -1;
- *     char *svg = pictures_svg(pictures, "best-0", "best so far");      // NULL: not drawn
- *     pictures_free(pictures);
+ *     char *svg = picture_best(run, goal, false);     // NULL: there is nothing to show
+ *     if (svg != NULL)
+ *         printf("<figure>%s</figure>\n", svg);
+ *     free(svg);
  *
- * A picture that would show nothing (no champion yet, a single trial) is not drawn.
+ * A picture that would show nothing (no champion yet, a single trial) is NULL.
  */
 #ifndef EVOTILE_REPORT_PICTURES_H
 #define EVOTILE_REPORT_PICTURES_H
@@ -19,43 +16,22 @@
 #include "analysis/run_data.h"
 #include "report/predicted_vs_measured.h"
 
-struct pictures;
+/* The widths of a picture that stands alone, and of one beside another. */
+enum { PICTURE_WIDE = 1140, PICTURE_NARROW = 560 };
 
-struct pictures *pictures_begin(struct error *error);
-int pictures_end(struct pictures *pictures, struct error *error);
-/* The caller frees the result. */
-char *pictures_svg(const struct pictures *pictures, const char *name, const char *label);
-void pictures_free(struct pictures *pictures);
+/* ---- pictures_progress.c ---- */
 
 /* The champion's latency over the goal's trials or over the run's time. */
-void picture_best(struct pictures *pictures, const char *name, const struct run_data *run, int goal,
-                  bool over_time);
+char *picture_best(const struct run_data *run, int goal, bool over_time);
 /* The same for all goals, each divided by its final value. */
-void picture_all_best(struct pictures *pictures, const char *name, const struct run_data *run,
-                      bool over_time);
-/* The number of trials left after each gate. */
-void picture_funnel(struct pictures *pictures, const char *name, const struct run_data *run);
-/* The cost of each value of each gene: one panel per gene, for the `most` most important ones. */
-void picture_genes(struct pictures *pictures, const char *name, const struct run_data *run,
-                   const struct gene_importance *importance, int most);
-void picture_pairs(struct pictures *pictures, const char *name, const struct run_data *run,
-                   const struct gene_importance *importance);
-/* The elites in parallel coordinates. */
-void picture_elites(struct pictures *pictures, const char *name, const struct run_data *run,
-                    int goal);
-/* The ancestry graph of at most the `most` nearest members. */
-void picture_ancestry(struct pictures *pictures, const char *name, const struct run_data *run,
-                      const struct ancestry *ancestry, int most);
-
-/* Predicted versus measured latency of at most `most` trials, evenly selected; the champion is
-   highlighted. */
-void picture_predicted_vs_measured(struct pictures *pictures, const char *name,
-                                   const struct run_data *run, int goal,
-                                   const struct predicted_vs_measured *pairs, int most);
-
+char *picture_all_best(const struct run_data *run, bool over_time);
 /* Several runs on their common goals over time: one panel per goal, one line per run. */
-void picture_runs(struct pictures *pictures, const char *name, struct run_data *const *runs,
-                  int count);
+char *picture_runs(struct run_data *const *runs, int count);
+
+/* ---- pictures_bars.c ---- */
+
+/* The number of trials left after each gate. */
+char *picture_funnel(const struct run_data *run);
 
 /* Horizontal bars that start at 1, with intervals where these are known (NaN: unknown): latency
    of a baseline over that of the champion, or of a changed gene. */
@@ -71,7 +47,26 @@ struct bars {
    value is not finite. */
 struct bar *bars_add(struct bars *bars, double value, double low, double high);
 
-void picture_bars(struct pictures *pictures, const char *name, const char *axis,
-                  const struct bars *bars);
+char *picture_bars(const struct bars *bars, const char *axis, const char *label);
+
+/* ---- pictures_genes.c ---- */
+
+/* The cost of each value of each gene: one panel per gene, for the `most` most important ones. */
+char *picture_genes(const struct run_data *run, const struct gene_importance *importance, int most);
+char *picture_pairs(const struct run_data *run, const struct gene_importance *importance);
+
+/* ---- pictures_elites.c ---- */
+
+/* The elites in parallel coordinates. */
+char *picture_elites(const struct run_data *run, int goal);
+/* The ancestry graph of at most the `most` nearest members. */
+char *picture_ancestry(const struct run_data *run, const struct ancestry *ancestry, int most);
+
+/* ---- pictures_predicted.c ---- */
+
+/* Predicted versus measured latency of at most `most` trials, evenly selected; the champion is
+   highlighted. */
+char *picture_predicted_vs_measured(const struct run_data *run, int goal,
+                                    const struct predicted_vs_measured *pairs, int most);
 
 #endif

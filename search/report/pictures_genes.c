@@ -1,16 +1,12 @@
-/* pictures_genes: the pictures of gene costs, pairs, elites and ancestry. */
+/* pictures_genes: the pictures of gene costs and pairs. */
 #include <math.h>
 #include <string.h>
 
-#include "report/plot.h"
+#include "base/memory.h"
+#include "render/chart.h"
+#include "report/pictures.h"
 
-enum {
-    WIDE = 1140,
-    COLUMNS = 5,
-    PANEL_HEIGHT = 190,
-    NAMES_MOST = 12,
-    LABEL_SIZE = 2 * NAME_SIZE + 64
-};
+enum { COLUMNS = 5, PANEL_HEIGHT = 190, NAMES_MOST = 12, LABEL_SIZE = 4 * NAME_SIZE };
 
 /* ---- gene costs ---- */
 
@@ -38,222 +34,124 @@ static bool are_crowded(const struct gene_column *gene) {
     return characters > 28;
 }
 
-static void draw_gene(FILE *out, const struct run_data *run,
-                      const struct gene_importance *importance, int g) {
-    const struct gene_column *gene = &run->genes.columns[g];
-    fprintf(out, "$gene%d << END\n", g);
-    for (int v = 0; v < gene->count; v++) {
-        const struct value_cost *it = &importance->genes[g].values[v];
-        if (it->count >= IMPORTANCE_TRIALS_MIN)
-            fprintf(out, "%d %.5g %.5g %.5g %d\n", v, 100 * it->cost, 100 * it->low, 100 * it->high,
-                    it->count);
-    }
-    fputs("END\nset xtics (", out);
-    int named = 1 + (gene->count - 1) / NAMES_MOST; /* every one, every second, ... */
-    for (int v = 0; v < gene->count; v += named) {
-        fputs(v > 0 ? ", " : "", out);
-        gnuplot_quote(gene->values[v], out);
-        fprintf(out, " %d", v);
-    }
-    fprintf(out, ")%s\nset xrange [-0.6:%g]\n",
-            are_crowded(gene) ? " rotate by 60 right" : " norotate center", gene->count - 0.4);
-    plot_set_text(out, "title", gene->name);
-    fprintf(out,
-            "plot 0 with lines lc rgb " SVG_COLOUR
-            ", $gene%d using 1:2 with lines lw 1 lc rgb " SVG_COLOUR
-            ", $gene%d using 1:2:3:4 with yerrorbars pt 7 ps 0.5 lw 1.4 lc rgb " SVG_COLOUR "\n",
-            COLOUR_MUTED, g, COLOUR_GRID, g, COLOUR_ACCENT);
+/* Shows names of values: every one, every second, ... Returns how many. */
+static int name_values(const struct gene_column *gene, struct chart_tick ticks[NAMES_MOST]) {
+    int every = 1 + (gene->count - 1) / NAMES_MOST, named = 0;
+    for (int v = 0; v < gene->count; v += every)
+        ticks[named++] = (struct chart_tick){v, gene->values[v]};
+    return named;
 }
 
-void picture_genes(struct pictures *pictures, const char *name, const struct run_data *run,
-                   const struct gene_importance *importance, int most) {
+static void draw_costs(struct chart *chart, const struct gene_column *gene,
+                       const struct value_cost *values) {
+    const struct chart_style accent = {.colour = CHART_ACCENT, .width = 1.4};
+    const struct chart_point zero[] = {{-0.6, 0}, {gene->count - 0.4, 0}};
+    struct chart_point *costs = xcalloc((size_t)gene->count, sizeof *costs);
+    int count = 0;
+    chart_line(chart, zero, 2, &(struct chart_style){.colour = CHART_MUTED});
+    for (int v = 0; v < gene->count; v++)
+        if (values[v].count >= IMPORTANCE_TRIALS_MIN) {
+            costs[count++] = (struct chart_point){v, 100 * values[v].cost};
+            chart_interval(chart, (struct chart_point){v, 100 * values[v].low},
+                           (struct chart_point){v, 100 * values[v].high}, &accent);
+        }
+    chart_line(chart, costs, count, &(struct chart_style){.colour = CHART_MUTED, .opacity = 0.5});
+    chart_dots(chart, costs, count, &(struct chart_style){.colour = CHART_ACCENT, .width = 6});
+    free(costs);
+}
+
+char *picture_genes(const struct run_data *run, const struct gene_importance *importance,
+                    int most) {
     double low, high;
     if (importance == NULL || importance->fitted_count == 0)
-        return;
+        return NULL;
     int panels = importance->fitted_count < most ? importance->fitted_count : most;
     int columns = panels < COLUMNS ? panels : COLUMNS;
     int rows = (panels + columns - 1) / columns;
     range_of(importance, &run->genes, &low, &high);
-    double room = 0.12 * (high - low) + 0.001;
-    FILE *out = plot_begin(pictures, name, WIDE, PANEL_HEIGHT * rows);
-    fprintf(out,
-            "set yrange [%.4g:%.4g]\nset ytics %g\nset tmargin 2\nset bmargin 2.6\nset lmargin "
-            "7\nset rmargin 1\nset format y '%%g %%%%'\nset tics font ',10'\nset title offset "
-            "0,-0.6\nset xtics scale 0\nset multiplot layout %d,%d\n",
-            100 * (low - room), 100 * (high + room), plot_tick_step(100 * (high - low + 2 * room)),
-            rows, columns);
-    for (int i = 0; i < panels; i++)
-        draw_gene(out, run, importance, importance->order[i]);
-    fputs("unset multiplot\n", out);
-    plot_end(pictures);
+    double room = 0.12 * (high - low) + 0.001, width = (double)PICTURE_WIDE / columns;
+    struct chart *chart = chart_new(PICTURE_WIDE, PANEL_HEIGHT * rows);
+    for (int i = 0; i < panels; i++) {
+        int g = importance->order[i];
+        const struct gene_column *gene = &run->genes.columns[g];
+        struct chart_tick ticks[NAMES_MOST];
+        chart_begin_panel(chart, &(struct chart_panel){.title = gene->name,
+                                                       .left = i % columns * width,
+                                                       .top = (double)(i / columns) * PANEL_HEIGHT,
+                                                       .width = width,
+                                                       .height = PANEL_HEIGHT,
+                                                       .margin_left = 50,
+                                                       .x = {.low = -0.6,
+                                                             .high = gene->count - 0.4,
+                                                             .ticks = ticks,
+                                                             .tick_count = name_values(gene, ticks),
+                                                             .rotation = are_crowded(gene) ? 60 : 0,
+                                                             .size = 10},
+                                                       .y = {.low = 100 * (low - room),
+                                                             .high = 100 * (high + room),
+                                                             .grid = true,
+                                                             .unit = " %",
+                                                             .size = 10}});
+        draw_costs(chart, gene, importance->genes[g].values);
+    }
+    return chart_free(chart, "cost of each value of each gene", CHART_INLINE);
 }
 
-void picture_pairs(struct pictures *pictures, const char *name, const struct run_data *run,
-                   const struct gene_importance *importance) {
+/* ---- pairs ---- */
+
+static void name_pair(const struct run_data *run, const struct pair_cost *pair,
+                      char label[LABEL_SIZE]) {
+    const struct gene_column *a = &run->genes.columns[pair->genes[0]],
+                             *b = &run->genes.columns[pair->genes[1]];
+    snprintf(label, LABEL_SIZE, "%s=%s, %s=%s", a->name, a->values[pair->values[0]], b->name,
+             b->values[pair->values[1]]);
+}
+
+static void draw_pair(struct chart *chart, const struct value_cost *cost, int row) {
+    const struct chart_style style = {.colour = cost->cost < 0 ? CHART_GOOD : CHART_BAD,
+                                      .width = 1.6},
+                             dot = {.colour = style.colour, .width = 7};
+    const struct chart_point at = {100 * cost->cost, row};
+    chart_interval(chart, (struct chart_point){100 * cost->low, row},
+                   (struct chart_point){100 * cost->high, row}, &style);
+    chart_dots(chart, &at, 1, &dot);
+}
+
+char *picture_pairs(const struct run_data *run, const struct gene_importance *importance) {
     if (importance == NULL || importance->pair_count == 0)
-        return;
-    FILE *out = plot_begin(pictures, name, WIDE, 60 + 24 * importance->pair_count);
-    fputs("$pairs << END\n", out);
-    for (int i = 0; i < importance->pair_count; i++) {
-        const struct value_cost *it = &importance->pairs[i].cost;
-        fprintf(out, "%d %.5g %.5g %.5g\n", -i, 100 * it->cost, 100 * it->low, 100 * it->high);
-    }
-    fputs("END\nset ytics (", out);
-    for (int i = 0; i < importance->pair_count; i++) {
+        return NULL;
+    int count = importance->pair_count, height = 60 + 24 * count;
+    struct chart_tick *ticks = xcalloc((size_t)count, sizeof *ticks);
+    char(*labels)[LABEL_SIZE] = xcalloc((size_t)count, sizeof *labels);
+    double low = 0, high = 0;
+    for (int i = 0; i < count; i++) {
         const struct pair_cost *pair = &importance->pairs[i];
-        char label[LABEL_SIZE * 2];
-        const struct gene_column *genes[2] = {&run->genes.columns[pair->genes[0]],
-                                              &run->genes.columns[pair->genes[1]]};
-        snprintf(label, sizeof label, "%s=%s, %s=%s", genes[0]->name,
-                 genes[0]->values[pair->values[0]], genes[1]->name,
-                 genes[1]->values[pair->values[1]]);
-        fputs(i > 0 ? ", " : "", out);
-        gnuplot_quote(label, out);
-        fprintf(out, " %d", -i);
+        name_pair(run, pair, labels[i]);
+        ticks[i] = (struct chart_tick){-i, labels[i]};
+        low = fmin(low, 100 * pair->cost.low);
+        high = fmax(high, 100 * pair->cost.high);
     }
-    fprintf(out, ")\nset yrange [%g:0.6]\nset border 1\nset grid noy x\nset format x '%%g %%%%'\n",
-            -importance->pair_count + 0.4);
-    plot_set_text(out, "xlabel", "latency of the pair, relative to the product of both effects");
-    fprintf(out,
-            "set arrow from 0, graph 0 to 0, graph 1 nohead lc rgb " SVG_COLOUR
-            "\nplot $pairs using ($2 < 0 ? NaN : $2):1:3:4 with xerrorbars pt 7 ps 0.6 lw 1.6 lc "
-            "rgb " SVG_COLOUR
-            ", $pairs using ($2 < 0 ? $2 : NaN):1:3:4 with xerrorbars pt 7 ps 0.6 lw 1.6 "
-            "lc rgb " SVG_COLOUR "\n",
-            COLOUR_MUTED, COLOUR_BAD, COLOUR_GOOD);
-    plot_end(pictures);
-}
-
-/* ---- elites ---- */
-
-/* Position of a value on its axis, from 0 to 1. */
-static double height_of(const struct gene_column *gene, int value) {
-    return gene->count > 1 ? (double)value / (gene->count - 1) : 0.5;
-}
-
-/* Lists the genes that have more than one value in the run. */
-static int varying(const struct genes *genes, int chosen[GENES_MAX]) {
-    int count = 0;
-    for (int g = 0; g < genes->count; g++)
-        if (genes->columns[g].count > 1)
-            chosen[count++] = g;
-    return count;
-}
-
-static void print_elites(FILE *out, const struct run_data *run, const struct goal_view *view,
-                         const int *chosen, int axes, int drawn) {
-    double best = run->rows[view->ranked[0]].score_us;
-    double worst = run->rows[view->ranked[drawn - 1]].score_us;
-    fputs("$elites << END\n", out);
-    for (int rank = drawn - 1; rank >= 0; rank--) { /* the best is drawn last */
-        const struct trial_row *it = &run->rows[view->ranked[rank]];
-        double apart = 0.035 * (rank / (double)ELITES_MOST - 0.5);
-        for (int i = 0; i < axes; i++)
-            fprintf(out, "%d %.4f\n", i,
-                    height_of(&run->genes.columns[chosen[i]], it->genes[chosen[i]]) + apart);
-        fprintf(out, "%d %.4f\n\n", axes,
-                worst > best ? (it->score_us - best) / (worst - best) : 0.5);
-    }
-    fputs("END\n", out);
-}
-
-static void print_axes(FILE *out, const struct run_data *run, const struct goal_view *view,
-                       const int *chosen, int axes, int drawn) {
-    fputs("set xtics (", out);
-    for (int i = 0; i < axes; i++) {
-        gnuplot_quote(run->genes.columns[chosen[i]].name, out);
-        fprintf(out, " %d, ", i);
-    }
-    gnuplot_quote(run_data_unit(run), out);
-    fprintf(out, " %d) rotate by 20 right font ',10'\n", axes);
-    for (int i = 0; i <= axes; i++)
-        fprintf(out, "set arrow from %d,-0.03 to %d,1.03 nohead lw 0.8 lc rgb " SVG_COLOUR "\n", i,
-                i, COLOUR_MUTED);
-    for (int i = 0; i < axes; i++) {
-        const struct gene_column *gene = &run->genes.columns[chosen[i]];
-        for (int v = 0; v < gene->count; v++) {
-            if (gene->count > 16 && v % (gene->count / 8) != 0)
-                continue;
-            fputs("set label ", out);
-            gnuplot_quote(gene->values[v], out);
-            fprintf(out, " at %.2f,%.4f left front font ',9'\n", i + 0.05, height_of(gene, v));
-        }
-    }
-    fprintf(out,
-            "set label '%.3f' at %.2f,0 left front font ',9'\nset label '%.3f' at %.2f,1 left "
-            "front font "
-            "',9'\n",
-            run->rows[view->ranked[0]].score_us, axes + 0.05,
-            run->rows[view->ranked[drawn - 1]].score_us, axes + 0.05);
-}
-
-void picture_elites(struct pictures *pictures, const char *name, const struct run_data *run,
-                    int goal) {
-    const struct goal_view *view = &run->goals[goal];
-    int chosen[GENES_MAX];
-    int axes = varying(&run->genes, chosen);
-    int drawn = view->elite_count;
-    if (drawn < 2 || axes == 0)
-        return;
-    FILE *out = plot_begin(pictures, name, WIDE, 380);
-    print_elites(out, run, view, chosen, axes, drawn);
-    print_axes(out, run, view, chosen, axes, drawn);
-    fprintf(out,
-            "unset border\nunset grid\nunset ytics\nset xtics scale 0\nset xrange [-0.2:%g]\nset "
-            "yrange [-0.06:1.06]\nset lmargin 6\nset rmargin 3\nplot for [i=0:%d] $elites every "
-            ":::i::i using 1:2 "
-            "with lines lw 1.2 lc rgb '#a0010002', $elites every :::%d::%d using 1:2 with lines lw "
-            "2.6 lc rgb " SVG_COLOUR "\n",
-            axes + 0.6, drawn - 2, drawn - 1, drawn - 1, COLOUR_BAD + 1);
-    plot_end(pictures);
-}
-
-/* ---- ancestry ---- */
-
-void picture_ancestry(struct pictures *pictures, const char *name, const struct run_data *run,
-                      const struct ancestry *ancestry, int most) {
-    int edges = 0;
-    double low = INFINITY, high = 0;
-    if (ancestry == NULL || ancestry->count < 2)
-        return;
-    int members = ancestry->count < most ? ancestry->count : most;
-    FILE *out = plot_begin(pictures, name, WIDE, 380);
-    fputs("$edges << END\n", out);
-    for (int i = 0; i < members; i++) {
-        const struct trial_row *child = ancestry->members[i];
-        const int64_t parents[2] = {child->parent_a, child->parent_b};
-        for (int p = 0; p < 2; p++) {
-            const struct trial_row *parent = run_data_find_trial(run, parents[p]);
-            if (parent == NULL || !ancestry_has(ancestry, parents[p]) || isnan(parent->score_us) ||
-                isnan(child->score_us))
-                continue;
-            fprintf(out, "%d %.7g %d %.7g %d\n", parent->order, parent->score_us,
-                    child->order - parent->order, child->score_us - parent->score_us, p);
-            edges++;
-        }
-    }
-    fputs("END\n$nodes << END\n", out);
-    for (int i = 0; i < members; i++) {
-        low = fmin(low, ancestry->members[i]->score_us);
-        high = fmax(high, ancestry->members[i]->score_us);
-        fprintf(out, "%d %.7g\n", ancestry->members[i]->order, ancestry->members[i]->score_us);
-    }
-    fputs("END\n$line << END\n", out);
-    for (int i = 0; i < ancestry->line_count && i < most; i++)
-        fprintf(out, "%d %.7g %lld\n", ancestry->line[i]->order, ancestry->line[i]->score_us,
-                (long long)ancestry->line[i]->number);
-    fputs("END\n", out);
-    plot_set_text(out, "xlabel", "trials of this goal");
-    plot_set_text(out, "ylabel", run_data_unit(run));
-    plot_y_range(out, low, high);
-    fprintf(out, "set xrange [0:%.6g]\nplot ", 1.05 * ancestry->members[0]->order);
-    if (edges > 0)
-        fprintf(out, "$edges using 1:2:3:4 with vectors nohead lw 0.8 lc rgb " SVG_COLOUR ", ",
-                COLOUR_MUTED);
-    fprintf(out,
-            "$nodes using 1:2 with points pt 7 ps 0.5 lc rgb " SVG_COLOUR
-            ", $line using 1:2 with linespoints pt 7 ps 0.7 lw 2 lc rgb " SVG_COLOUR
-            ", $line using 1:2:3 with labels left offset 0.6,0.5 font ',9'\n",
-            COLOUR_MUTED, COLOUR_ACCENT);
-    plot_end(pictures);
+    double room = 0.04 * (high - low) + 0.1;
+    struct chart *chart = chart_new(PICTURE_WIDE, height);
+    chart_begin_panel(
+        chart, &(struct chart_panel){
+                   .width = PICTURE_WIDE,
+                   .height = height,
+                   .x = {.title = "latency of the pair, relative to the product of both effects",
+                         .low = low - room,
+                         .high = high + room,
+                         .grid = true,
+                         .unit = " %"},
+                   .y = {.low = 0.4 - count,
+                         .high = 0.6,
+                         .bare = true,
+                         .ticks = ticks,
+                         .tick_count = count}});
+    const struct chart_point zero[] = {{0, 0.6}, {0, 0.4 - count}};
+    chart_line(chart, zero, 2, &(struct chart_style){.colour = CHART_MUTED});
+    for (int i = 0; i < count; i++)
+        draw_pair(chart, &importance->pairs[i].cost, -i);
+    free(ticks);
+    free(labels);
+    return chart_free(chart, "significant pairs of values", CHART_INLINE);
 }

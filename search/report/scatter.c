@@ -1,5 +1,6 @@
 #include "report/scatter.h"
 #include "base/memory.h"
+#include "render/chart.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,7 +9,7 @@
    not matter. */
 static const double edge_ratio = 10;
 
-enum { COLUMNS = 28 };
+enum { COLUMNS = 28, WIDTH = 1100, HEIGHT = 440, LABELS_MOST = 48, SHADES = 8 };
 
 struct scatter {
     const struct run_data *run;
@@ -16,7 +17,7 @@ struct scatter {
     int goal, rows;
     const int *valid; /* row indices of the goal's valid trials */
     int valid_count;
-    const char *flags; /* by row: ' ' timed in full, 'r' raced, 'e' elite, 'c' champion */
+    const char *flags; /* by row: see `kinds` */
     double low_us, high_us;
     double low[RESOURCE_COUNT], high[RESOURCE_COUNT]; /* NaN: unknown for all trials */
 };
@@ -144,9 +145,9 @@ static int column_of(const struct scatter *scatter, const struct trial_row *tria
     return column < COLUMNS ? column : COLUMNS - 1;
 }
 
-/* Prints [column, row, count, ...] of the bins that are not empty. */
-static void print_cells(const struct scatter *scatter, int axis, int *bins) {
-    int rows = scatter->rows, printed = 0;
+/* Counts the trials by column, then by row. `bins` has DOMAIN_MAX columns. */
+static void count_bins(const struct scatter *scatter, int axis, int *bins) {
+    int rows = scatter->rows;
     memset(bins, 0, (size_t)(DOMAIN_MAX * rows) * sizeof *bins);
     for (int i = 0; i < scatter->valid_count; i++) {
         const struct trial_row *trial = trial_at(scatter, i);
@@ -154,6 +155,16 @@ static void print_cells(const struct scatter *scatter, int axis, int *bins) {
         if (column >= 0)
             bins[column * rows + row_of(scatter, trial)]++;
     }
+}
+
+static int *bins_new(const struct scatter *scatter) {
+    return xmalloc((size_t)(DOMAIN_MAX * scatter->rows) * sizeof(int));
+}
+
+/* Prints [column, row, count, ...] of the bins that are not empty. */
+static void print_cells(const struct scatter *scatter, int axis, int *bins) {
+    int rows = scatter->rows, printed = 0;
+    count_bins(scatter, axis, bins);
     fputc('[', scatter->out);
     for (int i = 0; i < DOMAIN_MAX * rows; i++)
         if (bins[i] > 0)
@@ -164,7 +175,7 @@ static void print_cells(const struct scatter *scatter, int axis, int *bins) {
 
 static void print_bins(const struct scatter *scatter) {
     int genes = scatter->run->genes.count;
-    int *bins = xmalloc((size_t)(DOMAIN_MAX * scatter->rows) * sizeof *bins);
+    int *bins = bins_new(scatter);
     fputs(",\"cells\":{\"g\":[", scatter->out);
     for (int axis = 0; axis < genes + RESOURCE_COUNT; axis++) {
         if (axis == genes)
@@ -177,15 +188,208 @@ static void print_bins(const struct scatter *scatter) {
     free(bins);
 }
 
+/* ---- the picture ---- */
+
+/* In the order in which they are drawn. page.js.in finds the path of a kind by its flag. */
+static const struct {
+    char flag;
+    const char *name, *path;
+    int colour;
+    double width, opacity;
+} kinds[] = {
+    {'r', "dropped by the race", "dots-r", CHART_MUTED, 3.2, 0.55},
+    {'t', "timed in full", "dots-t", CHART_ACCENT, 4, 0.65},
+    {'e', "elite", "dots-e", CHART_GOOD, 6.5, 1},
+    {'c', "was champion", "dots-c", CHART_STRONG, 7.5, 1},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* Axes are numbered as in column_of; one with a single value is no choice. */
+static bool is_choice(const struct scatter *scatter, int axis) {
+    const struct genes *genes = &scatter->run->genes;
+    return axis < genes->count ? genes->columns[axis].count > 1
+                               : !isnan(scatter->low[axis - genes->count]);
+}
+
+/* The axis to show first, or -1. */
+static int first_choice(const struct scatter *scatter, int weightiest) {
+    int axes = scatter->run->genes.count + RESOURCE_COUNT;
+    for (int axis = weightiest >= 0 ? weightiest : 0; axis < axes; axis++)
+        if (is_choice(scatter, axis))
+            return axis;
+    return -1;
+}
+
+/* Deterministic, from -0.5 to 0.5: a dot always has the same position. As in page.js.in. */
+static double jitter(int64_t number) {
+    return (uint32_t)((uint64_t)(number + 1) * 2654435761u) / 4294967296.0 - 0.5;
+}
+
+/* The range of a resource, with room for dots at both ends. */
+static void resource_range(const struct scatter *scatter, int r, double *low, double *span) {
+    double known = scatter->high[r] - scatter->low[r];
+    *span = (known > 0 ? known : 1) / 0.94;
+    *low = scatter->low[r] - 0.03 * *span;
+}
+
+/* The place of a trial along an axis, from 0 to 1; NaN: unknown. */
+static double share_of(const struct scatter *scatter, const struct trial_row *trial, int axis) {
+    const struct genes *genes = &scatter->run->genes;
+    double low, span;
+    if (axis < genes->count)
+        return (trial->genes[axis] + 0.5 + 0.7 * jitter(trial->number)) /
+               genes->columns[axis].count;
+    resource_range(scatter, axis - genes->count, &low, &span);
+    return (trial->resources[axis - genes->count] - low) / span + 3 * jitter(trial->number) / WIDTH;
+}
+
+static void draw_axis(const struct scatter *scatter, struct chart *chart, int axis, bool shown) {
+    const struct genes *genes = &scatter->run->genes;
+    struct chart_tick ticks[LABELS_MOST];
+    char name[16];
+    if (axis >= genes->count) {
+        struct chart_axis resource = {.title = resource_rows[axis - genes->count].title};
+        double span;
+        resource_range(scatter, axis - genes->count, &resource.low, &span);
+        resource.high = resource.low + span;
+        snprintf(name, sizeof name, "r%d", axis - genes->count);
+        chart_add_x_axis(chart, &resource, name, shown);
+        return;
+    }
+    const struct gene_column *gene = &genes->columns[axis];
+    int every = 1 + (gene->count - 1) / LABELS_MOST, named = 0;
+    for (int v = 0; v < gene->count; v += every)
+        ticks[named++] = (struct chart_tick){v + 0.5, gene->values[v]};
+    bool steep = named > LABELS_MOST / 2;
+    snprintf(name, sizeof name, "g%d", axis);
+    chart_add_x_axis(chart,
+                     &(struct chart_axis){.title = gene->name,
+                                          .high = gene->count,
+                                          .bare = true,
+                                          .ticks = ticks,
+                                          .tick_count = named,
+                                          .rotation = steep ? 60 : 0,
+                                          .size = steep ? 9 : 0},
+                     name, shown);
+}
+
+static double latency_at(const struct scatter *scatter, double row) {
+    return scatter->low_us * pow(scatter->high_us / scatter->low_us, row / scatter->rows);
+}
+
+/* The rectangle of a bin: x from 0 to 1, y a latency. */
+static struct chart_box bin_box(const struct scatter *scatter, int axis, int column, int row) {
+    const struct genes *genes = &scatter->run->genes;
+    double left = 0.03 + 0.94 * column / COLUMNS, width = 0.94 / COLUMNS;
+    if (axis < genes->count) {
+        left = (column + 0.12) / genes->columns[axis].count;
+        width = 0.76 / genes->columns[axis].count;
+    }
+    return (struct chart_box){{left, latency_at(scatter, row)},
+                              {left + width, latency_at(scatter, row + 0.92)}};
+}
+
+/* A stronger shade for more trials, as in page.js.in. */
+static void draw_cells(const struct scatter *scatter, struct chart *chart, int axis) {
+    int cells = DOMAIN_MAX * scatter->rows, most = 1;
+    int *bins = bins_new(scatter);
+    struct chart_box *boxes = xmalloc((size_t)cells * sizeof *boxes);
+    count_bins(scatter, axis, bins);
+    for (int i = 0; i < cells; i++)
+        most = bins[i] > most ? bins[i] : most;
+    for (int shade = 0; shade < SHADES; shade++) {
+        char name[16];
+        int count = 0;
+        for (int i = 0; i < cells; i++)
+            if (bins[i] > 0 && (int)((SHADES - 1) * log1p(bins[i]) / log1p(most)) == shade)
+                boxes[count++] = bin_box(scatter, axis, i / scatter->rows, i % scatter->rows);
+        snprintf(name, sizeof name, "cells-%d", shade);
+        chart_boxes(chart, boxes, count,
+                    &(struct chart_style){
+                        .colour = CHART_ACCENT, .opacity = 0.15 + 0.1 * shade, .name = name});
+    }
+    free(boxes);
+    free(bins);
+}
+
+/* Whether the goal has a dot of each kind. */
+static int list_kinds(const struct scatter *scatter, bool binned, double scale,
+                      struct chart_series series[KINDS]) {
+    int count = 0;
+    for (int k = 0; k < KINDS; k++)
+        for (int i = 0; i < scatter->valid_count; i++)
+            if (is_dot(scatter, i, binned) && scatter->flags[scatter->valid[i]] == kinds[k].flag) {
+                series[count++] = (struct chart_series){.name = kinds[k].name,
+                                                        .style = {.colour = kinds[k].colour,
+                                                                  .width = scale * kinds[k].width,
+                                                                  .opacity = kinds[k].opacity,
+                                                                  .name = kinds[k].path},
+                                                        .dots = true};
+                break;
+            }
+    return count;
+}
+
+static void draw_dots(const struct scatter *scatter, struct chart *chart, int axis, bool binned,
+                      const struct chart_series *series) {
+    struct chart_point *points = xmalloc(((size_t)scatter->valid_count + 1) * sizeof *points);
+    char flag = series->style.name[strlen("dots-")];
+    int count = 0;
+    for (int i = 0; i < scatter->valid_count; i++) {
+        const struct trial_row *trial = trial_at(scatter, i);
+        if (is_dot(scatter, i, binned) && scatter->flags[scatter->valid[i]] == flag)
+            points[count++] = (struct chart_point){share_of(scatter, trial, axis), trial->score_us};
+    }
+    chart_dots(chart, points, count, &series->style);
+    free(points);
+}
+
+/* Draws the first choice, and the axes of the others. Prints the frame for page.js.in. */
+static char *draw_picture(const struct scatter *scatter, int weightiest, bool binned, int dots) {
+    int first = first_choice(scatter, weightiest);
+    struct chart_series series[KINDS];
+    char label[128];
+    if (scatter->valid_count == 0 || first < 0)
+        return NULL;
+    int count = list_kinds(scatter, binned, dots < 500 ? 1.5 : 1, series);
+    struct chart *chart = chart_new(WIDTH, HEIGHT);
+    chart_begin_panel(chart, &(struct chart_panel){.width = WIDTH,
+                                                   .height = HEIGHT,
+                                                   .margin_left = 64,
+                                                   .margin_bottom = 50,
+                                                   .x = {.high = 1, .hidden = true},
+                                                   .y = {.title = run_data_unit(scatter->run),
+                                                         .low = scatter->low_us,
+                                                         .high = scatter->high_us,
+                                                         .logarithmic = true,
+                                                         .grid = true},
+                                                   .legend = series,
+                                                   .legend_count = count});
+    for (int axis = 0; axis < scatter->run->genes.count + RESOURCE_COUNT; axis++)
+        if (is_choice(scatter, axis))
+            draw_axis(scatter, chart, axis, axis == first);
+    if (binned)
+        draw_cells(scatter, chart, first);
+    for (int i = 0; i < count; i++)
+        draw_dots(scatter, chart, first, binned, &series[i]);
+    struct chart_box frame = chart_frame(chart);
+    fprintf(scatter->out, ",\"frame\":[%.1f,%.1f,%.1f,%.1f]", frame.from.x, frame.from.y,
+            frame.to.x, frame.to.y);
+    snprintf(label, sizeof label, "all valid trials of goal %d", scatter->goal);
+    return chart_free(chart, label, CHART_INLINE);
+}
+
+/* ---- the goal ---- */
+
 static void print_goal(struct scatter *scatter, int weightiest, int dots_most,
                        struct scatter_note *note) {
     FILE *out = scatter->out;
     bool binned = scatter->valid_count > dots_most;
     *note = (struct scatter_note){.valid = scatter->valid_count};
     find_ranges(scatter, note);
-    fprintf(out, "{\"low\":%.6g,\"high\":%.6g,\"weightiest\":%d,\"ranges\":[",
+    fprintf(out, "{\"low\":%.6g,\"high\":%.6g,\"ranges\":[",
             scatter->valid_count > 0 ? scatter->low_us : 1,
-            scatter->valid_count > 0 ? scatter->high_us : 1, weightiest);
+            scatter->valid_count > 0 ? scatter->high_us : 1);
     for (int r = 0; r < RESOURCE_COUNT; r++) {
         fputs(r > 0 ? "," : "", out);
         if (isnan(scatter->low[r]))
@@ -197,6 +401,7 @@ static void print_goal(struct scatter *scatter, int weightiest, int dots_most,
     note->dots = print_dots(scatter, binned);
     if (binned)
         print_bins(scatter);
+    note->picture = draw_picture(scatter, weightiest, binned, note->dots);
     fputc('}', out);
 }
 
@@ -205,7 +410,7 @@ static void print_goal(struct scatter *scatter, int weightiest, int dots_most,
 static char *flag_trials(const struct run_data *run) {
     char *flags = xmalloc((size_t)run->count + 1);
     for (int i = 0; i < run->count; i++)
-        flags[i] = run->rows[i].raced ? 'r' : ' ';
+        flags[i] = run->rows[i].raced ? 'r' : 't';
     for (int g = 0; g < run->goal_count; g++) {
         const struct goal_view *goal = &run->goals[g];
         for (int rank = 0; rank < goal->elite_count; rank++)
@@ -217,8 +422,8 @@ static char *flag_trials(const struct run_data *run) {
 }
 
 static void print_head(FILE *out, const struct run_data *run, int rows) {
-    fprintf(out, "{\"unit\":\"%s\",\"rows\":%d,\"columns\":%d,\"genes\":[", run_data_unit(run),
-            rows, COLUMNS);
+    fprintf(out, "{\"unit\":\"%s\",\"rows\":%d,\"columns\":%d,\"shades\":%d,\"genes\":[",
+            run_data_unit(run), rows, COLUMNS, SHADES);
     for (int g = 0; g < run->genes.count; g++) {
         const struct gene_column *gene = &run->genes.columns[g];
         fputs(g > 0 ? ",{\"name\":" : "{\"name\":", out);
@@ -243,10 +448,10 @@ char *scatter_json(const struct run_data *run, const int *weightiest, int dots_m
     char *text = NULL;
     size_t size = 0;
     char *flags = flag_trials(run);
-    int *valid = malloc(((size_t)run->count + 1) * sizeof *valid);
+    int *valid = xmalloc(((size_t)run->count + 1) * sizeof *valid);
     FILE *out = open_memstream(&text, &size);
-    if (valid == NULL || out == NULL)
-        BUG("out of memory");
+    if (out == NULL)
+        BUG("open_memstream: %m");
     print_head(out, run, rows);
     for (int g = 0; g < run->goal_count; g++) {
         struct scatter scatter = {

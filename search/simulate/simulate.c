@@ -408,7 +408,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
          OPTION_NUMBER, &noise},
         {"within", "P", "distance from the optimum in percent that counts as found (default 1)",
          OPTION_NUMBER, &context.near_percent},
-        {"picture", "FILE.svg", "draw the curves with gnuplot", OPTION_TEXT, &options.picture},
+        {"picture", "FILE.svg", "draw the curves", OPTION_TEXT, &options.picture},
         {"json", NULL, "print one JSON object", OPTION_FLAG, &options.json},
         {"islands", "K", NULL, OPTION_REMOVED, NULL},
         {"prefilter", "F", NULL, OPTION_REMOVED, NULL},

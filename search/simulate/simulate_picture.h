@@ -1,4 +1,4 @@
-/* simulate_picture: plots the results of a simulation with gnuplot, as an SVG.
+/* simulate_picture: draws the results of a simulation as an SVG file.
  *
  * One panel for each space, one line for each strategy, and in grey the expected result of random
  * search.
@@ -25,7 +25,7 @@ struct picture {
     int trials;
 };
 
-/* Fails if gnuplot is not installed or reports an error. The file is replaced atomically. */
+/* The file is replaced atomically. */
 int picture_draw(const struct picture *picture, const char *path, struct error *error);
 
 #endif

@@ -4,12 +4,10 @@ small c.json '"search": { "strategy": "evolve" }'
 "$EVOTILE" run c.json --out run >/dev/null 2>&1
 "$EVOTILE" export run --out frozen >/dev/null 2>&1
 long=$(printf 'x%.0s' {1..5000})
-# Installed tools that fail.
+# An installed tool that fails.
 mkdir bin
-for tool in gnuplot compute-sanitizer; do
-    printf '#!/bin/sh\necho "%s: I will not" >&2\nexit 1\n' $tool >bin/$tool
-    chmod +x bin/$tool
-done
+printf '#!/bin/sh\necho "%s: I will not" >&2\nexit 1\n' compute-sanitizer >bin/compute-sanitizer
+chmod +x bin/compute-sanitizer
 changed() { # NAME: a copy of the run
     rm -rf "$1"
     cp -r run "$1"
@@ -82,6 +80,4 @@ tell simulate failed.json --against a=1 --strategy random
 "$EVOTILE" simulate "$space" --strategy "$(printf 'random,%.0s' {1..40})" 2>&1
 tell simulate failed.json --seeds 0
 "$EVOTILE" simulate failed.json --strategy random --seeds 1 --trials 2 --picture "$long" 2>&1 >/dev/null
-echo "status $?"
-PATH=$PWD/bin:$PATH "$EVOTILE" simulate failed.json --strategy random --seeds 1 --trials 2 --picture x.svg 2>&1 >/dev/null
 echo "status $?"

@@ -7,7 +7,6 @@ cd "$ROOT" || exit 1
 read -r -d '' excused <<'LIST'
 cannot find our own program: %s	needs a system without /proc
 cannot start a process: %s	needs a fork that fails
-cannot start gnuplot: %m	the same
 a simulating process died	it would have to be killed
 a process that traced genomes died	the same
 cannot map memory for %d genomes: %s: use fewer	some machines promise memory that they have not

@@ -8,8 +8,9 @@ $EVOTILE simulate bad.json 2>&1
 echo "status $?"
 $EVOTILE simulate "$ROOT"/tests/spaces/*.gz --visited rows.json 2>&1
 echo "status $?"
-# Without gnuplot there is one line that names the remedy.
-PATH=/nowhere $EVOTILE simulate "$ROOT"/tests/spaces/pnpoly_RTX_3090.json.gz --strategy random --seeds 1 --trials 2 --picture x.svg 2>&1 >/dev/null
+# A picture has one panel for each space, and one line for each strategy and the expectation of random search.
+$EVOTILE simulate "$ROOT"/tests/spaces/pnpoly_RTX_3090.json.gz --strategy random,evolve --seeds 1 --trials 20 --picture x.svg >/dev/null 2>&1
 echo "status $?"
+python3 -c 'import xml.dom.minidom as dom; print(*sorted(text.firstChild.data for text in dom.parse("x.svg").getElementsByTagName("text") if text.firstChild.data[0].isalpha()), sep="\n")'
 "$EVOTILE" simulate "$ROOT"/tests/spaces/pnpoly_RTX_3090.json.gz --noise 51 2>&1
 echo "status $?"

@@ -20,7 +20,8 @@ JSON
 "$EVOTILE" run config.json --out run 2>/dev/null
 "$EVOTILE" report run -o page.html 2>/dev/null
 
-# A script in the page performs a reader's actions and reports the results.
+# A script before the page's own keeps what was written; one at the end performs a reader's actions and reports
+# the results.
 cat >script.html <<'JS'
 <script>
 addEventListener("load", () => {
@@ -37,24 +38,32 @@ addEventListener("load", () => {
     check("a second turns it", rising(column(board, heading.cellIndex).reverse()) && heading.getAttribute("aria-sort") === "descending");
     const scatter = goals[0].querySelector(".scatter");
     const data = JSON.parse(document.getElementById(scatter.dataset.from).textContent).goals[0];
-    const dots = () => [...scatter.querySelectorAll("path.dots")].map((path) => path.getAttribute("d")).join("");
+    const dots = (where = scatter) => [...where.querySelectorAll("path[data-name^=dots]")].map((path) => path.getAttribute("d")).join("");
+    const points = (path) => [...path.matchAll(/M([\d.]+),([\d.]+)h0/g)].flatMap((match) => [Number(match[1]), Number(match[2])]);
     check("a dot for each valid trial", data.dots.n.length > 0 && dots().split("M").length - 1 === data.dots.n.length);
+    const first = new DOMParser().parseFromString(page_as_written, "text/html").querySelector(".scatter");
+    const written = points(dots(first)), placed = points(dots());
+    check("the script puts every dot where it was drawn", written.length === placed.length && written.every((at, i) => Math.abs(at - placed[i]) < 0.2));
     const select = scatter.querySelector("select");
+    const shown = () => [...scatter.querySelectorAll("svg g[data-name]")].filter((axis) => axis.getBoundingClientRect().width > 0);
     const texts = new Set();
+    let axes = 0;
     for (const option of select.options) {
         select.value = option.value;
         select.dispatchEvent(new Event("change"));
         texts.add(dots());
+        if (shown().length === 1 && shown()[0].dataset.name === option.value && shown()[0].textContent.includes(option.text)) axes++;
     }
     check("every axis has a picture of its own", select.options.length >= 6 && texts.size === select.options.length && !dots().includes("NaN"));
+    check("one axis is shown, the chosen one", axes === select.options.length);
     const svg = scatter.querySelector("svg"), box = svg.getBoundingClientRect();
-    const [x, y] = dots().slice(1).split("h")[0].split(" ").map(Number);
+    const [x, y] = dots().slice(1).split("h")[0].split(",").map(Number);
     svg.dispatchEvent(new PointerEvent("pointermove", {clientX: box.left + x * box.width / 1100, clientY: box.top + y * box.width / 1100}));
     const tip = document.getElementById("tip");
     check("a dot says what it is", !tip.hidden && /^trial \d+: [\d.]+ predicted us\nTHREADS=\d+ /.test(tip.textContent));
     check("only the first goal is unfolded", goals[0].open && !goals[1].open);
     dispatchEvent(new Event("beforeprint"));
-    check("all are for printing", goals[1].open && goals[1].querySelector(".scatter svg") !== null);
+    check("all are for printing", goals[1].open && goals[1].querySelector(".scatter svg").getBoundingClientRect().height > 100);
     dispatchEvent(new Event("afterprint"));
     check("and folded again", !goals[1].open);
     location.hash = goals[1].id;
@@ -71,7 +80,7 @@ addEventListener("load", () => {
 });
 </script>
 JS
-sed '/<\/body>/{
+sed -e '/^<div id="tip"/i <script>const page_as_written = document.documentElement.outerHTML;</script>' -e '/<\/body>/{
 r script.html
 N
 }' page.html >tried.html
@@ -87,7 +96,7 @@ browse 1 tried.html >light
 browse 0 tried.html >dark
 cat light
 status=0
-[ "$(grep -c '^ok ' light)" = 11 ] && [ "$(grep -c '^ok ' dark)" = 11 ] || status=1
+[ "$(grep -c '^ok ' light)" = 13 ] && [ "$(grep -c '^ok ' dark)" = 13 ] || status=1
 ! grep -h CONSOLE ./*.log || status=1
 paper_light=$(grep paper light) paper_dark=$(grep paper dark)
 [ "$paper_light" != "$paper_dark" ] || { echo "dark is as light: $paper_dark"; status=1; }
