@@ -6,52 +6,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *copy_of(const char *text, size_t length) {
-    char *copy = xstrndup(text, length);
-    return copy;
-}
-
-static bool equals_text(const char *known, const char *text, size_t length) {
-    return strncmp(known, text, length) == 0 && known[length] == '\0';
+static bool equals_text(const char *known, struct gene_word word) {
+    return strlen(known) == (size_t)word.length &&
+           memcmp(known, word.text, (size_t)word.length) == 0;
 }
 
 /* The index of a value, which is added if it is new; -1 if there are too many. */
-static int find_or_add_value(struct gene_column *column, const char *text, size_t length) {
+static int find_or_add_value(struct gene_column *column, struct gene_word value) {
     for (int i = 0; i < column->count; i++)
-        if (equals_text(column->values[i], text, length))
+        if (equals_text(column->values[i], value))
             return i;
-    if (column->count == DOMAIN_MAX)
+    if (column->count == DOMAIN_MAX || value.length >= NAME_SIZE)
         return -1;
-    column->values[column->count] = copy_of(text, length);
+    column->values[column->count] = xstrndup(value.text, (size_t)value.length);
     return column->count++;
 }
 
 int genes_add(struct genes *genes, const char *text, uint8_t row[GENES_MAX], struct error *error) {
+    const char *at = text;
     bool first = genes->count == 0;
-    int gene = 0;
+    int gene = 0, found;
+    struct gene_words words;
     memset(row, 0, GENES_MAX);
-    for (const char *at = text; *at != '\0'; gene++) {
-        size_t name = strcspn(at, "=,");
-        size_t whole = name + strcspn(at + name, ",");
-        if (at[name] != '=' || gene == GENES_MAX || (!first && gene == genes->count))
-            break;
+    while ((found = genome_read_gene(&at, &words)) == 1) {
         struct gene_column *column = &genes->columns[gene];
+        if (gene == (first ? GENES_MAX : genes->count))
+            break;
         if (first) {
-            column->name = copy_of(at, name);
+            column->name = xstrndup(words.name.text, (size_t)words.name.length);
             genes->count++;
         }
-        int value = equals_text(column->name, at, name) && whole - name - 1 < NAME_SIZE
-                        ? find_or_add_value(column, at + name + 1, whole - name - 1)
-                        : -1;
+        int value =
+            equals_text(column->name, words.name) ? find_or_add_value(column, words.value) : -1;
         if (value < 0)
             break;
-        row[gene] = (uint8_t)value;
-        at += whole + (at[whole] == ',');
-        if (*at == '\0' && gene + 1 == genes->count)
-            return 0;
+        row[gene++] = (uint8_t)value;
     }
-    return error_set(
-        error, "the genome \"%.200s\" has other genes than the first: the run is damaged", text);
+    return found == 0 && gene > 0 && gene == genes->count
+               ? 0
+               : error_set(error,
+                           "the genome \"%.200s\" has other genes than the first: the run is "
+                           "damaged",
+                           text);
 }
 
 /* Numbers sort before labels. */

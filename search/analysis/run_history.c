@@ -89,41 +89,26 @@ static struct table *table_or_null(struct table *table, int status) {
 
 /* ---- changed genes ---- */
 
-/* Finds the value that another genome has for the gene at `gene` ("NAME=value,..."), and its
-   length; "?" if it has no such gene. */
-static const char *find_value(const char *genome, const char *gene, size_t *length) {
-    size_t name = strcspn(gene, "=") + 1;
-    for (; genome != NULL && *genome != '\0'; genome = strchr(genome, ',')) {
-        genome += *genome == ',';
-        if (strncmp(genome, gene, name) == 0) {
-            *length = strcspn(genome + name, ",");
-            return genome + name;
-        }
-    }
-    *length = 1;
-    return "?";
-}
-
 void run_history_print_changes(const char *genome, const char *const parents[2],
                                char text[CHANGES_SIZE]) {
     size_t used = 0;
+    struct gene_words gene;
     text[0] = '\0';
-    for (const char *gene = genome; *gene != '\0' && used + 300 < CHANGES_SIZE;) {
-        size_t whole = strcspn(gene, ","), name = strcspn(gene, "="), size[2] = {0, 0};
-        const char *value = gene + name + 1, *was[2] = {NULL, NULL};
-        int length = (int)(whole - name - 1);
+    while (parents[0] != NULL && used + 300 < CHANGES_SIZE &&
+           genome_read_gene(&genome, &gene) == 1) {
+        struct gene_word was[2];
         bool same[2] = {false, false};
         for (int p = 0; p < 2 && parents[p] != NULL; p++) {
-            was[p] = find_value(parents[p], gene, &size[p]);
-            same[p] = size[p] == (size_t)length && memcmp(was[p], value, size[p]) == 0;
+            if (!genome_find_value(parents[p], gene.name, &was[p]))
+                was[p] = (struct gene_word){"?", 1};
+            same[p] = gene_word_equal(was[p], gene.value);
         }
-        const char *comma = used > 0 ? ", " : "";
-        if (was[0] != NULL && !same[0])
-            used +=
-                (size_t)snprintf(text + used, CHANGES_SIZE - used, "%s%.*s %.*s -> %.*s%s", comma,
-                                 (int)fmin(80, (double)name), gene, (int)fmin(60, (double)size[0]),
-                                 was[0], (int)fmin(60, length), value, same[1] ? " (b)" : "");
-        gene += whole + (gene[whole] == ',');
+        if (!same[0])
+            used += (size_t)snprintf(text + used, CHANGES_SIZE - used, "%s%.*s %.*s -> %.*s%s",
+                                     used > 0 ? ", " : "", (int)fmin(80, gene.name.length),
+                                     gene.name.text, (int)fmin(60, was[0].length), was[0].text,
+                                     (int)fmin(60, gene.value.length), gene.value.text,
+                                     same[1] ? " (b)" : "");
     }
 }
 

@@ -409,11 +409,15 @@ const char *path_network_filesystem(const char *path) {
     return NULL;
 }
 
+int path_program(char program[PATH_SIZE], struct error *error) {
+    ssize_t length = readlink("/proc/self/exe", program, PATH_SIZE - 1);
+    if (length < 0)
+        return error_set(error, "cannot find our own program: %s", strerror(errno));
+    program[length] = '\0';
+    return 0;
+}
+
 int path_program_folder(char folder[PATH_SIZE], struct error *error) {
     char program[PATH_SIZE];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length < 0)
-        return system_error(error, errno, "read", "/proc/self/exe");
-    program[length] = '\0';
-    return path_parent(folder, program, error);
+    return path_program(program, error) < 0 ? -1 : path_parent(folder, program, error);
 }

@@ -70,7 +70,8 @@ int path_remove_tree(const char *folder, struct error *error);
    unknown. `path` must exist. */
 const char *path_network_filesystem(const char *path);
 
-/* The folder of the running executable. */
+/* The running executable, and its folder. */
+int path_program(char program[PATH_SIZE], struct error *error);
 int path_program_folder(char folder[PATH_SIZE], struct error *error);
 
 #endif

@@ -146,17 +146,10 @@ static void print_results(const struct baseline_results *baseline_results, bool 
    GPU during timing. */
 static int open_run(struct baseline_timing *context, const char *run_dir, char **device,
                     struct error *error) {
-    char config_path[PATH_SIZE];
-    char template_folder[PATH_SIZE];
     context->store = store_open(run_dir, STORE_WRITE, error);
-    if (context->store == NULL || run_dir_files(run_dir, config_path, template_folder, error) < 0 ||
-        store_meta_get(context->store, "device", device, error) < 0)
+    if (context->store == NULL || store_meta_get(context->store, "device", device, error) < 0)
         return -1;
-    char *text = path_read_file(config_path, 64 << 20, NULL, error);
-    if (text == NULL)
-        return -1;
-    context->config = config_from_text(config_path, text, template_folder, error);
-    free(text);
+    context->config = run_dir_read_config(run_dir, error);
     return context->config != NULL ? 0 : -1;
 }
 

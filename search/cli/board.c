@@ -155,7 +155,7 @@ static int board_run(const struct verb *verb, int argc, char **argv) {
                              (long long)goal, goals - 1);
     if (status == 0) {
         print_counts(&counts, text, sizeof text);
-        config = cases ? run_dir_config(store) : run_dir_config_read(store, &(struct error){0});
+        config = cases ? run_dir_config(store) : run_dir_read_config(argv[0], &(struct error){0});
         board.config = config;
         board.cases = cases;
         board.cold = cold;

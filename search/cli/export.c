@@ -75,23 +75,15 @@ static int read_champion(struct export_context *context, int goal, struct error 
 }
 
 static int read_run(struct export_context *context, struct error *error) {
-    char config_path[PATH_SIZE];
-    char template_folder[PATH_SIZE];
-    if (run_dir_files(context->run_dir, config_path, template_folder, error) < 0)
+    context->config = run_dir_read_config(context->run_dir, error);
+    if (context->config == NULL)
         return -1;
     context->store = store_open(context->run_dir, STORE_READ, error);
-    char *text = path_read_file(config_path, 64 << 20, NULL, error);
-    if (context->store == NULL || text == NULL) {
-        free(text);
-        return -1;
-    }
-    context->config = config_from_text(config_path, text, template_folder, error);
-    free(text);
-    if (context->config == NULL || read_device(context, error) < 0 ||
+    if (context->store == NULL || read_device(context, error) < 0 ||
         baseline_results_read(context->store, &context->baseline_results, error) < 0)
         return -1;
     context->setting = config_setting(context->config, ALL_GOALS, &context->device);
-    context->template = template_load(template_folder, &context->setting, error);
+    context->template = template_load(context->config->template_folder, &context->setting, error);
     if (context->template == NULL)
         return -1;
     for (int g = 0; g < config_goal_count(context->config); g++)

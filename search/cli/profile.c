@@ -79,10 +79,8 @@ static int collect_counters(struct profile_context *context, struct error *error
         snprintf(context->missing, sizeof context->missing, "%.400s", missing.text);
         return 0;
     }
-    ssize_t length = readlink("/proc/self/exe", program, PATH_SIZE - 1);
-    if (length < 0)
-        return error_set(error, "cannot find our own program: %s", strerror(errno));
-    program[length] = '\0';
+    if (path_program(program, error) < 0)
+        return -1;
     const struct profile_settings how = {.tool = tool,
                                          .program = program,
                                          .config_path = context->targets.config_path,

@@ -64,10 +64,8 @@ static int prepare_tool(struct sanitize_context *context, const char *device, ch
             "%s is not a GPU, and compute-sanitizer needs one: give --device cuda:0, or "
             "use `evotile try --diagnose` on an emulated device",
             context->device.spec);
-    ssize_t length = readlink("/proc/self/exe", program, PATH_SIZE - 1);
-    if (length < 0)
-        return error_set(error, "cannot find our own program: %s", strerror(errno));
-    program[length] = '\0';
+    if (path_program(program, error) < 0)
+        return -1;
     context->how = (struct sanitize_settings){.tool = tool,
                                               .program = program,
                                               .config_path = context->targets.config_path,

@@ -51,11 +51,7 @@ static bool read_line(char **line, size_t *room) {
 
 static int start_worker(struct worker *worker, const char *config_path, const char *template_folder,
                         const char *spec, struct device_info *info, struct error *error) {
-    char *text = path_read_file(config_path, 64 << 20, NULL, error);
-    if (text == NULL)
-        return -1;
-    worker->config = config_from_text(config_path, text, template_folder, error);
-    free(text);
+    worker->config = config_from_file(config_path, template_folder, error);
     if (worker->config == NULL)
         return -1;
     if (worker->config->shapes->recorded != NULL) { /* replaces the compiler and the device */

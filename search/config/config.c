@@ -9,6 +9,8 @@
 #include <ctype.h>
 #include <string.h>
 
+enum { CONFIG_BYTES_MAX = 64 << 20 };
+
 static const char recorded_prefix[] = "recorded:";
 
 static const struct config defaults = {
@@ -383,6 +385,13 @@ struct config *config_from_text(const char *name, const char *text, const char *
     return config;
 }
 
+struct config *config_from_file(const char *path, const char *folder, struct error *error) {
+    char *text = path_read_file(path, CONFIG_BYTES_MAX, NULL, error);
+    struct config *config = text != NULL ? config_from_text(path, text, folder, error) : NULL;
+    free(text);
+    return config;
+}
+
 bool config_path_is_recorded_space(const char *path) {
     return strncmp(path, recorded_prefix, strlen(recorded_prefix)) == 0;
 }
@@ -410,7 +419,7 @@ struct config *config_load(const char *path, const char *templates, struct error
     json_release(&document);
     if (config == NULL)
         return NULL;
-    config->text = path_read_file(path, 64 << 20, NULL, error);
+    config->text = path_read_file(path, CONFIG_BYTES_MAX, NULL, error);
     if (config->text == NULL) {
         config_free(config);
         return NULL;

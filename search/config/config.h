@@ -85,7 +85,8 @@ struct config {
    or NULL (template_find). */
 struct config *config_load(const char *path, const char *templates, struct error *error);
 bool config_path_is_recorded_space(const char *path);
-/* Reads the text of a config that a run has stored; `folder` is the template's folder. */
+/* Reads the config of a run, whose template is in `folder`: a file, or a text under a name. */
+struct config *config_from_file(const char *path, const char *folder, struct error *error);
 struct config *config_from_text(const char *name, const char *text, const char *folder,
                                 struct error *error);
 void config_free(struct config *config);

@@ -432,17 +432,19 @@ int64_t recorded_find_text(const struct recorded *recorded, const char *text, st
     size_t used = 0;
     int given = 0;
     struct genome genome;
-    while (*text != '\0') {
+    struct gene_words gene;
+    int found;
+    while ((found = genome_read_gene(&text, &gene)) != 0) {
         char name[NAME_SIZE];
-        size_t length = strcspn(text, ",");
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "= ,"), text);
-        if (space_find_gene(space, name) >= 0 && used + length + 2 < sizeof genes) {
-            used += (size_t)snprintf(genes + used, sizeof genes - used, "%s%.*s",
-                                     used > 0 ? "," : "", (int)length, text);
-            given++;
-        }
-        text += length;
-        text += strspn(text, ", ");
+        if (found < 0)
+            return error_input(error, "'%.*s' is not GENE=VALUE", gene.name.length, gene.name.text);
+        snprintf(name, sizeof name, "%.*s", gene.name.length, gene.name.text);
+        if (space_find_gene(space, name) < 0 ||
+            used + (size_t)(gene.name.length + gene.value.length) + 3 >= sizeof genes)
+            continue;
+        used += (size_t)snprintf(genes + used, sizeof genes - used, "%s%s=%.*s",
+                                 used > 0 ? "," : "", name, gene.value.length, gene.value.text);
+        given++;
     }
     if (given < space->gene_count)
         return error_input(error, "the genome gives %d of the %d parameters that vary", given,

@@ -1,5 +1,7 @@
 #include "run/default_trial.h"
 
+#include "space/genome.h"
+
 #include <string.h>
 
 struct first_ask {
@@ -29,24 +31,18 @@ int default_trial_read(struct store *store, int goal, struct store_trial **trial
     return *trial != NULL ? 0 : -1;
 }
 
-/* True if the genome's text contains this "NAME=value" of `length` bytes. */
-static bool has_gene(const char *genome, const char *gene, size_t length) {
-    for (; genome != NULL; genome = strchr(genome, ',')) {
-        genome += *genome == ',';
-        if (strcspn(genome, ",") == length && memcmp(genome, gene, length) == 0)
-            return true;
-    }
-    return false;
-}
-
 void default_trial_differences(const char *default_genome, const char *genome, char *text,
                                size_t size) {
     size_t used = 0;
-    for (const char *gene = genome; *gene != '\0';) {
-        size_t length = strcspn(gene, ",");
-        if (!has_gene(default_genome, gene, length) && used + length + 2 < size)
-            used += (size_t)sprintf(text + used, "%s%.*s", used > 0 ? "," : "", (int)length, gene);
-        gene += length + (gene[length] == ',');
+    struct gene_words gene;
+    while (genome_read_gene(&genome, &gene) == 1) {
+        struct gene_word value;
+        if ((default_genome == NULL || !genome_find_value(default_genome, gene.name, &value) ||
+             !gene_word_equal(value, gene.value)) &&
+            used + (size_t)(gene.name.length + gene.value.length) + 3 < size)
+            used +=
+                (size_t)sprintf(text + used, "%s%.*s=%.*s", used > 0 ? "," : "", gene.name.length,
+                                gene.name.text, gene.value.length, gene.value.text);
     }
     if (used == 0)
         snprintf(text, size, "(the default)");

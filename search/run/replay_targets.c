@@ -44,15 +44,11 @@ static int read_run_targets(struct replay_targets *targets, struct error *error)
     if (store == NULL)
         return -1;
     int result = -1;
-    char *text = NULL;
-    if (run_dir_files(targets->from, targets->config_path, targets->template_folder, error) < 0)
-        goto done;
-    text = path_read_file(targets->config_path, 64 << 20, NULL, error);
-    if (text == NULL)
-        goto done;
-    targets->config = config_from_text(targets->config_path, text, targets->template_folder, error);
+    targets->config = run_dir_read_config(targets->from, error);
     if (targets->config == NULL)
         goto done;
+    snprintf(targets->config_path, PATH_SIZE, "%s", targets->config->path);
+    snprintf(targets->template_folder, PATH_SIZE, "%s", targets->config->template_folder);
     if (targets->goal >= store_goal_count(store)) {
         error_input(error, "%s has %d goals, from 0: there is no goal %lld", targets->from,
                     store_goal_count(store), (long long)targets->goal);
@@ -69,7 +65,6 @@ static int read_run_targets(struct replay_targets *targets, struct error *error)
     }
     result = store_meta_get(store, "device", &targets->device, error) < 0 ? -1 : 0;
 done:
-    free(text);
     store_close(store);
     return result;
 }

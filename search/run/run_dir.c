@@ -79,25 +79,16 @@ int run_dir_files(const char *run_dir, char config_path[PATH_SIZE], char templat
     return find_template(template_folder, run_dir, error);
 }
 
-struct config *run_dir_config_read(struct store *store, struct error *error) {
+struct config *run_dir_read_config(const char *run_dir, struct error *error) {
     char path[PATH_SIZE];
     char folder[PATH_SIZE];
-    char *text = NULL;
-    struct config *config = NULL;
-    if (run_dir_files(store_run_dir(store), path, folder, error) == 0) {
-        int found = store_meta_get(store, "config", &text, error);
-        if (found > 0)
-            config = config_from_text(path, text, folder, error);
-        else if (found == 0)
-            error_set(error, "the run stores no config");
-    }
-    free(text);
-    return config;
+    return run_dir_files(run_dir, path, folder, error) == 0 ? config_from_file(path, folder, error)
+                                                            : NULL;
 }
 
 struct config *run_dir_config(struct store *store) {
     struct error error = {0};
-    struct config *config = run_dir_config_read(store, &error);
+    struct config *config = run_dir_read_config(store_run_dir(store), &error);
     if (config == NULL)
         log_warn("cases are numbered, in the order of the config: %s", error.text);
     return config;

@@ -1,9 +1,10 @@
 /* run_dir: the files of a run folder. docs/formats.md lists them.
  *
- *     char config_path[PATH_SIZE], template_folder[PATH_SIZE];
  *     struct error error = {0};
- *     if (run_dir_files("results/demo", config_path, template_folder, &error) < 0)
+ *     struct config *config = run_dir_read_config("results/demo", &error);
+ *     if (config == NULL)
  *         fprintf(stderr, "%s\n", error.text);
+ *     config_free(config);
  *
  * Functions return 0, or -1 with `error` filled, unless they say otherwise.
  */
@@ -17,12 +18,13 @@
 int run_dir_files(const char *run_dir, char config_path[PATH_SIZE], char template_folder[PATH_SIZE],
                   struct error *error);
 
-/* Reads the config that the run stores; the caller frees it. Used for the names of cases: returns
-   NULL, with a warning, if there is none that can be read, and cases are then numbered. */
-struct config *run_dir_config(struct store *store);
+/* Reads the config of a run; the caller frees it. Its `path` and `template_folder` are those of
+   run_dir_files. NULL with `error` filled on failure. */
+struct config *run_dir_read_config(const char *run_dir, struct error *error);
 
-/* The same without the warning: NULL with `error` filled. */
-struct config *run_dir_config_read(struct store *store, struct error *error);
+/* The same for the names of cases: NULL, with a warning, if the config cannot be read; cases are
+   then numbered. */
+struct config *run_dir_config(struct store *store);
 
 /* The device that the run was measured on; its space depends on it. Returns 1; 0 if the run does
    not record it; -1. */

@@ -52,10 +52,8 @@ static int open_local_pool(const struct queue_worker *worker, const char *folder
     char program[PATH_SIZE];
     char config_path[PATH_SIZE];
     char template_folder[PATH_SIZE];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length < 0)
-        return error_set(error, "cannot find our own program: %s", strerror(errno));
-    program[length] = '\0';
+    if (path_program(program, error) < 0)
+        return -1;
     if (run_dir_files(folder, config_path, template_folder, error) < 0)
         return -1;
     struct local_pool_settings settings = {.program = program,

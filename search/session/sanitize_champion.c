@@ -59,10 +59,9 @@ void session_sanitize(struct session *session, int goal) {
     if (!can_sanitize(session, goal, tool))
         return;
     session->champions[goal].sanitized = champion->trial;
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length < 0 || run_dir_files(session->run_dir, config_path, template_folder, &error) < 0)
+    if (path_program(program, &error) < 0 ||
+        run_dir_files(session->run_dir, config_path, template_folder, &error) < 0)
         return;
-    program[length] = '\0';
     const struct sanitize_settings settings = {.tool = tool,
                                                .program = program,
                                                .config_path = config_path,

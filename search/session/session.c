@@ -326,18 +326,10 @@ static int check_search(struct session *session, struct error *error) {
 
 int session_resume(struct session *session, const char *run_dir,
                    const struct session_settings *settings, struct error *error) {
-    char config_path[PATH_SIZE];
-    char template_folder[PATH_SIZE];
     struct device_info device;
     *session = (struct session){.settings = *settings, .workers_lock = -1};
     snprintf(session->run_dir, sizeof session->run_dir, "%s", run_dir);
-    if (run_dir_files(run_dir, config_path, template_folder, error) < 0)
-        return -1;
-    char *text = path_read_file(config_path, 64 << 20, NULL, error);
-    if (text == NULL)
-        return -1;
-    session->config = config_from_text(config_path, text, template_folder, error);
-    free(text);
+    session->config = run_dir_read_config(run_dir, error);
     if (session->config == NULL)
         return -1;
     session->store = store_open(run_dir, STORE_WRITE, error);
@@ -351,8 +343,8 @@ int session_resume(struct session *session, const char *run_dir,
         return 0;
     session->workers_lock = run_dir_lock(run_dir, error);
     if (session->workers_lock < 0 ||
-        session_start_workers(session, config_path, template_folder, session->config->device,
-                              &device, error) < 0 ||
+        session_start_workers(session, session->config->path, session->config->template_folder,
+                              session->config->device, &device, error) < 0 ||
         check_device(session, error) < 0)
         return -1;
     session->started_s = clock_seconds();

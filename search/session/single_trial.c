@@ -22,10 +22,7 @@ struct single_trial *single_trial_new(const char *config_path, const char *templ
         return NULL;
     }
     struct single_trial *single_trial = xcalloc(1, sizeof *single_trial);
-    ssize_t length =
-        readlink("/proc/self/exe", single_trial->program, sizeof single_trial->program - 1);
-    if (length < 0) {
-        error_set(error, "cannot find our own program: %s", strerror(errno));
+    if (path_program(single_trial->program, error) < 0) {
         free(single_trial);
         return NULL;
     }

@@ -34,11 +34,7 @@ static int count_compile_workers(const struct config *config, const char *device
 
 int compile_worker_count(const char *config_path, const char *template_folder, const char *devices,
                          int64_t asked, int *workers, struct error *error) {
-    char *text = path_read_file(config_path, 64 << 20, NULL, error);
-    if (text == NULL)
-        return -1;
-    struct config *config = config_from_text(config_path, text, template_folder, error);
-    free(text);
+    struct config *config = config_from_file(config_path, template_folder, error);
     if (config == NULL)
         return -1;
     int status = count_compile_workers(config, devices, asked, workers, error);
@@ -85,10 +81,8 @@ int session_start_workers(struct session *session, const char *config_path,
                                            .config_path = config_path,
                                            .template_folder = template_folder,
                                            .devices = devices};
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length < 0)
-        return error_set(error, "cannot find our own program: %s", strerror(errno));
-    program[length] = '\0';
+    if (path_program(program, error) < 0)
+        return -1;
     if (count_compile_workers(session->config, devices, session->settings.compile_workers,
                               &settings.compile_workers, error) < 0)
         return -1;

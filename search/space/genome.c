@@ -62,20 +62,50 @@ void genome_print(const struct genome *genome, const struct space *space,
                      space->genes[i].name, space_value_text(space, i, genome->value[i], value));
 }
 
-/* Reads the text up to the next of `ends` or the end of the string, trims spaces, and moves past
-   the delimiter. Returns false if the word is too long for a name. */
-static bool read_word(const char **at, const char *ends, char word[NAME_SIZE]) {
-    const char *start = *at, *stop = start + strcspn(start, ends);
-    *at = *stop ? stop + 1 : stop;
-    while (start < stop && isspace((unsigned char)*start))
+static struct gene_word trim(const char *start, const char *end) {
+    while (start < end && isspace((unsigned char)*start))
         start++;
-    while (start < stop && isspace((unsigned char)stop[-1]))
-        stop--;
-    size_t length = (size_t)(stop - start),
-           kept_length = length < NAME_SIZE ? length : NAME_SIZE - 1;
-    memcpy(word, start, kept_length);
-    word[kept_length] = '\0';
-    return kept_length == length;
+    while (start < end && isspace((unsigned char)end[-1]))
+        end--;
+    return (struct gene_word){start, (int)(end - start)};
+}
+
+int genome_read_gene(const char **at, struct gene_words *gene) {
+    const char *start = *at;
+    if (*start == '\0')
+        return 0;
+    const char *end = start + strcspn(start, ",");
+    const char *equals = memchr(start, '=', (size_t)(end - start));
+    *at = end + (*end == ',');
+    if (equals == NULL) {
+        *gene = (struct gene_words){.name = {start, (int)(end - start)}};
+        return -1;
+    }
+    *gene = (struct gene_words){trim(start, equals), trim(equals + 1, end)};
+    return 1;
+}
+
+bool gene_word_equal(struct gene_word a, struct gene_word b) {
+    return a.length == b.length && memcmp(a.text, b.text, (size_t)a.length) == 0;
+}
+
+bool genome_find_value(const char *text, struct gene_word name, struct gene_word *value) {
+    struct gene_words gene;
+    while (genome_read_gene(&text, &gene) == 1)
+        if (gene_word_equal(gene.name, name)) {
+            *value = gene.value;
+            return true;
+        }
+    return false;
+}
+
+/* Ends a word with NUL. Returns false if it is too long for a name, and then cuts it. */
+static bool copy_word(char to[NAME_SIZE], struct gene_word word) {
+    bool fits = word.length < NAME_SIZE;
+    size_t length = fits ? (size_t)word.length : NAME_SIZE - 1;
+    memcpy(to, word.text, length);
+    to[length] = '\0';
+    return fits;
 }
 
 static int unknown_value_error(const struct space *space, int gene, const char *word,
@@ -130,17 +160,16 @@ int genome_parse(struct genome *genome, const struct space *space, const char *t
                  struct error *error) {
     struct genome read = genome_default(space);
     uint32_t given = 0;
-    int gene = -1;
-    const char *at = text;
-    while (*at) {
+    int gene = -1, found;
+    struct gene_words words;
+    while ((found = genome_read_gene(&text, &words)) != 0) {
         char name[NAME_SIZE], word[NAME_SIZE];
-        size_t length = strcspn(at, ",");
-        if (memchr(at, '=', length) == NULL)
-            return error_input(error, "'%.*s' is not GENE=VALUE", (int)(length < 60 ? length : 60),
-                               at);
-        if (!read_word(&at, "=", name) || !read_word(&at, ",", word))
+        if (found < 0)
+            return error_input(error, "'%.*s' is not GENE=VALUE",
+                               words.name.length < 60 ? words.name.length : 60, words.name.text);
+        if (!copy_word(name, words.name) || !copy_word(word, words.value))
             return error_input(error, "the name or value '%s...' is too long for any gene",
-                               strlen(name) == NAME_SIZE - 1 ? name : word);
+                               words.name.length >= NAME_SIZE ? name : word);
         gene = parse_gene(space, gene + 1, name, error);
         int value = gene < 0 ? -1 : parse_value(space, gene, word, error);
         if (value < 0)

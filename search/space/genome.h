@@ -47,6 +47,24 @@ void genome_canonicalise(struct genome *genome, const struct space *space);
 void genome_print(const struct genome *genome, const struct space *space,
                   char text[GENOME_TEXT_SIZE]);
 
+/* A gene of such a text: the words around its '=', without the spaces around them. */
+struct gene_word {
+    const char *text; /* not NUL-terminated */
+    int length;
+};
+struct gene_words {
+    struct gene_word name, value;
+};
+
+bool gene_word_equal(struct gene_word a, struct gene_word b);
+
+/* Reads the next gene of a text, whatever its space, and moves `*at` past it. Returns 1; 0 at the
+   end of the text; -1 if it is not NAME=VALUE, with `name` the text up to the next comma. */
+int genome_read_gene(const char **at, struct gene_words *gene);
+
+/* Finds the value of a gene in a text that genome_print wrote. */
+bool genome_find_value(const char *text, struct gene_word name, struct gene_word *value);
+
 /* Parses such a text and makes the genome canonical. Genes may be in any order, spaces are
    allowed around names and values, and a missing gene gets its default. An unknown gene, a
    repeated gene or a value outside its domain is an error that names the nearest gene or lists

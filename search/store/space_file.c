@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/path.h"
 #include "base/statistics.h"
+#include "space/space.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -33,18 +34,10 @@ struct writer {
 
 /* ---- shared by both formats ---- */
 
-/* Splits off the next "NAME=VALUE" of a canonical genome text, in place; false at the end. */
-static bool next_gene(char **text, char **name, char **value) {
-    if (*text == NULL || **text == '\0')
-        return false;
-    *value = strsep(text, ",");
-    *name = strsep(value, "=");
-    return true;
-}
-
-static char *duplicate_text(const char *text) {
-    char *copied = xstrdup(text);
-    return copied;
+/* The words of genomes are shorter than NAME_SIZE. */
+static const char *print_word(struct gene_word word, char text[NAME_SIZE]) {
+    snprintf(text, NAME_SIZE, "%.*s", word.length, word.text);
+    return text;
 }
 
 static cJSON *value_json(const char *text) {
@@ -57,13 +50,11 @@ static cJSON *value_json(const char *text) {
 
 /* Adds NAME: VALUE for each gene. */
 static void add_genes(cJSON *object, const char *genome) {
-    char *text = duplicate_text(genome);
-    char *rest = text;
-    char *name;
-    char *value;
-    while (next_gene(&rest, &name, &value))
-        cJSON_AddItemToObject(object, name, value_json(value));
-    free(text);
+    char name[NAME_SIZE], value[NAME_SIZE];
+    struct gene_words gene;
+    while (genome_read_gene(&genome, &gene) == 1)
+        cJSON_AddItemToObject(object, print_word(gene.name, name),
+                              value_json(print_word(gene.value, value)));
 }
 
 /* Rounds to a picosecond: further digits are noise, and would double the size of the file. */
@@ -189,17 +180,14 @@ static void write_cache_head(struct writer *writer) {
 
 /* "64,4,xor": only the values. */
 static void write_cache_key(struct writer *writer, const char *genome) {
-    char *text = duplicate_text(genome);
-    char *rest = text;
-    char *name;
-    char *value;
+    char value[NAME_SIZE];
+    struct gene_words gene;
     write_text(writer, writer->rows > 0 ? ",\n\"" : "\n\"");
-    for (bool first = true; next_gene(&rest, &name, &value); first = false) {
+    for (bool first = true; genome_read_gene(&genome, &gene) == 1; first = false) {
         write_text(writer, first ? "" : ",");
-        write_text(writer, value);
+        write_text(writer, print_word(gene.value, value));
     }
     write_text(writer, "\": ");
-    free(text);
 }
 
 static void write_cache_row(struct writer *writer, const struct store_trial *trial) {
@@ -262,7 +250,7 @@ static int add_value(struct parameter *parameter, const char *value, struct erro
             return 0;
     if (parameter->count == VALUES_MAX)
         return error_set(error, "gene %s has more than %d values", parameter->name, VALUES_MAX);
-    parameter->values[parameter->count++] = duplicate_text(value);
+    parameter->values[parameter->count++] = xstrdup(value);
     return 0;
 }
 
@@ -271,21 +259,20 @@ static int collect_values(void *context, const struct store_event *event, struct
     struct writer *writer = context;
     if (!is_row(writer, event))
         return 0;
-    char *text = duplicate_text(event->trial.genome);
-    char *rest = text;
-    char *name;
-    char *value;
+    const char *at = event->trial.genome;
+    char text[NAME_SIZE];
+    struct gene_words gene;
     int result = 0;
-    for (int i = 0; result == 0 && next_gene(&rest, &name, &value); i++) {
+    for (int i = 0; result == 0 && genome_read_gene(&at, &gene) == 1; i++) {
         if (i == GENES_MAX)
             BUG("a genome of more than %d genes was stored", GENES_MAX);
         if (i == writer->parameter_count)
-            writer->parameters[writer->parameter_count++].name = duplicate_text(name);
-        result = add_value(&writer->parameters[i], value, error);
+            writer->parameters[writer->parameter_count++].name =
+                xstrdup(print_word(gene.name, text));
+        result = add_value(&writer->parameters[i], print_word(gene.value, text), error);
     }
     writer->predicted = writer->predicted || event->trial.outcome->predicted;
     writer->rows++;
-    free(text);
     return result;
 }
 

@@ -191,14 +191,8 @@ static inline void run_check_init(struct run_check *it, const char *run_dir) {
 }
 
 static inline int load_evolutions(struct run_check *it, struct store *store, struct error *error) {
-    char config_path[PATH_SIZE], folder[PATH_SIZE], *seed;
-    if (run_dir_files(it->run_dir, config_path, folder, error) < 0)
-        return -1;
-    char *text = path_read_file(config_path, 1 << 20, NULL, error);
-    if (text == NULL)
-        return -1;
-    it->config = config_from_text("config.json", text, folder, error);
-    free(text);
+    char *seed;
+    it->config = run_dir_read_config(it->run_dir, error);
     if (it->config == NULL || device_describe(TINY_DEVICE, &it->device, error) < 0 ||
         store_meta_get(store, "seed", &seed, error) < 0)
         return -1;

@@ -38,6 +38,28 @@ static void prints_and_parses(void **state) {
     space_free(space);
 }
 
+static void a_text_is_read_gene_by_gene(void **state) {
+    (void)state;
+    const char *at = "BLOCK_M=64, SWIZZLE = xor ,EMPTY=,A=B=C,WARPS";
+    static const char *const rows[][2] = {
+        {"BLOCK_M", "64"}, {"SWIZZLE", "xor"}, {"EMPTY", ""}, {"A", "B=C"}};
+    struct gene_words gene;
+    struct gene_word value;
+    assert_true(genome_find_value(at, (struct gene_word){"SWIZZLE", 7}, &value));
+    assert_true(gene_word_equal(value, (struct gene_word){"xor", 3}));
+    assert_false(genome_find_value(at, (struct gene_word){"BLOCK", 5}, &value));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(genome_read_gene(&at, &gene), 1);
+        const struct gene_word name = {rows[i][0], (int)strlen(rows[i][0])};
+        assert_true(gene_word_equal(gene.name, name));
+        value = (struct gene_word){rows[i][1], (int)strlen(rows[i][1])};
+        assert_true(gene_word_equal(gene.value, value));
+    }
+    assert_int_equal(genome_read_gene(&at, &gene), -1);
+    assert_memory_equal(gene.name.text, "WARPS", (size_t)gene.name.length);
+    assert_int_equal(genome_read_gene(&at, &gene), 0);
+}
+
 static void bad_text_is_refused(void **state) {
     (void)state;
     struct space *space = example();
@@ -210,6 +232,7 @@ static void a_block_is_a_block(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prints_and_parses), cmocka_unit_test(bad_text_is_refused),
+        cmocka_unit_test(a_text_is_read_gene_by_gene),
         cmocka_unit_test(children_are_good), cmocka_unit_test(valid_needs_no_repair),
         cmocka_unit_test(a_step_is_a_step),  cmocka_unit_test(a_block_is_a_block),
     };
