@@ -1,4 +1,5 @@
 /* main: finds the verb of the command line and runs it. */
+#include "base/intervals.h"
 #include "base/spelling.h"
 #include "cli/describe.h"
 
@@ -70,6 +71,9 @@ static int print_help(const char *name) {
 }
 
 static int dispatch(int argc, char **argv) {
+    struct error error;
+    if (intervals_check(&error) < 0)
+        return error_report(&error);
     if (argc < 2) {
         print_verbs(stderr);
         return STATUS_USAGE;

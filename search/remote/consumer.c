@@ -1,6 +1,7 @@
 #include "remote/consumer.h"
 
 #include "base/clock.h"
+#include "base/intervals.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "pool/protocol.h"
@@ -11,8 +12,6 @@
 
 enum { HELD_MAX = 1024, SERVER_MS = 2000, DRAIN_MS = 200 };
 
-static const double heartbeat_interval_s = 2;
-static const double resend_interval_s = 1;
 static const double pull_interval_s = 0.02;
 static const double pull_expires_s = 1; /* how long the server keeps a pull request open */
 
@@ -135,7 +134,8 @@ static void refresh_held(struct consumer *consumer) {
         return;
     for (int h = consumer->held_count - 1; h >= 0; h--) {
         struct held_request *held = &consumer->held[h];
-        if (held->result_line != NULL && now - held->result_sent > resend_interval_s) {
+        if (held->result_line != NULL &&
+            now - held->result_sent > interval_s(INTERVAL_RESULT_RESEND)) {
             if (!send_result(consumer, held))
                 return;
         } else if (now - held->lease_extended > consumer->description->ack_wait_s / 3) {
@@ -318,7 +318,7 @@ double consumer_idle_s(const struct consumer *consumer) {
 void consumer_send_heartbeat(struct consumer *consumer, bool leaving) {
     char subject[QUEUE_SUBJECT_SIZE];
     double now = clock_seconds();
-    if (!leaving && now - consumer->heartbeat_sent < heartbeat_interval_s)
+    if (!leaving && now - consumer->heartbeat_sent < interval_s(INTERVAL_HEARTBEAT))
         return;
     consumer->heartbeat_sent = now;
     consumer->heartbeat.devices = pool_device_count(consumer->local_pool);

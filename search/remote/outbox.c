@@ -1,6 +1,7 @@
 #include "remote/outbox.h"
 
 #include "base/clock.h"
+#include "base/intervals.h"
 #include "base/memory.h"
 #include "pool/protocol.h"
 
@@ -8,8 +9,6 @@
 #include <string.h>
 
 enum { PENDING_MAX = 65536 };
-
-static const double resend_after_s = 5;
 
 struct outbox {
     struct connection *connection;
@@ -133,7 +132,8 @@ void outbox_send(struct outbox *outbox) {
     for (int i = 0; i < outbox->count; i++) {
         struct outbox_request *pending = &outbox->items[i];
         if (pending->stored ||
-            (pending->last_published > 0 && now - pending->last_published < resend_after_s))
+            (pending->last_published > 0 &&
+             now - pending->last_published < interval_s(INTERVAL_REQUEST_RESEND)))
             continue;
         snprintf(message_id, sizeof message_id, "%s-%lld", outbox->session,
                  (long long)pending->serial);

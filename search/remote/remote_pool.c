@@ -1,6 +1,7 @@
 #include "remote/remote_pool.h"
 
 #include "base/clock.h"
+#include "base/intervals.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/path.h"
@@ -19,7 +20,6 @@
 enum { RESULTS_PENDING_MAX = 65536, MODELS_MAX = 16 };
 
 static const double default_ack_wait_s = 30;
-static const double describe_interval_s = 5; /* workers leave a run without updates for a minute */
 static const double periodic_interval_s = 0.1;
 static const double abandoned_after_s =
     600; /* then another coordinator's run counts as abandoned */
@@ -338,7 +338,8 @@ static void run_periodic_work(struct remote_pool *remote) {
     read_heartbeats(remote);
     expire_workers(remote);
     resend_lost(remote);
-    if (connection_is_up(remote->connection) && now - remote->last_described > describe_interval_s)
+    if (connection_is_up(remote->connection) &&
+        now - remote->last_described > interval_s(INTERVAL_DESCRIBE))
         put_description(remote); /* a failure is retried at the next update */
 }
 

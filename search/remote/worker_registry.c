@@ -1,14 +1,13 @@
 #include "remote/worker_registry.h"
 
 #include "base/clock.h"
+#include "base/intervals.h"
 #include "base/log.h"
 #include "base/memory.h"
 
 #include <string.h>
 
 enum { WORKERS_MAX = 4096 };
-
-static const double heartbeat_timeout_s = 15; /* without a heartbeat */
 
 void worker_registry_release(struct worker_registry *registry) {
     free(registry->workers);
@@ -37,7 +36,7 @@ int worker_registry_expire(struct worker_registry *registry) {
     int vanished = 0;
     for (int h = registry->count - 1; h >= 0; h--) {
         struct remote_worker *worker = &registry->workers[h];
-        if (now - worker->last_seen < heartbeat_timeout_s)
+        if (now - worker->last_seen < interval_s(INTERVAL_HEARTBEAT_TIMEOUT))
             continue;
         if (!worker->rejected) {
             log_info("the worker on %s timed out: others get its work", worker->heartbeat.host);

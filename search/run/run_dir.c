@@ -2,6 +2,7 @@
 #include "run/run_dir.h"
 
 #include "base/clock.h"
+#include "base/intervals.h"
 #include "base/log.h"
 #include "pool/protocol.h"
 
@@ -11,8 +12,6 @@
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
-
-enum { WORKERS_TIMEOUT_S = 30 };
 
 int run_dir_template_name(const char *folder, char name[PATH_SIZE], struct error *error) {
     char whole[PATH_SIZE];
@@ -132,7 +131,7 @@ int run_dir_lock(const char *run_dir, struct error *error) {
     while (flock(lock, LOCK_EX | LOCK_NB) < 0) {
         if (errno != EWOULDBLOCK)
             return lock; /* the file system has no locks */
-        if (clock_seconds() - start > WORKERS_TIMEOUT_S) {
+        if (clock_seconds() - start > interval_s(INTERVAL_WORKER_EXIT)) {
             close(lock);
             return error_set(
                 error, "workers of an earlier session of %s are still running: end them first",

@@ -1,6 +1,7 @@
 #include "session/queue_worker.h"
 
 #include "base/clock.h"
+#include "base/intervals.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "device/nvrtc.h"
@@ -15,9 +16,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-/* How often a worker reads the run's description while it works for it. */
-static const double poll_interval_s = 2;
 
 /* The only state that a signal handler can reach. */
 static volatile sig_atomic_t signals;
@@ -103,7 +101,7 @@ static int serve_run(struct queue_worker *worker, struct run_description *descri
     int ours = 0;
     int status = 0;
     while (status == 0 && !must_stop(worker)) {
-        if (clock_seconds() - polled_s > (ours == 1 ? poll_interval_s : 0.2) &&
+        if (clock_seconds() - polled_s > (ours == 1 ? interval_s(INTERVAL_RUN_POLL) : 0.2) &&
             connection_is_up(worker->connection)) {
             struct run_description now;
             int there = run_discovery_read(worker->discovery, description->id, &now, error);
@@ -200,7 +198,7 @@ int queue_worker_run(const struct queue_worker_settings *settings, struct error 
         if (found == 1)
             run_description_release(&description);
         if (last_work_s == 1)
-            sleep_s(poll_interval_s / 4);
+            sleep_s(interval_s(INTERVAL_RUN_POLL) / 4);
     }
     run_discovery_free(worker->discovery);
     connection_close(worker->connection);

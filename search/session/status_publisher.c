@@ -1,6 +1,7 @@
 /* The status publisher: writes status.json about once a second (status_file.h). For that it polls
    the GPUs; the same readings decide whether a device is paused (throttle.h). */
 #include "base/clock.h"
+#include "base/intervals.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "evaluate/clock_monitor.h"
@@ -16,8 +17,6 @@
 /* Listing the GPU's processes is the slowest NVML call, so it is made only every PROCESSES_EVERY-th
    time if the result is only displayed. */
 enum { RATE_WINDOW_S = 60, FAILURES_WARNED = 10, PROCESSES_EVERY = 10 };
-
-static const double publish_interval_s = 1;
 
 /* One of the run's devices. Each device is paused on its own. */
 struct device_monitor {
@@ -189,7 +188,7 @@ const char *session_pause_reason(const struct session *session) {
 
 void session_publish_status(struct session *session) {
     struct status_publisher *publisher = find_publisher(session);
-    if (clock_seconds() - publisher->published < publish_interval_s)
+    if (clock_seconds() - publisher->published < interval_s(INTERVAL_STATUS))
         return;
     publisher->published = clock_seconds();
     struct run_status status = run_status_empty();

@@ -146,6 +146,56 @@ static void test_warps(void **unused) {
     harness_close(&harness);
 }
 
+/* ---- shuffles within segments of a warp, and votes of a block ---- */
+
+static const char segments_source[] =
+    "extern \"C\" __global__ void segments(int *out, int first, int second) {\n"
+    "    int i = threadIdx.x, *to = out + 8 * i;\n"
+    "    to[0] = __shfl_up_sync(~0u, i, 3, 8);\n"
+    "    to[1] = __shfl_down_sync(~0u, i, 3, 8);\n"
+    "    to[2] = __shfl_xor_sync(~0u, i, 12, 8);\n"
+    "    to[3] = __shfl_sync(~0u, i, 13, 8);\n"
+    "    bool is_named = i == first || i == second;\n"
+    "    to[4] = __syncthreads_and(!is_named);\n"
+    "    to[5] = __syncthreads_or(is_named);\n"
+    "    to[6] = __syncthreads_count(is_named);\n"
+    "    to[7] = __reduce_min_sync(~0u, i - 40);\n"
+    "}\n";
+
+static void run_segments(int first, int second) {
+    enum { THREADS = 96 };
+    struct harness harness;
+    int32_t *out;
+    int count = (first >= 0) + (second >= 0);
+    harness_open_cuda(&harness, segments_source, "sm_80");
+    uint64_t to = harness_buffer(&harness, "out", THREADS * 32, &out);
+    harness_argument(&harness, &to, 8);
+    harness_argument(&harness, &first, 4);
+    harness_argument(&harness, &second, 4);
+    harness_run(&harness, "segments", 1, THREADS);
+    for (int i = 0; i < THREADS; i++) {
+        const int32_t *got = out + 8 * i;
+        int at = i % 8, base = i - at;
+        assert_int_equal(got[0], at >= 3 ? i - 3 : i);
+        assert_int_equal(got[1], at < 5 ? i + 3 : i);
+        /* A partner in a later segment is out of range, in an earlier one it is not. */
+        assert_int_equal(got[2], (i ^ 12) / 8 > i / 8 ? i : i ^ 12);
+        assert_int_equal(got[3], base + 5);
+        assert_int_equal(got[4] != 0, count == 0);
+        assert_int_equal(got[5] != 0, count > 0);
+        assert_int_equal(got[6], count);
+        assert_int_equal(got[7], i / 32 * 32 - 40);
+    }
+    harness_close(&harness);
+}
+
+static void test_segments(void **unused) {
+    (void)unused;
+    run_segments(-1, -1);
+    run_segments(70, -1);
+    run_segments(0, 95);
+}
+
 /* ---- blocks in any order, a grid-wide reduction, calls, tables, locks ---- */
 
 static const char blocks_source[] =
@@ -455,13 +505,10 @@ static void test_named_barriers(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_divergence),
-        cmocka_unit_test(test_warps),
-        cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_matrix_product),
-        cmocka_unit_test(test_missing_wait_is_visible),
-        cmocka_unit_test(test_named_barriers),
-        cmocka_unit_test(test_halves),
+        cmocka_unit_test(test_divergence),     cmocka_unit_test(test_warps),
+        cmocka_unit_test(test_segments),       cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_matrix_product), cmocka_unit_test(test_missing_wait_is_visible),
+        cmocka_unit_test(test_named_barriers), cmocka_unit_test(test_halves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

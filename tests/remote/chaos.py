@@ -142,7 +142,16 @@ class Chaos:
 
     def worker(self):
         self.started += 1
-        self.workers.append(self.spawn(f"worker-{self.started}", "worker", "--queue", self.url, "--device", "recorded"))
+        name = f"worker-{self.started}"
+        worker = self.spawn(name, "worker", "--queue", self.url, "--device", "recorded")
+        worker.log = self.folder / f"{name}.log"
+        self.workers.append(worker)
+
+    def until_workers_are_connected(self):
+        """A worker that cannot connect when it starts ends, rightly."""
+        end = time.monotonic() + 60
+        while time.monotonic() < end and not all("waiting for a run" in worker.log.read_text() for worker in self.workers):
+            time.sleep(0.05)
 
     def coordinator(self, resume=False):
         words = ["resume", self.folder / "run"] if resume else [
@@ -191,8 +200,10 @@ class Chaos:
             if what == "kill":
                 self.kill_one()
             elif what == "cut":
+                self.until_workers_are_connected()
                 self.network.cut(self.arguments.cut)
             elif what == "restart":
+                self.until_workers_are_connected()
                 self.server.end(signal.SIGKILL if restarts % 2 == 0 else signal.SIGTERM)
                 restarts += 1
                 time.sleep(0.5)

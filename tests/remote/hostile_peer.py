@@ -27,6 +27,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 1
+RUN_POLL_S = 0.2
+INTERVALS = (f"heartbeat=0.2,heartbeat_timeout=3,run_poll={RUN_POLL_S},describe=0.5,request_resend=0.5,"
+             "result_resend=0.2")
 
 
 class Client:
@@ -346,7 +349,7 @@ def new_champion(scenario, space):
     os.kill(child, signal.SIGSTOP)
     for reply, *_ in waiting:
         scenario.client.publish(reply, b"-NAK")
-    time.sleep(5)  # it reads the run's description every two seconds
+    time.sleep(5 * RUN_POLL_S)  # it reads the run's description
     results = Client(scenario.port)
     results.listen(f"evotile.result.{run_id}")
     os.kill(child, signal.SIGCONT)
@@ -432,6 +435,7 @@ def main():
     if shutil.which("nats-server") is None:
         print("there is no nats-server: make deps-test")
         return 77
+    os.environ["EVOTILE_INTERVALS"] = INTERVALS
     folder = Path(tempfile.mkdtemp(prefix="hostile_peer."))
     scenario = Scenario(arguments.evotile, folder)
     space = f"recorded:{ROOT}/tests/spaces/pnpoly_RTX_3090.json.gz"

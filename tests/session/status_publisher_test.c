@@ -122,7 +122,7 @@ static struct run_status wait_for_phase(const struct publish_fixture *fixture, e
         if (status_file_read(&status, fixture->run_dir, &error) == 1 && status.phase == phase &&
             status.updated > after && status.told >= told)
             return status;
-        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }
     fail_msg("the run is not %s with %lld trials but %s with %lld: %s", phase_name(phase),
              (long long)told, phase_name(status.phase), (long long)status.told, status.reason);
@@ -157,6 +157,7 @@ static int setup(void **state) {
     if (system(command) != 0)
         return -1;
     setenv("FAKE_NVML", fixture->gpu, 1);
+    setenv("EVOTILE_INTERVALS", "status=0.1", 1);
     *state = fixture;
     /* From now on, opening libnvidia-ml.so.1 by name gives this library. */
     return dlopen(fixture->library, RTLD_NOW | RTLD_LOCAL) != NULL ? 0 : -1;
@@ -210,7 +211,7 @@ static void pauses_and_continues(void **state) {
     set_gpu(fixture, 81, 0);
     is = wait_for_pause(fixture, is.updated, "the GPU is at 81 degrees Celsius; continues at 75");
     set_gpu(fixture, 76, 0);
-    is = wait_for_pause(fixture, is.updated + 1,
+    is = wait_for_pause(fixture, is.updated + 0.2,
                         "the GPU is at 76 degrees Celsius; continues at 75");
     set_gpu(fixture, 75, 0);
     is = wait_for_phase(fixture, PHASE_SEARCHING, is.updated, is.told + 5);
