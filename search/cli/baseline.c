@@ -54,9 +54,9 @@ static int time_placement(struct baseline_timing *context, int implementation, c
     if (status != 0)
         return status;
     if ((warm_count > 0 && baseline_warm(context->baseline, timing->warmup_ms * 1000, warm_count,
-                                         warm->samples_us + warm->sample_count, error) < 0) ||
-        (cold_count > 0 &&
-         baseline_cold(context->baseline, cold_count, figure->cold.samples_us, error) < 0))
+                                         latency_reserve(warm, warm_count), error) < 0) ||
+        (cold_count > 0 && baseline_cold(context->baseline, cold_count,
+                                         latency_reserve(&figure->cold, cold_count), error) < 0))
         return -1;
     warm->sample_count += warm_count;
     figure->cold.sample_count += cold_count;

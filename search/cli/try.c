@@ -43,7 +43,8 @@ static void add_case(const struct try_context *context, const struct case_outcom
 static void print_json(const struct try_context *context, const struct trial_result *result,
                        double speedup) {
     const struct outcome *outcome = &result->outcome;
-    const struct case_outcome *first = &outcome->cases[0];
+    static const struct case_outcome not_timed = {0};
+    const struct case_outcome *first = outcome->case_count > 0 ? &outcome->cases[0] : &not_timed;
     char genome[GENOME_TEXT_SIZE];
     cJSON *object = cJSON_CreateObject();
     genome_print(&result->genome, context->template->space, genome);

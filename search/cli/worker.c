@@ -119,8 +119,8 @@ static void read_recorded(const struct recorded *recorded, struct trial_result *
     double us = recorded->times_us[row];
     outcome->score_us = us;
     struct latency *warm = &outcome->cases[0].warm;
+    warm->p10_us = warm->p50_us = warm->p90_us = *latency_reserve(warm, 1) = us;
     warm->sample_count = 1;
-    warm->p10_us = warm->p50_us = warm->p90_us = warm->samples_us[0] = us;
 }
 
 static int run_trial(struct worker *worker, const struct trial_request *request,

@@ -288,7 +288,7 @@ static void report_duel(struct evaluation *evaluation, const struct duel *duel, 
 static void record_case_results(struct evaluation *evaluation, const struct opponent *opponent,
                                 const struct duel *duel) {
     struct trial_result *result = evaluation->result;
-    result->case_result_count = evaluation->template->case_count;
+    trial_result_set_case_results(result, evaluation->template->case_count);
     if (opponent->baseline != NULL)
         snprintf(result->baseline, sizeof result->baseline, "%s",
                  baseline_name(opponent->baseline));

@@ -134,11 +134,9 @@ void latency_summarise(struct latency *latency) {
 static enum verdict take_samples(struct measurement *it, struct device_graph *graph, int samples,
                                  struct latency *latency, char *reason) {
     struct device *device = it->one.device;
-    double *to = latency->samples_us + latency->sample_count;
+    double *to = latency_reserve(latency, samples);
     enum verdict verdict = VERDICT_OK;
     bool is_valid = false;
-    if (latency->sample_count + samples > SAMPLES_MAX)
-        BUG("more than %d samples", SAMPLES_MAX);
     for (int attempt = 0; attempt < BLOCK_ATTEMPTS && verdict == VERDICT_OK && !is_valid;
          attempt++) {
         clock_monitor_begin_block(it->settings.clock_monitor);

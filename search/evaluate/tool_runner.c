@@ -61,8 +61,7 @@ static bool exchange_messages(struct process *child, const struct trial_request 
     else if (message.kind == PROTOCOL_RESULT && message.result.outcome.verdict != VERDICT_OK)
         snprintf(problem, TOOL_PROBLEM_SIZE, "%s: %.180s",
                  verdict_name(message.result.outcome.verdict), message.result.outcome.reason);
-    trial_request_release(&message.request);
-    trial_result_release(&message.result);
+    protocol_message_release(&message);
     return true;
 }
 

@@ -1,10 +1,10 @@
 #include "evaluate/trial.h"
 
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "base/memory.h"
 
 static void free_text(char **text) {
     free(*text);
@@ -43,27 +43,27 @@ void trial_request_set_champion(struct trial_request *request,
 void trial_result_release(struct trial_result *result) {
     key_release(&result->key);
     key_release(&result->opponent_key);
-    result->has_key = false;
-}
-
-void trial_result_clear(struct trial_result *result) {
-    memset(result, 0, offsetof(struct trial_result, outcome));
-    outcome_clear(&result->outcome);
+    free(result->case_results);
+    outcome_release(&result->outcome);
+    *result = (struct trial_result){0};
 }
 
 void trial_result_init(struct trial_result *result, const struct trial_request *request) {
-    trial_result_clear(result);
-    result->number = request->number;
-    result->goal = request->goal;
-    result->genome = request->genome;
-    result->opponent = -1;
+    *result = (struct trial_result){.number = request->number,
+                                    .goal = request->goal,
+                                    .genome = request->genome,
+                                    .opponent = -1};
 }
 
 void trial_result_move(struct trial_result *to, struct trial_result *from) {
-    memcpy(to, from, offsetof(struct trial_result, outcome));
-    outcome_copy(&to->outcome, &from->outcome);
-    from->key = from->opponent_key = (struct key){0};
-    from->has_key = false;
+    *to = *from;
+    *from = (struct trial_result){0};
+}
+
+void trial_result_set_case_results(struct trial_result *result, int count) {
+    free(result->case_results);
+    result->case_result_count = count;
+    result->case_results = count > 0 ? xcalloc((size_t)count, sizeof *result->case_results) : NULL;
 }
 
 void trial_add_gate(struct trial_result *result, const char *name, bool passed, double seconds,

@@ -85,16 +85,16 @@ struct trial_result {
     int goal;
     struct genome genome;
     bool has_key;
-    struct key key;          /* released with trial_result_release */
-    int64_t opponent;        /* trial number of the duel's opponent, -1 without a duel */
-    struct key opponent_key; /* of a requested duel's opponent; else empty */
-    char baseline[128];      /* name of the baseline it was compared with; empty: none */
-    int case_result_count;   /* 0, or one per case */
-    struct case_result case_results[CASES_MAX];
+    struct key key;                   /* owned */
+    int64_t opponent;                 /* trial number of the duel's opponent, -1 without a duel */
+    struct key opponent_key;          /* of a requested duel's opponent; else empty. Owned */
+    char baseline[128];               /* name of the baseline it was compared with; empty: none */
+    int case_result_count;            /* 0, or one per case of a requested duel */
+    struct case_result *case_results; /* owned */
     char worker[64];
     int gate_count;
     struct trial_gate gates[GATES_MAX];
-    struct outcome outcome; /* last, because most of it is unused capacity */
+    struct outcome outcome; /* owned */
 };
 
 /* Sets the parts of the key that describe the environment: device, driver, NVRTC and method. */
@@ -105,14 +105,15 @@ void trial_request_release(struct trial_request *request);
 /* Sets the request's fields about its goal's champion. */
 void trial_request_set_champion(struct trial_request *request,
                                 const struct trial_champion *champion);
-void trial_result_release(struct trial_result *result);
 
-/* Sets all fields to 0. */
-void trial_result_clear(struct trial_result *result);
-/* Initialises the result of a request, with no gates yet. */
+/* Frees what the result owns and sets everything to 0. Accepts a zeroed result. */
+void trial_result_release(struct trial_result *result);
+/* Initialises the result of a request, with no gates yet; it must own nothing. */
 void trial_result_init(struct trial_result *result, const struct trial_request *request);
-/* Moves `from` to `to`, including what it owns; `to` must own nothing. */
+/* Moves `from` to `to`, which must own nothing; `from` is zeroed. */
 void trial_result_move(struct trial_result *to, struct trial_result *from);
+/* Replaces the case results by `count` zeroed ones. */
+void trial_result_set_case_results(struct trial_result *result, int count);
 
 /* Appends a gate; beyond GATES_MAX it replaces the last one. */
 void trial_add_gate(struct trial_result *result, const char *name, bool passed, double seconds,

@@ -1,8 +1,11 @@
 #include "outcome/outcome.h"
 
 #include <math.h>
-#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
 
 /* A verdict's name, its T4 "invalidity", and the error that Kernel Tuner writes instead of a time.
  */
@@ -44,21 +47,42 @@ int verdict_parse(const char *name) {
     return -1;
 }
 
-/* These functions touch only the used cases: a whole outcome is a quarter of a megabyte, mostly
-   sample buffers, too much to clear or copy for every trial. */
+static void free_cases(struct outcome *outcome) {
+    for (int c = 0; c < outcome->case_count; c++) {
+        latency_release(&outcome->cases[c].warm);
+        latency_release(&outcome->cases[c].cold);
+    }
+    free(outcome->cases);
+}
 
-void outcome_clear(struct outcome *outcome) {
-    memset(outcome, 0, offsetof(struct outcome, cases));
+void outcome_release(struct outcome *outcome) {
+    free_cases(outcome);
+    *outcome = (struct outcome){0};
 }
 
 void outcome_set_cases(struct outcome *outcome, int count) {
+    free_cases(outcome);
     outcome->case_count = count;
-    memset(outcome->cases, 0, (size_t)count * sizeof *outcome->cases);
+    outcome->cases = count > 0 ? xcalloc((size_t)count, sizeof *outcome->cases) : NULL;
 }
 
-void outcome_copy(struct outcome *to, const struct outcome *from) {
-    memcpy(to, from,
-           offsetof(struct outcome, cases) + (size_t)from->case_count * sizeof *from->cases);
+void outcome_move(struct outcome *to, struct outcome *from) {
+    *to = *from;
+    *from = (struct outcome){0};
+}
+
+double *latency_reserve(struct latency *latency, int count) {
+    int total = latency->sample_count + count;
+    if (total > SAMPLES_MAX)
+        BUG("more than %d samples", SAMPLES_MAX);
+    latency->samples_us =
+        xrealloc(latency->samples_us, (size_t)total * sizeof *latency->samples_us);
+    return latency->samples_us + latency->sample_count;
+}
+
+void latency_release(struct latency *latency) {
+    free(latency->samples_us);
+    *latency = (struct latency){0};
 }
 
 /* The relative standard error of the median, assuming normal samples: 1.2533 times that of a mean.

@@ -4,6 +4,15 @@
  *
  * Units: microseconds per call of the candidate; bytes; errors relative to the fp64 reference,
  * whose magnitude counts as at least the smallest normal number of the output's dtype.
+ *
+ *     struct outcome outcome = {0};
+ *     outcome_set_cases(&outcome, 1);
+ *     double *sample_us = latency_reserve(&outcome.cases[0].warm, 1);
+ *     *sample_us = 12.5;
+ *     outcome.cases[0].warm.sample_count++;
+ *     outcome_release(&outcome);
+ *
+ * outcome/fields.h lists the plain fields once, for all that sends, stores or prints them.
  */
 #ifndef EVOTILE_OUTCOME_OUTCOME_H
 #define EVOTILE_OUTCOME_OUTCOME_H
@@ -56,11 +65,11 @@ struct errors {
     double max_absolute;    /* of the worst element */
 };
 
-/* The timing of one case. */
+/* The timing of one case. It owns its samples, at most SAMPLES_MAX. */
 struct latency {
     int sample_count; /* 0: not timed */
     double p10_us, p50_us, p90_us;
-    double samples_us[SAMPLES_MAX];
+    double *samples_us;
 };
 
 struct case_outcome {
@@ -106,16 +115,21 @@ struct outcome {
                         After a duel that was not won, above the champion's */
     struct duel_outcome duel;
     struct conditions conditions;
-    int case_count;                       /* in the order of the goal's cases */
-    struct case_outcome cases[CASES_MAX]; /* must be last: entries past case_count are
-                                             uninitialised */
+    int case_count;             /* at most CASES_MAX */
+    struct case_outcome *cases; /* in the order of the goal's cases; owned. NULL without cases */
 };
 
-/* Sets everything to 0, with no cases. */
-void outcome_clear(struct outcome *outcome);
-/* Sets the number of cases and zeroes them. */
+/* Frees the cases and sets everything to 0. Accepts a zeroed outcome. */
+void outcome_release(struct outcome *outcome);
+/* Replaces the cases by `count` zeroed ones. */
 void outcome_set_cases(struct outcome *outcome, int count);
-void outcome_copy(struct outcome *to, const struct outcome *from);
+/* Moves `from` to `to`, which must own nothing; `from` is zeroed. */
+void outcome_move(struct outcome *to, struct outcome *from);
+
+/* Makes room for `count` samples after the present ones and returns it. The caller fills it and
+   raises sample_count. */
+double *latency_reserve(struct latency *latency, int count);
+void latency_release(struct latency *latency);
 
 /* The relative standard error of the score due to the finite number of samples: from the number and
    spread of the samples of each median; after a duel that was not won, from its interval. It does

@@ -29,11 +29,8 @@ void job_list_release(struct job_list *job_list) {
 }
 
 struct job *job_new(const struct trial_request *request) {
-    struct job *job = xmalloc(sizeof *job);
-    job->next = NULL;
+    struct job *job = xcalloc(1, sizeof *job);
     job->request = *request;
-    job->is_compiled = false;
-    trial_result_clear(&job->result);
     return job;
 }
 

@@ -212,6 +212,7 @@ static int replace_worker(struct local_pool *local_pool, struct worker *worker,
 static void take_result(struct local_pool *local_pool, struct worker *worker,
                         struct trial_result *result) {
     struct job *job = worker->job;
+    enum verdict verdict = result->outcome.verdict;
     double now = clock_seconds();
     concurrency_record(worker->stage == STAGE_COMPILE ? &local_pool->concurrency.compile
                                                       : &local_pool->concurrency.evaluate,
@@ -223,7 +224,7 @@ static void take_result(struct local_pool *local_pool, struct worker *worker,
     if (worker->stage == STAGE_COMPILE) {
         trial_result_move(&job->result, result);
         job->is_compiled = true;
-        if (result->outcome.verdict == VERDICT_OK)
+        if (verdict == VERDICT_OK)
             job_list_add(&local_pool->waiting[STAGE_DEVICE], job);
         else
             finish_job(local_pool, job);
@@ -235,12 +236,11 @@ static void take_result(struct local_pool *local_pool, struct worker *worker,
     }
     trial_result_move(&job->result, result);
     finish_job(local_pool, job);
-    worker->is_exiting =
-        !local_pool->pool.device.predicts &&
-        (result->outcome.verdict == VERDICT_CRASHED || result->outcome.verdict == VERDICT_TIMEOUT);
+    worker->is_exiting = !local_pool->pool.device.predicts &&
+                         (verdict == VERDICT_CRASHED || verdict == VERDICT_TIMEOUT);
     if (worker->is_exiting)
         worker->deadline = clock_seconds() + EXIT_GRACE_S;
-    record_trial_end(local_pool, worker->slot, result->outcome.verdict);
+    record_trial_end(local_pool, worker->slot, verdict);
 }
 
 static int take_device(struct local_pool *local_pool, int slot, const struct device_info *info,
@@ -271,7 +271,7 @@ static int take_message(struct local_pool *local_pool, struct worker *worker, co
         if (worker->job != NULL && worker->job->request.number == message.result.number)
             take_result(local_pool, worker, &message.result);
         else
-            trial_result_release(&message.result);
+            protocol_message_release(&message);
         return 0;
     case PROTOCOL_FAILURE:
         *error = message.failure;
@@ -279,7 +279,7 @@ static int take_message(struct local_pool *local_pool, struct worker *worker, co
                    ? quarantine_device(local_pool, worker->slot, error)
                    : -1;
     default:
-        trial_request_release(&message.request);
+        protocol_message_release(&message);
         return error_set(error, "a worker sent a message that only the parent sends");
     }
 }

@@ -1,235 +1,60 @@
-/* The printer and the reader of each message stand side by side, so that neither is changed
-   alone; the file is long for that reason. */
+/* The printer and the reader of each message stand side by side, so that neither is changed alone.
+ */
 #include "pool/protocol.h"
 
-#include <cjson/cJSON.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <math.h>
+#include "base/memory.h"
+#include "outcome/fields.h"
+#include "pool/message_values.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- fields of plain structs, listed once for printing and reading ---- */
+/* ---- plain structs, listed once for printing and reading ---- */
 
-enum field_kind { FIELD_INT, FIELD_INT64, FIELD_DOUBLE, FIELD_BOOL, FIELD_TEXT };
-
-struct protocol_field {
-    const char *name;
-    enum field_kind kind;
-    size_t offset, size;
-};
-
-#define FIELD(type, kind, required_member)                                                         \
-    {                                                                                              \
-#required_member, kind, offsetof(struct type, required_member),                            \
-            sizeof(((struct type *)0)->required_member)                                            \
-    }
-
-static const struct protocol_field device_fields[] = {
-    FIELD(device_info, FIELD_TEXT, spec),
-    FIELD(device_info, FIELD_TEXT, name),
-    FIELD(device_info, FIELD_TEXT, uuid),
-    FIELD(device_info, FIELD_TEXT, driver),
-    FIELD(device_info, FIELD_INT, compute_capability),
-    FIELD(device_info, FIELD_INT, sm_count),
-    FIELD(device_info, FIELD_INT, smem_per_block),
-    FIELD(device_info, FIELD_INT, smem_per_block_optin),
-    FIELD(device_info, FIELD_INT, smem_per_sm),
-    FIELD(device_info, FIELD_INT, registers_per_sm),
-    FIELD(device_info, FIELD_INT, threads_per_sm),
-    FIELD(device_info, FIELD_INT, blocks_per_sm),
-    FIELD(device_info, FIELD_INT64, memory_bytes),
-    FIELD(device_info, FIELD_INT, l2_bytes),
-    FIELD(device_info, FIELD_DOUBLE, clock_mhz),
-    FIELD(device_info, FIELD_BOOL, predicts),
-    FIELD(device_info, FIELD_DOUBLE, dram_gb_per_s),
-    FIELD(device_info, FIELD_DOUBLE, l2_gb_per_s),
-    FIELD(device_info, FIELD_DOUBLE, tensor_tflops),
-    FIELD(device_info, FIELD_DOUBLE, fp32_tflops),
-    FIELD(device_info, FIELD_DOUBLE, launch_us),
-    FIELD(device_info, FIELD_DOUBLE, event_us),
-    FIELD(device_info, FIELD_DOUBLE, duel_margin),
+static const struct field device_fields[] = {
+    FIELD(struct device_info, TEXT, spec),
+    FIELD(struct device_info, TEXT, name),
+    FIELD(struct device_info, TEXT, uuid),
+    FIELD(struct device_info, TEXT, driver),
+    FIELD(struct device_info, INT, compute_capability),
+    FIELD(struct device_info, INT, sm_count),
+    FIELD(struct device_info, INT, smem_per_block),
+    FIELD(struct device_info, INT, smem_per_block_optin),
+    FIELD(struct device_info, INT, smem_per_sm),
+    FIELD(struct device_info, INT, registers_per_sm),
+    FIELD(struct device_info, INT, threads_per_sm),
+    FIELD(struct device_info, INT, blocks_per_sm),
+    FIELD(struct device_info, INT64, memory_bytes),
+    FIELD(struct device_info, INT, l2_bytes),
+    FIELD(struct device_info, DOUBLE, clock_mhz),
+    FIELD(struct device_info, BOOL, predicts),
+    FIELD(struct device_info, DOUBLE, dram_gb_per_s),
+    FIELD(struct device_info, DOUBLE, l2_gb_per_s),
+    FIELD(struct device_info, DOUBLE, tensor_tflops),
+    FIELD(struct device_info, DOUBLE, fp32_tflops),
+    FIELD(struct device_info, DOUBLE, launch_us),
+    FIELD(struct device_info, DOUBLE, event_us),
+    FIELD(struct device_info, DOUBLE, duel_margin),
     {0},
 };
-static const struct protocol_field outcome_fields[] = {
-    FIELD(outcome, FIELD_TEXT, reason),
-    FIELD(outcome, FIELD_BOOL, predicted),
-    FIELD(outcome, FIELD_BOOL, raced),
-    FIELD(outcome, FIELD_BOOL, limited_range),
-    FIELD(outcome, FIELD_INT, case_count),
-    FIELD(outcome, FIELD_INT, resources.registers),
-    FIELD(outcome, FIELD_INT, resources.smem_bytes),
-    FIELD(outcome, FIELD_INT, resources.local_bytes),
-    FIELD(outcome, FIELD_INT, resources.spill_bytes),
-    FIELD(outcome, FIELD_INT, resources.ctas_per_sm),
-    FIELD(outcome, FIELD_DOUBLE, resources.occupancy),
-    FIELD(outcome, FIELD_DOUBLE, compile_s),
-    FIELD(outcome, FIELD_DOUBLE, verify_s),
-    FIELD(outcome, FIELD_DOUBLE, measure_s),
-    FIELD(outcome, FIELD_DOUBLE, score_us),
-    FIELD(outcome, FIELD_INT, duel.result),
-    FIELD(outcome, FIELD_INT, duel.blocks),
-    FIELD(outcome, FIELD_DOUBLE, duel.ratio),
-    FIELD(outcome, FIELD_DOUBLE, duel.low),
-    FIELD(outcome, FIELD_DOUBLE, duel.high),
-    FIELD(outcome, FIELD_INT, conditions.sm_mhz_low),
-    FIELD(outcome, FIELD_INT, conditions.sm_mhz_high),
-    FIELD(outcome, FIELD_INT, conditions.memory_mhz),
-    FIELD(outcome, FIELD_INT, conditions.temperature_c),
-    FIELD(outcome, FIELD_DOUBLE, conditions.power_w),
-    FIELD(outcome, FIELD_INT64, conditions.slowdowns),
-    FIELD(outcome, FIELD_INT, conditions.discarded),
+static const struct field gate_fields[] = {
+    FIELD(struct trial_gate, TEXT, name),
+    FIELD(struct trial_gate, BOOL, passed),
+    FIELD(struct trial_gate, DOUBLE, seconds),
+    FIELD(struct trial_gate, TEXT, text),
     {0},
 };
-static const struct protocol_field case_fields[] = {
-    FIELD(case_outcome, FIELD_DOUBLE, errors.relative_l2),
-    FIELD(case_outcome, FIELD_DOUBLE, errors.row_relative_l2),
-    FIELD(case_outcome, FIELD_DOUBLE, errors.max_absolute),
-    FIELD(case_outcome, FIELD_DOUBLE, bound.relative_l2),
-    FIELD(case_outcome, FIELD_DOUBLE, bound.row_relative_l2),
-    FIELD(case_outcome, FIELD_DOUBLE, bound.max_absolute),
-    FIELD(case_outcome, FIELD_DOUBLE, warm.p10_us),
-    FIELD(case_outcome, FIELD_DOUBLE, warm.p50_us),
-    FIELD(case_outcome, FIELD_DOUBLE, warm.p90_us),
-    FIELD(case_outcome, FIELD_INT, ctas),
-    FIELD(case_outcome, FIELD_DOUBLE, tflops),
-    FIELD(case_outcome, FIELD_DOUBLE, cold.p10_us),
-    FIELD(case_outcome, FIELD_DOUBLE, cold.p50_us),
-    FIELD(case_outcome, FIELD_DOUBLE, cold.p90_us),
-    FIELD(case_outcome, FIELD_DOUBLE, gb_per_s),
-    FIELD(case_outcome, FIELD_DOUBLE, ceiling),
+static const struct field case_result_fields[] = {
+    FIELD(struct case_result, TEXT, against),
+    FIELD(struct case_result, DOUBLE, ratio),
+    FIELD(struct case_result, DOUBLE, low),
+    FIELD(struct case_result, DOUBLE, high),
+    FIELD(struct case_result, DOUBLE, p50_us),
+    FIELD(struct case_result, DOUBLE, p90_us),
+    FIELD(struct case_result, DOUBLE, rival_p50_us),
+    FIELD(struct case_result, DOUBLE, rival_p90_us),
     {0},
 };
-static const struct protocol_field gate_fields[] = {
-    FIELD(trial_gate, FIELD_TEXT, name),
-    FIELD(trial_gate, FIELD_BOOL, passed),
-    FIELD(trial_gate, FIELD_DOUBLE, seconds),
-    FIELD(trial_gate, FIELD_TEXT, text),
-    {0},
-};
-static const struct protocol_field case_result_fields[] = {
-    FIELD(case_result, FIELD_TEXT, against),
-    FIELD(case_result, FIELD_DOUBLE, ratio),
-    FIELD(case_result, FIELD_DOUBLE, low),
-    FIELD(case_result, FIELD_DOUBLE, high),
-    FIELD(case_result, FIELD_DOUBLE, p50_us),
-    FIELD(case_result, FIELD_DOUBLE, p90_us),
-    FIELD(case_result, FIELD_DOUBLE, rival_p50_us),
-    FIELD(case_result, FIELD_DOUBLE, rival_p90_us),
-    {0},
-};
-
-static void add_int64(cJSON *object, const char *name, int64_t value) {
-    char digits[24]; /* a JSON number (a double) does not hold all 64 bits */
-    snprintf(digits, sizeof digits, "%" PRId64, value);
-    cJSON_AddStringToObject(object, name, digits);
-}
-
-/* cJSON may round a number when it prints it; this prints one that reads back exactly.
-   Non-finite values become null. */
-static cJSON *number_item(double value) {
-    char digits[32];
-    snprintf(digits, sizeof digits, "%.17g", value);
-    return isfinite(value) ? cJSON_CreateRaw(digits) : cJSON_CreateNull();
-}
-
-static cJSON *print_fields(const struct protocol_field *fields, const void *from) {
-    cJSON *object = cJSON_CreateObject();
-    for (const struct protocol_field *field = fields; field->name != NULL; field++) {
-        const void *at = (const char *)from + field->offset;
-        switch (field->kind) {
-        case FIELD_INT:
-            cJSON_AddNumberToObject(object, field->name, *(const int *)at);
-            break;
-        case FIELD_INT64:
-            add_int64(object, field->name, *(const int64_t *)at);
-            break;
-        case FIELD_DOUBLE:
-            cJSON_AddItemToObject(object, field->name, number_item(*(const double *)at));
-            break;
-        case FIELD_BOOL:
-            cJSON_AddBoolToObject(object, field->name, *(const bool *)at);
-            break;
-        case FIELD_TEXT:
-            cJSON_AddStringToObject(object, field->name, at);
-            break;
-        }
-    }
-    return object;
-}
-
-/* Readers clear `ok` if a required member is missing or has the wrong type. */
-static const cJSON *required_member(const cJSON *object, const char *name, bool *ok) {
-    const cJSON *found = cJSON_GetObjectItemCaseSensitive(object, name);
-    *ok = *ok && found != NULL;
-    return found;
-}
-
-static const cJSON *required_array(const cJSON *object, const char *name, int minimum, int maximum,
-                                   bool *ok) {
-    const cJSON *found = required_member(object, name, ok);
-    int count = cJSON_GetArraySize(found);
-    *ok = *ok && cJSON_IsArray(found) && count >= minimum && count <= maximum;
-    return *ok ? found : NULL;
-}
-
-static int64_t read_int64(const cJSON *object, const char *name, bool *ok) {
-    const cJSON *found = required_member(object, name, ok);
-    const char *digits = cJSON_IsString(found) ? found->valuestring : "";
-    char *end;
-    errno = 0;
-    int64_t value = strtoll(digits, &end, 10);
-    *ok = *ok && end != digits && *end == '\0' && errno == 0;
-    return *ok ? value : 0;
-}
-
-static int read_int(const cJSON *object, const char *name, int minimum, int maximum, bool *ok) {
-    const cJSON *found = required_member(object, name, ok);
-    *ok = *ok && cJSON_IsNumber(found) && found->valuedouble >= minimum &&
-          found->valuedouble <= maximum && found->valuedouble == found->valueint;
-    return *ok ? found->valueint : minimum;
-}
-
-static double read_double(const cJSON *value, bool *ok) {
-    *ok = *ok && (cJSON_IsNull(value) || (cJSON_IsNumber(value) && isfinite(value->valuedouble)));
-    return *ok && cJSON_IsNumber(value) ? value->valuedouble : 0.0;
-}
-
-static bool read_bool(const cJSON *object, const char *name, bool *ok) {
-    const cJSON *found = required_member(object, name, ok);
-    *ok = *ok && cJSON_IsBool(found);
-    return cJSON_IsTrue(found);
-}
-
-static void read_text(const cJSON *object, const char *name, char *to, size_t size, bool *ok) {
-    const cJSON *found = required_member(object, name, ok);
-    *ok = *ok && cJSON_IsString(found);
-    snprintf(to, size, "%s", *ok ? found->valuestring : "");
-}
-
-static void read_fields(const struct protocol_field *fields, const cJSON *object, void *to,
-                        bool *ok) {
-    for (const struct protocol_field *field = fields; field->name != NULL; field++) {
-        void *at = (char *)to + field->offset;
-        switch (field->kind) {
-        case FIELD_INT:
-            *(int *)at = read_int(object, field->name, INT32_MIN, INT32_MAX, ok);
-            break;
-        case FIELD_INT64:
-            *(int64_t *)at = read_int64(object, field->name, ok);
-            break;
-        case FIELD_DOUBLE:
-            *(double *)at = read_double(required_member(object, field->name, ok), ok);
-            break;
-        case FIELD_BOOL:
-            *(bool *)at = read_bool(object, field->name, ok);
-            break;
-        case FIELD_TEXT:
-            read_text(object, field->name, at, field->size, ok);
-            break;
-        }
-    }
-}
 
 /* ---- genomes: two hexadecimal digits per gene ---- */
 
@@ -243,7 +68,7 @@ static void add_genome(cJSON *object, const struct genome *genome) {
 }
 
 static void read_genome(const cJSON *object, struct genome *genome, bool *ok) {
-    const cJSON *found = required_member(object, "genome", ok);
+    const cJSON *found = message_member(object, "genome", ok);
     const char *digits = cJSON_IsString(found) ? found->valuestring : "";
     *genome = (struct genome){0};
     *ok = *ok && strlen(digits) == 2 * GENES_MAX &&
@@ -292,7 +117,7 @@ static void add_baseline(cJSON *object, const struct trial_opponent *opponent) {
     cJSON *words = cJSON_AddArrayToObject(to, "words");
     for (int i = 0; i < opponent->baseline.count; i++)
         cJSON_AddItemToArray(words, cJSON_CreateString(opponent->baseline.words[i]));
-    cJSON_AddItemToObject(to, "limit_s", number_item(opponent->baseline.limit_s));
+    cJSON_AddItemToObject(to, "limit_s", message_number(opponent->baseline.limit_s));
     add_text_or_null(to, "implementation", opponent->implementation);
 }
 
@@ -300,7 +125,7 @@ static void add_opponent(cJSON *object, const struct trial_opponent *opponent) {
     cJSON *to = cJSON_AddObjectToObject(object, "rival");
     if (opponent->baseline.count > 0)
         add_baseline(to, opponent);
-    add_int64(to, "trial", opponent->trial);
+    message_add_int64(to, "trial", opponent->trial);
     cJSON_AddNumberToObject(to, "goal", opponent->goal);
     add_genome(to, &opponent->genome);
     add_text_or_null(to, "config", opponent->config);
@@ -310,16 +135,16 @@ static void add_opponent(cJSON *object, const struct trial_opponent *opponent) {
 
 char *protocol_print_request(const struct trial_request *request) {
     cJSON *object = cJSON_CreateObject();
-    add_int64(object, "number", request->number);
-    add_int64(object, "seed", (int64_t)request->seed);
+    message_add_int64(object, "number", request->number);
+    message_add_int64(object, "seed", (int64_t)request->seed);
     cJSON_AddNumberToObject(object, "goal", request->goal);
     add_genome(object, &request->genome);
     cJSON_AddBoolToObject(object, "full", request->full);
     cJSON_AddBoolToObject(object, "promote", request->promote);
     cJSON_AddBoolToObject(object, "watched", request->under_tool);
     cJSON_AddBoolToObject(object, "profiled", request->profiled);
-    cJSON_AddItemToObject(object, "champion_us", number_item(request->champion_us));
-    cJSON_AddItemToObject(object, "unraised_us", number_item(request->within_default_smem_us));
+    cJSON_AddItemToObject(object, "champion_us", message_number(request->champion_us));
+    cJSON_AddItemToObject(object, "unraised_us", message_number(request->within_default_smem_us));
     cJSON_AddNumberToObject(object, "duel_blocks", request->duel_blocks);
     add_sources(object, request->sources);
     if (request->opponent.present)
@@ -329,27 +154,27 @@ char *protocol_print_request(const struct trial_request *request) {
 
 static void read_text_or_null(const cJSON *found, char **text, bool *ok) {
     *ok = *ok && (cJSON_IsNull(found) || cJSON_IsString(found));
-    if (*ok && cJSON_IsString(found) && (*text = strdup(found->valuestring)) == NULL)
-        BUG("out of memory");
+    if (*ok && cJSON_IsString(found))
+        *text = xstrdup(found->valuestring);
 }
 
 static void read_sources(const cJSON *object, char *sources[CASES_MAX], bool *ok) {
-    const cJSON *list = required_array(object, "sources", 0, CASES_MAX, ok);
+    const cJSON *list = message_array(object, "sources", 0, CASES_MAX, ok);
     const cJSON *source;
     cJSON_ArrayForEach(source, list) read_text_or_null(source, sources++, ok);
 }
 
 static void read_baseline(const cJSON *object, struct trial_opponent *opponent, bool *ok) {
     struct baseline_command *command = &opponent->baseline;
-    const cJSON *words = required_array(object, "words", 1, COMMAND_WORDS_MAX, ok);
+    const cJSON *words = message_array(object, "words", 1, COMMAND_WORDS_MAX, ok);
     const cJSON *word;
-    command->limit_s = read_double(required_member(object, "limit_s", ok), ok);
+    command->limit_s = message_read_double(message_member(object, "limit_s", ok), ok);
     cJSON_ArrayForEach(word, words) {
         *ok = *ok && cJSON_IsString(word);
         if (*ok)
             read_text_or_null(word, &command->words[command->count++], ok);
     }
-    read_text_or_null(required_member(object, "implementation", ok), &opponent->implementation, ok);
+    read_text_or_null(message_member(object, "implementation", ok), &opponent->implementation, ok);
 }
 
 static void read_opponent(const cJSON *object, struct trial_opponent *opponent, bool *ok) {
@@ -357,36 +182,42 @@ static void read_opponent(const cJSON *object, struct trial_opponent *opponent, 
     opponent->present = true;
     if (baseline != NULL)
         read_baseline(baseline, opponent, ok);
-    opponent->trial = read_int64(object, "trial", ok);
-    opponent->goal = read_int(object, "goal", 0, CASES_MAX - 1, ok);
+    opponent->trial = message_read_int64(object, "trial", ok);
+    opponent->goal = message_read_int(object, "goal", 0, CASES_MAX - 1, ok);
     read_genome(object, &opponent->genome, ok);
-    read_text_or_null(required_member(object, "config", ok), &opponent->config, ok);
-    read_text_or_null(required_member(object, "template", ok), &opponent->template_folder, ok);
+    read_text_or_null(message_member(object, "config", ok), &opponent->config, ok);
+    read_text_or_null(message_member(object, "template", ok), &opponent->template_folder, ok);
     read_sources(object, opponent->sources, ok);
 }
 
 static void read_request(const cJSON *object, struct trial_request *request, bool *ok) {
     const cJSON *opponent = cJSON_GetObjectItemCaseSensitive(object, "rival");
-    request->number = read_int64(object, "number", ok);
-    request->seed = (uint64_t)read_int64(object, "seed", ok);
-    request->goal = read_int(object, "goal", 0, CASES_MAX - 1, ok);
+    request->number = message_read_int64(object, "number", ok);
+    request->seed = (uint64_t)message_read_int64(object, "seed", ok);
+    request->goal = message_read_int(object, "goal", 0, CASES_MAX - 1, ok);
     read_genome(object, &request->genome, ok);
-    request->full = read_bool(object, "full", ok);
-    request->promote = read_bool(object, "promote", ok);
-    request->under_tool = read_bool(object, "watched", ok);
-    request->profiled = read_bool(object, "profiled", ok);
-    request->champion_us = read_double(required_member(object, "champion_us", ok), ok);
-    request->within_default_smem_us = read_double(required_member(object, "unraised_us", ok), ok);
-    request->duel_blocks = read_int(object, "duel_blocks", 0, INT32_MAX, ok);
+    request->full = message_read_bool(object, "full", ok);
+    request->promote = message_read_bool(object, "promote", ok);
+    request->under_tool = message_read_bool(object, "watched", ok);
+    request->profiled = message_read_bool(object, "profiled", ok);
+    request->champion_us = message_read_double(message_member(object, "champion_us", ok), ok);
+    request->within_default_smem_us =
+        message_read_double(message_member(object, "unraised_us", ok), ok);
+    request->duel_blocks = message_read_int(object, "duel_blocks", 0, INT32_MAX, ok);
     read_sources(object, request->sources, ok);
     if (opponent != NULL)
         read_opponent(opponent, &request->opponent, ok);
 }
 
-static void add_samples(cJSON *object, const char *name, const struct latency *latency) {
-    cJSON *samples = cJSON_AddArrayToObject(object, name);
-    for (int i = 0; i < latency->sample_count; i++)
-        cJSON_AddItemToArray(samples, number_item(latency->samples_us[i]));
+static cJSON *print_case(const struct case_outcome *one) {
+    cJSON *object = message_print_fields(case_fields, one);
+    for (const struct samples_field *field = case_samples; field->name != NULL; field++) {
+        const struct latency *latency = samples_latency(field, one);
+        cJSON *samples = cJSON_AddArrayToObject(object, field->name);
+        for (int i = 0; i < latency->sample_count; i++)
+            cJSON_AddItemToArray(samples, message_number(latency->samples_us[i]));
+    }
+    return object;
 }
 
 static void add_key(cJSON *object, const char *name, const struct key *key) {
@@ -398,28 +229,24 @@ static void add_key(cJSON *object, const char *name, const struct key *key) {
 char *protocol_print_result(const struct trial_result *result) {
     const struct outcome *outcome = &result->outcome;
     cJSON *object = cJSON_CreateObject();
-    add_int64(object, "number", result->number);
+    message_add_int64(object, "number", result->number);
     cJSON_AddNumberToObject(object, "goal", result->goal);
     add_genome(object, &result->genome);
     cJSON_AddStringToObject(object, "worker", result->worker);
     cJSON_AddStringToObject(object, "verdict", verdict_name(outcome->verdict));
-    cJSON_AddItemToObject(object, "outcome", print_fields(outcome_fields, outcome));
+    cJSON_AddItemToObject(object, "outcome", message_print_fields(outcome_fields, outcome));
     cJSON *cases = cJSON_AddArrayToObject(object, "cases");
-    for (int c = 0; c < outcome->case_count; c++) {
-        cJSON *one = print_fields(case_fields, &outcome->cases[c]);
-        add_samples(one, "samples", &outcome->cases[c].warm);
-        add_samples(one, "cold_samples", &outcome->cases[c].cold);
-        cJSON_AddItemToArray(cases, one);
-    }
+    for (int c = 0; c < outcome->case_count; c++)
+        cJSON_AddItemToArray(cases, print_case(&outcome->cases[c]));
     cJSON *gates = cJSON_AddArrayToObject(object, "gates");
     for (int g = 0; g < result->gate_count; g++)
-        cJSON_AddItemToArray(gates, print_fields(gate_fields, &result->gates[g]));
+        cJSON_AddItemToArray(gates, message_print_fields(gate_fields, &result->gates[g]));
     cJSON_AddStringToObject(object, "baseline", result->baseline);
     cJSON *case_results = cJSON_AddArrayToObject(object, "bouts");
     for (int b = 0; b < result->case_result_count; b++)
         cJSON_AddItemToArray(case_results,
-                             print_fields(case_result_fields, &result->case_results[b]));
-    add_int64(object, "rival", result->opponent);
+                             message_print_fields(case_result_fields, &result->case_results[b]));
+    message_add_int64(object, "rival", result->opponent);
     if (result->has_key)
         add_key(object, "key", &result->key);
     if (result->opponent_key.parts[0] != NULL)
@@ -427,85 +254,103 @@ char *protocol_print_result(const struct trial_result *result) {
     return print_message(object, PROTOCOL_RESULT);
 }
 
-static void read_samples(const cJSON *object, const char *name, struct latency *latency, bool *ok) {
-    const cJSON *samples = required_array(object, name, 0, SAMPLES_MAX, ok);
-    const cJSON *sample;
-    cJSON_ArrayForEach(sample, samples) latency->samples_us[latency->sample_count++] =
-        read_double(sample, ok);
-}
-
-static void read_case(const cJSON *object, struct case_outcome *outcome, bool *ok) {
-    read_fields(case_fields, object, outcome, ok);
-    read_samples(object, "samples", &outcome->warm, ok);
-    read_samples(object, "cold_samples", &outcome->cold, ok);
+static void read_case(const cJSON *object, struct case_outcome *one, bool *ok) {
+    message_read_fields(case_fields, object, one, ok);
+    for (const struct samples_field *field = case_samples; field->name != NULL; field++) {
+        const cJSON *samples = message_array(object, field->name, 0, SAMPLES_MAX, ok);
+        struct latency *latency = samples_latency(field, one);
+        double *to = latency_reserve(latency, cJSON_GetArraySize(samples));
+        const cJSON *sample;
+        cJSON_ArrayForEach(sample, samples) to[latency->sample_count++] =
+            message_read_double(sample, ok);
+    }
 }
 
 static void read_key(const cJSON *object, struct key *key, bool *ok) {
     for (int part = 0; part < KEY_PART_COUNT; part++) {
-        const cJSON *text = required_member(object, key_part_name(part), ok);
+        const cJSON *text = message_member(object, key_part_name(part), ok);
         *ok = *ok && cJSON_IsString(text);
         if (*ok)
             key_set(key, part, text->valuestring);
     }
 }
 
-static void read_result(const cJSON *object, struct trial_result *result, bool *ok) {
-    struct outcome *outcome = &result->outcome;
-    const cJSON *verdict = required_member(object, "verdict", ok);
+static enum verdict read_verdict(const cJSON *object, bool *ok) {
+    const cJSON *name = message_member(object, "verdict", ok);
+    int verdict = cJSON_IsString(name) ? verdict_parse(name->valuestring) : -1;
+    *ok = *ok && verdict >= 0;
+    return *ok ? (enum verdict)verdict : VERDICT_CRASHED;
+}
+
+static void read_outcome(const cJSON *object, struct outcome *outcome, bool *ok) {
+    const cJSON *cases = message_array(object, "cases", 0, CASES_MAX, ok);
     const cJSON *item;
-    result->number = read_int64(object, "number", ok);
-    result->goal = read_int(object, "goal", 0, CASES_MAX - 1, ok);
-    read_genome(object, &result->genome, ok);
-    read_text(object, "worker", result->worker, sizeof result->worker, ok);
-    int parsed = cJSON_IsString(verdict) ? verdict_parse(verdict->valuestring) : -1;
-    *ok = *ok && parsed >= 0;
-    outcome->verdict = parsed >= 0 ? (enum verdict)parsed : VERDICT_CRASHED;
-    read_fields(outcome_fields, required_member(object, "outcome", ok), outcome, ok);
-    *ok = *ok && outcome->duel.result <= DUEL_UNDECIDED;
-    const cJSON *cases = required_array(object, "cases", 0, CASES_MAX, ok);
-    *ok = *ok && cJSON_GetArraySize(cases) == outcome->case_count;
-    outcome_set_cases(outcome, *ok ? outcome->case_count : 0);
-    const cJSON *gates = required_array(object, "gates", 0, GATES_MAX, ok);
-    const cJSON *case_results = required_array(object, "bouts", 0, CASES_MAX, ok);
-    read_text(object, "baseline", result->baseline, sizeof result->baseline, ok);
-    if (!*ok)
-        return;
+    outcome->verdict = read_verdict(object, ok);
+    message_read_fields(outcome_fields, message_member(object, "outcome", ok), outcome, ok);
+    *ok = *ok && outcome->duel.result <= DUEL_UNDECIDED &&
+          outcome->case_count == cJSON_GetArraySize(cases);
+    outcome->case_count = 0;
+    outcome_set_cases(outcome, *ok ? cJSON_GetArraySize(cases) : 0);
     struct case_outcome *one = outcome->cases;
-    cJSON_ArrayForEach(item, cases) read_case(item, one++, ok);
+    for (item = *ok ? cases->child : NULL; item != NULL; item = item->next)
+        read_case(item, one++, ok);
+}
+
+static void read_gates(const cJSON *object, struct trial_result *result, bool *ok) {
+    const cJSON *gates = message_array(object, "gates", 0, GATES_MAX, ok);
+    const cJSON *item;
     cJSON_ArrayForEach(item, gates)
-        read_fields(gate_fields, item, &result->gates[result->gate_count++], ok);
-    cJSON_ArrayForEach(item, case_results) read_fields(
-        case_result_fields, item, &result->case_results[result->case_result_count++], ok);
+        message_read_fields(gate_fields, item, &result->gates[result->gate_count++], ok);
+}
+
+static void read_case_results(const cJSON *object, struct trial_result *result, bool *ok) {
+    const cJSON *case_results = message_array(object, "bouts", 0, CASES_MAX, ok);
+    const cJSON *item;
+    trial_result_set_case_results(result, cJSON_GetArraySize(case_results));
+    struct case_result *to = result->case_results;
+    cJSON_ArrayForEach(item, case_results) message_read_fields(case_result_fields, item, to++, ok);
+}
+
+static void read_result(const cJSON *object, struct trial_result *result, bool *ok) {
     const cJSON *key = cJSON_GetObjectItemCaseSensitive(object, "key");
+    const cJSON *opponent_key = cJSON_GetObjectItemCaseSensitive(object, "rival_key");
+    result->number = message_read_int64(object, "number", ok);
+    result->goal = message_read_int(object, "goal", 0, CASES_MAX - 1, ok);
+    read_genome(object, &result->genome, ok);
+    message_read_text(object, "worker", result->worker, sizeof result->worker, ok);
+    message_read_text(object, "baseline", result->baseline, sizeof result->baseline, ok);
+    result->opponent = message_read_int64(object, "rival", ok);
+    read_outcome(object, &result->outcome, ok);
+    read_gates(object, result, ok);
+    read_case_results(object, result, ok);
     result->has_key = key != NULL;
     if (result->has_key)
         read_key(key, &result->key, ok);
-    result->opponent = read_int64(object, "rival", ok);
-    const cJSON *opponent_key = cJSON_GetObjectItemCaseSensitive(object, "rival_key");
     if (opponent_key != NULL)
         read_key(opponent_key, &result->opponent_key, ok);
 }
 
 char *protocol_print_device(const struct device_info *device) {
-    return print_message(print_fields(device_fields, device), PROTOCOL_DEVICE);
+    return print_message(message_print_fields(device_fields, device), PROTOCOL_DEVICE);
 }
 
 char *protocol_print_champion(const struct trial_champion *champion) {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddNumberToObject(object, "goal", champion->goal);
-    add_int64(object, "trial", champion->trial);
+    message_add_int64(object, "trial", champion->trial);
     add_genome(object, &champion->genome);
-    cJSON_AddItemToObject(object, "score_us", number_item(champion->score_us));
-    cJSON_AddItemToObject(object, "unraised_us", number_item(champion->within_default_smem_us));
+    cJSON_AddItemToObject(object, "score_us", message_number(champion->score_us));
+    cJSON_AddItemToObject(object, "unraised_us", message_number(champion->within_default_smem_us));
     return print_message(object, PROTOCOL_CHAMPION);
 }
 
 static void read_champion(const cJSON *object, struct trial_champion *champion, bool *ok) {
-    champion->goal = read_int(object, "goal", 0, CASES_MAX - 1, ok);
-    champion->trial = read_int64(object, "trial", ok);
+    champion->goal = message_read_int(object, "goal", 0, CASES_MAX - 1, ok);
+    champion->trial = message_read_int64(object, "trial", ok);
     read_genome(object, &champion->genome, ok);
-    champion->score_us = read_double(required_member(object, "score_us", ok), ok);
-    champion->within_default_smem_us = read_double(required_member(object, "unraised_us", ok), ok);
+    champion->score_us = message_read_double(message_member(object, "score_us", ok), ok);
+    champion->within_default_smem_us =
+        message_read_double(message_member(object, "unraised_us", ok), ok);
 }
 
 char *protocol_print_failure(const struct error *failure) {
@@ -516,25 +361,32 @@ char *protocol_print_failure(const struct error *failure) {
 }
 
 static void read_failure(const cJSON *object, struct error *failure, bool *ok) {
-    failure->kind = read_bool(object, "input", ok) ? ERROR_INPUT : ERROR_FAILED;
-    read_text(object, "text", failure->text, sizeof failure->text, ok);
+    failure->kind = message_read_bool(object, "input", ok) ? ERROR_INPUT : ERROR_FAILED;
+    message_read_text(object, "text", failure->text, sizeof failure->text, ok);
+}
+
+void protocol_message_release(struct protocol_message *message) {
+    if (message->kind == PROTOCOL_REQUEST)
+        trial_request_release(&message->request);
+    if (message->kind == PROTOCOL_RESULT)
+        trial_result_release(&message->result);
+}
+
+/* The kind with that name; beyond the last one if there is none. */
+static enum protocol_message_kind parse_kind(const cJSON *name) {
+    int kind = 0;
+    while (kind <= PROTOCOL_FAILURE &&
+           !(cJSON_IsString(name) && strcmp(kind_names[kind], name->valuestring) == 0))
+        kind++;
+    return (enum protocol_message_kind)kind;
 }
 
 int protocol_read(const char *line, struct protocol_message *message, struct error *error) {
     bool ok = true;
     cJSON *object = cJSON_ParseWithOpts(line, NULL, true); /* trailing text is an error */
-    const cJSON *kind = required_member(object, "kind", &ok);
-    int index = 0;
-    message->request = (struct trial_request){0};
-    trial_result_clear(&message->result);
-    message->device = (struct device_info){0};
-    message->champion = (struct trial_champion){0};
-    message->failure = (struct error){0};
-    while (index <= PROTOCOL_FAILURE &&
-           !(cJSON_IsString(kind) && strcmp(kind_names[index], kind->valuestring) == 0))
-        index++;
-    message->kind = (enum protocol_message_kind)index;
-    switch (index) {
+    memset(message, 0, sizeof *message);
+    message->kind = parse_kind(message_member(object, "kind", &ok));
+    switch (message->kind) {
     case PROTOCOL_REQUEST:
         read_request(object, &message->request, &ok);
         break;
@@ -542,7 +394,7 @@ int protocol_read(const char *line, struct protocol_message *message, struct err
         read_result(object, &message->result, &ok);
         break;
     case PROTOCOL_DEVICE:
-        read_fields(device_fields, object, &message->device, &ok);
+        message_read_fields(device_fields, object, &message->device, &ok);
         break;
     case PROTOCOL_CHAMPION:
         read_champion(object, &message->champion, &ok);
@@ -556,7 +408,6 @@ int protocol_read(const char *line, struct protocol_message *message, struct err
     cJSON_Delete(object);
     if (ok)
         return 0;
-    trial_request_release(&message->request);
-    trial_result_release(&message->result);
+    protocol_message_release(message);
     return error_set(error, "a worker's message is damaged: \"%.100s\"", line);
 }

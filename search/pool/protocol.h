@@ -4,8 +4,10 @@
  * user.
  *
  *     char *line = protocol_print_request(&request);     // the caller frees it
+ *     struct protocol_message message;
  *     if (protocol_read(line, &message, &error) == 0 && message.kind == PROTOCOL_REQUEST)
- *         trial_request_release(&message.request);
+ *         printf("trial %lld\n", (long long)message.request.number);
+ *     protocol_message_release(&message);
  *     free(line);
  */
 #ifndef EVOTILE_POOL_PROTOCOL_H
@@ -33,16 +35,21 @@ enum protocol_message_kind {
 
 struct protocol_message {
     enum protocol_message_kind kind;
-    struct trial_request request; /* released with trial_request_release */
-    struct trial_result result;   /* released with trial_result_release */
-    struct device_info device;
-    struct trial_champion champion;
-    struct error failure;
+    union { /* the member of the kind */
+        struct trial_request request;
+        struct trial_result result;
+        struct device_info device;
+        struct trial_champion champion;
+        struct error failure;
+    };
 };
 
-/* Reads one line into `message`; the caller releases the member of its kind. Numbers are
-   restored bit for bit, except that non-finite ones become 0. A damaged message is an error and
-   leaves nothing to release. */
+/* Reads one line into `message`, which protocol_message_release releases. Numbers are restored bit
+   for bit, except that non-finite ones become 0. A damaged message is an error and leaves nothing
+   to release. */
 int protocol_read(const char *line, struct protocol_message *message, struct error *error);
+/* Frees what the member of the kind owns. A request or result that was copied or moved out of the
+   message has another owner: see trial_request_release and trial_result_move. */
+void protocol_message_release(struct protocol_message *message);
 
 #endif

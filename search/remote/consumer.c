@@ -210,10 +210,8 @@ static void take_request(struct consumer *consumer, natsMsg *message) {
         return;
     }
     log_warn("dropped a message on the queue that is not a search request");
-    if (status == 0) {
-        trial_request_release(&read.request);
-        trial_result_release(&read.result);
-    }
+    if (status == 0)
+        protocol_message_release(&read);
     send_ack(consumer, message, "+TERM");
     natsMsg_Destroy(message);
 }

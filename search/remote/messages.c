@@ -114,8 +114,7 @@ static int read_message(const struct json *object, enum protocol_message_kind ki
     free(line);
     if (status < 0 || message->kind == kind)
         return status;
-    trial_request_release(&message->request);
-    trial_result_release(&message->result);
+    protocol_message_release(message);
     return json_error(object, error, "is another message");
 }
 

@@ -62,8 +62,7 @@ static bool read_result(const struct outbox_request *pending, const char *text,
         trial_result_move(result, &read.result);
         return true;
     }
-    trial_request_release(&read.request);
-    trial_result_release(&read.result);
+    protocol_message_release(&read);
     return false;
 }
 
@@ -451,8 +450,11 @@ static int wait_for_worker(struct remote_pool *remote, const char *url,
         log_info("waiting for a worker: start `evotile worker --queue %s` on each host with a GPU",
                  strchr(url, '@') != NULL ? "URL" : url);
     while (!remote->description.has_platform) {
-        if (remote_pool_wait(&remote->pool, 0.1, &unexpected, error) < 0)
+        int got = remote_pool_wait(&remote->pool, 0.1, &unexpected, error);
+        if (got < 0)
             return -1;
+        if (got > 0)
+            trial_result_release(&unexpected);
         if (sigtimedwait(stop_signals, NULL, &(struct timespec){0}) > 0)
             return error_set(error, "stopped before a worker connected");
         if (announced && clock_seconds() - started_s > reconnect_timeout_s)

@@ -14,6 +14,11 @@ struct baseline_results *baseline_results_new(void) {
 }
 
 void baseline_results_free(struct baseline_results *results) {
+    for (int c = 0; results != NULL && c < results->case_count; c++)
+        for (int i = 0; i < results->cases[c].count; i++) {
+            latency_release(&results->cases[c].figures[i].warm);
+            latency_release(&results->cases[c].figures[i].cold);
+        }
     free(results);
 }
 

@@ -106,10 +106,8 @@ int run_dir_device(struct store *store, struct device_info *device, struct error
         *device = message.device;
         return 1;
     }
-    if (status == 0) {
-        trial_request_release(&message.request);
-        trial_result_release(&message.result);
-    }
+    if (status == 0)
+        protocol_message_release(&message);
     return error_set(error,
                      "%s is damaged (its device cannot be read): restore run.db from a copy, or "
                      "start a new run",

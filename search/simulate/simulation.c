@@ -108,14 +108,13 @@ static double random_normal(struct random *random) {
 }
 
 /* Simulates the measurement of a row. `noise` is the relative deviation of a typical row's samples;
-   that of a row is log-normal about it, with a standard deviation of a factor of e. */
+   that of a row is log-normal about it, with a standard deviation of a factor of e. `outcome` has
+   one zeroed case with room for SAMPLES. */
 static void simulate_measurement(const struct recorded *recorded, uint32_t row, double noise,
                                  uint64_t seed, double best_us, struct outcome *outcome) {
     double time_us = recorded->times_us[row];
     struct latency *latency = &outcome->cases[0].warm;
     struct random random;
-    outcome_clear(outcome);
-    outcome_set_cases(outcome, 1);
     outcome->verdict = recorded->verdicts[row];
     if (outcome->verdict != VERDICT_OK)
         return;
@@ -129,9 +128,8 @@ static void simulate_measurement(const struct recorded *recorded, uint32_t row, 
     outcome->score_us = latency->p50_us;
 }
 
-/* `room`: scratch memory for an outcome with noise. */
 static void answer_proposal(const struct simulation *simulation, int run,
-                            struct evolution *evolution, int trial, struct outcome *scratch) {
+                            struct evolution *evolution, int trial) {
     const struct recorded *recorded = simulation->spaces[run_space(simulation, run)];
     uint32_t row = run_rows(simulation, run)[trial];
     const struct genome *genome = &recorded->genomes[row];
@@ -140,9 +138,12 @@ static void answer_proposal(const struct simulation *simulation, int run,
         return;
     }
     const struct member *champion = evolution_champion(evolution);
+    double samples_us[SAMPLES];
+    struct case_outcome timed = {.warm.samples_us = samples_us};
+    struct outcome outcome = {.case_count = 1, .cases = &timed};
     simulate_measurement(recorded, row, simulation->noise / 100, run_seed(simulation, run),
-                         champion != NULL ? champion->score_us : INFINITY, scratch);
-    evolution_tell_outcome(evolution, trial, genome, scratch);
+                         champion != NULL ? champion->score_us : INFINITY, &outcome);
+    evolution_tell_outcome(evolution, trial, genome, &outcome);
 }
 
 static int run_search(const struct simulation *simulation, int run, struct error *error) {
@@ -154,7 +155,6 @@ static int run_search(const struct simulation *simulation, int run, struct error
     int asked = 0, told = 0;
     if (evolution == NULL)
         return -1;
-    struct outcome *scratch = xmalloc(sizeof *scratch);
     while (told < simulation->trials) {
         bool open = asked < simulation->trials && asked - told < simulation->in_flight &&
                     evolution_ask(evolution, &proposal) == 1;
@@ -164,11 +164,10 @@ static int run_search(const struct simulation *simulation, int run, struct error
                 BUG("a genome was proposed that is not a row of the space");
             rows[asked++] = (uint32_t)row;
         } else if (told < asked)
-            answer_proposal(simulation, run, evolution, told++, scratch);
+            answer_proposal(simulation, run, evolution, told++);
         else
             break;
     }
-    free(scratch);
     evolution_free(evolution);
     simulation->shared->runs[run].visited = asked;
     simulation->shared->runs[run].seconds = processor_seconds() - start;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "outcome/fields.h"
 #include "store/database.h"
 
 static double column_double(sqlite3_stmt *statement, int column) {
@@ -24,7 +25,7 @@ static const char *column_text(sqlite3_stmt *statement, int column) {
 }
 
 /* The columns of TRIAL in sql.c. */
-enum {
+enum trial_column {
     NUMBER,
     GOAL,
     GENOME,
@@ -37,41 +38,63 @@ enum {
     FINISHED,
     WORKER,
     KEY,
+    OUTDATED,
     VERDICT,
-    REASON,
-    PREDICTED,
-    RACED,
-    SCORE,
-    CASE_COUNT,
-    REGISTERS,
-    SMEM,
-    LOCAL,
-    SPILL,
-    CTAS_PER_SM,
-    OCCUPANCY,
-    COMPILE,
-    VERIFY,
-    MEASURE,
-    DUEL,
-    CONDITIONS = DUEL + 5,
-    LIMITED_RANGE = CONDITIONS + 7,
-    TELLS,
-    OUTDATED
+    FIELDS /* the first of outcome_fields */
 };
 
-/* Reads count and percentiles from column `first` on, and the samples at `blob`. False if the sizes
-   are inconsistent. */
-static bool column_latency(sqlite3_stmt *statement, int first, int blob, struct latency *latency) {
-    int count = sqlite3_column_int(statement, first);
-    size_t size = (size_t)sqlite3_column_bytes(statement, blob);
+/* Reads fields from the columns from `column` on; returns the next column. */
+static int column_fields(sqlite3_stmt *statement, int column, const struct field *fields,
+                         void *record) {
+    for (const struct field *field = fields; field->name != NULL; field++, column++) {
+        void *member = field_member(field, record);
+        const char *text;
+        switch (field->kind) {
+        case FIELD_INT:
+            *(int *)member = sqlite3_column_int(statement, column);
+            break;
+        case FIELD_INT64:
+            *(int64_t *)member = sqlite3_column_int64(statement, column);
+            break;
+        case FIELD_DOUBLE:
+            *(double *)member = column_double(statement, column);
+            break;
+        case FIELD_BOOL:
+            *(bool *)member = sqlite3_column_int(statement, column);
+            break;
+        case FIELD_TEXT:
+            text = column_text(statement, column);
+            snprintf(member, field->size, "%s", text != NULL ? text : "");
+            break;
+        }
+    }
+    return column;
+}
+
+/* Reads the number of samples at `column` and the samples after it. False if the sizes are
+   inconsistent. */
+static bool column_samples(sqlite3_stmt *statement, int column, struct latency *latency) {
+    int count = sqlite3_column_int(statement, column);
+    size_t size = (size_t)sqlite3_column_bytes(statement, column + 1);
     if (count < 0 || count > SAMPLES_MAX || size != (size_t)count * sizeof latency->samples_us[0])
         return false;
-    latency->sample_count = count;
-    latency->p10_us = column_double(statement, first + 1);
-    latency->p50_us = column_double(statement, first + 2);
-    latency->p90_us = column_double(statement, first + 3);
+    latency->sample_count = 0;
     if (size > 0)
-        memcpy(latency->samples_us, sqlite3_column_blob(statement, blob), size);
+        memcpy(latency_reserve(latency, count), sqlite3_column_blob(statement, column + 1), size);
+    latency->sample_count = count;
+    return true;
+}
+
+static bool column_case(sqlite3_stmt *statement, struct outcome *outcome) {
+    int number = sqlite3_column_int(statement, 0);
+    if (number < 0 || number >= outcome->case_count)
+        return false;
+    struct case_outcome *one = &outcome->cases[number];
+    int column = column_fields(statement, 1, case_fields, one);
+    for (const struct samples_field *field = case_samples; field->name != NULL;
+         field++, column += 2)
+        if (!column_samples(statement, column, samples_latency(field, one)))
+            return false;
     return true;
 }
 
@@ -85,31 +108,17 @@ static int read_cases(struct store *store, int64_t event, struct outcome *outcom
     sqlite3_bind_int64(statement, 1, event);
     int got;
     while ((got = database_step(store, statement, error)) == 1) {
-        int number = sqlite3_column_int(statement, 0);
-        if (number < 0 || number >= outcome->case_count ||
-            !column_latency(statement, 4, 10, &outcome->cases[number].warm) ||
-            !column_latency(statement, 11, 15, &outcome->cases[number].cold)) {
+        if (!column_case(statement, outcome)) {
             got = database_damaged(store, error, "a trial's cases are inconsistent with it");
             break;
         }
-        struct case_outcome *it = &outcome->cases[number];
-        it->errors.relative_l2 = column_double(statement, 1);
-        it->errors.row_relative_l2 = column_double(statement, 2);
-        it->errors.max_absolute = column_double(statement, 3);
-        it->tflops = column_double(statement, 8);
-        it->ctas = sqlite3_column_int(statement, 9);
-        it->gb_per_s = column_double(statement, 16);
-        it->ceiling = column_double(statement, 17);
-        it->bound.relative_l2 = column_double(statement, 18);
-        it->bound.row_relative_l2 = column_double(statement, 19);
-        it->bound.max_absolute = column_double(statement, 20);
     }
     database_done(statement);
     return got;
 }
 
-/* `first` is the first column of the trial. Without `with_outcome`, a trial that was told is read
-   without its outcome, like one in flight. */
+/* `first` is the first column of the trial. `outcome` is zeroed or holds the previous row. Without
+   `with_outcome`, a trial that was told is read without its outcome, like one in flight. */
 static int read_trial(struct store *store, sqlite3_stmt *statement, int first, bool with_outcome,
                       struct store_trial *trial, struct outcome *outcome, struct error *error) {
     const char *key = column_text(statement, first + KEY);
@@ -135,65 +144,29 @@ static int read_trial(struct store *store, sqlite3_stmt *statement, int first, b
         return 0;
 
     const char *verdict = column_text(statement, first + VERDICT);
-    const char *reason = column_text(statement, first + REASON);
     int parsed = verdict != NULL ? verdict_parse(verdict) : -1;
-    int case_count = sqlite3_column_int(statement, first + CASE_COUNT);
+    outcome_release(outcome);
+    column_fields(statement, first + FIELDS, outcome_fields, outcome);
+    int case_count = outcome->case_count;
+    outcome->case_count = 0;
     if (parsed < 0 || case_count < 0 || case_count > CASES_MAX)
         return database_damaged(store, error, "a trial's outcome is invalid");
-    /* Sets each field: most of an outcome is sample buffers, too large to clear for every row. */
     outcome->verdict = parsed;
-    snprintf(outcome->reason, sizeof outcome->reason, "%s", reason != NULL ? reason : "");
-    outcome->predicted = sqlite3_column_int(statement, first + PREDICTED);
-    outcome->raced = sqlite3_column_int(statement, first + RACED);
-    outcome->limited_range = sqlite3_column_int(statement, first + LIMITED_RANGE);
-    outcome->score_us = column_double(statement, first + SCORE);
     outcome_set_cases(outcome, case_count);
-    outcome->resources = (struct resources){
-        .registers = sqlite3_column_int(statement, first + REGISTERS),
-        .smem_bytes = sqlite3_column_int(statement, first + SMEM),
-        .local_bytes = sqlite3_column_int(statement, first + LOCAL),
-        .spill_bytes = sqlite3_column_int(statement, first + SPILL),
-        .ctas_per_sm = sqlite3_column_int(statement, first + CTAS_PER_SM),
-        .occupancy = column_double(statement, first + OCCUPANCY),
-    };
-    outcome->compile_s = column_double(statement, first + COMPILE);
-    outcome->verify_s = column_double(statement, first + VERIFY);
-    outcome->measure_s = column_double(statement, first + MEASURE);
-    outcome->duel = (struct duel_outcome){
-        .result = (enum duel_result)sqlite3_column_int(statement, first + DUEL),
-        .blocks = sqlite3_column_int(statement, first + DUEL + 1),
-        .ratio = column_double(statement, first + DUEL + 2),
-        .low = column_double(statement, first + DUEL + 3),
-        .high = column_double(statement, first + DUEL + 4),
-    };
-    outcome->conditions = (struct conditions){
-        .sm_mhz_low = sqlite3_column_int(statement, first + CONDITIONS),
-        .sm_mhz_high = sqlite3_column_int(statement, first + CONDITIONS + 1),
-        .memory_mhz = sqlite3_column_int(statement, first + CONDITIONS + 2),
-        .temperature_c = sqlite3_column_int(statement, first + CONDITIONS + 3),
-        .power_w = column_double(statement, first + CONDITIONS + 4),
-        .slowdowns = sqlite3_column_int64(statement, first + CONDITIONS + 5),
-        .discarded = sqlite3_column_int(statement, first + CONDITIONS + 6),
-    };
     if (read_cases(store, trial->told, outcome, error) < 0)
         return -1;
     trial->outcome = outcome;
     return 0;
 }
 
-static struct outcome *outcome_new(void) {
-    struct outcome *outcome = xmalloc(sizeof *outcome);
-    return outcome;
-}
-
 /* Calls `row` for each trial, until `row` stops. */
 static int each_trial(struct store *store, sqlite3_stmt *statement, store_trial_row *row,
                       void *context, struct error *error) {
-    struct outcome *outcome = outcome_new();
+    struct outcome outcome = {0};
     int got;
     while ((got = database_step(store, statement, error)) == 1) {
         struct store_trial trial;
-        int status = read_trial(store, statement, 0, true, &trial, outcome, error);
+        int status = read_trial(store, statement, 0, true, &trial, &outcome, error);
         if (status == 0)
             status = row(context, &trial, error);
         if (status != 0) {
@@ -202,7 +175,7 @@ static int each_trial(struct store *store, sqlite3_stmt *statement, store_trial_
         }
     }
     database_done(statement);
-    free(outcome);
+    outcome_release(&outcome);
     return got;
 }
 
@@ -224,13 +197,13 @@ int store_events(struct store *store, int64_t after, store_event_row *row, void 
     if (statement == NULL)
         return -1;
     sqlite3_bind_int64(statement, 1, after);
-    struct outcome *outcome = outcome_new();
+    struct outcome outcome = {0};
     int got;
     while ((got = database_step(store, statement, error)) == 1) {
         int tells = sqlite3_column_int(statement, 1);
         struct store_event event = {
             .number = sqlite3_column_int64(statement, 0), .told = tells > 0, .again = tells > 1};
-        int status = read_trial(store, statement, 2, event.told, &event.trial, outcome, error);
+        int status = read_trial(store, statement, 2, event.told, &event.trial, &outcome, error);
         if (status == 0)
             status = row(context, &event, error);
         if (status != 0) {
@@ -239,7 +212,7 @@ int store_events(struct store *store, int64_t after, store_event_row *row, void 
         }
     }
     database_done(statement);
-    free(outcome);
+    outcome_release(&outcome);
     return got;
 }
 
@@ -277,34 +250,37 @@ struct store_trial *store_trial_read(struct store *store, int64_t number, struct
     if (statement == NULL)
         return NULL;
     sqlite3_bind_int64(statement, 1, number);
-    struct outcome *outcome = outcome_new();
+    struct outcome outcome = {0};
     struct owned_trial *owned = NULL;
     struct store_trial trial;
     int got = database_step(store, statement, error);
     if (got == 0)
         error_input(error, "%s has no trial %lld: `board` lists its trials", store->run_dir,
                     (long long)number);
-    if (got == 1 && read_trial(store, statement, 0, true, &trial, outcome, error) == 0) {
+    if (got == 1 && read_trial(store, statement, 0, true, &trial, &outcome, error) == 0) {
         size_t size =
             text_size(trial.genome) + text_size(trial.operator_name) + text_size(trial.worker);
-        owned = xmalloc(sizeof *owned + size);
+        owned = xcalloc(1, sizeof *owned + size);
         char *room = owned->text;
         owned->trial = trial;
         owned->trial.genome = copy_text(&room, trial.genome);
         owned->trial.operator_name = copy_text(&room, trial.operator_name);
         owned->trial.worker = copy_text(&room, trial.worker);
         if (trial.outcome != NULL) {
-            outcome_copy(&owned->outcome, outcome);
+            outcome_move(&owned->outcome, &outcome);
             owned->trial.outcome = &owned->outcome;
         }
     }
     database_done(statement);
-    free(outcome);
+    outcome_release(&outcome);
     return owned != NULL ? &owned->trial : NULL;
 }
 
 void store_trial_free(struct store_trial *trial) {
-    free(trial); /* it is the first member of struct owned_trial */
+    struct owned_trial *owned = (struct owned_trial *)trial; /* its first member */
+    if (owned != NULL)
+        outcome_release(&owned->outcome);
+    free(owned);
 }
 
 int store_key_read(struct store *store, int64_t trial, struct key *key, struct error *error) {

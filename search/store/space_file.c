@@ -72,9 +72,11 @@ static double time_ms(const struct outcome *outcome) {
 }
 
 static void add_samples(cJSON *object, const char *name, const struct outcome *outcome) {
-    const struct latency *latency = &outcome->cases[0].warm;
     cJSON *samples = cJSON_AddArrayToObject(object, name);
-    for (int i = 0; outcome->case_count == 1 && i < latency->sample_count; i++)
+    if (outcome->case_count != 1)
+        return;
+    const struct latency *latency = &outcome->cases[0].warm;
+    for (int i = 0; i < latency->sample_count; i++)
         cJSON_AddItemToArray(samples, cJSON_CreateNumber(round_to_ms(latency->samples_us[i])));
 }
 

@@ -1,22 +1,32 @@
 #include "store/sql.h"
 
+#include "outcome/fields.h"
 #include "outcome/key.h"
 
 /* The columns of `settings`, and their order in SQL_KEY, are the parts of a key. */
 _Static_assert(KEY_GENOME == 0 && KEY_TEMPLATE == 1 && KEY_METHOD == 7 && KEY_PART_COUNT == 8,
                "settings and its statements name every part of a key in its order");
 
+/* The lists of outcome/fields.h as parts of SQL. */
+#define SQL_TYPE_TEXT                              "TEXT"
+#define SQL_TYPE_INT                               "INTEGER"
+#define SQL_TYPE_INT64                             "INTEGER"
+#define SQL_TYPE_BOOL                              "INTEGER"
+#define SQL_TYPE_DOUBLE                            "REAL"
+#define COLUMN_AND_TYPE(kind, member, column)      ", " #column " " SQL_TYPE_##kind
+#define COLUMN(kind, member, column)               ", " #column
+#define PARAMETER(kind, member, column)            ", ?"
+#define COLUMN_AND_PARAMETER(kind, member, column) ", " #column " = ?"
+#define SAMPLES_AND_TYPE(latency, name, count, samples)                                            \
+    ", " #count " INTEGER NOT NULL, " #samples " BLOB"
+#define SAMPLES(latency, name, count, samples)            ", " #count ", " #samples
+#define SAMPLES_PARAMETERS(latency, name, count, samples) ", ?, ?"
+
 #define TRIALS_COLUMNS                                                                             \
     "goal INTEGER NOT NULL, genome TEXT NOT NULL, parent_a INTEGER, parent_b INTEGER, "            \
     "operator TEXT NOT NULL, asked INTEGER NOT NULL, told INTEGER, issued REAL NOT NULL, "         \
-    "finished REAL, worker TEXT, key TEXT, setting INTEGER, verdict TEXT, reason TEXT, "           \
-    "predicted INTEGER, raced INTEGER, score_us REAL, case_count INTEGER, registers INTEGER, "     \
-    "smem_bytes INTEGER, local_bytes INTEGER, spill_bytes INTEGER, ctas_per_sm INTEGER, "          \
-    "occupancy REAL, compile_s REAL, verify_s REAL, measure_s REAL, duel INTEGER, "                \
-    "duel_blocks INTEGER, duel_ratio REAL, duel_low REAL, duel_high REAL, sm_mhz_low INTEGER, "    \
-    "sm_mhz_high INTEGER, memory_mhz INTEGER, temperature_c INTEGER, power_w REAL, "               \
-    "slowdowns INTEGER, discarded INTEGER, limited_range INTEGER, "                                \
-    "tells INTEGER NOT NULL DEFAULT 0, outdated INTEGER NOT NULL DEFAULT 0"
+    "finished REAL, worker TEXT, key TEXT, setting INTEGER, verdict TEXT" OUTCOME_FIELDS(          \
+        COLUMN_AND_TYPE) ", tells INTEGER NOT NULL DEFAULT 0, outdated INTEGER NOT NULL DEFAULT 0"
 
 const char *const sql_schema =
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
@@ -32,27 +42,22 @@ const char *const sql_schema =
     "CREATE INDEX verdicts ON trials (verdict, raced, outdated);"
     "CREATE INDEX in_flight ON trials (asked) WHERE told IS NULL;"
     "CREATE TABLE cases ("
-    "  event INTEGER NOT NULL, number INTEGER NOT NULL,"
-    "  relative_l2 REAL, row_relative_l2 REAL, max_absolute REAL,"
-    "  sample_count INTEGER NOT NULL, p10_us REAL, p50_us REAL, p90_us REAL,"
-    "  tflops REAL, ctas INTEGER, samples_us BLOB,"
-    "  cold_count INTEGER NOT NULL, cold_p10_us REAL, cold_p50_us REAL, cold_p90_us REAL,"
-    "  cold_samples_us BLOB, gb_per_s REAL, ceiling REAL,"
-    "  bound_relative_l2 REAL, bound_row_relative_l2 REAL, bound_max_absolute REAL,"
-    "  PRIMARY KEY (event, number)) WITHOUT ROWID;"
-    "CREATE TABLE champions ("
-    "  event INTEGER NOT NULL, goal INTEGER NOT NULL, trial INTEGER NOT NULL, previous INTEGER,"
-    "  score_us REAL, crowned REAL NOT NULL);"
-    "CREATE TABLE checkpoints ("
-    "  id INTEGER PRIMARY KEY CHECK (id = 1), events INTEGER NOT NULL, digest TEXT NOT NULL,"
-    "  text TEXT NOT NULL);";
+    "  event INTEGER NOT NULL, number INTEGER NOT NULL" CASE_FIELDS(COLUMN_AND_TYPE)
+        CASE_SAMPLES(SAMPLES_AND_TYPE) ","
+                                       "  PRIMARY KEY (event, number)) WITHOUT ROWID;"
+                                       "CREATE TABLE champions ("
+                                       "  event INTEGER NOT NULL, goal INTEGER NOT NULL, trial "
+                                       "INTEGER NOT NULL, previous INTEGER,"
+                                       "  score_us REAL, crowned REAL NOT NULL);"
+                                       "CREATE TABLE checkpoints ("
+                                       "  id INTEGER PRIMARY KEY CHECK (id = 1), events INTEGER "
+                                       "NOT NULL, digest TEXT NOT NULL,"
+                                       "  text TEXT NOT NULL);";
 
+/* In the order of enum trial_column in read.c. */
 #define TRIAL                                                                                      \
     "number, goal, genome, parent_a, parent_b, operator, asked, told, issued, finished, worker, "  \
-    "key, verdict, reason, predicted, raced, score_us, case_count, registers, smem_bytes, "        \
-    "local_bytes, spill_bytes, ctas_per_sm, occupancy, compile_s, verify_s, measure_s, "           \
-    "duel, duel_blocks, duel_ratio, duel_low, duel_high, sm_mhz_low, sm_mhz_high, memory_mhz, "    \
-    "temperature_c, power_w, slowdowns, discarded, limited_range, tells, outdated "
+    "key, outdated, verdict" OUTCOME_FIELDS(COLUMN) " "
 
 #define TRIED "told IS NOT NULL AND verdict <> 'filtered' "
 /* Must match the condition of the index `board` literally, or SQLite does not use the index. */
@@ -68,14 +73,9 @@ static const char *const texts[SQL_COUNT] = {
     [SQL_ASK] = "INSERT INTO trials (number, goal, genome, parent_a, parent_b, operator, asked, "
                 "issued) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     [SQL_TELL] = "UPDATE trials SET told = ?2, finished = ?3, worker = ?4, key = ?5, setting = ?6, "
-                 "verdict = ?7, reason = ?8, predicted = ?9, raced = ?10, score_us = ?11, "
-                 "case_count = ?12, registers = ?13, smem_bytes = ?14, local_bytes = ?15, "
-                 "spill_bytes = ?16, ctas_per_sm = ?17, occupancy = ?18, compile_s = ?19, "
-                 "verify_s = ?20, measure_s = ?21, duel = ?22, duel_blocks = ?23, "
-                 "duel_ratio = ?24, duel_low = ?25, duel_high = ?26, sm_mhz_low = ?27, "
-                 "sm_mhz_high = ?28, memory_mhz = ?29, temperature_c = ?30, power_w = ?31, "
-                 "slowdowns = ?32, discarded = ?33, limited_range = ?34, tells = tells + 1, "
-                 "outdated = 0 WHERE number = ?1 AND told IS NULL",
+                 "verdict = ?7" OUTCOME_FIELDS(
+                     COLUMN_AND_PARAMETER) ", tells = tells + 1, "
+                                           "outdated = 0 WHERE number = ?1 AND told IS NULL",
     [SQL_EARLIER_ADD] =
         "INSERT INTO earlier SELECT * FROM trials WHERE number = ?1 AND told IS NOT NULL",
     [SQL_UNTELL] = "UPDATE trials SET told = NULL WHERE number = ?1",
@@ -83,13 +83,8 @@ static const char *const texts[SQL_COUNT] = {
         "UPDATE trials SET outdated = NOT outdated WHERE told IS NOT NULL AND setting IS NOT NULL "
         "AND outdated != (setting NOT IN (SELECT id FROM settings "
         "WHERE driver = ?1 AND nvrtc = ?2 AND method = ?3))",
-    [SQL_CASE_ADD] =
-        "INSERT INTO cases (event, number, relative_l2, row_relative_l2, "
-        "max_absolute, sample_count, p10_us, p50_us, p90_us, tflops, ctas, samples_us, "
-        "cold_count, cold_p10_us, cold_p50_us, cold_p90_us, cold_samples_us, gb_per_s, ceiling, "
-        "bound_relative_l2, bound_row_relative_l2, bound_max_absolute) "
-        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
-        "?19, ?20, ?21, ?22)",
+    [SQL_CASE_ADD] = "INSERT INTO cases (event, number" CASE_FIELDS(COLUMN) CASE_SAMPLES(
+        SAMPLES) ") VALUES (?1, ?2" CASE_FIELDS(PARAMETER) CASE_SAMPLES(SAMPLES_PARAMETERS) ")",
     [SQL_SETTING_ADD] = "INSERT OR IGNORE INTO settings (hash, template, options, cases, device, "
                         "driver, nvrtc, method) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     [SQL_SETTING_ID] = "SELECT id FROM settings WHERE hash = ?1",
@@ -113,10 +108,7 @@ static const char *const texts[SQL_COUNT] = {
     [SQL_RANKED] = "SELECT number FROM trials WHERE goal = ?1 AND " ON_BOARD
                    "ORDER BY score_us, number LIMIT 1 OFFSET ?2",
     [SQL_CASES] =
-        "SELECT number, relative_l2, row_relative_l2, max_absolute, sample_count, p10_us, "
-        "p50_us, p90_us, tflops, ctas, samples_us, cold_count, cold_p10_us, cold_p50_us, "
-        "cold_p90_us, cold_samples_us, gb_per_s, ceiling, bound_relative_l2, "
-        "bound_row_relative_l2, bound_max_absolute FROM cases WHERE event = ?1",
+        "SELECT number" CASE_FIELDS(COLUMN) CASE_SAMPLES(SAMPLES) " FROM cases WHERE event = ?1",
     [SQL_KEY] = "SELECT key, genome, template, options, cases, device, driver, nvrtc, method "
                 "FROM trials JOIN settings ON settings.id = setting WHERE number = ?1",
     [SQL_COUNTS] = "SELECT verdict, raced, outdated, count(*) FROM trials "

@@ -1,6 +1,7 @@
 /* Writes to a store in batches: any failure rolls back the whole batch. */
 #include <string.h>
 
+#include "outcome/fields.h"
 #include "store/database.h"
 
 int store_begin(struct store *store, struct error *error) {
@@ -120,64 +121,54 @@ static int64_t setting_id(struct store *store, const struct key *key, struct err
     return setting;
 }
 
-/* Leaves the parameter NULL if there are no samples. */
+/* Binds fields to the parameters from `index` on; returns the next index. */
+static int bind_fields(sqlite3_stmt *statement, int index, const struct field *fields,
+                       const void *record) {
+    for (const struct field *field = fields; field->name != NULL; field++, index++) {
+        const void *member = field_member(field, record);
+        switch (field->kind) {
+        case FIELD_INT:
+            sqlite3_bind_int(statement, index, *(const int *)member);
+            break;
+        case FIELD_INT64:
+            sqlite3_bind_int64(statement, index, *(const int64_t *)member);
+            break;
+        case FIELD_DOUBLE:
+            sqlite3_bind_double(statement, index, *(const double *)member);
+            break;
+        case FIELD_BOOL:
+            sqlite3_bind_int(statement, index, *(const bool *)member);
+            break;
+        case FIELD_TEXT:
+            database_bind_text(statement, index, member);
+            break;
+        }
+    }
+    return index;
+}
+
+/* Without samples, the second parameter stays NULL. */
 static void bind_samples(sqlite3_stmt *statement, int index, const struct latency *latency) {
     if (latency->sample_count < 0 || latency->sample_count > SAMPLES_MAX)
         BUG("%d samples", latency->sample_count);
+    sqlite3_bind_int(statement, index, latency->sample_count);
     if (latency->sample_count > 0)
-        sqlite3_bind_blob(statement, index, latency->samples_us,
+        sqlite3_bind_blob(statement, index + 1, latency->samples_us,
                           latency->sample_count * (int)sizeof latency->samples_us[0],
                           SQLITE_STATIC);
 }
 
 static int add_case(struct store *store, int64_t event, int number,
                     const struct case_outcome *outcome, struct error *error) {
-    const struct latency *warm = &outcome->warm;
-    const struct latency *cold = &outcome->cold;
     sqlite3_stmt *statement = use_in_batch(store, SQL_CASE_ADD, error);
     if (statement == NULL)
         return -1;
     sqlite3_bind_int64(statement, 1, event);
     sqlite3_bind_int(statement, 2, number);
-    sqlite3_bind_double(statement, 3, outcome->errors.relative_l2);
-    sqlite3_bind_double(statement, 4, outcome->errors.row_relative_l2);
-    sqlite3_bind_double(statement, 5, outcome->errors.max_absolute);
-    sqlite3_bind_int(statement, 6, warm->sample_count);
-    sqlite3_bind_double(statement, 7, warm->p10_us);
-    sqlite3_bind_double(statement, 8, warm->p50_us);
-    sqlite3_bind_double(statement, 9, warm->p90_us);
-    sqlite3_bind_double(statement, 10, outcome->tflops);
-    sqlite3_bind_int(statement, 11, outcome->ctas);
-    bind_samples(statement, 12, warm);
-    sqlite3_bind_int(statement, 13, cold->sample_count);
-    sqlite3_bind_double(statement, 14, cold->p10_us);
-    sqlite3_bind_double(statement, 15, cold->p50_us);
-    sqlite3_bind_double(statement, 16, cold->p90_us);
-    bind_samples(statement, 17, cold);
-    sqlite3_bind_double(statement, 18, outcome->gb_per_s);
-    sqlite3_bind_double(statement, 19, outcome->ceiling);
-    sqlite3_bind_double(statement, 20, outcome->bound.relative_l2);
-    sqlite3_bind_double(statement, 21, outcome->bound.row_relative_l2);
-    sqlite3_bind_double(statement, 22, outcome->bound.max_absolute);
+    int index = bind_fields(statement, 3, case_fields, outcome);
+    for (const struct samples_field *field = case_samples; field->name != NULL; field++, index += 2)
+        bind_samples(statement, index, samples_latency(field, outcome));
     return database_finish(store, statement, error);
-}
-
-static void bind_duel(sqlite3_stmt *statement, int first, const struct duel_outcome *duel) {
-    sqlite3_bind_int(statement, first, (int)duel->result);
-    sqlite3_bind_int(statement, first + 1, duel->blocks);
-    sqlite3_bind_double(statement, first + 2, duel->ratio);
-    sqlite3_bind_double(statement, first + 3, duel->low);
-    sqlite3_bind_double(statement, first + 4, duel->high);
-}
-
-static void bind_conditions(sqlite3_stmt *statement, int first, const struct conditions *it) {
-    sqlite3_bind_int(statement, first, it->sm_mhz_low);
-    sqlite3_bind_int(statement, first + 1, it->sm_mhz_high);
-    sqlite3_bind_int(statement, first + 2, it->memory_mhz);
-    sqlite3_bind_int(statement, first + 3, it->temperature_c);
-    sqlite3_bind_double(statement, first + 4, it->power_w);
-    sqlite3_bind_int64(statement, first + 5, it->slowdowns);
-    sqlite3_bind_int(statement, first + 6, it->discarded);
 }
 
 int64_t store_tell(struct store *store, int64_t number, const struct outcome *outcome,
@@ -194,7 +185,6 @@ int64_t store_tell(struct store *store, int64_t number, const struct outcome *ou
     sqlite3_stmt *statement = use_in_batch(store, SQL_TELL, error);
     if (statement == NULL)
         return rollback_failed(store);
-    const struct resources *resources = &outcome->resources;
     sqlite3_bind_int64(statement, 1, number);
     sqlite3_bind_int64(statement, 2, store->events + 1);
     sqlite3_bind_double(statement, 3, unix_time_s());
@@ -204,23 +194,7 @@ int64_t store_tell(struct store *store, int64_t number, const struct outcome *ou
         sqlite3_bind_int64(statement, 6, setting);
     }
     database_bind_text(statement, 7, verdict_name(outcome->verdict));
-    database_bind_text(statement, 8, outcome->reason);
-    sqlite3_bind_int(statement, 9, outcome->predicted);
-    sqlite3_bind_int(statement, 10, outcome->raced);
-    sqlite3_bind_double(statement, 11, outcome->score_us);
-    sqlite3_bind_int(statement, 12, outcome->case_count);
-    sqlite3_bind_int(statement, 13, resources->registers);
-    sqlite3_bind_int(statement, 14, resources->smem_bytes);
-    sqlite3_bind_int(statement, 15, resources->local_bytes);
-    sqlite3_bind_int(statement, 16, resources->spill_bytes);
-    sqlite3_bind_int(statement, 17, resources->ctas_per_sm);
-    sqlite3_bind_double(statement, 18, resources->occupancy);
-    sqlite3_bind_double(statement, 19, outcome->compile_s);
-    sqlite3_bind_double(statement, 20, outcome->verify_s);
-    sqlite3_bind_double(statement, 21, outcome->measure_s);
-    bind_duel(statement, 22, &outcome->duel);
-    bind_conditions(statement, 27, &outcome->conditions);
-    sqlite3_bind_int(statement, 34, outcome->limited_range);
+    bind_fields(statement, 8, outcome_fields, outcome);
     if (database_finish(store, statement, error) < 0)
         return rollback_failed(store);
     if (sqlite3_changes(store->database) != 1)

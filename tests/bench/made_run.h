@@ -98,6 +98,8 @@ static inline int made_derived(const struct space *space, const struct genome *g
 
 static inline void made_sample(struct latency *latency, double p50_us, int count,
                                struct random *random) {
+    latency_release(latency);
+    latency_reserve(latency, count);
     latency->sample_count = count;
     for (int i = 0; i < count; i++)
         latency->samples_us[i] = p50_us * (0.995 + 0.02 * pow(random_uniform(random), 3));
@@ -120,8 +122,8 @@ static inline void made_outcome(struct made *made, int goal, const struct genome
     const struct space *space = made->templates[goal]->space;
     const struct member *champion = evolution_champion(made->evolutions[goal]);
     struct random *random = &made->random;
-    int first;
-    outcome_clear(outcome);
+    int first, case_count;
+    outcome_release(outcome);
     outcome->verdict = made_verdict(space, genome, random);
     outcome->compile_s = 0.4 + 0.3 * random_uniform(random);
     if (outcome->verdict != VERDICT_OK) {
@@ -139,7 +141,8 @@ static inline void made_outcome(struct made *made, int goal, const struct genome
     };
     outcome->verify_s = 0.02;
     outcome->measure_s = 0.04;
-    config_goal_cases(made->config, goal, &first, &outcome->case_count);
+    config_goal_cases(made->config, goal, &first, &case_count);
+    outcome_set_cases(outcome, case_count);
     double scores[CASES_MAX];
     for (int i = 0; i < outcome->case_count; i++)
         scores[i] =
@@ -148,7 +151,6 @@ static inline void made_outcome(struct made *made, int goal, const struct genome
     outcome->raced = champion != NULL && latency_us > 1.25 * champion->score_us;
     for (int i = 0; i < outcome->case_count; i++) {
         struct case_outcome *it = &outcome->cases[i];
-        memset(it, 0, sizeof *it);
         made_sample(&it->warm, scores[i], outcome->raced ? MADE_RACE_SAMPLES : MADE_SAMPLES,
                     random);
         if (champion == NULL || latency_us < champion->score_us)

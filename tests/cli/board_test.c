@@ -28,28 +28,27 @@ static char output[OUTPUT_SIZE];
 static void add_trial(struct store *store, int64_t number, const char *operator_name,
                       const char *genome, double scale, bool predicted) {
     struct error error = {0};
-    struct outcome *outcome = calloc(1, sizeof *outcome);
+    struct case_outcome cases[2];
+    struct outcome outcome = {.case_count = 2, .cases = cases};
     struct store_ask ask = {.number = number,
                             .genome = genome,
                             .parent_a = STORE_NO_TRIAL,
                             .parent_b = STORE_NO_TRIAL,
                             .operator_name = operator_name};
-    outcome->verdict = scale > 0 ? VERDICT_OK : VERDICT_WRONG;
-    outcome->predicted = predicted;
-    outcome->case_count = 2;
-    outcome->score_us = 2 * scale;
-    outcome->resources = (struct resources){
+    outcome.verdict = scale > 0 ? VERDICT_OK : VERDICT_WRONG;
+    outcome.predicted = predicted;
+    outcome.score_us = 2 * scale;
+    outcome.resources = (struct resources){
         .registers = 96, .smem_bytes = 32768, .ctas_per_sm = 3, .occupancy = 0.25};
     for (int i = 0; i < 2; i++)
-        outcome->cases[i] = (struct case_outcome){
+        cases[i] = (struct case_outcome){
             .errors = {.relative_l2 = 3e-4 * (i + 1)},
             .warm = {.p50_us = scale * (i == 0 ? 1 : 4), .p90_us = scale * (i == 0 ? 2 : 8)},
             .ctas = 128 - i,
             .tflops = 9.0 * (i + 1) * (i + 1),
         };
     assert_true(store_ask(store, &ask, &error) > 0);
-    assert_true(store_tell(store, number, outcome, NULL, "cuda:0", &error) > 0);
-    free(outcome);
+    assert_true(store_tell(store, number, &outcome, NULL, "cuda:0", &error) > 0);
 }
 
 /* Creates a run whose default genome takes `preset_us`, or is wrong if that is 0. */

@@ -45,7 +45,7 @@ static void agrees_with_the_store(const struct run_stats *stats, struct store *s
 /* Adds a random event: a trial, its outcome, a champion, or a second outcome of an old trial. */
 static void add_random_event(struct store *store, struct random *random, int64_t number) {
     struct error error = {0};
-    struct outcome outcome;
+    struct outcome outcome = {0};
     example_outcome(number, &outcome);
     assert_int_equal(store_begin(store, &error), 0);
     assert_true(example_ask(store, number, &error) > 0);
@@ -64,6 +64,7 @@ static void add_random_event(struct store *store, struct random *random, int64_t
         assert_true(store_tell_again(store, old->number, &outcome, NULL, "cuda:0", &error) > 0);
     }
     store_trial_free(old);
+    outcome_release(&outcome);
     assert_int_equal(store_commit(store, &error), 0);
 }
 

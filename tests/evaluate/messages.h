@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "outcome/filled.h"
 #include "pool/protocol.h"
 
 /* A number with a random mantissa, over many magnitudes. */
@@ -26,7 +27,12 @@ static inline void example_request(struct random *random, struct trial_request *
     *request = (struct trial_request){.number = INT64_C(9007199254740993),
                                       .goal = CASES_MAX - 1,
                                       .full = random_below(random, 2) == 0,
+                                      .promote = random_below(random, 2) == 0,
+                                      .under_tool = random_below(random, 2) == 0,
+                                      .profiled = random_below(random, 2) == 0,
                                       .champion_us = awkward_double(random),
+                                      .within_default_smem_us = awkward_double(random),
+                                      .duel_blocks = (int)random_below(random, 100),
                                       .seed = UINT64_MAX - random_below(random, 1000)};
     for (int i = 0; i < GENES_MAX; i++)
         request->genome.value[i] = (uint8_t)random_below(random, 256);
@@ -34,44 +40,37 @@ static inline void example_request(struct random *random, struct trial_request *
         request->sources[c] = strdup("a folder \"with\" \\ odd \n names\xc3\xa9/kernel.cu");
 }
 
-static inline void example_case(struct random *random, struct case_outcome *one) {
-    one->errors.relative_l2 = awkward_double(random);
-    one->errors.row_relative_l2 = awkward_double(random);
-    one->errors.max_absolute = awkward_double(random);
-    one->warm.p10_us = awkward_double(random);
-    one->warm.p50_us = awkward_double(random);
-    one->warm.p90_us = awkward_double(random);
-    one->ctas = INT32_MAX;
-    one->tflops = awkward_double(random);
-    one->warm.sample_count = (int)random_below(random, SAMPLES_MAX + 1);
-    for (int i = 0; i < one->warm.sample_count; i++)
-        one->warm.samples_us[i] = awkward_double(random);
+/* Fills the outcome, with awkward numbers in its cases. */
+static inline void example_outcome(struct random *random, int case_count, struct outcome *outcome) {
+    fill_outcome(outcome, case_count, (int)random_below(random, 1000));
+    memset(outcome->reason, 'r', REASON_SIZE - 1);
+    memcpy(outcome->reason, "kernel.cu(3): \"x\"\t\x01\xe2\x82\xac\\", 20);
+    outcome->reason[REASON_SIZE - 1] = '\0';
+    outcome->resources.local_bytes = -1;
+    outcome->resources.occupancy = awkward_double(random);
+    for (int c = 0; c < case_count; c++) {
+        struct case_outcome *one = &outcome->cases[c];
+        one->ctas = INT32_MAX;
+        for (const struct field *field = case_fields; field->name != NULL; field++)
+            if (field->kind == FIELD_DOUBLE)
+                *(double *)field_member(field, one) = awkward_double(random);
+        for (int i = 0; i < one->warm.sample_count; i++)
+            one->warm.samples_us[i] = awkward_double(random);
+    }
 }
 
 /* A result of `case_count` cases. */
 static inline void example_result(struct random *random, int case_count,
                                   struct trial_result *result) {
-    struct outcome *outcome = &result->outcome;
-    *result = (struct trial_result){.number = -1, .goal = 3, .worker = "cuda:0"};
+    *result = (struct trial_result){
+        .number = -1, .goal = 3, .opponent = INT64_MAX - 1, .worker = "cuda:0"};
     for (int i = 0; i < GENES_MAX; i++)
         result->genome.value[i] = (uint8_t)random_below(random, 256);
-    outcome->verdict = (enum verdict)random_below(random, VERDICT_COUNT);
-    memset(outcome->reason, 'r', REASON_SIZE - 1);
-    memcpy(outcome->reason, "kernel.cu(3): \"x\"\t\x01\xe2\x82\xac\\", 20);
-    outcome->predicted = random_below(random, 2) == 0;
-    outcome->raced = !outcome->predicted;
-    outcome->resources = (struct resources){255, 49152, -1, 0, 32, awkward_double(random)};
-    outcome->compile_s = awkward_double(random);
-    outcome->verify_s = awkward_double(random);
-    outcome->measure_s = awkward_double(random);
-    outcome->score_us = awkward_double(random);
-    outcome->case_count = case_count;
-    for (int c = 0; c < case_count; c++)
-        example_case(random, &outcome->cases[c]);
+    example_outcome(random, case_count, &result->outcome);
     for (int g = 0; g < GATES_MAX; g++)
         trial_add_gate(result, "gate", g % 2 == 0, awkward_double(random), "text \"%d\"", g);
     snprintf(result->baseline, sizeof result->baseline, "a \"baseline\" 1.0");
-    result->case_result_count = case_count;
+    trial_result_set_case_results(result, case_count);
     for (int c = 0; c < case_count; c++)
         result->case_results[c] = (struct case_result){"fused",
                                                        awkward_double(random),
@@ -82,8 +81,10 @@ static inline void example_result(struct random *random, int case_count,
                                                        awkward_double(random),
                                                        awkward_double(random)};
     result->has_key = random_below(random, 4) != 0;
-    for (int part = 0; part < KEY_PART_COUNT && result->has_key; part++)
+    for (int part = 0; part < KEY_PART_COUNT && result->has_key; part++) {
         key_set(&result->key, part, part == 0 ? "" : key_part_name(part));
+        key_set(&result->opponent_key, part, verdict_name((enum verdict)part));
+    }
 }
 
 static inline struct device_info example_device_info(struct random *random) {
@@ -107,14 +108,9 @@ static inline struct device_info example_device_info(struct random *random) {
                                 .l2_gb_per_s = awkward_double(random),
                                 .tensor_tflops = awkward_double(random),
                                 .fp32_tflops = awkward_double(random),
-                                .launch_us = awkward_double(random)};
-}
-
-static inline void release_message(struct protocol_message *message) {
-    if (message->kind == PROTOCOL_REQUEST)
-        trial_request_release(&message->request);
-    if (message->kind == PROTOCOL_RESULT)
-        trial_result_release(&message->result);
+                                .launch_us = awkward_double(random),
+                                .event_us = awkward_double(random),
+                                .duel_margin = 0.0625};
 }
 
 #endif

@@ -25,23 +25,27 @@ static void request_initialises_result(void **state) {
 
 static void result_moves_with_its_keys(void **state) {
     (void)state;
-    trial_result_clear(&result);
-    result.number = 7;
+    result = (struct trial_result){.number = 7};
     result.has_key = true;
     key_set(&result.key, KEY_DEVICE, "a device");
     key_set(&result.opponent_key, KEY_DEVICE, "another");
     outcome_set_cases(&result.outcome, 2);
     result.outcome.cases[1].ctas = 12;
+    trial_result_set_case_results(&result, 2);
+    result.case_results[1].ratio = 0.5;
     memset(&other, 0x55, sizeof other);
     trial_result_move(&other, &result);
-    trial_result_release(&result); /* has no key */
     assert_false(result.has_key);
+    assert_null(result.outcome.cases);
+    trial_result_release(&result); /* owns nothing */
     assert_true(other.has_key);
     assert_int_equal(other.number, 7);
     assert_string_equal(other.key.parts[KEY_DEVICE], "a device");
     assert_string_equal(other.opponent_key.parts[KEY_DEVICE], "another");
     assert_int_equal(other.outcome.case_count, 2);
     assert_int_equal(other.outcome.cases[1].ctas, 12);
+    assert_int_equal(other.case_result_count, 2);
+    assert_true(other.case_results[1].ratio == 0.5);
     trial_result_release(&other);
 }
 

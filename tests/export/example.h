@@ -45,6 +45,7 @@ struct example {
     struct export_variant variants[CASES_MAX];
     struct export_case cases[CASES_MAX];
     struct case_outcome outcomes[CASES_MAX];
+    double samples_us[CASES_MAX][50];
     struct key keys[CASES_MAX];
     char cubins[CASES_MAX][32]; /* placeholders */
     struct export_request request;
@@ -85,7 +86,7 @@ static inline void example_request(struct example *example) {
     for (int c = 0; c < example->template->case_count; c++) {
         struct latency *warm = &example->outcomes[c].warm;
         genomes[c] = &example->genomes[c];
-        *warm = (struct latency){50, 7.5 + c, 8.25 + c, 9.125 + c, {0}};
+        *warm = (struct latency){50, 7.5 + c, 8.25 + c, 9.125 + c, example->samples_us[c]};
         for (int i = 0; i < warm->sample_count; i++)
             warm->samples_us[i] = 8 + c + i / 64.0;
         example->outcomes[c].errors = (struct errors){3e-4, 5e-4, 1e-3};

@@ -31,8 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         char *printed = print(&message);
         if (protocol_read(printed, &again, &error) < 0 || again.kind != message.kind)
             BUG("%s\nis taken, but not as it is then printed\n%s", line, printed);
-        release_message(&again);
-        release_message(&message);
+        protocol_message_release(&again);
+        protocol_message_release(&message);
         free(printed);
     }
     free(line);

@@ -87,6 +87,7 @@ static void time_kind(struct verify_fixture *verify_fixture, const struct device
         if (measurement_warm(measurements[i], 5000, SAMPLES, &latency, reason) != VERDICT_OK)
             fail_msg("%s", reason);
         medians[i] = latency.p50_us;
+        latency_release(&latency);
     }
     for (int i = count - 1; i >= 0; i--) {
         measurement_free(measurements[i]);

@@ -6,7 +6,7 @@
 
 #include "base/random.h"
 #include "base/statistics.h"
-#include "outcome/outcome.h"
+#include "outcome/filled.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,38 +21,68 @@ static void verdict_names_round_trip(void **state) {
     assert_int_equal(verdict_parse(""), -1);
 }
 
-static bool is_all(const void *bytes, size_t size, unsigned char value) {
-    const unsigned char *at = bytes;
-    while (size > 0 && at[size - 1] == value)
-        size--;
-    return size == 0;
+static void cases_are_replaced_and_moved(void **state) {
+    (void)state;
+    struct outcome from = {.score_us = 3}, to;
+    outcome_set_cases(&from, 2);
+    latency_reserve(&from.cases[1].warm, 3)[2] = 7.5;
+    from.cases[1].warm.sample_count = 3;
+    latency_reserve(&from.cases[1].warm, 50)[49] = 1;
+    assert_true(from.cases[1].warm.samples_us[2] == 7.5); /* they moved along */
+    from.cases[1].ctas = 9;
+    outcome_move(&to, &from);
+    assert_int_equal(from.case_count, 0);
+    assert_null(from.cases);
+    assert_true(from.score_us == 0);
+    assert_int_equal(to.cases[1].ctas, 9);
+    assert_true(to.cases[1].warm.samples_us[2] == 7.5);
+    outcome_set_cases(&to, CASES_MAX);
+    assert_int_equal(to.case_count, CASES_MAX);
+    assert_int_equal(to.cases[1].ctas, 0);
+    assert_int_equal(to.cases[1].warm.sample_count, 0);
+    outcome_set_cases(&to, 0);
+    assert_null(to.cases);
+    outcome_release(&to);
+    outcome_release(&to);
+    assert_true(to.score_us == 0);
 }
 
-/* The functions overwrite everything up to the last case, and nothing beyond it. */
-static void only_used_cases_are_touched(void **state) {
-    static struct outcome from, to;
-    size_t head = offsetof(struct outcome, cases);
+/* A member without a row, or a row that is lost, changes the number of bytes that no row covers.
+   The rest: of an outcome the verdict, the pointer to the cases and padding; of a case the samples'
+   numbers and pointers, and padding. */
+static void tables_list_every_field(void **state) {
+    enum { OUTCOME_PADDING = 13, CASE_PADDING = 12 };
     (void)state;
-    memset(&from, 0x55, sizeof from);
-    outcome_clear(&from);
-    assert_true(is_all(&from, head, 0));
-    for (int count = 0; count <= CASES_MAX; count += 1 + count) {
-        size_t used = head + (size_t)count * sizeof *from.cases, past = sizeof from - used;
-        memset(&from, 0x55, sizeof from);
-        outcome_set_cases(&from, count);
-        assert_int_equal(from.case_count, count);
-        assert_true(is_all(from.cases, used - head, 0));
-        assert_true(is_all((const char *)&from + used, past, 0x55));
-        memset(from.cases, 0x33, used - head);
-        memset(&to, 0xaa, sizeof to);
-        outcome_copy(&to, &from);
-        assert_memory_equal(&to, &from, used);
-        assert_true(is_all((const char *)&to + used, past, 0xaa));
-    }
+    assert_int_equal(uncovered_bytes(outcome_fields, sizeof(struct outcome)),
+                     sizeof(enum verdict) + sizeof(struct case_outcome *) + OUTCOME_PADDING);
+    assert_int_equal(uncovered_bytes(case_fields, sizeof(struct case_outcome)),
+                     2 * (sizeof(int) + sizeof(double *)) + CASE_PADDING);
+    assert_true(sizeof(struct outcome) < 1024);
+}
+
+/* No two rows share a member, and each field that is filled is compared. */
+static void fields_are_distinct(void **state) {
+    (void)state;
+    struct outcome a = {0}, b = {0};
+    fill_outcome(&a, 1, 0);
+    fill_outcome(&b, 1, 0);
+    assert_true(outcomes_equal(&a, &b));
+    for (const struct field *field = outcome_fields; field->name != NULL; field++)
+        for (const struct field *other = outcome_fields; other < field; other++)
+            assert_true(other->offset + other->size <= field->offset ||
+                        field->offset + field->size <= other->offset);
+    for (const struct field *field = case_fields; field->name != NULL; field++)
+        for (const struct field *other = case_fields; other < field; other++)
+            assert_true(other->offset + other->size <= field->offset ||
+                        field->offset + field->size <= other->offset);
+    outcome_release(&a);
+    outcome_release(&b);
 }
 
 /* Fills a case with log-normal samples. */
 static void time_case(struct latency *latency, int count, double deviation, struct random *random) {
+    latency->sample_count = 0;
+    latency_reserve(latency, count);
     latency->sample_count = count;
     for (int i = 0; i < count; i++) {
         double radius = sqrt(-2 * log(1 - random_uniform(random)));
@@ -70,14 +100,13 @@ static void score_error_matches_deviation(void **state) {
     (void)state;
     enum { ROUNDS = 2000 };
     static const int sample_counts[] = {3, 5, 16, 50, 200}, case_counts[] = {1, 4};
-    static struct outcome outcome;
+    struct outcome outcome = {0};
     struct random random;
     random_seed(&random, 58, 0);
     for (int k = 0; k < 2; k++) {
         double before = INFINITY;
         for (int n = 0; n < 5; n++) {
             double actual = 0, estimated = 0;
-            outcome_clear(&outcome);
             outcome_set_cases(&outcome, case_counts[k]);
             for (int round = 0; round < ROUNDS; round++) {
                 double sum = 0;
@@ -94,14 +123,14 @@ static void score_error_matches_deviation(void **state) {
             before = estimated;
         }
     }
+    outcome_release(&outcome);
 }
 
 static void unsampled_scores_have_no_error(void **state) {
     (void)state;
-    static struct outcome outcome;
+    struct outcome outcome = {0};
     struct random random;
     random_seed(&random, 59, 0);
-    outcome_clear(&outcome);
     assert_true(outcome_score_error(&outcome) == 0);
     outcome_set_cases(&outcome, 1);
     assert_true(outcome_score_error(&outcome) == 0);
@@ -119,11 +148,14 @@ static void unsampled_scores_have_no_error(void **state) {
     assert_float_equal(outcome_score_error(&outcome), 0.01, 1e-12);
     outcome.verdict = VERDICT_WRONG;
     assert_true(outcome_score_error(&outcome) == 0);
+    outcome_release(&outcome);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(verdict_names_round_trip),
-                                       cmocka_unit_test(only_used_cases_are_touched),
+                                       cmocka_unit_test(cases_are_replaced_and_moved),
+                                       cmocka_unit_test(tables_list_every_field),
+                                       cmocka_unit_test(fields_are_distinct),
                                        cmocka_unit_test(score_error_matches_deviation),
                                        cmocka_unit_test(unsampled_scores_have_no_error)};
     return cmocka_run_group_tests(tests, NULL, NULL);

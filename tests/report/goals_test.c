@@ -43,10 +43,13 @@ static void tell(struct store *store, int number, int goals, struct outcome *out
     struct error error = {0};
     char genome[64];
     snprintf(genome, sizeof genome, "SIZE=%d,KIND=%d", 1 << number % 5, number % 3);
-    *outcome = (struct outcome){.verdict = VERDICT_WRONG};
-    if (!isnan(measured_us(number)))
-        *outcome = (struct outcome){
-            .verdict = VERDICT_OK, .score_us = measured_us(number), .case_count = 1};
+    outcome_release(outcome);
+    outcome->verdict = VERDICT_WRONG;
+    if (!isnan(measured_us(number))) {
+        outcome->verdict = VERDICT_OK;
+        outcome->score_us = measured_us(number);
+        outcome_set_cases(outcome, 1);
+    }
     const struct store_ask ask = {.number = number,
                                   .goal = number % goals,
                                   .genome = genome,
@@ -62,7 +65,7 @@ static void make(struct made *made, int goals) {
     char texts[GOALS_MOST][64];
     const char *names[GOALS_MOST];
     int64_t champions[GOALS_MOST];
-    struct outcome *outcome = malloc(sizeof *outcome);
+    struct outcome outcome = {0};
     struct error error = {0};
     made->goals = goals;
     snprintf(made->folder, sizeof made->folder, "/tmp/evotile-goals-XXXXXX");
@@ -79,8 +82,8 @@ static void make(struct made *made, int goals) {
     assert_int_equal(store_begin(store, &error), 0);
     for (int i = 0; i < TRIALS_A_GOAL * goals; i++) {
         int64_t *champion = &champions[i % goals];
-        tell(store, i, goals, outcome);
-        if (outcome->verdict != VERDICT_OK ||
+        tell(store, i, goals, &outcome);
+        if (outcome.verdict != VERDICT_OK ||
             (*champion >= 0 && measured_us((int)*champion) <= measured_us(i)))
             continue;
         assert_int_equal(
@@ -89,7 +92,7 @@ static void make(struct made *made, int goals) {
     }
     assert_int_equal(store_commit(store, &error), 0);
     store_close(store);
-    free(outcome);
+    outcome_release(&outcome);
 }
 
 static void clear(struct made *made) {

@@ -42,13 +42,15 @@ static void tell(struct store *store, int number, struct outcome *outcome) {
     struct error error = {0};
     char genome[256];
     genome_of(number, genome);
-    *outcome = (struct outcome){.verdict = VERDICT_WRONG, .predicted = true};
+    outcome_release(outcome);
+    outcome->verdict = VERDICT_WRONG;
+    outcome->predicted = true;
     snprintf(outcome->reason, sizeof outcome->reason, "<i onclick=alert(4)>%d", number % 3);
     if (!isnan(score_of(number))) {
         outcome->verdict = VERDICT_OK;
         outcome->score_us = score_of(number);
         outcome->raced = number % 5 == 4;
-        outcome->case_count = 1;
+        outcome_set_cases(outcome, 1);
         outcome->cases[0].warm.p50_us = score_of(number);
         outcome->cases[0].tflops = 1.5;
         outcome->resources = (struct resources){.registers = 32 + number, .ctas_per_sm = 2};
@@ -67,7 +69,7 @@ static int make_run(void **state) {
     (void)state;
     static const struct store_meta meta[] = {
         {"device_name", "<h1>device</h1>"}, {"template", "t<em>"}, {"driver", "\"1\" & <2>"}};
-    struct outcome *outcome = malloc(sizeof *outcome);
+    struct outcome outcome = {0};
     struct error error = {0};
     snprintf(folder, sizeof folder, "/tmp/evotile-page-XXXXXX");
     assert_non_null(mkdtemp(folder));
@@ -79,8 +81,8 @@ static int make_run(void **state) {
     int64_t champions[GOALS] = {STORE_NO_TRIAL, STORE_NO_TRIAL};
     for (int i = 0; i < TRIALS; i++) {
         int goal = i % GOALS;
-        tell(store, i, outcome);
-        if (outcome->verdict != VERDICT_OK || outcome->raced ||
+        tell(store, i, &outcome);
+        if (outcome.verdict != VERDICT_OK || outcome.raced ||
             (champions[goal] >= 0 && score_of((int)champions[goal]) <= score_of(i)))
             continue;
         assert_int_equal(
@@ -89,7 +91,7 @@ static int make_run(void **state) {
     }
     assert_int_equal(store_commit(store, &error), 0);
     store_close(store);
-    free(outcome);
+    outcome_release(&outcome);
     return 0;
 }
 

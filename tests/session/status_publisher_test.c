@@ -23,17 +23,17 @@ static void write_line(char *line) {
 
 /* The answer of the device worker, sent immediately. */
 static void answer(const struct trial_request *request) {
-    static struct trial_result result;
-    result =
+    struct trial_result result =
         (struct trial_result){.number = request->number,
                               .goal = request->goal,
                               .genome = request->genome,
                               .opponent = request->opponent.present ? request->opponent.trial : -1,
                               .worker = "cuda:0"};
-    result.outcome.case_count = 1;
+    outcome_set_cases(&result.outcome, 1);
     result.outcome.score_us = 1e3 / (double)(request->number + 1);
     result.outcome.cases[0].warm.p50_us = result.outcome.score_us;
     write_line(protocol_print_result(&result));
+    trial_result_release(&result);
 }
 
 static int serve_requests(void) {
@@ -55,7 +55,7 @@ static int serve_requests(void) {
             return 1;
         nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
         answer(&message.request);
-        trial_request_release(&message.request);
+        protocol_message_release(&message);
     }
     free(line);
     return 0;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "outcome/filled.h"
 #include "store/store.h"
 
 static inline int make_folder(void **state) {
@@ -43,9 +44,10 @@ static inline char *example_genome(int64_t number, char genome[64]) {
     return genome;
 }
 
-/* Covers every verdict and special floating-point values. */
+/* Covers every verdict and special floating-point values. `outcome` is zeroed or an earlier
+   example. */
 static inline void example_outcome(int64_t number, struct outcome *outcome) {
-    memset(outcome, 0, sizeof *outcome);
+    outcome_release(outcome);
     outcome->verdict = number % 3 ? VERDICT_OK : (enum verdict)(number / 3 % VERDICT_COUNT);
     outcome->raced = number % 7 == 1;
     outcome->predicted = number % 5 == 2;
@@ -64,20 +66,22 @@ static inline void example_outcome(int64_t number, struct outcome *outcome) {
     outcome->compile_s = 0.1 * (double)number;
     outcome->verify_s = 1e-9;
     outcome->measure_s = 0.3;
-    outcome->case_count = (int)(number % 4);
+    outcome_set_cases(outcome, (int)(number % 4));
     for (int i = 0; i < outcome->case_count; i++) {
         struct case_outcome *it = &outcome->cases[i];
         it->errors = (struct errors){number % 11 == 0 ? NAN : 3e-4, INFINITY, 5e-324};
         it->bound = (struct errors){9e-4, 1.0 / 3, 0.125};
-        it->warm.sample_count = (int)(number * 13 % (SAMPLES_MAX + 1));
-        for (int j = 0; j < it->warm.sample_count; j++)
-            it->warm.samples_us[j] = sqrt((double)(number + i + j));
-        it->warm.p10_us = 0.1 + i;
-        it->warm.p50_us = 0.2 + i;
-        it->warm.p90_us = 0.3 + i;
-        it->cold = (struct latency){.sample_count = i, .p10_us = 1.5, .p50_us = 2.5, .p90_us = i};
+        it->warm = (struct latency){.p10_us = 0.1 + i, .p50_us = 0.2 + i, .p90_us = 0.3 + i};
+        it->cold = (struct latency){.p10_us = 1.5, .p50_us = 2.5, .p90_us = i};
+        int count = (int)(number * 13 % (SAMPLES_MAX + 1));
+        double *warm_us = latency_reserve(&it->warm, count);
+        for (int j = 0; j < count; j++)
+            warm_us[j] = sqrt((double)(number + i + j));
+        it->warm.sample_count = count;
+        double *cold_us = latency_reserve(&it->cold, i);
         for (int j = 0; j < i; j++)
-            it->cold.samples_us[j] = 7.0 / (j + 3);
+            cold_us[j] = 7.0 / (j + 3);
+        it->cold.sample_count = i;
         it->ctas = 100 + i;
         it->tflops = 1e2 / 3;
         it->gb_per_s = 1e3 / 7;
@@ -118,29 +122,15 @@ static inline int64_t example_ask(struct store *store, int64_t number, struct er
 }
 
 static inline int64_t example_tell(struct store *store, int64_t number, struct error *error) {
-    struct outcome outcome;
+    struct outcome outcome = {0};
     struct key key = {0};
     example_outcome(number, &outcome);
     example_key(number, &key);
     int64_t event =
         store_tell(store, number, &outcome, number % 6 == 0 ? NULL : &key, "cuda:0", error);
     key_release(&key);
+    outcome_release(&outcome);
     return event;
-}
-
-static inline bool same(double a, double b) {
-    return a == b || (isnan(a) && isnan(b));
-}
-
-static inline bool same_duel(const struct duel_outcome *a, const struct duel_outcome *b) {
-    return a->result == b->result && a->blocks == b->blocks && a->ratio == b->ratio &&
-           a->low == b->low && a->high == b->high;
-}
-
-static inline bool same_conditions(const struct conditions *a, const struct conditions *b) {
-    return a->sm_mhz_low == b->sm_mhz_low && a->sm_mhz_high == b->sm_mhz_high &&
-           a->memory_mhz == b->memory_mhz && a->temperature_c == b->temperature_c &&
-           a->power_w == b->power_w && a->slowdowns == b->slowdowns && a->discarded == b->discarded;
 }
 
 /* True if the trial equals what example_ask and example_tell wrote. */
@@ -162,37 +152,11 @@ static inline bool example_matches(const struct store_trial *trial) {
     if (trial->outcome == NULL)
         return true;
 
-    static struct outcome expected;
+    struct outcome expected = {0};
     example_outcome(number, &expected);
-    const struct outcome *found = trial->outcome;
-    if (found->verdict != expected.verdict || strcmp(found->reason, expected.reason) != 0 ||
-        found->predicted != expected.predicted || found->raced != expected.raced ||
-        found->limited_range != expected.limited_range ||
-        found->case_count != expected.case_count || found->score_us != expected.score_us ||
-        found->resources.registers != expected.resources.registers ||
-        found->resources.smem_bytes != expected.resources.smem_bytes ||
-        found->resources.local_bytes != expected.resources.local_bytes ||
-        found->resources.spill_bytes != expected.resources.spill_bytes ||
-        found->resources.ctas_per_sm != expected.resources.ctas_per_sm ||
-        found->resources.occupancy != expected.resources.occupancy ||
-        found->compile_s != expected.compile_s || found->verify_s != expected.verify_s ||
-        found->measure_s != expected.measure_s || !same_duel(&found->duel, &expected.duel) ||
-        !same_conditions(&found->conditions, &expected.conditions))
-        return false;
-    for (int i = 0; i < expected.case_count; i++) {
-        const struct case_outcome *a = &found->cases[i], *b = &expected.cases[i];
-        if (!same(a->errors.relative_l2, b->errors.relative_l2) ||
-            !same(a->errors.row_relative_l2, b->errors.row_relative_l2) ||
-            !same(a->errors.max_absolute, b->errors.max_absolute) ||
-            !same(a->bound.relative_l2, b->bound.relative_l2) ||
-            !same(a->bound.row_relative_l2, b->bound.row_relative_l2) ||
-            !same(a->bound.max_absolute, b->bound.max_absolute) || a->ctas != b->ctas ||
-            a->tflops != b->tflops || a->gb_per_s != b->gb_per_s || a->ceiling != b->ceiling ||
-            memcmp(&a->warm, &b->warm, sizeof a->warm) != 0 ||
-            memcmp(&a->cold, &b->cold, sizeof a->cold) != 0)
-            return false;
-    }
-    return true;
+    bool matches = outcomes_equal(trial->outcome, &expected);
+    outcome_release(&expected);
+    return matches;
 }
 
 /* Checks store_events: numbers without gaps, each trial asked once and told at most once after. */

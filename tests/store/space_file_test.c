@@ -28,16 +28,17 @@ static void genome_of(int64_t number, char genome[64]) {
 static struct outcome outcomes[TRIALS];
 
 static void outcome_of(int64_t number, struct random *random, struct outcome *outcome) {
-    memset(outcome, 0, sizeof *outcome);
+    outcome_release(outcome);
     outcome->verdict = number % 3 ? VERDICT_OK : (enum verdict)(number / 3 % VERDICT_COUNT);
     outcome->compile_s = random_uniform(random);
-    outcome->case_count = 1 + (int)(number % 2);
+    outcome_set_cases(outcome, 1 + (int)(number % 2));
     for (int c = 0; c < outcome->case_count; c++) {
         struct latency *warm = &outcome->cases[c].warm;
         warm->p50_us = 1e3 * random_uniform(random) + 1e-3;
-        warm->sample_count = 5;
+        double *samples_us = latency_reserve(warm, 5);
         for (int i = 0; i < 5; i++)
-            warm->samples_us[i] = warm->p50_us + i;
+            samples_us[i] = warm->p50_us + i;
+        warm->sample_count = 5;
     }
     outcome->score_us = 1;
 }

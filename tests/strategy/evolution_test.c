@@ -57,7 +57,7 @@ static enum verdict verdict_of(const struct genome *genome) {
 
 static struct outcome *outcome_of(enum verdict verdict, double score_us) {
     static struct outcome outcome;
-    outcome_clear(&outcome);
+    outcome_release(&outcome);
     outcome.verdict = verdict;
     outcome.score_us = score_us;
     return &outcome;

@@ -1,0 +1,38 @@
+/*
+ * message_values: the values of a message (pool/protocol.h) as JSON. Numbers are printed so that
+ * they read back bit for bit; non-finite ones become null, which reads as 0.
+ *
+ *     cJSON *object = message_print_fields(fields, &point);
+ *     bool ok = true;
+ *     message_read_fields(fields, object, &point, &ok);
+ *     cJSON_Delete(object);
+ *
+ * Readers clear `ok` if a member is missing or has the wrong type, and never set it.
+ */
+#ifndef EVOTILE_POOL_MESSAGE_VALUES_H
+#define EVOTILE_POOL_MESSAGE_VALUES_H
+
+#include "base/field.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* As a string: a JSON number (a double) does not hold all 64 bits. */
+void message_add_int64(cJSON *object, const char *name, int64_t value);
+cJSON *message_number(double value);
+/* A new object with a member for each field. */
+cJSON *message_print_fields(const struct field *fields, const void *from);
+
+const cJSON *message_member(const cJSON *object, const char *name, bool *ok);
+/* An array of `minimum` to `maximum` elements; NULL if the message is not ok. */
+const cJSON *message_array(const cJSON *object, const char *name, int minimum, int maximum,
+                           bool *ok);
+int64_t message_read_int64(const cJSON *object, const char *name, bool *ok);
+int message_read_int(const cJSON *object, const char *name, int minimum, int maximum, bool *ok);
+double message_read_double(const cJSON *value, bool *ok);
+bool message_read_bool(const cJSON *object, const char *name, bool *ok);
+void message_read_text(const cJSON *object, const char *name, char *to, size_t size, bool *ok);
+void message_read_fields(const struct field *fields, const cJSON *object, void *to, bool *ok);
+
+#endif
