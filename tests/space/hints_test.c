@@ -81,6 +81,27 @@ static void rules_hold_by_cases_and_measures(void **state) {
 }
 
 /* A hint holds only if all measures it reads are known, whatever the values of unknown ones. */
+/* A genome serves all cases, so a hint counts if it holds in at least half of them. */
+static void hints_hold_in_half_of_the_cases(void **state) {
+    (void)state;
+    struct space *space = space_of_two_cases();
+    struct measures unknown = {0};
+    struct error error = {0};
+    const struct genome genome = genome_of(0, 2, 0); /* 4, 400, 800 and 1200 blocks */
+    hint(space, "BLOCKS < 40");
+    hint(space, "BLOCKS < 600");
+    hint(space, "BLOCKS < 1000");
+    for (int h = 0; h < 3; h++)
+        preference(space, h, "SPLITS", "higher");
+    const int64_t works[] = {16, 1600, 3200, 4800};
+    const char *const names[] = {"a", "b", "c", "d"};
+    for (int e = 0; e < 4; e++)
+        assert_true(space_add_environment(space, names[e], &works[e], &error) >= 0);
+    assert_int_equal(space_seal(space, &error), 0);
+    assert_int_equal(space_hints(space, &genome, &unknown), 2 | 4);
+    space_free(space);
+}
+
 static void rules_need_each_measure_that_they_read(void **state) {
     (void)state;
     struct space *space = space_of_two_cases();
@@ -212,6 +233,7 @@ static void mistakes_are_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules_hold_by_cases_and_measures),
+        cmocka_unit_test(hints_hold_in_half_of_the_cases),
         cmocka_unit_test(rules_need_each_measure_that_they_read),
         cmocka_unit_test(every_measure_can_be_read),
         cmocka_unit_test(children_move_where_the_rule_points),
