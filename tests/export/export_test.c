@@ -34,13 +34,12 @@ static void assert_only(const char *folder, const char *expected) {
     path_list_free(names, count);
 }
 
-/* Runs make with these arguments: it links check.bin and prints nothing. */
+/* Runs make with these arguments: it prints nothing. */
 static void make(const char *folder, const char *name, const char *arguments) {
     assert_runs(
         "make -s -j2 -C %s/%s NVCC=%s/bin/nvcc %s >%s/log 2>&1 || { cat %s/log >&2; exit 1; }",
         folder, name, cuda_home(), arguments, folder, folder);
-    assert_runs("test -x %s/%s/check.bin -a ! -s %s/log", folder, name, folder);
-    assert_runs("rm %s/log", folder);
+    assert_runs("test ! -s %s/log && rm %s/log", folder, folder);
 }
 
 /* True if the linked program contains these bytes of machine code. */
@@ -191,6 +190,20 @@ static void test_own_build(void **state) {
     example_free(example);
 }
 
+/* Without a GPU, with or without a driver, `make check` says so, runs the CPU reference and fails.
+ */
+static void test_no_gpu(void **state) {
+    struct error error = {0};
+    struct example *example = example_new("softmax_rows", one_case);
+    must(export_write(&example->request, within(*state, "rows"), &error), &error);
+    make(*state, "rows", "no_driver.bin");
+    assert_runs("cd %s/rows && { CUDA_VISIBLE_DEVICES= ./no_driver.bin 2>../log; test $? = 3; } && "
+                "! CUDA_VISIBLE_DEVICES= make -s NVCC=%s/bin/nvcc check 2>>../log && "
+                "test $(grep -c '^check: .*libcuda.so.1.*; the CPU reference runs$' ../log) = 2",
+                (const char *)*state, cuda_home());
+    example_free(example);
+}
+
 /* Without workspaces the launcher has no code for them. */
 static void test_no_workspace(void **state) {
     struct error error = {0};
@@ -325,10 +338,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         FOLDER_TEST(test_one_unit),       FOLDER_TEST(test_several_units),
         FOLDER_TEST(test_no_workspace),   FOLDER_TEST(test_template_copy),
-        FOLDER_TEST(test_variant_source), FOLDER_TEST(test_own_build),
-        FOLDER_TEST(test_existing),       FOLDER_TEST(test_foreign_folder),
-        FOLDER_TEST(test_full_disk),      FOLDER_TEST(test_names),
-        FOLDER_TEST(test_predicted),      FOLDER_TEST(test_invalid_genome),
+        FOLDER_TEST(test_no_gpu),         FOLDER_TEST(test_variant_source),
+        FOLDER_TEST(test_own_build),      FOLDER_TEST(test_existing),
+        FOLDER_TEST(test_foreign_folder), FOLDER_TEST(test_full_disk),
+        FOLDER_TEST(test_names),          FOLDER_TEST(test_predicted),
+        FOLDER_TEST(test_invalid_genome),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

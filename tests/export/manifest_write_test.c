@@ -1,6 +1,8 @@
 /* manifest.json is written, read back, and rejected if it is invalid. */
 #include "export/example.h"
 
+#include <math.h>
+
 static const char test_cases[] = "[{\"ROWS\": 64, \"COLS\": 512},"
                                  " {\"ROWS\": 4096, \"COLS\": 33, \"F32\": 1}]";
 
@@ -68,6 +70,52 @@ static void test_numbers(void **state) {
     for (int i = 0; i < 50; i++)
         assert_true(cJSON_GetArrayItem(samples, i)->valuedouble == 8 + i / 64.0);
     cJSON_Delete(root);
+    free(text);
+    example_free(example);
+}
+
+/* The bounds of the shapes that check.c verifies, in their order in cases.h. Returns their number.
+ */
+static int read_bounds(const char *text, bool causal[], double bounds[], double row_bounds[]) {
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, "\n    {\"")) != NULL; count++) {
+        const char *end = strstr(at, "}},\n     ");
+        assert_non_null(end);
+        causal[count] = memmem(at, (size_t)(end - at), "CAUSAL=1", 8) != NULL;
+        assert_int_equal(sscanf(end + 4, "%lf, %lf", &bounds[count], &row_bounds[count]), 2);
+        at = end;
+    }
+    return count;
+}
+
+/* A case has its own bound. Another shape has the largest of the cases of its own variant, those
+   with the same specialised dimensions: the bound of another variant says nothing about its kernel.
+ */
+static void test_bounds(void **state) {
+    static const struct errors measured[] = {{.01, .02, 0}, {.03, .04, 0}, {.5, .6, 0}};
+    enum { SHAPES_ROOM = 64 };
+    struct error error = {0};
+    bool causal[SHAPES_ROOM];
+    double bounds[SHAPES_ROOM], row_bounds[SHAPES_ROOM];
+    int probes[2] = {0};
+    struct example *example =
+        example_new("attention_fwd", "[{\"B\": 1, \"H\": 8, \"S\": 512, \"D\": 64},"
+                                     " {\"B\": 2, \"H\": 8, \"S\": 512, \"D\": 64},"
+                                     " {\"B\": 1, \"H\": 8, \"S\": 512, \"D\": 64,"
+                                     "  \"CAUSAL\": 1}]");
+    for (int c = 0; c < 3; c++)
+        example->outcomes[c].bound = measured[c];
+    must(export_write(&example->request, within(*state, "attention"), &error), &error);
+    char *text = path_read_file(within(*state, "attention/cases.h"), 1 << 20, NULL, &error);
+    must(text != NULL ? 0 : -1, &error);
+    int count = read_bounds(text, causal, bounds, row_bounds);
+    for (int i = 0; i < count; i++) {
+        int from = i < 3 ? i : causal[i] ? 2 : 1;
+        assert_true(fabs(bounds[i] - measured[from].relative_l2) < 1e-9);
+        assert_true(fabs(row_bounds[i] - measured[from].row_relative_l2) < 1e-9);
+        probes[causal[i]] += i >= 3;
+    }
+    assert_true(probes[0] > 0 && probes[1] > 0);
     free(text);
     example_free(example);
 }
@@ -164,7 +212,7 @@ int main(void) {
 #define FOLDER_TEST(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
         FOLDER_TEST(test_round_trip), FOLDER_TEST(test_numbers), FOLDER_TEST(test_broken),
-        FOLDER_TEST(test_fuzzed),     FOLDER_TEST(test_missing),
+        FOLDER_TEST(test_fuzzed),     FOLDER_TEST(test_missing), FOLDER_TEST(test_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,10 +2,13 @@
  * check: verifies the exported kernel against the CPU reference, and times it. It needs only the
  * CUDA runtime, not evotile.
  *
- *     ./check.bin                 verifies every shape of cases.h; exit status 1 if one is wrong
+ *     ./check.bin                 verifies every shape of cases.h
  *     ./check.bin --bench         also times each tuned shape and prints the recorded latency
  *     ./check.bin --json          prints JSON on stdout (with or without --bench)
  *     ./check.bin --seed=N        uses other random inputs
+ *
+ * Exit status: 0: all are correct; 1: one is wrong, or CUDA failed; 2: bad usage; 3: no GPU, so that
+ * only the CPU reference ran and nothing was verified.
  *
  * An output is correct if its relative L2 error, of the whole tensor and of its worst row, is
  * within the bounds of cases.h. The reference's norm counts as at least that of the dtype's
@@ -481,9 +484,44 @@ static int run(const struct options *options)
     return wrong > 0;
 }
 
+/* ---- without a GPU ---- */
+
+static cudaError_t find_gpu(void)
+{
+    int count = 0;
+    cudaError_t error = cudaGetDeviceCount(&count);
+    return error == cudaSuccess && count == 0 ? cudaErrorNoDevice : error;
+}
+
+/* Runs the CPU reference on the shape with the fewest operations. Returns whether it gives numbers. */
+static int reference_runs(uint64_t seed)
+{
+    const struct checked_shape *shape = &shapes[0];
+    void *tensors[TENSORS];
+    int numbers = 1;
+    for (int i = 1; i < SHAPES; i++)
+        if (shapes[i].operations < shape->operations)
+            shape = &shapes[i];
+    for (int t = 0; t < TENSORS; t++) {
+        const struct tensor *tensor = &shape->tensors[t];
+        const struct dtype *dtype = find_dtype(tensor->dtype);
+        tensors[t] = reserve(tensor->elements * (int64_t)sizeof(double));
+        for (int64_t i = 0; !tensor->is_output && i < tensor->elements; i++)
+            dtype->put((char *)tensors[t] + i * dtype->bytes, next_normal(&seed));
+    }
+    kernel_reference(shape->dimensions, tensors);
+    for (int t = 0; t < TENSORS; t++) {
+        for (int64_t i = 0; shape->tensors[t].is_output && i < shape->tensors[t].elements; i++)
+            numbers &= !isnan(((const double *)tensors[t])[i]);
+        free(tensors[t]);
+    }
+    return numbers;
+}
+
 int main(int argc, char **argv)
 {
     struct options options = {0, 0, 1};
+    cudaError_t missing;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--bench") == 0) {
             options.bench = 1;
@@ -496,5 +534,12 @@ int main(int argc, char **argv)
             return 2;
         }
     }
-    return run(&options);
+    missing = find_gpu();
+    if (missing == cudaSuccess)
+        return run(&options);
+    fprintf(stderr,
+            "check: the kernel was not verified, because no GPU or no driver (libcuda.so.1) was "
+            "found: %s; the CPU reference %s\n",
+            cudaGetErrorString(missing), reference_runs(options.seed) ? "runs" : "gives NaN");
+    return 3;
 }
