@@ -2,6 +2,8 @@
 #include "base/intervals.h"
 #include "base/spelling.h"
 #include "cli/describe.h"
+#include "pool/worker_main.h"
+#include "session/image_cache.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -70,6 +72,15 @@ static int print_help(const char *name) {
     return run_verb(verb, 2, arguments);
 }
 
+/* This process is a child of a pool: it has no verb. */
+static int run_pool_worker(void) {
+    struct cache *cache = cache_new(NULL, 0);
+    const struct image_cache images = image_cache_on_disk(cache);
+    int status = worker_main(&images);
+    cache_free(cache);
+    return status;
+}
+
 static int dispatch(int argc, char **argv) {
     struct error error;
     if (intervals_check(&error) < 0)
@@ -85,6 +96,8 @@ static int dispatch(int argc, char **argv) {
         describe_version(stdout);
         return STATUS_DONE;
     }
+    if (strcmp(argv[1], POOL_WORKER) == 0)
+        return run_pool_worker();
     const struct verb *verb = find_verb(argv[1]);
     return verb != NULL ? run_verb(verb, argc - 1, argv + 1) : unknown_verb(argv[1]);
 }

@@ -13,7 +13,7 @@
 #ifndef EVOTILE_ANALYSIS_BOTTLENECK_H
 #define EVOTILE_ANALYSIS_BOTTLENECK_H
 
-#include "evaluate/profile.h"
+#include "pool/profile.h"
 #include "space/space.h"
 
 enum { FINDINGS_MAX = 48, FINDING_SIZE = 256 };

@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "device/emulated.h"
 #include "evaluate/evaluator.h"
+#include "pool/settings.h"
 #include "render/table.h"
 #include "session/image_cache.h"
 #include "session/single_trial.h"
@@ -31,6 +32,7 @@ struct diagnose_context {
     struct device *device;
     struct ptx_racecheck *racecheck;
     struct cache *cache;
+    struct evaluation_settings settings;
     struct compiler *compiler;
     struct evaluator *evaluator;
     const struct template *template;
@@ -74,10 +76,12 @@ static int open_context(struct diagnose_context *context, const struct config *c
     context->racecheck = emulated_attach_racecheck(context->device, TEMPLATE_TAG_SYMBOL);
     context->cache = cache_new(NULL, 0);
     const struct image_cache images = image_cache_on_disk(context->cache);
-    context->compiler = compiler_new(config, &context->device->info, &images, error);
+    evaluation_settings_from_config(&context->settings, config);
+    context->compiler = compiler_new(&context->settings, &context->device->info, &images, error);
     if (context->compiler == NULL)
         return -1;
-    context->evaluator = evaluator_new(config, context->device, context->compiler, error);
+    context->evaluator =
+        evaluator_new(&context->settings, context->device, context->compiler, error);
     context->template = compiler_template(context->compiler, goal, error);
     return context->evaluator == NULL || context->template == NULL ? -1 : 0;
 }

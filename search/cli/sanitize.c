@@ -1,5 +1,5 @@
 /* sanitize: runs recorded kernels under the four tools of compute-sanitizer. */
-#include "evaluate/sanitize.h"
+#include "pool/sanitize.h"
 
 #include "base/memory.h"
 #include "cli/cli.h"

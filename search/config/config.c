@@ -462,8 +462,7 @@ void config_goal_name(const struct config *config, int goal, char name[CASE_NAME
 }
 
 int config_smem_limit(const struct config *config, const struct device_info *device) {
-    int most = device != NULL ? device->smem_per_block_optin : 0;
-    return most > 0 && most < config->smem_limit_bytes ? most : config->smem_limit_bytes;
+    return device_smem_limit(device, config->smem_limit_bytes);
 }
 
 struct template_setting config_setting(const struct config *config, int goal,
@@ -484,16 +483,16 @@ struct template_setting config_setting(const struct config *config, int goal,
     };
 }
 
-struct template *config_load_template(const struct config *config, int goal,
-                                      const struct device_info *device, struct error *error) {
-    struct template_setting setting = config_setting(config, goal, device);
-    return template_load(config->template_folder, &setting, error);
-}
-
-struct template *config_load_held_out(const struct config *config, const struct device_info *device,
-                                      struct error *error) {
+struct template_setting config_held_out_setting(const struct config *config,
+                                                const struct device_info *device) {
     struct template_setting setting = config_setting(config, ALL_GOALS, device);
     setting.cases = config->held_out;
     setting.case_count = config->held_out_count;
+    return setting;
+}
+
+struct template *config_load_template(const struct config *config, int goal,
+                                      const struct device_info *device, struct error *error) {
+    struct template_setting setting = config_setting(config, goal, device);
     return template_load(config->template_folder, &setting, error);
 }

@@ -15,33 +15,10 @@
 #define EVOTILE_CONFIG_CONFIG_H
 
 #include "device/device.h"
+#include "outcome/timing.h"
 #include "template/template.h"
 
 enum objective { OBJECTIVE_JOINT, OBJECTIVE_PER_CASE };
-
-enum { PLACEMENTS_MAX = 16 };
-
-struct timing {
-    int input_sets;     /* input sets that the calls of a graph rotate through: 4 */
-    int launches;       /* calls in a CUDA graph: 20 */
-    int samples;        /* graph replays of a full timing: 50 */
-    int race_samples;   /* graph replays of the race that precedes it: 5 */
-    double race_margin; /* the race is lost if the candidate is slower than the champion by more
-                           than this: 0.25 */
-    double warmup_ms;   /* warm-up before timing: 5 */
-    int placements;     /* different addresses of tensors and code, over which the samples of a
-                           champion, a replay or a try are spread: 5 */
-    int inputs;         /* sets of random inputs a case: 2 */
-    int duel_blocks;    /* blocks in a round of a duel: 10 */
-    double duel_margin; /* ratios within 1 +- this count as equal: 0.005, or the spread of A/A duels
-                           on the device if that is larger */
-    double case_tolerance; /* no case may be slower than the champion's by more than this; a
-                              candidate within it fights a duel: 0.02 */
-};
-
-/* Shared memory of a block unless a config raises the limit: the amount that a kernel gets without
-   opting in on every architecture (CUDA C++ Programming Guide, "Compute Capabilities"). */
-enum { SMEM_DEFAULT_LIMIT = 48 << 10 };
 
 enum { TEMPERATURE_MAX_C = 150 }; /* a higher limit is a typing error */
 
@@ -110,9 +87,9 @@ struct template_setting config_setting(const struct config *config, int goal,
 struct template *config_load_template(const struct config *config, int goal,
                                       const struct device_info *device, struct error *error);
 
-/* Loads the template for the held-out cases; there must be at least one. */
-struct template *config_load_held_out(const struct config *config, const struct device_info *device,
-                                      struct error *error);
+/* The same for the held-out cases. */
+struct template_setting config_held_out_setting(const struct config *config,
+                                                const struct device_info *device);
 
 /* Parses "90s", "15m", "8h", "1h30m" or hh:mm:ss into seconds. */
 int config_parse_duration(const char *text, double *seconds, struct error *error);

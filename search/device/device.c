@@ -195,6 +195,11 @@ int device_list_read(struct device_list *list, const char *text, struct error *e
     }
 }
 
+int device_smem_limit(const struct device_info *device, int limit) {
+    int most = device != NULL ? device->smem_per_block_optin : 0;
+    return most > 0 && most < limit ? most : limit;
+}
+
 bool device_same_model(const struct device_info *a, const struct device_info *b) {
     return strcmp(a->name, b->name) == 0 && a->compute_capability == b->compute_capability &&
            a->sm_count == b->sm_count && a->smem_per_block_optin == b->smem_per_block_optin;

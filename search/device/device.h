@@ -58,6 +58,13 @@ struct device_info {
                            calibrated */
 };
 
+/* Shared memory of a block unless a config raises the limit: the amount that a kernel gets without
+   opting in on every architecture (CUDA C++ Programming Guide, "Compute Capabilities"). */
+enum { SMEM_DEFAULT_LIMIT = 48 << 10 };
+
+/* `limit`, or what the device allows a block if that is less. NULL: any device. */
+int device_smem_limit(const struct device_info *device, int limit);
+
 /* A compiled candidate or built-in kernel: both results of one NVRTC compilation. */
 struct device_image {
     const char *name; /* used in messages */

@@ -9,16 +9,17 @@
 enum { SOURCE_BYTES_MAX = 4 << 20 };
 
 struct compiler {
-    const struct config *config;
+    const struct evaluation_settings *settings;
     struct device_info device;
     struct nvrtc *nvrtc;
     struct template *templates[CASES_MAX]; /* by goal, loaded on first use */
 };
 
-struct compiler *compiler_new(const struct config *config, const struct device_info *device,
-                              const struct image_cache *cache, struct error *error) {
+struct compiler *compiler_new(const struct evaluation_settings *settings,
+                              const struct device_info *device, const struct image_cache *cache,
+                              struct error *error) {
     struct compiler *compiler = xcalloc(1, sizeof *compiler);
-    compiler->config = config;
+    compiler->settings = settings;
     compiler->device = *device;
     compiler->nvrtc = nvrtc_open(error);
     if (compiler->nvrtc == NULL)
@@ -51,7 +52,7 @@ struct nvrtc *compiler_nvrtc(struct compiler *compiler) {
 const struct template *compiler_template(struct compiler *compiler, int goal, struct error *error) {
     if (compiler->templates[goal] == NULL)
         compiler->templates[goal] =
-            config_load_template(compiler->config, goal, &compiler->device, error);
+            evaluation_template(compiler->settings, goal, &compiler->device, error);
     return compiler->templates[goal];
 }
 

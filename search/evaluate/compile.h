@@ -3,7 +3,7 @@
  * of its goal's cases, through a cache keyed by all compilation inputs. compiler_nvrtc gives access
  * to the same cache for evotile's own kernels.
  *
- *     struct compiler *compiler = compiler_new(config, device_info, &cache, &error);
+ *     struct compiler *compiler = compiler_new(&settings, &device_info, &cache, &error);
  *     int status = compiler_build(compiler, &request, images, &result, &error);
  *     compiler_free(compiler);
  *
@@ -12,15 +12,16 @@
 #ifndef EVOTILE_EVALUATE_COMPILE_H
 #define EVOTILE_EVALUATE_COMPILE_H
 
-#include "config/config.h"
 #include "device/nvrtc.h"
+#include "evaluate/settings.h"
 #include "evaluate/trial.h"
 
 struct compiler;
 
-/* `config` and the cache's context must outlive the compiler. `cache` may be NULL. */
-struct compiler *compiler_new(const struct config *config, const struct device_info *device,
-                              const struct image_cache *cache, struct error *error);
+/* `settings` and the cache's context must outlive the compiler. `cache` may be NULL. */
+struct compiler *compiler_new(const struct evaluation_settings *settings,
+                              const struct device_info *device, const struct image_cache *cache,
+                              struct error *error);
 void compiler_free(struct compiler *compiler);
 
 /* The goal's template, loaded on first use; NULL with `error`. */

@@ -23,7 +23,7 @@ static const struct template *probe_template(struct evaluator *evaluator, int go
                                              const struct template *template, struct error *error) {
     if (!evaluator->probes_loaded[goal]) {
         struct template_setting setting =
-            config_setting(evaluator->config, goal, &evaluator->device->info);
+            evaluation_setting(&evaluator->settings->goals[goal], &evaluator->device->info);
         evaluator->probes[goal] = template_load_probes(template, &setting, error);
         evaluator->probes_loaded[goal] = error->kind == ERROR_NONE;
     }
@@ -198,7 +198,7 @@ static int verify_case(struct gate_run *gate_run, int c, bool stressed) {
     int status = 0;
     /* The first input's second run already uses new inputs in the same buffers, so one set fewer
        is needed. */
-    int fresh = evaluation->evaluator->config->timing.inputs - 1;
+    int fresh = evaluation->evaluator->settings->timing.inputs - 1;
     for (int i = 0; (i == 0 || i < fresh) && status == 0; i++) {
         const struct verify_input input = {.seed = evaluation_seed(evaluation, c, i),
                                            .twice = i == 0};
@@ -247,11 +247,13 @@ int evaluation_check_correctness(struct evaluation *evaluation) {
 
 /* ---- final checks of a champion ---- */
 
-/* The template for the held-out cases. NULL without an error: the config has none. */
+/* The template for the held-out cases. NULL without an error: there are none. */
 static const struct template *held_out_template(struct evaluator *evaluator, struct error *error) {
-    if (evaluator->config->held_out_count > 0 && evaluator->held_out == NULL)
-        evaluator->held_out =
-            config_load_held_out(evaluator->config, &evaluator->device->info, error);
+    if (evaluator->settings->held_out.case_count > 0 && evaluator->held_out == NULL) {
+        const struct template_setting setting =
+            evaluation_setting(&evaluator->settings->held_out, &evaluator->device->info);
+        evaluator->held_out = template_load(evaluator->settings->template_folder, &setting, error);
+    }
     return evaluator->held_out;
 }
 

@@ -21,40 +21,28 @@ struct opponent {
     bool failed;
 };
 
-static int open_other_evaluator(struct evaluator *evaluator, const struct trial_opponent *opponent,
-                                struct error *error) {
-    struct other_evaluator *other_evaluator = &evaluator->other_evaluator;
-    if (other_evaluator->evaluator != NULL && strcmp(other_evaluator->path, opponent->config) == 0)
+static int open_other_evaluator(struct evaluator *evaluator,
+                                const struct evaluation_settings *settings, struct error *error) {
+    struct other_evaluator *other = &evaluator->other_evaluator;
+    if (other->settings == settings)
         return 0;
     evaluator_close_other(evaluator);
-    char *text = path_read_file(opponent->config, 64 << 20, NULL, error);
-    if (text == NULL)
-        return -1;
-    other_evaluator->config =
-        config_from_text(opponent->config, text, opponent->template_folder, error);
-    free(text);
-    if (other_evaluator->config != NULL)
-        other_evaluator->compiler =
-            compiler_new(other_evaluator->config, &evaluator->device->info,
-                         nvrtc_cache(compiler_nvrtc(evaluator->compiler)), error);
-    if (other_evaluator->compiler != NULL)
-        other_evaluator->evaluator = evaluator_new(other_evaluator->config, evaluator->device,
-                                                   other_evaluator->compiler, error);
-    if (other_evaluator->evaluator == NULL) {
+    other->compiler = compiler_new(settings, &evaluator->device->info,
+                                   nvrtc_cache(compiler_nvrtc(evaluator->compiler)), error);
+    if (other->compiler != NULL)
+        other->evaluator = evaluator_new(settings, evaluator->device, other->compiler, error);
+    if (other->evaluator == NULL) {
         evaluator_close_other(evaluator);
         return -1;
     }
-    other_evaluator->path = strdup(opponent->config);
+    other->settings = settings;
     return 0;
 }
 
 void evaluator_close_other(struct evaluator *evaluator) {
-    struct other_evaluator *other_evaluator = &evaluator->other_evaluator;
-    evaluator_free(other_evaluator->evaluator);
-    compiler_free(other_evaluator->compiler);
-    config_free(other_evaluator->config);
-    free(other_evaluator->path);
-    *other_evaluator = (struct other_evaluator){0};
+    evaluator_free(evaluator->other_evaluator.evaluator);
+    compiler_free(evaluator->other_evaluator.compiler);
+    evaluator->other_evaluator = (struct other_evaluator){0};
 }
 
 /* An opponent that fails is an error, not a verdict on the candidate. */
@@ -136,8 +124,8 @@ static int prepare_genome_opponent(struct evaluation *evaluation, struct opponen
                                    struct error *error) {
     const struct trial_opponent *requested = &evaluation->request->opponent;
     struct evaluator *evaluator = evaluation->evaluator;
-    if (requested->config != NULL) {
-        if (open_other_evaluator(evaluator, requested, error) < 0)
+    if (requested->settings != NULL) {
+        if (open_other_evaluator(evaluator, requested->settings, error) < 0)
             return -1;
         evaluator = evaluator->other_evaluator.evaluator;
     }
@@ -173,7 +161,7 @@ static int prepare_genome_opponent(struct evaluation *evaluation, struct opponen
 static struct baseline_capture baseline_capture_settings(const struct evaluation *evaluation,
                                                          int launches) {
     return (struct baseline_capture){.launches = launches,
-                                     .sets = evaluation->evaluator->config->timing.input_sets};
+                                     .sets = evaluation->evaluator->settings->timing.input_sets};
 }
 
 static enum verdict sample_baseline(void *context, int count, double *samples_us, char *reason) {
@@ -229,7 +217,7 @@ static int run_case_round(struct duel *duel, struct opponent *opponent,
                           const struct evaluation *challenger, int c, int round,
                           enum verdict *verdict, char *reason, struct error *error) {
     const struct evaluation *sides[DUEL_SIDES] = {&opponent->evaluation, challenger};
-    const struct timing *timing = &challenger->evaluator->config->timing;
+    const struct timing *timing = &challenger->evaluator->settings->timing;
     int launches =
         duel_launches(challenger->result->outcome.cases[c].warm.p50_us, timing->input_sets);
     struct pairing pairing = {0};
@@ -302,7 +290,7 @@ static void record_case_results(struct evaluation *evaluation, const struct oppo
 }
 
 static int run_duel(struct evaluation *evaluation, struct opponent *opponent, double start) {
-    const struct timing *timing = &evaluation->evaluator->config->timing;
+    const struct timing *timing = &evaluation->evaluator->settings->timing;
     const struct device_info *info = &evaluation->evaluator->device->info;
     const struct duel_settings settings = {
         .blocks = evaluation->request->duel_blocks > 0 ? evaluation->request->duel_blocks
@@ -347,7 +335,7 @@ static int prepare_baseline_opponent(struct evaluation *evaluation, struct oppon
         return -1;
     for (int c = 0; c < template->case_count; c++) {
         const struct baseline_capture how =
-            baseline_capture_settings(evaluation, evaluation->evaluator->config->timing.launches);
+            baseline_capture_settings(evaluation, evaluation->evaluator->settings->timing.launches);
         cJSON *shape = template_shape_json(template, &template->cases[c]);
         int found = requested->implementation != NULL
                         ? baseline_find(opponent->baseline, requested->implementation, error)
@@ -367,7 +355,7 @@ int evaluation_duel(struct evaluation *evaluation) {
     /* Two timings of one kernel differ by a percent or more if its buffers have other addresses:
        a candidate within that tolerance may be the faster one. */
     double duel_threshold_us =
-        request->champion_us * (1 + evaluation->evaluator->config->timing.case_tolerance);
+        request->champion_us * (1 + evaluation->evaluator->settings->timing.case_tolerance);
     bool challenges =
         !outcome->predicted && !outcome->raced && outcome->score_us < duel_threshold_us;
     if (!request->opponent.present || (request->duel_blocks == 0 && !challenges))

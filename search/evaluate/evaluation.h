@@ -10,10 +10,9 @@
 #include "evaluate/evaluator.h"
 #include "evaluate/measure.h"
 
-/* A second evaluator on the same device, for a duel against a kernel of another config. */
+/* A second evaluator on the same device, for a duel against a kernel of another run. */
 struct other_evaluator {
-    char *path; /* of its config file */
-    struct config *config;
+    const struct evaluation_settings *settings; /* NULL: none */
     struct compiler *compiler;
     struct evaluator *evaluator;
 };
@@ -33,13 +32,13 @@ struct cached_champion {
 };
 
 struct evaluator {
-    const struct config *config;
+    const struct evaluation_settings *settings;
     struct device *device;
     struct compiler *compiler;
     struct comparator *comparator;
-    struct device_module *reference, *plain; /* kernels of the config's template */
-    struct template *held_out; /* loaded for the config's held-out cases; NULL: not loaded yet,
-                                  or none */
+    struct device_module *reference, *plain; /* kernels of the template */
+    struct template *held_out;               /* loaded for the held-out cases; NULL: not loaded yet,
+                                                or none */
     struct template *probes[CASES_MAX];
     bool probes_loaded[CASES_MAX];
     struct clock_monitor *clock_monitor; /* NULL if the device cannot be monitored */
@@ -49,7 +48,6 @@ struct evaluator {
     uint64_t self_test_hash; /* of evotile's own kernels, before any candidate ran */
 };
 
-void evaluator_close_other(struct evaluator *evaluator);
 void evaluator_clear_champion(struct evaluator *evaluator);
 void evaluator_close_baseline(struct evaluator *evaluator);
 /* Computes the self-test hash of the evaluator's own kernels (verify_self_test). */

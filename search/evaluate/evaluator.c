@@ -61,7 +61,7 @@ static int record_self_test(struct evaluator *evaluator, struct error *error) {
         return error_input(error,
                            "%s: the reference or the plain kernel gives a different result each "
                            "time: remove its atomics",
-                           evaluator->config->template_folder);
+                           evaluator->settings->template_folder);
     return 0;
 }
 
@@ -97,10 +97,10 @@ static int check_self_test(struct evaluator *evaluator, struct trial_result *res
     return 0;
 }
 
-struct evaluator *evaluator_new(const struct config *config, struct device *device,
+struct evaluator *evaluator_new(const struct evaluation_settings *settings, struct device *device,
                                 struct compiler *compiler, struct error *error) {
     struct evaluator *evaluator = xcalloc(1, sizeof *evaluator);
-    evaluator->config = config;
+    evaluator->settings = settings;
     evaluator->device = device;
     evaluator->compiler = compiler;
     if (!device->info.predicts && device->info.duel_margin == 0 &&
@@ -222,7 +222,9 @@ static int check_resources(struct evaluation *evaluation) {
                 outcome->resources = resources;
             if (i == 0 || ctas > outcome->cases[c].ctas)
                 outcome->cases[c].ctas = ctas;
-            int limit = config_smem_limit(evaluation->evaluator->config, &device->info);
+            int limit = device_smem_limit(
+                &device->info,
+                evaluation->evaluator->settings->goals[evaluation->request->goal].smem_limit);
             if (resources.smem_bytes > limit || resources.ctas_per_sm == 0) {
                 snprintf(reason, sizeof reason,
                          "%s uses %d bytes of shared memory and %d registers per thread for %d "
@@ -278,7 +280,7 @@ uint64_t evaluation_seed(const struct evaluation *evaluation, int case_index, in
 
 struct measure_settings evaluation_measure_settings(const struct evaluation *evaluation,
                                                     int case_index) {
-    const struct timing *timing = &evaluation->evaluator->config->timing;
+    const struct timing *timing = &evaluation->evaluator->settings->timing;
     /* An input set that no call of the graph uses would be compared by outputs that were never
        written. */
     int sets = timing->input_sets < timing->launches ? timing->input_sets : timing->launches;

@@ -2,7 +2,7 @@
  * evaluator: the second half of a trial: loads built candidates on a device, verifies and times
  * them. One evaluator per device worker process.
  *
- *     struct evaluator *evaluator = evaluator_new(config, device, compiler, &error);
+ *     struct evaluator *evaluator = evaluator_new(&settings, device, compiler, &error);
  *     int status = evaluator_run(evaluator, &request, images, &result, &error);
  *     evaluator_free(evaluator);
  *
@@ -22,9 +22,13 @@ struct evaluator;
 
 /* The evaluator uses the compiler for templates and for the reference; all three arguments must
    outlive it. */
-struct evaluator *evaluator_new(const struct config *config, struct device *device,
+struct evaluator *evaluator_new(const struct evaluation_settings *settings, struct device *device,
                                 struct compiler *compiler, struct error *error);
 void evaluator_free(struct evaluator *evaluator);
+
+/* Frees what the evaluator keeps for duels against kernels of other settings; call it before such
+   settings are released. */
+void evaluator_close_other(struct evaluator *evaluator);
 
 /* Warns if another process computes on the GPU. A worker that runs under a tool does not call
    it: the run's own worker uses the GPU as well, and nothing is timed. */

@@ -128,7 +128,7 @@ static enum verdict compute_rates(const struct evaluation *evaluation,
     to->gb_per_s = (double)work.bytes / to->warm.p50_us * 1e-3;
     if (info->predicts)
         return VERDICT_OK;
-    to->ceiling = roofline_share(info, &work, evaluation->evaluator->config->timing.input_sets,
+    to->ceiling = roofline_share(info, &work, evaluation->evaluator->settings->timing.input_sets,
                                  to->warm.p50_us);
     enum verdict verdict = check_floor(evaluation, &work, false, &to->warm, reason);
     if (verdict == VERDICT_OK && to->cold.sample_count > 0)
@@ -219,7 +219,7 @@ static double score_to_beat_us(const struct evaluation *evaluation) {
 }
 
 static int run_race(struct evaluation *evaluation, double warmup_us) {
-    const struct timing *timing = &evaluation->evaluator->config->timing;
+    const struct timing *timing = &evaluation->evaluator->settings->timing;
     const struct timing_plan timing_plan = {.gate = "race",
                                             .samples = timing->race_samples,
                                             .placements = 1,
@@ -234,7 +234,7 @@ static int run_race(struct evaluation *evaluation, double warmup_us) {
 
 /* Full timing in all placements, or in one placement with fewer cold samples. */
 static int run_full_timing(struct evaluation *evaluation, const char *gate, bool all_placements) {
-    const struct timing *timing = &evaluation->evaluator->config->timing;
+    const struct timing *timing = &evaluation->evaluator->settings->timing;
     double least_us;
     const struct timing_plan timing_plan = {
         .gate = gate,
@@ -248,7 +248,7 @@ static int run_full_timing(struct evaluation *evaluation, const char *gate, bool
 }
 
 int evaluation_time(struct evaluation *evaluation) {
-    const struct timing *timing = &evaluation->evaluator->config->timing;
+    const struct timing *timing = &evaluation->evaluator->settings->timing;
     const struct trial_request *request = evaluation->request;
     struct outcome *outcome = &evaluation->result->outcome;
     int status = 0;

@@ -10,10 +10,11 @@ struct tracer {
     struct device *device;
 };
 
-struct tracer *tracer_new(const struct config *config, const struct device_info *info,
-                          const struct image_cache *cache, struct error *error) {
+struct tracer *tracer_new(const struct evaluation_settings *settings,
+                          const struct device_info *info, const struct image_cache *cache,
+                          struct error *error) {
     struct tracer *tracer = xcalloc(1, sizeof *tracer);
-    tracer->compiler = compiler_new(config, info, cache, error);
+    tracer->compiler = compiler_new(settings, info, cache, error);
     tracer->device = tracer->compiler != NULL ? emulated_open_with(info, error) : NULL;
     if (tracer->device == NULL) {
         tracer_free(tracer);

@@ -4,7 +4,7 @@
  * launch run on the emulated device, over inputs of the case's own size: some tenths of a second
  * per genome and case. Outputs are not verified.
  *
- *     struct tracer *tracer = tracer_new(config, &info, NULL, &error);
+ *     struct tracer *tracer = tracer_new(&settings, &info, NULL, &error);
  *     struct trace *trace = malloc(sizeof *trace);
  *     if (tracer_run(tracer, goal, &genome, trace, &error) == 0 && trace->verdict == VERDICT_OK)
  *         latency_us = trace_predicted_us(trace, &info);
@@ -26,10 +26,11 @@ struct trace {
     struct prediction_call calls[CASES_MAX]; /* by case of the goal */
 };
 
-/* Creates a tracer for a device of the given figures, real or not. `config` and `cache` (may be
+/* Creates a tracer for a device of the given figures, real or not. `settings` and `cache` (may be
    NULL) must outlive it. */
-struct tracer *tracer_new(const struct config *config, const struct device_info *info,
-                          const struct image_cache *cache, struct error *error);
+struct tracer *tracer_new(const struct evaluation_settings *settings,
+                          const struct device_info *info, const struct image_cache *cache,
+                          struct error *error);
 void tracer_free(struct tracer *tracer);
 
 /* Returns 0 for any verdict; -1 when the template or the device failed. */

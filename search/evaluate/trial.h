@@ -29,6 +29,8 @@ struct trial_gate {
     char text[GATE_TEXT_SIZE];
 };
 
+struct evaluation_settings;
+
 /* A duel's opponent: another genome, or a baseline. */
 struct trial_opponent {
     bool present;
@@ -38,8 +40,10 @@ struct trial_opponent {
     int64_t trial;                    /* its number */
     int goal;
     struct genome genome;
-    char *config, *template_folder; /* of the opponent; NULL: the worker's own. Owned */
-    char *sources[CASES_MAX];       /* as in a request */
+    char *config, *template_folder; /* the opponent's files; NULL: the worker's own. Owned */
+    const struct evaluation_settings *settings; /* made from them where the trial runs; NULL: the
+                                                   evaluator's own. Borrowed, and not sent */
+    char *sources[CASES_MAX];                   /* as in a request */
 };
 
 /* A goal's current champion, which the goal's trials are compared against. */
@@ -66,7 +70,7 @@ struct trial_request {
     uint64_t seed;                 /* of the inputs; differs between trials */
     char *sources[CASES_MAX]; /* files to compile in place of the template's source, at the index
                                  of a variant's first case; owned, mostly NULL */
-    struct trial_opponent opponent; /* the champion: a candidate with a score near its own fights a
+    struct trial_opponent opponent; /* the champion: a candidate with a score near its own has a
                                  duel against it */
     int duel_blocks;                /* more than 0: a requested duel, of at least so many blocks,
                                        however slow the candidate is; the opponent is verified first */

@@ -11,6 +11,7 @@
 #include "pool/device_slots.h"
 #include "pool/job_list.h"
 #include "pool/protocol.h"
+#include "pool/worker_main.h"
 #include "pool/zombie_workers.h"
 
 #include <math.h>
@@ -65,25 +66,30 @@ static int worker_threads(const struct local_pool_settings *settings, int stage)
     return alone ? resource_limits_read("").cores : 1;
 }
 
-static int start_worker(struct local_pool *local_pool, struct worker *worker, struct error *error) {
+/* The device that a worker opens, or that it compiles for. */
+static const struct device_info *worker_device(const struct local_pool *local_pool,
+                                               const struct worker *worker) {
+    return worker->stage == STAGE_DEVICE ? &local_pool->slots.items[worker->slot].info
+                                         : &local_pool->pool.device;
+}
+
+static void send_start(const struct local_pool *local_pool, struct worker *worker) {
     const struct local_pool_settings *settings = &local_pool->settings;
-    const char *device = worker->stage == STAGE_DEVICE
-                             ? local_pool->slots.items[worker->slot].info.spec
-                             : local_pool->pool.device.spec;
-    char threads[16];
-    snprintf(threads, sizeof threads, "%d", worker_threads(settings, worker->stage));
-    const char *const argv[] = {settings->program,
-                                "worker",
-                                "--role",
-                                stage_names[worker->stage],
-                                "--config",
-                                settings->config_path,
-                                "--template",
-                                settings->template_folder,
-                                "--device",
-                                device,
-                                "--threads",
-                                threads,
+    const struct worker_start start = {
+        .has_device = worker->stage == STAGE_DEVICE,
+        .threads = worker_threads(settings, worker->stage),
+        .device = *worker_device(local_pool, worker),
+        .config_path = (char *)settings->config_path,
+        .template_folder = (char *)settings->template_folder,
+    };
+    char *line = protocol_print_start(&start);
+    process_send(&worker->process, line); /* a dead worker shows as end of file on its pipe */
+    free(line);
+}
+
+static int start_worker(struct local_pool *local_pool, struct worker *worker, struct error *error) {
+    const char *const argv[] = {local_pool->settings.program, POOL_WORKER,
+                                stage_names[worker->stage], worker_device(local_pool, worker)->spec,
                                 NULL};
     if (process_start(&worker->process, argv, error) < 0)
         return -1;
@@ -91,12 +97,7 @@ static int start_worker(struct local_pool *local_pool, struct worker *worker, st
     worker->trials_done = 0;
     worker->since_s = clock_seconds();
     worker->deadline = worker->since_s + START_DEADLINE_S;
-    if (worker->stage == STAGE_COMPILE) { /* a compile worker has no device: send it the one to
-                                             compile for */
-        char *line = protocol_print_device(&local_pool->pool.device);
-        process_send(&worker->process, line);
-        free(line);
-    }
+    send_start(local_pool, worker);
     return 0;
 }
 
@@ -336,7 +337,7 @@ static int dispatch_job(struct local_pool *local_pool, struct worker *worker, st
     worker->since_s = clock_seconds();
     worker->deadline = worker->since_s + stage_deadline(local_pool, worker->stage);
     char *line = protocol_print_request(&worker->job->request);
-    process_send(&worker->process, line); /* a dead worker shows as end of file on its pipe */
+    process_send(&worker->process, line);
     free(line);
     return 0;
 }

@@ -3,7 +3,7 @@
  *
  * Compile workers (NVRTC serialises compilations within a process) and device workers (one a GPU)
  * are child processes; the parent never initialises CUDA. A candidate that hangs or kills its
- * worker costs one trial and one worker restart.
+ * worker costs one trial and one worker restart. SIGPIPE must be ignored.
  *
  *     const struct local_pool_settings settings = {.program = program, .config_path = config_path,
  *         .template_folder = folder, .devices = "cuda:all", .compile_workers = 15};

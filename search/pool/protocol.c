@@ -37,6 +37,12 @@ static const struct field device_fields[] = {
     FIELD(struct device_info, DOUBLE, duel_margin),
     {0},
 };
+static const struct field start_fields[] = {
+    FIELD(struct worker_start, BOOL, has_device),
+    FIELD(struct worker_start, BOOL, under_tool),
+    FIELD(struct worker_start, INT, threads),
+    {0},
+};
 static const struct field gate_fields[] = {
     FIELD(struct trial_gate, TEXT, name),
     FIELD(struct trial_gate, BOOL, passed),
@@ -82,8 +88,8 @@ static void read_genome(const cJSON *object, struct genome *genome, bool *ok) {
 /* ---- messages ---- */
 
 static const char *const kind_names[] = {
-    [PROTOCOL_REQUEST] = "request",   [PROTOCOL_RESULT] = "result",   [PROTOCOL_DEVICE] = "device",
-    [PROTOCOL_CHAMPION] = "champion", [PROTOCOL_FAILURE] = "failure",
+    [PROTOCOL_START] = "start",   [PROTOCOL_REQUEST] = "request",   [PROTOCOL_RESULT] = "result",
+    [PROTOCOL_DEVICE] = "device", [PROTOCOL_CHAMPION] = "champion", [PROTOCOL_FAILURE] = "failure",
 };
 
 static char *print_message(cJSON *object, enum protocol_message_kind kind) {
@@ -110,6 +116,14 @@ static void add_sources(cJSON *object, char *const sources[CASES_MAX]) {
 static void add_text_or_null(cJSON *object, const char *name, const char *text) {
     cJSON_AddItemToObject(object, name,
                           text != NULL ? cJSON_CreateString(text) : cJSON_CreateNull());
+}
+
+char *protocol_print_start(const struct worker_start *start) {
+    cJSON *object = message_print_fields(start_fields, start);
+    cJSON_AddItemToObject(object, "device", message_print_fields(device_fields, &start->device));
+    add_text_or_null(object, "config", start->config_path);
+    add_text_or_null(object, "template", start->template_folder);
+    return print_message(object, PROTOCOL_START);
 }
 
 static void add_baseline(cJSON *object, const struct trial_opponent *opponent) {
@@ -156,6 +170,20 @@ static void read_text_or_null(const cJSON *found, char **text, bool *ok) {
     *ok = *ok && (cJSON_IsNull(found) || cJSON_IsString(found));
     if (*ok && cJSON_IsString(found))
         *text = xstrdup(found->valuestring);
+}
+
+static void read_start(const cJSON *object, struct worker_start *start, bool *ok) {
+    message_read_fields(start_fields, object, start, ok);
+    message_read_fields(device_fields, message_member(object, "device", ok), &start->device, ok);
+    read_text_or_null(message_member(object, "config", ok), &start->config_path, ok);
+    read_text_or_null(message_member(object, "template", ok), &start->template_folder, ok);
+    *ok = *ok && start->config_path != NULL && start->template_folder != NULL;
+}
+
+void worker_start_release(struct worker_start *start) {
+    free(start->config_path);
+    free(start->template_folder);
+    start->config_path = start->template_folder = NULL;
 }
 
 static void read_sources(const cJSON *object, char *sources[CASES_MAX], bool *ok) {
@@ -366,6 +394,8 @@ static void read_failure(const cJSON *object, struct error *failure, bool *ok) {
 }
 
 void protocol_message_release(struct protocol_message *message) {
+    if (message->kind == PROTOCOL_START)
+        worker_start_release(&message->start);
     if (message->kind == PROTOCOL_REQUEST)
         trial_request_release(&message->request);
     if (message->kind == PROTOCOL_RESULT)
@@ -387,6 +417,9 @@ int protocol_read(const char *line, struct protocol_message *message, struct err
     memset(message, 0, sizeof *message);
     message->kind = parse_kind(message_member(object, "kind", &ok));
     switch (message->kind) {
+    case PROTOCOL_START:
+        read_start(object, &message->start, &ok);
+        break;
     case PROTOCOL_REQUEST:
         read_request(object, &message->request, &ok);
         break;

@@ -16,9 +16,20 @@
 #include "device/device.h"
 #include "evaluate/trial.h"
 
+/* How a worker starts: the first message that its parent sends. */
+struct worker_start {
+    bool has_device;                     /* a device worker; false: a compile worker */
+    bool under_tool;                     /* a tool is between parent and worker */
+    int threads;                         /* of an emulated device */
+    struct device_info device;           /* to open, by its spec alone; or to compile for */
+    char *config_path, *template_folder; /* of the run; owned */
+};
+void worker_start_release(struct worker_start *start);
+char *protocol_print_start(const struct worker_start *start);
+
 char *protocol_print_request(const struct trial_request *request);
 char *protocol_print_result(const struct trial_result *result);
-/* The first message in each direction: the device that the worker has, or that it compiles for. */
+/* The first message of a worker: the device that it has, or that it compiles for. */
 char *protocol_print_device(const struct device_info *device);
 /* A goal's current champion, which its trials are compared against. */
 char *protocol_print_champion(const struct trial_champion *champion);
@@ -26,6 +37,7 @@ char *protocol_print_champion(const struct trial_champion *champion);
 char *protocol_print_failure(const struct error *failure);
 
 enum protocol_message_kind {
+    PROTOCOL_START,
     PROTOCOL_REQUEST,
     PROTOCOL_RESULT,
     PROTOCOL_DEVICE,
@@ -36,6 +48,7 @@ enum protocol_message_kind {
 struct protocol_message {
     enum protocol_message_kind kind;
     union { /* the member of the kind */
+        struct worker_start start;
         struct trial_request request;
         struct trial_result result;
         struct device_info device;

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "evaluate/sanitize.h"
+#include "pool/sanitize.h"
 #include "session/single_trial.h"
 
 #include <string.h>

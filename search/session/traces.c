@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "pool/settings.h"
 #include "session/image_cache.h"
 
 #include <errno.h>
@@ -38,7 +39,9 @@ static int trace_genomes(struct traces *traces, bool logs_progress) {
     struct error error = {0};
     struct cache *cache = cache_new(NULL, 0);
     const struct image_cache images = image_cache_on_disk(cache);
-    struct tracer *tracer = tracer_new(traces->config, traces->info, &images, &error);
+    struct evaluation_settings settings;
+    evaluation_settings_from_config(&settings, traces->config);
+    struct tracer *tracer = tracer_new(&settings, traces->info, &images, &error);
     double logged_s = clock_seconds();
     int status = tracer != NULL ? 0 : -1;
     for (int i; status == 0 && (i = atomic_fetch_add(&shared->next, 1)) < traces->count;) {

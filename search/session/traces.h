@@ -10,6 +10,7 @@
 #ifndef EVOTILE_SESSION_TRACES_H
 #define EVOTILE_SESSION_TRACES_H
 
+#include "config/config.h"
 #include "evaluate/trace.h"
 
 struct traces;

@@ -28,7 +28,7 @@ enum { HINTS_MAX = 32, PREFERENCES_MAX = 8, HINT_REASON_SIZE = 256 };
 
 /* Measures of a successful trial that a hint may read, beside the names of the space:
    MEASURED_REGISTERS ... and, if a profiler ran too, PROFILED_SM ... (definitions in
-   evaluate/profile.h). */
+   pool/profile.h). */
 enum measure {
     MEASURE_REGISTERS, /* per thread, as reported by the driver */
     MEASURE_SMEM_BYTES,

@@ -6,6 +6,7 @@
 #include "device/emulated.h"
 #include "evaluate/buffers.h"
 #include "evaluate/compile.h"
+#include "pool/settings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ enum { REPEATS = 5 };
 
 struct bench_setup {
     struct config *config;
+    struct evaluation_settings settings;
     struct device *device;
     struct compiler *compiler;
     const struct template *template;
@@ -119,7 +121,8 @@ int main(void) {
     must(benching.device ? 0 : -1, &error);
     if (getenv("OBSERVED") != NULL)
         emulated_attach_racecheck(benching.device, NULL);
-    benching.compiler = compiler_new(benching.config, &benching.device->info, NULL, &error);
+    evaluation_settings_from_config(&benching.settings, benching.config);
+    benching.compiler = compiler_new(&benching.settings, &benching.device->info, NULL, &error);
     must(benching.compiler ? 0 : -1, &error);
     benching.template = compiler_template(benching.compiler, 0, &error);
     must(benching.template ? 0 : -1, &error);

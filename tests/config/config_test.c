@@ -322,7 +322,8 @@ static void a_config_forbids_limited_ranges(void **state) {
         assert_int_equal(space_check(template->space, &genome, &problem), !forbidden);
         if (forbidden)
             assert_non_null(strstr(problem.text, "forbids genomes of a limited input range"));
-        struct template *held_out = config_load_held_out(config, &device, &error);
+        const struct template_setting setting = config_held_out_setting(config, &device);
+        struct template *held_out = template_load(config->template_folder, &setting, &error);
         assert_non_null(held_out);
         assert_int_equal(held_out->case_count, 1);
         assert_int_equal(template_dimension(held_out, &held_out->cases[0], "S", 0), 99);

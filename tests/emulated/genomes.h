@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "device/emulated.h"
 #include "evaluate/evaluator.h"
+#include "pool/settings.h"
 #include "session/image_cache.h"
 
 /* A set of cases to draw genomes for. */
@@ -67,6 +68,7 @@ enum { GENOME_SETS = sizeof genome_sets / sizeof *genome_sets };
 
 struct sample {
     struct config *config;
+    struct evaluation_settings settings;
     struct device *device;
     struct ptx_racecheck *racecheck; /* NULL: not instrumented */
     struct cache *cache;
@@ -89,10 +91,11 @@ static inline void open_sample(struct sample *sample, const struct genome_set *s
         sample->racecheck = emulated_attach_racecheck(sample->device, TEMPLATE_TAG_SYMBOL);
     sample->cache = cache_new(NULL, 0);
     const struct image_cache images = image_cache_on_disk(sample->cache);
-    sample->compiler = compiler_new(sample->config, &sample->device->info, &images, &error);
+    evaluation_settings_from_config(&sample->settings, sample->config);
+    sample->compiler = compiler_new(&sample->settings, &sample->device->info, &images, &error);
     if (sample->compiler == NULL)
         fail_msg("%s", error.text);
-    sample->evaluator = evaluator_new(sample->config, sample->device, sample->compiler, &error);
+    sample->evaluator = evaluator_new(&sample->settings, sample->device, sample->compiler, &error);
     sample->template = compiler_template(sample->compiler, 0, &error);
     if (sample->evaluator == NULL || sample->template == NULL)
         fail_msg("%s", error.text);

@@ -21,6 +21,7 @@
 #include "device/emulated.h"
 #include "evaluate/buffers.h"
 #include "evaluate/evaluator.h"
+#include "pool/settings.h"
 
 #include <math.h>
 
@@ -41,6 +42,7 @@ struct scripted {
     struct device_backend backend;
     struct device *device;
     struct config *config;
+    struct evaluation_settings settings;
     struct compiler *compiler;
     struct evaluator *evaluator;
     struct template *template;
@@ -203,11 +205,12 @@ static inline void scripted_open(struct scripted *it, const char *config) {
     it->config = config_from_text("config.json", config, TINY_TEMPLATE, &error);
     if (it->config == NULL)
         fail_msg("%s", error.text);
+    evaluation_settings_from_config(&it->settings, it->config);
     it->template = config_load_template(it->config, 0, &it->device->info, &error);
-    it->compiler = compiler_new(it->config, &it->device->info, &cache, &error);
+    it->compiler = compiler_new(&it->settings, &it->device->info, &cache, &error);
     if (it->template == NULL || it->compiler == NULL)
         fail_msg("%s", error.text);
-    it->evaluator = evaluator_new(it->config, it->device, it->compiler, &error);
+    it->evaluator = evaluator_new(&it->settings, it->device, it->compiler, &error);
     if (it->evaluator == NULL)
         fail_msg("%s", error.text);
 }

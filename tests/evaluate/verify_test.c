@@ -3,11 +3,13 @@
 
 #include "evaluate/buffers.h"
 #include "evaluate/evaluator.h"
+#include "pool/settings.h"
 
 /* A device worker without pipes, in this process. */
 struct verify_stage {
     struct tiny tiny;
     struct config *config;
+    struct evaluation_settings settings;
     struct device *device;
     struct compiler *compiler;
     struct evaluator *evaluator;
@@ -31,12 +33,13 @@ static int open_stage(void **state) {
     verify_stage.device = device_open(TINY_DEVICE, &error);
     if (verify_stage.config == NULL || verify_stage.device == NULL)
         goto failed;
+    evaluation_settings_from_config(&verify_stage.settings, verify_stage.config);
     verify_stage.compiler =
-        compiler_new(verify_stage.config, &verify_stage.device->info, NULL, &error);
+        compiler_new(&verify_stage.settings, &verify_stage.device->info, NULL, &error);
     if (verify_stage.compiler == NULL)
         goto failed;
     verify_stage.evaluator =
-        evaluator_new(verify_stage.config, verify_stage.device, verify_stage.compiler, &error);
+        evaluator_new(&verify_stage.settings, verify_stage.device, verify_stage.compiler, &error);
     verify_stage.template = compiler_template(verify_stage.compiler, 0, &error);
     if (verify_stage.evaluator != NULL && verify_stage.template != NULL)
         return path_join(verify_stage.source, verify_stage.tiny.folder, "planted.cu", &error);

@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "device/emulated.h"
 #include "evaluate/evaluator.h"
+#include "pool/settings.h"
 #include "session/image_cache.h"
 
 #define ATTENTION                                                                                  \
@@ -106,8 +107,10 @@ static void run_instrumented(const struct fault *fault, const char *folder) {
     struct ptx_racecheck *racecheck = emulated_attach_racecheck(device, TEMPLATE_TAG_SYMBOL);
     struct cache *cache = cache_new(NULL, 0);
     const struct image_cache cached = image_cache_on_disk(cache);
-    struct compiler *compiler = compiler_new(config, &device->info, &cached, &error);
-    struct evaluator *evaluator = evaluator_new(config, device, compiler, &error);
+    struct evaluation_settings settings;
+    evaluation_settings_from_config(&settings, config);
+    struct compiler *compiler = compiler_new(&settings, &device->info, &cached, &error);
+    struct evaluator *evaluator = evaluator_new(&settings, device, compiler, &error);
     const struct template *template = compiler_template(compiler, 0, &error);
     if (evaluator == NULL || template == NULL ||
         genome_parse(&request.genome, template->space, fault->genome, &error) < 0 ||

@@ -1,6 +1,6 @@
 /* Any text as a report of ncu: names in the result are terminated, and numbers are present or
    absent; a report without a kernel gives an error. */
-#include "evaluate/profile.h"
+#include "pool/profile.h"
 
 #include <math.h>
 #include <stddef.h>

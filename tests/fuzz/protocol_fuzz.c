@@ -8,6 +8,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char *print(const struct protocol_message *message) {
     switch (message->kind) {
+    case PROTOCOL_START:
+        return protocol_print_start(&message->start);
     case PROTOCOL_REQUEST:
         return protocol_print_request(&message->request);
     case PROTOCOL_RESULT:

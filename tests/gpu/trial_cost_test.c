@@ -8,6 +8,7 @@
 #include "base/statistics.h"
 #include "device/cuda.h"
 #include "evaluate/evaluator.h"
+#include "pool/settings.h"
 
 enum { DUELS_MAX = 2000, TRIALS = 50 };
 
@@ -20,6 +21,7 @@ enum { SHAPE_COUNT = sizeof shapes / sizeof *shapes };
 struct trial_fixture {
     struct device *device;
     struct config *config;
+    struct evaluation_settings settings;
     struct compiler *compiler;
     struct evaluator *evaluator;
     struct genome genome;
@@ -51,10 +53,11 @@ static void trial_fixture_open(struct trial_fixture *trial_fixture, const char *
     trial_fixture->config =
         config_from_text("judging.json", text, "templates/attention_fwd", &error);
     must(trial_fixture->config != NULL ? 0 : -1, &error);
+    evaluation_settings_from_config(&trial_fixture->settings, trial_fixture->config);
     trial_fixture->compiler =
-        compiler_new(trial_fixture->config, &trial_fixture->device->info, NULL, &error);
+        compiler_new(&trial_fixture->settings, &trial_fixture->device->info, NULL, &error);
     must(trial_fixture->compiler != NULL ? 0 : -1, &error);
-    trial_fixture->evaluator = evaluator_new(trial_fixture->config, trial_fixture->device,
+    trial_fixture->evaluator = evaluator_new(&trial_fixture->settings, trial_fixture->device,
                                              trial_fixture->compiler, &error);
     must(trial_fixture->evaluator != NULL ? 0 : -1, &error);
     const struct template *template = compiler_template(trial_fixture->compiler, 0, &error);

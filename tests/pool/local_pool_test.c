@@ -9,6 +9,8 @@
 #include "base/process.h"
 #include "base/random.h"
 #include "pool/local_pool.h"
+#include "pool/protocol.h"
+#include "pool/worker_main.h"
 
 enum { WAIT_LIMIT_S = 60, TRIALS_MAX = 1000 };
 
@@ -495,7 +497,7 @@ static void failing_device_is_quarantined(void **state) {
     assert_int_equal(path_join(program, test.tiny.folder, "evotile.sh", &error), 0);
     snprintf(
         script, sizeof script,
-        "#!/bin/sh\n[ $3 = compile ] || mkdir %s/first 2>/dev/null || exit 1\nexec %s \"$@\"\n",
+        "#!/bin/sh\n[ $2 = compile ] || mkdir %s/first 2>/dev/null || exit 1\nexec %s \"$@\"\n",
         test.tiny.folder, test.tiny.program);
     assert_int_equal(path_write_file(program, script, strlen(script), &error), 0);
     assert_int_equal(chmod(program, 0755), 0);
@@ -641,10 +643,16 @@ static void worker_exits_at_end_of_input(void **state) {
     struct error error = {0};
     char how[64];
     tiny_make(&tiny, TINY_CONFIG "}");
-    const char *const argv[] = {tiny.program, "worker",    "--role",     "device",
-                                "--config",   tiny.config, "--template", TINY_TEMPLATE,
-                                "--device",   TINY_DEVICE, NULL};
+    const char *const argv[] = {tiny.program, POOL_WORKER, NULL};
+    const struct worker_start start = {.has_device = true,
+                                       .threads = 1,
+                                       .device = {.spec = TINY_DEVICE},
+                                       .config_path = tiny.config,
+                                       .template_folder = (char *)TINY_TEMPLATE};
     assert_int_equal(process_start(&worker, argv, &error), 0);
+    char *line = protocol_print_start(&start);
+    assert_true(process_send(&worker, line));
+    free(line);
     process_stop(&worker, WAIT_LIMIT_S, how, sizeof how); /* closes its input first */
     assert_string_equal(how, "ended with status 0");
     tiny_remove(&tiny);

@@ -174,6 +174,30 @@ static void devices_round_trip(void **state) {
     }
 }
 
+static void starts_round_trip(void **state) {
+    (void)state;
+    struct random random;
+    random_seed(&random, 6, 1);
+    struct worker_start start = {.device = example_device_info(&random),
+                                 .config_path = (char *)"a \"run\"/config.json",
+                                 .template_folder = (char *)"a run/rows\n"};
+    for (int round = 0; round < 4; round++) {
+        start.has_device = round & 1;
+        start.under_tool = round & 2;
+        start.threads = 1 << round;
+        char *line = protocol_print_start(&start);
+        read_line(line, PROTOCOL_START);
+        assert_int_equal(message.start.has_device, start.has_device);
+        assert_int_equal(message.start.under_tool, start.under_tool);
+        assert_int_equal(message.start.threads, start.threads);
+        assert_string_equal(message.start.device.name, start.device.name);
+        assert_string_equal(message.start.config_path, start.config_path);
+        assert_string_equal(message.start.template_folder, start.template_folder);
+        free(line);
+        protocol_message_release(&message);
+    }
+}
+
 static void failures_round_trip(void **state) {
     (void)state;
     struct error failure = {0};
@@ -229,6 +253,13 @@ static char *short_line(enum protocol_message_kind kind) {
     struct error failure = {.kind = ERROR_FAILED, .text = "no GPU"};
     char *line = NULL;
     switch (kind) {
+    case PROTOCOL_START:
+        line = protocol_print_start(&(struct worker_start){.has_device = true,
+                                                           .threads = 3,
+                                                           .device = device,
+                                                           .config_path = (char *)"c.json",
+                                                           .template_folder = (char *)"t"});
+        break;
     case PROTOCOL_REQUEST:
         example_request(&random, &request);
         line = protocol_print_request(&request);
@@ -448,6 +479,7 @@ int main(void) {
         cmocka_unit_test(opponents_round_trip),
         cmocka_unit_test(champions_round_trip),
         cmocka_unit_test(devices_round_trip),
+        cmocka_unit_test(starts_round_trip),
         cmocka_unit_test(failures_round_trip),
         cmocka_unit_test(non_finite_numbers_become_zero),
         cmocka_unit_test(truncated_message_is_rejected),

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "device/nvml.h"
 #include "pool/protocol.h"
+#include "pool/worker_main.h"
 #include "session/session.h"
 
 #include <dlfcn.h>
@@ -51,10 +52,12 @@ static int serve_requests(void) {
     while (getline(&line, &room, stdin) > 0) {
         struct protocol_message message;
         line[strcspn(line, "\n")] = '\0';
-        if (protocol_read(line, &message, &error) < 0 || message.kind != PROTOCOL_REQUEST)
+        if (protocol_read(line, &message, &error) < 0)
             return 1;
-        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
-        answer(&message.request);
+        if (message.kind == PROTOCOL_REQUEST) {
+            nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+            answer(&message.request);
+        }
         protocol_message_release(&message);
     }
     free(line);
@@ -237,7 +240,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(nvml_is_read),
         cmocka_unit_test(pauses_and_continues),
     };
-    if (argc > 1 && strcmp(argv[1], "worker") == 0)
+    if (argc > 1 && strcmp(argv[1], POOL_WORKER) == 0)
         return serve_requests();
     return cmocka_run_group_tests_name("publish", tests, setup, teardown);
 }

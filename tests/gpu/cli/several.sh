@@ -25,7 +25,7 @@ run=$!
 until "$EVOTILE" board run >/dev/null 2>&1 || ! kill -0 $run; do sleep 0.1; done # calibrated, and searching
 sleep 1
 # The oldest worker of the last GPU is killed in the middle of its work.
-pkill -o -KILL -P $run -f "worker --role device .* --device cuda:$((gpus - 1))" && echo "one worker was killed"
+pkill -o -KILL -P $run -f "pool-worker device cuda:$((gpus - 1))" && echo "one worker was killed"
 wait $run
 echo "status $?"
 used run

@@ -1,4 +1,4 @@
-/* profile: parsing ncu's reports. Those in tests/evaluate/ncu have the documented form of `ncu
+/* profile: parsing ncu's reports. Those in tests/pool/ncu have the documented form of `ncu
    --csv`, with invented figures. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,11 +8,12 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "evaluate/profile.h"
+#include "pool/profile.h"
 
 static struct profile *profile;
 
@@ -31,7 +32,7 @@ static int close_profile(void **state) {
 static char *read_recorded_report(const char *name) {
     struct error error = {0};
     char path[PATH_SIZE];
-    assert_int_equal(path_join(path, "tests/evaluate/ncu", name, &error), 0);
+    assert_int_equal(path_join(path, "tests/pool/ncu", name, &error), 0);
     char *text = path_read_file(path, 1 << 20, NULL, &error);
     if (text == NULL)
         fail_msg("%s", error.text);
@@ -243,10 +244,10 @@ static void ncu_arguments_are_right(void **state) {
     char *words = run_under("#!/bin/sh\n"
                             "echo \"$@\" > \"$0.called\"\n"
                             "while [ \"$1\" != --log-file ]; do shift; done\n"
-                            "cp tests/evaluate/ncu/in_its_form.csv \"$2\"\n");
+                            "cp tests/pool/ncu/in_its_form.csv \"$2\"\n");
     assert_non_null(strstr(words, "--csv --print-units base --cache-control none"));
     assert_non_null(strstr(words, "--kernel-name regex:^(rows_main|rows_finish)$"));
-    assert_non_null(strstr(words, "evotile worker --watched --role device"));
+    assert_non_null(strstr(words, "evotile pool-worker device"));
     free(words);
 }
 
@@ -264,7 +265,7 @@ static void unknown_metrics_are_dropped(void **state) {
                             "        exit 1;;\n"
                             "    esac\n"
                             "done\n"
-                            "cp tests/evaluate/ncu/in_its_form.csv \"$2\"\n");
+                            "cp tests/pool/ncu/in_its_form.csv \"$2\"\n");
     assert_string_equal(noted, "\n\n\n");
     free(noted);
 }
@@ -282,5 +283,6 @@ int main(void) {
         cmocka_unit_test_setup_teardown(ncu_arguments_are_right, open_profile, close_profile),
         cmocka_unit_test_setup_teardown(unknown_metrics_are_dropped, open_profile, close_profile),
     };
+    signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

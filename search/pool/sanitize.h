@@ -11,8 +11,8 @@
  * Blocks for some seconds per tool, and logs each tool to stderr. A tool that exceeds its limit is
  * killed and counts as not run, even if it had findings.
  */
-#ifndef EVOTILE_EVALUATE_SANITIZE_H
-#define EVOTILE_EVALUATE_SANITIZE_H
+#ifndef EVOTILE_POOL_SANITIZE_H
+#define EVOTILE_POOL_SANITIZE_H
 
 #include "base/path.h"
 #include "evaluate/trial.h"

@@ -1,11 +1,11 @@
-#include "evaluate/profile.h"
+#include "pool/profile.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/process.h"
 #include "base/strbuf.h"
-#include "evaluate/tool_runner.h"
+#include "pool/tool_runner.h"
 
 #include <errno.h>
 #include <math.h>
@@ -13,8 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EXACT_INTEGER_LIMIT 0x1p53 /* beyond this a double in JSON is not always an exact integer  \
-                                    */
+#define EXACT_INTEGER_LIMIT                                                                        \
+    0x1p53 /* beyond this a double in JSON is not always an exact integer                          \
+            */
 
 enum { LIMIT_S = 120, NAMES_MAX = 3, FIELDS_MAX = 64, FIELD_SIZE = 256 };
 

@@ -1,7 +1,7 @@
 /*
  * tool_runner: runs one candidate in a worker process under a tool: compute-sanitizer or Nsight
- * Compute. The tool writes its report where its own arguments say; the worker talks to the parent
- * by pool/protocol.h, as any worker does. The request decides what runs: small cases, or, with
+ * Compute. The tool writes its report where its own arguments say; the worker is a pool worker
+ * (pool/worker_main.h). The request decides what runs: small cases, or, with
  * `profiled`, the goal's own cases.
  *
  *     const char *const tool[] = {"/usr/bin/tool", "--log-file", report, NULL};
@@ -10,10 +10,10 @@
  *     if (status == 0)
  *         log_info("the report is complete: %s", report);
  *
- * Blocks until tool and worker have ended, at most for the limit.
+ * Blocks until tool and worker have ended, at most for the limit. SIGPIPE must be ignored.
  */
-#ifndef EVOTILE_EVALUATE_TOOL_RUNNER_H
-#define EVOTILE_EVALUATE_TOOL_RUNNER_H
+#ifndef EVOTILE_POOL_TOOL_RUNNER_H
+#define EVOTILE_POOL_TOOL_RUNNER_H
 
 #include "evaluate/trial.h"
 

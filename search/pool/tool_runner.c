@@ -1,8 +1,9 @@
-#include "evaluate/tool_runner.h"
+#include "pool/tool_runner.h"
 
 #include "base/clock.h"
 #include "base/process.h"
 #include "pool/protocol.h"
+#include "pool/worker_main.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -34,11 +35,28 @@ static enum message_status read_message(struct process *child, double deadline,
     }
 }
 
-/* Exchanges messages with the worker: reads its device, sends the request, reads the result.
-   Returns false if it did not finish in time. */
-static bool exchange_messages(struct process *child, const struct trial_request *request,
-                              double deadline, char *problem) {
+/* Takes ownership of the line. */
+static void send_message(struct process *child, char *line) {
+    process_send(child, line); /* a dead worker shows as end of file */
+    free(line);
+}
+
+static void send_start(struct process *child, const struct tool_runner *worker) {
+    struct worker_start start = {.has_device = true,
+                                 .under_tool = true,
+                                 .threads = 1,
+                                 .config_path = (char *)worker->config_path,
+                                 .template_folder = (char *)worker->template_folder};
+    snprintf(start.device.spec, sizeof start.device.spec, "%s", worker->device);
+    send_message(child, protocol_print_start(&start));
+}
+
+/* Exchanges messages with the worker: starts it, reads its device, sends the request, reads the
+   result. Returns false if it did not finish in time. */
+static bool exchange_messages(struct process *child, const struct tool_runner *worker,
+                              const struct trial_request *request, double deadline, char *problem) {
     struct protocol_message message;
+    send_start(child, worker);
     enum message_status message_status = read_message(child, deadline, &message);
     if (message_status != MESSAGE_RECEIVED) {
         snprintf(problem, TOOL_PROBLEM_SIZE, "the worker did not start under the tool");
@@ -48,9 +66,7 @@ static bool exchange_messages(struct process *child, const struct trial_request 
         snprintf(problem, TOOL_PROBLEM_SIZE, "%.200s", message.failure.text);
         return true;
     }
-    char *line = protocol_print_request(request);
-    process_send(child, line);
-    free(line);
+    send_message(child, protocol_print_request(request));
     message_status = read_message(child, deadline, &message);
     if (message_status != MESSAGE_RECEIVED) {
         snprintf(problem, TOOL_PROBLEM_SIZE, "the worker ended without a result");
@@ -67,17 +83,7 @@ static bool exchange_messages(struct process *child, const struct trial_request 
 
 int tool_runner_run(const struct tool_runner *worker, const struct trial_request *request,
                     char problem[TOOL_PROBLEM_SIZE], struct error *error) {
-    const char *const worker_arguments[] = {worker->program,
-                                            "worker",
-                                            "--watched",
-                                            "--role",
-                                            "device",
-                                            "--config",
-                                            worker->config_path,
-                                            "--template",
-                                            worker->template_folder,
-                                            "--device",
-                                            worker->device,
+    const char *const worker_arguments[] = {worker->program, POOL_WORKER, "device", worker->device,
                                             NULL};
     const char *argv[TOOL_WORDS_MAX + sizeof worker_arguments / sizeof *worker_arguments];
     struct trial_request tool_request = *request;
@@ -93,7 +99,8 @@ int tool_runner_run(const struct tool_runner *worker, const struct trial_request
     memcpy(argv + count, worker_arguments, sizeof worker_arguments);
     if (process_start(&child, argv, error) < 0)
         return -1;
-    if (exchange_messages(&child, &tool_request, clock_seconds() + worker->limit_s, problem)) {
+    if (exchange_messages(&child, worker, &tool_request, clock_seconds() + worker->limit_s,
+                          problem)) {
         process_stop(&child, EXIT_GRACE_S, NULL, 0); /* the tool writes its report when the worker
                                                    has exited */
         return 0;

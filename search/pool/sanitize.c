@@ -1,9 +1,9 @@
-#include "evaluate/sanitize.h"
+#include "pool/sanitize.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/process.h"
-#include "evaluate/tool_runner.h"
+#include "pool/tool_runner.h"
 
 #include <errno.h>
 #include <stdlib.h>

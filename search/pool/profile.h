@@ -15,8 +15,8 @@
  * warm call, as evotile's timings do, but one with its inputs in L2. A call's latency is measured
  * elsewhere; a kernel's duration here is for comparing the kernels of one call.
  */
-#ifndef EVOTILE_EVALUATE_PROFILE_H
-#define EVOTILE_EVALUATE_PROFILE_H
+#ifndef EVOTILE_POOL_PROFILE_H
+#define EVOTILE_POOL_PROFILE_H
 
 #include "base/path.h"
 #include "evaluate/trial.h"

@@ -1,0 +1,13 @@
+#include "pool/settings.h"
+
+void evaluation_settings_from_config(struct evaluation_settings *settings,
+                                     const struct config *config) {
+    *settings = (struct evaluation_settings){
+        .template_folder = config->template_folder,
+        .timing = config->timing,
+        .goal_count = config_goal_count(config),
+        .held_out = config_held_out_setting(config, NULL),
+    };
+    for (int goal = 0; goal < settings->goal_count; goal++)
+        settings->goals[goal] = config_setting(config, goal, NULL);
+}

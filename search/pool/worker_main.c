@@ -1,0 +1,275 @@
+#include "pool/worker_main.h"
+
+#include "base/process.h"
+#include "device/emulated.h"
+#include "device/recorded.h"
+#include "evaluate/evaluator.h"
+#include "pool/protocol.h"
+#include "pool/settings.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A config in memory, with the settings made from it. */
+struct loaded_config {
+    char *path;
+    struct config *config;
+    struct evaluation_settings settings;
+};
+
+struct worker {
+    FILE *out;
+    char *line; /* the last line read */
+    size_t line_size;
+    struct worker_start start;
+    struct loaded_config own, opponent; /* of the run; of the last duel's opponent, if another */
+    struct device *device;              /* NULL: a compile worker */
+    struct compiler *compiler;
+    struct evaluator *evaluator;
+};
+
+/* ---- messages ---- */
+
+/* Only messages go to the pipe: what a library prints goes to standard error. */
+static void open_pipe(struct worker *worker) {
+    worker->out = fdopen(dup(STDOUT_FILENO), "w");
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+}
+
+static void send_message(struct worker *worker, char *line) {
+    fputs(line, worker->out);
+    fputc('\n', worker->out);
+    fflush(worker->out);
+    free(line);
+}
+
+/* Returns 1 with a message, 0 at end of file (the parent has exited), -1 with `error`. */
+static int read_message(struct worker *worker, struct protocol_message *message,
+                        struct error *error) {
+    if (getline(&worker->line, &worker->line_size, stdin) <= 0)
+        return 0;
+    worker->line[strcspn(worker->line, "\n")] = '\0';
+    return protocol_read(worker->line, message, error) < 0 ? -1 : 1;
+}
+
+static int read_start(struct worker *worker, struct error *error) {
+    struct protocol_message message;
+    int status = read_message(worker, &message, error);
+    if (status == 1 && message.kind != PROTOCOL_START)
+        BUG("a worker's first message is not a start");
+    if (status == 1)
+        worker->start = message.start;
+    return status;
+}
+
+/* ---- starting ---- */
+
+static void handle_signals(bool under_tool) {
+    /* Not under a tool: it may start us from a thread that exits immediately, and the
+       parent-death signal follows the thread. */
+    if (!under_tool)
+        process_die_with_parent();
+    signal(SIGINT, SIG_IGN); /* the parent handles a ^C in the terminal */
+    signal(SIGTERM, SIG_IGN);
+}
+
+static int load_config(struct loaded_config *loaded, const char *path, const char *template_folder,
+                       struct error *error) {
+    loaded->config = config_from_file(path, template_folder, error);
+    if (loaded->config == NULL)
+        return -1;
+    loaded->path = strdup(path);
+    evaluation_settings_from_config(&loaded->settings, loaded->config);
+    return 0;
+}
+
+static void release_config(struct loaded_config *loaded) {
+    config_free(loaded->config);
+    free(loaded->path);
+    *loaded = (struct loaded_config){0};
+}
+
+static int describe_recorded(const struct recorded *recorded, struct device_info *info,
+                             struct error *error) {
+    if (device_describe("recorded", info, error) < 0)
+        return -1;
+    if (*recorded->device_name != '\0')
+        snprintf(info->name, sizeof info->name, "%.100s, recorded", recorded->device_name);
+    return 0;
+}
+
+static int open_device(struct worker *worker, struct error *error) {
+    worker->device = device_open(worker->start.device.spec, error);
+    if (worker->device == NULL)
+        return -1;
+    if (worker->device->backend == &emulated_backend)
+        emulated_set_threads(worker->device, worker->start.threads);
+    return 0;
+}
+
+static int open_evaluator(struct worker *worker, struct error *error) {
+    worker->evaluator =
+        evaluator_new(&worker->own.settings, worker->device, worker->compiler, error);
+    if (worker->evaluator == NULL)
+        return -1;
+    if (!worker->start.under_tool)
+        evaluator_warn_if_gpu_shared(worker->evaluator);
+    return 0;
+}
+
+/* Fills `info` with the worker's device, calibrated; a compile worker's is the one it was given. */
+static int start_worker(struct worker *worker, const struct image_cache *cache,
+                        struct device_info *info, struct error *error) {
+    const struct worker_start *start = &worker->start;
+    *info = start->device;
+    if (load_config(&worker->own, start->config_path, start->template_folder, error) < 0)
+        return -1;
+    if (worker->own.config->shapes->recorded != NULL) /* replaces the compiler and the device */
+        return describe_recorded(worker->own.config->shapes->recorded, info, error);
+    if (start->has_device && open_device(worker, error) < 0)
+        return -1;
+    worker->compiler = compiler_new(&worker->own.settings,
+                                    start->has_device ? &worker->device->info : info, cache, error);
+    if (worker->compiler == NULL)
+        return -1;
+    if (!start->has_device)
+        return 0;
+    if (open_evaluator(worker, error) < 0)
+        return -1;
+    *info = worker->device->info;
+    return 0;
+}
+
+static void release_worker(struct worker *worker) {
+    evaluator_free(worker->evaluator);
+    compiler_free(worker->compiler);
+    if (worker->device != NULL)
+        device_close(worker->device);
+    release_config(&worker->own);
+    release_config(&worker->opponent);
+    worker_start_release(&worker->start);
+    free(worker->line);
+    fclose(worker->out);
+}
+
+/* ---- working ---- */
+
+/* Fills the outcome from the recorded space. */
+static void read_recorded(const struct recorded *recorded, struct trial_result *result) {
+    int64_t row = recorded_find(recorded, &result->genome);
+    struct outcome *outcome = &result->outcome;
+    if (row < 0)
+        BUG("trial %lld is not a row of the recorded space", (long long)result->number);
+    outcome->verdict = recorded->verdicts[row];
+    outcome_set_cases(outcome, 1);
+    trial_add_gate(result, "recorded", outcome->verdict == VERDICT_OK, 0, "row %lld",
+                   (long long)row);
+    if (outcome->verdict != VERDICT_OK) {
+        snprintf(outcome->reason, sizeof outcome->reason, "recorded as %s",
+                 verdict_cache_name(outcome->verdict));
+        return;
+    }
+    double us = recorded->times_us[row];
+    outcome->score_us = us;
+    struct latency *warm = &outcome->cases[0].warm;
+    warm->p10_us = warm->p50_us = warm->p90_us = *latency_reserve(warm, 1) = us;
+    warm->sample_count = 1;
+}
+
+/* Loads the opponent's config if it has one of its own, and names its settings in the request. The
+   config is kept for the next duel. */
+static int load_opponent(struct worker *worker, struct trial_opponent *opponent,
+                         struct error *error) {
+    struct loaded_config *loaded = &worker->opponent;
+    if (opponent->config == NULL || worker->evaluator == NULL)
+        return 0;
+    if (loaded->path == NULL || strcmp(loaded->path, opponent->config) != 0) {
+        evaluator_close_other(worker->evaluator);
+        release_config(loaded);
+        if (load_config(loaded, opponent->config, opponent->template_folder, error) < 0)
+            return -1;
+    }
+    opponent->settings = &loaded->settings;
+    return 0;
+}
+
+static int run_trial(struct worker *worker, struct trial_request *request,
+                     struct trial_result *result, struct error *error) {
+    struct device_image images[CASES_MAX];
+    trial_result_init(result, request);
+    if (worker->own.config->shapes->recorded != NULL) {
+        snprintf(result->worker, sizeof result->worker, "recorded");
+        read_recorded(worker->own.config->shapes->recorded, result);
+        if (request->opponent.present) /* recorded times decide without a duel */
+            result->opponent = request->opponent.trial;
+        return 0;
+    }
+    snprintf(result->worker, sizeof result->worker, "%s",
+             worker->device != NULL ? worker->device->info.spec : "compile");
+    if (load_opponent(worker, &request->opponent, error) < 0)
+        return -1;
+    int status = compiler_build(worker->compiler, request, images, result, error);
+    if (status != 0)
+        return status < 0 ? -1 : 0;
+    if (worker->evaluator != NULL)
+        status = evaluator_run(worker->evaluator, request, images, result, error);
+    for (int c = 0; c < CASES_MAX; c++)
+        nvrtc_image_release(&images[c]);
+    return status;
+}
+
+/* True if the device can still be used after the trial. */
+static bool device_survived(const struct worker *worker, const struct outcome *outcome) {
+    return worker->device == NULL || worker->device->info.predicts ||
+           (outcome->verdict != VERDICT_CRASHED && outcome->verdict != VERDICT_TIMEOUT);
+}
+
+static int answer_request(struct worker *worker, struct trial_request *request,
+                          struct error *error) {
+    struct trial_result result;
+    int status = run_trial(worker, request, &result, error);
+    if (status == 0)
+        send_message(worker, protocol_print_result(&result));
+    bool device_lost = status == 0 && !device_survived(worker, &result.outcome);
+    trial_result_release(&result);
+    if (device_lost)
+        _exit(EXIT_FAILURE); /* the context is lost: cleaning up through the driver can hang */
+    return status;
+}
+
+static int serve_requests(struct worker *worker, struct error *error) {
+    struct protocol_message message;
+    int status;
+    while ((status = read_message(worker, &message, error)) == 1) {
+        if (message.kind != PROTOCOL_REQUEST)
+            BUG("a worker was sent something other than a request");
+        status = answer_request(worker, &message.request, error);
+        trial_request_release(&message.request);
+        if (status < 0)
+            break;
+    }
+    return status;
+}
+
+int worker_main(const struct image_cache *cache) {
+    struct worker worker = {0};
+    struct error error = {0};
+    struct device_info info;
+    signal(SIGPIPE, SIG_IGN); /* write reports a dead baseline process, end of file a dead parent */
+    open_pipe(&worker);
+    int status = read_start(&worker, &error);
+    if (status == 1) {
+        handle_signals(worker.start.under_tool);
+        status = start_worker(&worker, cache, &info, &error);
+        if (status == 0) {
+            send_message(&worker, protocol_print_device(&info));
+            status = serve_requests(&worker, &error);
+        }
+    }
+    if (status < 0)
+        send_message(&worker, protocol_print_failure(&error));
+    release_worker(&worker);
+    return status == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
