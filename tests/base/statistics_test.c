@@ -91,6 +91,17 @@ static void the_interval_is_a_function_of_its_generator(void **state) {
     assert_true(low[0] < 3.75 && high[0] > 3.75);
 }
 
+/* Two values: their resampled means spread too little, by a factor of the square root of 2. */
+static void few_values_give_a_wider_interval(void **state) {
+    (void)state;
+    struct random random;
+    double low, high;
+    const double values[] = {0, 2};
+    random_seed(&random, 5, 1);
+    statistics_bootstrap_mean(values, 2, 0.99, 1000, &random, &low, &high);
+    assert_true(fabs(low - (1 - sqrt(2))) < 1e-12 && fabs(high - (1 + sqrt(2))) < 1e-12);
+}
+
 static void equal_values_leave_no_doubt(void **state) {
     (void)state;
     struct random random;
@@ -124,6 +135,7 @@ int main(void) {
         cmocka_unit_test(geometric_mean_multiplies),
         cmocka_unit_test(the_interval_holds_the_mean),
         cmocka_unit_test(the_interval_is_a_function_of_its_generator),
+        cmocka_unit_test(few_values_give_a_wider_interval),
         cmocka_unit_test(equal_values_leave_no_doubt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
