@@ -43,6 +43,10 @@ void mustache_escape_markdown(const char *text, FILE *out) {
     print_escaped(text, "&<\\|`*[]", words, out);
 }
 
+void mustache_escape_text(const char *text, FILE *out) {
+    print_escaped(text, "", NULL, out);
+}
+
 /* ---- parsing tags ---- */
 
 /* A tag other than a value removes its whole line when it stands alone on it (Mustache's

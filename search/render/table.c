@@ -407,7 +407,7 @@ static void print_csv(const struct table *table, FILE *out) {
     }
 }
 
-static int terminal_width(FILE *out) {
+int table_terminal_width(FILE *out) {
     struct winsize size = {0};
     const char *columns = getenv("COLUMNS");
     if (columns != NULL && atoi(columns) > 0)
@@ -419,7 +419,7 @@ static int terminal_width(FILE *out) {
 
 void table_print(const struct table *table, enum table_format format, FILE *out) {
     if (format == TABLE_TEXT)
-        table_print_text(table, terminal_width(out), out);
+        table_print_text(table, table_terminal_width(out), out);
     else if (format == TABLE_MARKDOWN)
         print_markdown(table, out);
     else if (format == TABLE_HTML)

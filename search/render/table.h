@@ -56,6 +56,8 @@ int table_row_count(const struct table *table);
 
 /* Text is wrapped to $COLUMNS, else to the terminal's width; in a file each row is one line. */
 void table_print(const struct table *table, enum table_format format, FILE *out);
+/* $COLUMNS, else the width of the terminal; 0 if `out` is none. */
+int table_terminal_width(FILE *out);
 /* Prints text for a terminal of `width` columns; 0: unlimited. */
 void table_print_text(const struct table *table, int width, FILE *out);
 

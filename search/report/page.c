@@ -95,6 +95,21 @@ static void add_head(const struct page *page, cJSON *root) {
     add_embedded(root, "script", page_js, page_js_end);
 }
 
+void page_render(const struct page *page, cJSON *values, const char *start, const char *end,
+                 FILE *out) {
+    static mustache_escape *const escapes[] = {[PAGE_HTML] = mustache_escape_html,
+                                               [PAGE_MARKDOWN] = mustache_escape_markdown,
+                                               [PAGE_TEXT] = mustache_escape_text};
+    if (page->format == PAGE_JSON) {
+        table_print_json(values, out);
+        return;
+    }
+    char *template = xstrndup(start, (size_t)(end - start));
+    mustache_render(template, values, escapes[page->format], out);
+    free(template);
+    cJSON_Delete(values);
+}
+
 static int fill_template(const struct page *page, FILE *out, struct error *error) {
     cJSON *root = cJSON_CreateObject();
     int status = 0;
@@ -103,18 +118,12 @@ static int fill_template(const struct page *page, FILE *out, struct error *error
     cJSON *runs = cJSON_AddArrayToObject(root, "runs");
     for (int r = 0; r < page->count && status == 0; r++)
         status = page_add_run(page, runs, r, error);
-    if (status == 0 && page->format == PAGE_JSON) {
-        table_print_json(root, out);
-        return 0;
-    }
-    if (status == 0) {
-        bool html = page->format == PAGE_HTML;
-        char *stencil = html ? strndup(page_html, (size_t)(page_html_end - page_html))
-                             : strndup(page_md, (size_t)(page_md_end - page_md));
-        mustache_render(stencil, root, html ? mustache_escape_html : mustache_escape_markdown, out);
-        free(stencil);
-    }
-    cJSON_Delete(root);
+    if (status < 0)
+        cJSON_Delete(root);
+    else if (page->format == PAGE_HTML)
+        page_render(page, root, page_html, page_html_end, out);
+    else
+        page_render(page, root, page_md, page_md_end, out);
     return status;
 }
 

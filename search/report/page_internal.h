@@ -28,6 +28,7 @@ struct page {
     struct run_data *const *runs;
     int count;
     enum page_format format;
+    int width; /* of tables in text; 0: unlimited */
     struct goal_analysis
         *goal_analyses;           /* by run and goal, consecutively; see page_goal_analysis */
     struct baselines **baselines; /* by run; NULL: none stored */
@@ -54,8 +55,17 @@ void page_add_comparison_pictures(const struct page *page, cJSON *to);
 void page_add_run_pictures(const struct page *page, cJSON *to, int run);
 void page_add_goal_pictures(const struct page *page, cJSON *to, int run, int goal);
 
+/* ---- page.c ---- */
+
+/* Prints the values as JSON, or in the template from `start` to `end`. Frees them. */
+void page_render(const struct page *page, cJSON *values, const char *start, const char *end,
+                 FILE *out);
+
 /* ---- page_run.c, page_goal.c: add one element of "runs", and the elements of "goals" ---- */
 
+/* The tables over all goals: shapes, operators, verdicts and at most `reasons` reasons. */
+int page_add_history(const struct page *page, cJSON *to, struct run_history *history, int reasons,
+                     struct error *error);
 int page_add_run(const struct page *page, cJSON *runs, int run, struct error *error);
 int page_add_goals(const struct page *page, cJSON *to, int run, struct error *error);
 

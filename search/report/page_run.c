@@ -80,10 +80,10 @@ static void add_remarks(cJSON *to, const struct run_data *run, bool several) {
                    "measurements.");
 }
 
-static int add_shapes(const struct page *page, cJSON *to, const struct run_data *run,
+static int add_shapes(const struct page *page, cJSON *to, struct run_history *history,
                       struct error *error) {
     int shapes = 0;
-    struct table *table = run_history_scaling(run->history, &shapes, error);
+    struct table *table = run_history_scaling(history, &shapes, error);
     if (table == NULL)
         return -1;
     int flagged = table_row_count(table);
@@ -102,6 +102,16 @@ static int add_shapes(const struct page *page, cJSON *to, const struct run_data 
             "work, compared with the previous shape.",
             shapes, flagged, SCALING_LIMIT);
     return add_table(page, to, "shapes", table);
+}
+
+int page_add_history(const struct page *page, cJSON *to, struct run_history *history, int reasons,
+                     struct error *error) {
+    return add_shapes(page, to, history, error) < 0 ||
+                   add_table(page, to, "operators", run_history_operators(history, error)) < 0 ||
+                   add_table(page, to, "verdicts", run_history_verdicts(history, error)) < 0 ||
+                   add_table(page, to, "reasons", run_history_reasons(history, reasons, error)) < 0
+               ? -1
+               : 0;
 }
 
 static void add_baselines(const struct page *page, cJSON *to, int r) {
@@ -130,7 +140,6 @@ static void add_agreement(const struct page *page, cJSON *to, int r) {
 
 int page_add_run(const struct page *page, cJSON *runs, int r, struct error *error) {
     const struct run_data *run = page->runs[r];
-    struct run_history *history = run->history;
     cJSON *to = cJSON_CreateObject();
     cJSON_AddItemToArray(runs, to);
     add_format(to, "id", "r%d", r);
@@ -140,12 +149,8 @@ int page_add_run(const struct page *page, cJSON *runs, int r, struct error *erro
     add_baselines(page, to, r);
     add_agreement(page, to, r);
     return add_table(page, to, "overview", table_of_goals(run)) < 0 ||
-                   add_table(page, to, "verdicts", run_history_verdicts(history, error)) < 0 ||
-                   add_table(page, to, "reasons", run_history_reasons(history, REASONS, error)) <
-                       0 ||
-                   add_table(page, to, "operators", run_history_operators(history, error)) < 0 ||
-                   add_table(page, to, "workers", table_of_workers(run)) < 0 ||
-                   add_shapes(page, to, run, error) < 0
+                   page_add_history(page, to, run->history, REASONS, error) < 0 ||
+                   add_table(page, to, "workers", table_of_workers(run)) < 0
                ? -1
                : page_add_goals(page, to, r, error);
 }

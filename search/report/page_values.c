@@ -16,24 +16,33 @@ void add_format(cJSON *to, const char *name, const char *format, ...) {
     add_text(to, name, text);
 }
 
-int add_table(const struct page *page, cJSON *to, const char *name, struct table *table) {
+/* Prints a table without its last line break, which the template has. */
+static char *print_table(const struct page *page, const struct table *table) {
     char *text = NULL;
     size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        BUG("open_memstream: %m");
+    if (table_row_count(table) > 0 && page->format == PAGE_TEXT)
+        table_print_text(table, page->width, out);
+    else if (table_row_count(table) > 0)
+        table_print(table, page->format == PAGE_HTML ? TABLE_HTML : TABLE_MARKDOWN, out);
+    fclose(out);
+    if (size > 0 && text[size - 1] == '\n')
+        text[size - 1] = '\0';
+    return text;
+}
+
+int add_table(const struct page *page, cJSON *to, const char *name, struct table *table) {
     if (table == NULL)
         return -1;
     if (page->format == PAGE_JSON) {
         cJSON_AddItemToObject(to, name, table_json(table));
-        table_free(table);
-        return 0;
+    } else {
+        char *text = print_table(page, table);
+        add_text(to, name, text);
+        free(text);
     }
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        BUG("out of memory");
-    if (table_row_count(table) > 0)
-        table_print(table, page->format == PAGE_HTML ? TABLE_HTML : TABLE_MARKDOWN, out);
-    fclose(out);
-    add_text(to, name, text);
-    free(text);
     table_free(table);
     return 0;
 }

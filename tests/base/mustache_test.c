@@ -100,6 +100,9 @@ static void markdown_keeps_cells_apart(void **state) {
     char *text = filled("{{x}}", "{\"x\": \"a|b`c*d<e>\\\\[f]_g\\n\"}", mustache_escape_markdown);
     assert_string_equal(text, "a\\|b\\`c\\*d\\<e>\\\\\\[f\\]_g ");
     free(text);
+    text = filled("{{x}}", "{\"x\": \"<a>|b`*&\\n\\u001b[0m\"}", mustache_escape_text);
+    assert_string_equal(text, "<a>|b`*&  [0m");
+    free(text);
 }
 
 int main(void) {

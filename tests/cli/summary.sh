@@ -8,5 +8,6 @@ sed 's/"budget"/"objective": "per_case", "budget"/' joint.json >apart.json
 tell summary joint
 "$EVOTILE" summary apart --markdown | grep '^#'
 "$EVOTILE" summary apart --json | tr -d '\t' | grep -E '^"(run|device|trials|goals|goal|champions|elites|lessons|shapes|operators|verdicts|reasons)":'
+[ "$(COLUMNS=70 "$EVOTILE" summary joint | wc -l)" -gt "$("$EVOTILE" summary joint | wc -l)" ] && echo "wraps to the width of the terminal"
 tell summary joint --json --markdown
 tell summary nowhere
