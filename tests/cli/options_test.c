@@ -106,7 +106,7 @@ static void a_mistake_gets_one_line_that_helps(void **state) {
         {"try a --trials 99999999999999999999", "--trials needs a number from 0 to"},
         {"try a --tolerance 5%", "--tolerance needs a number such as 0.05, not \"5%\""},
         {"try a --tolerance nan", "--tolerance needs a number such as 0.05, not \"nan\""},
-        {"try a --time 90", "--time: \"90\" is no duration"},
+        {"try a --time 90", "--time: \"90\" is not a duration"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct given given = {0};

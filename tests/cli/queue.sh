@@ -62,7 +62,7 @@ for run in run run-*; do
     python3 -c 'import sqlite3, sys
 print(*sqlite3.connect(sys.argv[1] + "/run.db").execute("SELECT value FROM meta WHERE name = \"device_name\"").fetchone())' $run
 done
-"$EVOTILE" report run --markdown 2>/dev/null | grep -A 4 "Where trials" | sed -E "s|$(hostname)/|HOST/|; s/ [0-9]+ \| [0-9]+ \|/ some | some |/"
+"$EVOTILE" report run --markdown 2>/dev/null | grep -A 4 "Trials by device" | sed -E "s|$(hostname)/|HOST/|; s/ [0-9]+ \| [0-9]+ \|/ some | some |/"
 kill $server
 wait $server
 ls
