@@ -349,26 +349,26 @@ static double lay_out_legend(struct chart *chart, double top, bool draw) {
     return y - top + 6;
 }
 
-static double margin_or(double margin, double needed) {
-    return margin > 0 ? margin : needed;
+/* Labels that need more than half of the panel leave it. */
+static double margin_or(double margin, double needed, double panel_size) {
+    return margin > 0 ? margin : fmin(needed, panel_size / 2);
 }
 
 static void set_frame(struct chart *chart, struct tick_list *x_ticks, struct tick_list *y_ticks) {
     const struct chart_panel *panel = &chart->panel;
     const struct chart_axis *x = &panel->x, *y = &panel->y;
-    double above = (panel->title != NULL ? 24 : 12) + lay_out_legend(chart, panel->top, false);
-    chart->right = panel->left + panel->width - margin_or(panel->margin_right, 16);
-    chart->top = panel->top + margin_or(panel->margin_top, above);
-    make_ticks(y_ticks, y, (panel->height - 44 - above) / Y_TICK);
-    chart->left = panel->left + margin_or(panel->margin_left,
-                                          (y->title != NULL ? 24 : 4) + 10 +
-                                              (y->hidden ? 0 : widest_label(y_ticks, y->size)));
-    make_ticks(x_ticks, x, (chart->right - chart->left) / X_TICK);
     double slope = sin(x->rotation * M_PI / 180);
-    chart->bottom = panel->top + panel->height -
-                    margin_or(panel->margin_bottom,
-                              (x->title != NULL ? 20 : 0) +
-                                  (x->hidden ? 6 : 24 + slope * widest_label(x_ticks, x->size)));
+    double above = (panel->title != NULL ? 24 : 12) + lay_out_legend(chart, panel->top, false);
+    chart->top = panel->top + margin_or(panel->margin_top, above, panel->height);
+    make_ticks(y_ticks, y, (panel->height - 44 - above) / Y_TICK);
+    double beside = (y->title != NULL ? 34 : 14) + (y->hidden ? 0 : widest_label(y_ticks, y->size));
+    chart->left = panel->left + margin_or(panel->margin_left, beside, panel->width);
+    chart->right = panel->left + panel->width - margin_or(panel->margin_right, 16, panel->width);
+    make_ticks(x_ticks, x, (chart->right - chart->left) / X_TICK);
+    double below =
+        (x->title != NULL ? 20 : 0) + (x->hidden ? 6 : 24 + slope * widest_label(x_ticks, x->size));
+    chart->bottom =
+        panel->top + panel->height - margin_or(panel->margin_bottom, below, panel->height);
 }
 
 void chart_begin_panel(struct chart *chart, const struct chart_panel *panel) {

@@ -30,7 +30,7 @@ static void add_bar(struct baselines *it, int number, const struct baseline_figu
         return;
     struct bar *bar = bars_add(&it->bars, figure->warm.p50_us / it->champion_us[number], NAN, NAN);
     if (bar != NULL)
-        snprintf(bar->label, sizeof bar->label, "%.90s  %.90s",
+        snprintf(bar->label, sizeof bar->label, "%.60s  %.30s",
                  it->baseline_results->cases[number].name, figure->name);
 }
 

@@ -19,7 +19,7 @@ static char *picture_ablation(const struct ablation *ablation) {
         if (bar == NULL)
             continue;
         run_history_print_changes(move->genome, before, changes);
-        snprintf(bar->label, sizeof bar->label, "%.190s", changes);
+        snprintf(bar->label, sizeof bar->label, "%.90s", changes);
     }
     return picture_bars(&bars, "times as long as the champion", "ablation of the champion");
 }

@@ -35,7 +35,7 @@ char *picture_funnel(const struct run_data *run);
 
 /* Horizontal bars that start at 1, with intervals where these are known (NaN: unknown): latency
    of a baseline over that of the champion, or of a changed gene. */
-enum { BARS_MAX = 48, BAR_LABEL_SIZE = 192 };
+enum { BARS_MAX = 48, BAR_LABEL_SIZE = 96 };
 struct bars {
     int count;
     struct bar {

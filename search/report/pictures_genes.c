@@ -6,7 +6,14 @@
 #include "render/chart.h"
 #include "report/pictures.h"
 
-enum { COLUMNS = 5, PANEL_HEIGHT = 190, NAMES_MOST = 12, LABEL_SIZE = 4 * NAME_SIZE };
+enum {
+    COLUMNS = 5,
+    PANEL_HEIGHT = 190,
+    LEVEL_MARGIN = 26,
+    STEEP_MARGIN = 48,
+    NAMES_MOST = 12,
+    LABEL_SIZE = 4 * NAME_SIZE
+};
 
 /* ---- gene costs ---- */
 
@@ -70,28 +77,33 @@ char *picture_genes(const struct run_data *run, const struct gene_importance *im
     int rows = (panels + columns - 1) / columns;
     range_of(importance, &run->genes, &low, &high);
     double room = 0.12 * (high - low) + 0.001, width = (double)PICTURE_WIDE / columns;
+    bool steep = false; /* the labels of any panel: all frames have the same height */
+    for (int i = 0; i < panels; i++)
+        steep = steep || are_crowded(&run->genes.columns[importance->order[i]]);
     struct chart *chart = chart_new(PICTURE_WIDE, PANEL_HEIGHT * rows);
     for (int i = 0; i < panels; i++) {
         int g = importance->order[i];
         const struct gene_column *gene = &run->genes.columns[g];
         struct chart_tick ticks[NAMES_MOST];
-        chart_begin_panel(chart, &(struct chart_panel){.title = gene->name,
-                                                       .left = i % columns * width,
-                                                       .top = (double)(i / columns) * PANEL_HEIGHT,
-                                                       .width = width,
-                                                       .height = PANEL_HEIGHT,
-                                                       .margin_left = 50,
-                                                       .x = {.low = -0.6,
-                                                             .high = gene->count - 0.4,
-                                                             .ticks = ticks,
-                                                             .tick_count = name_values(gene, ticks),
-                                                             .rotation = are_crowded(gene) ? 60 : 0,
-                                                             .size = 10},
-                                                       .y = {.low = 100 * (low - room),
-                                                             .high = 100 * (high + room),
-                                                             .grid = true,
-                                                             .unit = " %",
-                                                             .size = 10}});
+        chart_begin_panel(
+            chart, &(struct chart_panel){.title = gene->name,
+                                         .left = i % columns * width,
+                                         .top = (double)(i / columns) * PANEL_HEIGHT,
+                                         .width = width,
+                                         .height = PANEL_HEIGHT,
+                                         .margin_left = 50,
+                                         .margin_bottom = steep ? STEEP_MARGIN : LEVEL_MARGIN,
+                                         .x = {.low = -0.6,
+                                               .high = gene->count - 0.4,
+                                               .ticks = ticks,
+                                               .tick_count = name_values(gene, ticks),
+                                               .rotation = are_crowded(gene) ? 60 : 0,
+                                               .size = 10},
+                                         .y = {.low = 100 * (low - room),
+                                               .high = 100 * (high + room),
+                                               .grid = true,
+                                               .unit = " %",
+                                               .size = 10}});
         draw_costs(chart, gene, importance->genes[g].values);
     }
     return chart_free(chart, "cost of each value of each gene", CHART_INLINE);

@@ -223,7 +223,7 @@ static void an_axis_has_room_around_the_data(void **state) {
 }
 
 static void margins_fit_the_labels(void **state) {
-    static const char label[] = "BLOCK_M=128, BLOCK_N=64 and more";
+    static const char label[] = "BLOCK_M=128, N=64";
     const struct chart_tick tick = {5, label};
     struct chart_axis axis = {.high = 10, .ticks = &tick, .tick_count = 1};
     (void)state;
@@ -236,6 +236,21 @@ static void margins_fit_the_labels(void **state) {
     axis.rotation = 60;
     chart = begin((struct chart_panel){.x = axis, .y = tens});
     assert_true(chart_frame(chart).to.y < level - 5 * (double)strlen(label));
+    free(chart_free(chart, "", CHART_INLINE));
+}
+
+static void labels_leave_half_of_the_panel(void **state) {
+    char label[400];
+    memset(label, 'x', sizeof label - 1);
+    label[sizeof label - 1] = '\0';
+    const struct chart_tick tick = {5, label};
+    const struct chart_axis axis = {
+        .high = 10, .ticks = &tick, .tick_count = 1, .rotation = 90, .title = "title"};
+    (void)state;
+    struct chart *chart = begin((struct chart_panel){.x = axis, .y = axis});
+    struct chart_box frame = chart_frame(chart);
+    assert_true(frame.to.x - frame.from.x > 0.4 * WIDTH);
+    assert_true(frame.to.y - frame.from.y > 0.4 * HEIGHT);
     free(chart_free(chart, "", CHART_INLINE));
 }
 
@@ -306,6 +321,7 @@ int main(void) {
         cmocka_unit_test(ticks_are_round),
         cmocka_unit_test(an_axis_has_room_around_the_data),
         cmocka_unit_test(margins_fit_the_labels),
+        cmocka_unit_test(labels_leave_half_of_the_panel),
         cmocka_unit_test(the_legend_is_above_the_frame),
         cmocka_unit_test(another_axis_can_be_shown),
         cmocka_unit_test(all_colours_are_defined),
