@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PUBLISHED_MAX = 4096, WAIT_LIMIT_S = 60 };
+enum { PUBLISHED_MAX = 4096, WAIT_LIMIT_S = 10 };
 
 static struct {
     jsPubAckHandler on_ack;

@@ -139,6 +139,27 @@ static void a_point_without_a_place_is_a_gap(void **state) {
     free(svg);
 }
 
+/* To the right is more, and up is more. */
+static void greater_values_lie_right_and_up(void **state) {
+    static const struct chart_point low = {1, 1}, high = {8, 9};
+    double low_x, low_y, high_x, high_y;
+    (void)state;
+    struct chart *chart = begin((struct chart_panel){.x = tens, .y = tens});
+    struct chart_box frame = chart_frame(chart);
+    chart_line(chart, &low, 1, &(struct chart_style){.name = "low"});
+    chart_line(chart, &high, 1, &(struct chart_style){.name = "high"});
+    char *svg = chart_free(chart, "", CHART_INLINE);
+    char *from = path_of(svg, "low"), *to = path_of(svg, "high");
+    assert_int_equal(sscanf(from, "M%lf,%lf", &low_x, &low_y), 2);
+    assert_int_equal(sscanf(to, "M%lf,%lf", &high_x, &high_y), 2);
+    assert_true(low_x < high_x && low_y > high_y);
+    assert_true(fabs((low_x - frame.from.x) / (frame.to.x - frame.from.x) - 0.1) < 0.01);
+    assert_true(fabs((frame.to.y - high_y) / (frame.to.y - frame.from.y) - 0.9) < 0.01);
+    free(from);
+    free(to);
+    free(svg);
+}
+
 static void texts_are_escaped(void **state) {
     static const char evil[] = "<b>&\"'\x01\xc3\xa9</svg>";
     static const char escaped[] = "&lt;b&gt;&amp;&quot;";
@@ -316,6 +337,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_point_is_inside_the_frame),
         cmocka_unit_test(a_point_without_a_place_is_a_gap),
+        cmocka_unit_test(greater_values_lie_right_and_up),
         cmocka_unit_test(texts_are_escaped),
         cmocka_unit_test(logarithmic_ticks_are_where_they_belong),
         cmocka_unit_test(ticks_are_round),

@@ -300,6 +300,34 @@ static void board_is_in_order(void **state) {
     store_close(store);
 }
 
+/* Of equal scores the earlier trial ranks first, so that a second equal one is no champion. */
+static void equal_scores_rank_by_number(void **state) {
+    static const int64_t numbers[] = {6, 2, 8, 4};
+    struct error error = {0};
+    struct store *store = create(*state);
+    struct outcome outcome = {.score_us = 5};
+    assert_int_equal(store_begin(store, &error), 0);
+    for (int i = 0; i < 4; i++) {
+        assert_true(example_ask(store, numbers[i], &error) > 0);
+        assert_true(store_tell(store, numbers[i], &outcome, NULL, "cuda:0", &error) > 0);
+    }
+    assert_int_equal(store_commit(store, &error), 0);
+    for (int rank = 1; rank <= 4; rank++)
+        assert_int_equal(store_ranked(store, 0, rank, &error), 2 * rank);
+    store_close(store);
+}
+
+static void one_process_writes(void **state) {
+    struct error error = {0};
+    struct store *store = create(*state);
+    assert_null(store_open(*state, STORE_WRITE, &error));
+    assert_non_null(strstr(error.text, "open for writing"));
+    struct store *reader = open_run(*state, STORE_READ);
+    store_close(reader);
+    store_close(store);
+    store_close(open_run(*state, STORE_WRITE));
+}
+
 struct tried {
     int64_t operators, scores;
 };
@@ -526,6 +554,8 @@ int main(void) {
         TEST(keys_keep_their_parts),
         TEST(rollback_discards_the_batch),
         TEST(board_is_in_order),
+        TEST(equal_scores_rank_by_number),
+        TEST(one_process_writes),
         TEST(filtered_trials_are_not_counted),
         TEST(counts_match),
         TEST(events_continue_after_a_number),
