@@ -31,7 +31,7 @@ static double measured_us(int number) {
 }
 
 /* In the right order, and 10 % too high. */
-static double foretold_us(int number) {
+static double predicted_us_of(int number) {
     return 1.1 * measured_us(number);
 }
 
@@ -220,7 +220,7 @@ static void keep_predictions(const struct made *made, int but) {
     struct predictions kept = {.items = calloc(TRIALS_A_GOAL * GOALS_MOST, sizeof *kept.items)};
     for (int i = 0; i < TRIALS_A_GOAL * made->goals; i++)
         if (i % made->goals != but && !isnan(measured_us(i)))
-            kept.items[kept.count++] = (struct prediction){i, foretold_us(i)};
+            kept.items[kept.count++] = (struct prediction){i, predicted_us_of(i)};
     /* Predictions for a failed trial and for a missing one: neither is shown. */
     kept.items[kept.count++] = (struct prediction){9, 4};
     kept.items[kept.count++] = (struct prediction){1 << 20, 4};
@@ -291,7 +291,7 @@ static void check_thinned(const struct made *made, int most) {
     run_data_free(run);
 }
 
-static int csv_foretold(const struct made *made) {
+static int csv_predictions(const struct made *made) {
     struct error error = {0};
     char *text = NULL;
     size_t size = 0;
@@ -304,7 +304,7 @@ static int csv_foretold(const struct made *made) {
     for (int i = 0; i < run->count; i++) {
         char pair[64];
         double us = measured_us((int)run->rows[i].number);
-        snprintf(pair, sizeof pair, ",%.9g,%.9g,", us, foretold_us((int)run->rows[i].number));
+        snprintf(pair, sizeof pair, ",%.9g,%.9g,", us, predicted_us_of((int)run->rows[i].number));
         if (isnan(run->rows[i].predicted_us) || isnan(us))
             continue;
         assert_non_null(strstr(text, pair));
@@ -315,7 +315,7 @@ static int csv_foretold(const struct made *made) {
     return found;
 }
 
-static void what_was_foretold_is_set_against_it(void **state) {
+static void predictions_are_compared_with_measurements(void **state) {
     enum { GOALS = 6, BUT = GOALS - 1 };
     struct made made;
     int valid = 0, first = 0;
@@ -327,14 +327,14 @@ static void what_was_foretold_is_set_against_it(void **state) {
     html = printed(&made, PAGE_MARKDOWN);
     assert_null(strstr(html, "Predicted versus measured"));
     free(html);
-    assert_int_equal(csv_foretold(&made), 0);
+    assert_int_equal(csv_predictions(&made), 0);
     keep_predictions(&made, BUT);
     for (int i = 0; i < TRIALS_A_GOAL * GOALS; i++) {
         valid += i % GOALS != BUT && !isnan(measured_us(i));
         first += i % GOALS == 0 && !isnan(measured_us(i));
     }
     check_tables(&made, BUT);
-    assert_int_equal(csv_foretold(&made), valid);
+    assert_int_equal(csv_predictions(&made), valid);
     html = printed(&made, PAGE_HTML);
     assert_int_equal(times(html, "<h4>Predicted versus measured"), GOALS - 1);
     assert_int_equal(times(html, "aria-label=\"predicted versus measured\""), GOALS - 1);
@@ -370,7 +370,7 @@ static void damaged_predictions_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_goal_is_in_the_legend),
-        cmocka_unit_test(what_was_foretold_is_set_against_it),
+        cmocka_unit_test(predictions_are_compared_with_measurements),
         cmocka_unit_test(damaged_predictions_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
