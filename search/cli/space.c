@@ -370,7 +370,7 @@ static void show_heading(struct space_view *space_view) {
                                 config_smem_limit(space_view->config, &space_view->device));
         return;
     }
-    if (template->recorded != NULL) { /* a recorded space knows only the device's name */
+    if (!template_has_kernel(template)) { /* a recorded space knows only the device's name */
         printf("%s: %s\n", template->name, template->about);
         return;
     }

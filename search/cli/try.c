@@ -158,7 +158,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     context.config = config_load(argv[0], templates, &error);
     if (context.config == NULL)
         return error_report(&error);
-    if (context.config->shapes->recorded != NULL) {
+    if (!template_has_kernel(context.config->shapes)) {
         error_input(&error,
                     "%s holds measurements, not a kernel to try: `evotile run %s` searches "
                     "them",

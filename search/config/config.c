@@ -161,8 +161,8 @@ static int check_held_out_variant(const struct config *config, const struct shap
 
 static int read_cases(struct config *config, const struct json *root, struct error *error) {
     struct json list;
-    if (config->shapes->recorded != NULL && !json_find(root, "cases", &list)) {
-        config->case_count = 1; /* the case of the recorded space */
+    if (config->shapes->dimension_count == 0 && !json_find(root, "cases", &list)) {
+        config->case_count = 1; /* without dimensions there is no other */
         return 0;
     }
     if (json_require(root, "cases", &list, error) < 0 ||
@@ -365,8 +365,8 @@ static struct config *read_document(struct json_document *document, const char *
     config->shapes = template_load(folder, NULL, error);
     if (config->shapes == NULL || read_sections(config, &root, error) < 0)
         goto failed;
-    if (config->shapes->recorded != NULL)
-        strcpy(config->device, "recorded");
+    if (config->shapes->device != NULL)
+        snprintf(config->device, sizeof config->device, "%s", config->shapes->device);
     return config;
 failed:
     config_free(config);
@@ -453,7 +453,7 @@ void config_goal_name(const struct config *config, int goal, char name[CASE_NAME
     int first;
     int count;
     config_goal_cases(config, goal, &first, &count);
-    if (config->shapes->recorded != NULL)
+    if (config->shapes->dimension_count == 0)
         snprintf(name, CASE_NAME_SIZE, "%s", config->shapes->name);
     else if (count == 1)
         template_print_shape(config->shapes, &config->cases[first], name);

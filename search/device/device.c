@@ -38,7 +38,8 @@ static struct device *open_emulated(const char *spec, struct error *error) {
 static int describe_recorded(const char *spec, struct device_info *info, struct error *error) {
     (void)spec;
     (void)error;
-    *info = (struct device_info){.spec = "recorded", .name = "a recorded device", .driver = "none"};
+    *info = (struct device_info){
+        .spec = RECORDED_DEVICE, .name = "a recorded device", .driver = "none"};
     return 0;
 }
 
@@ -54,10 +55,11 @@ static const struct scheme {
     const char *prefix;
     int (*describe)(const char *spec, struct device_info *info, struct error *error);
     struct device *(*open)(const char *spec, struct error *error);
+    bool driver; /* describing it starts the driver */
 } schemes[] = {
-    {"cuda:", cuda_describe, open_cuda},
-    {"emulated:", describe_emulated, open_emulated},
-    {"recorded", describe_recorded, open_recorded},
+    {"cuda:", cuda_describe, open_cuda, true},
+    {"emulated:", describe_emulated, open_emulated, false},
+    {RECORDED_DEVICE, describe_recorded, open_recorded, false},
 };
 
 /* Finds the scheme of a spec; replaces `auto` by the spec that it selects. */
@@ -131,10 +133,16 @@ static int run_in_child(void (*query)(const char *spec, struct driver_reply *rep
                            spec);
 }
 
+static bool needs_driver(const char *spec) {
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+        if (strncmp(spec, schemes[i].prefix, strlen(schemes[i].prefix)) == 0)
+            return schemes[i].driver;
+    return true; /* auto */
+}
+
 int device_describe(const char *spec, struct device_info *info, struct error *error) {
     struct driver_reply reply = {0};
-    if (strncmp(spec, "emulated:", strlen("emulated:")) == 0 ||
-        strncmp(spec, "recorded", strlen("recorded")) == 0)
+    if (!needs_driver(spec))
         describe(spec, &reply);
     else if (run_in_child(describe, spec, &reply, error) < 0)
         return -1;

@@ -28,6 +28,9 @@ enum { DEVICE_MODEL_PARAMETERS = 12 };
 
 /* A description of a device. For the emulated device these are the published figures in
    configs/devices/NAME.json. */
+/* The device of a recorded space: described, never opened. */
+#define RECORDED_DEVICE "recorded"
+
 struct device_info {
     char spec[64];  /* cuda:0, emulated:sm_89 */
     char name[128]; /* NVIDIA H200 */

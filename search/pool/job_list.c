@@ -19,6 +19,7 @@ struct job *job_list_pop(struct job_list *job_list) {
     job_list->first = job->next;
     if (job_list->first == NULL)
         job_list->end = &job_list->first;
+    job->next = NULL;
     return job;
 }
 
@@ -38,4 +39,11 @@ void job_free(struct job *job) {
     trial_request_release(&job->request);
     trial_result_release(&job->result);
     free(job);
+}
+
+void job_update_champions(struct job *job, const struct trial_champion *champion) {
+    for (; job != NULL; job = job->next)
+        if (job->request.goal == champion->goal &&
+            !(job->request.champion_us > 0 && job->request.champion_us <= champion->score_us))
+            trial_request_set_champion(&job->request, champion);
 }

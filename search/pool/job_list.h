@@ -23,6 +23,10 @@ struct job *job_list_pop(struct job_list *job_list);
 /* Frees the remaining jobs. */
 void job_list_release(struct job_list *job_list);
 
+/* Gives `job` and all after it a goal's new champion, unless a job of the goal has a better one:
+   champions only improve, so a lower score is the newer one. */
+void job_update_champions(struct job *job, const struct trial_champion *champion);
+
 /* Takes ownership of the request's strings. */
 struct job *job_new(const struct trial_request *request);
 void job_free(struct job *job);

@@ -24,7 +24,7 @@ enum {
     DEVICE_DEADLINE_S = 300,
     START_DEADLINE_S = 120,
     RECYCLE_AFTER_TRIALS = 400, /* restart a worker after so many trials, so that library leaks do
-                            not add up overnight (a recorded device has none) */
+                            not add up overnight */
     EXIT_GRACE_S = 2,           /* for a worker that exits by itself */
     FAILED_STARTS_MAX = 3,      /* in a row, without a worker that became ready */
 };
@@ -330,8 +330,7 @@ static int dispatch_job(struct local_pool *local_pool, struct worker *worker, st
         is_blocked_by_zombie(local_pool, worker) ||
         local_pool->waiting[worker->stage].first == NULL)
         return 0;
-    if (worker->trials_done >= RECYCLE_AFTER_TRIALS &&
-        strcmp(local_pool->pool.device.spec, "recorded") != 0)
+    if (worker->trials_done >= RECYCLE_AFTER_TRIALS)
         return replace_worker(local_pool, worker, VERDICT_CRASHED, NULL, 5.0, error);
     worker->job = job_list_pop(&local_pool->waiting[worker->stage]);
     worker->since_s = clock_seconds();
@@ -482,21 +481,13 @@ static void local_pool_submit(struct pool *pool, const struct trial_request *req
                  job_new(request));
 }
 
-/* Champions only improve, so a lower score is the newer one. */
-static void update_champion(struct job *job, const struct trial_champion *champion) {
-    if (job != NULL && job->request.goal == champion->goal &&
-        !(job->request.champion_us > 0 && job->request.champion_us <= champion->score_us))
-        trial_request_set_champion(&job->request, champion);
-}
-
 static void local_pool_set_champion(struct pool *pool, const struct trial_champion *champion) {
     struct local_pool *local_pool = local_pool_of(pool);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
-        for (struct job *job = local_pool->waiting[stage].first; job != NULL; job = job->next)
-            update_champion(job, champion);
+        job_update_champions(local_pool->waiting[stage].first, champion);
     for (int w = 0; w < local_pool->worker_count; w++)
-        if (local_pool->workers[w].stage == STAGE_COMPILE)
-            update_champion(local_pool->workers[w].job, champion);
+        if (local_pool->workers[w].stage == STAGE_COMPILE) /* its job waits for a device yet */
+            job_update_champions(local_pool->workers[w].job, champion);
 }
 
 static int local_pool_poll(struct pool *pool, struct error *error) {

@@ -2,7 +2,6 @@
 
 #include "base/process.h"
 #include "device/emulated.h"
-#include "device/recorded.h"
 #include "evaluate/evaluator.h"
 #include "pool/protocol.h"
 #include "pool/settings.h"
@@ -91,15 +90,6 @@ static void release_config(struct loaded_config *loaded) {
     *loaded = (struct loaded_config){0};
 }
 
-static int describe_recorded(const struct recorded *recorded, struct device_info *info,
-                             struct error *error) {
-    if (device_describe("recorded", info, error) < 0)
-        return -1;
-    if (*recorded->device_name != '\0')
-        snprintf(info->name, sizeof info->name, "%.100s, recorded", recorded->device_name);
-    return 0;
-}
-
 static int open_device(struct worker *worker, struct error *error) {
     worker->device = device_open(worker->start.device.spec, error);
     if (worker->device == NULL)
@@ -126,8 +116,6 @@ static int start_worker(struct worker *worker, const struct image_cache *cache,
     *info = start->device;
     if (load_config(&worker->own, start->config_path, start->template_folder, error) < 0)
         return -1;
-    if (worker->own.config->shapes->recorded != NULL) /* replaces the compiler and the device */
-        return describe_recorded(worker->own.config->shapes->recorded, info, error);
     if (start->has_device && open_device(worker, error) < 0)
         return -1;
     worker->compiler = compiler_new(&worker->own.settings,
@@ -156,28 +144,6 @@ static void release_worker(struct worker *worker) {
 
 /* ---- working ---- */
 
-/* Fills the outcome from the recorded space. */
-static void read_recorded(const struct recorded *recorded, struct trial_result *result) {
-    int64_t row = recorded_find(recorded, &result->genome);
-    struct outcome *outcome = &result->outcome;
-    if (row < 0)
-        BUG("trial %lld is not a row of the recorded space", (long long)result->number);
-    outcome->verdict = recorded->verdicts[row];
-    outcome_set_cases(outcome, 1);
-    trial_add_gate(result, "recorded", outcome->verdict == VERDICT_OK, 0, "row %lld",
-                   (long long)row);
-    if (outcome->verdict != VERDICT_OK) {
-        snprintf(outcome->reason, sizeof outcome->reason, "recorded as %s",
-                 verdict_cache_name(outcome->verdict));
-        return;
-    }
-    double us = recorded->times_us[row];
-    outcome->score_us = us;
-    struct latency *warm = &outcome->cases[0].warm;
-    warm->p10_us = warm->p50_us = warm->p90_us = *latency_reserve(warm, 1) = us;
-    warm->sample_count = 1;
-}
-
 /* Loads the opponent's config if it has one of its own, and names its settings in the request. The
    config is kept for the next duel. */
 static int load_opponent(struct worker *worker, struct trial_opponent *opponent,
@@ -199,13 +165,6 @@ static int run_trial(struct worker *worker, struct trial_request *request,
                      struct trial_result *result, struct error *error) {
     struct device_image images[CASES_MAX];
     trial_result_init(result, request);
-    if (worker->own.config->shapes->recorded != NULL) {
-        snprintf(result->worker, sizeof result->worker, "recorded");
-        read_recorded(worker->own.config->shapes->recorded, result);
-        if (request->opponent.present) /* recorded times decide without a duel */
-            result->opponent = request->opponent.trial;
-        return 0;
-    }
     snprintf(result->worker, sizeof result->worker, "%s",
              worker->device != NULL ? worker->device->info.spec : "compile");
     if (load_opponent(worker, &request->opponent, error) < 0)

@@ -45,26 +45,20 @@ static void sleep_s(double seconds) {
 
 /* ---- working for one run ---- */
 
-static int open_local_pool(const struct queue_worker *worker, const char *folder,
-                           struct pool **local_pool, struct error *error) {
-    char program[PATH_SIZE];
-    char config_path[PATH_SIZE];
-    char template_folder[PATH_SIZE];
-    if (path_program(program, error) < 0)
-        return -1;
-    if (run_dir_files(folder, config_path, template_folder, error) < 0)
-        return -1;
-    struct local_pool_settings settings = {.program = program,
-                                           .config_path = config_path,
-                                           .template_folder = template_folder,
-                                           .devices = worker->settings->devices,
-                                           .device_workers = (int)worker->settings->device_workers};
-    if (compile_worker_count(config_path, template_folder, worker->settings->devices,
-                             worker->settings->compile_workers, &settings.compile_workers,
-                             error) < 0)
-        return -1;
-    *local_pool = local_pool_new(&settings, error);
-    return *local_pool != NULL ? 0 : -1;
+static struct pool *open_local_pool(const struct queue_worker *worker, const char *folder,
+                                    struct error *error) {
+    struct config *config = run_dir_read_config(folder, error);
+    if (config == NULL)
+        return NULL;
+    const struct local_pool_settings settings = {.config_path = config->path,
+                                                 .template_folder = config->template_folder,
+                                                 .devices = worker->settings->devices,
+                                                 .device_workers =
+                                                     (int)worker->settings->device_workers};
+    struct pool *local_pool =
+        session_open_local_pool(config, &settings, worker->settings->compile_workers, error);
+    config_free(config);
+    return local_pool;
 }
 
 static int describe_environment(const struct pool *local_pool, struct platform *platform,
@@ -138,8 +132,8 @@ static int work_for_run(struct queue_worker *worker, struct run_description *des
     if (mkdtemp(folder) == NULL)
         return error_set(error, "cannot make %s: %s", folder, strerror(errno));
     int status = file_transfer_download(worker->connection, description, folder, error);
-    if (status == 0)
-        status = open_local_pool(worker, folder, &local_pool, error);
+    if (status == 0 && (local_pool = open_local_pool(worker, folder, error)) == NULL)
+        status = -1;
     if (status == 0) {
         log_info("working for run %s, \"%s\", on %d x %s", description->id, description->name,
                  pool_device_count(local_pool), pool_device(local_pool)->name);

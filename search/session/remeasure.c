@@ -229,7 +229,7 @@ int session_remeasure(struct session *session, struct error *error) {
     bool any = false;
     for (int goal = 0; goal < session->goal_count; goal++)
         any = any || evolution_champion(session->evolutions[goal]) != NULL;
-    if (!any || session->config->shapes->recorded != NULL) /* a new run; a recorded space */
+    if (!any || !template_has_kernel(session->templates[0])) /* nothing to time again */
         return 0;
     int status = read_current_key(session, &current, error);
     if (status == 0)

@@ -36,7 +36,7 @@ static void log_findings(struct session *session, int goal, int64_t trial,
 
 /* True if the session's kernels run on a GPU, local or remote. */
 static bool has_kernels(const struct session *session) {
-    return session->config->shapes->recorded == NULL && !pool_device(session->pool)->predicts;
+    return template_has_kernel(session->templates[0]) && !pool_device(session->pool)->predicts;
 }
 
 /* True if the goal has an unchecked champion, a local GPU and an installed compute-sanitizer, whose

@@ -141,10 +141,10 @@ int session_create(struct session *session, const char *run_dir, struct config *
                    const struct session_settings *settings, struct error *error) {
     *session = (struct session){.settings = *settings, .config = config, .workers_lock = -1};
     snprintf(session->run_dir, sizeof session->run_dir, "%s", run_dir);
-    if (config->shapes->recorded != NULL && settings->device != NULL)
+    if (config->shapes->device != NULL && settings->device != NULL)
         return error_input(error, "a recorded space is its own device: leave --device %s out",
                            settings->device);
-    if (config->shapes->recorded != NULL && settings->predict > 0)
+    if (!template_has_kernel(config->shapes) && settings->predict > 0)
         return error_input(error, "a recorded space has no kernel to predict: leave --predict out");
     overrides_apply(session);
     replace_removed(config);

@@ -35,7 +35,7 @@
 #define EVOTILE_SESSION_SESSION_H
 
 #include "config/config.h"
-#include "pool/pool.h"
+#include "pool/local_pool.h"
 #include "remote/connection.h"
 #include "run/run_dir.h"
 #include "session/status_file.h"
@@ -155,10 +155,11 @@ struct hash session_digest(const struct session *session);
    memory, at least 1. */
 int default_compile_workers(int devices);
 
-/* The number of compile workers of a local pool: `asked`, or the default if that is -1; always 0
-   for a recorded space, which needs no compiler. */
-int compile_worker_count(const char *config_path, const char *template_folder, const char *devices,
-                         int64_t asked, int *workers, struct error *error);
+/* Opens a pool on this host: a table for a recorded space, else processes. `settings` needs no
+   program and no number of compile workers; `compile_workers` of -1 is the default number. */
+struct pool *session_open_local_pool(const struct config *config,
+                                     const struct local_pool_settings *settings,
+                                     int64_t compile_workers, struct error *error);
 
 /* Fills session->pool: a local pool on `devices`, or, if the settings name a queue, the remote
    workers there. `wanted`: the device model of a resumed run; NULL: any. */

@@ -1,6 +1,6 @@
 /* Starts the workers of a session: a local pool, or a connection to the workers on a queue. */
 #include "base/resource_limits.h"
-#include "pool/local_pool.h"
+#include "pool/recorded_pool.h"
 #include "remote/remote_pool.h"
 #include "session/session.h"
 
@@ -21,25 +21,20 @@ int default_compile_workers(int devices) {
     return workers > 1 ? workers : 1;
 }
 
-static int count_compile_workers(const struct config *config, const char *devices, int64_t asked,
-                                 int *workers, struct error *error) {
+struct pool *session_open_local_pool(const struct config *config,
+                                     const struct local_pool_settings *settings,
+                                     int64_t compile_workers, struct error *error) {
+    char program[PATH_SIZE];
     struct device_list list;
-    if (device_list_read(&list, devices, error) < 0)
-        return -1;
-    *workers = config->shapes->recorded != NULL ? 0
-               : asked >= 0                     ? (int)asked
-                                                : default_compile_workers(list.count);
-    return 0;
-}
-
-int compile_worker_count(const char *config_path, const char *template_folder, const char *devices,
-                         int64_t asked, int *workers, struct error *error) {
-    struct config *config = config_from_file(config_path, template_folder, error);
-    if (config == NULL)
-        return -1;
-    int status = count_compile_workers(config, devices, asked, workers, error);
-    config_free(config);
-    return status;
+    struct local_pool_settings filled = *settings;
+    if (config->shapes->recorded != NULL)
+        return recorded_pool_new(config->shapes->recorded, settings->device_workers);
+    if (path_program(program, error) < 0 || device_list_read(&list, settings->devices, error) < 0)
+        return NULL;
+    filled.program = program;
+    filled.compile_workers =
+        compile_workers >= 0 ? (int)compile_workers : default_compile_workers(list.count);
+    return local_pool_new(&filled, error);
 }
 
 /* The run's id on its queue: created once and stored, so that it is the same after a resume. */
@@ -59,7 +54,6 @@ static int find_queue_id(struct session *session, char id[QUEUE_ID_SIZE], struct
 int session_start_workers(struct session *session, const char *config_path,
                           const char *template_folder, const char *devices,
                           const struct device_info *wanted_device, struct error *error) {
-    char program[PATH_SIZE];
     char id[QUEUE_ID_SIZE];
     if (session->settings.queue.url != NULL) {
         const struct remote_pool_settings settings = {
@@ -77,15 +71,9 @@ int session_start_workers(struct session *session, const char *config_path,
         session->pool = remote_pool_new(&settings, error);
         return session->pool != NULL ? 0 : -1;
     }
-    struct local_pool_settings settings = {.program = program,
-                                           .config_path = config_path,
-                                           .template_folder = template_folder,
-                                           .devices = devices};
-    if (path_program(program, error) < 0)
-        return -1;
-    if (count_compile_workers(session->config, devices, session->settings.compile_workers,
-                              &settings.compile_workers, error) < 0)
-        return -1;
-    session->pool = local_pool_new(&settings, error);
+    const struct local_pool_settings settings = {
+        .config_path = config_path, .template_folder = template_folder, .devices = devices};
+    session->pool = session_open_local_pool(session->config, &settings,
+                                            session->settings.compile_workers, error);
     return session->pool != NULL ? 0 : -1;
 }

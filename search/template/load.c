@@ -417,6 +417,10 @@ failed:
     return NULL;
 }
 
+bool template_has_kernel(const struct template *template) {
+    return template->recorded == NULL;
+}
+
 void template_free(struct template *template) {
     if (template == NULL)
         return;

@@ -1,6 +1,7 @@
 /* Loads a recorded tuning space as a template. */
 #include "base/error.h"
 #include "base/path.h"
+#include "device/device.h"
 #include "device/recorded.h"
 #include "template/load.h"
 
@@ -25,6 +26,7 @@ int load_recorded_template(struct template *template, const struct template_sett
     template->hash = hasher_finish(hasher);
     space_free(template->space);
     template->space = recorded->space;
+    template->device = RECORDED_DEVICE;
     template->case_count = 1;
     snprintf(template->name, sizeof template->name, "%.*s", NAME_SIZE - 1,
              *recorded->kernel_name != '\0' ? recorded->kernel_name : "recorded");

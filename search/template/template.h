@@ -196,8 +196,9 @@ struct template_setting {
 };
 
 struct template {
-    struct recorded *recorded; /* the recorded space that replaces compiler and device, and owns
-                                  `space`; NULL: a real kernel */
+    struct recorded *recorded; /* the table that a pool answers from, which owns `space`
+                                  (pool/recorded_pool.h); NULL: there is a kernel */
+    const char *device;        /* the only device that it runs on; NULL: any */
     char name[NAME_SIZE];
     char about[ABOUT_SIZE];
     char *folder;
@@ -239,6 +240,8 @@ int template_find(char found[PATH_SIZE], const char *name, const char *folder, s
 struct template *template_load(const char *folder, const struct template_setting *setting,
                                struct error *error);
 void template_free(struct template *template);
+/* False if its trials are looked up: there is nothing to compile, run or time. */
+bool template_has_kernel(const struct template *template);
 
 /* Reads a case, {"B": 2, "S": 512}: unknown, missing and out-of-range dimensions are errors. If
    `like` is not NULL, the specialised dimensions are copied from it and must not be given. */
