@@ -201,9 +201,9 @@ check: deps-test ## every test that needs no GPU (SAN=1: with address and undefi
 	@BUILD=$(BUILD) tests/run
 
 check-long: deps-test ## those with full counts where `check` tries a sample (EVOTILE_LONG=1), check-kill and check-genomes
-	@$(anew) built
+	@$(remake) built
 	@EVOTILE_LONG=1 TEST_SECONDS=3600 BUILD=$(BUILD) tests/run
-	@$(anew) check-kill check-genomes
+	@$(remake) check-kill check-genomes
 
 check-gpu: deps-test ## those and the tests that need a GPU (SKIP without one)
 	@$(remake) built gpu-built
@@ -222,7 +222,7 @@ check-genomes: deps-test ## GENOMES (100) random genomes of each variant on the 
 	@GENOMES=$(or $(GENOMES),100) TEST_SECONDS=3600 BUILD=$(BUILD) tests/run emulated/genomes
 
 mutants: deps-test ## break the sources in the places of tests/mutants.list, one at a time: do the tests notice?
-	@$(anew) all
+	@$(remake) all
 	@tests/mutants
 
 built: $(BUILD)/evotile $(tests) $(fuzzers)
