@@ -1,33 +1,18 @@
 /* Fills the embedded files (*.in, with mustache holes) that become files of an export. */
+#include "base/memory.h"
 #include "base/mustache.h"
 #include "export/internal.h"
 
 #include <string.h>
 
-/* The linker embeds the files between these symbols (Makefile). */
-extern const char launcher_text[] __asm__("_binary_search_export_launcher_c_in_start");
-extern const char launcher_text_end[] __asm__("_binary_search_export_launcher_c_in_end");
-extern const char header_text[] __asm__("_binary_search_export_header_h_in_start");
-extern const char header_text_end[] __asm__("_binary_search_export_header_h_in_end");
-extern const char cases_text[] __asm__("_binary_search_export_cases_h_in_start");
-extern const char cases_text_end[] __asm__("_binary_search_export_cases_h_in_end");
-extern const char makefile_text[] __asm__("_binary_search_export_makefile_in_start");
-extern const char makefile_text_end[] __asm__("_binary_search_export_makefile_in_end");
-extern const char kernel_text[] __asm__("_binary_search_export_kernel_cu_in_start");
-extern const char kernel_text_end[] __asm__("_binary_search_export_kernel_cu_in_end");
-extern const char variant_text[] __asm__("_binary_search_export_variant_h_in_start");
-extern const char variant_text_end[] __asm__("_binary_search_export_variant_h_in_end");
+/* The linker embeds FILE.in between two symbols (Makefile). */
+#define DECLARE(name, file)                                                                        \
+    extern const char file[] __asm__("_binary_search_export_" #file "_in_start");                  \
+    extern const char file##_end[] __asm__("_binary_search_export_" #file "_in_end");
+EMBEDDED_FILES(DECLARE)
 
-static const struct {
-    const char *text, *end;
-} embedded[EMBEDDED_COUNT] = {
-    [EMBEDDED_LAUNCHER] = {launcher_text, launcher_text_end},
-    [EMBEDDED_HEADER] = {header_text, header_text_end},
-    [EMBEDDED_CASES] = {cases_text, cases_text_end},
-    [EMBEDDED_MAKEFILE] = {makefile_text, makefile_text_end},
-    [EMBEDDED_KERNEL] = {kernel_text, kernel_text_end},
-    [EMBEDDED_VARIANT] = {variant_text, variant_text_end},
-};
+#define ROW(name, file) [EMBEDDED_##name] = {file, file##_end},
+static const struct { const char *text, *end; } embedded[] = {EMBEDDED_FILES(ROW)};
 
 cJSON *embedded_values(const struct export *export) {
     cJSON *values = cJSON_CreateObject();
@@ -60,11 +45,11 @@ void embedded_add_text(cJSON *values, const char *key, struct strbuf *block) {
 
 void embedded_fill(enum embedded_file file, cJSON *values, struct strbuf *text) {
     size_t bytes = (uintptr_t)embedded[file].end - (uintptr_t)embedded[file].text;
-    char *source = strndup(embedded[file].text, bytes);
+    char *source = xstrndup(embedded[file].text, bytes);
     char *filled = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&filled, &size);
-    if (source == NULL || out == NULL)
+    if (out == NULL)
         BUG("out of memory");
     mustache_render(source, values, mustache_escape_html,
                     out); /* all holes are {{{raw}}}: nothing is escaped */
@@ -74,4 +59,9 @@ void embedded_fill(enum embedded_file file, cJSON *values, struct strbuf *text) 
     free(filled);
     free(source);
     cJSON_Delete(values);
+}
+
+void embedded_copy(enum embedded_file file, struct strbuf *text) {
+    strbuf_add(text, embedded[file].text,
+               (uintptr_t)embedded[file].end - (uintptr_t)embedded[file].text);
 }

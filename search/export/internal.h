@@ -84,16 +84,18 @@ int find_checked_shapes(struct export *export, struct error *error);
    C identifiers or file names. */
 int check_names(const struct export *export, struct error *error);
 
-/* The embedded *.in files with mustache holes (embedded.c). */
-enum embedded_file {
-    EMBEDDED_LAUNCHER,
-    EMBEDDED_HEADER,
-    EMBEDDED_CASES,
-    EMBEDDED_MAKEFILE,
-    EMBEDDED_KERNEL,
-    EMBEDDED_VARIANT,
-    EMBEDDED_COUNT
-};
+/* The embedded files FILE.in, with mustache holes except in the last two (embedded.c). */
+#define EMBEDDED_FILES(F)                                                                          \
+    F(LAUNCHER, launcher_c)                                                                        \
+    F(HEADER, header_h)                                                                            \
+    F(CASES, cases_h)                                                                              \
+    F(MAKEFILE, makefile)                                                                          \
+    F(KERNEL, kernel_cu)                                                                           \
+    F(VARIANT, variant_h)                                                                          \
+    F(CHECK, check_c)                                                                              \
+    F(NUMBERS, numbers_h)
+#define EMBEDDED_ENUMERATOR(name, file) EMBEDDED_##name,
+enum embedded_file { EMBEDDED_FILES(EMBEDDED_ENUMERATOR) };
 /* A JSON object with the values that all of them use: name, prefix (the name in upper case) and
    template. */
 cJSON *embedded_values(const struct export *export);
@@ -103,6 +105,8 @@ cJSON *embedded_add_units(const struct export *export, cJSON *values);
 void embedded_add_text(cJSON *values, const char *key, struct strbuf *block);
 /* Appends the filled file to `text`; takes ownership of `values`. */
 void embedded_fill(enum embedded_file file, cJSON *values, struct strbuf *text);
+/* Appends a file without holes. */
+void embedded_copy(enum embedded_file file, struct strbuf *text);
 
 /* Each write_* function appends the text of one file. */
 int write_kernel(const struct export *export, struct strbuf *text, struct error *error);
@@ -111,6 +115,8 @@ int write_variant_header(const struct export *export, int variant, struct strbuf
 int write_header(const struct export *export, struct strbuf *text, struct error *error);
 int write_launcher(const struct export *export, struct strbuf *text, struct error *error);
 int write_cases(const struct export *export, struct strbuf *text, struct error *error);
+int write_check(const struct export *export, struct strbuf *text, struct error *error);
+int write_numbers(const struct export *export, struct strbuf *text, struct error *error);
 int write_makefile(const struct export *export, struct strbuf *text, struct error *error);
 /* Call it last: it lists the other files with their hashes. */
 int write_manifest(const struct export *export, struct strbuf *text, struct error *error);

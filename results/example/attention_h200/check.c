@@ -19,11 +19,10 @@
  * allocations at different addresses, since the placement affects up to 6 % of a 3 us call.
  */
 #include "cases.h"
+#include "numbers.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { SETS = 4, CALLS = 20, PLACEMENTS = 5, SAMPLES = 10, WARM_UP_US = 5000 };
 
@@ -43,145 +42,6 @@ static void *reserve(int64_t bytes)
         exit(1);
     }
     return memory;
-}
-
-/* ---- numbers ---- */
-
-/* SplitMix64 (Steele, Lea, Flood 2014). */
-static uint64_t next_bits(uint64_t *state)
-{
-    uint64_t bits = *state += 0x9e3779b97f4a7c15u;
-    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
-    bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
-    return bits ^ bits >> 31;
-}
-
-static double next_uniform(uint64_t *state)
-{
-    return ((double)(next_bits(state) >> 11) + 0.5) / 9007199254740992.0;
-}
-
-/* Box and Muller 1958. */
-static double next_normal(uint64_t *state)
-{
-    double radius = sqrt(-2 * log(next_uniform(state)));
-    return radius * cos(6.283185307179586 * next_uniform(state));
-}
-
-/* Rounds to the nearest half; ties to even. */
-static uint16_t to_half(double value)
-{
-    unsigned sign = value < 0 ? 0x8000u : 0;
-    double magnitude = fabs(value);
-    int exponent;
-    double scaled;
-    if (magnitude >= 65520)
-        return (uint16_t)(sign | 0x7c00u);
-    frexp(magnitude, &exponent); /* magnitude < 2^exponent */
-    if (exponent < -13)
-        exponent = -13;
-    scaled = nearbyint(ldexp(magnitude, 11 - exponent)); /* at most 2^11 */
-    if (scaled >= 2048) {
-        scaled /= 2;
-        exponent++;
-    }
-    return (uint16_t)(sign | (unsigned)(scaled < 1024 ? scaled
-                                                      : (exponent + 14) * 1024.0 + scaled - 1024));
-}
-
-static double from_half(uint16_t bits)
-{
-    int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    double magnitude = exponent == 31  ? (fraction ? NAN : INFINITY)
-                       : exponent == 0 ? ldexp(fraction, -24)
-                                       : ldexp(fraction + 1024, exponent - 25);
-    return bits >> 15 ? -magnitude : magnitude;
-}
-
-static uint16_t to_bfloat(double value)
-{
-    float single = (float)value;
-    uint32_t bits;
-    memcpy(&bits, &single, sizeof bits);
-    return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
-}
-
-static double from_bfloat(uint16_t half)
-{
-    uint32_t bits = (uint32_t)half << 16;
-    float single;
-    memcpy(&single, &bits, sizeof single);
-    return single;
-}
-
-static void put_half(void *at, double value)
-{
-    *(uint16_t *)at = to_half(value);
-}
-static double get_half(const void *at)
-{
-    return from_half(*(const uint16_t *)at);
-}
-static void put_bfloat(void *at, double value)
-{
-    *(uint16_t *)at = to_bfloat(value);
-}
-static double get_bfloat(const void *at)
-{
-    return from_bfloat(*(const uint16_t *)at);
-}
-static void put_float(void *at, double value)
-{
-    *(float *)at = (float)value;
-}
-static double get_float(const void *at)
-{
-    return *(const float *)at;
-}
-static void put_double(void *at, double value)
-{
-    *(double *)at = value;
-}
-static double get_double(const void *at)
-{
-    return *(const double *)at;
-}
-static void put_unsigned(void *at, double value)
-{
-    *(uint32_t *)at = (uint32_t)nearbyint(fabs(value));
-}
-static double get_unsigned(const void *at)
-{
-    return *(const uint32_t *)at;
-}
-static void put_int(void *at, double value)
-{
-    *(int32_t *)at = (int32_t)nearbyint(value);
-}
-static double get_int(const void *at)
-{
-    return *(const int32_t *)at;
-}
-
-struct dtype {
-    const char *name;
-    int bytes;
-    double smallest; /* smallest normal number */
-    void (*put)(void *at, double value);
-    double (*get)(const void *at);
-};
-
-static const struct dtype *find_dtype(const char *name)
-{
-    static const struct dtype dtypes[] = {
-        {"f16", 2, 0x1p-14, put_half, get_half},    {"bf16", 2, 0x1p-126, put_bfloat, get_bfloat},
-        {"f32", 4, 0x1p-126, put_float, get_float}, {"f64", 8, 0x1p-500, put_double, get_double},
-        {"u32", 4, 1, put_unsigned, get_unsigned},  {"i32", 4, 1, put_int, get_int},
-    };
-    const struct dtype *dtype = dtypes;
-    while (strcmp(dtype->name, name) != 0)
-        dtype++;
-    return dtype;
 }
 
 static int64_t tensor_bytes(const struct tensor *tensor)
