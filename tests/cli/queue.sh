@@ -49,7 +49,10 @@ wait $run
 echo "the run: status $?"
 sed -E "s/a worker on [^:]*:/a worker on HOST:/; s/:$port/:PORT/; s/[0-9]+ trials are/some trials are/
     /champion/d; /trials?, .*\/s/d; /worker on .* left$/d" run.log | LC_ALL=C sort
-sleep 3
+for ((tries = 0; tries < 300; tries++)); do # both notice that the run has ended
+    grep -q "has no more work" right.log && grep -q "not NVIDIA L4" other.log && break
+    sleep 0.1
+done
 kill $right $other
 wait $right
 echo "the first worker: status $?"
