@@ -100,6 +100,30 @@ static void intervals_hold_what_is_true(void **state) {
     assert_true(held >= 0.95 * asked);
 }
 
+/* A value that two trials had, both by luck very fast, is not the best of its gene. */
+static void few_trials_name_no_best_value(void **state) {
+    (void)state;
+    struct run_data run;
+    struct goal_view goal;
+    struct landscape landscape = {.cost[0] = {0.2, 0, 0.1, 0.3}, .noise = 0.02};
+    struct random random;
+    random_seed(&random, 8, 0);
+    start(&run, &goal, 600);
+    search(&run, &landscape, 600, &random);
+    for (int i = 0; i < run.count; i++)
+        if (run.rows[i].genes[0] == 3)
+            run.rows[i].genes[0] = 0;
+    for (int i = 0; i < 2; i++) {
+        run.rows[i].genes[0] = 3;
+        run.rows[i].score_us = 0.5;
+    }
+    struct gene_importance *importance = gene_importance_new(&run, 0);
+    assert_int_equal(importance->genes[0].best, 1);
+    assert_int_equal(importance->genes[0].values[3].count, 2);
+    gene_importance_free(importance);
+    free(run.rows);
+}
+
 static void a_pair_is_found_and_no_other(void **state) {
     (void)state;
     int others = 0;
@@ -216,6 +240,7 @@ static void what_was_filtered_did_not_fail(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(intervals_hold_what_is_true),
+        cmocka_unit_test(few_trials_name_no_best_value),
         cmocka_unit_test(a_pair_is_found_and_no_other),
         cmocka_unit_test(pure_noise_has_no_pairs),
         cmocka_unit_test(few_trials_are_not_fitted_together),
