@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "base/strbuf.h"
+#include "outcome/measure_names.h"
 #include "pool/tool_runner.h"
 
 #include <errno.h>

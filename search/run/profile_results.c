@@ -1,5 +1,7 @@
 #include "run/profile_results.h"
 
+#include "outcome/measure_names.h"
+
 #include <string.h>
 
 enum { ARTIFACT_NAME_SIZE = 40 };
@@ -13,8 +15,7 @@ void profile_results_add(cJSON *object, const struct measures *measures) {
     cJSON *list = cJSON_AddObjectToObject(object, "measures");
     for (int m = 0; m < MEASURE_COUNT; m++)
         if (measures->known >> m & 1)
-            cJSON_AddNumberToObject(list, measure_name((enum measure)m),
-                                    (double)measures->values[m]);
+            cJSON_AddNumberToObject(list, measure_names[m], (double)measures->values[m]);
 }
 
 int profile_results_write(const char *run_dir, int64_t trial, cJSON *object, struct error *error) {
@@ -44,11 +45,11 @@ static int read_measures(const struct json *object, struct measures *measures,
     if (!json_find(object, "measures", &list)) /* written by an earlier version */
         return 0;
     for (int m = 0; m < MEASURE_COUNT; m++) {
-        if (!json_find(&list, measure_name((enum measure)m), &value))
+        if (!json_find(&list, measure_names[m], &value))
             continue;
         if (json_integer(&value, &number, error) < 0)
             return -1;
-        measures_put(measures, (enum measure)m, number);
+        measures_put(measures, m, number);
     }
     return 1;
 }

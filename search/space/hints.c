@@ -9,33 +9,18 @@
 
 enum { ATTEMPTS = 8 };
 
-static const char *const measure_names[MEASURE_COUNT] = {
-    [MEASURE_REGISTERS] = "MEASURED_REGISTERS",
-    [MEASURE_SMEM_BYTES] = "MEASURED_SMEM_BYTES",
-    [MEASURE_LOCAL_BYTES] = "MEASURED_LOCAL_BYTES",
-    [MEASURE_SPILL_BYTES] = "MEASURED_SPILL_BYTES",
-    [MEASURE_CTAS_PER_SM] = "MEASURED_CTAS_PER_SM",
-    [MEASURE_OCCUPANCY] = "MEASURED_OCCUPANCY",
-    [MEASURE_SM] = "PROFILED_SM",
-    [MEASURE_MEMORY] = "PROFILED_MEMORY",
-    [MEASURE_DRAM] = "PROFILED_DRAM",
-    [MEASURE_DRAM_BYTES] = "PROFILED_DRAM_BYTES",
-    [MEASURE_SM_ACTIVE] = "PROFILED_SM_ACTIVE",
-    [MEASURE_WARPS] = "PROFILED_WARPS",
-    [MEASURE_TENSOR_PIPE] = "PROFILED_TENSOR_PIPE",
-    [MEASURE_BANK_CONFLICTS] = "PROFILED_BANK_CONFLICTS",
-    [MEASURE_WAVEFRONTS] = "PROFILED_WAVEFRONTS",
-    [MEASURE_L2_SECTORS] = "PROFILED_L2_SECTORS",
-    [MEASURE_L2_HITS] = "PROFILED_L2_HITS",
-};
-
-const char *measure_name(enum measure measure) {
-    return measure_names[measure];
-}
-
-void measures_put(struct measures *measures, enum measure measure, int64_t value) {
+void measures_put(struct measures *measures, int measure, int64_t value) {
     measures->known |= UINT32_C(1) << measure;
     measures->values[measure] = value;
+}
+
+void space_name_measures(struct space *space, const char *const *names, int count,
+                         int first_profiled) {
+    if (count > MEASURES_MAX)
+        BUG("more than %d measures", MEASURES_MAX);
+    space->hints.measure_names = names;
+    space->hints.measure_count = count;
+    space->hints.first_profiled = first_profiled;
 }
 
 /* Measures are visible in hints only, so that no constraint can read what is known only after a
@@ -50,17 +35,17 @@ int space_add_hint(struct space *space, const char *when, const char *because,
         return error_input(error, "the reason '%.40s...' has more than %d characters", because,
                            HINT_REASON_SIZE - 1);
     hints->first_slot = symbols.slot_count;
-    for (int m = 0; m < MEASURE_COUNT; m++)
-        if (symbol_table_add(&symbols, measure_names[m], error) < 0)
+    for (int m = 0; m < hints->measure_count; m++)
+        if (symbol_table_add(&symbols, hints->measure_names[m], error) < 0)
             return -1;
     struct hint *hint = &hints->rows[hints->count];
     hint->when = expression_parse(when, &symbols, error);
     if (hint->when == NULL)
         return -1;
-    for (int m = 0; m < MEASURE_COUNT; m++)
+    for (int m = 0; m < hints->measure_count; m++)
         if (slots_has(expression_reads(hint->when), hints->first_slot + m))
             hint->reads |= UINT32_C(1) << m;
-    if (hint->reads >> MEASURE_PROFILED != 0)
+    if ((uint64_t)hint->reads >> hints->first_profiled != 0)
         hints->profiled |= UINT32_C(1) << hints->count;
     strcpy(hint->because, because);
     return hints->count++;
@@ -121,7 +106,8 @@ uint32_t space_hints(const struct space *space, const struct genome *genome,
         int64_t values[SLOTS_MAX], held;
         if (space_values(space, genome, e, values, NULL) < 0)
             continue;
-        memcpy(values + hints->first_slot, measures->values, sizeof measures->values);
+        memcpy(values + hints->first_slot, measures->values,
+               (size_t)hints->measure_count * sizeof *measures->values);
         for (int r = 0; r < hints->count; r++) {
             const struct hint *hint = &hints->rows[r];
             if ((hint->reads & ~measures->known) == 0 &&

@@ -5,6 +5,7 @@
  * it would move. It guides proposals only: a genome that ignores it is as valid as any other.
  * (Messages and templates call a hint an "insight"; a trial's operator stores it as "rule:N".)
  *
+ *     space_name_measures(space, measure_names, MEASURE_COUNT, MEASURE_PROFILED);
  *     int hint = space_add_hint(space, "CTAS < 4 * SM_COUNT", "multiprocessors idle", &error);
  *     space_add_preference(space, hint, "KV_SPLITS", "higher", &error);
  *     struct measures measures = {0};
@@ -26,41 +27,17 @@ struct space;
 
 enum { HINTS_MAX = 32, PREFERENCES_MAX = 8, HINT_REASON_SIZE = 256 };
 
-/* Measures of a successful trial that a hint may read, beside the names of the space:
-   MEASURED_REGISTERS ... and, if a profiler ran too, PROFILED_SM ... (definitions in
-   pool/profile.h). */
-enum measure {
-    MEASURE_REGISTERS, /* per thread, as reported by the driver */
-    MEASURE_SMEM_BYTES,
-    MEASURE_LOCAL_BYTES,
-    MEASURE_SPILL_BYTES,
-    MEASURE_CTAS_PER_SM,
-    MEASURE_OCCUPANCY,             /* percent */
-    MEASURE_PROFILED,              /* this one and all that follow come from a profiler */
-    MEASURE_SM = MEASURE_PROFILED, /* % */
-    MEASURE_MEMORY,                /* % */
-    MEASURE_DRAM,                  /* % */
-    MEASURE_DRAM_BYTES,
-    MEASURE_SM_ACTIVE,   /* % */
-    MEASURE_WARPS,       /* % */
-    MEASURE_TENSOR_PIPE, /* % */
-    MEASURE_BANK_CONFLICTS,
-    MEASURE_WAVEFRONTS,
-    MEASURE_L2_SECTORS,
-    MEASURE_L2_HITS, /* % */
-    MEASURE_COUNT
-};
+/* Measures of a successful trial that a hint may read, beside the names of the space. The space
+   knows them by number only; the template names them (outcome/measure_names.h). */
+enum { MEASURES_MAX = 32 };
 
 /* All zeros: nothing is known. */
 struct measures {
     uint32_t known; /* one bit per measure; a hint that reads another one does not hold */
-    int64_t values[MEASURE_COUNT];
+    int64_t values[MEASURES_MAX];
 };
 
-/* The name of a measure in expressions. */
-const char *measure_name(enum measure measure);
-
-void measures_put(struct measures *measures, enum measure measure, int64_t value);
+void measures_put(struct measures *measures, int measure, int64_t value);
 
 /* A gene that a hint would move: by steps in its domain, or to a value. */
 struct preference {
@@ -78,11 +55,18 @@ struct hint {
 };
 
 struct hints {
+    const char *const *measure_names;
+    int measure_count, first_profiled; /* measures from that one on need a profiler */
     int count;
     int first_slot;    /* slot of the first measure, directly after the space's own slots */
     uint32_t profiled; /* one bit per hint that reads a profiler's measures */
     struct hint rows[HINTS_MAX];
 };
+
+/* Names the measures that the hints may read; call it before space_add_hint. The names are not
+   copied. A space has no measures by default. */
+void space_name_measures(struct space *space, const char *const *names, int count,
+                         int first_profiled);
 
 /* Call after the last name was added to the space. Returns the hint's index, or -1. */
 int space_add_hint(struct space *space, const char *when, const char *because, struct error *error);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/spelling.h"
+#include "outcome/measure_names.h"
 #include "strategy/start.h"
 #include "strategy/strategy.h"
 

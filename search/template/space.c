@@ -1,5 +1,6 @@
 /* Reads the search space of template.json: genes, derived quantities, constraints and
    insights. */
+#include "outcome/measure_names.h"
 #include "template/load.h"
 
 #include <string.h>
@@ -142,6 +143,7 @@ int load_insights(struct template *template, const struct json *root, struct err
         return 0;
     if (json_is_array(&list, error) < 0)
         return -1;
+    space_name_measures(template->space, measure_names, MEASURE_COUNT, MEASURE_PROFILED);
     for (int i = 0; i < json_count(&list); i++) {
         struct json value = json_at(&list, i);
         if (load_insight(template, &value, error) < 0)

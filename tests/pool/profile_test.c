@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "outcome/measure_names.h"
 #include "pool/profile.h"
 
 static struct profile *profile;

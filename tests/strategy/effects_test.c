@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "outcome/measure_names.h"
 #include "space/random_space.h"
 #include "strategy/effects.h"
 #include "strategy/strategy.h"
@@ -136,6 +137,7 @@ static void full_takes_the_rules_that_hold_and_pay(void **state) {
     int taken[3] = {0};
     space_add_integers(space, "A", "", values, 4, 0, NULL, &error);
     space_add_integers(space, "B", "", values, 4, 0, NULL, &error);
+    space_name_measures(space, measure_names, MEASURE_COUNT, MEASURE_PROFILED);
     space_add_hint(space, "MEASURED_REGISTERS > 100", "first", &error);
     space_add_hint(space, "MEASURED_OCCUPANCY < 30", "second", &error);
     space_add_hint(space, "A + B < 8", "third", &error);
@@ -193,6 +195,7 @@ static struct space *space_with_profiles(void) {
         values[i] = i;
     for (int gene = 0; gene < 3; gene++)
         space_add_integers(space, names[gene], "", values, 64, 63, NULL, &error);
+    space_name_measures(space, measure_names, MEASURE_COUNT, MEASURE_PROFILED);
     space_add_hint(space, "PROFILED_SM_ACTIVE < 80", "idle", &error);
     space_add_hint(space, "MEASURED_REGISTERS > 100", "registers", &error);
     assert_int_equal(space_add_preference(space, 0, "A", "lower", &error), 0);
