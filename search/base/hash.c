@@ -60,10 +60,6 @@ struct hash hash_bytes(const void *bytes, size_t size) {
     return hasher_finish(hasher);
 }
 
-struct hash hash_text(const char *text) {
-    return hash_bytes(text, strlen(text));
-}
-
 bool hash_equal(struct hash a, struct hash b) {
     return a.high == b.high && a.low == b.low;
 }

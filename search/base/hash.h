@@ -37,7 +37,6 @@ struct hash hasher_finish(struct hasher *hasher);
 
 /* The hash of a single piece; equals a hasher's result for that piece alone. */
 struct hash hash_bytes(const void *bytes, size_t size);
-struct hash hash_text(const char *text);
 
 bool hash_equal(struct hash a, struct hash b);
 

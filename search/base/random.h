@@ -6,9 +6,6 @@
  *     struct random random;
  *     random_seed(&random, seed, stream);
  *     int die = 1 + (int)random_below(&random, 6);
- *     char text[RANDOM_TEXT_SIZE];
- *     random_save(&random, text);
- *     random_restore(&random, text, &error);
  *
  * Source: O'Neill, "PCG: A Family of Simple Fast Space-Efficient Statistically Good Algorithms for
  * Random Number Generation", 2014, and its C++ library, which does the arithmetic.
@@ -17,8 +14,6 @@
 #define EVOTILE_BASE_RANDOM_H
 
 #include <stdint.h>
-
-struct error;
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,7 +26,6 @@ struct random {
 };
 
 /* Four words in hexadecimal, separated by colons, and the final NUL. */
-enum { RANDOM_TEXT_SIZE = 4 * 16 + 3 + 1 };
 
 /* Starts the sequence of `seed` in `stream`. Sequences of different streams are independent. */
 void random_seed(struct random *random, uint64_t seed, uint64_t stream);
@@ -44,11 +38,6 @@ uint64_t random_below(struct random *random, uint64_t bound);
 
 /* A uniform multiple of 2^-53 in [0, 1). */
 double random_uniform(struct random *random);
-
-/* The exact state as text, and back. Text that random_save did not write is an error and leaves the
-   generator unchanged. */
-void random_save(const struct random *random, char text[RANDOM_TEXT_SIZE]);
-int random_restore(struct random *random, const char *text, struct error *error);
 
 #ifdef __cplusplus
 }

@@ -138,12 +138,6 @@ static void find_parameters(const struct device_info *info,
             info->model[i] > 0 ? info->model[i] : prediction_parameters[i].default_value;
 }
 
-double predict_launch_us(const struct device_info *info, const struct prediction_input *input) {
-    double parameters[PREDICTION_PARAMETERS];
-    find_parameters(info, parameters);
-    return launch_latency_us(info, parameters, input);
-}
-
 double predict_call_us(const struct device_info *info, const struct prediction_call *call) {
     double parameters[PREDICTION_PARAMETERS];
     find_parameters(info, parameters);

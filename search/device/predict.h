@@ -79,7 +79,6 @@ struct prediction_call {
 };
 
 /* Microseconds. */
-double predict_launch_us(const struct device_info *info, const struct prediction_input *input);
 double predict_call_us(const struct device_info *info, const struct prediction_call *call);
 
 struct prediction_sample {

@@ -15,13 +15,6 @@ const char *key_part_name(enum key_part part) {
     return part_names[part];
 }
 
-int key_part_parse(const char *name) {
-    for (int part = 0; part < KEY_PART_COUNT; part++)
-        if (strcmp(part_names[part], name) == 0)
-            return part;
-    return -1;
-}
-
 void key_set(struct key *key, enum key_part part, const char *text) {
     char *copy = xstrdup(text); /* before free: `text` may be the part itself */
     free(key->parts[part]);

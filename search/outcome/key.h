@@ -35,8 +35,6 @@ struct key {
 
 /* "genome", "template" ... */
 const char *key_part_name(enum key_part part);
-/* The part with that name, or -1. */
-int key_part_parse(const char *name);
 
 /* Replaces one part by a copy of `text`. */
 void key_set(struct key *key, enum key_part part, const char *text);

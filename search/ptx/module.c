@@ -156,10 +156,6 @@ const struct ptx_kernel *ptx_module_kernel(const struct ptx_module *module, cons
     return NULL;
 }
 
-const struct ptx_kernel *ptx_module_kernel_at(const struct ptx_module *module, int index) {
-    return index >= 0 && index < module->kernel_count ? &module->kernels[index].info : NULL;
-}
-
 uint64_t ptx_module_variable(const struct ptx_module *module, const char *name, size_t *bytes) {
     int index = ast_find_name(module->ast, name);
     const struct module_variable *variable = index >= 0 ? find_variable(module, index) : NULL;

@@ -105,9 +105,8 @@ struct ptx_kernel {
 struct ptx_module *ptx_module_new(const char *text, struct ptx_memory *memory, struct error *error);
 void ptx_module_free(struct ptx_module *module);
 
-/* Returns the kernel (.entry) of that name, or NULL; the index-th kernel, or NULL past the last. */
+/* Returns the kernel (.entry) of that name, or NULL. */
 const struct ptx_kernel *ptx_module_kernel(const struct ptx_module *module, const char *name);
-const struct ptx_kernel *ptx_module_kernel_at(const struct ptx_module *module, int index);
 
 /* Returns the address and size of a .global or .const variable; 0 if there is none. */
 uint64_t ptx_module_variable(const struct ptx_module *module, const char *name, size_t *bytes);

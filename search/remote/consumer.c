@@ -305,10 +305,6 @@ int consumer_poll(struct consumer *consumer, bool pulling, struct error *error) 
     }
 }
 
-int consumer_held_count(const struct consumer *consumer) {
-    return consumer->held_count;
-}
-
 double consumer_idle_s(const struct consumer *consumer) {
     return consumer->held_count > 0 ? 0 : clock_seconds() - consumer->last_busy;
 }

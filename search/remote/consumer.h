@@ -30,8 +30,6 @@ void consumer_free(struct consumer *consumer);
    or -1 if the pool has failed. While the server is unreachable, it retries. */
 int consumer_poll(struct consumer *consumer, bool pull, struct error *error);
 
-/* Requests that are pulled and not acknowledged. */
-int consumer_held_count(const struct consumer *consumer);
 /* Seconds since it last had a request; 0 while it has one. */
 double consumer_idle_s(const struct consumer *consumer);
 

@@ -85,10 +85,6 @@ struct run_status run_status_empty(void) {
                                        .slowdowns = -1}};
 }
 
-const char *phase_name(enum phase phase) {
-    return phases[phase].name;
-}
-
 const char *phase_text(enum phase phase) {
     return phases[phase].words;
 }

@@ -62,8 +62,7 @@ struct run_status {
 /* All values zero or unknown. */
 struct run_status run_status_empty(void);
 
-/* The phase's name in the file, and its display text: "under compute-sanitizer". */
-const char *phase_name(enum phase phase);
+/* The phase's display text: "under compute-sanitizer". */
 const char *phase_text(enum phase phase);
 /* True if the run ended and wrote so: finished, interrupted or failed. */
 bool phase_is_over(enum phase phase);

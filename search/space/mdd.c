@@ -123,10 +123,6 @@ uint64_t mdd_count(const struct mdd *mdd) {
     return mdd->nodes[mdd->root].count;
 }
 
-size_t mdd_node_count(const struct mdd *mdd) {
-    return mdd->node_count - 1;
-}
-
 bool mdd_rank(const struct mdd *mdd, const struct genome *genome, uint64_t *rank) {
     uint32_t node = mdd->root;
     uint64_t sum = 0;

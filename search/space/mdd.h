@@ -39,7 +39,6 @@ uint32_t mdd_add_node(struct mdd *mdd, int level, const uint32_t *children);
 void mdd_set_root(struct mdd *mdd, uint32_t root);
 
 uint64_t mdd_count(const struct mdd *mdd);
-size_t mdd_node_count(const struct mdd *mdd);
 
 /* Returns false if the genome is not in the set. */
 bool mdd_rank(const struct mdd *mdd, const struct genome *genome, uint64_t *rank);

@@ -169,13 +169,6 @@ int space_add_environment(struct space *space, const char *name, const int64_t *
     return space->environment_count++;
 }
 
-void space_clear_environments(struct space *space) {
-    space->environment_count = 0;
-    space->sealed = false;
-    constraint_order_free(space->order);
-    space->order = NULL;
-}
-
 int space_seal(struct space *space, struct error *error) {
     if (space->sealed)
         BUG("a space was sealed twice");

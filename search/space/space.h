@@ -115,10 +115,6 @@ int space_add_constraint(struct space *space, const char *expression, const char
 int space_add_environment(struct space *space, const char *name, const int64_t *values,
                           struct error *error);
 
-/* Removes the environments and unseals the space, so that the same template can be used with
-   other cases. */
-void space_clear_environments(struct space *space);
-
 /* Ends the building and checks what depends on the whole: that there is a gene, that a space
    with dimensions has an environment, and that conditions read only what they may. A space
    without dimensions gets one nameless environment. Everything below requires a sealed space. */

@@ -63,13 +63,6 @@ void cache_free(struct cache *cache) {
     free(cache);
 }
 
-void cache_entry_release(struct cache_entry *entry) {
-    free(entry->cubin);
-    free(entry->ptx);
-    free(entry->log);
-    *entry = (struct cache_entry){0};
-}
-
 /* FOLDER/ab/abcdef...: 256 subfolders keep each small. False if the path is too long, or the cache
    has no folder. */
 static bool make_entry_path(const struct cache *cache, struct hash hash, char folder[PATH_SIZE],

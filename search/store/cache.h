@@ -11,7 +11,6 @@
  *         ...; // compile, fill `entry`
  *         cache_put(cache, hash, &entry);
  *     }
- *     cache_entry_release(&entry);
  *
  * Its size is bounded: after every so many puts the least recently used entries are evicted.
  */
@@ -38,13 +37,11 @@ struct cache_entry {
 struct cache *cache_new(const char *folder, int64_t limit_bytes);
 void cache_free(struct cache *cache);
 
-/* On a hit, returns true and fills `entry`, which cache_entry_release frees; else leaves `entry`
+/* On a hit, returns true and fills `entry`, whose parts the caller frees; else leaves `entry`
    untouched. */
 bool cache_get(struct cache *cache, struct hash hash, struct cache_entry *entry);
 
 /* The caller keeps `entry`. A NULL text is stored as an empty one. */
 void cache_put(struct cache *cache, struct hash hash, const struct cache_entry *entry);
-
-void cache_entry_release(struct cache_entry *entry);
 
 #endif

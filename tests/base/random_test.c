@@ -35,41 +35,6 @@ static void streams_differ(void **state) {
     assert_int_equal(equal, 0);
 }
 
-static void saved_is_restored(void **state) {
-    (void)state;
-    struct random random, copy = {0, 0, 0, 1};
-    struct error error = {0};
-    char text[RANDOM_TEXT_SIZE];
-    random_seed(&random, 1, UINT64_MAX);
-    for (int i = 0; i < 100; i++) {
-        random_save(&random, text);
-        assert_int_equal(strlen(text), RANDOM_TEXT_SIZE - 1);
-        assert_int_equal(random_restore(&copy, text, &error), 0);
-        assert_memory_equal(&copy, &random, sizeof copy);
-        assert_int_equal(random_next(&copy), random_next(&random));
-    }
-}
-
-static void other_text_is_refused(void **state) {
-    (void)state;
-    static const char *const texts[] = {
-        "",
-        "hello",
-        "1:2:3:5",
-        "0000000000000001:0000000000000002:0000000000000003:0000000000000004",  /* even stream */
-        "0000000000000001:0000000000000002:0000000000000003:0000000000000005 ", /* a space */
-        "0000000000000001:0000000000000002:0000000000000003:000000000000000F",  /* upper case */
-        "00000000000000010000000000000002:0000000000000003:0000000000000005",
-    };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct random random = {1, 2, 3, 5}, before = random;
-        struct error error = {0};
-        assert_int_equal(random_restore(&random, texts[i], &error), -1);
-        assert_memory_equal(&random, &before, sizeof random);
-        assert_non_null(strstr(error.text, "random generator"));
-    }
-}
-
 /* A chi-square with 9 degrees of freedom exceeds 27.9 once in 1000 runs. */
 static void below_is_even(void **state) {
     (void)state;
@@ -116,8 +81,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_pcg64),
         cmocka_unit_test(streams_differ),
-        cmocka_unit_test(saved_is_restored),
-        cmocka_unit_test(other_text_is_refused),
         cmocka_unit_test(below_is_even),
         cmocka_unit_test(below_refuses_the_uneven_rest),
         cmocka_unit_test(uniform_is_in_its_interval),

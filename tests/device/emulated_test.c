@@ -344,6 +344,11 @@ static void test_occupancy(void **unused) {
                      occupancy_blocks(&l4, known[i][0], known[i][1], known[i][2]), known[i][3]);
 }
 
+static double launch_us(const struct device_info *info, const struct prediction_input *input) {
+    const struct prediction_call call = {.count = 1, .launches = {*input}};
+    return predict_call_us(info, &call);
+}
+
 static void test_predictions_are_sensible(void **unused) {
     (void)unused;
     struct prediction_input base = {.blocks = 580,
@@ -357,39 +362,39 @@ static void test_predictions_are_sensible(void **unused) {
                                     .dram_bytes = 1e6,
                                     .critical_path_cycles = 60000,
                                     .longest_critical_path_cycles = 60000};
-    double time_us = predict_launch_us(&l4, &base);
+    double time_us = launch_us(&l4, &base);
     struct prediction_input other = base;
     assert_true(time_us > 4e9 / (l4.tensor_tflops * 1e6)); /* not faster than the tensor cores */
     other.resources.ctas_per_sm = 1;
-    assert_true(predict_launch_us(&l4, &other) > time_us); /* low occupancy */
+    assert_true(launch_us(&l4, &other) > time_us); /* low occupancy */
     other = base;
     other.resources.spill_bytes = 400;
-    assert_true(predict_launch_us(&l4, &other) > time_us); /* spills */
+    assert_true(launch_us(&l4, &other) > time_us); /* spills */
     other = base;
     other.critical_path_cycles *= 2;
     other.longest_critical_path_cycles *= 2;
-    assert_true(predict_launch_us(&l4, &other) > 1.1 * time_us); /* a longer critical path */
+    assert_true(launch_us(&l4, &other) > 1.1 * time_us); /* a longer critical path */
     other = base;
     other.blocks = 174;
-    double even_us = predict_launch_us(&l4, &other);
+    double even_us = launch_us(&l4, &other);
     other.longest_critical_path_cycles *= 2; /* in a single wave, the longest block decides */
-    assert_true(predict_launch_us(&l4, &other) > 1.02 * even_us);
+    assert_true(launch_us(&l4, &other) > 1.02 * even_us);
     other = base;
     other.async_bytes *= 10; /* bytes through L2 */
-    assert_true(predict_launch_us(&l4, &other) > time_us);
+    assert_true(launch_us(&l4, &other) > time_us);
     other = base;
     other.shared_wavefronts *= 8;
-    assert_true(predict_launch_us(&l4, &other) > time_us); /* bank conflicts */
+    assert_true(launch_us(&l4, &other) > time_us); /* bank conflicts */
     other = base;
     other.blocks = 29; /* the same work on half of the chip */
     other.critical_path_cycles = other.longest_critical_path_cycles =
         20 * base.critical_path_cycles;
-    assert_true(predict_launch_us(&l4, &other) > 1.5 * time_us);
+    assert_true(launch_us(&l4, &other) > 1.5 * time_us);
     other = base;
     other.blocks = 464;
-    even_us = predict_launch_us(&l4, &other);
+    even_us = launch_us(&l4, &other);
     other.blocks = 465; /* one block more than two waves */
-    assert_true(predict_launch_us(&l4, &other) > 1.05 * even_us);
+    assert_true(launch_us(&l4, &other) > 1.05 * even_us);
     const struct prediction_call clears = {.clears = 1, .clear_bytes = 3e8};
     assert_true(predict_call_us(&l4, &clears) > 1000);
 }

@@ -1,5 +1,6 @@
 /* Any text as PTX: parse it, decode it, and run its kernels for a few steps; half of them under the
    race checker. */
+#include "ptx/program.h"
 #include "ptx/ptx.h"
 #include "ptx/racecheck.h"
 
@@ -17,8 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct ptx_racecheck *racecheck = size % 2 ? ptx_racecheck_new(memory) : NULL;
     struct ptx_module *module = ptx_module_new(text, memory, &error);
     free(text);
-    const struct ptx_kernel *kernel;
-    for (int i = 0; module && i < 4 && (kernel = ptx_module_kernel_at(module, i)); i++) {
+    for (int i = 0; module && i < 4 && i < module->kernel_count; i++) {
+        const struct ptx_kernel *kernel = &module->kernels[i].info;
         /* Every eight bytes of the arguments are the address of a buffer, so that some accesses are
            valid. */
         uint64_t buffer = ptx_memory_allocate(memory, "buffer", 4096);

@@ -48,7 +48,7 @@ static void all_are_known(void **state) {
         const struct ptx_kernel *kernel;
         int count = 0, unknown = 0;
         open_source(&harness, text, architectures[a]);
-        for (; (kernel = ptx_module_kernel_at(harness.module, count)) != NULL; count++)
+        for (; (kernel = kernel_at(harness.module, count)) != NULL; count++)
             if (kernel->error) {
                 print_message("%s: %s\n", architectures[a], kernel->error);
                 unknown++;

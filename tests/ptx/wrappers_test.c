@@ -208,8 +208,7 @@ static void every_function_decodes(void **state) {
     struct harness harness;
     harness_open(&harness, ptx);
     int kernels = 0, refused = 0;
-    for (const struct ptx_kernel *kernel; (kernel = ptx_module_kernel_at(harness.module, kernels));
-         kernels++)
+    for (const struct ptx_kernel *kernel; (kernel = kernel_at(harness.module, kernels)); kernels++)
         if (kernel->error && refused++ < 20)
             print_message("%s: %s\n", kernel->name, kernel->error);
     print_message("%d functions, %d kernels\n", wrappers.functions, kernels);
@@ -333,7 +332,7 @@ static void usual_instructions_decode(void **state) {
     struct harness harness;
     harness_open(&harness, ptx);
     for (int i = 0; i < STATEMENTS; i++) {
-        const struct ptx_kernel *kernel = ptx_module_kernel_at(harness.module, i);
+        const struct ptx_kernel *kernel = kernel_at(harness.module, i);
         if (kernel->error && refused++ < 20)
             print_message("%s: %s\n", statements[i], kernel->error);
     }
@@ -354,7 +353,7 @@ static void what_needs_several_gpus_is_refused(void **state) {
     struct harness harness;
     harness_open(&harness, ptx);
     for (int i = 0; i < COUNT; i++) {
-        const char *error = ptx_module_kernel_at(harness.module, i)->error;
+        const char *error = kernel_at(harness.module, i)->error;
         assert_non_null(error);
         assert_non_null(strstr(error, "several GPUs"));
     }

@@ -24,7 +24,7 @@ static struct run_description example_description(struct run_file *files) {
     strcpy(files[1].path, "template/a/template.json");
     for (int f = 0; f < 2; f++) {
         files[f].bytes = 100 + f;
-        files[f].hash = hash_text(files[f].path);
+        files[f].hash = hash_bytes(files[f].path, strlen(files[f].path));
     }
     description.files = files;
     description.file_count = 2;

@@ -127,8 +127,8 @@ static struct run_status wait_for_phase(const struct publish_fixture *fixture, e
             return status;
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }
-    fail_msg("the run is not %s with %lld trials but %s with %lld: %s", phase_name(phase),
-             (long long)told, phase_name(status.phase), (long long)status.told, status.reason);
+    fail_msg("the run is not %s with %lld trials but %s with %lld: %s", phase_text(phase),
+             (long long)told, phase_text(status.phase), (long long)status.told, status.reason);
     return status;
 }
 

@@ -80,20 +80,6 @@ static void gives_values(void **state) {
     space_free(space);
 }
 
-static void other_cases_other_space(void **state) {
-    (void)state;
-    struct space *space = example();
-    struct error error = {0};
-    uint64_t both, one;
-    assert_true(space_count(space, 0, &both));
-    space_clear_environments(space);
-    space_add_environment(space, "S=512", (int64_t[]){512, 49152}, &error);
-    assert_int_equal(space_seal(space, &error), 0);
-    assert_true(space_count(space, 0, &one));
-    assert_true(one > both);
-    space_free(space);
-}
-
 static void underivable_is_invalid(void **state) {
     (void)state;
     struct space *space = space_new();
@@ -328,7 +314,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_the_failing_constraint),
         cmocka_unit_test(gives_values),
-        cmocka_unit_test(other_cases_other_space),
         cmocka_unit_test(underivable_is_invalid),
         cmocka_unit_test(building_errors),
         cmocka_unit_test(counts_and_walks_as_brute_force),

@@ -21,6 +21,12 @@ static struct cache_entry entry_of(int number, unsigned char cubin[4096]) {
                                 .log = "ptxas info: 0 bytes spill stores\n"};
 }
 
+static void release_entry(struct cache_entry *entry) {
+    free(entry->cubin);
+    free(entry->ptx);
+    free(entry->log);
+}
+
 static bool has(struct cache *cache, int number) {
     unsigned char cubin[4096];
     struct cache_entry expected = entry_of(number, cubin), found = {0};
@@ -30,7 +36,7 @@ static bool has(struct cache *cache, int number) {
     assert_memory_equal(found.cubin, expected.cubin, expected.cubin_size);
     assert_string_equal(found.ptx, expected.ptx);
     assert_string_equal(found.log, expected.log);
-    cache_entry_release(&found);
+    release_entry(&found);
     return true;
 }
 
@@ -113,7 +119,7 @@ static void processes_share_a_cache(void **state) {
                     found.cubin_size != expected.cubin_size ||
                     memcmp(found.cubin, expected.cubin, found.cubin_size) != 0)
                     _exit(1);
-                cache_entry_release(&found);
+                release_entry(&found);
             }
             cache_free(cache);
             _exit(0);

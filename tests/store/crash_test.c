@@ -55,7 +55,7 @@ static void write_until_killed(const char *run_dir, int report, int64_t limit) {
             while (told < asked - 3)
                 CHECK(example_tell(store, ++told, &error) > 0);
         }
-        CHECK(store_checkpoint(store, hash_text("x"), "", &error) == 0);
+        CHECK(store_checkpoint(store, hash_bytes("x", strlen("x")), "", &error) == 0);
         CHECK(store_commit(store, &error) == 0);
         int64_t events = store_event_count(store, &error);
         CHECK(report < 0 || write(report, &events, sizeof events) == sizeof events);

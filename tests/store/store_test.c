@@ -430,7 +430,9 @@ static void champions_and_checkpoint(void **state) {
         assert_int_equal(store_record_champion(store, 1, i ? 3 : 1, i ? 1 : STORE_NO_TRIAL,
                                                i ? 2.5 : 8.0 / 3, &error),
                          0);
-        assert_int_equal(store_checkpoint(store, hash_text("state"), i ? "two" : "one", &error), 0);
+        assert_int_equal(store_checkpoint(store, hash_bytes("state", strlen("state")),
+                                          i ? "two" : "one", &error),
+                         0);
         assert_int_equal(store_commit(store, &error), 0);
     }
     store_close(store);
@@ -440,7 +442,7 @@ static void champions_and_checkpoint(void **state) {
     assert_int_equal(count, 2);
     assert_int_equal(store_checkpoint_read(store, &checkpoint, &error), 1);
     assert_int_equal(checkpoint.events, 2);
-    assert_true(hash_equal(checkpoint.digest, hash_text("state")));
+    assert_true(hash_equal(checkpoint.digest, hash_bytes("state", strlen("state"))));
     assert_string_equal(checkpoint.text, "two");
     free(checkpoint.text);
     store_close(store);
