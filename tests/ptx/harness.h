@@ -22,7 +22,6 @@
 #include <cmocka.h>
 
 #include "ptx/compile_cuda.h"
-#include "ptx/program.h"
 #include "ptx/ptx.h"
 
 #include <stdlib.h>
@@ -36,11 +35,6 @@ struct harness {
     struct ptx_fault fault;
     unsigned char arguments[512];
 };
-
-/* The index-th kernel of a module, or NULL past the last. */
-static inline const struct ptx_kernel *kernel_at(const struct ptx_module *module, int index) {
-    return index < module->kernel_count ? &module->kernels[index].info : NULL;
-}
 
 static inline void harness_open(struct harness *harness, const char *ptx) {
     struct error error = {0};

@@ -4,6 +4,7 @@
  * results, and math functions are within the documented errors.
  */
 #include "ptx/harness.h"
+#include "ptx/kernels.h"
 
 #include "ptx/forms/forms.h"
 #include "ptx/intrinsics/values.h"

@@ -5,6 +5,7 @@
  * (multimem) are rejected.
  */
 #include "ptx/harness.h"
+#include "ptx/kernels.h"
 
 #include "base/process.h"
 
