@@ -1,5 +1,6 @@
 #include "session/overrides.h"
 
+#include "base/json_fields.h"
 #include "base/memory.h"
 #include "pool/protocol.h"
 #include "run/baseline_results.h"
@@ -45,35 +46,42 @@ void overrides_apply(struct session *session) {
         config->seed = (uint64_t)session->settings.seed;
 }
 
-/* The numeric overrides, under their names in the store. get_overrides and set_overrides use the
-   same order. */
-enum { OVERRIDE_COUNT = 7 };
-static const char *const override_names[OVERRIDE_COUNT] = {
-    "trials", "seconds", "patience", "target_us", "nice", "max_temperature_c", "target_ratio"};
+/* The numeric overrides, under their names in the store. */
+#define OVERRIDE(member, kind) JSON_FIELD(struct config, member, #member, JSON_FIELD_##kind, 0, 0)
+static const struct json_field override_fields[] = {
+    OVERRIDE(trials, INT64),        OVERRIDE(seconds, DOUBLE), OVERRIDE(patience, INT64),
+    OVERRIDE(target_us, DOUBLE),    OVERRIDE(nice, BOOL),      OVERRIDE(max_temperature_c, INT),
+    OVERRIDE(target_ratio, DOUBLE),
+};
+enum { OVERRIDE_COUNT = sizeof override_fields / sizeof *override_fields };
 
-static void get_overrides(const struct config *config, double overrides[OVERRIDE_COUNT]) {
-    const double all[OVERRIDE_COUNT] = {
-        (double)config->trials, config->seconds, (double)config->patience,
-        config->target_us,      config->nice,    config->max_temperature_c,
-        config->target_ratio};
-    memcpy(overrides, all, sizeof all);
+/* Reads a setting of the config as a number, and replaces it by `*to` if that is not NULL. */
+static double exchange_setting(struct config *config, const struct json_field *field,
+                               const double *to) {
+    char *at = (char *)config + field->offset;
+    double now = 0;
+#define EXCHANGE(type)                                                                             \
+    now = (double)*(type *)at;                                                                     \
+    if (to != NULL)                                                                                \
+        *(type *)at = (type)*to;                                                                   \
+    break
+    switch (field->kind) {
+    case JSON_FIELD_INT:
+        EXCHANGE(int);
+    case JSON_FIELD_INT64:
+        EXCHANGE(int64_t);
+    case JSON_FIELD_DOUBLE:
+        EXCHANGE(double);
+    case JSON_FIELD_BOOL:
+        EXCHANGE(bool);
+    }
+#undef EXCHANGE
+    return now;
 }
 
-static void set_overrides(struct config *config, const double overrides[OVERRIDE_COUNT]) {
-    config->trials = (int64_t)overrides[0];
-    config->seconds = overrides[1];
-    config->patience = (int64_t)overrides[2];
-    config->target_us = overrides[3];
-    config->nice = overrides[4] != 0;
-    config->max_temperature_c = (int)overrides[5];
-    config->target_ratio = overrides[6];
-}
-
-static void print_overrides(const struct config *config, char texts[OVERRIDE_COUNT][32]) {
-    double overrides[OVERRIDE_COUNT];
-    get_overrides(config, overrides);
+static void print_overrides(struct config *config, char texts[OVERRIDE_COUNT][32]) {
     for (int i = 0; i < OVERRIDE_COUNT; i++)
-        snprintf(texts[i], 32, "%.17g", overrides[i]);
+        snprintf(texts[i], 32, "%.17g", exchange_setting(config, &override_fields[i], NULL));
 }
 
 /* ---- a new run ---- */
@@ -90,7 +98,7 @@ static char *print_devices(const struct pool *pool) {
 }
 
 int session_create_store(struct session *session, struct error *error) {
-    const struct config *config = session->config;
+    struct config *config = session->config;
     const struct device_info *device = pool_device(session->pool);
     char seed[24];
     char overrides[OVERRIDE_COUNT][32];
@@ -127,7 +135,7 @@ int session_create_store(struct session *session, struct error *error) {
     while (meta[meta_count].name != NULL)
         meta_count++;
     for (int i = 0; i < OVERRIDE_COUNT; i++)
-        meta[meta_count++] = (struct store_meta){override_names[i], overrides[i]};
+        meta[meta_count++] = (struct store_meta){override_fields[i].key, overrides[i]};
     const struct hints *hints = &session->templates[0]->space->hints;
     char rule_names[HINTS_MAX][OPERATOR_NAME_SIZE];
     for (int r = 0; r < hints->count; r++) {
@@ -210,7 +218,6 @@ static int read_meta_text(struct session *session, const char *name, char *to, s
 
 int overrides_restore(struct session *session, struct error *error) {
     struct config *config = session->config;
-    double overrides[OVERRIDE_COUNT];
     char *seed;
     char *recording;
     if (store_meta_get(session->store, "recording", &recording, error) < 0)
@@ -228,11 +235,13 @@ int overrides_restore(struct session *session, struct error *error) {
     if (found < 0 ||
         read_meta_text(session, "strategy", config->strategy, sizeof config->strategy, error) < 0)
         return -1;
-    get_overrides(config, overrides);
-    for (int i = 0; i < OVERRIDE_COUNT; i++)
-        if (read_meta_number(session, override_names[i], &overrides[i], error) < 0)
+    for (int i = 0; i < OVERRIDE_COUNT; i++) {
+        const struct json_field *field = &override_fields[i];
+        double number = exchange_setting(config, field, NULL);
+        if (read_meta_number(session, field->key, &number, error) < 0)
             return -1;
-    set_overrides(config, overrides);
+        exchange_setting(config, field, &number);
+    }
     overrides_apply(session);
     return config->target_ratio > 0 ? read_target_references(session, error) : 0;
 }
@@ -248,7 +257,7 @@ int overrides_save(struct session *session, struct error *error) {
     if (store_begin(session->store, error) < 0)
         return -1;
     for (int i = 0; i < OVERRIDE_COUNT; i++)
-        if (store_meta_set(session->store, override_names[i], texts[i], error) < 0)
+        if (store_meta_set(session->store, override_fields[i].key, texts[i], error) < 0)
             return -1;
     return store_commit(session->store, error);
 }
