@@ -70,6 +70,11 @@ CFLAGS ?= -O2 -g
 visibility := -fvisibility=hidden
 # gcc 12 takes what open_memstream fills for the address of a local variable.
 warnings := -Wall -Wextra -Werror -Wno-dangling-pointer $(unlike_gcc)
+# A frame stays small: data of more than a few KB is allocated, and a function with buffers for paths is not inlined
+# into another one that has some. The sanitizers enlarge frames.
+ifeq ($(SAN)$(FUZZ),00)
+warnings += -Wframe-larger-than=16384 --param large-stack-frame=4096 --param large-stack-frame-growth=25
+endif
 # Asked when something is linked, not before: `make deps` may have installed them meanwhile.
 LDLIBS += $(shell pkg-config --libs libcjson sqlite3 zlib ncursesw libnats) -lstdc++ -lm -ldl -lpthread
 # build/lib, as `make bundle` fills it, goes along to a machine that lacks these libraries. Not a RUNPATH, which would

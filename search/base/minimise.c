@@ -1,9 +1,11 @@
 #include "base/minimise.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { BACKTRACKS_MAX = 6 };
@@ -102,20 +104,21 @@ static bool take_step(struct descent *descent) {
 
 double minimise(int count, double *x, const double *lower, const double *upper, int iterations,
                 minimise_cost *function, void *context) {
-    struct descent descent = {.count = count,
-                              .lower = lower,
-                              .upper = upper,
-                              .function = function,
-                              .context = context,
-                              .x = x};
     if (count < 1 || count > MINIMISE_MAX)
         BUG("%d variables to minimise over", count);
+    struct descent *descent = xcalloc(1, sizeof *descent);
+    descent->count = count;
+    descent->lower = lower;
+    descent->upper = upper;
+    descent->function = function;
+    descent->context = context;
+    descent->x = x;
     for (int i = 0; i < count; i++)
-        descent.inverse_hessian[i][i] = 1;
-    descent.value = function(x, descent.gradient, context);
-    if (!isfinite(descent.value))
-        return descent.value;
-    for (int i = 0; i < iterations && take_step(&descent); i++)
+        descent->inverse_hessian[i][i] = 1;
+    descent->value = function(x, descent->gradient, context);
+    for (int i = 0; isfinite(descent->value) && i < iterations && take_step(descent); i++)
         ;
-    return descent.value;
+    double value = descent->value;
+    free(descent);
+    return value;
 }

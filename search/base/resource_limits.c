@@ -66,15 +66,14 @@ static void apply_group_limits(struct resource_limits *limits, const char *root,
 }
 
 struct resource_limits resource_limits_read(const char *root) {
-    char path[PATH_SIZE];
-    char line[PATH_SIZE];
+    char line[PATH_SIZE]; /* first the file's path */
     cpu_set_t allowed;
     struct resource_limits limits = {
         .cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1,
         .memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE),
     };
-    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-    FILE *file = fopen(path, "r");
+    snprintf(line, sizeof line, "%s/proc/self/cgroup", root);
+    FILE *file = fopen(line, "r");
     while (file != NULL && fgets(line, sizeof line, file) != NULL)
         apply_group_limits(&limits, root, line);
     if (file != NULL)

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -115,10 +116,12 @@ static void log_template_edits(const struct replay_context *context) {
     char hash[HASH_TEXT_SIZE];
     if (store_meta_get(store, "template_folder", &folder, &ignored) == 1 &&
         store_meta_get(store, "template_hash", &recorded, &ignored) == 1) {
-        struct config now = *context->targets.config;
-        now.template_folder = folder;
+        struct config *now = xmalloc(sizeof *now);
+        memcpy(now, context->targets.config, sizeof *now);
+        now->template_folder = folder;
         struct template *template =
-            config_load_template(&now, 0, single_trial_device(context->single_trial), &ignored);
+            config_load_template(now, 0, single_trial_device(context->single_trial), &ignored);
+        free(now);
         if (template == NULL || strcmp(hash_print(template->hash, hash), recorded) != 0)
             log_info("the template in %s has changed since the run; replaying the run's own copy",
                      folder);

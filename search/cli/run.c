@@ -3,6 +3,7 @@
 #include "session/predict_start.h"
 #include "session/session.h"
 
+#include "base/memory.h"
 #include "cli/cli.h"
 #include "session/gpu_groups.h"
 #include "session/process_group.h"
@@ -12,6 +13,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -157,12 +159,14 @@ static int run_on_queue(const char *run_dir, struct config *config,
     }
     model_settings.queue_model_pipe = pipe_fds[1];
     if (process_group_fork(&group) == 0) {
-        struct model_starter starter = {
-            .run_dir = run_dir, .config = config, .settings = &model_settings};
-        const struct process_group_pipe model_messages = {pipe_fds[0], start_model_run, &starter};
+        struct model_starter *starter = xcalloc(1, sizeof *starter);
+        starter->run_dir = run_dir;
+        starter->config = config;
+        starter->settings = &model_settings;
+        const struct process_group_pipe model_messages = {pipe_fds[0], start_model_run, starter};
         close(pipe_fds[1]);
-        process_group_wait(&starter.group, &model_messages);
-        _exit(starter.group.status);
+        process_group_wait(&starter->group, &model_messages);
+        _exit(starter->group.status);
     }
     int status = run_in(run_dir, config, &model_settings, interrupted);
     close(pipe_fds[0]);
@@ -177,19 +181,25 @@ static int run_on_queue(const char *run_dir, struct config *config,
 static int run_config(const char *config_path, struct config *config, const char *out,
                       const struct session_settings *settings, bool *interrupted) {
     struct error error = {0};
-    struct gpu_groups groups = {.count = 1};
     char run_dir[PATH_SIZE];
     const char *devices = settings->device != NULL ? settings->device : config->device;
     if (out != NULL)
         snprintf(run_dir, sizeof run_dir, "%s", out);
+    struct gpu_groups *groups = xcalloc(1, sizeof *groups);
+    int status;
     if ((out == NULL && default_run_dir(config_path, run_dir, &error) < 0) ||
-        (settings->queue.url == NULL && gpu_groups_read(&groups, devices, &error) < 0)) {
+        (settings->queue.url == NULL && gpu_groups_read(groups, devices, &error) < 0)) {
         config_free(config);
-        return error_report(&error);
+        status = error_report(&error);
+    } else if (settings->queue.url != NULL) {
+        status = run_on_queue(run_dir, config, settings, interrupted);
+    } else if (groups->count > 1) {
+        status = run_per_model(run_dir, config, groups, settings, interrupted);
+    } else {
+        status = run_in(run_dir, config, settings, interrupted);
     }
-    return settings->queue.url != NULL ? run_on_queue(run_dir, config, settings, interrupted)
-           : groups.count > 1 ? run_per_model(run_dir, config, &groups, settings, interrupted)
-                              : run_in(run_dir, config, settings, interrupted);
+    free(groups);
+    return status;
 }
 
 /* NaN means that the option was not given; the settings use 0 for that. */

@@ -1,4 +1,5 @@
 /* worker: evaluates trials for runs on other hosts (queue_worker.h). */
+#include "base/memory.h"
 #include "cli/cli.h"
 #include "session/gpu_groups.h"
 #include "session/process_group.h"
@@ -16,24 +17,29 @@ static int run_queue_worker(const struct queue_worker_settings *how) {
 /* One process for each device model, because a run has only one model. */
 static int run_queue_workers(struct queue_worker_settings *how) {
     struct error error = {0};
-    struct gpu_groups groups;
     struct process_group group = {0};
     signal(SIGPIPE, SIG_IGN);
     if (how->devices == NULL)
         how->devices = "auto";
-    if (gpu_groups_read(&groups, how->devices, &error) < 0)
+    struct gpu_groups *groups = xcalloc(1, sizeof *groups);
+    if (gpu_groups_read(groups, how->devices, &error) < 0) {
+        free(groups);
         return error_report(&error);
-    if (groups.count == 1)
+    }
+    if (groups->count == 1) {
+        free(groups);
         return run_queue_worker(how);
-    for (int m = 0; m < groups.count; m++) {
+    }
+    for (int m = 0; m < groups->count; m++) {
         struct queue_worker_settings group_settings = *how;
-        group_settings.devices = groups.items[m].devices;
+        group_settings.devices = groups->items[m].devices;
         group_settings.compile_workers =
-            gpu_groups_compile_workers(&groups, m, how->compile_workers);
+            gpu_groups_compile_workers(groups, m, how->compile_workers);
         if (process_group_fork(&group) == 0)
             _exit(run_queue_worker(&group_settings));
     }
     process_group_wait(&group, NULL);
+    free(groups);
     return group.status;
 }
 

@@ -1,7 +1,9 @@
 #include "evaluate/buffers.h"
 
+#include "base/memory.h"
 #include "base/random.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { PATTERN_WORDS = 4096 };
@@ -93,25 +95,24 @@ static uint32_t pattern_word(enum dtype dtype, int index, uint32_t bits) {
 
 int buffers_fill_pattern(struct buffers *buffers, int set, struct error *error) {
     const struct device_backend *backend = buffers->device->backend;
-    uint32_t pattern[PATTERN_WORDS];
+    const size_t pattern_bytes = PATTERN_WORDS * sizeof(uint32_t);
+    uint32_t *pattern = xmalloc(pattern_bytes);
     struct random random;
+    int status = 0;
     random_seed(&random, 1, 0);
-    for (int t = 0; t < buffers->template->tensor_count; t++) {
+    for (int t = 0; t < buffers->template->tensor_count && status == 0; t++) {
         const struct planned_tensor *tensor = &buffers->plan->tensors[t];
         if (!tensor->present || buffers->template->tensors[t].role != ROLE_INPUT)
             continue;
         for (int i = 0; i < PATTERN_WORDS; i++)
             pattern[i] = pattern_word(tensor->dtype, i, (uint32_t)random_next(&random));
-        for (int64_t at = 0; at < tensor->bytes; at += (int64_t)sizeof pattern) {
-            int64_t bytes = tensor->bytes - at;
-            if (bytes > (int64_t)sizeof pattern)
-                bytes = sizeof pattern;
-            if (backend->write(buffers->device, buffers->tensors[set][t] + (uint64_t)at, pattern,
-                               (size_t)bytes, error) < 0)
-                return -1;
-        }
+        size_t total = (size_t)tensor->bytes;
+        for (size_t at = 0; at < total && status == 0; at += pattern_bytes)
+            status = backend->write(buffers->device, buffers->tensors[set][t] + at, pattern,
+                                    total - at < pattern_bytes ? total - at : pattern_bytes, error);
     }
-    return 0;
+    free(pattern);
+    return status;
 }
 
 int buffers_protect(struct buffers *buffers, int set, bool read_only, struct error *error) {

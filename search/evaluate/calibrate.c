@@ -276,19 +276,27 @@ static int measure_margin(struct calibration *calibration, double *margin) {
     return 0;
 }
 
+static int measure_launch(struct calibration *calibration, double *launch_us) {
+    struct device_sequence empty_kernel = make_call(calibration->module, "evotile_nothing", 1);
+    return measure_call(calibration, &empty_kernel, EMPTY_LAUNCHES, false, launch_us);
+}
+
+static int measure_event(struct calibration *calibration, double *event_us) {
+    struct device_sequence empty_graph = {0};
+    return measure_call(calibration, &empty_graph, 1, true, event_us);
+}
+
 static int measure_all(struct calibration *calibration, struct device_info *info) {
     const size_t mebibyte = 1 << 20;
     size_t quarter_of_memory = (size_t)info->memory_bytes / 4 / mebibyte * mebibyte;
     size_t large = quarter_of_memory > 0 && quarter_of_memory < 1024 * mebibyte ? quarter_of_memory
                                                                                 : 1024 * mebibyte;
     size_t small = (size_t)info->l2_bytes / 3 / mebibyte * mebibyte;
-    struct device_sequence empty_kernel = make_call(calibration->module, "evotile_nothing", 1);
-    struct device_sequence empty_graph = {0};
     if (measure_read(calibration, large, 1, &info->dram_gb_per_s) < 0 ||
         measure_read(calibration, small > 0 ? small : mebibyte, 64, &info->l2_gb_per_s) < 0 ||
         measure_compute(calibration, "evotile_multiply_add", 16, &info->fp32_tflops) < 0 ||
-        measure_call(calibration, &empty_kernel, EMPTY_LAUNCHES, false, &info->launch_us) < 0 ||
-        measure_call(calibration, &empty_graph, 1, true, &info->event_us) < 0)
+        measure_launch(calibration, &info->launch_us) < 0 ||
+        measure_event(calibration, &info->event_us) < 0)
         return -1;
     if (info->compute_capability >= 80 &&
         measure_compute(calibration, "evotile_matrix", 8 * 4096 / 32.0, &info->tensor_tflops) < 0)

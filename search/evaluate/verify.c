@@ -1,6 +1,8 @@
 #include "evaluate/verify.h"
+#include "base/memory.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { REFERENCE_DEADLINE_S = 120 };
@@ -28,8 +30,9 @@ static void set_verdict(enum verdict *verdict, enum verdict new_verdict, char *r
 
 /* ---- the reference and the plain kernel ---- */
 
-/* Outputs of the reference or the plain kernel, computed from the candidate's own inputs. */
-struct reference_run {
+/* A launch plan and the buffers that it uses. Of the reference and the plain kernel, the buffers
+   are the outputs, computed from the candidate's own inputs. */
+struct planned_buffers {
     struct launch_plan plan;
     struct buffers buffers;
 };
@@ -37,7 +40,7 @@ struct reference_run {
 /* Runs `reference_run->plan` on the inputs of a set, into newly allocated outputs. */
 static int run_reference(const struct verify_case *one, const struct buffers *buffers, int set,
                          struct device_module *module, const char *what,
-                         struct reference_run *reference_run, struct error *error) {
+                         struct planned_buffers *reference_run, struct error *error) {
     struct device_sequence sequence;
     char reason[REASON_SIZE];
     struct launch_plan outputs = reference_run->plan;
@@ -63,13 +66,47 @@ static int run_reference(const struct verify_case *one, const struct buffers *bu
     return error_set(error, "the %s of %s failed: %s", what, one->template->name, reason);
 }
 
+/* Of one case. */
+struct reference_runs {
+    struct planned_buffers reference, plain;
+};
+
+/* Plans both; NULL on an error. */
+static struct reference_runs *reference_runs_new(const struct verify_case *one,
+                                                 struct error *error) {
+    struct reference_runs *runs = xcalloc(1, sizeof *runs);
+    if (template_reference_launch_plan(one->template, one->case_index, &runs->reference.plan,
+                                       error) == 0 &&
+        template_plain_launch_plan(one->template, one->genome, one->case_index, &runs->plain.plan,
+                                   error) == 0)
+        return runs;
+    free(runs);
+    return NULL;
+}
+
+static void reference_runs_free(struct reference_runs *runs) {
+    buffers_release(&runs->reference.buffers);
+    buffers_release(&runs->plain.buffers);
+    free(runs);
+}
+
+static int run_references(const struct verify_case *one, const struct buffers *buffers, int set,
+                          struct reference_runs *runs, struct error *error) {
+    return run_reference(one, buffers, set, one->reference, "reference", &runs->reference, error) <
+                       0 ||
+                   run_reference(one, buffers, set, one->plain, "plain kernel", &runs->plain,
+                                 error) < 0
+               ? -1
+               : 0;
+}
+
 /* ---- comparing ---- */
 
 /* Compares one output of a set: computes the error bound from the plain kernel, then checks the
    candidate. */
 static int compare_output(const struct verify_case *one, const struct buffers *buffers, int set,
-                          int t, const struct reference_run *reference,
-                          const struct reference_run *plain, enum verdict *verdict,
+                          int t, const struct planned_buffers *reference,
+                          const struct planned_buffers *plain, enum verdict *verdict,
                           struct verify_result *found, char *reason, struct error *error) {
     const struct planned_tensor *tensor = &buffers->plan->tensors[t];
     const char *name = one->template->tensors[t].name;
@@ -106,25 +143,16 @@ static int compare_output(const struct verify_case *one, const struct buffers *b
 static int compare_outputs(const struct verify_case *one, const struct buffers *buffers, int set,
                            enum verdict *verdict, struct verify_result *found, char *reason,
                            struct error *error) {
-    struct reference_run reference;
-    struct reference_run plain;
+    struct reference_runs *runs = reference_runs_new(one, error);
     *verdict = VERDICT_OK;
-    if (template_reference_launch_plan(one->template, one->case_index, &reference.plan, error) <
-            0 ||
-        template_plain_launch_plan(one->template, one->genome, one->case_index, &plain.plan,
-                                   error) < 0 ||
-        run_reference(one, buffers, set, one->reference, "reference", &reference, error) < 0)
+    if (runs == NULL)
         return -1;
-    int status = run_reference(one, buffers, set, one->plain, "plain kernel", &plain, error);
-    if (status == 0) {
-        for (int t = 0; t < one->template->tensor_count && status == 0 && *verdict == VERDICT_OK;
-             t++)
-            if (buffers->plan->tensors[t].present && one->template->tensors[t].role == ROLE_OUTPUT)
-                status = compare_output(one, buffers, set, t, &reference, &plain, verdict, found,
-                                        reason, error);
-        buffers_release(&plain.buffers);
-    }
-    buffers_release(&reference.buffers);
+    int status = run_references(one, buffers, set, runs, error);
+    for (int t = 0; t < one->template->tensor_count && status == 0 && *verdict == VERDICT_OK; t++)
+        if (buffers->plan->tensors[t].present && one->template->tensors[t].role == ROLE_OUTPUT)
+            status = compare_output(one, buffers, set, t, &runs->reference, &runs->plain, verdict,
+                                    found, reason, error);
+    reference_runs_free(runs);
     return status;
 }
 
@@ -231,16 +259,20 @@ static int verify_filled_input(const struct verify_case *one, struct buffers *bu
 int verify_input(const struct verify_case *one, const struct verify_input *input,
                  enum verdict *verdict, struct verify_result *found, char reason[REASON_SIZE],
                  struct error *error) {
-    struct launch_plan plan;
-    struct buffers buffers;
+    struct planned_buffers *run = xcalloc(1, sizeof *run);
+    struct buffers *buffers = &run->buffers;
     *found = (struct verify_result){0};
-    if (template_launch_plan(one->template, one->genome, one->case_index, &plan, error) < 0 ||
-        buffers_init_placed(&buffers, one->comparator, one->device, one->template, &plan, 1,
-                            input->placement, error) < 0)
-        return -1;
-    int status = verify_filled_input(one, &buffers, input, verdict, found, reason, error);
-    found->inputs_read_only = buffers.read_only;
-    buffers_release(&buffers);
+    int status =
+        template_launch_plan(one->template, one->genome, one->case_index, &run->plan, error);
+    if (status == 0)
+        status = buffers_init_placed(buffers, one->comparator, one->device, one->template,
+                                     &run->plan, 1, input->placement, error);
+    if (status == 0) {
+        status = verify_filled_input(one, buffers, input, verdict, found, reason, error);
+        found->inputs_read_only = buffers->read_only;
+    }
+    buffers_release(buffers);
+    free(run);
     return status;
 }
 
@@ -286,7 +318,7 @@ static uint64_t bits_of(double value) {
 
 /* Hashes the outputs of both programs and everything in their comparison that is exact. */
 static int hash_results(const struct verify_case *one, struct buffers *inputs,
-                        struct reference_run *reference, struct reference_run *plain,
+                        struct planned_buffers *reference, struct planned_buffers *plain,
                         uint64_t *self_test_hash, struct error *error) {
     struct buffers *const buffer_sets[] = {inputs, &reference->buffers, &plain->buffers};
     static const enum role roles[] = {ROLE_INPUT, ROLE_OUTPUT, ROLE_OUTPUT};
@@ -314,32 +346,25 @@ static int hash_results(const struct verify_case *one, struct buffers *inputs,
 }
 
 int verify_self_test(const struct verify_case *one, uint64_t *self_test_hash, struct error *error) {
-    struct reference_run reference;
-    struct reference_run plain;
-    struct launch_plan plan;
-    struct buffers inputs;
-    if (template_reference_launch_plan(one->template, one->case_index, &reference.plan, error) <
-            0 ||
-        template_plain_launch_plan(one->template, one->genome, one->case_index, &plain.plan,
-                                   error) < 0)
+    struct reference_runs *runs = reference_runs_new(one, error);
+    if (runs == NULL)
         return -1;
-    plan = reference.plan;
+    struct planned_buffers *inputs = xcalloc(1, sizeof *inputs);
+    inputs->plan = runs->reference.plan;
     for (int t = 0; t < one->template->tensor_count; t++)
-        plan.tensors[t].present =
-            plan.tensors[t].present && one->template->tensors[t].role == ROLE_INPUT;
-    if (buffers_init(&inputs, one->comparator, one->device, one->template, &plan, 1, error) < 0)
-        return -1;
-    int status = buffers_fill(&inputs, 0, SELF_TEST_SEED, error);
+        inputs->plan.tensors[t].present =
+            inputs->plan.tensors[t].present && one->template->tensors[t].role == ROLE_INPUT;
+    int status = buffers_init(&inputs->buffers, one->comparator, one->device, one->template,
+                              &inputs->plan, 1, error);
     if (status == 0)
-        status = run_reference(one, &inputs, 0, one->reference, "reference", &reference, error);
-    if (status == 0) {
-        status = run_reference(one, &inputs, 0, one->plain, "plain kernel", &plain, error);
-        if (status == 0) {
-            status = hash_results(one, &inputs, &reference, &plain, self_test_hash, error);
-            buffers_release(&plain.buffers);
-        }
-        buffers_release(&reference.buffers);
-    }
-    buffers_release(&inputs);
+        status = buffers_fill(&inputs->buffers, 0, SELF_TEST_SEED, error);
+    if (status == 0)
+        status = run_references(one, &inputs->buffers, 0, runs, error);
+    if (status == 0)
+        status = hash_results(one, &inputs->buffers, &runs->reference, &runs->plain, self_test_hash,
+                              error);
+    buffers_release(&inputs->buffers);
+    free(inputs);
+    reference_runs_free(runs);
     return status;
 }

@@ -1,5 +1,7 @@
 #include "export/variant.h"
+#include "base/memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* State while one variant's functions are written. */
@@ -420,9 +422,11 @@ static void add_run(struct variant_writer *writer) {
     static const char *const with_parts[] = {"shape", "tensors", "workspace",
                                              "parts", "stream",  NULL};
     static const char *const without_parts[] = {"shape", "tensors", "stream", NULL};
-    struct expr_printer printer = writer->printer;
-    printer.launches = true;
-    add_function(&printer, &opening, parts ? with_parts : without_parts, &body, writer->text);
+    struct expr_printer *printer = xmalloc(sizeof *printer);
+    memcpy(printer, &writer->printer, sizeof *printer);
+    printer->launches = true;
+    add_function(printer, &opening, parts ? with_parts : without_parts, &body, writer->text);
+    free(printer);
 }
 
 /* ---- the whole ---- */
@@ -465,19 +469,25 @@ static void add_heading(const struct variant_writer *writer) {
 
 int add_variant(const struct export *export, int variant, struct strbuf *text,
                 struct error *error) {
-    struct variant_writer writer = {
-        .export = export, .template = export->template, .number = variant + 1, .text = text};
+    struct variant_writer *writer = xcalloc(1, sizeof *writer);
+    writer->export = export;
+    writer->template = export->template;
+    writer->number = variant + 1;
+    writer->text = text;
     const struct export_variant *exported = &export->request->variants[variant];
-    if (expr_to_c_init(&writer.printer, export->template, exported, false, error) < 0 ||
-        expr_to_c_init(&writer.double_printer, export->template, exported, true, error) < 0)
+    if (expr_to_c_init(&writer->printer, export->template, exported, false, error) < 0 ||
+        expr_to_c_init(&writer->double_printer, export->template, exported, true, error) < 0) {
+        free(writer);
         return -1;
-    add_heading(&writer);
-    add_fits(&writer);
-    add_admits(&writer);
+    }
+    add_heading(writer);
+    add_fits(writer);
+    add_admits(writer);
     if (export->request->variant_count > 1)
-        add_operations(&writer);
+        add_operations(writer);
     if (export->workspaces)
-        add_parts(&writer);
-    add_run(&writer);
+        add_parts(writer);
+    add_run(writer);
+    free(writer);
     return 0;
 }

@@ -3,6 +3,7 @@
 #include "export/internal.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 int export_assign_variants(const struct template *template, const struct genome *const *genomes,
@@ -68,17 +69,20 @@ int variant_options(const struct export *export, int variant, char architecture[
 int find_workspaces(struct export *export, struct error *error) {
     const struct template *template = export->template;
     for (int variant = 0; variant < export->request->variant_count; variant++) {
-        struct expr_printer printer;
-        if (expr_to_c_init(&printer, template, &export->request->variants[variant], false, error) <
-            0)
+        struct expr_printer *printer = xcalloc(1, sizeof *printer);
+        if (expr_to_c_init(printer, template, &export->request->variants[variant], false, error) <
+            0) {
+            free(printer);
             return -1;
+        }
         for (int t = 0; t < template->tensor_count; t++) {
             const struct tensor *tensor = &template->tensors[t];
             int64_t there = 1;
             bool never = tensor->when != NULL &&
-                         expr_to_c_constant(&printer, tensor->when, &there) && there == 0;
+                         expr_to_c_constant(printer, tensor->when, &there) && there == 0;
             export->workspaces = export->workspaces || (tensor->role == ROLE_WORKSPACE && !never);
         }
+        free(printer);
     }
     return 0;
 }

@@ -116,8 +116,9 @@ static void add_mma(const struct warp *warp, const struct matrix_shape *shape,
 static void add_fp8_products(const struct warp *warp, const struct mma_operands *mma_operands,
                              float (*sums)[MMA_COLUMNS_MAX]) {
     const struct matrix_shape of_halves = {.k = 16};
-    float total[M][MMA_COLUMNS_MAX] = {{0}};
-    struct mma_operands halves;
+    static _Thread_local float total[M][MMA_COLUMNS_MAX];
+    static _Thread_local struct mma_operands halves;
+    memset(total, 0, sizeof total);
     memset(halves.left, 0, sizeof halves.left);
     for (int part = 0; part < 2; part++) {
         for (int i = 0; i < M * 16; i++) {
@@ -147,8 +148,9 @@ EXECUTE(mma_sparse) {
     int sum_registers = shape->half_accumulators ? 2 : 4;
     const uint32_t *a = instruction->operands + sum_registers, *b = a + registers;
     const uint32_t *c = b + registers;
-    struct mma_operands mma_operands;
-    float sums[M][MMA_COLUMNS_MAX], tile[8 * 16];
+    static _Thread_local struct mma_operands mma_operands;
+    static _Thread_local float sums[M][MMA_COLUMNS_MAX];
+    float tile[8 * 16];
     if (require_full_warp(warp, instruction, mask) == ACTION_FAULT ||
         read_sparse_columns(warp, instruction, &form->sparsity, c[sum_registers], 2 * shape->k,
                             mma_operands.sparse_columns) < 0)

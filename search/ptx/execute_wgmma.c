@@ -159,7 +159,8 @@ static void unpack_tf32_operands(const struct wgmma_form *form,
 static void unpack_operands(const struct lanes *lanes, const struct wgmma_form *form,
                             const struct raw_operands *raw_operands,
                             struct mma_operands *mma_operands) {
-    float a[ROWS * MMA_DEPTH_MAX], b[MMA_COLUMNS_MAX * 2 * MMA_DEPTH_MAX];
+    float a[ROWS * MMA_DEPTH_MAX];
+    static _Thread_local float b[MMA_COLUMNS_MAX * 2 * MMA_DEPTH_MAX];
     int b_k = form->sparsity.is_sparse ? 2 * form->k : form->k;
     if (form->left == MATRIX_TF32) {
         unpack_tf32_operands(form, raw_operands, mma_operands);
@@ -276,9 +277,9 @@ EXECUTE(wgmma) {
     const uint32_t *a =
         instruction->operands + (form->half_accumulators ? form->n / 4 : form->n / 2);
     const uint32_t *b = a + (form->a_in_registers ? 4 : 1);
-    struct raw_operands raw_operands;
-    struct mma_operands mma_operands;
-    float sums[ROWS][MMA_COLUMNS_MAX];
+    static _Thread_local struct raw_operands raw_operands;
+    static _Thread_local struct mma_operands mma_operands;
+    static _Thread_local float sums[ROWS][MMA_COLUMNS_MAX];
     if (require_full_warp(warp, instruction, mask) == ACTION_FAULT)
         return ACTION_FAULT;
     if (warp->index / WARPGROUP * WARPGROUP + WARPGROUP > block->warp_count)
@@ -344,7 +345,7 @@ static int complete_groups(struct warp *warp, uint32_t end) {
     int remaining = 0;
     for (int i = 0; i < warp->wgmma_count; i++) {
         const struct pending_wgmma *wgmma = &warp->wgmmas[i];
-        struct raw_operands raw_operands;
+        static _Thread_local struct raw_operands raw_operands;
         if (wgmma->group >= end) {
             warp->wgmmas[remaining++] = *wgmma;
             continue;

@@ -154,9 +154,11 @@ static void multiply_float(const struct lanes *lanes, const struct wmma_form *fo
                                        .right = matrix_format_of(form->type),
                                        .half_accumulators =
                                            form->half_result && form->half_accumulator};
-    float left[TILE_ROWS][MMA_DEPTH_MAX], right[MMA_DEPTH_MAX][MMA_COLUMNS_MAX] = {{0}};
-    float sums[TILE_ROWS][MMA_COLUMNS_MAX];
+    float left[TILE_ROWS][MMA_DEPTH_MAX];
+    static _Thread_local float right[MMA_DEPTH_MAX][MMA_COLUMNS_MAX];
+    static _Thread_local float sums[TILE_ROWS][MMA_COLUMNS_MAX];
     size_t row_bytes = (size_t)form->n * sizeof(float);
+    memset(right, 0, sizeof right);
     for (int k = 0; k < form->k; k++)
         memcpy(right[k], b + k * form->n, row_bytes);
     for (int first = 0; first < form->m; first += TILE_ROWS) {

@@ -6,6 +6,7 @@
 #include "run/run_dir.h"
 
 #include <cjson/cJSON.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -173,7 +174,13 @@ done:
 int replay_targets_read(struct replay_targets *targets, const char *from, int64_t rank,
                         int64_t goal, struct error *error) {
     char manifest[PATH_SIZE];
-    *targets = (struct replay_targets){.from = from, .rank = rank, .goal = goal};
+    *targets = (struct replay_targets){.from = from,
+                                       .rank = rank,
+                                       .goal = goal,
+                                       .config_path = xcalloc(1, PATH_SIZE),
+                                       .template_folder = xcalloc(1, PATH_SIZE),
+                                       .scratch = xcalloc(1, PATH_SIZE),
+                                       .items = xcalloc(CASES_MAX, sizeof *targets->items)};
     if (path_join(manifest, from, "manifest.json", error) < 0)
         return -1;
     return path_exists(manifest) ? read_kernel_targets(targets, error)
@@ -187,8 +194,12 @@ void replay_targets_release(struct replay_targets *targets) {
         trial_request_release(&targets->items[i].request);
         key_release(&targets->items[i].key);
     }
-    if (targets->scratch[0] != '\0')
+    if (targets->scratch != NULL && targets->scratch[0] != '\0')
         path_remove_tree(targets->scratch, &ignored);
+    free(targets->config_path);
+    free(targets->template_folder);
+    free(targets->scratch);
+    free(targets->items);
     free(targets->device);
 }
 

@@ -26,10 +26,10 @@ struct replay_targets {
     char *device; /* the run's device; for a kernel without a GPU here, a similar emulated one;
                      NULL: unknown */
     struct config *config;
-    char config_path[PATH_SIZE], template_folder[PATH_SIZE]; /* for workers */
-    char scratch[PATH_SIZE]; /* a temporary folder for an exported kernel; empty for a run */
+    char *config_path, *template_folder; /* for workers */
+    char *scratch; /* a temporary folder for an exported kernel; empty for a run */
     int count;
-    struct replay_target items[CASES_MAX];
+    struct replay_target *items; /* room for CASES_MAX, so that none moves; owned */
 };
 
 enum { REPLAY_ALL_GOALS = -1 };

@@ -7,6 +7,7 @@
 #include "run/default_trial.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifndef EVOTILE_VERSION
@@ -97,6 +98,12 @@ static char *print_devices(const struct pool *pool) {
     return text;
 }
 
+/* Names of settings that are numbered. */
+struct start_names {
+    char hints[HINTS_MAX][OPERATOR_NAME_SIZE];
+    char seeds[CASES_MAX][META_NAME_SIZE], predicted[CASES_MAX][META_NAME_SIZE];
+};
+
 int session_create_store(struct session *session, struct error *error) {
     struct config *config = session->config;
     const struct device_info *device = pool_device(session->pool);
@@ -137,22 +144,23 @@ int session_create_store(struct session *session, struct error *error) {
     for (int i = 0; i < OVERRIDE_COUNT; i++)
         meta[meta_count++] = (struct store_meta){override_fields[i].key, overrides[i]};
     const struct hints *hints = &session->templates[0]->space->hints;
-    char rule_names[HINTS_MAX][OPERATOR_NAME_SIZE];
+    struct start_names *start_names = xcalloc(1, sizeof *start_names);
     for (int r = 0; r < hints->count; r++) {
-        operator_print(OPERATOR_HINT, r, rule_names[r]);
-        meta[meta_count++] = (struct store_meta){rule_names[r], hints->rows[r].because};
+        operator_print(OPERATOR_HINT, r, start_names->hints[r]);
+        meta[meta_count++] = (struct store_meta){start_names->hints[r], hints->rows[r].because};
     }
-    char seed_names[CASES_MAX][META_NAME_SIZE], predicted_names[CASES_MAX][META_NAME_SIZE];
     for (int g = 0; g < session->goal_count; g++) {
-        snprintf(seed_names[g], META_NAME_SIZE, SEEDS_META, g);
-        snprintf(predicted_names[g], META_NAME_SIZE, PREDICTED_META, g);
+        char *seeds = start_names->seeds[g], *predicted = start_names->predicted[g];
+        snprintf(seeds, META_NAME_SIZE, SEEDS_META, g);
+        snprintf(predicted, META_NAME_SIZE, PREDICTED_META, g);
         if (session->seeds[g] != NULL)
-            meta[meta_count++] = (struct store_meta){seed_names[g], session->seeds[g]};
+            meta[meta_count++] = (struct store_meta){seeds, session->seeds[g]};
         if (session->predicted[g] != NULL)
-            meta[meta_count++] = (struct store_meta){predicted_names[g], session->predicted[g]};
+            meta[meta_count++] = (struct store_meta){predicted, session->predicted[g]};
     }
     const struct store_description description = {meta, meta_count, goals, session->goal_count};
     session->store = store_create(session->run_dir, &description, error);
+    free(start_names);
     free(device_line);
     free(devices);
     return session->store != NULL ? 0 : -1;

@@ -3,9 +3,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "pool/sanitize.h"
 #include "session/single_trial.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -48,20 +50,19 @@ static bool can_sanitize(const struct session *session, int goal, char tool[PATH
            sanitize_find(tool, &(struct error){0}) == 0;
 }
 
-void session_sanitize(struct session *session, int goal) {
+static void run_sanitizer(struct session *session, int goal, const char *tool) {
     const struct member *champion = evolution_champion(session->evolutions[goal]);
-    struct findings findings[SANITIZER_COUNT];
+    struct findings *findings = xcalloc(SANITIZER_COUNT, sizeof *findings);
     struct error error;
-    char tool[PATH_SIZE];
     char program[PATH_SIZE];
     char config_path[PATH_SIZE];
     char template_folder[PATH_SIZE];
-    if (!can_sanitize(session, goal, tool))
-        return;
     session->champions[goal].sanitized = champion->trial;
     if (path_program(program, &error) < 0 ||
-        run_dir_files(session->run_dir, config_path, template_folder, &error) < 0)
+        run_dir_files(session->run_dir, config_path, template_folder, &error) < 0) {
+        free(findings);
         return;
+    }
     const struct sanitize_settings settings = {.tool = tool,
                                                .program = program,
                                                .config_path = config_path,
@@ -76,6 +77,7 @@ void session_sanitize(struct session *session, int goal) {
         log_findings(session, goal, champion->trial, findings);
     else
         log_warn("compute-sanitizer could not be run: %s", error.text);
+    free(findings);
 }
 
 void session_sanitize_all(struct session *session) {
@@ -101,4 +103,11 @@ void session_sanitize_all(struct session *session) {
         log_info("the champions of %d goals were not checked by compute-sanitizer: run `evotile "
                  "sanitize %s --goal K`",
                  left, session->run_dir);
+}
+
+void session_sanitize(struct session *session, int goal) {
+    char tool[PATH_SIZE];
+    if (!can_sanitize(session, goal, tool))
+        return;
+    run_sanitizer(session, goal, tool);
 }

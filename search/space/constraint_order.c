@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The genes and dimensions that an expression depends on, also through derived quantities. */
@@ -190,10 +191,17 @@ void constraint_env_init(struct constraint_env *env, const struct space *space) 
     const struct constraint_order *order = space->order;
     if (!space->sealed)
         BUG("a space is used before it is sealed");
+    if (env->values == NULL)
+        env->values = xmalloc((size_t)order->environment_count * sizeof *env->values);
     for (int e = 0; e < order->environment_count; e++)
         memcpy(env->values[e], space->environments[order->environments[e]].values,
                (size_t)space->symbols.slot_count * sizeof(int64_t));
     env->failed = (struct slots){0};
+}
+
+void constraint_env_release(struct constraint_env *env) {
+    free(env->values);
+    *env = (struct constraint_env){0};
 }
 
 void constraint_env_set(struct constraint_env *env, const struct space *space, int gene,

@@ -50,10 +50,11 @@ struct constraint_order {
     uint64_t steps;
 };
 
-/* The values of all slots for one genome, in every environment of the order. */
+/* The values of all slots for one genome, in every environment of the order. Zeroed, or in use
+   until constraint_env_release. */
 struct constraint_env {
-    int64_t values[ENVIRONMENTS_MAX][SLOTS_MAX];
-    struct slots failed; /* derived quantities that cannot be evaluated */
+    int64_t (*values)[SLOTS_MAX]; /* by environment; owned */
+    struct slots failed;          /* derived quantities that cannot be evaluated */
 };
 
 struct constraint_order *constraint_order_new(const struct space *space, struct error *error);
@@ -66,7 +67,9 @@ struct mdd *mdd_build(const struct space *space, uint64_t *steps, bool *whole);
 /* Makes exactly these rows valid; only for an order without checks. */
 void constraint_order_set_rows(const struct space *space, const struct genome *rows, size_t count);
 
+/* Sets the values that do not depend on a genome. `env` is zeroed or in use. */
 void constraint_env_init(struct constraint_env *env, const struct space *space);
+void constraint_env_release(struct constraint_env *env);
 void constraint_env_set(struct constraint_env *env, const struct space *space, int gene, int index);
 
 /* Initialises the values and sets all genes of a genome. */

@@ -148,14 +148,16 @@ static bool draw_raw(struct constraint_env *env, const struct space *space, stru
 
 /* Rejection sampling with a limited number of attempts. */
 static bool draw_valid(const struct space *space, struct random *random, struct genome *genome) {
-    struct constraint_env env;
-    constraint_env_init(&env, space);
-    if (space->order->table || !constraint_env_level_holds(&env, space, -1))
+    if (space->order->table)
         return false;
-    for (int i = 0; i < SAMPLE_TRIES; i++)
-        if (draw_raw(&env, space, random, genome))
-            return true;
-    return false;
+    struct constraint_env env = {0};
+    bool drawn = false;
+    constraint_env_init(&env, space);
+    if (constraint_env_level_holds(&env, space, -1))
+        for (int i = 0; i < SAMPLE_TRIES && !drawn; i++)
+            drawn = draw_raw(&env, space, random, genome);
+    constraint_env_release(&env);
+    return drawn;
 }
 
 static bool draw_found(const struct space *space, struct random *random, struct genome *genome) {
@@ -176,44 +178,46 @@ bool space_sample(const struct space *space, struct random *random, struct genom
 
 /* Knuth's estimator: the product of the branching factors along a random walk down the search
    tree. Its mean is the number of leaves. */
-static double probe_tree(const struct space *space, struct random *random) {
-    struct constraint_env env;
+static double probe_tree(const struct space *space, struct random *random,
+                         struct constraint_env *env) {
     double leaves = 1;
-    constraint_env_init(&env, space);
-    if (!constraint_env_level_holds(&env, space, -1))
+    constraint_env_init(env, space);
+    if (!constraint_env_level_holds(env, space, -1))
         return 0;
     for (int level = 0; level < space->gene_count; level++) {
         int gene = space->order->gene_order[level];
         const struct gene *of = &space->genes[gene];
         int valid_values[DOMAIN_MAX];
         int count = 0;
-        bool active = constraint_env_active(&env, space, gene);
+        bool active = constraint_env_active(env, space, gene);
         for (int value = 0; value < of->count; value++) {
             if (!active && value != of->default_index)
                 continue;
-            constraint_env_set(&env, space, gene, value);
-            if (constraint_env_level_holds(&env, space, level))
+            constraint_env_set(env, space, gene, value);
+            if (constraint_env_level_holds(env, space, level))
                 valid_values[count++] = value;
         }
         if (count == 0)
             return 0;
         leaves *= count;
-        constraint_env_set(&env, space, gene, valid_values[random_below(random, (uint64_t)count)]);
-        constraint_env_level_holds(&env, space, level); /* updates the derived quantities */
+        constraint_env_set(env, space, gene, valid_values[random_below(random, (uint64_t)count)]);
+        constraint_env_level_holds(env, space, level); /* updates the derived quantities */
     }
     return leaves;
 }
 
 double space_estimate(const struct space *space, int probes, double *deviation) {
     struct random random;
+    struct constraint_env env = {0};
     double sum = 0;
     double squares = 0;
     random_seed(&random, 0, 0);
     for (int i = 0; i < probes; i++) {
-        double leaves = probe_tree(space, &random);
+        double leaves = probe_tree(space, &random, &env);
         sum += leaves;
         squares += leaves * leaves;
     }
+    constraint_env_release(&env);
     double mean = sum / probes;
     *deviation = sqrt(fmax(0, squares / probes - mean * mean) / (probes - 1));
     return mean;
@@ -223,7 +227,7 @@ double space_estimate(const struct space *space, int probes, double *deviation) 
 static void find_worst_constraint(const struct space *space, struct random *random,
                                   struct problem *why) {
     int failures[CHECKS_MAX] = {0}, worst = 0;
-    struct constraint_env env;
+    struct constraint_env env = {0};
     for (int i = 0; i < WORST_SAMPLES; i++) {
         struct genome genome = {0};
         for (int gene = 0; gene < space->gene_count; gene++)
@@ -233,6 +237,7 @@ static void find_worst_constraint(const struct space *space, struct random *rand
         for (int c = 0; c < space->order->check_count; c++)
             failures[c] += constraint_env_check(&env, space, &space->order->checks[c], NULL) > 0;
     }
+    constraint_env_release(&env);
     for (int c = 1; c < space->order->check_count; c++)
         if (failures[c] > failures[worst])
             worst = c;

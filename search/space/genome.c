@@ -36,7 +36,7 @@ void genome_canonicalise(struct genome *genome, const struct space *space) {
     }
     if (!conditions)
         return;
-    struct constraint_env env;
+    struct constraint_env env = {0};
     constraint_env_fill(&env, space, genome);
     if (derives)
         constraint_env_derive(&env, space);
@@ -50,6 +50,7 @@ void genome_canonicalise(struct genome *genome, const struct space *space) {
         if (derives)
             constraint_env_derive(&env, space);
     }
+    constraint_env_release(&env);
 }
 
 void genome_print(const struct genome *genome, const struct space *space,

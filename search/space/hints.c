@@ -1,10 +1,12 @@
 #include "space/hints.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/random.h"
 #include "space/breed.h"
 #include "space/space.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { ATTEMPTS = 8 };
@@ -28,18 +30,20 @@ void space_name_measures(struct space *space, const char *const *names, int coun
 int space_add_hint(struct space *space, const char *when, const char *because,
                    struct error *error) {
     struct hints *hints = &space->hints;
-    struct symbol_table symbols = space->symbols;
     if (hints->count == HINTS_MAX)
         return error_input(error, "more than %d insights", HINTS_MAX);
     if (strlen(because) >= HINT_REASON_SIZE)
         return error_input(error, "the reason '%.40s...' has more than %d characters", because,
                            HINT_REASON_SIZE - 1);
-    hints->first_slot = symbols.slot_count;
-    for (int m = 0; m < hints->measure_count; m++)
-        if (symbol_table_add(&symbols, hints->measure_names[m], error) < 0)
-            return -1;
+    struct symbol_table *symbols = xmalloc(sizeof *symbols);
+    *symbols = space->symbols;
+    hints->first_slot = symbols->slot_count;
+    int status = 0;
+    for (int m = 0; m < hints->measure_count && status == 0; m++)
+        status = symbol_table_add(symbols, hints->measure_names[m], error) < 0 ? -1 : 0;
     struct hint *hint = &hints->rows[hints->count];
-    hint->when = expression_parse(when, &symbols, error);
+    hint->when = status == 0 ? expression_parse(when, symbols, error) : NULL;
+    free(symbols);
     if (hint->when == NULL)
         return -1;
     for (int m = 0; m < hints->measure_count; m++)

@@ -236,6 +236,7 @@ struct mdd *mdd_build(const struct space *space, uint64_t *steps, bool *whole) {
     *whole = !builder->truncated && mdd_count(mdd) < UINT64_MAX;
     if (*whole)
         *steps = builder->steps;
+    constraint_env_release(&builder->env);
     free(builder->terms);
     free(builder->values);
     free(builder->memos);

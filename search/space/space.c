@@ -5,6 +5,7 @@
 #include "space/constraint_order.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- Building ---- */
@@ -239,25 +240,24 @@ static bool check_row(const struct space *space, const struct genome *genome,
 bool space_check(const struct space *space, const struct genome *genome, struct problem *problem) {
     if (space->order->table)
         return check_row(space, genome, problem);
-    struct constraint_env env;
+    struct constraint_env env = {0};
+    const struct check *failed = NULL;
+    int first;
     constraint_env_fill(&env, space, genome);
-    for (int i = 0; i < space->order->check_count; i++) {
-        const struct check *check = &space->order->checks[i];
-        int first;
-        if (constraint_env_check(&env, space, check, &first) == 0)
-            continue;
-        if (problem != NULL) {
-            problem->constraint = check->constraint;
-            problem->environment = space->order->environments[first];
-            explain_failure(space, check, env.values[first], problem);
-        }
-        return false;
+    for (int i = 0; i < space->order->check_count && failed == NULL; i++)
+        if (constraint_env_check(&env, space, &space->order->checks[i], &first) > 0)
+            failed = &space->order->checks[i];
+    if (failed != NULL && problem != NULL) {
+        problem->constraint = failed->constraint;
+        problem->environment = space->order->environments[first];
+        explain_failure(space, failed, env.values[first], problem);
     }
-    return true;
+    constraint_env_release(&env);
+    return failed == NULL;
 }
 
 int space_failures(const struct space *space, const struct genome *genome, uint32_t *causes) {
-    struct constraint_env env;
+    struct constraint_env env = {0};
     int failures = 0;
     if (space->order->table) {
         failures = !is_row(space, genome);
@@ -274,6 +274,7 @@ int space_failures(const struct space *space, const struct genome *genome, uint3
             *causes |= space->order->checks[i].genes;
         failures += more;
     }
+    constraint_env_release(&env);
     return failures;
 }
 
@@ -295,10 +296,12 @@ int space_values(const struct space *space, const struct genome *genome, int env
 bool space_active(const struct space *space, const struct genome *genome, int gene) {
     if (space->genes[gene].when == NULL)
         return true;
-    struct constraint_env env;
+    struct constraint_env env = {0};
     constraint_env_fill(&env, space, genome);
     constraint_env_derive(&env, space);
-    return constraint_env_active(&env, space, gene);
+    bool active = constraint_env_active(&env, space, gene);
+    constraint_env_release(&env);
+    return active;
 }
 
 int space_find_gene(const struct space *space, const char *name) {

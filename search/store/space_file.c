@@ -306,27 +306,32 @@ static int write_rows(struct store *store, struct writer *writer, struct error *
 int64_t space_file_write(struct store *store, const struct space_file *file, const char *path,
                          struct error *error) {
     char partial[PATH_SIZE + 16];
-    struct writer writer = {.file = file};
     size_t length = strlen(path);
     bool compressed = length > 3 && strcmp(path + length - 3, ".gz") == 0;
     if (file->goal < 0 || file->goal >= store_goal_count(store))
         return error_input(error, "%s has %d goals, from 0: there is no goal %d",
                            store_run_dir(store), store_goal_count(store), file->goal);
     bool replaced = path_is_replaceable(path);
+    struct writer *writer = xcalloc(1, sizeof *writer);
+    writer->file = file;
     snprintf(partial, sizeof partial, "%.*s%s", PATH_SIZE, path, replaced ? ".partial" : "");
-    writer.out = gzopen(partial, compressed ? "wb9" : "wbT");
-    if (writer.out == NULL)
+    writer->out = gzopen(partial, compressed ? "wb9" : "wbT");
+    if (writer->out == NULL) {
+        free(writer);
         return error_set(error, "cannot write %s: %s", partial, strerror(errno));
-    int result = write_rows(store, &writer, error);
-    writer.failed = gzclose(writer.out) != Z_OK || writer.failed;
-    if (result == 0 && (writer.failed || (replaced && rename(partial, path) < 0)))
+    }
+    int result = write_rows(store, writer, error);
+    writer->failed = gzclose(writer->out) != Z_OK || writer->failed;
+    if (result == 0 && (writer->failed || (replaced && rename(partial, path) < 0)))
         result = error_set(error, "cannot write %s: %s", path, strerror(errno));
     if (result < 0 && replaced)
         unlink(partial);
-    for (int i = 0; i < writer.parameter_count; i++) {
-        for (int v = 0; v < writer.parameters[i].count; v++)
-            free(writer.parameters[i].values[v]);
-        free(writer.parameters[i].name);
+    for (int i = 0; i < writer->parameter_count; i++) {
+        for (int v = 0; v < writer->parameters[i].count; v++)
+            free(writer->parameters[i].values[v]);
+        free(writer->parameters[i].name);
     }
-    return result < 0 ? -1 : writer.rows;
+    int64_t rows = result < 0 ? -1 : writer->rows;
+    free(writer);
+    return rows;
 }

@@ -407,8 +407,8 @@ static double least_denoised(const struct bayes *bayes, const struct training_ro
 }
 
 static double condition_model(struct bayes *bayes, const struct evolution *evolution) {
-    struct training_row known[ROWS_MAX];
-    double values[ROWS_MAX];
+    struct training_row *known = xcalloc(ROWS_MAX, sizeof *known);
+    double *values = xcalloc(ROWS_MAX, sizeof *values);
     int count = known_rows(bayes, evolution, known, values);
     if (count < 2 && bayes->low_fidelity == NULL)
         BUG("a model of %d values", count);
@@ -418,7 +418,10 @@ static double condition_model(struct bayes *bayes, const struct evolution *evolu
     else
         transform_values(bayes, known, count, values);
     surrogate_condition(bayes->surrogate, values);
-    return count < 2 ? prior_best : least_denoised(bayes, known, count, values);
+    double best = count < 2 ? prior_best : least_denoised(bayes, known, count, values);
+    free(known);
+    free(values);
+    return best;
 }
 
 /* ---- Acquisition ---- */

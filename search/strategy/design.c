@@ -48,7 +48,7 @@ static void measure_distances(const struct design *design, const struct genome *
 
 static int find_medoid(const struct design *design) {
     int among = design->count < MEDOID_AMONG ? design->count : MEDOID_AMONG, medoid = 0;
-    float distances[DRAWS], nearest = INFINITY;
+    float *distances = xmalloc(DRAWS * sizeof *distances), nearest = INFINITY;
     for (int i = 0; i < among; i++) {
         float sum = 0;
         measure_distances(design, &design->genomes[i], among, distances);
@@ -59,6 +59,7 @@ static int find_medoid(const struct design *design) {
             medoid = i;
         }
     }
+    free(distances);
     return medoid;
 }
 

@@ -66,10 +66,10 @@ static void split_rows(const struct prediction_row *rows, int count, struct geno
 }
 
 static void fit_model(struct low_fidelity_model *model, struct prediction_row *rows, int count) {
-    struct genome genomes[ROWS];
-    double values[ROWS];
-    const double noises[ROWS] = {0}; /* a device model is deterministic */
-    struct prediction_row subsample[ROWS];
+    struct genome *genomes = xcalloc(ROWS, sizeof *genomes);
+    struct prediction_row *subsample = xcalloc(ROWS, sizeof *subsample);
+    double *values = xcalloc(ROWS, sizeof *values);
+    double *noises = xcalloc(ROWS, sizeof *noises); /* a device model is deterministic */
     struct output_transform transform;
     memcpy(subsample, rows, (size_t)count * sizeof *rows);
     int fitted = subsample_rows(subsample, count, FIT_MAX);
@@ -80,6 +80,10 @@ static void fit_model(struct low_fidelity_model *model, struct prediction_row *r
         surrogate_add_row(model->surrogate, &genomes[i], 0);
     surrogate_condition(model->surrogate, values);
     model->deviation = transform.deviation;
+    free(genomes);
+    free(subsample);
+    free(values);
+    free(noises);
 }
 
 struct low_fidelity_model *low_fidelity_model_new(const struct space *space,

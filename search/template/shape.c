@@ -10,15 +10,14 @@
 
 int template_find(char found[PATH_SIZE], const char *name, const char *folder,
                   struct error *error) {
-    char program_folder[PATH_SIZE];
+    char path[PATH_SIZE]; /* first of the program's folder */
     char beside_program[PATH_SIZE];
     char installed[PATH_SIZE];
-    char path[PATH_SIZE];
     const char *folders[5];
     int count = 0;
-    if (path_program_folder(program_folder, error) < 0 ||
-        path_join(beside_program, program_folder, "../templates", error) < 0 ||
-        path_join(installed, program_folder, "../share/evotile/templates", error) < 0)
+    if (path_program_folder(path, error) < 0 ||
+        path_join(beside_program, path, "../templates", error) < 0 ||
+        path_join(installed, path, "../share/evotile/templates", error) < 0)
         return -1;
     if (folder != NULL)
         folders[count++] = folder;
