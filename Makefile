@@ -73,7 +73,7 @@ warnings := -Wall -Wextra -Werror -Wno-dangling-pointer $(unlike_gcc)
 # A frame stays small: data of more than a few KB is allocated, and a function with buffers for paths is not inlined
 # into another one that has some. The sanitizers enlarge frames.
 ifeq ($(SAN)$(FUZZ),00)
-warnings += -Wframe-larger-than=16384 --param large-stack-frame=4096 --param large-stack-frame-growth=25
+frames := -Wframe-larger-than=16384 --param large-stack-frame=4096 --param large-stack-frame-growth=25
 endif
 # Asked when something is linked, not before: `make deps` may have installed them meanwhile.
 LDLIBS += $(shell pkg-config --libs libcjson sqlite3 zlib ncursesw libnats) -lstdc++ -lm -ldl -lpthread
@@ -95,6 +95,7 @@ $(library): $(library_objects)
 	@echo "  $@"
 	$(quiet)rm -f $@; ar crs $@ $^
 
+$(BUILD)/search/%.o: private warnings += $(frames)
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D); echo "  $@"
 	$(quiet)$(compile_c) -c -o $@ $<
@@ -123,7 +124,7 @@ $(versioned): private define_version = -DEVOTILE_VERSION='"$(version)"'
 $(versioned): $(BUILD)/version
 
 # These two files change only with their text: other flags or another toolkit recompile everything.
-$(BUILD)/flags: text = $(compile_c) $(CXX)
+$(BUILD)/flags: text = $(compile_c) $(frames) $(CXX)
 $(BUILD)/version: text = $(version)
 $(BUILD)/flags $(BUILD)/version: FORCE
 	@mkdir -p $(@D)

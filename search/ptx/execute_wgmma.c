@@ -143,7 +143,8 @@ struct mma_operands {
 static void unpack_tf32_operands(const struct wgmma_form *form,
                                  const struct raw_operands *raw_operands,
                                  struct mma_operands *mma_operands) {
-    uint32_t a[ROWS * K / 2], b[MMA_COLUMNS_MAX * K], digits = ~0x1fffu;
+    uint32_t a[ROWS * K / 2], digits = ~0x1fffu;
+    static _Thread_local uint32_t b[MMA_COLUMNS_MAX * K];
     uint32_t sign = form->a_negated != form->b_negated ? 1u << 31 : 0;
     int depth = b_depth(form) / 2;
     memcpy(a, raw_operands->a, sizeof a);
