@@ -249,23 +249,31 @@ static struct hash image_hash(const struct nvrtc *nvrtc, const char *name, const
     return hasher_finish(hasher);
 }
 
+/* Compiles and puts the image into the cache, under the hash of its inputs. */
+static int compile_and_cache(struct nvrtc *nvrtc, struct hash hash, const char *name,
+                             const char *source, const char *const *options, int option_count,
+                             struct device_image *image, char *reason, struct error *error) {
+    int status = compile_program(nvrtc, name, source, options, option_count, image, reason, error);
+    if (status == 0 && nvrtc->cache.put != NULL)
+        nvrtc->cache.put(nvrtc->cache.context, hash, image);
+    return status;
+}
+
 int nvrtc_recompile(struct nvrtc *nvrtc, const char *name, const char *source,
                     const char *const *options, int option_count, struct device_image *image,
                     char *reason, struct error *error) {
-    int status = compile_program(nvrtc, name, source, options, option_count, image, reason, error);
-    if (status == 0 && nvrtc->cache.put != NULL)
-        nvrtc->cache.put(nvrtc->cache.context,
-                         image_hash(nvrtc, name, source, options, option_count), image);
-    return status;
+    struct hash hash = image_hash(nvrtc, name, source, options, option_count);
+    return compile_and_cache(nvrtc, hash, name, source, options, option_count, image, reason,
+                             error);
 }
 
 int nvrtc_compile(struct nvrtc *nvrtc, const char *name, const char *source,
                   const char *const *options, int option_count, struct device_image *image,
                   char *reason, struct error *error) {
-    if (nvrtc->cache.get == NULL ||
-        !nvrtc->cache.get(nvrtc->cache.context,
-                          image_hash(nvrtc, name, source, options, option_count), image))
-        return nvrtc_recompile(nvrtc, name, source, options, option_count, image, reason, error);
+    struct hash hash = image_hash(nvrtc, name, source, options, option_count);
+    if (nvrtc->cache.get == NULL || !nvrtc->cache.get(nvrtc->cache.context, hash, image))
+        return compile_and_cache(nvrtc, hash, name, source, options, option_count, image, reason,
+                                 error);
     image->name = name;
     return 0;
 }

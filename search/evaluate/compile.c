@@ -100,6 +100,12 @@ static int spill_bytes(const char *log) {
     return most;
 }
 
+static void record_spills(const struct device_image *image, struct trial_result *result) {
+    int spilled = spill_bytes(image->log);
+    if (spilled > result->outcome.resources.spill_bytes)
+        result->outcome.resources.spill_bytes = spilled;
+}
+
 static int build_variant(struct compiler *compiler, const struct template *template,
                          const char *source, const struct compile_options *options, bool rebuild,
                          struct device_image *image, struct trial_result *result,
@@ -112,9 +118,7 @@ static int build_variant(struct compiler *compiler, const struct template *templ
         trial_set_verdict(result, VERDICT_COMPILE_FAILED, reason);
     if (status != 0)
         return status;
-    int spilled = spill_bytes(image->log);
-    if (spilled > result->outcome.resources.spill_bytes)
-        result->outcome.resources.spill_bytes = spilled;
+    record_spills(image, result);
     return 0;
 }
 
@@ -158,6 +162,17 @@ static int check_and_fill_key(struct compiler *compiler, const struct trial_requ
     return 0;
 }
 
+static void add_compile_gate(struct trial_result *result, int variants) {
+    trial_add_gate(result, "compile", true, result->outcome.compile_s,
+                   "%d variant%s, %d bytes spilled", variants, variants == 1 ? "" : "s",
+                   result->outcome.resources.spill_bytes);
+}
+
+static void release_images(struct device_image images[CASES_MAX]) {
+    for (int c = 0; c < CASES_MAX; c++)
+        nvrtc_image_release(&images[c]);
+}
+
 static int build_variants(struct compiler *compiler, const struct trial_request *request,
                           bool rebuild, struct device_image images[CASES_MAX],
                           struct trial_result *result, struct error *error) {
@@ -189,15 +204,12 @@ static int build_variants(struct compiler *compiler, const struct trial_request 
     nvtx_end();
     result->outcome.compile_s = clock_seconds() - start;
     if (status == 0)
-        trial_add_gate(result, "compile", true, result->outcome.compile_s,
-                       "%d variant%s, %d bytes spilled", variants, variants == 1 ? "" : "s",
-                       result->outcome.resources.spill_bytes);
+        add_compile_gate(result, variants);
     else if (status == 1)
         trial_add_gate(result, "compile", false, result->outcome.compile_s, "%.150s",
                        result->outcome.reason);
     if (status != 0)
-        for (int c = 0; c < CASES_MAX; c++)
-            nvrtc_image_release(&images[c]);
+        release_images(images);
     return status;
 }
 
@@ -211,4 +223,25 @@ int compiler_rebuild(struct compiler *compiler, const struct trial_request *requ
                      struct device_image images[CASES_MAX], struct trial_result *result,
                      struct error *error) {
     return build_variants(compiler, request, true, images, result, error);
+}
+
+int compiler_adopt(struct compiler *compiler, const struct trial_request *request,
+                   struct device_image images[CASES_MAX], struct trial_result *result,
+                   struct error *error) {
+    const struct template *template;
+    struct compile_options options;
+    int variants = 0;
+    int status = check_and_fill_key(compiler, request, &options, &template, result, error);
+    if (status != 0) {
+        release_images(images);
+        return status;
+    }
+    for (int c = 0; c < template->case_count; c++) {
+        if (template_variant(template, c) != c)
+            continue;
+        record_spills(&images[c], result);
+        variants++;
+    }
+    add_compile_gate(result, variants);
+    return 0;
 }

@@ -36,7 +36,13 @@ struct nvrtc *compiler_nvrtc(struct compiler *compiler);
 int compiler_build(struct compiler *compiler, const struct trial_request *request,
                    struct device_image images[CASES_MAX], struct trial_result *result,
                    struct error *error);
-/* The same without reading the cache; replaces the cache entries. For a kernel that does not
+/* For images that another process built from the same request: checks the genome and sets the key
+   and the spills, as compiler_build does, and compiles nothing. Releases the images unless it
+   returns 0. */
+int compiler_adopt(struct compiler *compiler, const struct trial_request *request,
+                   struct device_image images[CASES_MAX], struct trial_result *result,
+                   struct error *error);
+/* compiler_build without reading the cache; replaces the cache entries. For a kernel that does not
    match its entry. */
 int compiler_rebuild(struct compiler *compiler, const struct trial_request *request,
                      struct device_image images[CASES_MAX], struct trial_result *result,

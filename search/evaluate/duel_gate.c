@@ -98,6 +98,21 @@ void evaluator_clear_champion(struct evaluator *evaluator) {
     evaluator->champion.valid = false;
 }
 
+bool evaluator_has_champion(const struct evaluator *evaluator, int goal,
+                            const struct genome *genome) {
+    const struct cached_champion *champion = &evaluator->champion;
+    return champion->valid && champion->goal == goal && genome_equal(&champion->genome, genome);
+}
+
+void evaluator_set_champion(struct evaluator *evaluator, int goal, const struct genome *genome,
+                            const struct device_image images[CASES_MAX]) {
+    evaluator_clear_champion(evaluator);
+    memcpy(evaluator->champion.images, images, sizeof evaluator->champion.images);
+    evaluator->champion.goal = goal;
+    evaluator->champion.genome = *genome;
+    evaluator->champion.valid = true;
+}
+
 /* Compiles the opponent, or reuses the cached images: most duels have the same opponent as the
    previous one. Only the images are cached: any candidate since could have overwritten GPU
    memory, so that an opponent is loaded for each duel. */
@@ -108,8 +123,7 @@ static int compile_opponent(struct evaluator *evaluator, bool by_request, struct
     bool is_template_kernel = !by_request;
     for (int c = 0; c < CASES_MAX; c++)
         is_template_kernel = is_template_kernel && request->sources[c] == NULL;
-    if (is_template_kernel && champion->valid && champion->goal == request->goal &&
-        genome_equal(&champion->genome, &request->genome))
+    if (is_template_kernel && evaluator_has_champion(evaluator, request->goal, &request->genome))
         return 0;
     evaluator_clear_champion(evaluator);
     int status =

@@ -30,6 +30,13 @@ void evaluator_free(struct evaluator *evaluator);
    settings are released. */
 void evaluator_close_other(struct evaluator *evaluator);
 
+/* The machine code of the last duel's opponent, which is kept for the next duel: whether it is that
+   genome's, and setting it. The evaluator takes ownership of the images. */
+bool evaluator_has_champion(const struct evaluator *evaluator, int goal,
+                            const struct genome *genome);
+void evaluator_set_champion(struct evaluator *evaluator, int goal, const struct genome *genome,
+                            const struct device_image images[CASES_MAX]);
+
 /* Warns if another process computes on the GPU. A worker that runs under a tool does not call
    it: the run's own worker uses the GPU as well, and nothing is timed. */
 void evaluator_warn_if_gpu_shared(const struct evaluator *evaluator);

@@ -1,6 +1,8 @@
 #include "pool/job_list.h"
 #include "base/memory.h"
 
+#include <unistd.h>
+
 void job_list_init(struct job_list *job_list) {
     job_list->first = NULL;
     job_list->end = &job_list->first;
@@ -32,12 +34,15 @@ void job_list_release(struct job_list *job_list) {
 struct job *job_new(const struct trial_request *request) {
     struct job *job = xcalloc(1, sizeof *job);
     job->request = *request;
+    job->images = -1;
     return job;
 }
 
 void job_free(struct job *job) {
     trial_request_release(&job->request);
     trial_result_release(&job->result);
+    if (job->images >= 0)
+        close(job->images);
     free(job);
 }
 

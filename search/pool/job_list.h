@@ -10,6 +10,7 @@ struct job {
     struct trial_request request;
     struct trial_result result; /* the compile worker's result, in the end the whole trial's */
     bool is_compiled;
+    int images; /* its file of machine code (pool/image_file.h); -1: none. Owned */
 };
 
 struct job_list {

@@ -7,8 +7,10 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "base/resource_limits.h"
+#include "pool/champion_images.h"
 #include "pool/concurrency.h"
 #include "pool/device_slots.h"
+#include "pool/image_file.h"
 #include "pool/job_list.h"
 #include "pool/protocol.h"
 #include "pool/worker_main.h"
@@ -54,6 +56,7 @@ struct local_pool {
     struct job_list waiting[STAGE_COUNT];
     struct job_list finished; /* jobs with their final result */
     struct zombie_workers zombie_workers;
+    struct champion_images champions;
     struct concurrency concurrency;
 };
 
@@ -73,6 +76,12 @@ static const struct device_info *worker_device(const struct local_pool *local_po
                                          : &local_pool->pool.device;
 }
 
+/* Takes ownership of the line. A dead worker shows as end of file on its pipe. */
+static void send_message(struct worker *worker, char *line) {
+    process_send(&worker->process, line);
+    free(line);
+}
+
 static void send_start(const struct local_pool *local_pool, struct worker *worker) {
     const struct local_pool_settings *settings = &local_pool->settings;
     const struct worker_start start = {
@@ -82,9 +91,7 @@ static void send_start(const struct local_pool *local_pool, struct worker *worke
         .config_path = (char *)settings->config_path,
         .template_folder = (char *)settings->template_folder,
     };
-    char *line = protocol_print_start(&start);
-    process_send(&worker->process, line); /* a dead worker shows as end of file on its pipe */
-    free(line);
+    send_message(worker, protocol_print_start(&start));
 }
 
 static int start_worker(struct local_pool *local_pool, struct worker *worker, struct error *error) {
@@ -209,6 +216,18 @@ static int replace_worker(struct local_pool *local_pool, struct worker *worker,
 
 /* ---- messages ---- */
 
+/* Keeps the machine code of a job that becomes its goal's champion: the next jobs have duels
+   against it. */
+static void keep_champion(struct local_pool *local_pool, struct job *job) {
+    const struct outcome *outcome = &job->result.outcome;
+    const struct trial_request *request = &job->request;
+    if (job->images < 0 || outcome->verdict != VERDICT_OK || outcome->predicted ||
+        (request->champion_us > 0 && outcome->score_us >= request->champion_us))
+        return;
+    champion_images_add(&local_pool->champions, request->goal, &request->genome, job->images);
+    job->images = -1;
+}
+
 /* A device worker's result replaces the compile worker's, but keeps its compile time. */
 static void take_result(struct local_pool *local_pool, struct worker *worker,
                         struct trial_result *result) {
@@ -236,6 +255,7 @@ static void take_result(struct local_pool *local_pool, struct worker *worker,
         trial_result_release(&job->result);
     }
     trial_result_move(&job->result, result);
+    keep_champion(local_pool, job);
     finish_job(local_pool, job);
     worker->is_exiting = !local_pool->pool.device.predicts &&
                          (verdict == VERDICT_CRASHED || verdict == VERDICT_TIMEOUT);
@@ -323,6 +343,24 @@ static int enforce_deadline(struct local_pool *local_pool, struct worker *worker
     return replace_worker(local_pool, worker, VERDICT_TIMEOUT, reason, 0, error);
 }
 
+/* Names the files of machine code: a compile worker fills the job's; a device worker uses it. */
+static void send_images(struct local_pool *local_pool, struct worker *worker) {
+    struct job *job = worker->job;
+    const struct trial_opponent *opponent = &job->request.opponent;
+    struct worker_images images = {.candidate = ""};
+    int champion = -1;
+    if (worker->stage == STAGE_COMPILE && job->images < 0)
+        job->images = image_file_new();
+    if (worker->stage == STAGE_DEVICE && opponent->present && opponent->config == NULL)
+        champion = champion_images_find(&local_pool->champions, opponent->goal, &opponent->genome);
+    if (job->images >= 0)
+        image_file_path(job->images, images.candidate);
+    if (champion >= 0)
+        image_file_path(champion, images.champion);
+    if (job->images >= 0 || champion >= 0)
+        send_message(worker, protocol_print_images(&images));
+}
+
 /* Gives an idle worker the next job of its stage. */
 static int dispatch_job(struct local_pool *local_pool, struct worker *worker, struct error *error) {
     if (!worker->ready || worker->is_exiting || worker->job != NULL ||
@@ -335,9 +373,8 @@ static int dispatch_job(struct local_pool *local_pool, struct worker *worker, st
     worker->job = job_list_pop(&local_pool->waiting[worker->stage]);
     worker->since_s = clock_seconds();
     worker->deadline = worker->since_s + stage_deadline(local_pool, worker->stage);
-    char *line = protocol_print_request(&worker->job->request);
-    process_send(&worker->process, line);
-    free(line);
+    send_images(local_pool, worker);
+    send_message(worker, protocol_print_request(&worker->job->request));
     return 0;
 }
 
@@ -425,6 +462,7 @@ static void local_pool_free(struct pool *pool) {
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         job_list_release(&local_pool->waiting[stage]);
     job_list_release(&local_pool->finished);
+    champion_images_release(&local_pool->champions);
     free((char *)local_pool->settings.program);
     free((char *)local_pool->settings.config_path);
     free((char *)local_pool->settings.template_folder);
@@ -549,6 +587,7 @@ struct pool *local_pool_new(const struct local_pool_settings *settings, struct e
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         job_list_init(&local_pool->waiting[stage]);
     job_list_init(&local_pool->finished);
+    champion_images_init(&local_pool->champions);
     if (start_all_workers(local_pool, error) == 0)
         return &local_pool->pool;
     pool_free(&local_pool->pool);

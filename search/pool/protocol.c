@@ -43,6 +43,11 @@ static const struct field start_fields[] = {
     FIELD(struct worker_start, INT, threads),
     {0},
 };
+static const struct field image_fields[] = {
+    FIELD(struct worker_images, TEXT, candidate),
+    FIELD(struct worker_images, TEXT, champion),
+    {0},
+};
 static const struct field gate_fields[] = {
     FIELD(struct trial_gate, TEXT, name),
     FIELD(struct trial_gate, BOOL, passed),
@@ -88,8 +93,9 @@ static void read_genome(const cJSON *object, struct genome *genome, bool *ok) {
 /* ---- messages ---- */
 
 static const char *const kind_names[] = {
-    [PROTOCOL_START] = "start",   [PROTOCOL_REQUEST] = "request",   [PROTOCOL_RESULT] = "result",
-    [PROTOCOL_DEVICE] = "device", [PROTOCOL_CHAMPION] = "champion", [PROTOCOL_FAILURE] = "failure",
+    [PROTOCOL_START] = "start",     [PROTOCOL_IMAGES] = "images", [PROTOCOL_REQUEST] = "request",
+    [PROTOCOL_RESULT] = "result",   [PROTOCOL_DEVICE] = "device", [PROTOCOL_CHAMPION] = "champion",
+    [PROTOCOL_FAILURE] = "failure",
 };
 
 static char *print_message(cJSON *object, enum protocol_message_kind kind) {
@@ -124,6 +130,10 @@ char *protocol_print_start(const struct worker_start *start) {
     add_text_or_null(object, "config", start->config_path);
     add_text_or_null(object, "template", start->template_folder);
     return print_message(object, PROTOCOL_START);
+}
+
+char *protocol_print_images(const struct worker_images *images) {
+    return print_message(message_print_fields(image_fields, images), PROTOCOL_IMAGES);
 }
 
 static void add_baseline(cJSON *object, const struct trial_opponent *opponent) {
@@ -419,6 +429,9 @@ int protocol_read(const char *line, struct protocol_message *message, struct err
     switch (message->kind) {
     case PROTOCOL_START:
         read_start(object, &message->start, &ok);
+        break;
+    case PROTOCOL_IMAGES:
+        message_read_fields(image_fields, object, &message->images, &ok);
         break;
     case PROTOCOL_REQUEST:
         read_request(object, &message->request, &ok);

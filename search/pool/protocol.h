@@ -15,6 +15,7 @@
 
 #include "device/device.h"
 #include "evaluate/trial.h"
+#include "pool/image_file.h"
 
 /* How a worker starts: the first message that its parent sends. */
 struct worker_start {
@@ -27,6 +28,13 @@ struct worker_start {
 void worker_start_release(struct worker_start *start);
 char *protocol_print_start(const struct worker_start *start);
 
+/* Paths of files of machine code (pool/image_file.h) for the next request: a compile worker writes
+   the candidate's; a device worker reads it, and that of the champion. Empty: none. */
+struct worker_images {
+    char candidate[IMAGE_FILE_PATH_SIZE], champion[IMAGE_FILE_PATH_SIZE];
+};
+char *protocol_print_images(const struct worker_images *images);
+
 char *protocol_print_request(const struct trial_request *request);
 char *protocol_print_result(const struct trial_result *result);
 /* The first message of a worker: the device that it has, or that it compiles for. */
@@ -38,6 +46,7 @@ char *protocol_print_failure(const struct error *failure);
 
 enum protocol_message_kind {
     PROTOCOL_START,
+    PROTOCOL_IMAGES,
     PROTOCOL_REQUEST,
     PROTOCOL_RESULT,
     PROTOCOL_DEVICE,
@@ -49,6 +58,7 @@ struct protocol_message {
     enum protocol_message_kind kind;
     union { /* the member of the kind */
         struct worker_start start;
+        struct worker_images images;
         struct trial_request request;
         struct trial_result result;
         struct device_info device;

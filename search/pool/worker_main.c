@@ -1,8 +1,10 @@
 #include "pool/worker_main.h"
 
+#include "base/log.h"
 #include "base/process.h"
 #include "device/emulated.h"
 #include "evaluate/evaluator.h"
+#include "pool/image_file.h"
 #include "pool/protocol.h"
 #include "pool/settings.h"
 
@@ -23,6 +25,7 @@ struct worker {
     char *line; /* the last line read */
     size_t line_size;
     struct worker_start start;
+    struct worker_images files;         /* for the next request */
     struct loaded_config own, opponent; /* of the run; of the last duel's opponent, if another */
     struct device *device;              /* NULL: a compile worker */
     struct compiler *compiler;
@@ -149,7 +152,7 @@ static void release_worker(struct worker *worker) {
 static int load_opponent(struct worker *worker, struct trial_opponent *opponent,
                          struct error *error) {
     struct loaded_config *loaded = &worker->opponent;
-    if (opponent->config == NULL || worker->evaluator == NULL)
+    if (opponent->config == NULL)
         return 0;
     if (loaded->path == NULL || strcmp(loaded->path, opponent->config) != 0) {
         evaluator_close_other(worker->evaluator);
@@ -161,22 +164,63 @@ static int load_opponent(struct worker *worker, struct trial_opponent *opponent,
     return 0;
 }
 
+/* Reads the machine code that a compile worker made; false, with a warning, if there is none that
+   can be read. */
+static bool read_images(struct worker *worker, const char *path, int goal,
+                        struct device_image images[CASES_MAX]) {
+    struct error error = {0};
+    if (*path == '\0')
+        return false;
+    const struct template *template = compiler_template(worker->compiler, goal, &error);
+    if (template != NULL && image_file_read(path, template->source, images, &error) == 0)
+        return true;
+    log_warn("the device worker compiles: %s", error.text);
+    return false;
+}
+
+static void read_champion(struct worker *worker, const struct trial_opponent *opponent) {
+    struct device_image images[CASES_MAX];
+    if (!evaluator_has_champion(worker->evaluator, opponent->goal, &opponent->genome) &&
+        read_images(worker, worker->files.champion, opponent->goal, images))
+        evaluator_set_champion(worker->evaluator, opponent->goal, &opponent->genome, images);
+}
+
+static int compile_trial(struct worker *worker, struct trial_request *request,
+                         struct device_image images[CASES_MAX], struct trial_result *result,
+                         struct error *error) {
+    struct error unwritten = {0};
+    int status = compiler_build(worker->compiler, request, images, result, error);
+    if (status == 0 && *worker->files.candidate != '\0' &&
+        image_file_write(worker->files.candidate, images, worker->start.device.predicts,
+                         &unwritten) < 0)
+        log_warn("the machine code is not handed on: %s", unwritten.text);
+    return status;
+}
+
+static int evaluate_trial(struct worker *worker, struct trial_request *request,
+                          struct device_image images[CASES_MAX], struct trial_result *result,
+                          struct error *error) {
+    if (load_opponent(worker, &request->opponent, error) < 0)
+        return -1;
+    read_champion(worker, &request->opponent);
+    bool compiled = read_images(worker, worker->files.candidate, request->goal, images);
+    int status = (compiled ? compiler_adopt : compiler_build)(worker->compiler, request, images,
+                                                              result, error);
+    return status == 0 ? evaluator_run(worker->evaluator, request, images, result, error) : status;
+}
+
+/* Returns 0 with a result, whatever its verdict; -1 with `error`. */
 static int run_trial(struct worker *worker, struct trial_request *request,
                      struct trial_result *result, struct error *error) {
-    struct device_image images[CASES_MAX];
+    struct device_image images[CASES_MAX] = {0};
     trial_result_init(result, request);
     snprintf(result->worker, sizeof result->worker, "%s",
              worker->device != NULL ? worker->device->info.spec : "compile");
-    if (load_opponent(worker, &request->opponent, error) < 0)
-        return -1;
-    int status = compiler_build(worker->compiler, request, images, result, error);
-    if (status != 0)
-        return status < 0 ? -1 : 0;
-    if (worker->evaluator != NULL)
-        status = evaluator_run(worker->evaluator, request, images, result, error);
+    int status = (worker->device != NULL ? evaluate_trial : compile_trial)(worker, request, images,
+                                                                           result, error);
     for (int c = 0; c < CASES_MAX; c++)
         nvrtc_image_release(&images[c]);
-    return status;
+    return status < 0 ? -1 : 0;
 }
 
 /* True if the device can still be used after the trial. */
@@ -202,9 +246,14 @@ static int serve_requests(struct worker *worker, struct error *error) {
     struct protocol_message message;
     int status;
     while ((status = read_message(worker, &message, error)) == 1) {
+        if (message.kind == PROTOCOL_IMAGES) {
+            worker->files = message.images;
+            continue;
+        }
         if (message.kind != PROTOCOL_REQUEST)
             BUG("a worker was sent something other than a request");
         status = answer_request(worker, &message.request, error);
+        worker->files = (struct worker_images){0};
         trial_request_release(&message.request);
         if (status < 0)
             break;

@@ -333,6 +333,58 @@ static void champion_is_timed_in_several_placements(void **state) {
     trial_result_release(&result);
 }
 
+/* A champion that another process compiled is not compiled here. */
+static void handed_champion_is_not_compiled(void **state) {
+    struct scripted *it = *state;
+    struct error error = {0};
+    struct trial_result result;
+    const struct trial_request champion = scripted_request(it, "THREADS=32");
+    const struct trial_request other = scripted_request(it, "THREADS=128");
+    struct device_image images[CASES_MAX];
+    trial_result_init(&result, &champion);
+    assert_int_equal(compiler_build(it->compiler, &champion, images, &result, &error), 0);
+    trial_result_release(&result);
+    evaluator_set_champion(it->evaluator, 0, &champion.genome, images);
+    assert_true(evaluator_has_champion(it->evaluator, 0, &champion.genome));
+    assert_false(evaluator_has_champion(it->evaluator, 1, &champion.genome));
+    assert_false(evaluator_has_champion(it->evaluator, 0, &other.genome));
+    int compilations = it->compilations;
+    challenge_at(it, 0.998 * CHAMPION_US, &result);
+    assert_int_equal(result.outcome.duel.result, DUEL_UNDECIDED);
+    assert_int_equal(it->compilations - compilations, 1); /* the challenger */
+    trial_result_release(&result);
+}
+
+/* Images that another process built give the same result as building them here. */
+static void adopted_images_are_not_compiled(void **state) {
+    struct scripted *it = *state;
+    struct error error = {0};
+    struct trial_result built, adopted;
+    const struct trial_request request = scripted_request(it, "THREADS=64");
+    const struct trial_request invalid = scripted_request(it, "THREADS=128,ITEMS=4");
+    struct device_image images[CASES_MAX];
+    trial_result_init(&built, &request);
+    trial_result_init(&adopted, &request);
+    assert_int_equal(compiler_build(it->compiler, &request, images, &built, &error), 0);
+    int compilations = it->compilations;
+    assert_int_equal(compiler_adopt(it->compiler, &request, images, &adopted, &error), 0);
+    assert_int_equal(it->compilations, compilations);
+    assert_int_equal(adopted.gate_count, built.gate_count);
+    for (int g = 0; g < built.gate_count; g++)
+        assert_string_equal(adopted.gates[g].text, built.gates[g].text);
+    assert_true(adopted.has_key);
+    for (int part = 0; part < KEY_PART_COUNT; part++)
+        assert_string_equal(adopted.key.parts[part], built.key.parts[part]);
+    assert_int_equal(adopted.outcome.resources.spill_bytes, built.outcome.resources.spill_bytes);
+    trial_result_release(&adopted);
+    trial_result_release(&built);
+    trial_result_init(&adopted, &invalid);
+    assert_int_equal(compiler_adopt(it->compiler, &invalid, images, &adopted, &error), 1);
+    assert_int_equal(adopted.outcome.verdict, VERDICT_INVALID);
+    assert_null(images[0].cubin); /* they were released */
+    trial_result_release(&adopted);
+}
+
 static void opponent_is_compiled_once(void **state) {
     struct scripted *it = *state;
     struct trial_result result;
@@ -428,6 +480,8 @@ int main(void) {
         cmocka_unit_test(requested_timing_uses_several_placements),
         cmocka_unit_test(champion_is_timed_in_several_placements),
         cmocka_unit_test(opponent_is_compiled_once),
+        cmocka_unit_test(handed_champion_is_not_compiled),
+        cmocka_unit_test(adopted_images_are_not_compiled),
         cmocka_unit_test(damaged_evaluator_is_reported),
         cmocka_unit_test(write_to_freed_memory_is_found),
         cmocka_unit_test(damaged_cache_costs_one_compilation),

@@ -10,6 +10,8 @@ static char *print(const struct protocol_message *message) {
     switch (message->kind) {
     case PROTOCOL_START:
         return protocol_print_start(&message->start);
+    case PROTOCOL_IMAGES:
+        return protocol_print_images(&message->images);
     case PROTOCOL_REQUEST:
         return protocol_print_request(&message->request);
     case PROTOCOL_RESULT:

@@ -206,6 +206,51 @@ static void verdicts_are_returned(void **state) {
     release_fixture(&test);
 }
 
+/* A folder cannot be made there. */
+static const char unwritable_cache[] = "/proc/version/cache";
+
+static void wait_until_compiled(struct pool_fixture *test, int64_t trial) {
+    struct error error = {0};
+    double end_s = clock_seconds() + WAIT_LIMIT_S;
+    while (!any_worker_runs(test, trial) && clock_seconds() < end_s)
+        assert_int_equal(pool_poll(test->pool, &error), 0);
+    while (any_worker_runs(test, trial) && clock_seconds() < end_s) {
+        assert_int_equal(pool_poll(test->pool, &error), 0);
+        usleep(1000);
+    }
+    assert_false(any_worker_runs(test, trial));
+}
+
+/* Without a cache on disk a device worker gets a candidate's machine code from the pool: its source
+   is gone when the device worker starts on it. */
+static void device_worker_never_compiles(void **state) {
+    (void)state;
+    struct pool_fixture test;
+    struct error error = {0};
+    char path[PATH_SIZE];
+    char *const cache = strdup(getenv("EVOTILE_CACHE") != NULL ? getenv("EVOTILE_CACHE") : "");
+    setenv("EVOTILE_CACHE", unwritable_cache, 1);
+    start_fixture(&test, 1, 1, 0);
+    struct trial_request request = {.number = 0};
+    assert_int_equal(genome_parse(&request.genome, test.template->space, "THREADS=64", &error), 0);
+    char *source = template_source(test.template, &request.genome, 0, &error);
+    assert_non_null(source);
+    assert_int_equal(path_join(path, test.tiny.folder, "candidate.cu", &error), 0);
+    assert_int_equal(path_write_file(path, source, strlen(source), &error), 0);
+    request.sources[0] = strdup(path);
+    pool_pause(test.pool, 0, true);
+    pool_submit(test.pool, &request);
+    wait_until_compiled(&test, 0);
+    assert_int_equal(unlink(path), 0);
+    pool_pause(test.pool, 0, false);
+    expect(&test, 0, VERDICT_OK, "");
+    assert_int_equal(pool_restarts(test.pool), 0);
+    release_fixture(&test);
+    setenv("EVOTILE_CACHE", cache, 1);
+    free(source);
+    free(cache);
+}
+
 /* With so slow a champion, the deadline of a hang is longer than any test. */
 static const double slow_champion_us = 1e7;
 
@@ -663,6 +708,7 @@ int main(void) {
         cmocka_unit_test(every_trial_returns_one_result),
         cmocka_unit_test(poll_runs_queued_trials),
         cmocka_unit_test(verdicts_are_returned),
+        cmocka_unit_test(device_worker_never_compiles),
         cmocka_unit_test(queued_trials_get_new_champion),
         cmocka_unit_test(single_worker_is_deterministic),
         cmocka_unit_test(killed_device_worker_costs_its_trial),

@@ -198,6 +198,18 @@ static void starts_round_trip(void **state) {
     }
 }
 
+static void images_round_trip(void **state) {
+    (void)state;
+    const struct worker_images images[] = {{"/proc/1/fd/9", ""}, {"", "/proc/1/fd/10"}};
+    for (size_t i = 0; i < sizeof images / sizeof *images; i++) {
+        char *line = protocol_print_images(&images[i]);
+        read_line(line, PROTOCOL_IMAGES);
+        assert_string_equal(message.images.candidate, images[i].candidate);
+        assert_string_equal(message.images.champion, images[i].champion);
+        free(line);
+    }
+}
+
 static void failures_round_trip(void **state) {
     (void)state;
     struct error failure = {0};
@@ -259,6 +271,9 @@ static char *short_line(enum protocol_message_kind kind) {
                                                            .device = device,
                                                            .config_path = (char *)"c.json",
                                                            .template_folder = (char *)"t"});
+        break;
+    case PROTOCOL_IMAGES:
+        line = protocol_print_images(&(struct worker_images){"/proc/1/fd/9", "/proc/1/fd/10"});
         break;
     case PROTOCOL_REQUEST:
         example_request(&random, &request);
@@ -480,6 +495,7 @@ int main(void) {
         cmocka_unit_test(champions_round_trip),
         cmocka_unit_test(devices_round_trip),
         cmocka_unit_test(starts_round_trip),
+        cmocka_unit_test(images_round_trip),
         cmocka_unit_test(failures_round_trip),
         cmocka_unit_test(non_finite_numbers_become_zero),
         cmocka_unit_test(truncated_message_is_rejected),
