@@ -295,7 +295,7 @@ bundle: $(BUILD)/evotile ## build/lib: the shared libraries to carry along with 
 share := $(DESTDIR)$(PREFIX)/share
 install: $(BUILD)/evotile ## to PREFIX (/usr/local), below DESTDIR
 	install -D -m 755 $< $(DESTDIR)$(PREFIX)/bin/evotile
-	for file in $$(find -L templates configs -type f); do install -D -m 644 $$file $(share)/evotile/$$file; done
+	for file in $$(find -L templates configs docs -type f); do install -D -m 644 $$file $(share)/evotile/$$file; done
 	mkdir -p $(share)/man/man1 $(share)/bash-completion/completions $(share)/zsh/site-functions
 	$< manual >$(share)/man/man1/evotile.1
 	$< completion bash >$(share)/bash-completion/completions/evotile

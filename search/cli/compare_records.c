@@ -105,7 +105,7 @@ static int open_baseline(struct record_comparison *comparison, const char *text,
     if (command->count == 0)
         return error_input(error,
                            "neither the template of %s nor its config defines a baseline "
-                           "(see templates/README.md)",
+                           "(see docs/templates.md)",
                            comparison->a.from);
     return comparison->python != NULL
                ? baseline_command_set_python(command, comparison->python, error)

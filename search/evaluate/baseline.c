@@ -181,7 +181,7 @@ struct baseline *baseline_open(const struct baseline_command *command,
     const char *argv[COMMAND_WORDS_MAX + 1] = {path};
     if (command->count == 0) {
         error_input(error, "neither the template nor the config has a baseline: add \"baseline\": "
-                           "{\"command\": [PROGRAM, ...]} (templates/README.md)");
+                           "{\"command\": [PROGRAM, ...]} (docs/templates.md)");
         return NULL;
     }
     if (!process_find(command->words[0], path)) {

@@ -2,7 +2,7 @@
  * baseline: what a user would run instead of the kernel (PyTorch, for example), timed by an
  * external program on the same device and in the same way as a candidate: warm graphs of several
  * calls that rotate through input sets, and cold single calls after an L2 flush. The program
- * (templates/README.md, "A baseline") keeps running and answers one request after another, so that
+ * (docs/templates.md, "A baseline") keeps running and answers one request after another, so that
  * a duel can alternate with it. It may offer several named implementations of the function.
  *
  *     struct baseline *it = baseline_open(&command, &device->info, &error);

@@ -220,7 +220,7 @@ static int write_folder(struct export *export, const char *folder, const char *t
         return error_input(error,
                            "%s: an exported kernel is verified against a CPU reference, but the "
                            "template has none: write reference.c and name it in \"cpu_reference\" "
-                           "(templates/README.md)",
+                           "(docs/templates.md)",
                            template->document.file);
     if (find_workspaces(export, error) < 0 || find_checked_shapes(export, error) < 0 ||
         path_parent(parent, folder, error) < 0 || path_make_folder(parent, error) < 0 ||

@@ -1,7 +1,7 @@
 /*
  * template: a kernel's folder, read and checked. A template describes a kernel as data: its case
  * dimensions, genes, constraints, tensors and launches, and how its results are verified.
- * templates/README.md documents the folder's format.
+ * docs/templates.md documents the folder's format.
  *
  *     struct template *template = template_load(folder, &setting, &error);
  *     space_check(template->space, &genome, &problem);
@@ -151,7 +151,7 @@ struct stress {
 };
 
 /* A program that times the alternative to the kernel, such as a framework's operator. The protocol
-   is in templates/README.md, "A baseline"; evaluate/baseline.h implements it. */
+   is in docs/templates.md, "A baseline"; evaluate/baseline.h implements it. */
 enum { COMMAND_WORDS_MAX = 16 };
 
 struct baseline_command {
