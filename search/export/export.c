@@ -1,6 +1,7 @@
 #include "export/export.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "export/internal.h"
 
 #include <errno.h>
@@ -155,10 +156,14 @@ static void make_name(const char *folder, char name[NAME_SIZE]) {
             name[i] = '_';
 }
 
-/* Sets `folder` without trailing slashes, and the temporary names beside it. */
-static int make_paths(const char *requested, char folder[PATH_SIZE], char temporary[PATH_SIZE],
-                      char old[PATH_SIZE], struct error *error) {
+/* The folder without trailing slashes, and the temporary names beside it. */
+struct paths {
+    char folder[PATH_SIZE], temporary[PATH_SIZE], old[PATH_SIZE];
+};
+
+static int make_paths(const char *requested, struct paths *paths, struct error *error) {
     char suffix[32];
+    char *folder = paths->folder;
     snprintf(suffix, sizeof suffix, ".%ld", (long)getpid());
     if (path_join(folder, "", requested, error) < 0)
         return -1;
@@ -167,10 +172,10 @@ static int make_paths(const char *requested, char folder[PATH_SIZE], char tempor
         folder[--length] = '\0';
     if (length + sizeof suffix + 8 > PATH_SIZE)
         return error_input(error, "the path of the kernel's folder is too long: use a shorter one");
-    memcpy(temporary, folder, length);
-    memcpy(old, folder, length);
-    snprintf(temporary + length, PATH_SIZE - length, "%s.new", suffix);
-    snprintf(old + length, PATH_SIZE - length, "%s.old", suffix);
+    memcpy(paths->temporary, folder, length);
+    memcpy(paths->old, folder, length);
+    snprintf(paths->temporary + length, PATH_SIZE - length, "%s.new", suffix);
+    snprintf(paths->old + length, PATH_SIZE - length, "%s.old", suffix);
     return 0;
 }
 
@@ -209,12 +214,11 @@ static int check_genomes(const struct export *export, struct error *error) {
     return 0;
 }
 
-static int write_folder(struct export *export, const char *folder, const char *temporary,
-                        const char *old, struct error *error) {
+static int write_folder(struct export *export, const struct paths *paths, struct error *error) {
     const struct template *template = export->template;
     char parent[PATH_SIZE];
-    if (check_target(folder, export->request->force, error) < 0 || check_names(export, error) < 0 ||
-        check_genomes(export, error) < 0)
+    if (check_target(paths->folder, export->request->force, error) < 0 ||
+        check_names(export, error) < 0 || check_genomes(export, error) < 0)
         return -1;
     if (template->cpu_reference == NULL)
         return error_input(error,
@@ -223,31 +227,34 @@ static int write_folder(struct export *export, const char *folder, const char *t
                            "(docs/templates.md)",
                            template->document.file);
     if (find_workspaces(export, error) < 0 || find_checked_shapes(export, error) < 0 ||
-        path_parent(parent, folder, error) < 0 || path_make_folder(parent, error) < 0 ||
-        path_remove_tree(temporary, error) < 0 || /* left by a killed process with this pid */
-        path_make_folder(temporary, error) < 0)
+        path_parent(parent, paths->folder, error) < 0 || path_make_folder(parent, error) < 0 ||
+        path_remove_tree(paths->temporary, error) <
+            0 || /* left by a killed process with this pid */
+        path_make_folder(paths->temporary, error) < 0)
         return -1;
-    if (write_all(export, error) == 0 && replace_folder(temporary, folder, old, error) == 0)
+    if (write_all(export, error) == 0 &&
+        replace_folder(paths->temporary, paths->folder, paths->old, error) == 0)
         return 0;
-    path_remove_tree(temporary, &(struct error){0});
+    path_remove_tree(paths->temporary, &(struct error){0});
     return -1;
 }
 
 int export_write(const struct export_request *request, const char *requested, struct error *error) {
-    char folder[PATH_SIZE];
-    char temporary[PATH_SIZE];
-    char old[PATH_SIZE];
+    struct paths *paths = xmalloc(sizeof *paths);
     char name[NAME_SIZE];
     struct export export = {.request = request, .template = request->template};
     check_request(request);
-    if (make_paths(requested, folder, temporary, old, error) < 0)
+    if (make_paths(requested, paths, error) < 0) {
+        free(paths);
         return -1;
-    make_name(folder, name);
+    }
+    make_name(paths->folder, name);
     export.name = request->name != NULL ? request->name : name;
-    export.folder = temporary;
+    export.folder = paths->temporary;
     for (int t = 0; t < request->template->tensor_count; t++)
         export.workspace_count += request->template->tensors[t].role == ROLE_WORKSPACE;
-    int result = write_folder(&export, folder, temporary, old, error);
+    int result = write_folder(&export, paths, error);
     free(export.checked);
+    free(paths);
     return result;
 }

@@ -32,12 +32,11 @@ static void add_known_derived(struct expr_printer *printer) {
     }
 }
 
-int expr_to_c_init(struct expr_printer *printer, const struct template *template,
-                   const struct export_variant *variant, bool as_double, struct error *error) {
+/* Marks what is constant, and names the dimensions that are not. */
+static int fill_printer(struct expr_printer *printer, const struct export_variant *variant,
+                        const char *member, struct error *error) {
+    const struct template *template = printer->template;
     const struct space *space = template->space;
-    const char *member = as_double ? "(double)shape->" : "shape->";
-    *printer = (struct expr_printer){
-        .template = template, .type = as_double ? "double" : "int64_t", .symbols = space->symbols};
     if (space_values(space, variant->genome, variant->case_index, printer->values, error) < 0)
         return -1;
     for (int i = 0; i < space->gene_count; i++)
@@ -54,6 +53,19 @@ int expr_to_c_init(struct expr_printer *printer, const struct template *template
     }
     add_known_derived(printer);
     return 0;
+}
+
+struct expr_printer *expr_to_c_new(const struct template *template,
+                                   const struct export_variant *variant, bool as_double,
+                                   struct error *error) {
+    struct expr_printer *printer = xcalloc(1, sizeof *printer);
+    printer->template = template;
+    printer->type = as_double ? "double" : "int64_t";
+    printer->symbols = template->space->symbols;
+    if (fill_printer(printer, variant, as_double ? "(double)shape->" : "shape->", error) == 0)
+        return printer;
+    free(printer);
+    return NULL;
 }
 
 /* Returns the printed expression, which the caller frees. */

@@ -27,9 +27,10 @@ struct expr_printer {
 };
 
 /* With `as_double` dimensions are cast to double, so that products of large shapes do not
-   overflow. */
-int expr_to_c_init(struct expr_printer *printer, const struct template *template,
-                   const struct export_variant *variant, bool as_double, struct error *error);
+   overflow. The caller frees the printer. */
+struct expr_printer *expr_to_c_new(const struct template *template,
+                                   const struct export_variant *variant, bool as_double,
+                                   struct error *error);
 void expr_to_c_add(const struct expr_printer *printer, const struct expression *expression,
                    struct strbuf *text);
 /* True if the expression is constant for this variant; sets `value`. */

@@ -1,7 +1,5 @@
 #include "export/variant.h"
-#include "base/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* State while one variant's functions are written. */
@@ -9,7 +7,7 @@ struct variant_writer {
     const struct export *export;
     const struct template *template;
     int number; /* from 1 */
-    struct expr_printer printer, double_printer;
+    struct expr_printer *printer, *double_printer;
     struct strbuf *text;
 };
 
@@ -39,7 +37,7 @@ static int constant_truth(const struct variant_writer *writer, const struct expr
     int64_t value;
     if (when == NULL)
         return 1;
-    if (!expr_to_c_constant(&writer->printer, when, &value))
+    if (!expr_to_c_constant(writer->printer, when, &value))
         return -1;
     return value != 0;
 }
@@ -50,7 +48,7 @@ static void add_extents(const struct variant_writer *writer, const struct tensor
     strbuf_print(text, "(const int64_t[]){");
     for (int i = 0; i < tensor->rank; i++) {
         strbuf_print(text, "%s", i > 0 ? ", " : "");
-        expr_to_c_add(&writer->printer, tensor->shape[i], text);
+        expr_to_c_add(writer->printer, tensor->shape[i], text);
     }
     strbuf_print(text, "}, %d", tensor->rank);
 }
@@ -62,7 +60,7 @@ static void add_element_bytes(const struct variant_writer *writer, const struct 
         strbuf_print(text, "%d", dtype_bytes(constant ? tensor->dtype : tensor->other_dtype));
         return;
     }
-    expr_to_c_add(&writer->printer, tensor->dtype_when, text);
+    expr_to_c_add(writer->printer, tensor->dtype_when, text);
     strbuf_print(text, " ? %d : %d", dtype_bytes(tensor->dtype), dtype_bytes(tensor->other_dtype));
 }
 
@@ -72,7 +70,7 @@ static void add_element_bytes(const struct variant_writer *writer, const struct 
 static bool depends_on_shape(const struct variant_writer *writer, const struct tensor *tensor) {
     int64_t extent;
     for (int i = 0; i < tensor->rank; i++)
-        if (!expr_to_c_constant(&writer->printer, tensor->shape[i], &extent))
+        if (!expr_to_c_constant(writer->printer, tensor->shape[i], &extent))
             return true;
     return false;
 }
@@ -83,7 +81,7 @@ static void add_fit(const struct variant_writer *writer, const struct tensor *te
     bool always = constant_truth(writer, tensor->when) > 0;
     if (!always) {
         strbuf_print(text, "(!(");
-        expr_to_c_add(&writer->printer, tensor->when, text);
+        expr_to_c_add(writer->printer, tensor->when, text);
         strbuf_print(text, ") || ");
     }
     strbuf_print(text, "fits(");
@@ -112,7 +110,7 @@ static void add_fits(struct variant_writer *writer) {
     strbuf_print(&body, "%s;\n", first ? "1" : "");
     strbuf_print(&opening, "static int fits_%d(const struct %s_shape *shape)\n{\n", writer->number,
                  writer->export->name);
-    add_function(&writer->printer, &opening, only_shape, &body, writer->text);
+    add_function(writer->printer, &opening, only_shape, &body, writer->text);
 }
 
 /* Checks the constraints that are not constant for this variant's genes and specialised
@@ -126,7 +124,7 @@ static void add_admits(struct variant_writer *writer) {
         if (constant_truth(writer, constraint->expression) == 1)
             continue;
         strbuf_print(&body, "    if (!(");
-        expr_to_c_add(&writer->printer, constraint->expression, &body);
+        expr_to_c_add(writer->printer, constraint->expression, &body);
         strbuf_print(&body, "))\n        return 0; /* ");
         strbuf_add_comment(&body, constraint->because, strlen(constraint->because));
         strbuf_print(&body, " */\n");
@@ -140,7 +138,7 @@ static void add_admits(struct variant_writer *writer) {
             strbuf_print(&opening, "shape->%s != %lld || ", writer->template->dimensions[d].name,
                          (long long)writer->template->cases[case_index].values[d]);
     strbuf_print(&opening, "!fits_%d(shape))\n        return 0;\n", writer->number);
-    add_function(&writer->printer, &opening, no_parameters, &body, writer->text);
+    add_function(writer->printer, &opening, no_parameters, &body, writer->text);
 }
 
 /* ---- operations ---- */
@@ -148,7 +146,7 @@ static void add_admits(struct variant_writer *writer) {
 static void add_operations(struct variant_writer *writer) {
     const struct expression *operations = writer->template->operations;
     struct strbuf body = {0};
-    const struct expr_printer *printer = &writer->double_printer;
+    const struct expr_printer *printer = writer->double_printer;
     /* C has no % for doubles: an expression with a remainder is printed in integers instead. */
     for (int attempt = 0; attempt < 2; attempt++) {
         strbuf_release(&body);
@@ -162,7 +160,7 @@ static void add_operations(struct variant_writer *writer) {
         strbuf_release(&locals);
         if (!remainder)
             break;
-        printer = &writer->printer;
+        printer = writer->printer;
     }
     struct strbuf opening = {0};
     strbuf_print(&opening, "static double operations_%d(const struct %s_shape *shape)\n{\n",
@@ -186,7 +184,7 @@ static void add_parts(struct variant_writer *writer) {
                          tensor->name);
         if (presence < 0) {
             strbuf_print(&body, "    if (");
-            expr_to_c_add(&writer->printer, tensor->when, &body);
+            expr_to_c_add(writer->printer, tensor->when, &body);
             strbuf_print(&body, ")\n");
         }
         if (presence != 0) {
@@ -204,7 +202,7 @@ static void add_parts(struct variant_writer *writer) {
                  "static int64_t parts_%d(const struct %s_shape *shape, struct part *parts)\n"
                  "{\n    int64_t used = 0;\n",
                  writer->number, writer->export->name);
-    add_function(&writer->printer, &opening, only_shape, &body, writer->text);
+    add_function(writer->printer, &opening, only_shape, &body, writer->text);
 }
 
 /* ---- run ---- */
@@ -217,7 +215,7 @@ static void add_check(const struct variant_writer *writer, const struct tensor *
     strbuf_print(body, "    if (status == 0");
     if (presence < 0) {
         strbuf_print(body, " && (");
-        expr_to_c_add(&writer->printer, tensor->when, body);
+        expr_to_c_add(writer->printer, tensor->when, body);
         strbuf_print(body, ")");
     }
     strbuf_print(body, ")\n        status = unusable(tensors->%s);\n", tensor->name);
@@ -249,7 +247,7 @@ static void add_address(const struct variant_writer *writer, int index, struct s
         strbuf_print(body, "tensors->%s", tensor->name);
     else {
         strbuf_print(body, "(");
-        expr_to_c_add(&writer->printer, tensor->when, body);
+        expr_to_c_add(writer->printer, tensor->when, body);
         strbuf_print(body, ") ? tensors->%s : NULL", tensor->name);
     }
 }
@@ -267,7 +265,7 @@ static void add_swizzle(const struct variant_writer *writer, const struct tensor
         strbuf_print(body, "%s", words[constant ? map->swizzle : map->other_swizzle]);
         return;
     }
-    expr_to_c_add(&writer->printer, map->swizzle_when, body);
+    expr_to_c_add(writer->printer, map->swizzle_when, body);
     strbuf_print(body, " ? %s : %s", words[map->swizzle], words[map->other_swizzle]);
 }
 
@@ -284,7 +282,7 @@ static void add_map(const struct variant_writer *writer, const struct tensor_map
         add_address(writer, map->tensor, body);
     } else {
         strbuf_print(body, "!(");
-        expr_to_c_add(&writer->printer, map->when, body);
+        expr_to_c_add(writer->printer, map->when, body);
         strbuf_print(body, ") ? NULL : ");
         add_address(writer, map->tensor, body);
     }
@@ -295,12 +293,12 @@ static void add_map(const struct variant_writer *writer, const struct tensor_map
         strbuf_print(body, "(const int64_t[]){");
     for (int i = 0; tensor->strided && i < tensor->rank - 1; i++)
         strbuf_print(body, "%s%s", i > 0 ? ", " : "",
-                     writer->printer.symbols.slots[tensor->strides[i]]);
+                     writer->printer->symbols.slots[tensor->strides[i]]);
     strbuf_print(body, "%s,\n                                (const int64_t[]){",
                  tensor->strided ? "}" : "NULL");
     for (int i = 0; i < tensor->rank; i++) {
         strbuf_print(body, "%s", i > 0 ? ", " : "");
-        expr_to_c_add(&writer->printer, map->box[i], body);
+        expr_to_c_add(writer->printer, map->box[i], body);
     }
     strbuf_print(body, "}, ");
     add_element_bytes(writer, tensor, body);
@@ -326,14 +324,14 @@ static void add_argument(const struct variant_writer *writer, const struct argum
     }
     if (argument->real) {
         strbuf_print(body, "{.f32 = ");
-        expr_to_c_add(&writer->printer, argument->expression, body);
+        expr_to_c_add(writer->printer, argument->expression, body);
         strbuf_print(body, "}");
         return;
     }
-    bool constant = expr_to_c_constant(&writer->printer, argument->expression, &value);
+    bool constant = expr_to_c_constant(writer->printer, argument->expression, &value);
     bool narrow = argument->size == 4 && !(constant && value == (int32_t)value);
     strbuf_print(body, "{.%s = %s", argument->size == 4 ? "i32" : "i64", narrow ? "narrow(" : "");
-    expr_to_c_add(&writer->printer, argument->expression, body);
+    expr_to_c_add(writer->printer, argument->expression, body);
     strbuf_print(body, "%s}", narrow ? ", &status)" : "");
 }
 
@@ -342,7 +340,7 @@ static void add_triple(const struct variant_writer *writer, struct expression *c
     strbuf_print(body, "(const int64_t[]){");
     for (int i = 0; i < 3; i++) {
         strbuf_print(body, "%s", i > 0 ? ", " : "");
-        expr_to_c_add(&writer->printer, triple[i], body);
+        expr_to_c_add(writer->printer, triple[i], body);
     }
     strbuf_print(body, "}");
 }
@@ -354,7 +352,7 @@ static void add_condition(const struct variant_writer *writer, const struct expr
     if (condition == NULL) {
         strbuf_print(body, "0");
     } else {
-        expr_to_c_add(&writer->printer, condition, body);
+        expr_to_c_add(writer->printer, condition, body);
         strbuf_print(body, " ? 1 : 0");
     }
 }
@@ -368,7 +366,7 @@ static void add_launch(const struct variant_writer *writer, int index, struct st
     strbuf_print(body, "    if (status == 0");
     if (presence < 0) {
         strbuf_print(body, " && (");
-        expr_to_c_add(&writer->printer, launch->when, body);
+        expr_to_c_add(writer->printer, launch->when, body);
         strbuf_print(body, ")");
     }
     strbuf_print(body, ") {\n        union argument arguments[] = {\n");
@@ -389,7 +387,7 @@ static void add_launch(const struct variant_writer *writer, int index, struct st
     add_triple(writer, launch->block, body);
     strbuf_print(body, ", ");
     if (launch->smem != NULL)
-        expr_to_c_add(&writer->printer, launch->smem, body);
+        expr_to_c_add(writer->printer, launch->smem, body);
     else
         strbuf_print(body, "0");
     add_condition(writer, launch->early, body);
@@ -422,11 +420,10 @@ static void add_run(struct variant_writer *writer) {
     static const char *const with_parts[] = {"shape", "tensors", "workspace",
                                              "parts", "stream",  NULL};
     static const char *const without_parts[] = {"shape", "tensors", "stream", NULL};
-    struct expr_printer *printer = xmalloc(sizeof *printer);
-    memcpy(printer, &writer->printer, sizeof *printer);
-    printer->launches = true;
-    add_function(printer, &opening, parts ? with_parts : without_parts, &body, writer->text);
-    free(printer);
+    writer->printer->launches = true; /* for the locals */
+    add_function(writer->printer, &opening, parts ? with_parts : without_parts, &body,
+                 writer->text);
+    writer->printer->launches = false;
 }
 
 /* ---- the whole ---- */
@@ -467,27 +464,28 @@ static void add_heading(const struct variant_writer *writer) {
     strbuf_release(&specialised);
 }
 
-int add_variant(const struct export *export, int variant, struct strbuf *text,
-                struct error *error) {
-    struct variant_writer *writer = xcalloc(1, sizeof *writer);
-    writer->export = export;
-    writer->template = export->template;
-    writer->number = variant + 1;
-    writer->text = text;
-    const struct export_variant *exported = &export->request->variants[variant];
-    if (expr_to_c_init(&writer->printer, export->template, exported, false, error) < 0 ||
-        expr_to_c_init(&writer->double_printer, export->template, exported, true, error) < 0) {
-        free(writer);
-        return -1;
-    }
+static void add_functions(struct variant_writer *writer) {
     add_heading(writer);
     add_fits(writer);
     add_admits(writer);
-    if (export->request->variant_count > 1)
+    if (writer->export->request->variant_count > 1)
         add_operations(writer);
-    if (export->workspaces)
+    if (writer->export->workspaces)
         add_parts(writer);
     add_run(writer);
-    free(writer);
-    return 0;
+}
+
+int add_variant(const struct export *export, int variant, struct strbuf *text,
+                struct error *error) {
+    struct variant_writer writer = {
+        .export = export, .template = export->template, .number = variant + 1, .text = text};
+    const struct export_variant *exported = &export->request->variants[variant];
+    writer.printer = expr_to_c_new(export->template, exported, false, error);
+    writer.double_printer = expr_to_c_new(export->template, exported, true, error);
+    int result = writer.printer != NULL && writer.double_printer != NULL ? 0 : -1;
+    if (result == 0)
+        add_functions(&writer);
+    free(writer.printer);
+    free(writer.double_printer);
+    return result;
 }

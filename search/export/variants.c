@@ -3,7 +3,6 @@
 #include "export/internal.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 int export_assign_variants(const struct template *template, const struct genome *const *genomes,
@@ -69,12 +68,10 @@ int variant_options(const struct export *export, int variant, char architecture[
 int find_workspaces(struct export *export, struct error *error) {
     const struct template *template = export->template;
     for (int variant = 0; variant < export->request->variant_count; variant++) {
-        struct expr_printer *printer = xcalloc(1, sizeof *printer);
-        if (expr_to_c_init(printer, template, &export->request->variants[variant], false, error) <
-            0) {
-            free(printer);
+        struct expr_printer *printer =
+            expr_to_c_new(template, &export->request->variants[variant], false, error);
+        if (printer == NULL)
             return -1;
-        }
         for (int t = 0; t < template->tensor_count; t++) {
             const struct tensor *tensor = &template->tensors[t];
             int64_t there = 1;
