@@ -226,7 +226,9 @@ static void dropped_tile_is_caught(void **state) {
             struct verify_result found;
             char reason[REASON_SIZE];
             char text[GENOME_TEXT_SIZE];
-            do /* half of them with split-KV */
+            if (n % 3 != 0 && getenv("EVOTILE_LONG") == NULL)
+                continue; /* one with split-KV, one without */
+            do            /* half of them with split-KV */
                 assert_true(space_sample(template->space, &random, &genome));
             while ((gene_value(template, &genome, "KV_SPLITS") > 1) != (n < 2));
             int64_t tile = gene_value(template, &genome, "BLOCK_N");

@@ -38,13 +38,19 @@ static void append_file(char *text, const char *name) {
     text[used] = '\0';
 }
 
+static const char *const lists[] = {"integers", "math", "half", "bfloat", "others"};
+enum { LISTS = sizeof lists / sizeof *lists };
+
+/* The two architectures take turns; with EVOTILE_LONG=1 each list is compiled for both. */
 static void all_are_known(void **state) {
-    const char *name = *state;
+    const char *const *list = *state;
     static char text[TEXT_BYTES];
     memset(text, 0, sizeof text);
     append_file(text, "prelude");
-    append_file(text, name);
+    append_file(text, *list);
     for (int a = 0; a < 2; a++) {
+        if (getenv("EVOTILE_LONG") == NULL && (list - lists) % 2 != a)
+            continue;
         struct harness harness;
         const struct ptx_kernel *kernel;
         int count = 0, unknown = 0;
@@ -155,11 +161,8 @@ static int check(const struct value_row *row, const uint64_t *in, const uint64_t
     return 0;
 }
 
-/* On the second architecture only what the first lacks; all with EVOTILE_LONG=1. */
 static int write_kernel(char *to, int index, int architecture) {
     const struct value_row *row = &value_rows[index];
-    if (architecture == 90 && row->since <= 80 && getenv("EVOTILE_LONG") == NULL)
-        return 0;
     if (!row->since)
         return sprintf(to, "KERNEL(k%d, %s, %s)\n", index, type_name(row->type), row->call);
     if (row->since > architecture)
@@ -203,11 +206,9 @@ static void values_are_right(void **state) {
 }
 
 int main(void) {
-    static const char *const lists[] = {"integers", "math", "half", "bfloat", "others"};
-    enum { LISTS = sizeof lists / sizeof *lists };
     struct CMUnitTest tests[LISTS + 1] = {cmocka_unit_test(values_are_right)};
     for (int i = 0; i < LISTS; i++)
         tests[1 + i] = (struct CMUnitTest){
-            .name = lists[i], .test_func = all_are_known, .initial_state = (void *)lists[i]};
+            .name = lists[i], .test_func = all_are_known, .initial_state = (void *)&lists[i]};
     return _cmocka_run_group_tests("intrinsics", tests, LISTS + 1, NULL, NULL);
 }
