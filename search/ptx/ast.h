@@ -1,5 +1,5 @@
 /*
- * ast: the abstract syntax tree of a PTX module (PTX ISA, chapters 4 to 6 and 11): variables,
+ * ast: the abstract syntax tree of a PTX module (PTX ISA, sections 4 to 6 and 11): variables,
  * functions, and each function's body as a flat list of statements. Names are interned as numbers,
  * so that later passes compare and index instead of hashing.
  *

@@ -183,7 +183,7 @@ struct ptx_launch {
     bool cooperative; /* all blocks are resident: kernels may synchronise the grid (this_grid()) */
     bool early;       /* PDL: may overlap the previous launch; for racecheck */
     FILE *print;      /* output of printf; NULL: discarded */
-    struct ptx_racecheck *racecheck; /* checks the launch (microscope.h); NULL: none */
+    struct ptx_racecheck *racecheck; /* checks the launch (racecheck.h); NULL: none */
     /* Host threads that run blocks in parallel, if the blocks do not communicate (no atomics
        outside shared memory, no printf) and racecheck is off; 0, 1: sequential. Counts are the
        same, except after a fault, when the reported fault may differ too. step_limit and deadline_s

@@ -4,8 +4,8 @@
  * The tables:
  *     meta         the run's settings: name, value
  *     goals        the sets of cases that genomes are scored on
- *     trials       one row per trial, with its latest outcome; from `worker` on NULL while it is in
- *                  flight. `tells` counts its outcomes; `outdated` is 1 if its environment (driver,
+ *     trials       one row per trial, with its latest outcome; from `worker` on NULL while its trial
+ *                  runs. `tells` counts its outcomes; `outdated` is 1 if its environment (driver,
  *                  NVRTC, method) is not the current one
  *     earlier      rows of trials as they were before they were told again
  *     cases        errors and timing, one row per case and outcome, keyed by the event that told
@@ -41,7 +41,7 @@ enum statement {
     SQL_CASE_ADD,       /* event, case ... */
     SQL_SETTING_ADD,    /* hash, and the parts of a key except the genome */
     SQL_SETTING_ID,     /* hash -> id */
-    SQL_CHAMPION_ADD,   /* event, goal, trial, previous, score_us, crowned */
+    SQL_CHAMPION_ADD,   /* event, goal, trial, previous, score_us, accepted */
     SQL_CHECKPOINT_SET, /* events, digest, text */
     SQL_CHECKPOINT_GET, /* -> events, digest, text */
     SQL_EVENT_COUNT,    /* -> the last event */
@@ -58,7 +58,7 @@ enum statement {
     SQL_OPERATORS,      /* -> operator, trials told, ok */
     SQL_SCORES,         /* -> goal, genome, verdict, score_us */
     SQL_REASONS,        /* limit -> verdict, reason, count */
-    SQL_CHAMPIONS,      /* -> event, goal, trial, previous, score_us, crowned */
+    SQL_CHAMPIONS,      /* -> event, goal, trial, previous, score_us, accepted */
     SQL_COUNT
 };
 

@@ -22,7 +22,7 @@
  * Rows and candidates may be added in any order. With n rows and c candidates, adding a row costs
  * O(n * c) and adding a candidate O(n * n). Predictions depend on the calls alone.
  *
- * Sources: Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, chapters 2, 4
+ * Sources: Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, sections 2, 4
  * and 5; Ginsbourger et al., "Kriging is well-suited to parallelize optimization", 2010, for the
  * kriging believer.
  */

@@ -21,10 +21,10 @@ static void kill_once(const struct tiny *tiny, const char *run_dir, const char *
     struct error error = {0};
     char log_path[PATH_SIZE];
     int status;
-    bool begun = store_holds_run(run_dir, &error) == 1;
-    const char *const anew[] = {"--out", run_dir, "--trials", trials, NULL};
-    pid_t pid = begun ? start_evotile(tiny, "resume", run_dir, NULL, log_path)
-                      : start_evotile(tiny, "run", tiny->config, anew, log_path);
+    bool exists = store_holds_run(run_dir, &error) == 1;
+    const char *const new_run_options[] = {"--out", run_dir, "--trials", trials, NULL};
+    pid_t pid = exists ? start_evotile(tiny, "resume", run_dir, NULL, log_path)
+                      : start_evotile(tiny, "run", tiny->config, new_run_options, log_path);
     siginfo_t ended = {0};
     while (told >= 0 && stored_outcome_count(run_dir) <= told && ended.si_pid == 0) {
         pause_ms(5);
@@ -34,7 +34,7 @@ static void kill_once(const struct tiny *tiny, const char *run_dir, const char *
     kill(pid, SIGKILL);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     if (!WIFSIGNALED(status) && WEXITSTATUS(status) != 0)
-        fail_msg("%s ended with status %d:\n%s", begun ? "resume" : "run", WEXITSTATUS(status),
+        fail_msg("%s ended with status %d:\n%s", exists ? "resume" : "run", WEXITSTATUS(status),
                  read_log(log_path));
 }
 
@@ -64,11 +64,11 @@ static void kill_and_resume(const char *config_text, int kills) {
     print_message(
         "%d kills, %lld of them of searches that had got on; %lld trials told, %lld asked\n", kills,
         (long long)with_progress, (long long)run_check.told, (long long)run_check.asked);
-    const char *const anew[] = {"--out", run_dir, "--trials", trials, NULL};
+    const char *const new_run_options[] = {"--out", run_dir, "--trials", trials, NULL};
     if (store_holds_run(run_dir, &error) == 1)
         run_and_expect(&tiny, "resume", run_dir, NULL, 0);
     else
-        run_and_expect(&tiny, "run", tiny.config, anew, 0);
+        run_and_expect(&tiny, "run", tiny.config, new_run_options, 0);
     check_run(&run_check);
     assert_int_equal(run_check.asked, run_check.told);
     assert_int_equal(run_check.told, wanted);

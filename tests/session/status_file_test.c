@@ -143,7 +143,7 @@ static void other_json_is_refused(void **state) {
 
 static void file_is_in_the_run_folder(void **state) {
     (void)state;
-    char folder[] = "/tmp/evotile-bulletin-XXXXXX";
+    char folder[] = "/tmp/evotile-status-XXXXXX";
     struct run_status was = run_status_empty();
     struct run_status is;
     struct error error = {0};
@@ -167,5 +167,5 @@ int main(void) {
         cmocka_unit_test(other_json_is_refused),
         cmocka_unit_test(file_is_in_the_run_folder),
     };
-    return cmocka_run_group_tests_name("bulletin", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("status_file", tests, NULL, NULL);
 }

@@ -205,7 +205,7 @@ static void count_stops(void **state) {
     space_free(space);
 }
 
-static void counts_what_nobody_could_walk(void **state) {
+static void counts_spaces_too_large_to_enumerate(void **state) {
     (void)state;
     struct space *space = space_new();
     struct error error = {0};
@@ -318,7 +318,7 @@ int main(void) {
         cmocka_unit_test(building_errors),
         cmocka_unit_test(counts_and_walks_as_brute_force),
         cmocka_unit_test(count_stops),
-        cmocka_unit_test(counts_what_nobody_could_walk),
+        cmocka_unit_test(counts_spaces_too_large_to_enumerate),
         cmocka_unit_test(samples_evenly),
         cmocka_unit_test(samples_rare_genomes),
         cmocka_unit_test(empty_space_says_why),

@@ -98,7 +98,7 @@ static void squashing_keeps_the_order(void **state) {
                 isfinite(output_transform_apply(&transform, 3)));
 }
 
-static void genomes_nobody_named_are_ordered_too(void **state) {
+static void unseen_genomes_are_ordered_too(void **state) {
     (void)state;
     struct space *space = tiles();
     static const int counts[] = {1, 40, DRAWS, MANY};
@@ -229,7 +229,7 @@ static void a_search_looks_round_behind_forecasts(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(squashing_keeps_the_order),
-        cmocka_unit_test(genomes_nobody_named_are_ordered_too),
+        cmocka_unit_test(unseen_genomes_are_ordered_too),
         cmocka_unit_test(predictions_save_trials),
         cmocka_unit_test(what_is_asked_blindly_is_forecast_to_be_fast),
         cmocka_unit_test(a_search_looks_round_behind_forecasts),

@@ -10,7 +10,7 @@
  * of the last place that a result may be off, where PTX leaves it open. `body` is for what is not
  * just `opcode results, operands`: $f the opcode; $d $q $v the groups of results, $a $b $c $e $g
  * those of operands; $u the last type; $n $m addresses of the thread's operands and of its own 16
- * bytes of global memory, $s of 16 bytes of shared memory, $z of memory that nobody reads; $w b16,
+ * bytes of global memory, $s of 16 bytes of shared memory, $z of memory that nothing reads; $w b16,
  * b32 or b64, as wide as t. `least`: a result below it is measured with it. `cluster`: of so many
  * blocks (0: none).
  */

@@ -1,7 +1,7 @@
 /*
  * values: intrinsics and what they give, by their documentation: a call of x, y and z, which are
- * unsigned unless the row says otherwise, and the same in C. Rows of SIMD and DPX intrinsics say
- * what becomes of the fields a, b and c of x, y and z, each of `bits` bits.
+ * unsigned unless the row says otherwise, and the same in C. Rows of SIMD and DPX intrinsics describe
+ * the results of the fields a, b and c of x, y and z, each of `bits` bits.
  */
 #ifndef EVOTILE_TESTS_DEVICE_PTX_INTRINSICS_VALUES_H
 #define EVOTILE_TESTS_DEVICE_PTX_INTRINSICS_VALUES_H
@@ -44,7 +44,7 @@ static inline int64_t value_most(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* X(call, name in C, bits, is_signed, whether the fields are added up, what becomes of them) */
+/* X(call, name in C, bits, is_signed, whether the fields are added up, their result) */
 #define TO_EACH(X, call, name, is_signed, ...)                                                     \
     X("__v" #call "2(x, y)", name##_2, 16, is_signed, false, __VA_ARGS__)                          \
     X("__v" #call "4(x, y)", name##_4, 8, is_signed, false, __VA_ARGS__)
