@@ -241,6 +241,16 @@ static void changed_inputs_are_found(void **state) {
     }
 }
 
+/* The same on a device that cannot protect the inputs: they are compared after each run. */
+static void changed_inputs_are_found_without_protection(void **state) {
+    struct device_backend unprotected = *verify_stage.device->backend;
+    const struct device_backend *backend = verify_stage.device->backend;
+    unprotected.protect = NULL;
+    verify_stage.device->backend = &unprotected;
+    changed_inputs_are_found(state);
+    verify_stage.device->backend = backend;
+}
+
 static void restored_inputs_are_found(void **state) {
     (void)state;
     static const char *const writes[] = {
@@ -331,6 +341,7 @@ int main(void) {
         cmocka_unit_test(kept_results_are_wrong),
         cmocka_unit_test(writes_outside_the_output_are_found),
         cmocka_unit_test(changed_inputs_are_found),
+        cmocka_unit_test(changed_inputs_are_found_without_protection),
         cmocka_unit_test(restored_inputs_are_found),
         cmocka_unit_test(bad_addresses_crash),
         cmocka_unit_test(endless_loops_time_out),
