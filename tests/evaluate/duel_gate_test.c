@@ -211,6 +211,18 @@ static void drift_decides_no_duel(void **state) {
     trial_result_release(&result);
 }
 
+/* A candidate that computes while it is verified, and nothing while it is timed. */
+static void timed_calls_must_compute(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    it->skips_timed_calls = true;
+    challenge_at(it, 1.1 * CHAMPION_US, &result);
+    it->skips_timed_calls = false;
+    assert_int_equal(result.outcome.verdict, VERDICT_WRONG);
+    assert_true(result.outcome.score_us == 0);
+    trial_result_release(&result);
+}
+
 static void impossible_figure_is_rejected(void **state) {
     struct scripted *it = *state;
     struct trial_result result;
@@ -474,6 +486,7 @@ int main(void) {
         cmocka_unit_test(duel_is_lost),
         cmocka_unit_test(duel_is_undecided),
         cmocka_unit_test(drift_decides_no_duel),
+        cmocka_unit_test(timed_calls_must_compute),
         cmocka_unit_test(impossible_figure_is_rejected),
         cmocka_unit_test(champion_must_pass_held_out_cases),
         cmocka_unit_test(requested_duel_runs_for_slow_candidate),
