@@ -368,6 +368,9 @@ static void test_predictions_are_sensible(void **unused) {
     other.resources.ctas_per_sm = 1;
     assert_true(launch_us(&l4, &other) > time_us); /* low occupancy */
     other = base;
+    other.early = true; /* it starts while the kernel before it runs */
+    assert_true(launch_us(&l4, &other) < time_us - 1);
+    other = base;
     other.resources.spill_bytes = 400;
     assert_true(launch_us(&l4, &other) > time_us); /* spills */
     other = base;

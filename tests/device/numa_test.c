@@ -60,6 +60,12 @@ static void stays_on_the_processors_of_its_node(void **state) {
     snprintf(list, sizeof list, "%d,1022-1023\n", one); /* the other cores are not allowed */
     write_file("devices/system/node/node1/cpulist", list);
     assert_int_equal(pinned("0000:1A:00.0"), 1);
+    int last = CPU_SETSIZE - 1;
+    while (!CPU_ISSET(last, &set))
+        last--;
+    snprintf(list, sizeof list, "0-%d\n", last); /* a range includes its end */
+    write_file("devices/system/node/node1/cpulist", list);
+    assert_int_equal(pinned("0000:1a:00.0"), CPU_COUNT(&set));
     write_file("devices/system/node/node1/cpulist", "0-1023\n");
     assert_int_equal(pinned("0000:1a:00.0"), CPU_COUNT(&set));
 }
