@@ -6,8 +6,7 @@ search/remote/connection.h).
 
 A request that three workers held without an answer is answered as crashed by the fourth, and not earlier; files that were
 changed on the queue are rejected; another protocol version is rejected on both sides, with a message; a trial whose
-result does not arrive, or has another genome, is repeated, even if the whole run was purged; requests that wait for a
-device are compared against a new champion; a server without space is reported, and messages to it are resent; a run that ends leaves
+result does not arrive, or has another genome, is repeated, even if the whole run was purged; a server without space is reported, and messages to it are resent; a run that ends leaves
 nothing on the server; a run whose workers have all left still ends, and can be resumed. Exit status 1 if any of this fails, 77 if
 there is no nats-server.
 """
@@ -16,7 +15,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import socket
 import sqlite3
 import subprocess
@@ -322,49 +320,6 @@ def wrong_genome(scenario, space):
         scenario.failed = True
 
 
-def new_champion(scenario, space):
-    """Requests that wait for a worker's device when another worker's result becomes the champion."""
-    run, run_id = scenario.start_idle_run("new_champion", space)
-    scenario.send_heartbeat(run_id, 4)
-    requests = []
-    scenario.wait("four requests", lambda: requests.extend(scenario.client.take(run_id)) or len(requests) >= 4)
-    scenario.send_heartbeat(run_id, 4, leaving=True)
-    (reply, message_id, best), *waiting = requests
-    scenario.client.publish(f"evotile.result.{run_id}", result_of(best, best["genome"], 0.5), message_id=message_id)
-    scenario.client.publish(reply, b"+ACK")
-    told = scenario.wait("a champion", lambda: json.loads(scenario.client.value("evotile_runs", run_id))["champions"]) or [{}]
-    if told != [{"kind": "champion", "goal": 0, "trial": best["number"], "genome": best["genome"], "score_us": 0.5,
-                 "unraised_us": 0}]:
-        print("the champion:", told, "of", best)
-        scenario.failed = True
-
-    def device():
-        for reply, *_ in waiting:
-            scenario.client.publish(reply, b"+WPI")
-        children = Path(f"/proc/{worker.pid}/task/{worker.pid}/children").read_text().split()
-        return "working for run" in scenario.log("late") and int(children[0])
-
-    worker = scenario.worker("late")
-    child = scenario.wait("the worker's device", device)
-    os.kill(child, signal.SIGSTOP)
-    for reply, *_ in waiting:
-        scenario.client.publish(reply, b"-NAK")
-    time.sleep(5 * RUN_POLL_S)  # it reads the run's description
-    results = Client(scenario.port)
-    results.listen(f"evotile.result.{run_id}")
-    os.kill(child, signal.SIGCONT)
-    opponents = {}
-    while not {request["number"] for *_, request in waiting} <= opponents.keys():
-        result = json.loads(results.message())
-        opponents[result["number"]] = result["rival"]
-    opponents = [opponents[request["number"]] for *_, request in waiting]
-    print(f"{len(waiting)} trials requested without a champion: compared against {opponents}; the champion is {best['number']}")
-    if best["number"] not in opponents:  # all but one: the device may have started one before
-        scenario.failed = True
-    scenario.expect_complete("new_champion", run, run_id)
-    scenario.end(worker)
-
-
 def full(scenario, space):
     """A server without free space, until messages are deleted."""
     run, run_id = scenario.start_idle_run("full", space)
@@ -444,7 +399,6 @@ def main():
         invalid_messages(scenario, space)
         lost(scenario, space)
         wrong_genome(scenario, space)
-        new_champion(scenario, space)
         full(scenario, space)
         purged_while_alive(scenario, space)
         stopped(scenario, space)
