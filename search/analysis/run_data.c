@@ -1,10 +1,12 @@
 #include "analysis/run_data.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/statistics.h"
+#include "config/config.h"
 #include "run/predictions.h"
 
 const struct resource_row resource_rows[RESOURCE_COUNT] = {
@@ -264,8 +266,7 @@ static int read_meta(struct run_data *run, struct error *error) {
         char **value;
     } wanted[] = {
         {"device_name", &run->device}, {"template", &run->template}, {"objective", &run->objective},
-        {"driver", &run->driver},      {"evotile", &run->version},   {"seed", &run->seed},
-        {"strategy", &run->strategy},
+        {"driver", &run->driver},      {"evotile", &run->version},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         if (store_meta_get(run->store, wanted[i].name, wanted[i].value, error) < 0)
@@ -276,12 +277,22 @@ static int read_meta(struct run_data *run, struct error *error) {
     return 0;
 }
 
+static void read_settings(struct run_data *run) {
+    const struct config *config = run_history_config(run->history);
+    char seed[24] = "?";
+    if (config != NULL)
+        snprintf(seed, sizeof seed, "%" PRIu64, config->seed);
+    run->seed = xstrdup(seed);
+    run->strategy = xstrdup(config != NULL ? config->strategy : "?");
+}
+
 static int read_run(struct run_data *run, struct error *error) {
     struct run_reader run_reader = {.run = run};
     run->store = store_open(run->path, STORE_READ, error);
     if (run->store == NULL || (run->history = run_history_open(run->store, error)) == NULL ||
         read_meta(run, error) < 0)
         return -1;
+    read_settings(run);
     run->goal_count = store_goal_count(run->store);
     if (run->goal_count > CASES_MAX)
         return error_set(error, "%s has %d goals: the run is damaged", run->path, run->goal_count);

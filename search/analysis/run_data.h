@@ -83,8 +83,7 @@ struct run_data {
     struct store *store;
     struct run_history *history;
     struct store_counts counts;
-    char *device, *template, *objective, *driver, *version, *seed,
-        *strategy; /* "?" if not stored */
+    char *device, *template, *objective, *driver, *version, *seed, *strategy; /* "?" if unknown */
     double created;
     int predicted, measured; /* rows that are ok, of each kind */
     int pauses;

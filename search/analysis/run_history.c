@@ -68,6 +68,10 @@ double run_history_created(const struct run_history *history) {
     return history->created;
 }
 
+const struct config *run_history_config(const struct run_history *history) {
+    return history->config;
+}
+
 void run_history_case_name(const struct run_history *history, int goal, int case_count, int number,
                            char name[CASE_NAME_SIZE]) {
     const struct config *config = history->config;

@@ -20,6 +20,7 @@
 #include "store/store.h"
 #include "template/template.h"
 
+struct config;
 struct run_history;
 
 struct run_history *run_history_open(struct store *store, struct error *error);
@@ -30,6 +31,9 @@ const struct store_champion *run_history_accepted(const struct run_history *hist
 
 /* When the run was created, in seconds since 1970; NaN if the run does not record it. */
 double run_history_created(const struct run_history *history);
+
+/* The run's config; NULL if it cannot be read. */
+const struct config *run_history_config(const struct run_history *history);
 
 /* The name of case `number` of a goal whose trials have `case_count` cases. */
 void run_history_case_name(const struct run_history *history, int goal, int case_count, int number,

@@ -1,6 +1,7 @@
 /* record: measures a space, or a random sample of it, and writes it as a file. */
 #include "base/log.h"
 #include "cli/cli.h"
+#include "cli/run_options.h"
 #include "run/space_export.h"
 #include "session/session.h"
 #include "store/space_file.h"
@@ -9,14 +10,11 @@
 #include <signal.h>
 #include <string.h>
 
-enum {
-    TRIALS_UNLIMITED = 1 << 30
-}; /* number of trials: more than the genomes of any space that is recorded */
-
 struct record_options {
     const char *config_path, *templates, *out, *run_dir, *format;
     int64_t goal;
     bool exhaustive;
+    struct run_options run;
     struct session_settings settings;
 };
 
@@ -32,35 +30,45 @@ static int default_run_dir(const char *out, char run_dir[PATH_SIZE], struct erro
                                                                                               : 0;
 }
 
-/* Creates the run, or resumes it if it exists. */
-static int open_session(struct session *session, struct record_options *record_options,
-                        const char *run_dir, struct error *error) {
-    int run_exists = path_is_dir(run_dir) ? store_holds_run(run_dir, error) : 0;
-    if (run_exists < 0)
+/* Creates the run, or resumes it. With --exhaustive it has no budget: it ends when every valid
+   genome has been tried. */
+static int open_run(struct session *session, struct record_options *record_options, bool run_exists,
+                    const char *run_dir, struct error *error) {
+    struct session_settings *settings = &record_options->settings;
+    if (run_exists) {
+        settings->devices = record_options->run.device;
+        record_options->run.device = NULL;
+    } else {
+        record_options->run.strategy = "random";
+    }
+    cJSON *changes = run_options_changes(&record_options->run, error);
+    if (changes == NULL)
         return -1;
-    if (run_exists > 0) {
+    if (record_options->exhaustive) {
+        cJSON_AddNullToObject(changes, "budget.trials");
+        cJSON_AddNullToObject(changes, "budget.time");
+    }
+    int status = -1;
+    if (run_exists) {
         log_info("resuming %s", run_dir);
-        if (record_options->exhaustive) /* overrides the budget of the earlier session */
-            record_options->settings.trials = TRIALS_UNLIMITED;
-        return session_resume(session, run_dir, &record_options->settings, error);
+        status = session_resume(session, run_dir, changes, settings, error);
+    } else {
+        struct config *config = run_options_read_config(record_options->config_path,
+                                                        record_options->templates, changes, error);
+        if (config != NULL)
+            status = session_create(session, run_dir, config, settings, error);
     }
-    struct config *config =
-        config_load(record_options->config_path, record_options->templates, error);
-    if (config == NULL)
-        return -1;
-    if (record_options
-            ->exhaustive) { /* no budget: the run ends when every valid genome has been tried */
-        config->trials = 0;
-        config->seconds = 0;
-    }
-    return session_create(session, run_dir, config, &record_options->settings, error);
+    cJSON_Delete(changes);
+    return status;
 }
 
 /* Returns 0 when done, 1 when interrupted, -1 on an error. */
 static int run_trials(struct record_options *record_options, const char *run_dir,
                       struct error *error) {
     struct session session = {.workers_lock = -1};
-    int status = open_session(&session, record_options, run_dir, error);
+    int run_exists = path_is_dir(run_dir) ? store_holds_run(run_dir, error) : 0;
+    int status =
+        run_exists < 0 ? -1 : open_run(&session, record_options, run_exists > 0, run_dir, error);
     if (status == 0 && !session_is_finished(&session))
         status = session_search(&session, error);
     session_close(&session);
@@ -68,23 +76,23 @@ static int run_trials(struct record_options *record_options, const char *run_dir
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
-    struct record_options record_options = {
-        .format = "t4", .settings = {.seed = -1, .compile_workers = -1, .recording = true}};
+    struct record_options record_options = {.format = "t4",
+                                            .run = RUN_OPTIONS_NONE,
+                                            .settings = {.compile_workers = -1, .recording = true}};
     char run_dir[PATH_SIZE];
     const struct option_row rows[] = {
         {"out", "FILE", "output file, gzip-compressed if it ends in .gz (required)", OPTION_TEXT,
          &record_options.out},
-        {"trials", "N", "measure N random genomes", OPTION_INTEGER,
-         &record_options.settings.trials},
+        {"trials", "N", "measure N random genomes", OPTION_INTEGER, &record_options.run.trials},
         {"exhaustive", NULL, "measure every valid genome", OPTION_FLAG, &record_options.exhaustive},
         {"format", "NAME", "t4 or kernel-tuner (default t4)", OPTION_TEXT, &record_options.format},
         {"goal", "K", "case of a per_case config, from 0 (default 0)", OPTION_INTEGER,
          &record_options.goal},
         {"run", "DIR", "run folder (default: FILE without its extension)", OPTION_TEXT,
          &record_options.run_dir},
-        {"seed", "N", "seed of the random numbers", OPTION_INTEGER, &record_options.settings.seed},
+        {"seed", "N", "seed of the random numbers", OPTION_INTEGER, &record_options.run.seed},
         {"device", "SPEC", "auto, cuda:N or emulated:sm_XX", OPTION_TEXT,
-         &record_options.settings.device},
+         &record_options.run.device},
         {"templates", "DIR", "folder that is searched for templates first", OPTION_TEXT,
          &record_options.templates},
         {"compile-workers", "N", "compiler processes (default: cores - 1)", OPTION_INTEGER,
@@ -96,7 +104,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
         return STATUS_USAGE;
     record_options.config_path = argv[0];
     if (record_options.out == NULL ||
-        record_options.exhaustive == (record_options.settings.trials > 0)) {
+        record_options.exhaustive == (record_options.run.trials > 0)) {
         fprintf(stderr, "evotile: record: give --out FILE.json.gz, and either --trials N or "
                         "--exhaustive\n");
         return STATUS_USAGE;

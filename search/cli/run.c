@@ -5,13 +5,13 @@
 
 #include "base/memory.h"
 #include "cli/cli.h"
+#include "cli/run_options.h"
 #include "session/gpu_groups.h"
 #include "session/process_group.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +91,15 @@ static int run_in(const char *run_dir, struct config *config,
     return run_search(&session, interrupted);
 }
 
+/* Returns the config on other devices; takes ownership of it. */
+static struct config *set_devices(struct config *config, const char *devices, struct error *error) {
+    cJSON *changes = cJSON_CreateObject();
+    cJSON_AddStringToObject(changes, "device", devices);
+    config = config_change(config, changes, error);
+    cJSON_Delete(changes);
+    return config;
+}
+
 static void model_run_dir(const char *run_dir, const struct gpu_group *group_model,
                           char folder[PATH_SIZE]) {
     snprintf(folder, PATH_SIZE, "%.4000s-%s", run_dir, group_model->label);
@@ -104,12 +113,15 @@ static int run_per_model(const char *run_dir, struct config *config,
     for (int m = 0; m < groups->count; m++) {
         struct session_settings model_settings = *settings;
         char folder[PATH_SIZE];
-        model_settings.device = groups->items[m].devices;
         model_settings.compile_workers =
             gpu_groups_compile_workers(groups, m, settings->compile_workers);
         model_run_dir(run_dir, &groups->items[m], folder);
-        if (process_group_fork(&group) == 0)
-            _exit(run_in(folder, config, &model_settings, interrupted));
+        if (process_group_fork(&group) == 0) {
+            struct error error = {0};
+            config = set_devices(config, groups->items[m].devices, &error);
+            _exit(config == NULL ? error_report(&error)
+                                 : run_in(folder, config, &model_settings, interrupted));
+        }
     }
     *interrupted = process_group_wait(&group, NULL);
     config_free(config);
@@ -182,13 +194,12 @@ static int run_config(const char *config_path, struct config *config, const char
                       const struct session_settings *settings, bool *interrupted) {
     struct error error = {0};
     char run_dir[PATH_SIZE];
-    const char *devices = settings->device != NULL ? settings->device : config->device;
     if (out != NULL)
         snprintf(run_dir, sizeof run_dir, "%s", out);
     struct gpu_groups *groups = xcalloc(1, sizeof *groups);
     int status;
     if ((out == NULL && default_run_dir(config_path, run_dir, &error) < 0) ||
-        (settings->queue.url == NULL && gpu_groups_read(groups, devices, &error) < 0)) {
+        (settings->queue.url == NULL && gpu_groups_read(groups, config->device, &error) < 0)) {
         config_free(config);
         status = error_report(&error);
     } else if (settings->queue.url != NULL) {
@@ -202,43 +213,31 @@ static int run_config(const char *config_path, struct config *config, const char
     return status;
 }
 
-/* NaN means that the option was not given; the settings use 0 for that. */
-static int check_target(const char *option, double *target, struct error *error) {
-    if (isnan(*target))
-        *target = 0;
-    else if (!(*target > 0))
-        return error_input(error, "%s must be more than 0", option);
-    return 0;
-}
-
-static int check_limits(struct session_settings *settings, struct error *error) {
-    if (check_target("--target", &settings->target_us, error) < 0 ||
-        check_target("--target-ratio", &settings->target_ratio, error) < 0)
-        return -1;
-    return settings->max_temperature_c > TEMPERATURE_MAX_C
-               ? error_input(error, "--max-temperature must be at most %d degrees",
-                             TEMPERATURE_MAX_C)
+static int check_queue(const struct session_settings *settings, const char *device,
+                       struct error *error) {
+    return settings->queue.url != NULL && (device != NULL || settings->compile_workers >= 0)
+               ? error_input(error, "with --queue the workers run on other hosts: give --device "
+                                    "and --compile-workers to `evotile worker`")
                : 0;
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
-    struct session_settings settings = {
-        .seed = -1, .compile_workers = -1, .target_us = NAN, .target_ratio = NAN};
+    struct run_options options = RUN_OPTIONS_NONE;
+    struct session_settings settings = {.compile_workers = -1};
     const char *out = NULL;
     const char *templates = NULL;
     const struct option_row rows[] = {
-        {"trials", "N", "stop after N trials", OPTION_INTEGER, &settings.trials},
-        {"time", "T", "stop after T: 90s, 15m, 8h or hh:mm:ss", OPTION_DURATION, &settings.seconds},
+        {"trials", "N", "stop after N trials", OPTION_INTEGER, &options.trials},
+        {"time", "T", "stop after T: 90s, 15m, 8h or hh:mm:ss", OPTION_DURATION, &options.seconds},
         {"patience", "N", "stop after N trials without an improvement of 1 %", OPTION_INTEGER,
-         &settings.patience},
-        {"target", "US", "stop at this latency in microseconds", OPTION_NUMBER,
-         &settings.target_us},
+         &options.patience},
+        {"target", "US", "stop at this latency in microseconds", OPTION_NUMBER, &options.target_us},
         {"target-ratio", "R",
          "stop at a speedup of R over the baseline, or the default genome if none was timed",
-         OPTION_NUMBER, &settings.target_ratio},
-        {"seed", "N", "seed of the random numbers", OPTION_INTEGER, &settings.seed},
+         OPTION_NUMBER, &options.target_ratio},
+        {"seed", "N", "seed of the random numbers", OPTION_INTEGER, &options.seed},
         {"strategy", "NAME", "search strategy: auto, evolve, free, insight, full", OPTION_TEXT,
-         &settings.strategy},
+         &options.strategy},
         {"seed-genome", "GENOMES", "try these genomes first, separated by semicolons", OPTION_TEXT,
          &settings.seed_genome},
         {"warm-start", "RUN", "try the best genomes of a run, or of the runs in a folder, first",
@@ -246,7 +245,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
         {"predict", "N", "predict the latency of N random genomes and start from the predictions",
          OPTION_INTEGER, &settings.predict},
         {"device", "LIST", "auto, cuda:all, or a list: cuda:0,cuda:2 or emulated:sm_XX",
-         OPTION_TEXT, &settings.device},
+         OPTION_TEXT, &options.device},
         {"out", "DIR", "run folder (default: results/NAME of the config)", OPTION_TEXT, &out},
         {"templates", "DIR", "folder that is searched for templates first", OPTION_TEXT,
          &templates},
@@ -264,9 +263,9 @@ static int run(const struct verb *verb, int argc, char **argv) {
         {"redeliver", "T", "treat a worker as lost after T without a heartbeat (default 30s)",
          OPTION_DURATION, &settings.queue_patience_s},
         {"nice", NULL, "pause while another process computes on the GPU", OPTION_FLAG,
-         &settings.nice},
+         &options.nice},
         {"max-temperature", "C", "pause while the GPU is hotter, until it is 5 C cooler",
-         OPTION_INTEGER, &settings.max_temperature_c},
+         OPTION_INTEGER, &options.max_temperature_c},
         {"verbose", NULL, "print one line per trial", OPTION_FLAG, &settings.verbose},
         {"islands", "K", NULL, OPTION_REMOVED, NULL},
         {"prefilter", "F", NULL, OPTION_REMOVED, NULL},
@@ -279,7 +278,9 @@ static int run(const struct verb *verb, int argc, char **argv) {
     struct config *configs[CONFIGS_MAX] = {NULL};
     int status = STATUS_DONE;
     signal(SIGPIPE, SIG_IGN);
-    status = check_limits(&settings, &error);
+    cJSON *changes = run_options_changes(&options, &error);
+    if (changes == NULL || check_queue(&settings, options.device, &error) < 0)
+        status = -1;
     if (settings.predict < 0 || settings.predict > PREDICT_START_MAX)
         status = error_input(&error, "--predict must be from 0 to %d", PREDICT_START_MAX);
     if (count > 1 && out != NULL)
@@ -287,8 +288,9 @@ static int run(const struct verb *verb, int argc, char **argv) {
             error_input(&error, "--out names the folder of one run: omit it for several configs");
     /* Read every config before the first run starts, so that an error in the last one shows now. */
     for (int i = 0; i < count && status == 0; i++)
-        if ((configs[i] = config_load(argv[i], templates, &error)) == NULL)
+        if ((configs[i] = run_options_read_config(argv[i], templates, changes, &error)) == NULL)
             status = -1;
+    cJSON_Delete(changes);
     if (status < 0) {
         for (int i = 0; i < count; i++)
             config_free(configs[i]);
@@ -307,21 +309,20 @@ static int run(const struct verb *verb, int argc, char **argv) {
 }
 
 static int resume(const struct verb *verb, int argc, char **argv) {
-    struct session_settings settings = {
-        .seed = -1, .compile_workers = -1, .target_us = NAN, .target_ratio = NAN};
+    struct run_options options = RUN_OPTIONS_NONE;
+    struct session_settings settings = {.compile_workers = -1};
     const struct option_row rows[] = {
-        {"trials", "N", "stop after N trials in total", OPTION_INTEGER, &settings.trials},
+        {"trials", "N", "stop after N trials in total", OPTION_INTEGER, &options.trials},
         {"time", "T", "stop after T in total: 90s, 15m, 8h or hh:mm:ss", OPTION_DURATION,
-         &settings.seconds},
+         &options.seconds},
         {"patience", "N", "stop after N trials without an improvement of 1 %", OPTION_INTEGER,
-         &settings.patience},
-        {"target", "US", "stop at this latency in microseconds", OPTION_NUMBER,
-         &settings.target_us},
+         &options.patience},
+        {"target", "US", "stop at this latency in microseconds", OPTION_NUMBER, &options.target_us},
         {"target-ratio", "R",
          "stop at a speedup of R over the baseline, or the default genome if none was timed",
-         OPTION_NUMBER, &settings.target_ratio},
+         OPTION_NUMBER, &options.target_ratio},
         {"device", "LIST", "another device, or several, of the same model: cuda:1, cuda:all",
-         OPTION_TEXT, &settings.device},
+         OPTION_TEXT, &settings.devices},
         {"compile-workers", "N", "compiler processes (default: cores - one per device)",
          OPTION_INTEGER, &settings.compile_workers},
         {"queue", "URL", "use the workers of this NATS server: nats://HOST:4222", OPTION_TEXT,
@@ -336,9 +337,9 @@ static int resume(const struct verb *verb, int argc, char **argv) {
         {"redeliver", "T", "treat a worker as lost after T without a heartbeat (default 30s)",
          OPTION_DURATION, &settings.queue_patience_s},
         {"nice", NULL, "pause while another process computes on the GPU", OPTION_FLAG,
-         &settings.nice},
+         &options.nice},
         {"max-temperature", "C", "pause while the GPU is hotter, until it is 5 C cooler",
-         OPTION_INTEGER, &settings.max_temperature_c},
+         OPTION_INTEGER, &options.max_temperature_c},
         {"verbose", NULL, "print one line per trial", OPTION_FLAG, &settings.verbose},
         {0},
     };
@@ -347,9 +348,14 @@ static int resume(const struct verb *verb, int argc, char **argv) {
     struct error error = {0};
     struct session session;
     signal(SIGPIPE, SIG_IGN);
-    if (check_limits(&settings, &error) < 0)
+    cJSON *changes = run_options_changes(&options, &error);
+    if (changes == NULL || check_queue(&settings, settings.devices, &error) < 0) {
+        cJSON_Delete(changes);
         return error_report(&error);
-    if (session_resume(&session, argv[0], &settings, &error) < 0) {
+    }
+    int status = session_resume(&session, argv[0], changes, &settings, &error);
+    cJSON_Delete(changes);
+    if (status < 0) {
         session_close(&session);
         return error_report(&error);
     }

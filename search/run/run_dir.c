@@ -5,6 +5,7 @@
 #include "base/intervals.h"
 #include "base/log.h"
 #include "pool/protocol.h"
+#include "run/old_settings.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -88,6 +89,8 @@ struct config *run_dir_read_config(const char *run_dir, struct error *error) {
 struct config *run_dir_config(struct store *store) {
     struct error error = {0};
     struct config *config = run_dir_read_config(store_run_dir(store), &error);
+    if (config != NULL)
+        config = old_settings_apply(config, store, &error);
     if (config == NULL)
         log_warn("cases are numbered, in the order of the config: %s", error.text);
     return config;

@@ -3,9 +3,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "run/old_settings.h"
 #include "run/profile_results.h"
-#include "session/overrides.h"
 #include "session/predict_start.h"
+#include "session/session_store.h"
 #include "session/warm_start.h"
 
 #include <errno.h>
@@ -38,7 +39,7 @@ static int find_start(struct session *session, int goal, const struct warm_start
     const struct template *template = session->templates[goal];
     struct genome genomes[WARM_START_MAX];
     if (session->store != NULL)
-        return overrides_read_start(session, goal, error);
+        return session_store_read_start(session, goal, error);
     int count = warm_start != NULL ? warm_start_genomes(warm_start, session->config, goal, template,
                                                         device, genomes, error)
                                    : 0;
@@ -105,6 +106,14 @@ static void name_original_path(const char *copy, const char *original, struct er
                  original, at + strlen(copy));
 }
 
+static int write_config(const struct session *session, struct error *error) {
+    char path[PATH_SIZE];
+    const char *text = session->config->text;
+    return path_join(path, session->run_dir, "config.json", error) < 0
+               ? -1
+               : path_write_file(path, text, strlen(text), error);
+}
+
 static int fill_run_dir(struct session *session, const char *run_dir,
                         const struct warm_start *warm_start, struct error *error) {
     struct config *config = session->config;
@@ -112,8 +121,7 @@ static int fill_run_dir(struct session *session, const char *run_dir,
     char template_folder[PATH_SIZE];
     char name[PATH_SIZE];
     if (run_dir_template_name(config->template_folder, name, error) < 0 ||
-        path_join(config_path, run_dir, "config.json", error) < 0 ||
-        path_write_file(config_path, config->text, strlen(config->text), error) < 0 ||
+        write_config(session, error) < 0 ||
         run_dir_copy_template(config->template_folder, name, run_dir, error) < 0 ||
         run_dir_files(run_dir, config_path, template_folder, error) < 0)
         return -1;
@@ -124,30 +132,33 @@ static int fill_run_dir(struct session *session, const char *run_dir,
         name_original_path(template_folder, config->template_folder, error);
         return -1;
     }
-    return session_create_store(session, error);
+    return session_store_create(session, error);
 }
 
 /* Settings of earlier versions: warns that they have no effect. */
-static void replace_removed(struct config *config) {
+static int replace_removed(struct session *session, struct error *error) {
+    const struct config *config = session->config;
     if (config->removed_key != NULL)
         log_warn("search.%s has no effect any more: remove it from %s", config->removed_key,
                  config->path);
+    cJSON *changes = cJSON_CreateObject();
     const char *strategy = evolution_strategy_name(config->strategy);
     if (strategy != config->strategy)
-        snprintf(config->strategy, sizeof config->strategy, "%s", strategy);
+        cJSON_AddStringToObject(changes, "search.strategy", strategy);
+    session->config = config_change(session->config, changes, error);
+    cJSON_Delete(changes);
+    return session->config != NULL ? 0 : -1;
 }
 
 int session_create(struct session *session, const char *run_dir, struct config *config,
                    const struct session_settings *settings, struct error *error) {
     *session = (struct session){.settings = *settings, .config = config, .workers_lock = -1};
     snprintf(session->run_dir, sizeof session->run_dir, "%s", run_dir);
-    if (config->shapes->device != NULL && settings->device != NULL)
-        return error_input(error, "a recorded space is its own device: leave --device %s out",
-                           settings->device);
     if (!template_has_kernel(config->shapes) && settings->predict > 0)
         return error_input(error, "a recorded space has no kernel to predict: leave --predict out");
-    overrides_apply(session);
-    replace_removed(config);
+    if (replace_removed(session, error) < 0)
+        return -1;
+    config = session->config;
     struct warm_start *warm_start = NULL;
     if ((settings->seed_genome != NULL || settings->warm_start != NULL) &&
         (warm_start = warm_start_open(settings->seed_genome, settings->warm_start,
@@ -324,19 +335,38 @@ static int check_search(struct session *session, struct error *error) {
                                          session->run_dir, removed, session->run_dir);
 }
 
-int session_resume(struct session *session, const char *run_dir,
+/* Opens the run, and makes the changes to its config. */
+static int open_run(struct session *session, const cJSON *changes, struct error *error) {
+    session->config = run_dir_read_config(session->run_dir, error);
+    if (session->config == NULL ||
+        (session->store = store_open(session->run_dir, STORE_WRITE, error)) == NULL)
+        return -1;
+    session->config = old_settings_apply(session->config, session->store, error);
+    if (session->config != NULL)
+        session->config = config_change(session->config, changes, error);
+    return session->config != NULL ? session_store_restore(session, error) : -1;
+}
+
+/* From the next reader on, config.json replaces the settings that an earlier version stored. */
+static int save_config(struct session *session, const cJSON *changes, struct error *error) {
+    if (changes->child == NULL)
+        return 0;
+    return write_config(session, error) < 0 || store_begin(session->store, error) < 0 ||
+                   store_meta_set(session->store, SETTINGS_META, SETTINGS_META_VALUE, error) < 0 ||
+                   store_commit(session->store, error) < 0
+               ? -1
+               : 0;
+}
+
+int session_resume(struct session *session, const char *run_dir, const cJSON *changes,
                    const struct session_settings *settings, struct error *error) {
     struct device_info device;
     *session = (struct session){.settings = *settings, .workers_lock = -1};
     snprintf(session->run_dir, sizeof session->run_dir, "%s", run_dir);
-    session->config = run_dir_read_config(run_dir, error);
-    if (session->config == NULL)
-        return -1;
-    session->store = store_open(run_dir, STORE_WRITE, error);
-    if (session->store == NULL || overrides_restore(session, error) < 0 ||
-        check_search(session, error) < 0 || require_device(session, &device, error) < 0 ||
+    if (open_run(session, changes, error) < 0 || check_search(session, error) < 0 ||
+        require_device(session, &device, error) < 0 ||
         start_evolutions(session, &device, NULL, error) < 0 || check_template(session, error) < 0 ||
-        replay_events(session, error) < 0 || overrides_save(session, error) < 0)
+        replay_events(session, error) < 0 || save_config(session, changes, error) < 0)
         return -1;
     session->started_s = clock_seconds();
     if (session_is_finished(session)) /* so no worker is needed */
@@ -344,7 +374,8 @@ int session_resume(struct session *session, const char *run_dir,
     session->workers_lock = run_dir_lock(run_dir, error);
     if (session->workers_lock < 0 ||
         session_start_workers(session, session->config->path, session->config->template_folder,
-                              session->config->device, &device, error) < 0 ||
+                              settings->devices != NULL ? settings->devices : session->devices,
+                              &device, error) < 0 ||
         check_device(session, error) < 0)
         return -1;
     session->started_s = clock_seconds();

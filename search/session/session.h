@@ -19,7 +19,7 @@
  *
  * The run folder holds
  * - run.db: every event of the search (store.h)
- * - config.json: the config as the user gave it
+ * - config.json: the settings of the run: the user's config with the keys that options changed
  * - template/: a copy of the template, so that later edits of the original do not change the run
  * - status.json: the current state for `evotile watch` (status_file.h)
  * - workers.lock: a lock that all workers of a session share
@@ -34,7 +34,7 @@
 #ifndef EVOTILE_SESSION_SESSION_H
 #define EVOTILE_SESSION_SESSION_H
 
-#include "config/config.h"
+#include "config/change.h"
 #include "pool/local_pool.h"
 #include "remote/connection.h"
 #include "run/run_dir.h"
@@ -42,17 +42,9 @@
 #include "store/store.h"
 #include "strategy/evolution.h"
 
-/* What the command line says. A value that is marked "config" falls back to the config when it has
-   the listed default (overrides.h). Pointers are the caller's and outlive the session. */
+/* What the command line says about one session. The settings of the run are in its config. Pointers
+   are the caller's and outlive the session. */
 struct session_settings {
-    const char *device;                    /* a list of devices; NULL: config */
-    int64_t trials;                        /* budget; 0: config */
-    double seconds;                        /* budget; 0: config */
-    int64_t patience;                      /* trials without a gain before a goal ends; 0: config */
-    double target_us;                      /* a goal ends at this score; 0: config */
-    double target_ratio;                   /* the same as a speedup over the baseline; 0: config */
-    int64_t seed;                          /* of the strategy and of the inputs; -1: config */
-    const char *strategy;                  /* NULL: config */
     int64_t compile_workers;               /* -1: as many as cores and memory allow */
     struct connection_settings queue;      /* url NULL: the workers run on this host */
     double queue_patience_s;               /* heartbeat timeout of a remote worker; 0: default */
@@ -60,9 +52,9 @@ struct session_settings {
                                         device model there that a worker has; 0: none */
     const struct device_info *queue_model; /* device model of a new run on a queue; NULL: that of
                                               the first worker */
-    bool nice;                             /* pause while others use the GPU; false: config */
-    int64_t max_temperature_c;             /* pause above it; 0: config */
     bool verbose;                          /* log one line per trial */
+    const char *devices; /* where a resumed run goes on; NULL: on the devices that it began on. A
+                            new run's are in its config */
     /* The rest applies to new runs only; a resumed run reads it from its store. */
     const char *seed_genome; /* genomes to start from (warm_start.h); NULL: none */
     const char *warm_start;  /* earlier runs to start from (warm_start.h); NULL: none */
@@ -76,7 +68,8 @@ struct session_settings {
 struct session {
     struct session_settings settings;
     char run_dir[PATH_SIZE];
-    struct config *config; /* owned; with the overrides applied */
+    struct config *config; /* owned */
+    char devices[1024];    /* of a resumed run: those that it began on */
     struct store *store;
     char queue_id[QUEUE_ID_SIZE]; /* the run's name on its queue; empty: local workers */
     struct pool *pool;            /* NULL: a finished run was resumed, so nothing was started */
@@ -123,10 +116,11 @@ struct session {
 int session_create(struct session *session, const char *run_dir, struct config *config,
                    const struct session_settings *settings, struct error *error);
 
-/* Rebuilds populations, random states and counters from the stored events. Starts workers unless
+/* Makes the changes (change.h) to the run's config, and writes it if there are any. Rebuilds
+   populations, random states and counters from the stored events. Starts workers unless
    the run is finished, and waits first until the workers of an earlier session have exited. Fails
    if the template, the device model or the version of evotile no longer matches the run. */
-int session_resume(struct session *session, const char *run_dir,
+int session_resume(struct session *session, const char *run_dir, const cJSON *changes,
                    const struct session_settings *settings, struct error *error);
 
 /* Searches until the budget is spent, the space is exhausted or a signal arrives, then finishes the

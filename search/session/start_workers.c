@@ -63,9 +63,6 @@ int session_start_workers(struct session *session, const char *config_path,
             .ack_wait_s = session->settings.queue_patience_s,
             .wanted_device = wanted_device,
             .model_pipe = session->settings.queue_model_pipe};
-        if (session->settings.device != NULL || session->settings.compile_workers >= 0)
-            return error_input(error, "with --queue the workers run on other hosts: give --device "
-                                      "and --compile-workers to `evotile worker`");
         if (find_queue_id(session, id, error) < 0)
             return -1;
         session->pool = remote_pool_new(&settings, error);

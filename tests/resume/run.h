@@ -190,11 +190,9 @@ static inline void run_check_init(struct run_check *it, const char *run_dir) {
     it->run_dir = run_dir;
 }
 
-static inline int load_evolutions(struct run_check *it, struct store *store, struct error *error) {
-    char *seed;
+static inline int load_evolutions(struct run_check *it, struct error *error) {
     it->config = run_dir_read_config(it->run_dir, error);
-    if (it->config == NULL || device_describe(TINY_DEVICE, &it->device, error) < 0 ||
-        store_meta_get(store, "seed", &seed, error) < 0)
+    if (it->config == NULL || device_describe(TINY_DEVICE, &it->device, error) < 0)
         return -1;
     it->goal_count = config_goal_count(it->config);
     for (int g = 0; g < it->goal_count; g++) {
@@ -207,12 +205,11 @@ static inline int load_evolutions(struct run_check *it, struct store *store, str
         if (it->templates[g] == NULL)
             return -1;
         it->champions[g] = STORE_NO_TRIAL;
-        it->evolutions[g] = evolution_new(it->templates[g]->space, &settings,
-                                          strtoull(seed, NULL, 10), 1 + (uint64_t)g, error);
+        it->evolutions[g] = evolution_new(it->templates[g]->space, &settings, it->config->seed,
+                                          1 + (uint64_t)g, error);
         if (it->evolutions[g] == NULL)
             return -1;
     }
-    free(seed);
     return 0;
 }
 
@@ -266,7 +263,7 @@ static inline void check_run(struct run_check *it) {
     it->events = it->asked = it->told = it->remeasured = 0;
     memset(it->again, 0, sizeof it->again);
     struct store *store = store_open(it->run_dir, STORE_READ, &error);
-    if (store == NULL || load_evolutions(it, store, &error) < 0 ||
+    if (store == NULL || load_evolutions(it, &error) < 0 ||
         store_events(store, 0, check_event, it, &error) < 0 || check_state(it, store, &error) < 0)
         fail_msg("%s", error.text);
     if (it->told < told_before)

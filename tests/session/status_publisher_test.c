@@ -83,14 +83,22 @@ static void set_gpu(const struct publish_fixture *fixture, int temperature_c, in
 static int run_session(const struct publish_fixture *fixture, int64_t trials) {
     struct error error = {0};
     struct session session;
-    struct session_settings settings = {.seed = -1, .trials = trials};
+    struct session_settings settings = {0};
     bool again = trials > 0;
-    settings.nice = !again; /* stored with the run */
-    settings.max_temperature_c = again ? 0 : 80;
+    cJSON *changes = cJSON_CreateObject();
+    if (again) {
+        config_change_integer(changes, "budget.trials", trials);
+    } else { /* kept for the resumed run */
+        cJSON_AddTrueToObject(changes, "search.nice");
+        config_change_integer(changes, "search.max_temperature_c", 80);
+    }
     struct config *config =
         again ? NULL : config_load(fixture->tiny.config, "tests/templates", &error);
-    int status = again ? session_resume(&session, fixture->run_dir, &settings, &error)
+    if (config != NULL)
+        config = config_change(config, changes, &error);
+    int status = again ? session_resume(&session, fixture->run_dir, changes, &settings, &error)
                        : session_create(&session, fixture->run_dir, config, &settings, &error);
+    cJSON_Delete(changes);
     if (status == 0)
         status = session_search(&session, &error);
     session_close(&session);

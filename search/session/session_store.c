@@ -1,0 +1,155 @@
+#include "session/session_store.h"
+
+#include "base/memory.h"
+#include "pool/protocol.h"
+#include "run/baseline_results.h"
+#include "run/default_trial.h"
+#include "run/old_settings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef EVOTILE_VERSION
+#define EVOTILE_VERSION "unknown"
+#endif
+
+enum { META_MAX = 16 + HINTS_MAX + 2 * CASES_MAX, META_NAME_SIZE = 32 };
+
+#define SEEDS_META     "seeds:%d" /* by goal */
+#define PREDICTED_META "predicted:%d"
+
+/* ---- a new run ---- */
+
+/* Prints the pool's devices in the form that `--device` takes. The caller frees the text. */
+static char *print_devices(const struct pool *pool) {
+    enum { SPEC_SIZE = sizeof pool_device(pool)->spec };
+    int count = pool_device_count(pool);
+    char *text = xcalloc((size_t)count + 1, SPEC_SIZE);
+    for (int d = 0; d < count; d++)
+        snprintf(text + strlen(text), SPEC_SIZE + 1, "%s%s", d > 0 ? "," : "",
+                 pool_device_at(pool, d)->spec);
+    return text;
+}
+
+/* Names of settings that are numbered. */
+struct start_names {
+    char hints[HINTS_MAX][OPERATOR_NAME_SIZE];
+    char seeds[CASES_MAX][META_NAME_SIZE], predicted[CASES_MAX][META_NAME_SIZE];
+};
+
+int session_store_create(struct session *session, struct error *error) {
+    struct config *config = session->config;
+    const struct device_info *device = pool_device(session->pool);
+    char hash[HASH_TEXT_SIZE];
+    char names[CASES_MAX][CASE_NAME_SIZE];
+    const char *goals[CASES_MAX];
+    for (int g = 0; g < session->goal_count; g++) {
+        config_goal_name(config, g, names[g]);
+        goals[g] = names[g];
+    }
+    char *device_line = protocol_print_device(device);
+    char *devices = print_devices(session->pool);
+    struct store_meta meta[META_MAX] = {
+        {SETTINGS_META, SETTINGS_META_VALUE},
+        {"config_path", config->path},
+        {"template", session->templates[0]->name},
+        {"template_hash", hash_print(session->templates[0]->hash, hash)},
+        {"template_folder", config->template_folder},
+        {"objective", config->objective == OBJECTIVE_JOINT ? "joint" : "per_case"},
+        {"device", device->spec},
+        {"devices", *devices != '\0' ? devices : device->spec},
+        {"device_name", device->name},
+        {"device_info", device_line},
+        {"driver", device->driver},
+        {"recording", session->settings.recording ? "yes" : "no"},
+        {"evotile", EVOTILE_VERSION},
+        {*session->queue_id != '\0' ? "queue_id" : NULL, session->queue_id},
+    }; /* hints and seeds follow */
+    int meta_count = 0;
+    while (meta[meta_count].name != NULL)
+        meta_count++;
+    const struct hints *hints = &session->templates[0]->space->hints;
+    struct start_names *start_names = xcalloc(1, sizeof *start_names);
+    for (int r = 0; r < hints->count; r++) {
+        operator_print(OPERATOR_HINT, r, start_names->hints[r]);
+        meta[meta_count++] = (struct store_meta){start_names->hints[r], hints->rows[r].because};
+    }
+    for (int g = 0; g < session->goal_count; g++) {
+        char *seeds = start_names->seeds[g], *predicted = start_names->predicted[g];
+        snprintf(seeds, META_NAME_SIZE, SEEDS_META, g);
+        snprintf(predicted, META_NAME_SIZE, PREDICTED_META, g);
+        if (session->seeds[g] != NULL)
+            meta[meta_count++] = (struct store_meta){seeds, session->seeds[g]};
+        if (session->predicted[g] != NULL)
+            meta[meta_count++] = (struct store_meta){predicted, session->predicted[g]};
+    }
+    const struct store_description description = {meta, meta_count, goals, session->goal_count};
+    session->store = store_create(session->run_dir, &description, error);
+    free(start_names);
+    free(device_line);
+    free(devices);
+    return session->store != NULL ? 0 : -1;
+}
+
+/* ---- a resumed run ---- */
+
+int session_store_read_start(struct session *session, int goal, struct error *error) {
+    char name[META_NAME_SIZE];
+    snprintf(name, sizeof name, SEEDS_META, goal);
+    if (store_meta_get(session->store, name, &session->seeds[goal], error) < 0)
+        return -1;
+    snprintf(name, sizeof name, PREDICTED_META, goal);
+    return store_meta_get(session->store, name, &session->predicted[goal], error) < 0 ? -1 : 0;
+}
+
+/* Fills baseline_us and default_us, to which target_ratio refers. */
+static int read_target_references(struct session *session, struct error *error) {
+    const struct config *config = session->config;
+    struct baseline_results *baseline = NULL;
+    int status = baseline_results_read(session->store, &baseline, error) < 0 ? -1 : 0;
+    for (int goal = 0; status == 0 && goal < config_goal_count(config); goal++) {
+        struct store_trial *default_trial = NULL;
+        double logs = 0; /* NaN where a case has no figure */
+        int first;
+        int count;
+        config_goal_cases(config, goal, &first, &count);
+        for (int c = 0; c < count; c++)
+            logs += log(baseline_results_p50_us(baseline, first + c)) / count;
+        if (isfinite(logs))
+            session->baseline_us[goal] = exp(logs);
+        status = default_trial_read(session->store, goal, &default_trial, error);
+        if (default_trial != NULL && default_trial->outcome != NULL &&
+            default_trial->outcome->verdict == VERDICT_OK)
+            session->default_us[goal] = default_trial->outcome->score_us;
+        store_trial_free(default_trial);
+    }
+    baseline_results_free(baseline);
+    return status;
+}
+
+/* Returns 1 with the stored text in `to`; 0, with `to` unchanged, if the run stores none; -1. */
+static int read_meta_text(struct session *session, const char *name, char *to, size_t size,
+                          struct error *error) {
+    char *text = NULL;
+    int found = store_meta_get(session->store, name, &text, error);
+    if (found > 0)
+        snprintf(to, size, "%s", text);
+    free(text);
+    return found;
+}
+
+int session_store_restore(struct session *session, struct error *error) {
+    char *recording;
+    if (store_meta_get(session->store, "recording", &recording, error) < 0)
+        return -1;
+    session->settings.recording = recording != NULL && strcmp(recording, "yes") == 0;
+    free(recording);
+    int found =
+        read_meta_text(session, "devices", session->devices, sizeof session->devices, error);
+    if (found == 0) /* the run is older than runs on several devices */
+        found = read_meta_text(session, "device", session->devices, sizeof session->devices, error);
+    if (found < 0)
+        return -1;
+    return session->config->target_ratio > 0 ? read_target_references(session, error) : 0;
+}
