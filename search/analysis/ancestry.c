@@ -22,7 +22,7 @@ struct ancestry *ancestry_new(const struct run_data *run, const struct trial_row
         add_member(ancestry, run_data_find_trial(run, ancestry->members[i]->parent_a));
         add_member(ancestry, run_data_find_trial(run, ancestry->members[i]->parent_b));
     }
-    /* A parent is told before its child is asked for, so the line ends; that of a damaged run
+    /* A parent is observed before its child is asked for, so the line ends; that of a damaged run
        may not, which the limit handles. */
     for (; row != NULL && ancestry->line_count < ANCESTORS_MAX;
          row = run_data_find_trial(run, row->parent_a))

@@ -21,7 +21,7 @@ const struct resource_row resource_rows[RESOURCE_COUNT] = {
 struct run_reader {
     struct run_data *run;
     int room;
-    double last; /* when the previous trial was told */
+    double last; /* when the previous trial was observed */
 };
 
 static void *grow_array(void *items, int count, size_t size) {
@@ -98,9 +98,9 @@ static int add_trial(void *context, const struct store_trial *trial, struct erro
         .number = trial->number,
         .parent_a = trial->parent_a,
         .parent_b = trial->parent_b,
-        .event = trial->told,
+        .event = trial->observed,
         .goal = trial->goal,
-        .order = ++goal->told,
+        .order = ++goal->observed,
         .operator_index = index_of(&run->operators, trial->operator_name),
         .worker_index = index_of(&run->workers, trial->worker != NULL ? trial->worker : ""),
         .verdict = outcome->verdict,
@@ -150,7 +150,7 @@ static int count_elites(int ranked) {
 static void rank_trials(struct run_data *run) {
     for (int g = 0; g < run->goal_count; g++) {
         run->goals[g].first = -1;
-        run->goals[g].ranked = grow_array(NULL, run->goals[g].told, sizeof(int));
+        run->goals[g].ranked = grow_array(NULL, run->goals[g].observed, sizeof(int));
     }
     for (int i = 0; i < run->count; i++) {
         const struct trial_row *row = &run->rows[i];
@@ -190,8 +190,8 @@ const struct trial_row *run_data_find_trial(const struct run_data *run, int64_t 
     return found != NULL ? *found : NULL;
 }
 
-/* The number of trials told at or before an event. */
-static int count_told_at(const struct run_data *run, int64_t event) {
+/* The number of trials observed at or before an event. */
+static int count_observed_at(const struct run_data *run, int64_t event) {
     int low = 0;
     for (int high = run->count; low < high;) {
         int middle = (low + high) / 2;
@@ -214,7 +214,8 @@ static void add_champion_changes(struct run_data *run) {
         struct champion_change change = {.row = (int)(row - run->rows),
                                          .score_us = champions[i].score_us,
                                          .again = champions[i].previous == champions[i].trial};
-        for (int k = count_told_at(run, champions[i].event) - 1; k >= 0 && change.order == 0; k--)
+        for (int k = count_observed_at(run, champions[i].event) - 1; k >= 0 && change.order == 0;
+             k--)
             if (run->rows[k].goal == champions[i].goal) {
                 change.order = run->rows[k].order;
                 change.seconds = run->rows[k].seconds;

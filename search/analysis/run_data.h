@@ -41,12 +41,12 @@ struct names {
    RESOURCE_CTAS the minimum. */
 struct trial_row {
     int64_t number, parent_a, parent_b, event;
-    int goal,
-        order; /* order: number of trials of its goal that were told until then, itself included */
+    int goal, order; /* order: number of trials of its goal that were observed until then, itself
+                        included */
     int operator_index, worker_index; /* indices in the run's names */
     enum verdict verdict;
     bool raced, outdated, predicted;
-    double seconds; /* time since the start of the run when it was told, without pauses */
+    double seconds; /* time since the start of the run when it was observed, without pauses */
     double score_us, tflops, relative_l2;
     double predicted_us; /* predicted by a model that was not fitted to this trial, as stored in the
                            run; NaN: unknown */
@@ -62,9 +62,9 @@ struct champion_change {
 };
 
 struct goal_view {
-    int told, valid; /* trials; valid: ok, and measured with the current driver and toolkit */
-    int first;       /* the trial of the default genome if it is valid; else -1 */
-    int *ranked;     /* fully timed trials, best first, as on the leaderboard */
+    int observed, valid; /* trials; valid: ok, and measured with the current driver and toolkit */
+    int first;           /* the trial of the default genome if it is valid; else -1 */
+    int *ranked;         /* fully timed trials, best first, as on the leaderboard */
     int ranked_count;
     int elite_count; /* the first of these that are shown as elites: a quarter, at least
                         ELITES_LEAST and at most ELITES_MOST */
@@ -91,7 +91,7 @@ struct run_data {
     struct genes genes;
     struct names operators;
     struct names workers;   /* where trials ran: cuda:3, gpu1/cuda:3 */
-    struct trial_row *rows; /* in the order told */
+    struct trial_row *rows; /* in the order observed */
     int count;
     const struct trial_row **by_number; /* the same, sorted by trial number */
     int goal_count;

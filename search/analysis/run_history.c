@@ -154,7 +154,7 @@ static const struct table_column champion_columns[CHAMPION_COLUMNS] = {
 static void print_decision(const struct store_champion *champion, const struct store_trial *trial,
                            char text[160]) {
     const struct outcome *outcome = trial->outcome;
-    bool won_duel = trial->told == champion->event && outcome->duel.result == DUEL_WON;
+    bool won_duel = trial->observed == champion->event && outcome->duel.result == DUEL_WON;
     if (champion->previous == champion->trial)
         snprintf(text, 160, "timed again");
     else if (champion->previous == STORE_NO_TRIAL)
@@ -218,7 +218,7 @@ static int add_champion(struct run_history *history, struct table *table,
         char about[HINT_REASON_SIZE];
         bool remeasured = champion->previous == champion->trial;
         const struct duel_outcome *duel = &trial->outcome->duel;
-        bool won_duel = trial->told == champion->event && duel->result == DUEL_WON;
+        bool won_duel = trial->observed == champion->event && duel->result == DUEL_WON;
         *predicted = trial->outcome->predicted;
         print_operator_about(history->store, trial->operator_name, about);
         run_history_print_changes(trial->genome, genomes, changed);
@@ -310,11 +310,11 @@ struct operator_counts {
     int count;
     struct {
         char name[STRATEGY_NAME_SIZE];
-        int64_t told, ok, accepted;
+        int64_t observed, ok, accepted;
     } operators[OPERATORS_MAX];
 };
 
-static int add_operator(void *context, const char *name, int64_t told, int64_t ok,
+static int add_operator(void *context, const char *name, int64_t observed, int64_t ok,
                         struct error *error) {
     struct operator_counts *operator_counts = context;
     (void)error;
@@ -322,7 +322,7 @@ static int add_operator(void *context, const char *name, int64_t told, int64_t o
         return 1;
     int at = operator_counts->count++;
     snprintf(operator_counts->operators[at].name, STRATEGY_NAME_SIZE, "%s", name);
-    operator_counts->operators[at].told = told;
+    operator_counts->operators[at].observed = observed;
     operator_counts->operators[at].ok = ok;
     return 0;
 }
@@ -358,7 +358,7 @@ struct table *run_history_operators(struct run_history *history, struct error *e
         char about[HINT_REASON_SIZE];
         print_operator_about(history->store, operator_counts.operators[k].name, about);
         table_text(table, operator_counts.operators[k].name);
-        table_integer(table, operator_counts.operators[k].told);
+        table_integer(table, operator_counts.operators[k].observed);
         table_integer(table, operator_counts.operators[k].ok);
         table_integer(table, operator_counts.operators[k].accepted);
         table_text(table, about);

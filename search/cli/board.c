@@ -17,8 +17,8 @@ static int list_board_limits(const struct leaderboard *board, int smem_limit[2])
 
 /* "120 trials: 70 ok (30 of them dropped by the race), 50 over_limit" */
 static void print_counts(const struct store_counts *counts, char *text, size_t size) {
-    size_t used = (size_t)snprintf(text, size, "%lld trial%s", (long long)counts->told,
-                                   counts->told == 1 ? "" : "s");
+    size_t used = (size_t)snprintf(text, size, "%lld trial%s", (long long)counts->observed,
+                                   counts->observed == 1 ? "" : "s");
     const char *part = ": ";
     for (int v = 0; v < VERDICT_COUNT && used < size; v++) {
         if (counts->verdicts[v] == 0)
@@ -34,9 +34,9 @@ static void print_counts(const struct store_counts *counts, char *text, size_t s
         used += (size_t)snprintf(text + used, size - used,
                                  "; %lld timed with another driver or toolkit, not shown",
                                  (long long)counts->outdated);
-    if (counts->asked > counts->told && used < size)
+    if (counts->asked > counts->observed && used < size)
         snprintf(text + used, size - used, "; %lld in flight",
-                 (long long)(counts->asked - counts->told));
+                 (long long)(counts->asked - counts->observed));
 }
 
 /* ", within 48 KB of shared memory a block" */

@@ -19,7 +19,7 @@
 
 static void log_end(const struct session *session, int status) {
     const char *run = session->run_dir;
-    log_info("%" PRId64 " trials are stored in %s%s", session->told, run,
+    log_info("%" PRId64 " trials are stored in %s%s", session->observed, run,
              pool_restarts(session->pool) > 0 ? "; some workers had to be restarted" : "");
     if (status == 1)
         log_info("interrupted: continue with `evotile resume %s`", run);
@@ -362,11 +362,11 @@ static int resume(const struct verb *verb, int argc, char **argv) {
     if (session_is_finished(&session)) {
         log_info("%s is finished after %" PRId64
                  " trials: extend it with --trials, --time, --patience, --target or --target-ratio",
-                 argv[0], session.told);
+                 argv[0], session.observed);
         session_close(&session);
         return STATUS_DONE;
     }
-    log_info("resuming %s after %" PRId64 " trials", argv[0], session.told);
+    log_info("resuming %s after %" PRId64 " trials", argv[0], session.observed);
     return run_search(&session, &(bool){false});
 }
 

@@ -60,13 +60,13 @@ static int count_trial(void *context, const struct store_tell_summary *news, str
     struct run_stats *stats = counts->stats;
     struct operator_stats *row = find_operator(stats, news->operator_name);
     (void)error;
-    counts->last = news->told > counts->last ? news->told : counts->last;
+    counts->last = news->observed > counts->last ? news->observed : counts->last;
     counts->again = counts->again || news->again;
-    stats->told++;
+    stats->observed++;
     stats->verdicts[news->verdict]++;
     stats->raced += news->verdict == VERDICT_OK && news->raced;
     if (row != NULL) {
-        row->told += news->verdict != VERDICT_FILTERED;
+        row->observed += news->verdict != VERDICT_FILTERED;
         row->ok += news->verdict == VERDICT_OK;
     }
     return 0;
@@ -82,10 +82,10 @@ static int count_outcomes(struct run_stats *stats, struct error *error) {
     if (after == 0 || !counts.again)
         return counts.last > after;
     /* Trials that are already counted were remeasured: count everything again. */
-    stats->told = stats->raced = stats->last_event = 0;
+    stats->observed = stats->raced = stats->last_event = 0;
     memset(stats->verdicts, 0, sizeof stats->verdicts);
     for (int i = 0; i < stats->operator_count; i++)
-        stats->operators[i].told = stats->operators[i].ok = 0;
+        stats->operators[i].observed = stats->operators[i].ok = 0;
     return count_outcomes(stats, error);
 }
 

@@ -5,8 +5,8 @@
  *
  *     struct run_stats *stats = run_stats_open("results/night", &error);
  *     while (run_stats_refresh(stats, &error) == 0 && !run_stats_is_over(stats))
- *         sleep(1);                            // display stats->told, stats->top, stats->status
- *     run_stats_close(stats);
+ *         sleep(1);                            // display stats->observed, stats->top,
+ * stats->status run_stats_close(stats);
  *
  * The first refresh takes some 0.2 s for 200,000 trials; a later one costs only what is new.
  * Pointers in the struct are owned by it, and valid until the next refresh.
@@ -21,7 +21,7 @@ enum { RUN_STATS_TOP = 10, RUN_STATS_OPERATORS_MAX = 32, RUN_STATS_GENOME_SIZE =
 
 struct operator_stats {
     char name[32];
-    int64_t told, ok, accepted;
+    int64_t observed, ok, accepted;
 };
 
 /* One of the best trials of the displayed goal. */
@@ -42,7 +42,7 @@ struct run_stats {
     bool has_status;
     struct run_status status;
 
-    int64_t last_event, told, raced, verdicts[VERDICT_COUNT];
+    int64_t last_event, observed, raced, verdicts[VERDICT_COUNT];
     int operator_count;
     struct operator_stats operators[RUN_STATS_OPERATORS_MAX];
     int champion_count;

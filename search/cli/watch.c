@@ -131,7 +131,7 @@ static void print_json(const struct run_stats *stats) {
     cJSON_AddBoolToObject(root, "over", run_stats_is_over(stats));
     cJSON_AddItemToObject(root, "status",
                           stats->has_status ? run_status_json(&stats->status) : cJSON_CreateNull());
-    cJSON_AddNumberToObject(root, "trials", (double)stats->told);
+    cJSON_AddNumberToObject(root, "trials", (double)stats->observed);
     cJSON *verdicts = cJSON_AddObjectToObject(root, "verdicts");
     for (int v = 0; v < VERDICT_COUNT; v++)
         cJSON_AddNumberToObject(verdicts, verdict_name((enum verdict)v),
@@ -140,7 +140,7 @@ static void print_json(const struct run_stats *stats) {
     for (int i = 0; i < stats->operator_count; i++) {
         cJSON *item = cJSON_CreateObject();
         cJSON_AddStringToObject(item, "operator", stats->operators[i].name);
-        cJSON_AddNumberToObject(item, "trials", (double)stats->operators[i].told);
+        cJSON_AddNumberToObject(item, "trials", (double)stats->operators[i].observed);
         cJSON_AddNumberToObject(item, "ok", (double)stats->operators[i].ok);
         cJSON_AddNumberToObject(item, "champions", (double)stats->operators[i].accepted);
         cJSON_AddItemToArray(operators, item);

@@ -81,16 +81,16 @@ static void add_budget(struct line *line, const struct run_stats *stats) {
     if (status->budget_seconds > 0 && !run_stats_is_over(stats))
         line_add(line, ", %s left",
                  print_time(status->budget_seconds - search_time_s(stats), text));
-    line_add(line, "; %" PRId64, stats->told - stats->verdicts[VERDICT_FILTERED]);
+    line_add(line, "; %" PRId64, stats->observed - stats->verdicts[VERDICT_FILTERED]);
     if (status->budget_trials > 0)
         line_add(line, " of %" PRId64, status->budget_trials);
     line_add(line, " trials");
     if (stats->has_status)
         line_add(line, ", %.1f/s", status->trials_per_s);
     else if (stats->seconds > 0)
-        line_add(line, ", %.1f/s", (double)stats->told / stats->seconds);
-    if (stats->has_status && !run_stats_is_over(stats) && status->asked > stats->told)
-        line_add(line, ", %" PRId64 " in flight", status->asked - stats->told);
+        line_add(line, ", %.1f/s", (double)stats->observed / stats->seconds);
+    if (stats->has_status && !run_stats_is_over(stats) && status->asked > stats->observed)
+        line_add(line, ", %" PRId64 " in flight", status->asked - stats->observed);
     if (status->patience > 0)
         line_add(line, "; patience %" PRId64 " of %" PRId64 " left", status->patience_left,
                  status->patience);
@@ -250,7 +250,7 @@ static int collect_points(const struct run_stats *stats, bool by_trials, double 
 
 static void draw_curve(const struct run_stats *stats, bool by_trials, struct text_plot *plot,
                        struct text_plot_area area) {
-    double end = by_trials ? fmax(1, (double)stats->told) : time_axis_end(stats);
+    double end = by_trials ? fmax(1, (double)stats->observed) : time_axis_end(stats);
     double low, high;
     char text[32];
     struct text_plot_point *points = xcalloc((size_t)stats->champion_count + 1, sizeof *points);
@@ -273,7 +273,7 @@ static void draw_curve(const struct run_stats *stats, bool by_trials, struct tex
         text_plot_print(plot, area.row + inner.rows / 2, area.column, TEXT_PLOT_DIM, "      us");
     text_plot_print(plot, area.row + inner.rows, inner.column, TEXT_PLOT_DIM, "0");
     if (by_trials)
-        snprintf(text, sizeof text, "%" PRId64 " trials", stats->told);
+        snprintf(text, sizeof text, "%" PRId64 " trials", stats->observed);
     else
         print_time(end, text);
     text_plot_print(plot, area.row + inner.rows, inner.column + inner.columns - (int)strlen(text),
@@ -285,7 +285,8 @@ static void draw_curve(const struct run_stats *stats, bool by_trials, struct tex
 
 static int by_trial_count(const void *left, const void *right) {
     const struct operator_stats *a = left, *b = right;
-    return a->told != b->told ? (a->told < b->told ? 1 : -1) : strcmp(a->name, b->name);
+    return a->observed != b->observed ? (a->observed < b->observed ? 1 : -1)
+                                      : strcmp(a->name, b->name);
 }
 
 static void draw_operators(const struct run_stats *stats, struct text_plot *plot,
@@ -297,8 +298,8 @@ static void draw_operators(const struct run_stats *stats, struct text_plot *plot
                     "trials", "ok", "champions");
     for (int i = 0; i < stats->operator_count && i + 1 < area.rows; i++)
         text_plot_print(plot, area.row + 1 + i, area.column, TEXT_PLOT_PLAIN,
-                        "%-15.15s%7" PRId64 "%7" PRId64 "%10" PRId64, rows[i].name, rows[i].told,
-                        rows[i].ok, rows[i].accepted);
+                        "%-15.15s%7" PRId64 "%7" PRId64 "%10" PRId64, rows[i].name,
+                        rows[i].observed, rows[i].ok, rows[i].accepted);
 }
 
 /* ---- the best ---- */
@@ -349,7 +350,7 @@ void watch_view_print_line(const struct run_stats *stats, char *text, size_t siz
     add_phase(&line, stats);
     line_add(&line, "; ");
     add_budget(&line, stats);
-    if (stats->told > 0)
+    if (stats->observed > 0)
         line_add(&line, ": ");
     add_verdicts(&line, stats);
     if (stats->champion_count > 0)

@@ -141,8 +141,8 @@ static int set_credentials(natsOptions *options, const char *path, struct error 
     return status == NATS_OK ? 0 : connection_fail(status, path, error);
 }
 
-/* The library treats tls:// like nats://: unless told to require TLS, it would send the password in
-   plain text to a server without TLS. */
+/* The library treats tls:// like nats://: unless configured to require TLS, it would send the
+   password in plain text to a server without TLS. */
 static bool wants_tls(const struct connection_settings *settings) {
     return settings->authority != NULL || strncmp(settings->url, "tls://", 6) == 0 ||
            strstr(settings->url, ",tls://") != NULL;

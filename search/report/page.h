@@ -25,7 +25,8 @@ int page_print(struct run_data *const *runs, int count, enum page_format format,
 int page_print_summary(struct store *store, enum page_format format, FILE *out,
                        struct error *error);
 
-/* A heading line, then every told trial in the order told; one column for each gene of any run. */
+/* A heading line, then every observed trial in the order observed; one column for each gene of any
+ * run. */
 void page_print_csv(struct run_data *const *runs, int count, FILE *out);
 
 #endif

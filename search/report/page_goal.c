@@ -94,7 +94,7 @@ static void add_headline(cJSON *to, const struct run_data *run, int goal) {
     const struct goal_view *view = &run->goals[goal];
     char genome[GENOME_TEXT_SIZE];
     if (champion == NULL) {
-        add_format(to, "headline", "no champion; %d trials", view->told);
+        add_format(to, "headline", "no champion; %d trials", view->observed);
         return;
     }
     double ratio = view->first >= 0 ? run->rows[view->first].score_us / champion->score_us : NAN;
@@ -102,10 +102,10 @@ static void add_headline(cJSON *to, const struct run_data *run, int goal) {
     add_text(to, "genome", genome);
     if (isnan(ratio))
         add_format(to, "headline", "%.3f %s; %d trials", champion->score_us, run_data_unit(run),
-                   view->told);
+                   view->observed);
     else
         add_format(to, "headline", "%.3f %s, %.2f times as fast as the default; %d trials",
-                   champion->score_us, run_data_unit(run), ratio, view->told);
+                   champion->score_us, run_data_unit(run), ratio, view->observed);
 }
 
 static void add_scatter_note(cJSON *to, const struct scatter_note *note) {

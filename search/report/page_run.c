@@ -19,7 +19,7 @@ static void add_facts(cJSON *to, const struct run_data *run) {
     char when[64], duration[64];
     double gains[CASES_MAX];
     int compared = 0, champions = 0;
-    int64_t tried = run->counts.told - run->counts.verdicts[VERDICT_FILTERED];
+    int64_t tried = run->counts.observed - run->counts.verdicts[VERDICT_FILTERED];
     print_when(run->created, when);
     print_duration(run->seconds, duration);
     for (int g = 0; g < run->goal_count; g++) {
@@ -66,10 +66,10 @@ static void add_remarks(cJSON *to, const struct run_data *run, bool several) {
             "%lld trials measured with another driver or toolkit are excluded from "
             "leaderboards, scatter plots and fits. ",
             (long long)run->counts.outdated);
-    if (run->counts.asked > run->counts.told)
+    if (run->counts.asked > run->counts.observed)
         snprintf(text + used, sizeof text - used,
                  "%lld trials were in flight when this report was made.",
-                 (long long)(run->counts.asked - run->counts.told));
+                 (long long)(run->counts.asked - run->counts.observed));
     add_text(to, "remarks", text);
     add_text(to, "run_note",
              run->predicted == 0 || !several ? ""

@@ -56,7 +56,7 @@ static int add_summary(const struct page *page, cJSON *root, struct store *store
     add_text(root, "run", store_run_dir(store));
     add_text(root, "device", device != NULL || page->format == PAGE_JSON ? device : "?");
     free(device);
-    cJSON_AddNumberToObject(root, "trials", (double)counts.told);
+    cJSON_AddNumberToObject(root, "trials", (double)counts.observed);
     bool markdown = page->format == PAGE_MARKDOWN;
     add_title(page, root, "h1", markdown ? "# " : "");
     add_title(page, root, "h2", markdown ? "## " : "");

@@ -49,7 +49,7 @@ static int64_t pass_gate(const struct run_data *run, const struct funnel_gate *g
 }
 
 static void fill_funnel(const struct run_data *run, struct funnel_row rows[FUNNEL_ROWS]) {
-    int64_t left = run->counts.told, champions = 0;
+    int64_t left = run->counts.observed, champions = 0;
     for (int i = 0; i < GATES; i++)
         left = pass_gate(run, &gates[i], left, &rows[i]);
     rows[GATES].name = "timed in full";
@@ -67,7 +67,7 @@ static void fill_funnel(const struct run_data *run, struct funnel_row rows[FUNNE
 char *picture_funnel(const struct run_data *run) {
     struct funnel_row rows[FUNNEL_ROWS] = {0};
     int height = 10 + FUNNEL_ROW_HEIGHT * FUNNEL_ROWS;
-    if (run->counts.told == 0)
+    if (run->counts.observed == 0)
         return NULL;
     fill_funnel(run, rows);
     struct chart *chart = chart_new(PICTURE_WIDE, height);

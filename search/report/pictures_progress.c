@@ -20,7 +20,7 @@ static double first_x(const struct goal_view *goal, bool over_time) {
 }
 
 static double last_x(const struct run_data *run, const struct goal_view *goal, bool over_time) {
-    return over_time ? run->seconds : goal->told;
+    return over_time ? run->seconds : goal->observed;
 }
 
 /* The latencies of a goal's champions, divided by `unit_us`, and where the goal ends: one point

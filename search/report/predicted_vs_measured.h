@@ -17,7 +17,7 @@
 
 struct predicted_vs_measured {
     int count;
-    int *rows; /* indices of trial rows, in the order told */
+    int *rows; /* indices of trial rows, in the order observed */
     struct agreement agreement;
 };
 

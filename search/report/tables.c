@@ -75,7 +75,7 @@ struct table *table_of_goals(const struct run_data *run) {
             table_none(table);
             table_none(table);
         }
-        table_integer(table, run->goals[g].told);
+        table_integer(table, run->goals[g].observed);
         table_integer(table, run->goals[g].valid);
         if (row != NULL)
             add_changes(table, run, g, row);

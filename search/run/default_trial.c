@@ -12,7 +12,7 @@ struct first_ask {
 static int find_first_ask(void *context, const struct store_event *event, struct error *error) {
     struct first_ask *first = context;
     (void)error;
-    if (event->told || event->trial.goal != first->goal)
+    if (event->observed || event->trial.goal != first->goal)
         return 0;
     if (strcmp(event->trial.operator_name, "default") == 0)
         first->trial = event->trial.number;

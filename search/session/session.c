@@ -197,7 +197,7 @@ static int replay_event(void *context, const struct store_event *event, struct e
         session_update_gain(session, trial->goal, true);
         return 0;
     }
-    if (event->told) {
+    if (event->observed) {
         evolution_tell_outcome(evolution, trial->number, &genome, trial->outcome);
         session_count_outcome(session, trial->goal, trial->outcome->verdict);
         return 0;
@@ -266,7 +266,7 @@ static int replay_events(struct session *session, struct error *error) {
                              "evotile",
                              session->run_dir);
     }
-    session->trials_before = session->told;
+    session->trials_before = session->observed;
     for (int g = 0; g < session->goal_count; g++)
         session->champions[g].trial = champion_trial(session, g);
     return read_profiles(session, error);

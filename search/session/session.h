@@ -80,7 +80,7 @@ struct session {
     struct evolution *evolutions[CASES_MAX];
     char *seeds[CASES_MAX];     /* start genomes of a goal as text (warm_start.h); NULL: none */
     char *predicted[CASES_MAX]; /* predictions for a goal as text (predict_start.h); NULL: none */
-    int64_t asked, told;        /* trials proposed, and trials with an outcome; of all sessions */
+    int64_t asked, observed;    /* trials proposed, and trials with an outcome; of all sessions */
     int64_t verdicts[VERDICT_COUNT]; /* of the trials with an outcome */
     int64_t trials_before;           /* `told` at the start of this session */
     double seconds_before;           /* search time of earlier sessions */
@@ -102,7 +102,7 @@ struct session {
         within_default_smem_us[CASES_MAX]; /* best score within the default shared memory limit
                                    (SMEM_DEFAULT_LIMIT), if the config raises that limit; 0: none */
     struct {
-        int64_t told;         /* trials of the goal with an outcome */
+        int64_t observed;     /* trials of the goal with an outcome */
         int64_t last_gain_at; /* `told` when the champion last gained at least 1 % */
         double score_us; /* the champion's score then, or since it was remeasured; 0: none yet */
     } gains[CASES_MAX];

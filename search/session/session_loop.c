@@ -34,16 +34,16 @@ static const double gain_min = 0.01;
 void session_update_gain(struct session *session, int goal, bool again) {
     const struct member *champion = evolution_champion(session->evolutions[goal]);
     double was_us = session->gains[goal].score_us;
-    session->gains[goal].told += !again;
+    session->gains[goal].observed += !again;
     if (champion == NULL || (!again && was_us > 0 && champion->score_us > (1 - gain_min) * was_us))
         return;
     session->gains[goal].score_us = champion->score_us;
     if (!again)
-        session->gains[goal].last_gain_at = session->gains[goal].told;
+        session->gains[goal].last_gain_at = session->gains[goal].observed;
 }
 
 void session_count_outcome(struct session *session, int goal, enum verdict verdict) {
-    session->told++;
+    session->observed++;
     session->verdicts[verdict]++;
     session_update_gain(session, goal, false);
 }
@@ -62,7 +62,7 @@ static double target_us(const struct session *session, int goal) {
 static bool goal_is_done(const struct session *session, int goal) {
     const struct config *config = session->config;
     const struct member *champion = evolution_champion(session->evolutions[goal]);
-    int64_t since = session->gains[goal].told - session->gains[goal].last_gain_at;
+    int64_t since = session->gains[goal].observed - session->gains[goal].last_gain_at;
     return (config->patience > 0 && since >= config->patience) ||
            (champion != NULL && champion->score_us <= target_us(session, goal));
 }
@@ -342,7 +342,7 @@ static void show_progress(const struct session *session, struct progress *progre
     char left[64] = "";
     char paused[200] = "";
     double spent = clock_seconds() - session->started_s;
-    int64_t trials = session->told;
+    int64_t trials = session->observed;
     if (!progress_due(progress))
         return;
     print_verdicts(session, verdicts);
@@ -373,7 +373,7 @@ bool session_stops_paused(const struct session *session) {
 }
 
 bool session_is_finished(const struct session *session) {
-    return session->told == session->asked && !budget_left(session);
+    return session->observed == session->asked && !budget_left(session);
 }
 
 static bool may_ask(const struct session *session, bool nothing_left) {
@@ -437,9 +437,9 @@ static int run_loop(struct session *session, struct progress *progress, struct e
         if (got < 0)
             return -1;
         if (got == 1) {
-            int told = tell_outcome(session, &result, error);
+            int observed = tell_outcome(session, &result, error);
             trial_result_release(&result);
-            if (told < 0)
+            if (observed < 0)
                 return -1;
         }
         show_progress(session, progress);

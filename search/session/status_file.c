@@ -42,7 +42,7 @@ static const struct status_field {
     STATUS_FIELD("device", KIND_TEXT, device),
     STATUS_FIELD("predicts", KIND_BOOL, predicts),
     STATUS_FIELD("asked", KIND_INT64, asked),
-    STATUS_FIELD("told", KIND_INT64, told),
+    STATUS_FIELD("told", KIND_INT64, observed),
     STATUS_FIELD("trials_per_s", KIND_DOUBLE, trials_per_s),
     STATUS_FIELD("restarts", KIND_INT, restarts),
     STATUS_FIELD("seconds", KIND_DOUBLE, seconds),

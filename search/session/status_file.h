@@ -41,13 +41,13 @@ struct run_status {
     enum phase phase;
     char reason[STATUS_REASON_SIZE];
     int64_t pid;
-    double updated;      /* seconds since 1970 */
-    char device[128];    /* name of the device */
-    bool predicts;       /* the device is emulated: latencies are predictions */
-    int64_t asked, told; /* trials proposed, and trials with an outcome */
-    double trials_per_s; /* over the last minute */
-    int restarts;        /* of workers */
-    double seconds;      /* search time of all sessions */
+    double updated;          /* seconds since 1970 */
+    char device[128];        /* name of the device */
+    bool predicts;           /* the device is emulated: latencies are predictions */
+    int64_t asked, observed; /* trials proposed, and trials with an outcome */
+    double trials_per_s;     /* over the last minute */
+    int restarts;            /* of workers */
+    double seconds;          /* search time of all sessions */
     /* The budget, 0 if there is none; and the patience that is left, in trials. */
     int64_t budget_trials, patience, patience_left;
     double budget_seconds, target_us, target_ratio;

@@ -39,7 +39,7 @@ struct status_publisher {
     int sample_count;
     struct {
         double when;
-        int64_t told;
+        int64_t observed;
     } samples[RATE_WINDOW_S];
 };
 
@@ -80,23 +80,23 @@ void session_free_publisher(struct session *session) {
 
 /* ---- the status ---- */
 
-static double update_rate(struct status_publisher *publisher, int64_t told) {
+static double update_rate(struct status_publisher *publisher, int64_t observed) {
     double now = clock_seconds();
     int at = publisher->sample_count++ % RATE_WINDOW_S;
     int oldest =
         publisher->sample_count > RATE_WINDOW_S ? publisher->sample_count % RATE_WINDOW_S : 0;
     publisher->samples[at].when = now;
-    publisher->samples[at].told = told;
+    publisher->samples[at].observed = observed;
     double span_s = now - publisher->samples[oldest].when;
-    return span_s > 0 ? (double)(told - publisher->samples[oldest].told) / span_s : 0;
+    return span_s > 0 ? (double)(observed - publisher->samples[oldest].observed) / span_s : 0;
 }
 
 /* The goal with the most patience left decides when the run ends. */
 static int64_t patience_left(const struct session *session) {
     int64_t most = 0;
     for (int g = 0; g < session->goal_count; g++) {
-        int64_t left =
-            session->config->patience - (session->gains[g].told - session->gains[g].last_gain_at);
+        int64_t left = session->config->patience -
+                       (session->gains[g].observed - session->gains[g].last_gain_at);
         most = left > most ? left : most;
     }
     return most;
@@ -109,7 +109,7 @@ static void fill_status(const struct session *session, struct run_status *status
     status->pid = getpid();
     status->updated = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
     status->asked = session->asked;
-    status->told = session->told;
+    status->observed = session->observed;
     status->seconds = session_elapsed(session);
     status->budget_trials = config->trials;
     status->budget_seconds = config->seconds;
@@ -194,7 +194,7 @@ void session_publish_status(struct session *session) {
     struct run_status status = run_status_empty();
     poll_devices(session, &status);
     fill_status(session, &status);
-    status.trials_per_s = update_rate(publisher, session->told);
+    status.trials_per_s = update_rate(publisher, session->observed);
     status.phase = publisher->paused ? PHASE_PAUSED : publisher->phase;
     snprintf(status.reason, sizeof status.reason, "%s", session_pause_reason(session));
     write_status(session, &status);
@@ -211,9 +211,9 @@ void session_set_phase(struct session *session, enum phase phase, const char *re
         double spent_s = clock_seconds() - session->started_s;
         status.worker_count = 0;
         status.trials_per_s =
-            spent_s > 0 ? (double)(session->told - session->trials_before) / spent_s : 0;
+            spent_s > 0 ? (double)(session->observed - session->trials_before) / spent_s : 0;
     } else {
-        status.trials_per_s = update_rate(publisher, session->told);
+        status.trials_per_s = update_rate(publisher, session->observed);
     }
     write_status(session, &status);
 }

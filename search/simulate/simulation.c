@@ -152,19 +152,19 @@ static int run_search(const struct simulation *simulation, int run, struct error
     double start = processor_seconds();
     struct evolution *evolution = start_evolution(simulation, run, error);
     struct proposal proposal;
-    int asked = 0, told = 0;
+    int asked = 0, observed = 0;
     if (evolution == NULL)
         return -1;
-    while (told < simulation->trials) {
-        bool open = asked < simulation->trials && asked - told < simulation->in_flight &&
+    while (observed < simulation->trials) {
+        bool open = asked < simulation->trials && asked - observed < simulation->in_flight &&
                     evolution_ask(evolution, &proposal) == 1;
         if (open) {
             int64_t row = recorded_find(recorded, &proposal.genome);
             if (row < 0)
                 BUG("a genome was proposed that is not a row of the space");
             rows[asked++] = (uint32_t)row;
-        } else if (told < asked)
-            answer_proposal(simulation, run, evolution, told++);
+        } else if (observed < asked)
+            answer_proposal(simulation, run, evolution, observed++);
         else
             break;
     }

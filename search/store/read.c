@@ -33,7 +33,7 @@ enum trial_column {
     PARENT_B,
     OPERATOR,
     ASKED,
-    TOLD,
+    OBSERVED,
     ISSUED,
     FINISHED,
     WORKER,
@@ -130,7 +130,7 @@ static int read_trial(struct store *store, sqlite3_stmt *statement, int first, b
         .parent_b = column_trial(statement, first + PARENT_B),
         .operator_name = column_text(statement, first + OPERATOR),
         .asked = sqlite3_column_int64(statement, first + ASKED),
-        .told = sqlite3_column_int64(statement, first + TOLD),
+        .observed = sqlite3_column_int64(statement, first + OBSERVED),
         .issued = sqlite3_column_double(statement, first + ISSUED),
         .finished = sqlite3_column_double(statement, first + FINISHED),
         .worker = column_text(statement, first + WORKER),
@@ -140,7 +140,7 @@ static int read_trial(struct store *store, sqlite3_stmt *statement, int first, b
     if (trial->goal < 0 || trial->goal >= store->goal_count ||
         (key != NULL && !hash_parse(&trial->key, key)))
         return database_damaged(store, error, "a trial's goal or key is invalid");
-    if (trial->told == 0 || !with_outcome)
+    if (trial->observed == 0 || !with_outcome)
         return 0;
 
     const char *verdict = column_text(statement, first + VERDICT);
@@ -153,7 +153,7 @@ static int read_trial(struct store *store, sqlite3_stmt *statement, int first, b
         return database_damaged(store, error, "a trial's outcome is invalid");
     outcome->verdict = parsed;
     outcome_set_cases(outcome, case_count);
-    if (read_cases(store, trial->told, outcome, error) < 0)
+    if (read_cases(store, trial->observed, outcome, error) < 0)
         return -1;
     trial->outcome = outcome;
     return 0;
@@ -201,9 +201,10 @@ int store_events(struct store *store, int64_t after, store_event_row *row, void 
     int got;
     while ((got = database_step(store, statement, error)) == 1) {
         int tells = sqlite3_column_int(statement, 1);
-        struct store_event event = {
-            .number = sqlite3_column_int64(statement, 0), .told = tells > 0, .again = tells > 1};
-        int status = read_trial(store, statement, 2, event.told, &event.trial, &outcome, error);
+        struct store_event event = {.number = sqlite3_column_int64(statement, 0),
+                                    .observed = tells > 0,
+                                    .again = tells > 1};
+        int status = read_trial(store, statement, 2, event.observed, &event.trial, &outcome, error);
         if (status == 0)
             status = row(context, &event, error);
         if (status != 0) {
@@ -358,7 +359,7 @@ int store_count(struct store *store, struct store_counts *counts, struct error *
             got = database_damaged(store, error, "a trial's verdict is invalid");
             break;
         }
-        sum.told += count;
+        sum.observed += count;
         sum.verdicts[verdict] += count;
         if (sqlite3_column_int(statement, 2))
             sum.outdated += count;
@@ -385,7 +386,7 @@ int store_tells(struct store *store, int64_t after, store_tell_row *row, void *c
                                           .verdict = (enum verdict)verdict,
                                           .raced = sqlite3_column_int(statement, 2),
                                           .again = sqlite3_column_int(statement, 3) > 1,
-                                          .told = sqlite3_column_int64(statement, 4)};
+                                          .observed = sqlite3_column_int64(statement, 4)};
         status = verdict < 0 ? database_damaged(store, error, "a trial's verdict is invalid")
                              : row(context, &tell, error);
     }

@@ -239,9 +239,9 @@ int space_file_format_parse(const char *name) {
     return -1;
 }
 
-/* A trial that was told several times is one row, at its latest tell. */
+/* A trial that was observed several times is one row, at its latest tell. */
 static bool is_row(const struct writer *writer, const struct store_event *event) {
-    return event->told && event->trial.told == event->number && !event->trial.outdated &&
+    return event->observed && event->trial.observed == event->number && !event->trial.outdated &&
            event->trial.goal == writer->file->goal &&
            event->trial.outcome->verdict != VERDICT_FILTERED; /* was not tried */
 }

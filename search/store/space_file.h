@@ -1,15 +1,15 @@
 /*
  * space_file: exports a run's trials as a recorded tuning space for other tools: T4 results or a
  * Kernel Tuner cache, gzip-compressed if the file name ends in .gz. device/recorded.h reads both
- * formats: the same rows in the order in which they were told, with the same times.
+ * formats: the same rows in the order in which they were observed, with the same times.
  *
  *     const struct space_file file = {.format = SPACE_FILE_T4, .goal = 0, .device = "NVIDIA H200",
  *                                     .kernel = "row_scale"};
  *     int64_t rows = space_file_write(store, &file, "space.json.gz", &error);
  *
- * A row is a trial that was told and is not outdated. Its time is the geometric mean of its cases'
- * warm medians, in milliseconds, rounded to a picosecond; samples are written for a single case
- * only. A failed trial keeps its kind of failure as far as the format can express it.
+ * A row is a trial that was observed and is not outdated. Its time is the geometric mean of its
+ * cases' warm medians, in milliseconds, rounded to a picosecond; samples are written for a single
+ * case only. A failed trial keeps its kind of failure as far as the format can express it.
  *
  * Formats: T4 1.0.0 of github.com/AutoTuningAssociation/autotuning_methodology; Kernel Tuner 1.4.
  */

@@ -4,15 +4,13 @@
  * The tables:
  *     meta         the run's settings: name, value
  *     goals        the sets of cases that genomes are scored on
- *     trials       one row per trial, with its latest outcome; from `worker` on NULL while its trial
- *                  runs. `tells` counts its outcomes; `outdated` is 1 if its environment (driver,
- *                  NVRTC, method) is not the current one
- *     earlier      rows of trials as they were before they were told again
- *     cases        errors and timing, one row per case and outcome, keyed by the event that told
- *                  the outcome; samples are doubles in native byte order
- *     settings     the parts of a trial's key other than the genome; shared by many trials
- *     champions    which trial became champion of which goal at which event
- *     checkpoints  one row: the state of the search
+ *     trials       one row per trial, with its latest outcome; from `worker` on NULL while its
+ * trial runs. `tells` counts its outcomes; `outdated` is 1 if its environment (driver, NVRTC,
+ * method) is not the current one earlier      rows of trials as they were before they were observed
+ * again cases        errors and timing, one row per case and outcome, keyed by the event that
+ * observed the outcome; samples are doubles in native byte order settings     the parts of a
+ * trial's key other than the genome; shared by many trials champions    which trial became champion
+ * of which goal at which event checkpoints  one row: the state of the search
  *
  * A change to the schema requires a new STORE_FORMAT. NaN is stored as NULL.
  */
@@ -34,7 +32,7 @@ enum statement {
     SQL_GOALS,          /* -> number, name */
     SQL_GOAL_ADD,       /* number, name */
     SQL_ASK,            /* for statements with many values see write.c */
-    SQL_TELL,           /* number, told ... */
+    SQL_TELL,           /* number, observed ... */
     SQL_EARLIER_ADD,    /* number: copies its current row */
     SQL_UNTELL,         /* number */
     SQL_OUTDATE,        /* driver, nvrtc, method */
@@ -54,8 +52,8 @@ enum statement {
     SQL_CASES,          /* event -> case ... */
     SQL_KEY,            /* trial -> key's hash, its parts from the genome on */
     SQL_COUNTS,         /* -> verdict, raced, outdated, count */
-    SQL_TELLS,          /* after -> operator, verdict, raced, tells, told */
-    SQL_OPERATORS,      /* -> operator, trials told, ok */
+    SQL_TELLS,          /* after -> operator, verdict, raced, tells, observed */
+    SQL_OPERATORS,      /* -> operator, trials observed, ok */
     SQL_SCORES,         /* -> goal, genome, verdict, score_us */
     SQL_REASONS,        /* limit -> verdict, reason, count */
     SQL_CHAMPIONS,      /* -> event, goal, trial, previous, score_us, accepted */

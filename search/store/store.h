@@ -7,7 +7,7 @@
  * Events. A search is a deterministic function of its seed and of the sequence of *ask* (candidate
  * n was issued) and *tell* (the outcome of n arrived). Each takes the next event number, from 1
  * without gaps. To resume, replay store_events in order, and issue the trials of store_in_flight
- * again under their own numbers. A trial may be told again if its measurements no longer apply
+ * again under their own numbers. A trial may be observed again if its measurements no longer apply
  * (another driver or toolkit): that is a new event; the earlier outcome stays at its old event, and
  * all other functions read the latest one.
  *
@@ -133,7 +133,7 @@ int64_t store_tell_again(struct store *store, int64_t number, const struct outco
 int store_outdate(struct store *store, const struct key *present, struct error *error);
 
 /* Records that a trial became the champion of its goal at the last event; or, if `previous` is the
-   trial itself, that its score changed because it was told again. */
+   trial itself, that its score changed because it was observed again. */
 int store_record_champion(struct store *store, int goal, int64_t trial, int64_t previous,
                           double score_us, struct error *error);
 
@@ -150,7 +150,7 @@ struct store_trial {
     const char *genome;
     int64_t parent_a, parent_b;
     const char *operator_name;
-    int64_t asked, told;     /* event numbers; told is 0 while in flight */
+    int64_t asked, observed; /* event numbers; observed is 0 while in flight */
     double issued, finished; /* times; finished is 0 while in flight */
     const char *worker;      /* NULL: unknown */
     bool has_key;
@@ -168,8 +168,8 @@ int64_t store_event_count(struct store *store, struct error *error);
 
 struct store_event {
     int64_t number;
-    bool told;                /* a tell; else an ask */
-    bool again;               /* the trial was told before; `told` and outcome are of this event */
+    bool observed; /* a tell; else an ask */
+    bool again;    /* the trial was observed before; `observed` and outcome are of this event */
     struct store_trial trial; /* its current state; `outcome` is NULL for an ask */
 };
 typedef int store_event_row(void *context, const struct store_event *event, struct error *error);
@@ -178,14 +178,14 @@ typedef int store_event_row(void *context, const struct store_event *event, stru
 int store_events(struct store *store, int64_t after, store_event_row *row, void *context,
                  struct error *error);
 
-/* Reads the trials that were asked and not told, in the order asked. */
+/* Reads the trials that were asked and not observed, in the order asked. */
 int store_in_flight(struct store *store, store_trial_row *row, void *context, struct error *error);
 
 /* Reads one trial, which store_trial_free frees. A missing trial is an error. */
 struct store_trial *store_trial_read(struct store *store, int64_t number, struct error *error);
 void store_trial_free(struct store_trial *trial);
 
-/* Reads every trial that was told, in the order of the latest tell. */
+/* Reads every trial that was observed, in the order of the latest tell. */
 int store_trials(struct store *store, store_trial_row *row, void *context, struct error *error);
 
 /* Reads the parts of a trial's key into `key` (empty or released), which the caller releases. A
@@ -203,9 +203,9 @@ int store_board(struct store *store, int goal, int64_t limit, int smem_bytes, st
 int64_t store_ranked(struct store *store, int goal, int64_t rank, struct error *error);
 
 struct store_counts {
-    int64_t asked, told;
+    int64_t asked, observed;
     int64_t raced;    /* among those that are ok */
-    int64_t outdated; /* among those that were told */
+    int64_t outdated; /* among those that were observed */
     int64_t verdicts[VERDICT_COUNT];
 };
 
@@ -217,8 +217,8 @@ struct store_tell_summary {
     const char *operator_name;
     enum verdict verdict;
     bool raced;
-    bool again;   /* the trial was told before too, so it may already be counted */
-    int64_t told; /* event number */
+    bool again;       /* the trial was observed before too, so it may already be counted */
+    int64_t observed; /* event number */
 };
 typedef int store_tell_row(void *context, const struct store_tell_summary *tell,
                            struct error *error);
@@ -227,14 +227,14 @@ typedef int store_tell_row(void *context, const struct store_tell_summary *tell,
 int store_tells(struct store *store, int64_t after, store_tell_row *row, void *context,
                 struct error *error);
 
-/* Counts told trials, and ok ones among them, for each operator, in descending order. Here and
+/* Counts observed trials, and ok ones among them, for each operator, in descending order. Here and
    below, filtered trials are not counted. */
-typedef int store_operator_row(void *context, const char *operator_name, int64_t told, int64_t ok,
-                               struct error *error);
+typedef int store_operator_row(void *context, const char *operator_name, int64_t observed,
+                               int64_t ok, struct error *error);
 int store_operators(struct store *store, store_operator_row *row, void *context,
                     struct error *error);
 
-/* Reads verdict and score of every trial that was told and is not outdated, in the order asked.
+/* Reads verdict and score of every trial that was observed and is not outdated, in the order asked.
    `score_us` is 0 unless the verdict is ok. */
 typedef int store_score_row(void *context, int goal, const char *genome, enum verdict verdict,
                             double score_us, struct error *error);

@@ -53,8 +53,8 @@ struct bayes {
     double median_noise; /* median noise variance of those rows, assumed for later ones */
     uint32_t row_entries[ROWS_MAX]; /* by row of the model: the index in the evolution's history */
     double row_predictions[ROWS_MAX],
-        candidate_predictions[CANDIDATES_MAX]; /* zero without predictions */
-    size_t history_processed, told_processed;  /* entries already added to the model */
+        candidate_predictions[CANDIDATES_MAX];    /* zero without predictions */
+    size_t history_processed, observed_processed; /* entries already added to the model */
     double best_us;
     struct linear_mean linear_mean; /* linear mean of the low-fidelity predictions; zeros without */
 
@@ -88,11 +88,11 @@ void bayes_free(void *state) {
     free(bayes);
 }
 
-static const struct history_entry *told_entry(const struct evolution *evolution, size_t at) {
-    return &evolution->history.entries[evolution->told[at]];
+static const struct history_entry *observed_entry(const struct evolution *evolution, size_t at) {
+    return &evolution->history.entries[evolution->observed[at]];
 }
 
-/* The entry must have been told. */
+/* The entry must have been observed. */
 static bool has_failed(const struct history_entry *entry) {
     return !entry->ok;
 }
@@ -125,13 +125,13 @@ static int subsample(struct training_row *training_set, int count, int best, int
 }
 
 /* Collects the successful ones of the first `told` results, best first. Returns their number. */
-static int collect_training_set(const struct evolution *evolution, size_t told,
+static int collect_training_set(const struct evolution *evolution, size_t observed,
                                 struct training_row *training_set) {
     int count = 0;
-    for (size_t i = 0; i < told; i++)
-        if (told_entry(evolution, i)->ok)
-            training_set[count++] =
-                (struct training_row){told_entry(evolution, i)->score_us, evolution->told[i]};
+    for (size_t i = 0; i < observed; i++)
+        if (observed_entry(evolution, i)->ok)
+            training_set[count++] = (struct training_row){observed_entry(evolution, i)->score_us,
+                                                          evolution->observed[i]};
     qsort(training_set, (size_t)count, sizeof *training_set, compare_scores);
     return count;
 }
@@ -251,12 +251,12 @@ static void build_model(struct bayes *bayes, const struct evolution *evolution,
     add_candidates(bayes);
     bayes->has_model = true;
     bayes->best_us = count > 0 ? training_set[0].score_us : INFINITY;
-    bayes->told_processed = bayes->milestone;
+    bayes->observed_processed = bayes->milestone;
     bayes->history_processed = 0;
     bayes->weighted_count = 0;
     bayes->has_failures = false;
     for (size_t i = 0; i < bayes->milestone; i++)
-        bayes->has_failures = bayes->has_failures || has_failed(told_entry(evolution, i));
+        bayes->has_failures = bayes->has_failures || has_failed(observed_entry(evolution, i));
 }
 
 /* Builds the model before the first milestone, from low-fidelity predictions alone. */
@@ -269,10 +269,10 @@ static void build_model_from_predictions(struct bayes *bayes, const struct evolu
 /* Processes every milestone up to now, because each fit starts from the hyperparameters of the
    previous one. The model is built only for the last milestone. */
 static void process_milestones(struct bayes *bayes, const struct evolution *evolution) {
-    if (evolution->told_count < bayes->next_milestone)
+    if (evolution->observed_count < bayes->next_milestone)
         return;
-    struct training_row *training_set = xmalloc(evolution->told_count * sizeof *training_set);
-    while (bayes->next_milestone <= evolution->told_count) {
+    struct training_row *training_set = xmalloc(evolution->observed_count * sizeof *training_set);
+    while (bayes->next_milestone <= evolution->observed_count) {
         struct random random;
         size_t milestone_now = bayes->next_milestone;
         int count = collect_training_set(evolution, milestone_now, training_set);
@@ -283,7 +283,7 @@ static void process_milestones(struct bayes *bayes, const struct evolution *evol
         count = subsample(training_set, count, TRAINING_BEST, TRAINING_MAX, &random);
         fit_hyperparameters(bayes, evolution, training_set, count, &random);
         bayes->milestone = milestone_now;
-        if (bayes->next_milestone > evolution->told_count)
+        if (bayes->next_milestone > evolution->observed_count)
             build_model(bayes, evolution, training_set, count, &random);
     }
     free(training_set);
@@ -293,7 +293,7 @@ static void process_milestones(struct bayes *bayes, const struct evolution *evol
 
 /* Returns whether this entry's result was known when the milestone's model was built. */
 static bool was_known_at_milestone(const struct bayes *bayes, const struct history_entry *entry) {
-    return entry->told_at != 0 && entry->told_at <= bayes->milestone;
+    return entry->observed_at != 0 && entry->observed_at <= bayes->milestone;
 }
 
 /* Adds a trial to the feasibility sums of the candidates from `first` on, weighted by the fourth
@@ -311,7 +311,7 @@ static void add_feasibility_weight(struct bayes *bayes, const struct history_ent
 }
 
 /* Computes the feasibility sums of new candidates in a fixed order: results known at the
-   milestone, then results told since. */
+   milestone, then results observed since. */
 static void compute_feasibility_weights(struct bayes *bayes, const struct evolution *evolution) {
     int first = bayes->weighted_count, failed = 0;
     bayes->weighted_count = surrogate_candidate_count(bayes->surrogate);
@@ -321,12 +321,12 @@ static void compute_feasibility_weights(struct bayes *bayes, const struct evolut
         add_feasibility_weight(bayes, &evolution->history.entries[bayes->row_entries[row]], first);
     for (size_t i = bayes->milestone;
          i-- > 0 && failed < FAILURES_MAX && first < bayes->weighted_count;)
-        if (has_failed(told_entry(evolution, i))) {
-            add_feasibility_weight(bayes, told_entry(evolution, i), first);
+        if (has_failed(observed_entry(evolution, i))) {
+            add_feasibility_weight(bayes, observed_entry(evolution, i), first);
             failed++;
         }
-    for (size_t i = bayes->milestone; i < bayes->told_processed; i++)
-        add_feasibility_weight(bayes, told_entry(evolution, i), first);
+    for (size_t i = bayes->milestone; i < bayes->observed_processed; i++)
+        add_feasibility_weight(bayes, observed_entry(evolution, i), first);
 }
 
 static void add_result(struct bayes *bayes, const struct history_entry *entry) {
@@ -339,15 +339,15 @@ static void add_result(struct bayes *bayes, const struct history_entry *entry) {
     }
 }
 
-/* Extends the model by everything asked and told since the milestone. Each asked genome gets a
+/* Extends the model by everything asked and observed since the milestone. Each asked genome gets a
    row, with or without a value, because neither the position nor the noise of a row may depend
    on when its value became known. The neighbours of a new best genome join the candidate pool. */
 static void extend_model(struct bayes *bayes, const struct evolution *evolution) {
     for (; bayes->history_processed < evolution->history.count; bayes->history_processed++)
         if (!was_known_at_milestone(bayes, &evolution->history.entries[bayes->history_processed]))
             add_row(bayes, evolution, (uint32_t)bayes->history_processed, bayes->median_noise);
-    for (; bayes->told_processed < evolution->told_count; bayes->told_processed++)
-        add_result(bayes, told_entry(evolution, bayes->told_processed));
+    for (; bayes->observed_processed < evolution->observed_count; bayes->observed_processed++)
+        add_result(bayes, observed_entry(evolution, bayes->observed_processed));
     add_candidates(bayes);
     if (bayes->has_failures && bayes->weighted_count < surrogate_candidate_count(bayes->surrogate))
         compute_feasibility_weights(bayes, evolution);
@@ -442,7 +442,8 @@ static double expected_improvement(double best, double mean, double variance) {
 static bool is_exploration_turn(const struct evolution *evolution) {
     const struct member *champion = evolution_champion(evolution);
     return champion != NULL && evolution->history.count % EXPLORE_EVERY == 0 &&
-           evolution->told_count - history_find(&evolution->history, &champion->genome)->told_at >=
+           evolution->observed_count -
+                   history_find(&evolution->history, &champion->genome)->observed_at >=
                STAGNATION;
 }
 

@@ -18,7 +18,7 @@ static const double minimum_share = 0.05;
 
 struct evoengineer {
     struct effects *effects;
-    size_t told_processed;
+    size_t observed_processed;
     uint64_t rescored_count;
 };
 
@@ -35,7 +35,7 @@ void evoengineer_free(void *state) {
     free(evoengineer);
 }
 
-/* Adds the results told since the last call; starts over if scores were replaced. */
+/* Adds the results observed since the last call; starts over if scores were replaced. */
 static const struct effects *updated_effects(struct evolution *evolution) {
     struct evoengineer *evoengineer = evolution->state;
     if (evoengineer == NULL) {
@@ -44,12 +44,13 @@ static const struct effects *updated_effects(struct evolution *evolution) {
     if (evoengineer->effects == NULL || evoengineer->rescored_count != evolution->rescored_count) {
         effects_free(evoengineer->effects);
         evoengineer->effects = effects_new(evolution->space);
-        evoengineer->told_processed = 0;
+        evoengineer->observed_processed = 0;
         evoengineer->rescored_count = evolution->rescored_count;
     }
-    for (; evoengineer->told_processed < evolution->told_count; evoengineer->told_processed++) {
+    for (; evoengineer->observed_processed < evolution->observed_count;
+         evoengineer->observed_processed++) {
         const struct history_entry *entry =
-            &evolution->history.entries[evolution->told[evoengineer->told_processed]];
+            &evolution->history.entries[evolution->observed[evoengineer->observed_processed]];
         effects_add(evoengineer->effects, &entry->genome, entry->ok ? log(entry->score_us) : NAN);
     }
     return evoengineer->effects;

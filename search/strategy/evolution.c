@@ -104,7 +104,7 @@ void evolution_free(struct evolution *evolution) {
         return;
     if (evolution->strategy->free_state != NULL)
         evolution->strategy->free_state(evolution->state);
-    free(evolution->told);
+    free(evolution->observed);
     population_release(&evolution->population);
     history_release(&evolution->history);
     space_cursor_free(evolution->rest);
@@ -120,7 +120,7 @@ void evolution_free(struct evolution *evolution) {
 struct hashed_entry {
     struct genome genome;
     uint8_t made_by, hint, ok, zero; /* zero: was a flag; the digests of earlier runs hold */
-    uint32_t hints, told_at, index;
+    uint32_t hints, observed_at, index;
     double score_us, score_error;
 };
 _Static_assert(sizeof(struct hashed_entry) == 64, "its bytes are hashed");
@@ -133,7 +133,7 @@ static struct hash hash_entry(const struct evolution *evolution,
         .hint = entry->hint,
         .ok = entry->ok,
         .hints = entry->hints & ~evolution->space->hints.profiled,
-        .told_at = entry->told_at,
+        .observed_at = entry->observed_at,
         .index = (uint32_t)(entry - evolution->history.entries),
         .score_us = entry->score_us,
         .score_error = entry->score_error,
@@ -222,13 +222,15 @@ static struct member make_member(int64_t trial, const struct genome *genome, dou
     return (struct member){trial, *genome, score_us};
 }
 
-static void append_told(struct evolution *evolution, struct history_entry *entry) {
-    if ((evolution->told_count & (evolution->told_count - 1)) == 0) { /* double the capacity */
-        size_t room = evolution->told_count ? 2 * evolution->told_count : 1;
-        evolution->told = xrealloc(evolution->told, room * sizeof *evolution->told);
+static void append_observed(struct evolution *evolution, struct history_entry *entry) {
+    if ((evolution->observed_count & (evolution->observed_count - 1)) ==
+        0) { /* double the capacity */
+        size_t room = evolution->observed_count ? 2 * evolution->observed_count : 1;
+        evolution->observed = xrealloc(evolution->observed, room * sizeof *evolution->observed);
     }
-    evolution->told[evolution->told_count++] = (uint32_t)(entry - evolution->history.entries);
-    entry->told_at = (uint32_t)evolution->told_count;
+    evolution->observed[evolution->observed_count++] =
+        (uint32_t)(entry - evolution->history.entries);
+    entry->observed_at = (uint32_t)evolution->observed_count;
 }
 
 static void count_result(struct operator_counters *counters, int rank) {
@@ -238,17 +240,18 @@ static void count_result(struct operator_counters *counters, int rank) {
 }
 
 /* The result of a trial. */
-struct told_result {
+struct observed_result {
     enum verdict verdict;
     double score_us, score_error;
 };
 
-static struct told_result told_result_of(const struct outcome *outcome) {
-    return (struct told_result){outcome->verdict, outcome->score_us, outcome_score_error(outcome)};
+static struct observed_result observed_result_of(const struct outcome *outcome) {
+    return (struct observed_result){outcome->verdict, outcome->score_us,
+                                    outcome_score_error(outcome)};
 }
 
 static void add_member(struct evolution *evolution, struct history_entry *entry,
-                       const struct told_result *result, const struct measures *measures) {
+                       const struct observed_result *result, const struct measures *measures) {
     const struct member member = make_member(entry->trial, &entry->genome, result->score_us);
     int rank = population_offer(&evolution->population, &member);
     entry->ok = true;
@@ -261,15 +264,15 @@ static void add_member(struct evolution *evolution, struct history_entry *entry,
 }
 
 static void tell_result(struct evolution *evolution, int64_t trial, const struct genome *genome,
-                        const struct told_result *result, const struct measures *measures) {
+                        const struct observed_result *result, const struct measures *measures) {
     struct history_entry *entry = history_find(&evolution->history, genome);
     if (entry != NULL)
         digest_remove(evolution, entry);
     else
         entry = add_to_history(evolution, genome, OPERATOR_SEED);
-    if (entry->told_at)
+    if (entry->observed_at)
         BUG("the genome of trial %lld was told twice", (long long)trial);
-    append_told(evolution, entry);
+    append_observed(evolution, entry);
     entry->trial = trial;
     if (result->verdict == VERDICT_OK)
         add_member(evolution, entry, result, measures);
@@ -278,7 +281,7 @@ static void tell_result(struct evolution *evolution, int64_t trial, const struct
 
 void evolution_tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
                     enum verdict verdict, double score_us) {
-    tell_result(evolution, trial, genome, &(struct told_result){verdict, score_us, 0},
+    tell_result(evolution, trial, genome, &(struct observed_result){verdict, score_us, 0},
                 &(struct measures){0});
 }
 
@@ -296,7 +299,7 @@ struct measures evolution_measures(const struct resources *resources) {
 void evolution_tell_outcome(struct evolution *evolution, int64_t trial, const struct genome *genome,
                             const struct outcome *outcome) {
     const struct measures measures = evolution_measures(&outcome->resources);
-    const struct told_result result = told_result_of(outcome);
+    const struct observed_result result = observed_result_of(outcome);
     tell_result(evolution, trial, genome, &result, &measures);
 }
 
@@ -312,9 +315,9 @@ void evolution_tell_profile(struct evolution *evolution, const struct genome *ge
 void evolution_tell_again(struct evolution *evolution, int64_t trial, const struct genome *genome,
                           const struct outcome *outcome) {
     struct history_entry *entry = history_find(&evolution->history, genome);
-    if (entry == NULL || !entry->told_at)
+    if (entry == NULL || !entry->observed_at)
         BUG("trial %lld is told again, but never was", (long long)trial);
-    const struct told_result result = told_result_of(outcome);
+    const struct observed_result result = observed_result_of(outcome);
     evolution->rescored_count++;
     digest_remove(evolution, entry);
     entry->ok = result.verdict == VERDICT_OK;

@@ -57,7 +57,7 @@ struct proposal {
 /* Results of the proposals of one operator. */
 struct operator_counters {
     uint64_t tries;     /* proposed */
-    uint64_t successes; /* told with VERDICT_OK */
+    uint64_t successes; /* observed with VERDICT_OK */
     uint64_t entered;   /* entered the population */
     uint64_t gains;     /* became its best member */
 };
@@ -98,12 +98,12 @@ void evolution_tell_outcome(struct evolution *evolution, int64_t trial, const st
 
 /* Supplies measures that were taken outside the trial, as by a profiler: they decide from now on
    which hints that read them hold for this genome; the other hints keep the trial's measures.
-   Ignored unless the genome was told with VERDICT_OK. A profile is not an event of the sequence:
-   the digest excludes these hints, and a resumed run has to supply the profiles again. */
+   Ignored unless the genome was observed with VERDICT_OK. A profile is not an event of the
+   sequence: the digest excludes these hints, and a resumed run has to supply the profiles again. */
 void evolution_tell_profile(struct evolution *evolution, const struct genome *genome,
                             const struct measures *measures);
 
-/* Replaces the result of a genome that was told before and has been measured again because its
+/* Replaces the result of a genome that was observed before and has been measured again because its
    score is outdated: it moves to its new rank in the population, or leaves it if it failed.
    Counters and the hints that hold stay as they were. */
 void evolution_tell_again(struct evolution *evolution, int64_t trial, const struct genome *genome,
@@ -115,7 +115,7 @@ const struct population *evolution_population(const struct evolution *evolution)
 /* The best member so far, or NULL. Valid until the next tell. */
 const struct member *evolution_champion(const struct evolution *evolution);
 
-/* The number of genomes in the history (asked for or told). */
+/* The number of genomes in the history (asked for or observed). */
 uint64_t evolution_seen_count(const struct evolution *evolution);
 
 /* A hash of the whole state: equal states have equal digests. Its cost does not depend on the

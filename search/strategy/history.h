@@ -1,5 +1,5 @@
 /*
- * history: the genomes that a search has asked for or was told of, in that order, indexed by
+ * history: the genomes that a search has asked for or observed, in that order, indexed by
  * genome.
  *
  *     struct history history = {0};
@@ -14,14 +14,14 @@
 
 struct history_entry {
     struct genome genome;
-    uint8_t made_by;    /* enum operator_kind */
-    uint8_t hint;       /* index of the template's hint, for OPERATOR_HINT */
-    bool ok;            /* told with VERDICT_OK */
-    uint32_t told_at;   /* its position among the told results, from 1; 0: not told */
-    int64_t trial;      /* trial number; 0 until told */
-    uint32_t hints;     /* one bit per hint that holds for it; 0 until told */
-    double score_us;    /* 0 unless ok */
-    double score_error; /* relative standard error of the score (outcome.h); 0: unknown */
+    uint8_t made_by;      /* enum operator_kind */
+    uint8_t hint;         /* index of the template's hint, for OPERATOR_HINT */
+    bool ok;              /* observed with VERDICT_OK */
+    uint32_t observed_at; /* its position among the observed results, from 1; 0: not observed */
+    int64_t trial;        /* trial number; 0 until observed */
+    uint32_t hints;       /* one bit per hint that holds for it; 0 until observed */
+    double score_us;      /* 0 unless ok */
+    double score_error;   /* relative standard error of the score (outcome.h); 0: unknown */
 };
 
 /* All zeros is the empty set. */

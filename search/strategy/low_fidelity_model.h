@@ -9,8 +9,8 @@
  *     low_fidelity_model_free(model);
  *
  * Values are logarithms of microseconds with the slower half compressed, because slow genomes need
- * not be told apart. Sources: Kennedy and O'Hagan, "Predicting the output from a complex computer
- * code when fast approximations are available", 2000; Le Gratiet and Garnier, "Recursive
+ * not be distinguished. Sources: Kennedy and O'Hagan, "Predicting the output from a complex
+ * computer code when fast approximations are available", 2000; Le Gratiet and Garnier, "Recursive
  * co-kriging", 2014, for fitting one process after the other.
  */
 #ifndef EVOTILE_STRATEGY_LOW_FIDELITY_MODEL_H

@@ -1,6 +1,6 @@
 /*
  * output_transform: warps latencies into the values that a surrogate models: logarithms, with the
- * slower half compressed because only the fast half has to be told apart, then standardised.
+ * slower half compressed because only the fast half has to be distinguished, then standardised.
  *
  *     struct output_transform transform = output_transform_fit(sorted_us, count); // ascending
  *     double value = output_transform_apply(&transform, latency_us);

@@ -47,8 +47,8 @@ struct evolution {
     struct population population;
     struct history history;
     struct hash history_hash; /* sum of the entries' hashes, maintained by evolution.c */
-    uint32_t *told;           /* indices in history.entries, in the order told */
-    size_t told_count;
+    uint32_t *observed;       /* indices in history.entries, in the order observed */
+    size_t observed_count;
     uint64_t rescored_count; /* number of scores that were replaced (evolution_tell_again) */
     struct operator_counters counters[OPERATOR_COUNT];
     struct operator_counters hint_counters[HINTS_MAX];
@@ -56,7 +56,7 @@ struct evolution {
     int start_count, start_at;
     struct space_cursor *rest; /* enumerates the space; NULL until the strategy finds nothing new */
     /* The strategy's own state, NULL at first. It must be derivable from the rest of this
-       struct: what was asked and told, in which order. */
+       struct: what was asked and observed, in which order. */
     void *state;
 };
 

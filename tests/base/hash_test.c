@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 
-static void pieces_are_told_apart(void **state) {
+static void pieces_are_distinguished(void **state) {
     (void)state;
     static const char *const splits[][3] = {{"ab", "c", ""}, {"a", "bc", ""}, {"", "ab", "c"}};
     struct hash hashes[3];
@@ -70,7 +70,7 @@ static void printed_is_parsed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces_are_told_apart),
+        cmocka_unit_test(pieces_are_distinguished),
         cmocka_unit_test(one_piece_is_hash_bytes),
         cmocka_unit_test(digits_stay),
         cmocka_unit_test(printed_is_parsed),

@@ -88,7 +88,7 @@ static void counts_lines_over_buffers(void **state) {
     unlink(path);
 }
 
-static void cut_texts_are_told(void **state) {
+static void cut_texts_are_reported(void **state) {
     (void)state;
     static const char *const texts[] = {"{\"a\": 1", "{\"a\": 1,", "{\"a\": 1 ,\n"};
     for (int i = 0; i < 3; i++) {
@@ -111,7 +111,7 @@ int main(void) {
         cmocka_unit_test(reads_scalars),
         cmocka_unit_test(refuses_with_a_place),
         cmocka_unit_test(counts_lines_over_buffers),
-        cmocka_unit_test(cut_texts_are_told),
+        cmocka_unit_test(cut_texts_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ struct made {
     int64_t champions[CASES_MAX];
     struct device_info device;
     struct random random;
-    int64_t asked, told;
+    int64_t asked, observed;
 };
 
 /* ---- the landscape ---- */
@@ -213,7 +213,7 @@ static inline int made_tell(struct made *made, const struct made_question *quest
     if (event < 0)
         return -1;
     evolution_tell_outcome(made->evolutions[goal], question->number, genome, &outcome);
-    made->told++;
+    made->observed++;
     const struct member *champion = evolution_champion(made->evolutions[goal]);
     int64_t previous = made->champions[goal];
     if (champion == NULL || champion->trial == previous)
@@ -228,7 +228,7 @@ static inline int made_search(struct made *made, int64_t trials, struct error *e
     int count = 0, goal = 0, exhausted = 0;
     if (store_begin(made->store, error) < 0)
         return -1;
-    while (made->told < trials && (count > 0 || exhausted < made->goal_count)) {
+    while (made->observed < trials && (count > 0 || exhausted < made->goal_count)) {
         while (count < MADE_IN_FLIGHT && made->asked < trials && exhausted < made->goal_count) {
             int asked = made_ask(made, goal, &open[count], error);
             if (asked < 0)
@@ -241,7 +241,7 @@ static inline int made_search(struct made *made, int64_t trials, struct error *e
         if (made_tell(made, &open[at], error) < 0)
             return -1;
         open[at] = open[--count];
-        if (made->told % MADE_BATCH == 0 &&
+        if (made->observed % MADE_BATCH == 0 &&
             (store_commit(made->store, error) < 0 || store_begin(made->store, error) < 0))
             return -1;
     }

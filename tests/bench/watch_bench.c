@@ -78,21 +78,21 @@ static double quit_watch(struct watcher *watcher) {
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
 }
 
-static void publish(const char *run, int64_t told, double seconds) {
+static void publish(const char *run, int64_t observed, double seconds) {
     struct error error = {0};
     struct timespec now;
     struct run_status status = run_status_empty();
     clock_gettime(CLOCK_REALTIME, &now);
     status.updated = (double)now.tv_sec;
-    status.told = told;
-    status.asked = told + 16;
+    status.observed = observed;
+    status.asked = observed + 16;
     status.seconds = seconds;
     status.trials_per_s = TRIALS_PER_S;
     status.worker_count = 16;
     for (int w = 0; w < status.worker_count; w++)
         status.workers[w] = (struct pool_worker){.role = w == 0 ? "device" : "compile",
                                                  .state = POOL_BUSY,
-                                                 .trial = told + w,
+                                                 .trial = observed + w,
                                                  .since_s = 0.1 * w};
     if (status_file_write(&status, run, &error) < 0)
         BUG("%s", error.text);
@@ -142,7 +142,7 @@ static void bench(const char *program, const char *run) {
     struct store_trial *like = store_trial_read(store, store_ranked(store, 0, 1, &error), &error);
     if (like == NULL)
         BUG("%s", error.text);
-    publish(run, counts.told, 0);
+    publish(run, counts.observed, 0);
     start_watch(&watcher, program, run);
     read_output(&watcher, 30, true);
     watcher.drawn = 0;
@@ -150,7 +150,7 @@ static void bench(const char *program, const char *run) {
     for (int i = 0; clock_seconds() - started_s < WATCHED_S; i++) {
         add_trial(store, counts.asked + i, like, i % TRIALS_PER_S == 0);
         if (i % TRIALS_PER_S == 0)
-            publish(run, counts.told + i, clock_seconds() - started_s);
+            publish(run, counts.observed + i, clock_seconds() - started_s);
         read_output(&watcher, 1.0 / TRIALS_PER_S, false);
     }
     double watched_s = clock_seconds() - started_s;

@@ -14,13 +14,13 @@
 #include <cmocka.h>
 
 static void expect_equal_stats(const struct run_stats *a, const struct run_stats *b) {
-    assert_int_equal(a->told, b->told);
+    assert_int_equal(a->observed, b->observed);
     assert_int_equal(a->raced, b->raced);
     assert_int_equal(a->last_event, b->last_event);
     assert_memory_equal(a->verdicts, b->verdicts, sizeof a->verdicts);
     assert_int_equal(a->operator_count, b->operator_count);
     for (int i = 0; i < a->operator_count; i++) {
-        assert_int_equal(a->operators[i].told, b->operators[i].told);
+        assert_int_equal(a->operators[i].observed, b->operators[i].observed);
         assert_int_equal(a->operators[i].ok, b->operators[i].ok);
         assert_int_equal(a->operators[i].accepted, b->operators[i].accepted);
     }
@@ -35,7 +35,7 @@ static void agrees_with_the_store(const struct run_stats *stats, struct store *s
     struct store_counts counts;
     struct error error = {0};
     assert_int_equal(store_count(store, &counts, &error), 0);
-    assert_int_equal(stats->told, counts.told);
+    assert_int_equal(stats->observed, counts.observed);
     assert_int_equal(stats->raced, counts.raced);
     assert_memory_equal(stats->verdicts, counts.verdicts, sizeof counts.verdicts);
     for (int i = 0; i < stats->top_count; i++)
@@ -92,7 +92,7 @@ static void refreshing_equals_reading_once(void **state) {
         agrees_with_the_store(stats, store);
         run_stats_close(fresh);
     }
-    assert_true(stats->champion_count > 10 && stats->told > 300);
+    assert_true(stats->champion_count > 10 && stats->observed > 300);
     /* A chosen goal stays. */
     int goal = stats->goal;
     assert_int_equal(run_stats_turn_goal(stats, 1, &error), 0);

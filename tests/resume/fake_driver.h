@@ -40,7 +40,7 @@ struct keyed {
 
 static inline int read_key(void *context, const struct store_event *event, struct error *error) {
     struct keyed *keyed = context;
-    if (!event->told || event->again || !event->trial.has_key)
+    if (!event->observed || event->again || !event->trial.has_key)
         return 0;
     keyed->numbers[keyed->count] = event->trial.number;
     return store_key_read(keyed->store, event->trial.number, &keyed->keys[keyed->count++], error);

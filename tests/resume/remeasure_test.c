@@ -32,7 +32,7 @@ static void resume_to(const struct place *place, int64_t trials, char log_path[P
     assert_int_equal(
         exit_status(start_evotile(&place->tiny, "resume", place->run_dir, arguments, log_path)), 0);
     check_run(&run_check);
-    assert_int_equal(run_check.told, trials);
+    assert_int_equal(run_check.observed, trials);
 }
 
 /* Each trial that was a member before was remeasured `times` times, and no other trial. */

@@ -93,9 +93,9 @@ static inline int64_t stored_outcome_count(const char *run_dir) {
     struct store *store = store_open(run_dir, STORE_READ, &error);
     if (store == NULL)
         return -1;
-    int64_t told = store_count(store, &counts, &error) == 0 ? counts.told : -1;
+    int64_t observed = store_count(store, &counts, &error) == 0 ? counts.observed : -1;
     store_close(store);
-    return told;
+    return observed;
 }
 
 /* Waits until so many trials are stored, or the process has ended. */
@@ -111,7 +111,7 @@ enum { RUN_TRIALS_MAX = 20000 };
 
 /* A finished trial as the last check found it: it must not change afterwards. */
 struct finished_trial {
-    int64_t told_event;
+    int64_t observed_event;
     struct hash outcome;
 };
 
@@ -122,7 +122,7 @@ struct run_check {
     int goal_count;
     struct template *templates[CASES_MAX];
     struct evolution *evolutions[CASES_MAX];
-    int64_t events, asked, told, remeasured;
+    int64_t events, asked, observed, remeasured;
     int64_t champions[CASES_MAX]; /* the last accepted */
     struct finished_trial finished[RUN_TRIALS_MAX];
     int again[RUN_TRIALS_MAX];   /* how often a trial was remeasured */
@@ -153,7 +153,7 @@ static inline int check_event(void *context, const struct store_event *event, st
                          (long long)it->events - 1);
     if (genome_parse(&genome, it->templates[trial->goal]->space, trial->genome, error) < 0)
         return -1;
-    if (!event->told) {
+    if (!event->observed) {
         if (trial->number != it->asked++ || trial->asked != event->number)
             return error_set(error, "trial %lld was asked as number %lld", (long long)trial->number,
                              (long long)it->asked - 1);
@@ -162,11 +162,11 @@ static inline int check_event(void *context, const struct store_event *event, st
                              (long long)trial->number);
         return 0;
     }
-    if (trial->told != event->number || trial->asked >= event->number)
+    if (trial->observed != event->number || trial->asked >= event->number)
         return error_set(error, "trial %lld was told out of turn", (long long)trial->number);
     const struct outcome *outcome = trial->outcome;
     if (event->again) {
-        if (it->finished[trial->number].told_event == 0)
+        if (it->finished[trial->number].observed_event == 0)
             return error_set(error, "trial %lld was told again before it was told",
                              (long long)trial->number);
         evolution_tell_again(evolution, trial->number, &genome, outcome);
@@ -175,11 +175,11 @@ static inline int check_event(void *context, const struct store_event *event, st
         return 0;
     }
     evolution_tell_outcome(evolution, trial->number, &genome, outcome);
-    it->told++;
+    it->observed++;
     struct finished_trial *before = &it->finished[trial->number];
     struct hash hash = hash_outcome(trial);
-    if (before->told_event != 0 &&
-        (before->told_event != event->number || !hash_equal(before->outcome, hash)))
+    if (before->observed_event != 0 &&
+        (before->observed_event != event->number || !hash_equal(before->outcome, hash)))
         return error_set(error, "trial %lld was done again", (long long)trial->number);
     *before = (struct finished_trial){event->number, hash};
     return 0;
@@ -259,16 +259,16 @@ static inline int check_state(struct run_check *it, struct store *store, struct 
    repeatedly: a trial that is finished at one call must be unchanged at the next. */
 static inline void check_run(struct run_check *it) {
     struct error error = {0};
-    int64_t told_before = it->told;
-    it->events = it->asked = it->told = it->remeasured = 0;
+    int64_t observed_before = it->observed;
+    it->events = it->asked = it->observed = it->remeasured = 0;
     memset(it->again, 0, sizeof it->again);
     struct store *store = store_open(it->run_dir, STORE_READ, &error);
     if (store == NULL || load_evolutions(it, &error) < 0 ||
         store_events(store, 0, check_event, it, &error) < 0 || check_state(it, store, &error) < 0)
         fail_msg("%s", error.text);
-    if (it->told < told_before)
-        fail_msg("of %lld finished trials %lld are left", (long long)told_before,
-                 (long long)it->told);
+    if (it->observed < observed_before)
+        fail_msg("of %lld finished trials %lld are left", (long long)observed_before,
+                 (long long)it->observed);
     store_close(store);
     for (int g = 0; g < it->goal_count; g++) {
         evolution_free(it->evolutions[g]);

@@ -32,8 +32,8 @@ static void run_trials(const struct place *place, const char *trials) {
 
 static void inspect_finished(int64_t trials) {
     check_run(&run_check);
-    assert_int_equal(run_check.told, run_check.asked);
-    assert_int_equal(run_check.told, trials);
+    assert_int_equal(run_check.observed, run_check.asked);
+    assert_int_equal(run_check.observed, trials);
 }
 
 /* ---- goals ---- */
@@ -47,7 +47,7 @@ struct asked_goals {
 static int count_goal(void *context, const struct store_event *event, struct error *error) {
     struct asked_goals *asked = context;
     (void)error;
-    if (event->told)
+    if (event->observed)
         return 0;
     asked->counts[event->trial.goal]++;
     for (int g = 0; g < asked->goal_count; g++)
@@ -178,7 +178,7 @@ enum { PATIENCE = 15, IN_FLIGHT_MOST = 64 };
 
 /* When each goal last gained 1 %, from the stored events alone. */
 struct patience {
-    int64_t told[CASES_MAX], told_at[CASES_MAX];
+    int64_t observed[CASES_MAX], observed_at[CASES_MAX];
     double gained_us[CASES_MAX];
 };
 
@@ -187,14 +187,14 @@ static int count_gain(void *context, const struct store_event *event, struct err
     const struct outcome *outcome = event->trial.outcome;
     int goal = event->trial.goal;
     (void)error;
-    if (!event->told)
+    if (!event->observed)
         return 0;
-    it->told[goal]++;
+    it->observed[goal]++;
     if (outcome->verdict != VERDICT_OK ||
         (it->gained_us[goal] > 0 && outcome->score_us > 0.99 * it->gained_us[goal]))
         return 0;
     it->gained_us[goal] = outcome->score_us;
-    it->told_at[goal] = it->told[goal];
+    it->observed_at[goal] = it->observed[goal];
     return 0;
 }
 
@@ -213,16 +213,16 @@ static void a_goal_without_gains_ends(void **state) {
     const char *const arguments[] = {"--out", place.run_dir, NULL};
     run_and_expect(&place.tiny, "run", place.tiny.config, arguments, 0);
     check_run(&run_check);
-    assert_in_range(run_check.told, 2 * PATIENCE, 899);
+    assert_in_range(run_check.observed, 2 * PATIENCE, 899);
     struct store *store = store_open(place.run_dir, STORE_READ, &error);
     assert_int_equal(store_events(store, 0, count_gain, &it, &error), 0);
     store_close(store);
     for (int g = 0; g < 2; g++) /* trials in flight at its end have outcomes as well */
-        assert_in_range(it.told[g] - it.told_at[g], PATIENCE, PATIENCE + IN_FLIGHT_MOST);
+        assert_in_range(it.observed[g] - it.observed_at[g], PATIENCE, PATIENCE + IN_FLIGHT_MOST);
     assert_int_equal(
         exit_status(start_evotile(&place.tiny, "resume", place.run_dir, NULL, log_path)), 0);
     expect_log(log_path, "is finished");
-    inspect_finished(run_check.told);
+    inspect_finished(run_check.observed);
     tiny_remove(&place.tiny);
 }
 
@@ -235,17 +235,17 @@ static void end_at_target(const char *option, const char *reached, const char *b
     const char *const arguments[] = {"--out", place.run_dir, option, reached, NULL};
     run_and_expect(&place.tiny, "run", place.tiny.config, arguments, 0);
     check_run(&run_check);
-    assert_in_range(run_check.told, 1, IN_FLIGHT_MOST);
-    int64_t told = run_check.told;
+    assert_in_range(run_check.observed, 1, IN_FLIGHT_MOST);
+    int64_t observed = run_check.observed;
     assert_int_equal(
         exit_status(start_evotile(&place.tiny, "resume", place.run_dir, NULL, log_path)), 0);
     expect_log(log_path, "is finished");
-    snprintf(trials, sizeof trials, "%lld", (long long)told + 4);
+    snprintf(trials, sizeof trials, "%lld", (long long)observed + 4);
     const char *const more[] = {option, beyond, "--trials", trials, NULL};
     run_and_expect(&place.tiny, "resume", place.run_dir, more, 0);
-    inspect_finished(told + 4);
+    inspect_finished(observed + 4);
     run_and_expect(&place.tiny, "resume", place.run_dir, NULL, 0);
-    inspect_finished(told + 4);
+    inspect_finished(observed + 4);
     tiny_remove(&place.tiny);
 }
 
@@ -275,14 +275,14 @@ static void a_signal_finishes_what_is_in_flight(void **state) {
         assert_int_equal(exit_status(pid), 0);
         expect_log(log_path, "interrupted: continue with `evotile resume ");
         check_run(&run_check);
-        assert_int_equal(run_check.told, run_check.asked);
-        assert_in_range(run_check.told, 3, 899);
+        assert_int_equal(run_check.observed, run_check.asked);
+        assert_in_range(run_check.observed, 3, 899);
         char trials[24];
         snprintf(trials, sizeof trials, "%lld", (long long)run_check.asked + 5);
         const char *const more[] = {"--trials", trials, NULL};
         run_and_expect(&place.tiny, "resume", place.run_dir, more, 0);
         check_run(&run_check);
-        assert_int_equal(run_check.told, strtoll(trials, NULL, 10));
+        assert_int_equal(run_check.observed, strtoll(trials, NULL, 10));
         tiny_remove(&place.tiny);
     }
 }
@@ -501,7 +501,7 @@ static void a_full_disk_harms_nothing(void **state) {
         fail_msg("status %d:\n%s", status, text);
     free(text);
     check_run(&run_check);
-    assert_in_range(run_check.told, 4, 1099);
+    assert_in_range(run_check.observed, 4, 1099);
     if (mounted)
         assert_int_equal(unlink(ballast), 0);
     char trials[24];
@@ -509,7 +509,7 @@ static void a_full_disk_harms_nothing(void **state) {
     const char *const some[] = {"--trials", trials, NULL};
     run_and_expect(&place.tiny, "resume", place.run_dir, some, 0);
     check_run(&run_check);
-    assert_int_equal(run_check.told, strtoll(trials, NULL, 10));
+    assert_int_equal(run_check.observed, strtoll(trials, NULL, 10));
     if (mounted)
         umount(disk);
     tiny_remove(&place.tiny);

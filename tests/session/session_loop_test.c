@@ -119,7 +119,7 @@ static void search(const char *more, int at_once, double (*score_us)(int64_t tri
     assert_non_null(session.evolutions[0]);
     if (session_search(&session, &error) != 0)
         fail_msg("%s", error.text);
-    assert_int_equal(session.told, session.asked);
+    assert_int_equal(session.observed, session.asked);
     assert_int_equal(scripted.answered, scripted.count);
 }
 
@@ -159,7 +159,7 @@ static void winner_duels_the_present_champion(void **state) {
     (void)state;
     enum { TRIALS = 12 };
     search("\"budget\": {\"trials\": 12}", 4, faster_and_faster);
-    assert_int_equal(session.told, TRIALS);
+    assert_int_equal(session.observed, TRIALS);
     assert_true(scripted.count > TRIALS); /* some ran again, against the new champion */
     assert_int_equal(scripted.champions[scripted.champion_count - 1].trial, TRIALS - 1);
     for (int i = 1; i < scripted.champion_count; i++) {
@@ -200,19 +200,19 @@ static void budget_is_exact(void **state) {
 static void patience_counts_from_the_last_gain(void **state) {
     (void)state;
     search("\"budget\": {\"trials\": 60, \"patience\": 6}", 1, sometimes_faster);
-    assert_int_equal(session.told, 10 + 6); /* trial 9 is the tenth */
+    assert_int_equal(session.observed, 10 + 6); /* trial 9 is the tenth */
 }
 
 static void target_ends_the_run(void **state) {
     (void)state;
     search("\"budget\": {\"trials\": 60, \"target_us\": 91}", 1, faster_and_faster);
-    assert_int_equal(session.told, 10); /* trial 9 takes 91 us */
+    assert_int_equal(session.observed, 10); /* trial 9 takes 91 us */
 }
 
 static void target_ratio_refers_to_the_default(void **state) {
     (void)state;
     search("\"budget\": {\"trials\": 60, \"target_ratio\": 1.25}", 1, faster_and_faster);
-    assert_int_equal(session.told,
+    assert_int_equal(session.observed,
                      21); /* the default is trial 0, at 100 us; trial 20 takes 80 us */
 }
 

@@ -22,8 +22,8 @@ static struct run_status example(struct random *random) {
     it.pid = (int64_t)random_below(random, 1 << 22);
     it.updated = 1.8e9 + random_uniform(random);
     it.predicts = random_below(random, 2) == 0;
-    it.told = (int64_t)random_below(random, 1000000);
-    it.asked = it.told + 7;
+    it.observed = (int64_t)random_below(random, 1000000);
+    it.asked = it.observed + 7;
     it.trials_per_s = random_uniform(random) * 1000;
     it.seconds = random_uniform(random) * 1e6;
     it.budget_seconds = random_uniform(random) * 1e5;
@@ -87,7 +87,7 @@ static void print_and_parse_agree(void **state) {
         assert_int_equal(is.phase, was.phase);
         assert_string_equal(is.reason, was.reason);
         assert_true(close_to(is.updated, was.updated) && close_to(is.seconds, was.seconds));
-        assert_int_equal(is.told, was.told);
+        assert_int_equal(is.observed, was.observed);
         assert_int_equal(is.others, was.others);
         assert_int_equal(is.gpu.sm_mhz, was.gpu.sm_mhz);
         assert_true(close_to(is.gpu.power_w, was.gpu.power_w));
@@ -149,12 +149,12 @@ static void file_is_in_the_run_folder(void **state) {
     struct error error = {0};
     assert_non_null(mkdtemp(folder));
     assert_int_equal(status_file_read(&is, folder, &error), 0);
-    was.told = 12;
+    was.observed = 12;
     assert_int_equal(status_file_write(&was, folder, &error), 0);
-    was.told = 13;
+    was.observed = 13;
     assert_int_equal(status_file_write(&was, folder, &error), 0);
     assert_int_equal(status_file_read(&is, folder, &error), 1);
-    assert_int_equal(is.told, 13);
+    assert_int_equal(is.observed, 13);
     assert_int_equal(is.gpu.temperature_c, -1);
     assert_int_equal(path_remove_tree(folder, &error), 0);
     assert_int_equal(status_file_write(&was, folder, &error), -1);

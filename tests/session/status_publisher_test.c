@@ -125,18 +125,19 @@ static int end_of(const struct publish_fixture *fixture) {
 
 /* Waits for a status of this phase that is newer than `after`. */
 static struct run_status wait_for_phase(const struct publish_fixture *fixture, enum phase phase,
-                                        double after, int64_t told) {
+                                        double after, int64_t observed) {
     struct run_status status = run_status_empty();
     double end = clock_seconds() + PATIENCE_S;
     while (clock_seconds() < end) {
         struct error error = {0};
         if (status_file_read(&status, fixture->run_dir, &error) == 1 && status.phase == phase &&
-            status.updated > after && status.told >= told)
+            status.updated > after && status.observed >= observed)
             return status;
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }
     fail_msg("the run is not %s with %lld trials but %s with %lld: %s", phase_text(phase),
-             (long long)told, phase_text(status.phase), (long long)status.told, status.reason);
+             (long long)observed, phase_text(status.phase), (long long)status.observed,
+             status.reason);
     return status;
 }
 
@@ -146,9 +147,9 @@ static struct run_status wait_for_pause(const struct publish_fixture *fixture, d
     struct run_status first = wait_for_phase(fixture, PHASE_PAUSED, after, 0);
     first = wait_for_phase(fixture, PHASE_PAUSED, first.updated, 0);
     struct run_status second = wait_for_phase(fixture, PHASE_PAUSED, first.updated, 0);
-    assert_int_equal(second.told, first.told);
+    assert_int_equal(second.observed, first.observed);
     assert_string_equal(second.reason, reason);
-    assert_true(second.asked > second.told);
+    assert_true(second.asked > second.observed);
     return second;
 }
 
@@ -217,7 +218,7 @@ static void pauses_and_continues(void **state) {
     set_gpu(fixture, 50, 1);
     is = wait_for_pause(fixture, is.updated, "1 other process on the GPU");
     set_gpu(fixture, 50, 0);
-    is = wait_for_phase(fixture, PHASE_SEARCHING, is.updated, is.told + 5);
+    is = wait_for_phase(fixture, PHASE_SEARCHING, is.updated, is.observed + 5);
 
     set_gpu(fixture, 81, 0);
     is = wait_for_pause(fixture, is.updated, "the GPU is at 81 degrees Celsius; continues at 75");
@@ -225,15 +226,15 @@ static void pauses_and_continues(void **state) {
     is = wait_for_pause(fixture, is.updated + 0.2,
                         "the GPU is at 76 degrees Celsius; continues at 75");
     set_gpu(fixture, 75, 0);
-    is = wait_for_phase(fixture, PHASE_SEARCHING, is.updated, is.told + 5);
+    is = wait_for_phase(fixture, PHASE_SEARCHING, is.updated, is.observed + 5);
 
     /* A paused run can be interrupted; its trials in flight are evaluated on resume. */
     set_gpu(fixture, 75, 1);
     is = wait_for_pause(fixture, is.updated, "1 other process on the GPU");
     kill(fixture->run, SIGINT);
     assert_int_equal(end_of(fixture), 1);
-    is = wait_for_phase(fixture, PHASE_INTERRUPTED, is.updated, is.told);
-    assert_true(is.asked > is.told);
+    is = wait_for_phase(fixture, PHASE_INTERRUPTED, is.updated, is.observed);
+    assert_true(is.asked > is.observed);
     int64_t trials = is.asked + 20;
     start(fixture, trials);
     is = wait_for_pause(fixture, is.updated, "1 other process on the GPU");

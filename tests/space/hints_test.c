@@ -211,7 +211,7 @@ static void a_rule_with_nothing_to_move_is_silent(void **state) {
     space_free(space);
 }
 
-static void mistakes_are_told(void **state) {
+static void mistakes_are_reported(void **state) {
     (void)state;
     struct space *space = space_of_two_cases();
     struct error error = {0};
@@ -240,7 +240,7 @@ int main(void) {
         cmocka_unit_test(every_measure_can_be_read),
         cmocka_unit_test(children_move_where_the_rule_points),
         cmocka_unit_test(a_rule_with_nothing_to_move_is_silent),
-        cmocka_unit_test(mistakes_are_told),
+        cmocka_unit_test(mistakes_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,13 +47,13 @@ static void write_until_killed(const char *run_dir, int report, int64_t limit) {
     CHECK(store != NULL);
     struct store_counts counts;
     CHECK(store_count(store, &counts, &error) == 0);
-    int64_t asked = counts.asked, told = counts.told;
+    int64_t asked = counts.asked, observed = counts.observed;
     while (asked < limit) {
         CHECK(store_begin(store, &error) == 0);
         for (int64_t i = 0; i <= asked % 5; i++) {
             CHECK(example_ask(store, ++asked, &error) > 0);
-            while (told < asked - 3)
-                CHECK(example_tell(store, ++told, &error) > 0);
+            while (observed < asked - 3)
+                CHECK(example_tell(store, ++observed, &error) > 0);
         }
         CHECK(store_checkpoint(store, hash_bytes("x", strlen("x")), "", &error) == 0);
         CHECK(store_commit(store, &error) == 0);
@@ -100,7 +100,7 @@ static void sigkill_loses_nothing(void **state) {
         struct store_checkpoint checkpoint = {0};
         if (!example_is_whole(store, &walk, &error))
             fail_msg("round %d: %lld events, %lld asked, %lld told; %s", round,
-                     (long long)walk.events, (long long)walk.asked, (long long)walk.told,
+                     (long long)walk.events, (long long)walk.asked, (long long)walk.observed,
                      walk.broken ? "a trial differs from what was written" : error.text);
         assert_true(walk.events >= durable);
         assert_true(walk.events >= events);
@@ -220,7 +220,7 @@ static void fill_the_disk(const char *run_dir, void (*fill_disk)(const char *),
     CHECK(store != NULL);
     struct example_walk walk;
     CHECK(example_is_whole(store, &walk, &error));
-    CHECK(walk.asked == durable && walk.told == durable);
+    CHECK(walk.asked == durable && walk.observed == durable);
     CHECK(store_begin(store, &error) == 0 && example_ask(store, durable + 1, &error) > 0 &&
           store_commit(store, &error) == 0);
     store_close(store);

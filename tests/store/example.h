@@ -143,7 +143,7 @@ static inline bool example_matches(const struct store_trial *trial) {
         trial->parent_b != STORE_NO_TRIAL || strcmp(trial->operator_name, "mutate") != 0 ||
         trial->asked < 1 || trial->issued < 1e9)
         return false;
-    if (trial->told == 0)
+    if (trial->observed == 0)
         return trial->finished == 0 && trial->outcome == NULL && trial->worker == NULL &&
                !trial->has_key;
     if (trial->finished < 1e9 || strcmp(trial->worker, "cuda:0") != 0 ||
@@ -159,9 +159,10 @@ static inline bool example_matches(const struct store_trial *trial) {
     return matches;
 }
 
-/* Checks store_events: numbers without gaps, each trial asked once and told at most once after. */
+/* Checks store_events: numbers without gaps, each trial asked once and observed at most once after.
+ */
 struct example_walk {
-    int64_t events, asked, told;
+    int64_t events, asked, observed;
     bool broken;
 };
 
@@ -170,11 +171,11 @@ static inline int example_walk_row(void *context, const struct store_event *even
     (void)error;
     struct example_walk *walk = context;
     if (event->number != ++walk->events || !example_matches(&event->trial) ||
-        (event->told ? event->trial.told : event->trial.asked) != event->number ||
-        (event->told && (event->trial.asked >= event->number || event->trial.outcome == NULL)))
+        (event->observed ? event->trial.observed : event->trial.asked) != event->number ||
+        (event->observed && (event->trial.asked >= event->number || event->trial.outcome == NULL)))
         walk->broken = true;
-    if (event->told)
-        walk->told++;
+    if (event->observed)
+        walk->observed++;
     else if (event->trial.number != ++walk->asked) /* the tests ask 1, 2, 3 ... */
         walk->broken = true;
     return 0;
@@ -188,7 +189,7 @@ static inline bool example_is_whole(struct store *store, struct example_walk *wa
     return store_events(store, 0, example_walk_row, walk, error) == 0 && !walk->broken &&
            walk->events == store_event_count(store, error) &&
            store_count(store, &counts, error) == 0 && counts.asked == walk->asked &&
-           counts.told == walk->told && walk->asked + walk->told == walk->events;
+           counts.observed == walk->observed && walk->asked + walk->observed == walk->events;
 }
 
 #endif

@@ -78,7 +78,7 @@ static void two_hundred_thousand_trials(void **state) {
     start = now_s();
     assert_int_equal(store_count(reader, &counts, &error), 0);
     print_message("counts %.4f s\n", now_s() - start);
-    assert_int_equal(counts.told, TRIALS);
+    assert_int_equal(counts.observed, TRIALS);
     assert_int_equal(counts.verdicts[VERDICT_WRONG], TRIALS / 4);
 
     int64_t events = 0;

@@ -43,7 +43,7 @@ static void outcome_of(int64_t number, struct random *random, struct outcome *ou
     outcome->score_us = 1;
 }
 
-/* Trials of two goals; every 17th is not told. */
+/* Trials of two goals; every 17th is not observed. */
 static struct store *make_run(const char *run_dir) {
     struct error error = {0};
     struct random random;

@@ -47,13 +47,13 @@ static void trials_round_trip(void **state) {
         struct example_walk walk;
         assert_true(example_is_whole(store, &walk, &error));
         assert_int_equal(walk.asked, 200);
-        assert_int_equal(walk.told, 198);
+        assert_int_equal(walk.observed, 198);
         for (int64_t number = 1; number <= 200; number++) {
             struct store_trial *trial = store_trial_read(store, number, &error);
             assert_non_null(trial);
             assert_int_equal(trial->number, number);
             assert_true(example_matches(trial));
-            assert_int_equal(trial->told != 0, number <= 198);
+            assert_int_equal(trial->observed != 0, number <= 198);
             store_trial_free(trial);
         }
         assert_int_equal(error.kind, ERROR_NONE);
@@ -139,28 +139,30 @@ static void rollback_discards_the_batch(void **state) {
     store_close(store);
 }
 
-struct retold {
+struct observed_again {
     int64_t events, first, again;
     double first_us, again_us;
     int first_cases, again_cases;
 };
 
-static int note_retold(void *context, const struct store_event *event, struct error *error) {
+static int note_observed_again(void *context, const struct store_event *event,
+                               struct error *error) {
     (void)error;
-    struct retold *retold = context;
-    assert_int_equal(event->number, ++retold->events);
-    if (!event->told || event->trial.number != 4)
+    struct observed_again *observed_again = context;
+    assert_int_equal(event->number, ++observed_again->events);
+    if (!event->observed || event->trial.number != 4)
         return 0;
-    assert_int_equal(event->trial.told, event->number);
-    *(event->again ? &retold->again : &retold->first) = event->number;
-    *(event->again ? &retold->again_us : &retold->first_us) = event->trial.outcome->score_us;
-    *(event->again ? &retold->again_cases : &retold->first_cases) =
+    assert_int_equal(event->trial.observed, event->number);
+    *(event->again ? &observed_again->again : &observed_again->first) = event->number;
+    *(event->again ? &observed_again->again_us : &observed_again->first_us) =
+        event->trial.outcome->score_us;
+    *(event->again ? &observed_again->again_cases : &observed_again->first_cases) =
         event->trial.outcome->case_count;
     return 0;
 }
 
 /* Both outcomes stay at their events, with their cases; the board shows the latest. */
-static void retold_trial_keeps_earlier_outcome(void **state) {
+static void repeated_trial_keeps_earlier_outcome(void **state) {
     struct error error = {0};
     struct store *store = create(*state);
     struct key key = {0};
@@ -182,21 +184,21 @@ static void retold_trial_keeps_earlier_outcome(void **state) {
             assert_int_equal(store_commit(store, &error), 0);
     }
     for (int reopened = 0; reopened < 2; reopened++) {
-        struct retold retold = {0};
+        struct observed_again observed_again = {0};
         struct key found = {0};
         struct store_counts counts;
-        assert_int_equal(store_events(store, 0, note_retold, &retold, &error), 0);
-        assert_int_equal(retold.events, events + 1);
-        assert_int_equal(retold.again, events + 1);
-        assert_true(retold.first_us == was.score_us && retold.again_us == 0.5);
-        assert_int_equal(retold.first_cases, was.case_count);
-        assert_int_equal(retold.again_cases, 3);
+        assert_int_equal(store_events(store, 0, note_observed_again, &observed_again, &error), 0);
+        assert_int_equal(observed_again.events, events + 1);
+        assert_int_equal(observed_again.again, events + 1);
+        assert_true(observed_again.first_us == was.score_us && observed_again.again_us == 0.5);
+        assert_int_equal(observed_again.first_cases, was.case_count);
+        assert_int_equal(observed_again.again_cases, 3);
         assert_int_equal(store_ranked(store, 0, 1, &error), 4);
         assert_int_equal(store_key_read(store, 4, &found, &error), 0);
         assert_string_equal(found.parts[KEY_DRIVER], "580.95");
         key_release(&found);
         assert_int_equal(store_count(store, &counts, &error), 0);
-        assert_int_equal(counts.told, 18);
+        assert_int_equal(counts.observed, 18);
         store_close(store);
         store = open_run(*state, STORE_WRITE);
     }
@@ -332,13 +334,13 @@ struct tried {
     int64_t operators, scores;
 };
 
-static int add_operator(void *context, const char *operator_name, int64_t told, int64_t ok,
+static int add_operator(void *context, const char *operator_name, int64_t observed, int64_t ok,
                         struct error *error) {
     struct tried *tried = context;
     (void)operator_name;
     (void)error;
-    assert_in_range(ok, 1, told);
-    tried->operators += told;
+    assert_in_range(ok, 1, observed);
+    tried->operators += observed;
     return 0;
 }
 
@@ -377,7 +379,7 @@ static void counts_match(void **state) {
     struct error error = {0};
     struct store *store = create(*state);
     fill(store, 300);
-    struct store_counts counts, expected = {.asked = 300, .told = 298};
+    struct store_counts counts, expected = {.asked = 300, .observed = 298};
     static struct outcome outcome;
     for (int64_t number = 1; number <= 298; number++) {
         example_outcome(number, &outcome);
@@ -565,7 +567,7 @@ int main(void) {
         TEST(other_files_are_rejected),
         TEST(damage_is_an_error),
         TEST(a_closed_run_is_one_file),
-        TEST(retold_trial_keeps_earlier_outcome),
+        TEST(repeated_trial_keeps_earlier_outcome),
         TEST(other_drivers_trials_are_outdated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

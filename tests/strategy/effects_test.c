@@ -253,7 +253,7 @@ static int ask_and_judge(struct evolution *evolution, int64_t from, int64_t to,
 
 /* Such a hint breeds only from profiled genomes; the hints on resources, and the digest, depend
    on the trial alone. */
-static void a_profile_is_known_from_when_it_is_told(void **state) {
+static void profile_is_known_once_observed(void **state) {
     (void)state;
     enum { BEFORE = 30, AFTER = 90 };
     struct space *space = space_with_profiles();
@@ -267,7 +267,7 @@ static void a_profile_is_known_from_when_it_is_told(void **state) {
     struct genome unseen = genome_default(space);
     for (unseen.value[0] = 0; history_find(&evolution->history, &unseen) != NULL; unseen.value[0]++)
         ;
-    evolution_tell_profile(evolution, &unseen, &registers); /* not told: ignored */
+    evolution_tell_profile(evolution, &unseen, &registers); /* not observed: ignored */
     assert_null(history_find(&evolution->history, &unseen));
     assert_true(ask_and_judge(evolution, BEFORE, AFTER, proposals) > 0);
     const struct operator_counters *hints = evolution->hint_counters;
@@ -330,7 +330,7 @@ int main(void) {
         cmocka_unit_test(pairs_are_drawn_together),
         cmocka_unit_test(full_takes_the_operators_that_pay),
         cmocka_unit_test(full_takes_the_rules_that_hold_and_pay),
-        cmocka_unit_test(a_profile_is_known_from_when_it_is_told),
+        cmocka_unit_test(profile_is_known_once_observed),
         cmocka_unit_test(profiles_survive_a_resumption),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

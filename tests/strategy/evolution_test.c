@@ -175,7 +175,7 @@ static void same_calls_same_state(void **state) {
         }
         evolution_free(resumed);
         assert_int_equal(evolution_seen_count(again), TRIALS + 8);
-        assert_int_equal(again->told_count, TRIALS);
+        assert_int_equal(again->observed_count, TRIALS);
         evolution_free(again);
         evolution_free(evolution);
     }
@@ -355,7 +355,7 @@ static void counters_add_up(void **state) {
     space_free(space);
 }
 
-static void told_from_elsewhere_is_not_asked(void **state) {
+static void genomes_observed_elsewhere_are_not_asked(void **state) {
     (void)state;
     struct space *space = space_new();
     struct error error = {0};
@@ -396,7 +396,7 @@ static int trials_to_the_best(const struct space *space, const char *strategy, u
 
 /* Replaces the score of every member by a reversed score or a failure: the population keeps the
    successful ones in their new order, and the rest of the state is unchanged. */
-static void told_again_takes_its_new_place(void **state) {
+static void observed_again_moves_to_its_new_place(void **state) {
     (void)state;
     enum { TRIALS = 300 };
     struct space *space = landscape();
@@ -437,7 +437,7 @@ static void told_again_takes_its_new_place(void **state) {
             assert_true(population->members[rank].score_us == 1000.0 - i);
         }
     assert_memory_equal(before, evolution->counters, sizeof before);
-    assert_int_equal(evolution->told_count, TRIALS);
+    assert_int_equal(evolution->observed_count, TRIALS);
     evolution_free(evolution);
     space_free(space);
 }
@@ -502,8 +502,8 @@ int main(void) {
         cmocka_unit_test(starts_with_the_default_and_the_seeds),
         cmocka_unit_test(the_start_is_spread),
         cmocka_unit_test(counters_add_up),
-        cmocka_unit_test(told_from_elsewhere_is_not_asked),
-        cmocka_unit_test(told_again_takes_its_new_place),
+        cmocka_unit_test(genomes_observed_elsewhere_are_not_asked),
+        cmocka_unit_test(observed_again_moves_to_its_new_place),
         cmocka_unit_test(evolution_beats_chance),
         cmocka_unit_test(bad_settings_are_refused),
     };

@@ -119,9 +119,9 @@ static void gradients_are_those_of_the_cost(void **state) {
 }
 
 /* A third of the values is held out and predicted. */
-static void guesses_what_it_was_not_told(void **state) {
+static void predicts_unobserved_genomes(void **state) {
     (void)state;
-    enum { TOLD = 2 * COUNT / 3 };
+    enum { OBSERVED = 2 * COUNT / 3 };
     struct space *space = tiles();
     struct random random;
     struct genome genomes[COUNT];
@@ -132,8 +132,8 @@ static void guesses_what_it_was_not_told(void **state) {
     for (int i = 0; i < COUNT; i++)
         values[i] -= 0.8;
     struct surrogate *surrogate = surrogate_new(space);
-    surrogate_fit(surrogate, genomes, values, exact, TOLD);
-    for (int i = 0; i < TOLD; i++)
+    surrogate_fit(surrogate, genomes, values, exact, OBSERVED);
+    for (int i = 0; i < OBSERVED; i++)
         assert_true(surrogate_add_row(surrogate, &genomes[i], 0));
     for (int i = 0; i < COUNT; i++)
         assert_true(surrogate_add_candidate(surrogate, &genomes[i]));
@@ -141,7 +141,7 @@ static void guesses_what_it_was_not_told(void **state) {
     const float *means = surrogate_means(surrogate), *variances = surrogate_variances(surrogate);
     for (int i = 0; i < COUNT; i++) {
         assert_true(variances[i] > 0);
-        if (i < TOLD)
+        if (i < OBSERVED)
             assert_float_equal(means[i], values[i], 0.1);
         else {
             assert_float_equal(means[i], values[i], 5 * sqrt(variances[i]));
@@ -190,7 +190,7 @@ static void growing_is_as_good_as_building(void **state) {
 /* A row without a value changes no mean but reduces the variance nearby. */
 static void a_believer_changes_its_doubts_alone(void **state) {
     (void)state;
-    enum { TOLD = COUNT / 2 };
+    enum { OBSERVED = COUNT / 2 };
     struct space *space = tiles();
     struct random random;
     struct genome genomes[COUNT];
@@ -201,14 +201,14 @@ static void a_believer_changes_its_doubts_alone(void **state) {
     struct surrogate *surrogate = surrogate_new(space);
     for (int i = 0; i < COUNT; i++) {
         surrogate_add_candidate(surrogate, &genomes[i]);
-        if (i < TOLD)
+        if (i < OBSERVED)
             surrogate_add_row(surrogate, &genomes[i], 0);
     }
     surrogate_condition(surrogate, values);
     memcpy(means, surrogate_means(surrogate), sizeof means);
     memcpy(variances, surrogate_variances(surrogate), sizeof variances);
     surrogate_add_row(surrogate, &genomes[COUNT - 1], 0);
-    values[TOLD] = NAN;
+    values[OBSERVED] = NAN;
     surrogate_condition(surrogate, values);
     assert_memory_equal(means, surrogate_means(surrogate), sizeof means);
     for (int i = 0; i < COUNT; i++)
@@ -223,16 +223,16 @@ static void a_believer_changes_its_doubts_alone(void **state) {
 static double guess_with(const struct space *space, const struct genome *genomes,
                          const double *values, int odd, double noise, double noise_of_others) {
     struct surrogate *surrogate = surrogate_new(space);
-    double told[COUNT], guess;
+    double observed[COUNT], guess;
     int rows = 0, row = -1;
     for (int i = 0; i < COUNT; i++) {
         if (i == odd && isinf(noise))
             continue;
         surrogate_add_row(surrogate, &genomes[i], i == odd ? noise : noise_of_others);
         row = i == odd ? rows : row;
-        told[rows++] = values[i];
+        observed[rows++] = values[i];
     }
-    surrogate_condition(surrogate, told);
+    surrogate_condition(surrogate, observed);
     guess = surrogate_predict(surrogate, &genomes[odd]);
     if (row >= 0 && noise == 0)
         assert_true(surrogate_denoise(surrogate, row, values[odd]) == values[odd]);
@@ -312,7 +312,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(features_tell_powers_of_two),
         cmocka_unit_test(gradients_are_those_of_the_cost),
-        cmocka_unit_test(guesses_what_it_was_not_told),
+        cmocka_unit_test(predicts_unobserved_genomes),
         cmocka_unit_test(growing_is_as_good_as_building),
         cmocka_unit_test(a_believer_changes_its_doubts_alone),
         cmocka_unit_test(what_is_hardly_known_weighs_less),

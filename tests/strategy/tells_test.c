@@ -1,5 +1,5 @@
-/* What a told score changes, and what the candidate pool holds, on a space of six genes of eight
- * values. */
+/* What a observed score changes, and what the candidate pool holds, on a space of six genes of
+ * eight values. */
 #include "strategy/candidate_pool.h"
 #include "strategy/strategy.h"
 
@@ -71,7 +71,7 @@ static void a_gain_is_a_new_best_score(void **state) {
 }
 
 /* The models read every score, not only those of the population. */
-static void a_score_told_again_is_part_of_the_state(void **state) {
+static void a_score_observed_again_is_part_of_the_state(void **state) {
     (void)state;
     static const double scores[] = {1, 2, 3, 4, 5};
     struct genome genomes[5];
@@ -129,7 +129,7 @@ static void the_pool_holds_valid_neighbours_and_children(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_gain_is_a_new_best_score),
-        cmocka_unit_test(a_score_told_again_is_part_of_the_state),
+        cmocka_unit_test(a_score_observed_again_is_part_of_the_state),
         cmocka_unit_test(the_seed_is_part_of_the_state),
         cmocka_unit_test(the_pool_holds_valid_neighbours_and_children),
     };

@@ -44,7 +44,7 @@ struct mistake {
     const char *piece, *other, *message;
 };
 
-static void assert_told(const struct mistake *mistake, const char *text) {
+static void assert_observed(const struct mistake *mistake, const char *text) {
     char expected[1600];
     snprintf(expected, sizeof expected, "%s/template.json:%s", example.folder, mistake->message);
     if (strcmp(expected, text) != 0)
@@ -178,7 +178,7 @@ static void mistakes_of_the_folder(void **state) {
         char last = mistakes[i].message[strlen(mistakes[i].message) - 1];
         if ((last == ' ' || last == 'T') && strlen(error.text) > length)
             error.text[length] = '\0';
-        assert_told(&mistakes[i], error.text);
+        assert_observed(&mistakes[i], error.text);
     }
 }
 

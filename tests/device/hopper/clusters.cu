@@ -169,11 +169,11 @@ template <int count> DEVICE void leave(u32 *out_gmem) {
 // Thread 0 of each block sends a number to all blocks, ten times, and adds up the numbers received; an
 // mbarrier at which every block arrives signals them. out: each block's sum.
 template <int count> DEVICE void tell(u32 *out_gmem) {
-    __shared__ u64 told_smem;
+    __shared__ u64 barrier_smem;
     __shared__ u32 numbers_smem[2][count];
-    const u32 rank = cluster_rank(), told = smem_address(&told_smem);
+    const u32 rank = cluster_rank(), observed = smem_address(&barrier_smem);
     if (threadIdx.x == 0) {
-        mbarrier_init(told, count);
+        mbarrier_init(observed, count);
         fence_mbarrier_init();
     }
     cluster_arrive();
@@ -184,9 +184,9 @@ template <int count> DEVICE void tell(u32 *out_gmem) {
             const u32 to = (rank + i) % count;
             store_word(map_to_block(smem_address(&numbers_smem[turn & 1][rank]), to),
                        (turn + 1) * (block_number() + 1));
-            mbarrier_arrive_cluster(map_to_block(told, to));
+            mbarrier_arrive_cluster(map_to_block(observed, to));
         }
-        wait_for_cluster(told, turn & 1);
+        wait_for_cluster(observed, turn & 1);
         for (int from = 0; from < count; ++from)
             sum = sum * 3 + numbers_smem[turn & 1][from];
     }

@@ -16,11 +16,11 @@ static inline void check_whole_grid(struct samples *bench) {
     bench->sequence.launches[0].cooperative = true;
     sample_buffer(bench, in, sizeof in);
     uint64_t out = sample_buffer(bench, NULL, sizeof got);
-    uint64_t told = sample_buffer(bench, NULL, sizeof facts);
+    uint64_t observed = sample_buffer(bench, NULL, sizeof facts);
     sample_number(bench, STEPS);
     sample_run(bench, "whole_grid", BLOCKS / 2, 2, WIDTH, HEIGHT, 0);
     sample_read(bench, out, got, sizeof got);
-    sample_read(bench, told, facts, sizeof facts);
+    sample_read(bench, observed, facts, sizeof facts);
     for (int step = 0; step < STEPS; step++) {
         for (int i = 0; i < N; i++)
             next[i] = now[i] / 2 + (now[(i + 1) % N] + now[(i + N - 1) % N]) / 4;
@@ -46,11 +46,11 @@ static inline void check_large_tiles(struct samples *bench) {
     sample_buffer(bench, in, sizeof in);
     uint64_t summed = sample_buffer(bench, NULL, sizeof sums);
     uint64_t scanned = sample_buffer(bench, NULL, sizeof scans);
-    uint64_t told = sample_buffer(bench, NULL, sizeof facts);
+    uint64_t observed = sample_buffer(bench, NULL, sizeof facts);
     sample_run(bench, "large_tiles", 1, 1, N, 1, 0);
     sample_read(bench, summed, sums, sizeof sums);
     sample_read(bench, scanned, scans, sizeof scans);
-    sample_read(bench, told, facts, sizeof facts);
+    sample_read(bench, observed, facts, sizeof facts);
     for (int i = 0; i < N; i++) {
         int pair = i / 64 * 64, half = i / 128 * 128, sum = 0, most = in[half], all = 0;
         int inclusive = 0, exclusive = 0;
@@ -100,11 +100,11 @@ static inline void check_labels(struct samples *bench) {
     sample_buffer(bench, in, sizeof in);
     uint64_t ranked = sample_buffer(bench, NULL, sizeof ranks);
     uint64_t summed = sample_buffer(bench, NULL, sizeof sums);
-    uint64_t told = sample_buffer(bench, NULL, sizeof facts);
+    uint64_t observed = sample_buffer(bench, NULL, sizeof facts);
     sample_run(bench, "labels", 1, 1, N, 1, 0);
     sample_read(bench, ranked, ranks, sizeof ranks);
     sample_read(bench, summed, sums, sizeof sums);
-    sample_read(bench, told, facts, sizeof facts);
+    sample_read(bench, observed, facts, sizeof facts);
     for (int i = 0; i < N; i++) {
         uint32_t alike = sample_part(fives, NULL, i), parts = sample_part(twos, NULL, i);
         uint32_t below = (1u << i % 32) - 1;
@@ -167,10 +167,10 @@ static inline void check_clusters(struct samples *bench) {
     sample_begin(bench, "large_groups");
     sample_buffer(bench, in, sizeof in);
     uint64_t out = sample_buffer(bench, NULL, sizeof got);
-    uint64_t told = sample_buffer(bench, NULL, sizeof facts);
+    uint64_t observed = sample_buffer(bench, NULL, sizeof facts);
     sample_run(bench, "clusters", 8, 1, 64, 1, 0);
     sample_read(bench, out, got, sizeof got);
-    sample_read(bench, told, facts, sizeof facts);
+    sample_read(bench, observed, facts, sizeof facts);
     for (int i = 0; i < N; i++) {
         int block = i / 64, next = block / 4 * 4 + (block + 1) % 4;
         assert_int_equal(got[i], in[64 * next + 63 - i % 64] + 1000 * (next % 4));
