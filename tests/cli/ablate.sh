@@ -5,7 +5,7 @@ small c.json '"genes": { "UNROLL": [1] }'
 "$EVOTILE" ablate run 2>/dev/null >text
 head -n 6 text
 sed 1,7d text | grep -o '^.*->.[0-9]*' | sort
-grep -c 'leaves only these values' text
+grep -c 'allows only these values' text
 "$EVOTILE" ablate run --json 2>/dev/null | grep '"ratio"' | tr -dc '0-9.\n' >ratios
 sort -rg ratios | cmp - ratios && echo "ranked"
 "$EVOTILE" summary run | grep -A 3 'contribution of each gene'

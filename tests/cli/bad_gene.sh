@@ -1,5 +1,5 @@
-# A gene that the template lacks is detected by a worker. The message still names the user's file, and no run folder
-# is left behind.
+# A gene that the template lacks is detected by a worker. The message still names the config, and no run folder
+# is left behind. The line is that of the config with the changes of the options, as the run would store it.
 cat >mine.json <<'J'
 { "template": "softmax_rows", "cases": [ { "ROWS": 4, "COLS": 8 } ], "genes": { "THREDS": [32] } }
 J
