@@ -1,17 +1,14 @@
 #include "analysis/ablation.h"
 
 #include "analysis/run_history.h"
+#include "base/json_fields.h"
 #include "base/memory.h"
 #include "evaluate/duel.h"
 #include "run/run_artifacts.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
-
-struct ablation *ablation_new(void) {
-    struct ablation *ablation = xcalloc(1, sizeof *ablation);
-    return ablation;
-}
 
 void ablation_free(struct ablation *ablation) {
     if (ablation == NULL)
@@ -21,11 +18,7 @@ void ablation_free(struct ablation *ablation) {
 }
 
 struct ablation_move *ablation_add(struct ablation *ablation) {
-    if (ablation->count == ablation->capacity) {
-        ablation->capacity = 2 * ablation->capacity + 16;
-        ablation->moves =
-            xrealloc(ablation->moves, (size_t)ablation->capacity * sizeof *ablation->moves);
-    }
+    ablation->moves = xgrow(ablation->moves, ablation->count, sizeof *ablation->moves);
     struct ablation_move *move = &ablation->moves[ablation->count++];
     memset(move, 0, sizeof *move);
     return move;
@@ -57,30 +50,24 @@ void ablation_name(int goal, char name[32]) {
 
 static cJSON *move_json(const struct ablation_move *move) {
     cJSON *object = cJSON_CreateObject();
-    cJSON_AddStringToObject(object, "gene", move->gene);
-    cJSON_AddStringToObject(object, "genome", move->genome);
-    cJSON_AddStringToObject(object, "verdict", verdict_name(move->verdict));
+    json_add(object, "gene=%s genome=%s verdict=%s", move->gene, move->genome,
+             verdict_name(move->verdict));
     if (move->verdict != VERDICT_OK) {
         if (move->reason[0] != '\0')
             cJSON_AddStringToObject(object, "reason", move->reason);
         return object;
     }
-    cJSON_AddStringToObject(object, "result", duel_result_name(move->duel.result));
-    cJSON_AddNumberToObject(object, "ratio", move->duel.ratio);
-    cJSON_AddNumberToObject(object, "low", move->duel.low);
-    cJSON_AddNumberToObject(object, "high", move->duel.high);
-    cJSON_AddNumberToObject(object, "blocks", move->duel.blocks);
+    json_add(object, "result=%s ratio=%g low=%g high=%g blocks=%d",
+             duel_result_name(move->duel.result), move->duel.ratio, move->duel.low, move->duel.high,
+             move->duel.blocks);
     return object;
 }
 
 cJSON *ablation_json(const struct ablation *ablation) {
     cJSON *object = cJSON_CreateObject();
-    cJSON_AddNumberToObject(object, "goal", ablation->goal);
-    cJSON_AddNumberToObject(object, "trial", (double)ablation->trial);
-    cJSON_AddStringToObject(object, "genome", ablation->genome);
-    cJSON_AddStringToObject(object, "device", ablation->device);
-    cJSON_AddBoolToObject(object, "predicted", ablation->predicted);
-    cJSON_AddNumberToObject(object, "measured", ablation->measured);
+    json_add(object, "goal=%d trial=%ld genome=%s device=%s predicted=%hhd measured=%g",
+             ablation->goal, ablation->trial, ablation->genome, ablation->device,
+             ablation->predicted, ablation->measured);
     cJSON *moves = cJSON_AddArrayToObject(object, "moves");
     for (int i = 0; i < ablation->count; i++)
         cJSON_AddItemToArray(moves, move_json(&ablation->moves[i]));
@@ -110,14 +97,14 @@ static int read_result(const struct json *object, enum duel_result *result, stru
     return json_error(object, error, "\"%s\" is not a result of a duel", name);
 }
 
-static int read_number(const struct json *object, const char *key, double *number,
-                       struct error *error) {
-    struct json value;
-    return json_require(object, key, &value, error) < 0 ? -1 : json_number(&value, number, error);
-}
-
 static int read_move(const struct json *object, struct ablation_move *move, struct error *error) {
-    double blocks;
+    static const struct json_field fields[] = {
+        JSON_FIELD_REQUIRED(struct duel_outcome, ratio, "ratio", DOUBLE, 0, INFINITY),
+        JSON_FIELD_REQUIRED(struct duel_outcome, low, "low", DOUBLE, 0, INFINITY),
+        JSON_FIELD_REQUIRED(struct duel_outcome, high, "high", DOUBLE, 0, INFINITY),
+        JSON_FIELD_REQUIRED(struct duel_outcome, blocks, "blocks", INT, 0, INT_MAX),
+        {0},
+    };
     struct json reason;
     if (json_copy_text(object, "gene", move->gene, sizeof move->gene, error) < 0 ||
         json_copy_text(object, "genome", move->genome, sizeof move->genome, error) < 0 ||
@@ -127,31 +114,25 @@ static int read_move(const struct json *object, struct ablation_move *move, stru
         return !json_find(object, "reason", &reason)
                    ? 0
                    : json_copy_text(object, "reason", move->reason, sizeof move->reason, error);
-    if (read_result(object, &move->duel.result, error) < 0 ||
-        read_number(object, "ratio", &move->duel.ratio, error) < 0 ||
-        read_number(object, "low", &move->duel.low, error) < 0 ||
-        read_number(object, "high", &move->duel.high, error) < 0 ||
-        read_number(object, "blocks", &blocks, error) < 0)
-        return -1;
-    move->duel.blocks = (int)blocks;
-    return 0;
+    return read_result(object, &move->duel.result, error) < 0
+               ? -1
+               : json_fields_read(object, fields, &move->duel, error);
 }
 
 static int read_ablation(const struct json *root, struct ablation *ablation, struct error *error) {
+    static const struct json_field fields[] = {
+        JSON_FIELD_REQUIRED(struct ablation, goal, "goal", INT, 0, CASES_MAX),
+        JSON_FIELD_REQUIRED(struct ablation, trial, "trial", INT64, 0, INFINITY),
+        JSON_FIELD_REQUIRED(struct ablation, predicted, "predicted", BOOL, 0, 1),
+        JSON_FIELD_REQUIRED(struct ablation, measured, "measured", DOUBLE, 0, INFINITY),
+        {0},
+    };
     struct json value;
-    double goal;
-    double trial;
-    if (read_number(root, "goal", &goal, error) < 0 ||
-        read_number(root, "trial", &trial, error) < 0 ||
+    if (json_fields_read(root, fields, ablation, error) < 0 ||
         json_copy_text(root, "genome", ablation->genome, sizeof ablation->genome, error) < 0 ||
         json_copy_text(root, "device", ablation->device, sizeof ablation->device, error) < 0 ||
-        json_require(root, "predicted", &value, error) < 0 ||
-        json_bool(&value, &ablation->predicted, error) < 0 ||
-        read_number(root, "measured", &ablation->measured, error) < 0 ||
         json_require(root, "moves", &value, error) < 0 || json_is_array(&value, error) < 0)
         return -1;
-    ablation->goal = (int)goal;
-    ablation->trial = (int64_t)trial;
     for (int i = 0; i < json_count(&value); i++) {
         struct json one = json_at(&value, i);
         if (read_move(&one, ablation_add(ablation), error) < 0)
@@ -169,7 +150,7 @@ int ablation_read(struct store *store, int goal, struct ablation **ablation, str
     if (found <= 0)
         return found;
     struct json root = json_root(&document);
-    *ablation = ablation_new();
+    *ablation = xcalloc(1, sizeof **ablation);
     int status = read_ablation(&root, *ablation, error);
     json_release(&document);
     if (status == 0)
@@ -208,15 +189,14 @@ struct table *ablation_table(const struct ablation *ablation) {
         char change[CHANGES_SIZE];
         char verdict[REASON_SIZE + 64];
         run_history_print_changes(move->genome, parents, change);
-        table_text(table, move->gene);
-        table_text(table, change);
-        table_number(table, had_duel ? 100 * (move->duel.ratio - 1) : NAN, 1);
-        table_number(table, had_duel ? 100 * (move->duel.low - 1) : NAN, 1);
-        table_number(table, had_duel ? 100 * (move->duel.high - 1) : NAN, 1);
+        table_add(table, "%s %s %.1f %.1f %.1f", move->gene, change,
+                  had_duel ? 100 * (move->duel.ratio - 1) : NAN,
+                  had_duel ? 100 * (move->duel.low - 1) : NAN,
+                  had_duel ? 100 * (move->duel.high - 1) : NAN);
         snprintf(verdict, sizeof verdict, "%s: %s", verdict_name(move->verdict), move->reason);
-        table_text(table, had_duel ? result_text(move) : verdict);
+        table_add(table, "%s", had_duel ? result_text(move) : verdict);
     }
     if (ablation->predicted)
-        table_heading(table, 2, "predicted\nslower by\n%");
+        table_heading(table, "percent_slower", "predicted\nslower by\n%");
     return table;
 }

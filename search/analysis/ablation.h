@@ -44,12 +44,11 @@ struct ablation {
     char genome[GENOME_TEXT_SIZE];
     char device[128];
     bool predicted;
-    double measured;     /* time of measurement, in seconds since 1970 */
-    int count, capacity; /* moves, and the capacity of the array */
+    double measured; /* time of measurement, in seconds since 1970 */
+    int count;
     struct ablation_move *moves;
 };
 
-struct ablation *ablation_new(void); /* all zeros */
 void ablation_free(struct ablation *ablation);
 
 /* Appends a zeroed move, which the caller fills; the pointer is valid until the next call. */

@@ -1,5 +1,7 @@
 #include "analysis/bottleneck.h"
 
+#include "base/strbuf.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -211,20 +213,18 @@ void bottleneck_from_profile(const struct bottleneck_case *known,
 
 void bottleneck_advice(const struct space *space, int hint, char text[ADVICE_SIZE]) {
     const struct hint *figures = &space->hints.rows[hint];
-    size_t used = 0;
-    for (int f = 0; f < figures->preference_count && used < ADVICE_SIZE; f++) {
+    text[0] = '\0';
+    for (int f = 0; f < figures->preference_count; f++) {
         const struct preference *preference = &figures->preferences[f];
         const char *gene = space->genes[preference->gene].name;
         const char *comma = f == 0 ? "" : " or ";
         char value[NAME_SIZE];
         if (preference->step != 0)
-            used += (size_t)snprintf(text + used, ADVICE_SIZE - used, "%s%s %s", comma,
-                                     preference->step > 0 ? "raise" : "lower", gene);
+            text_append(text, ADVICE_SIZE, "%s%s %s", comma,
+                        preference->step > 0 ? "raise" : "lower", gene);
         else
-            used += (size_t)snprintf(
-                text + used, ADVICE_SIZE - used, "%sset %s to %s", comma, gene,
-                space_value_text(space, preference->gene, preference->value, value));
+            text_append(text, ADVICE_SIZE, "%sset %s to %s", comma, gene,
+                        space_value_text(space, preference->gene, preference->value, value));
     }
-    if (used < ADVICE_SIZE)
-        snprintf(text + used, ADVICE_SIZE - used, ": %s", figures->because);
+    text_append(text, ADVICE_SIZE, ": %s", figures->because);
 }

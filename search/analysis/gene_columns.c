@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/strbuf.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,11 +83,10 @@ void genes_sort(struct genes *genes, uint8_t positions[GENES_MAX][DOMAIN_MAX]) {
 
 void genes_print(const struct genes *genes, const uint8_t row[GENES_MAX],
                  char text[GENOME_TEXT_SIZE]) {
-    size_t used = 0;
     text[0] = '\0';
-    for (int g = 0; g < genes->count && used < GENOME_TEXT_SIZE; g++)
-        used += (size_t)snprintf(text + used, GENOME_TEXT_SIZE - used, "%s%s=%s", g > 0 ? "," : "",
-                                 genes->columns[g].name, genes->columns[g].values[row[g]]);
+    for (int g = 0; g < genes->count; g++)
+        text_append(text, GENOME_TEXT_SIZE, "%s%s=%s", g > 0 ? "," : "", genes->columns[g].name,
+                    genes->columns[g].values[row[g]]);
 }
 
 void genes_release(struct genes *genes) {

@@ -31,66 +31,62 @@ struct significant_effects {
     const struct space *space;
     const struct effects *effects;
     double mean, spread;
-    int count, room;
-    struct gene_effect *gene_effects;
+    int count;
+    struct gene_effect *all;
 };
 
 /* ---- reading ---- */
 
 static int add_trial(void *context, int goal, const char *text, enum verdict verdict,
                      double score_us, struct error *error) {
-    struct gene_effects *gene_effects = context;
+    struct gene_effects *all = context;
     struct genome genome;
-    if (genome_parse(&genome, gene_effects->templates[goal]->space, text, error) < 0)
+    if (genome_parse(&genome, all->templates[goal]->space, text, error) < 0)
         return -1;
-    effects_add(gene_effects->effects[goal], &genome, verdict == VERDICT_OK ? log(score_us) : NAN);
+    effects_add(all->effects[goal], &genome, verdict == VERDICT_OK ? log(score_us) : NAN);
     return 0;
 }
 
-static int read_effects(struct gene_effects *gene_effects, struct store *store,
-                        const struct config *config, struct error *error) {
+static int read_effects(struct gene_effects *all, struct store *store, const struct config *config,
+                        struct error *error) {
     struct device_info device;
     int known = config != NULL ? run_dir_device(store, &device, error) : 0;
     if (known <= 0)
         return known;
     for (int goal = 0; goal < store_goal_count(store); goal++) {
-        gene_effects->templates[goal] = config_load_template(config, goal, &device, error);
-        if (gene_effects->templates[goal] == NULL)
+        all->templates[goal] = config_load_template(config, goal, &device, error);
+        if (all->templates[goal] == NULL)
             return -1;
-        gene_effects->effects[goal] = effects_new(gene_effects->templates[goal]->space);
-        gene_effects->goal_count++;
+        all->effects[goal] = effects_new(all->templates[goal]->space);
+        all->goal_count++;
     }
-    return store_scores(store, add_trial, gene_effects, error);
+    return store_scores(store, add_trial, all, error);
 }
 
 struct gene_effects *gene_effects_read(struct store *store, const struct config *config,
                                        struct error *error) {
-    struct gene_effects *gene_effects = xcalloc(1, sizeof *gene_effects);
-    if (read_effects(gene_effects, store, config, error) == 0)
-        return gene_effects;
-    gene_effects_free(gene_effects);
+    struct gene_effects *all = xcalloc(1, sizeof *all);
+    if (read_effects(all, store, config, error) == 0)
+        return all;
+    gene_effects_free(all);
     return NULL;
 }
 
-void gene_effects_free(struct gene_effects *gene_effects) {
-    if (gene_effects == NULL)
+void gene_effects_free(struct gene_effects *all) {
+    if (all == NULL)
         return;
-    for (int goal = 0; goal < gene_effects->goal_count; goal++) {
-        effects_free(gene_effects->effects[goal]);
-        template_free(gene_effects->templates[goal]);
+    for (int goal = 0; goal < all->goal_count; goal++) {
+        effects_free(all->effects[goal]);
+        template_free(all->templates[goal]);
     }
-    free(gene_effects);
+    free(all);
 }
 
 /* ---- finding significant effects ---- */
 
-static void add_effect(struct significant_effects *found, const struct gene_effect *effect_row) {
-    if (found->count == found->room) {
-        found->room = found->room > 0 ? 2 * found->room : 64;
-        found->gene_effects =
-            xrealloc(found->gene_effects, (size_t)found->room * sizeof *found->gene_effects);
-    }
-    found->gene_effects[found->count++] = *effect_row;
+static void add_effect(struct significant_effects *found, const struct gene_effect *row) {
+    found->all = xgrow(found->all, found->count, sizeof *found->all);
+    found->all[found->count++] = *row;
 }
 
 static bool always_fails(const struct effect *effect) {
@@ -104,20 +100,20 @@ static double log_difference(const struct significant_effects *found, const stru
 
 /* Adds the effect if it is significant. `expected`: the log ratio without it; for a pair, the sum
    of the two values' own. */
-static void test_value(struct significant_effects *found, struct gene_effect effect_row,
+static void test_value(struct significant_effects *found, struct gene_effect row,
                        const struct effect *effect, double expected) {
     if (always_fails(effect)) {
-        effect_row.log_ratio = effect_row.deviation = NAN;
-        effect_row.significance = effect->failures;
-        add_effect(found, &effect_row);
+        row.log_ratio = row.deviation = NAN;
+        row.significance = effect->failures;
+        add_effect(found, &row);
     }
     if (effect->count < TRIALS_MIN)
         return;
-    effect_row.log_ratio = log_difference(found, effect) - expected;
-    effect_row.deviation = found->spread / sqrt(effect->count);
-    effect_row.significance = fabs(effect_row.log_ratio) / effect_row.deviation;
-    if (effect_row.significance > half_width)
-        add_effect(found, &effect_row);
+    row.log_ratio = log_difference(found, effect) - expected;
+    row.deviation = found->spread / sqrt(effect->count);
+    row.significance = fabs(row.log_ratio) / row.deviation;
+    if (row.significance > half_width)
+        add_effect(found, &row);
 }
 
 static void test_pairs(struct significant_effects *found, int first, int a,
@@ -150,36 +146,31 @@ static void test_all(struct significant_effects *found) {
             test_pairs(found, gene, value, alone);
         }
     if (found->count > 0)
-        qsort(found->gene_effects, (size_t)found->count, sizeof *found->gene_effects,
-              by_significance);
+        qsort(found->all, (size_t)found->count, sizeof *found->all, by_significance);
 }
 
 /* ---- the table ---- */
 
 static void add_row(struct table *table, const struct significant_effects *found,
-                    const struct gene_effect *effect_row) {
+                    const struct gene_effect *row) {
     const struct space *space = found->space;
     const struct effect *effect =
-        effects_find(found->effects, effect_row->first, effect_row->first_value, effect_row->second,
-                     effect_row->second_value);
-    bool pair = effect_row->second != EFFECT_SINGLE;
+        effects_find(found->effects, row->first, row->first_value, row->second, row->second_value);
+    bool pair = row->second != EFFECT_SINGLE;
     char value[NAME_SIZE], other[NAME_SIZE], text[EFFECT_TEXT_SIZE];
-    space_value_text(space, effect_row->first, effect_row->first_value, value);
+    space_value_text(space, row->first, row->first_value, value);
     if (pair)
-        space_value_text(space, effect_row->second, effect_row->second_value, other);
-    snprintf(text, sizeof text, "%s=%s%s%s%s%s", space->genes[effect_row->first].name, value,
-             pair ? "," : "", pair ? space->genes[effect_row->second].name : "", pair ? "=" : "",
+        space_value_text(space, row->second, row->second_value, other);
+    snprintf(text, sizeof text, "%s=%s%s%s%s%s", space->genes[row->first].name, value,
+             pair ? "," : "", pair ? space->genes[row->second].name : "", pair ? "=" : "",
              pair ? other : "");
-    double half = half_width * effect_row->deviation;
-    table_text(table, text);
-    table_integer(table, (int64_t)(effect->count + effect->failures));
-    table_integer(table, (int64_t)effect->failures);
-    table_number(table, exp(effect_row->log_ratio), 2);
-    table_number(table, exp(effect_row->log_ratio - half), 2);
-    table_number(table, exp(effect_row->log_ratio + half), 2);
-    table_text(table, isnan(effect_row->log_ratio) ? "always failed"
-                      : pair ? (effect_row->log_ratio < 0 ? "faster together" : "slower together")
-                             : (effect_row->log_ratio < 0 ? "faster" : "slower"));
+    double half = half_width * row->deviation;
+    table_add(table, "%s %ld %ld %.2f %.2f %.2f %s", text,
+              (int64_t)(effect->count + effect->failures), (int64_t)effect->failures,
+              exp(row->log_ratio), exp(row->log_ratio - half), exp(row->log_ratio + half),
+              isnan(row->log_ratio) ? "always failed"
+              : pair                ? (row->log_ratio < 0 ? "faster together" : "slower together")
+                                    : (row->log_ratio < 0 ? "faster" : "slower"));
 }
 
 static struct table *make_table(const struct significant_effects *found, int rows_max) {
@@ -194,20 +185,20 @@ static struct table *make_table(const struct significant_effects *found, int row
     };
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
     for (int i = 0; i < found->count && i < rows_max; i++)
-        add_row(table, found, &found->gene_effects[i]);
+        add_row(table, found, &found->all[i]);
     return table;
 }
 
-struct table *gene_effects_table(const struct gene_effects *gene_effects, int goal, int rows_max) {
+struct table *gene_effects_table(const struct gene_effects *all, int goal, int rows_max) {
     struct significant_effects found = {0};
     double count;
-    if (goal >= gene_effects->goal_count)
+    if (goal >= all->goal_count)
         return make_table(&found, 0);
-    found.space = gene_effects->templates[goal]->space;
-    found.effects = gene_effects->effects[goal];
+    found.space = all->templates[goal]->space;
+    found.effects = all->effects[goal];
     effects_overall(found.effects, &count, &found.mean, &found.spread);
     test_all(&found);
     struct table *table = make_table(&found, rows_max);
-    free(found.gene_effects);
+    free(found.all);
     return table;
 }

@@ -28,11 +28,6 @@ struct additive_fit {
     double *residuals; /* by row */
 };
 
-static void *allocate_array(size_t count, size_t size) {
-    void *made = xcalloc(count > 0 ? count : 1, size);
-    return made;
-}
-
 static double log_us(const struct additive_fit *fit, int row) {
     return log(fit->run->rows[fit->rows[row]].score_us);
 }
@@ -76,9 +71,9 @@ static void sum_rows(struct additive_fit *fit, double *co_occurrences, double *s
 
 static void solve_fit(struct additive_fit *fit) {
     int n = fit->unknowns;
-    fit->factor = allocate_array((size_t)n * (size_t)n, sizeof(double));
-    fit->solution = allocate_array((size_t)n, sizeof(double));
-    fit->counts = allocate_array((size_t)n, sizeof(double));
+    fit->factor = xcalloc((size_t)n * (size_t)n, sizeof(double));
+    fit->solution = xcalloc((size_t)n, sizeof(double));
+    fit->counts = xcalloc((size_t)n, sizeof(double));
     for (int row = 0; row < fit->row_count; row++)
         fit->mean += log_us(fit, row) / fit->row_count;
     sum_rows(fit, fit->factor, fit->solution);
@@ -98,7 +93,7 @@ static void solve_fit(struct additive_fit *fit) {
 
 static void find_residuals(struct additive_fit *fit) {
     double shift = 0, sum = 0;
-    fit->residuals = allocate_array((size_t)fit->row_count, sizeof(double));
+    fit->residuals = xcalloc((size_t)fit->row_count, sizeof(double));
     for (int i = 0; i < fit->unknowns; i++)
         shift += fit->counts[i] * fit->solution[i] / fit->row_count;
     for (int row = 0; row < fit->row_count; row++) {
@@ -146,7 +141,7 @@ static struct value_cost weighted_cost(const struct additive_fit *fit, double *w
 
 static void compute_gene(const struct additive_fit *fit, int gene, struct gene_cost *importance) {
     int first = fit->first[gene], count = fit->run->genes.columns[gene].count;
-    double *weights = allocate_array((size_t)fit->unknowns, sizeof(double));
+    double *weights = xcalloc((size_t)fit->unknowns, sizeof(double));
     importance->fitted = true;
     importance->best = importance->worst = -1;
     for (int v = 0; v < count; v++) {
@@ -229,8 +224,7 @@ static void find_pairs(const struct additive_fit *fit, struct gene_importance *i
             if (fit->first[a] >= 0 && fit->first[b] >= 0)
                 looked_at += genes->columns[a].count * genes->columns[b].count;
     double width = interval_width(100 * fmax(looked_at, 1));
-    struct pair_cell *cells =
-        allocate_array(IMPORTANCE_VALUES_MAX * IMPORTANCE_VALUES_MAX, sizeof *cells);
+    struct pair_cell *cells = xcalloc(IMPORTANCE_VALUES_MAX * IMPORTANCE_VALUES_MAX, sizeof *cells);
     for (int a = 0; a < genes->count; a++)
         for (int b = a + 1; b < genes->count; b++) {
             struct pair_cost pair;
@@ -245,7 +239,7 @@ static void find_pairs(const struct additive_fit *fit, struct gene_importance *i
 
 static int *valid_rows(const struct run_data *run, int goal, struct gene_importance *importance,
                        int *count) {
-    int *rows = allocate_array((size_t)run->goals[goal].valid, sizeof *rows);
+    int *rows = xcalloc((size_t)run->goals[goal].valid, sizeof *rows);
     *count = 0;
     for (int i = 0; i < run->count; i++) {
         const struct trial_row *row = &run->rows[i];
@@ -316,7 +310,7 @@ static void fit_alone(const struct additive_fit *whole, struct gene_importance *
 }
 
 struct gene_importance *gene_importance_new(const struct run_data *run, int goal) {
-    struct gene_importance *importance = allocate_array(1, sizeof *importance);
+    struct gene_importance *importance = xcalloc(1, sizeof *importance);
     struct additive_fit fit = {.run = run};
     int *rows = valid_rows(run, goal, importance, &fit.row_count);
     fit.rows = rows;

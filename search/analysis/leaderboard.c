@@ -3,72 +3,40 @@
 
 #include "base/statistics.h"
 #include "run/default_trial.h"
+#include "run/run_dir.h"
 
 #include <math.h>
 #include <string.h>
 
-enum column {
-    COLUMN_GOAL,
-    COLUMN_GOAL_NAME,
-    COLUMN_WITHIN,
-    COLUMN_RANK,
-    COLUMN_TRIAL,
-    COLUMN_CASE,
-    COLUMN_PREDICTED,
-    COLUMN_P50,
-    COLUMN_P90,
-    COLUMN_COLD,
-    COLUMN_COLD_P90,
-    COLUMN_TFLOPS,
-    COLUMN_BANDWIDTH,
-    COLUMN_CEILING,
-    COLUMN_RATIO,
-    COLUMN_BASELINE,
-    COLUMN_CTAS,
-    COLUMN_CTAS_PER_SM,
-    COLUMN_SMEM,
-    COLUMN_REGISTERS,
-    COLUMN_SPILLS,
-    COLUMN_OCCUPANCY,
-    COLUMN_ERROR,
-    COLUMN_BOUND,
-    COLUMN_RANGE,
-    COLUMN_OPERATOR,
-    COLUMN_GENOME,
-    COLUMN_COUNT
-};
-
 /* A column without a heading here is shown only if finish_headings gives it one. */
-static const struct table_column columns[COLUMN_COUNT] = {
-    [COLUMN_GOAL] = {.name = "goal"},
-    [COLUMN_GOAL_NAME] = {.name = "goal_name"},
-    [COLUMN_WITHIN] = {.name = "within_smem_bytes"},
-    [COLUMN_RANK] = {.name = "rank", .heading = "rank", .right = true},
-    [COLUMN_TRIAL] = {.name = "trial", .heading = "trial", .right = true},
-    [COLUMN_CASE] = {.name = "case"},
-    [COLUMN_PREDICTED] = {.name = "predicted"},
-    [COLUMN_P50] = {.name = "latency_p50_us", .heading = "p50\nus", .right = true},
-    [COLUMN_P90] = {.name = "latency_p90_us", .heading = "p90\nus", .right = true},
-    [COLUMN_COLD] = {.name = "cold_p50_us", .right = true},
-    [COLUMN_COLD_P90] = {.name = "cold_p90_us", .right = true},
-    [COLUMN_BANDWIDTH] = {.name = "gb_per_s", .right = true},
-    [COLUMN_CEILING] = {.name = "share_of_ceiling", .right = true},
-    [COLUMN_TFLOPS] = {.name = "tflops", .heading = "TFLOP/s", .right = true},
-    [COLUMN_RATIO] = {.name = "ratio_to_default",
-                      .heading = "ratio\nto the\ndefault",
-                      .right = true},
-    [COLUMN_BASELINE] = {.name = "ratio_to_baseline", .right = true},
-    [COLUMN_CTAS] = {.name = "ctas", .heading = "CTAs", .right = true},
-    [COLUMN_CTAS_PER_SM] = {.name = "ctas_per_sm", .heading = "CTAs\n/SM", .right = true},
-    [COLUMN_SMEM] = {.name = "smem_bytes", .heading = "shared\nbytes", .right = true},
-    [COLUMN_REGISTERS] = {.name = "registers", .heading = "regs", .right = true},
-    [COLUMN_SPILLS] = {.name = "spill_bytes"},
-    [COLUMN_OCCUPANCY] = {.name = "occupancy", .heading = "occ\n%", .right = true},
-    [COLUMN_ERROR] = {.name = "error_relative_l2", .heading = "error\nrel L2", .right = true},
-    [COLUMN_BOUND] = {.name = "bound_relative_l2"},
-    [COLUMN_RANGE] = {.name = "limited_range"},
-    [COLUMN_OPERATOR] = {.name = "operator", .heading = "tried as"},
-    [COLUMN_GENOME] = {.name = "genome", .heading = "genome", .wrap = true},
+static const struct table_column columns[] = {
+    {.name = "goal"},
+    {.name = "goal_name"},
+    {.name = "within_smem_bytes"},
+    {.name = "rank", .heading = "rank", .right = true},
+    {.name = "trial", .heading = "trial", .right = true},
+    {.name = "case"},
+    {.name = "predicted"},
+    {.name = "latency_p50_us", .heading = "p50\nus", .right = true},
+    {.name = "latency_p90_us", .heading = "p90\nus", .right = true},
+    {.name = "cold_p50_us", .right = true},
+    {.name = "cold_p90_us", .right = true},
+    {.name = "tflops", .heading = "TFLOP/s", .right = true},
+    {.name = "gb_per_s", .right = true},
+    {.name = "share_of_ceiling", .right = true},
+    {.name = "ratio_to_default", .heading = "ratio\nto the\ndefault", .right = true},
+    {.name = "ratio_to_baseline", .right = true},
+    {.name = "ctas", .heading = "CTAs", .right = true},
+    {.name = "ctas_per_sm", .heading = "CTAs\n/SM", .right = true},
+    {.name = "smem_bytes", .heading = "shared\nbytes", .right = true},
+    {.name = "registers", .heading = "regs", .right = true},
+    {.name = "spill_bytes"},
+    {.name = "occupancy", .heading = "occ\n%", .right = true},
+    {.name = "error_relative_l2", .heading = "error\nrel L2", .right = true},
+    {.name = "bound_relative_l2"},
+    {.name = "limited_range"},
+    {.name = "operator", .heading = "tried as"},
+    {.name = "genome", .heading = "genome", .wrap = true},
 };
 
 /* ---- rows ---- */
@@ -102,7 +70,7 @@ static struct row_figures case_figures(const struct leaderboard *board,
         .bound = timed->bound.relative_l2,
         .default_us = case_p50_us(board->first, number),
         .baseline_us = baseline_results_p50_us(
-            board->baseline_results, store_goal_count(board->store) > 1 ? board->goal : number),
+            board->baselines, store_goal_count(board->store) > 1 ? board->goal : number),
         .ctas = timed->ctas,
     };
 }
@@ -158,12 +126,6 @@ static void add_genome(const struct leaderboard *board, const char *genome) {
     table_cell(board->table, cJSON_CreateString(genome), shown);
 }
 
-static void add_percent(struct table *table, double share) {
-    char text[32];
-    snprintf(text, sizeof text, "%.0f", 100 * share);
-    table_cell(table, cJSON_CreateNumber(share), text);
-}
-
 /* Prints "3.1e-4" where C prints "3.1e-04", to keep the column narrow. */
 static void add_short_exponent(struct table *table, double number) {
     char text[32];
@@ -174,23 +136,19 @@ static void add_short_exponent(struct table *table, double number) {
     if (isfinite(number))
         table_cell(table, cJSON_CreateNumber(number), text);
     else
-        table_none(table);
+        table_add(table, "-");
 }
 
 /* CTAs, resources and errors. A trial that was looked up in a recorded space has none of them. */
 static void add_compiled(struct table *table, const struct resources *resources,
                          const struct row_figures *figures) {
-    const int counts[] = {figures->ctas, resources->ctas_per_sm, resources->smem_bytes,
-                          resources->registers, resources->spill_bytes};
-    enum { COUNTS = sizeof counts / sizeof *counts };
     if (resources->ctas_per_sm == 0) {
-        for (int i = 0; i < COUNTS + 3; i++)
-            table_none(table);
+        table_add(table, "- - - - - - - -");
         return;
     }
-    for (int i = 0; i < COUNTS; i++)
-        table_integer(table, counts[i]);
-    add_percent(table, resources->occupancy);
+    table_add(table, "%d %d %d %d %d %.0f%%", figures->ctas, resources->ctas_per_sm,
+              resources->smem_bytes, resources->registers, resources->spill_bytes,
+              resources->occupancy);
     add_short_exponent(table, figures->error);
     add_short_exponent(table, figures->bound);
 }
@@ -198,26 +156,9 @@ static void add_compiled(struct table *table, const struct resources *resources,
 /* `number` is the case's, or -1 for all. */
 static void add_case_name(const struct leaderboard *board, int case_count, int number) {
     char name[CASE_NAME_SIZE];
-    if (number < 0) {
-        table_none(board->table);
-        return;
-    }
-    if (case_count == 1)
-        snprintf(name, sizeof name, "%s", store_goal_name(board->store, board->goal));
-    else if (board->config != NULL && number < board->config->case_count)
-        template_print_shape(board->config->shapes, &board->config->cases[number], name);
-    else
-        snprintf(name, sizeof name, "case %d", number);
-    table_text(board->table, name);
-}
-
-static void add_smem_limit(const struct leaderboard *board) {
-    if (board->smem_limit > 0)
-        table_integer(board->table, board->smem_limit);
-    else if (board->config != NULL)
-        table_integer(board->table, board->config->smem_limit_bytes);
-    else
-        table_none(board->table);
+    if (number >= 0)
+        run_dir_case_name(board->store, board->config, board->goal, case_count, number, name);
+    table_add(board->table, "%s", number >= 0 ? name : NULL);
 }
 
 static void add_row(struct leaderboard *board, const struct store_trial *trial, int number) {
@@ -226,27 +167,23 @@ static void add_row(struct leaderboard *board, const struct store_trial *trial, 
     const struct resources *resources = &outcome->resources;
     struct row_figures figures =
         number >= 0 ? case_figures(board, outcome, number) : goal_figures(board, outcome);
-    table_integer(table, board->goal);
-    table_text(table, store_goal_name(board->store, board->goal));
-    add_smem_limit(board);
-    table_integer(table, board->rank);
-    table_integer(table, trial->number);
+    bool limit_known = board->smem_limit > 0 || board->config != NULL;
+    table_add(table, limit_known ? "%d %s %d" : "%d %s -", board->goal,
+              store_goal_name(board->store, board->goal),
+              board->smem_limit > 0 || !limit_known ? board->smem_limit
+                                                    : board->config->smem_limit_bytes);
+    table_add(table, "%ld %ld", board->rank, trial->number);
     add_case_name(board, outcome->case_count, number);
     table_cell(table, cJSON_CreateBool(outcome->predicted),
                outcome->predicted ? "predicted" : "measured");
-    table_number(table, figures.p50_us, 2);
-    table_number(table, figures.p90_us, 2);
-    table_number(table, figures.cold_us, 2);
-    table_number(table, figures.cold_p90_us, 2);
-    table_number(table, figures.tflops, 2);
-    table_number(table, figures.gb_per_s, 0);
-    table_number(table, figures.ceiling, 2);
-    table_number(table, figures.default_us / figures.p50_us, 2);
-    table_number(table, figures.baseline_us / figures.p50_us, 2);
+    table_add(table, "%.2f %.2f %.2f %.2f %.2f %.0f %.2f %.2f %.2f", figures.p50_us, figures.p90_us,
+              figures.cold_us, figures.cold_p90_us, figures.tflops, figures.gb_per_s,
+              figures.ceiling, figures.default_us / figures.p50_us,
+              figures.baseline_us / figures.p50_us);
     add_compiled(table, resources, &figures);
     table_cell(table, cJSON_CreateBool(outcome->limited_range),
                outcome->limited_range ? "limited" : "full");
-    table_text(table, trial->operator_name);
+    table_add(table, "%s", trial->operator_name);
     add_genome(board, trial->genome);
 }
 
@@ -272,12 +209,12 @@ static int add_trial_rows(void *context, const struct store_trial *trial, struct
 
 int leaderboard_open(struct leaderboard *board, struct store *store, struct error *error) {
     *board = (struct leaderboard){.store = store};
-    return baseline_results_read(store, &board->baseline_results, error) < 0 ? -1 : 0;
+    return baseline_results_read(store, &board->baselines, error) < 0 ? -1 : 0;
 }
 
 void leaderboard_clear(struct leaderboard *board) {
     table_free(board->table);
-    board->table = table_new(columns, COLUMN_COUNT);
+    board->table = table_new(columns, sizeof columns / sizeof *columns);
     board->predicted = board->measured = board->limited_count = 0;
 }
 
@@ -299,32 +236,32 @@ int leaderboard_add_goal(struct leaderboard *board, int goal, int smem_limit, st
 void leaderboard_finish_headings(const struct leaderboard *board) {
     struct table *table = board->table;
     if (board->predicted > 0 && board->measured > 0) {
-        table_heading(table, COLUMN_PREDICTED, "latency");
+        table_heading(table, "predicted", "latency");
     } else if (board->predicted > 0) {
-        table_heading(table, COLUMN_P50, "p50\npredicted\nus");
-        table_heading(table, COLUMN_P90, "p90\npredicted\nus");
+        table_heading(table, "latency_p50_us", "p50\npredicted\nus");
+        table_heading(table, "latency_p90_us", "p90\npredicted\nus");
     }
-    if (board->baseline_results != NULL) { /* more informative than the ratio to the default */
-        table_heading(table, COLUMN_BASELINE, "ratio\nto the\nbaseline");
-        table_heading(table, COLUMN_RATIO, NULL);
+    if (board->baselines != NULL) { /* more informative than the ratio to the default */
+        table_heading(table, "ratio_to_baseline", "ratio\nto the\nbaseline");
+        table_heading(table, "ratio_to_default", NULL);
     }
     if (board->cases)
-        table_heading(table, COLUMN_CASE, "case");
+        table_heading(table, "case", "case");
     if (board->cold) {
-        table_heading(table, COLUMN_COLD, "cold\np50\nus");
-        table_heading(table, COLUMN_COLD_P90, "cold\np90\nus");
-        table_heading(table, COLUMN_BANDWIDTH, "GB/s");
-        table_heading(table, COLUMN_CEILING, "fraction\nof ceiling");
+        table_heading(table, "cold_p50_us", "cold\np50\nus");
+        table_heading(table, "cold_p90_us", "cold\np90\nus");
+        table_heading(table, "gb_per_s", "GB/s");
+        table_heading(table, "share_of_ceiling", "fraction\nof ceiling");
     }
     if (board->limited_count > 0)
-        table_heading(table, COLUMN_RANGE, "input\nrange");
+        table_heading(table, "limited_range", "input\nrange");
     if (board->first != NULL)
-        table_heading(table, COLUMN_GENOME, "genes that differ\nfrom the default");
+        table_heading(table, "genome", "genes that differ\nfrom the default");
 }
 
 void leaderboard_release(struct leaderboard *board) {
     table_free(board->table);
-    baseline_results_free(board->baseline_results);
+    baseline_results_free(board->baselines);
     store_trial_free(board->first);
 }
 

@@ -28,7 +28,7 @@ struct leaderboard {
     bool cases;                  /* one row per case */
     bool cold;                   /* cold figures and ceilings are shown */
     int64_t top;                 /* rows per goal; 0: all */
-    struct baseline_results *baseline_results; /* NULL: no baseline is stored */
+    struct baseline_results *baselines; /* NULL: no baseline is stored */
 
     struct table *table;
     int goal;                  /* the goal that was added last */

@@ -20,14 +20,8 @@ const struct resource_row resource_rows[RESOURCE_COUNT] = {
 
 struct run_reader {
     struct run_data *run;
-    int room;
     double last; /* when the previous trial was observed */
 };
-
-static void *grow_array(void *items, int count, size_t size) {
-    void *more = xrealloc(items, (size_t)(count > 0 ? count : 1) * size);
-    return more;
-}
 
 /* ---- trials ---- */
 
@@ -35,8 +29,8 @@ static int index_of(struct names *names, const char *name) {
     for (int i = 0; i < names->count; i++)
         if (strcmp(names->items[i], name) == 0)
             return i;
-    names->items = grow_array(names->items, names->count + 1, sizeof *names->items);
-    names->items[names->count] = strdup(name);
+    names->items = xgrow(names->items, names->count, sizeof *names->items);
+    names->items[names->count] = xstrdup(name);
     return names->count++;
 }
 
@@ -73,25 +67,22 @@ static void fill_resources(struct trial_row *row, const struct resources *it) {
         row->resources[i] = NAN;
 }
 
-static void fill_time(struct run_reader *run_reader, struct trial_row *row, double finished) {
-    struct run_data *run = run_reader->run;
-    double since = finished - run_reader->last;
+static void fill_time(struct run_reader *reader, struct trial_row *row, double finished) {
+    struct run_data *run = reader->run;
+    double since = finished - reader->last;
     if (since > PAUSE_S)
         run->pauses++;
     else if (since > 0)
         run->seconds += since;
-    run_reader->last = finished;
+    reader->last = finished;
     row->seconds = run->seconds;
 }
 
 static int add_trial(void *context, const struct store_trial *trial, struct error *error) {
-    struct run_reader *run_reader = context;
-    struct run_data *run = run_reader->run;
+    struct run_reader *reader = context;
+    struct run_data *run = reader->run;
     const struct outcome *outcome = trial->outcome;
-    if (run->count == run_reader->room) {
-        run_reader->room = run_reader->room > 0 ? 2 * run_reader->room : 1024;
-        run->rows = grow_array(run->rows, run_reader->room, sizeof *run->rows);
-    }
+    run->rows = xgrow(run->rows, run->count, sizeof *run->rows);
     struct trial_row *row = &run->rows[run->count++];
     struct goal_view *goal = &run->goals[trial->goal];
     *row = (struct trial_row){
@@ -114,7 +105,7 @@ static int add_trial(void *context, const struct store_trial *trial, struct erro
     };
     fill_cases(row, outcome);
     fill_resources(row, &outcome->resources);
-    fill_time(run_reader, row, trial->finished);
+    fill_time(reader, row, trial->finished);
     if (outcome->verdict == VERDICT_OK) {
         run->predicted += outcome->predicted;
         run->measured += !outcome->predicted;
@@ -150,7 +141,7 @@ static int count_elites(int ranked) {
 static void rank_trials(struct run_data *run) {
     for (int g = 0; g < run->goal_count; g++) {
         run->goals[g].first = -1;
-        run->goals[g].ranked = grow_array(NULL, run->goals[g].observed, sizeof(int));
+        run->goals[g].ranked = xcalloc((size_t)run->goals[g].observed, sizeof(int));
     }
     for (int i = 0; i < run->count; i++) {
         const struct trial_row *row = &run->rows[i];
@@ -177,7 +168,7 @@ static int compare_numbers(const void *a, const void *b) {
 }
 
 static void index_numbers(struct run_data *run) {
-    run->by_number = grow_array(NULL, run->count, sizeof *run->by_number);
+    run->by_number = xcalloc((size_t)run->count, sizeof *run->by_number);
     for (int i = 0; i < run->count; i++)
         run->by_number[i] = &run->rows[i];
     qsort(run->by_number, (size_t)run->count, sizeof *run->by_number, compare_numbers);
@@ -204,9 +195,8 @@ static int count_observed_at(const struct run_data *run, int64_t event) {
 }
 
 static void add_champion_changes(struct run_data *run) {
-    int count;
-    const struct store_champion *champions = run_history_accepted(run->history, &count);
-    for (int i = 0; i < count; i++) {
+    const struct store_champion *champions = run->history->champions;
+    for (int i = 0; i < run->history->champion_count; i++) {
         const struct trial_row *row = run_data_find_trial(run, champions[i].trial);
         struct goal_view *goal = &run->goals[champions[i].goal];
         if (row == NULL) /* it was stored after we read the trials */
@@ -220,9 +210,8 @@ static void add_champion_changes(struct run_data *run) {
                 change.order = run->rows[k].order;
                 change.seconds = run->rows[k].seconds;
             }
-        goal->champion_changes = grow_array(goal->champion_changes, goal->champion_change_count + 1,
-                                            sizeof *goal->champion_changes);
-        goal->champion_changes[goal->champion_change_count++] = change;
+        goal->champions = xgrow(goal->champions, goal->champion_count, sizeof *goal->champions);
+        goal->champions[goal->champion_count++] = change;
     }
 }
 
@@ -248,9 +237,8 @@ int run_data_find_goal(const struct run_data *run, const char *name) {
 
 const struct trial_row *run_data_champion(const struct run_data *run, int goal) {
     const struct goal_view *view = &run->goals[goal];
-    return view->champion_change_count > 0
-               ? &run->rows[view->champion_changes[view->champion_change_count - 1].row]
-               : NULL;
+    return view->champion_count > 0 ? &run->rows[view->champions[view->champion_count - 1].row]
+                                    : NULL;
 }
 
 const char *run_data_unit(const struct run_data *run) {
@@ -273,13 +261,13 @@ static int read_meta(struct run_data *run, struct error *error) {
         if (store_meta_get(run->store, wanted[i].name, wanted[i].value, error) < 0)
             return -1;
         if (*wanted[i].value == NULL)
-            *wanted[i].value = strdup("?");
+            *wanted[i].value = xstrdup("?");
     }
     return 0;
 }
 
 static void read_settings(struct run_data *run) {
-    const struct config *config = run_history_config(run->history);
+    const struct config *config = run->history->config;
     char seed[24] = "?";
     if (config != NULL)
         snprintf(seed, sizeof seed, "%" PRIu64, config->seed);
@@ -288,7 +276,7 @@ static void read_settings(struct run_data *run) {
 }
 
 static int read_run(struct run_data *run, struct error *error) {
-    struct run_reader run_reader = {.run = run};
+    struct run_reader reader = {.run = run};
     run->store = store_open(run->path, STORE_READ, error);
     if (run->store == NULL || (run->history = run_history_open(run->store, error)) == NULL ||
         read_meta(run, error) < 0)
@@ -298,9 +286,9 @@ static int read_run(struct run_data *run, struct error *error) {
     if (run->goal_count > CASES_MAX)
         return error_set(error, "%s has %d goals: the run is damaged", run->path, run->goal_count);
     run->goals = xcalloc((size_t)run->goal_count + 1, sizeof *run->goals);
-    run_reader.last = run->created = run_history_created(run->history);
+    reader.last = run->created = run->history->created;
     if (store_count(run->store, &run->counts, error) < 0 ||
-        store_trials(run->store, add_trial, &run_reader, error) < 0)
+        store_trials(run->store, add_trial, &reader, error) < 0)
         return -1;
     sort_genes(run);
     rank_trials(run);
@@ -309,7 +297,7 @@ static int read_run(struct run_data *run, struct error *error) {
     if (add_predictions(run, error) < 0)
         return -1;
     size_t room = strlen(run->path) + 64;
-    run->heading = grow_array(NULL, (int)room, 1);
+    run->heading = xmalloc(room);
     snprintf(run->heading, room, "%s\n%s", run->path, run_data_unit(run));
     return 0;
 }
@@ -332,7 +320,7 @@ void run_data_free(struct run_data *run) {
         free(texts[i]);
     for (int g = 0; run->goals != NULL && g < run->goal_count; g++) {
         free(run->goals[g].ranked);
-        free(run->goals[g].champion_changes);
+        free(run->goals[g].champions);
     }
     free(run->goals);
     names_release(&run->operators);

@@ -68,8 +68,8 @@ struct goal_view {
     int ranked_count;
     int elite_count; /* the first of these that are shown as elites: a quarter, at least
                         ELITES_LEAST and at most ELITES_MOST */
-    struct champion_change *champion_changes;
-    int champion_change_count;
+    struct champion_change *champions;
+    int champion_count;
 };
 
 enum { ELITES_LEAST = 10, ELITES_MOST = 24 };

@@ -14,22 +14,13 @@
 
 enum { OPERATORS_MAX = 64 };
 
-struct run_history {
-    struct store *store;
-    struct config *config; /* for the names of cases; NULL: cases are numbered */
-    double created;
-    struct store_champion *champions;
-    int champion_count;
-    struct gene_effects *effects; /* read on first use */
-};
-
 /* ---- opening ---- */
 
 static int add_accepted(void *context, const struct store_champion *champion, struct error *error) {
     struct run_history *history = context;
     (void)error;
-    history->champions = xrealloc(history->champions, (size_t)(history->champion_count + 1) *
-                                                          sizeof *history->champions);
+    history->champions =
+        xgrow(history->champions, history->champion_count, sizeof *history->champions);
     history->champions[history->champion_count++] = *champion;
     return 0;
 }
@@ -57,30 +48,6 @@ void run_history_close(struct run_history *history) {
     gene_effects_free(history->effects);
     config_free(history->config);
     free(history);
-}
-
-const struct store_champion *run_history_accepted(const struct run_history *history, int *count) {
-    *count = history->champion_count;
-    return history->champions;
-}
-
-double run_history_created(const struct run_history *history) {
-    return history->created;
-}
-
-const struct config *run_history_config(const struct run_history *history) {
-    return history->config;
-}
-
-void run_history_case_name(const struct run_history *history, int goal, int case_count, int number,
-                           char name[CASE_NAME_SIZE]) {
-    const struct config *config = history->config;
-    if (case_count == 1)
-        snprintf(name, CASE_NAME_SIZE, "%s", store_goal_name(history->store, goal));
-    else if (config != NULL && number < config->case_count)
-        template_print_shape(config->shapes, &config->cases[number], name);
-    else
-        snprintf(name, CASE_NAME_SIZE, "case %d", number);
 }
 
 /* Returns the table, or frees it and returns NULL if it could not be filled. */
@@ -118,37 +85,20 @@ void run_history_print_changes(const char *genome, const char *const parents[2],
 
 /* ---- champions ---- */
 
-enum champion_column {
-    CHAMPION_TRIAL,
-    CHAMPION_WHEN,
-    CHAMPION_OPERATOR,
-    CHAMPION_PARENTS,
-    CHAMPION_BEFORE,
-    CHAMPION_AFTER,
-    CHAMPION_RATIO,
-    CHAMPION_LOW,
-    CHAMPION_HIGH,
-    CHAMPION_DECISION,
-    CHAMPION_CHANGED,
-    CHAMPION_ABOUT,
-    CHAMPION_GENOME,
-    CHAMPION_COLUMNS
-};
-
-static const struct table_column champion_columns[CHAMPION_COLUMNS] = {
-    [CHAMPION_TRIAL] = {.name = "trial", .heading = "trial", .right = true},
-    [CHAMPION_WHEN] = {.name = "seconds", .heading = "after\ns", .right = true},
-    [CHAMPION_OPERATOR] = {.name = "operator", .heading = "tried as"},
-    [CHAMPION_PARENTS] = {.name = "parents", .heading = "parents"},
-    [CHAMPION_BEFORE] = {.name = "before_us", .heading = "before\nus", .right = true},
-    [CHAMPION_AFTER] = {.name = "after_us", .heading = "after\nus", .right = true},
-    [CHAMPION_RATIO] = {.name = "ratio", .heading = "ratio", .right = true},
-    [CHAMPION_LOW] = {.name = "duel_low"},
-    [CHAMPION_HIGH] = {.name = "duel_high"},
-    [CHAMPION_DECISION] = {.name = "decision", .heading = "accepted because"},
-    [CHAMPION_ABOUT] = {.name = "why"},
-    [CHAMPION_GENOME] = {.name = "genome"},
-    [CHAMPION_CHANGED] = {.name = "changed", .heading = "changed", .wrap = true},
+static const struct table_column champion_columns[] = {
+    {.name = "trial", .heading = "trial", .right = true},
+    {.name = "seconds", .heading = "after\ns", .right = true},
+    {.name = "operator", .heading = "tried as"},
+    {.name = "parents", .heading = "parents"},
+    {.name = "before_us", .heading = "before\nus", .right = true},
+    {.name = "after_us", .heading = "after\nus", .right = true},
+    {.name = "ratio", .heading = "ratio", .right = true},
+    {.name = "duel_low"},
+    {.name = "duel_high"},
+    {.name = "decision", .heading = "accepted because"},
+    {.name = "changed", .heading = "changed", .wrap = true},
+    {.name = "why"},
+    {.name = "genome"},
 };
 
 static void print_decision(const struct store_champion *champion, const struct store_trial *trial,
@@ -167,14 +117,10 @@ static void print_decision(const struct store_champion *champion, const struct s
 }
 
 static void add_parents(struct table *table, const struct store_trial *trial) {
-    char text[64] = "";
-    if (trial->parent_a == STORE_NO_TRIAL) {
-        table_none(table);
-        return;
-    }
+    char text[64];
     snprintf(text, sizeof text, trial->parent_b != STORE_NO_TRIAL ? "%lld, %lld" : "%lld",
              (long long)trial->parent_a, (long long)trial->parent_b);
-    table_text(table, text);
+    table_add(table, "%s", trial->parent_a != STORE_NO_TRIAL ? text : NULL);
 }
 
 /* Prints what an operator does; for a hint, the reason that the template gives. */
@@ -223,19 +169,16 @@ static int add_champion(struct run_history *history, struct table *table,
         print_operator_about(history->store, trial->operator_name, about);
         run_history_print_changes(trial->genome, genomes, changed);
         print_decision(champion, trial, decision);
-        table_integer(table, champion->trial);
-        table_number(table, champion->accepted - history->created, 1);
-        table_text(table, trial->operator_name);
+        table_add(table, "%ld %.1f %s", champion->trial, champion->accepted - history->created,
+                  trial->operator_name);
         add_parents(table, trial);
-        table_number(table, before_us, 3);
-        table_number(table, champion->score_us, 3);
-        table_number(table, champion->score_us / before_us, 3);
-        table_number(table, won_duel ? duel->low : NAN, 4);
-        table_number(table, won_duel ? duel->high : NAN, 4);
-        table_text(table, decision);
-        table_text(table, remeasured ? "" : changed[0] != '\0' ? changed : trial->genome);
-        table_text(table, about);
-        table_text(table, trial->genome);
+        table_add(table, "%.3f %.3f %.3f %.4f %.4f %s %s %s %s", before_us, champion->score_us,
+                  champion->score_us / before_us, won_duel ? duel->low : NAN,
+                  won_duel ? duel->high : NAN, decision,
+                  remeasured           ? ""
+                  : changed[0] != '\0' ? changed
+                                       : trial->genome,
+                  about, trial->genome);
     }
     for (int p = 0; p < 2; p++)
         store_trial_free(parents[p]);
@@ -245,7 +188,8 @@ static int add_champion(struct run_history *history, struct table *table,
 
 struct table *run_history_champions(struct run_history *history, int goal, bool *predicted,
                                     struct error *error) {
-    struct table *table = table_new(champion_columns, CHAMPION_COLUMNS);
+    struct table *table =
+        table_new(champion_columns, sizeof champion_columns / sizeof *champion_columns);
     double before_us = NAN;
     int status = 0;
     for (int i = 0; i < history->champion_count && status == 0; i++) {
@@ -273,11 +217,9 @@ static int add_elite(void *context, const struct store_trial *trial, struct erro
     if (elites->rank++ == 0)
         snprintf(elites->best, sizeof elites->best, "%s", trial->genome);
     run_history_print_changes(trial->genome, best, differs);
-    table_integer(elites->table, elites->rank);
-    table_integer(elites->table, trial->number);
-    table_number(elites->table, trial->outcome->score_us, 3);
-    table_text(elites->table, trial->operator_name);
-    table_text(elites->table, elites->rank == 1 ? trial->genome : differs);
+    table_add(elites->table, "%ld %ld %.3f %s %s", elites->rank, trial->number,
+              trial->outcome->score_us, trial->operator_name,
+              elites->rank == 1 ? trial->genome : differs);
     return 0;
 }
 
@@ -316,27 +258,27 @@ struct operator_counts {
 
 static int add_operator(void *context, const char *name, int64_t observed, int64_t ok,
                         struct error *error) {
-    struct operator_counts *operator_counts = context;
+    struct operator_counts *counts = context;
     (void)error;
-    if (operator_counts->count == OPERATORS_MAX)
+    if (counts->count == OPERATORS_MAX)
         return 1;
-    int at = operator_counts->count++;
-    snprintf(operator_counts->operators[at].name, STRATEGY_NAME_SIZE, "%s", name);
-    operator_counts->operators[at].observed = observed;
-    operator_counts->operators[at].ok = ok;
+    int at = counts->count++;
+    snprintf(counts->operators[at].name, STRATEGY_NAME_SIZE, "%s", name);
+    counts->operators[at].observed = observed;
+    counts->operators[at].ok = ok;
     return 0;
 }
 
-static int count_champion(struct run_history *history, struct operator_counts *operator_counts,
+static int count_champion(struct run_history *history, struct operator_counts *counts,
                           const struct store_champion *champion, struct error *error) {
     if (champion->previous == champion->trial)
         return 0;
     struct store_trial *trial = store_trial_read(history->store, champion->trial, error);
     if (trial == NULL)
         return -1;
-    for (int k = 0; k < operator_counts->count; k++)
-        operator_counts->operators[k].accepted +=
-            strcmp(operator_counts->operators[k].name, trial->operator_name) == 0;
+    for (int k = 0; k < counts->count; k++)
+        counts->operators[k].accepted +=
+            strcmp(counts->operators[k].name, trial->operator_name) == 0;
     store_trial_free(trial);
     return 0;
 }
@@ -349,19 +291,17 @@ struct table *run_history_operators(struct run_history *history, struct error *e
         {.name = "champions", .heading = "champions", .right = true},
         {.name = "about", .heading = "what it does"},
     };
-    struct operator_counts operator_counts = {0};
-    int status = store_operators(history->store, add_operator, &operator_counts, error);
+    struct operator_counts counts = {0};
+    int status = store_operators(history->store, add_operator, &counts, error);
     for (int i = 0; i < history->champion_count && status == 0; i++)
-        status = count_champion(history, &operator_counts, &history->champions[i], error);
+        status = count_champion(history, &counts, &history->champions[i], error);
     struct table *table = table_new(columns, 5);
-    for (int k = 0; k < operator_counts.count; k++) {
+    for (int k = 0; k < counts.count; k++) {
         char about[HINT_REASON_SIZE];
-        print_operator_about(history->store, operator_counts.operators[k].name, about);
-        table_text(table, operator_counts.operators[k].name);
-        table_integer(table, operator_counts.operators[k].observed);
-        table_integer(table, operator_counts.operators[k].ok);
-        table_integer(table, operator_counts.operators[k].accepted);
-        table_text(table, about);
+        print_operator_about(history->store, counts.operators[k].name, about);
+        table_add(table, "%s %ld %ld %ld %s", counts.operators[k].name,
+                  counts.operators[k].observed, counts.operators[k].ok,
+                  counts.operators[k].accepted, about);
     }
     return table_or_null(table, status);
 }
@@ -381,12 +321,8 @@ struct table *run_history_verdicts(struct run_history *history, struct error *er
     for (int v = 0; v < VERDICT_COUNT; v++) {
         if (counts.verdicts[v] == 0)
             continue;
-        table_text(table, verdict_name((enum verdict)v));
-        table_integer(table, counts.verdicts[v]);
-        if (v == VERDICT_OK)
-            table_integer(table, counts.raced);
-        else
-            table_none(table);
+        table_add(table, v == VERDICT_OK ? "%s %ld %ld" : "%s %ld -", verdict_name((enum verdict)v),
+                  counts.verdicts[v], counts.raced);
     }
     return table;
 }
@@ -395,9 +331,7 @@ static int add_reason(void *context, enum verdict verdict, const char *reason, i
                       struct error *error) {
     struct table *table = context;
     (void)error;
-    table_integer(table, count);
-    table_text(table, verdict_name(verdict));
-    table_text(table, reason);
+    table_add(table, "%ld %s %s", count, verdict_name(verdict), reason);
     return 0;
 }
 
@@ -431,8 +365,8 @@ static int collect_cases(struct run_history *history, struct scaling_cases *shap
         if (trial == NULL)
             return -1;
         for (int c = 0; c < trial->outcome->case_count && shapes->count < CASES_MAX; c++) {
-            run_history_case_name(history, goal, trial->outcome->case_count, c,
-                                  shapes->names[shapes->count]);
+            run_dir_case_name(history->store, history->config, goal, trial->outcome->case_count, c,
+                              shapes->names[shapes->count]);
             shapes->cases[shapes->count++] = scaling_from_outcome(&trial->outcome->cases[c]);
         }
         store_trial_free(trial);
@@ -453,10 +387,8 @@ struct table *run_history_scaling(struct run_history *history, int *compared, st
     int count = status == 0 ? scaling_check(shapes->cases, shapes->count, flags) : 0;
     struct table *table = table_new(columns, 4);
     for (int i = 0; i < count; i++) {
-        table_text(table, shapes->names[flags[i].to]);
-        table_text(table, shapes->names[flags[i].from]);
-        table_number(table, flags[i].time_ratio, 2);
-        table_number(table, flags[i].work_ratio, 2);
+        table_add(table, "%s %s %.2f %.2f", shapes->names[flags[i].to],
+                  shapes->names[flags[i].from], flags[i].time_ratio, flags[i].work_ratio);
     }
     *compared = shapes->count;
     free(shapes);

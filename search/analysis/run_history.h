@@ -21,23 +21,19 @@
 #include "template/template.h"
 
 struct config;
-struct run_history;
+
+/* Read only. */
+struct run_history {
+    struct store *store;
+    struct config *config; /* of the run, for the names of cases; NULL: cases are numbered */
+    double created;        /* in seconds since 1970; NaN if the run does not record it */
+    struct store_champion *champions; /* of all goals, in the order in which they were accepted */
+    int champion_count;
+    struct gene_effects *effects; /* read on first use */
+};
 
 struct run_history *run_history_open(struct store *store, struct error *error);
 void run_history_close(struct run_history *history);
-
-/* The champions of all goals, in the order in which they were accepted. Owned by the history. */
-const struct store_champion *run_history_accepted(const struct run_history *history, int *count);
-
-/* When the run was created, in seconds since 1970; NaN if the run does not record it. */
-double run_history_created(const struct run_history *history);
-
-/* The run's config; NULL if it cannot be read. */
-const struct config *run_history_config(const struct run_history *history);
-
-/* The name of case `number` of a goal whose trials have `case_count` cases. */
-void run_history_case_name(const struct run_history *history, int goal, int case_count, int number,
-                           char name[CASE_NAME_SIZE]);
 
 /* One row per champion of a goal: what changed from its parents, the gain, and why it was accepted.
    `*predicted`: set to true if the figures are predictions; unchanged without champions. */

@@ -28,6 +28,10 @@ struct field {
 #define FIELD(type, kind, member)                                                                  \
     { #member, FIELD_##kind, offsetof(type, member), sizeof(((type *)0)->member) }
 
+/* A member whose stored name is another one. */
+#define FIELD_AS(type, kind, member, stored)                                                       \
+    { stored, FIELD_##kind, offsetof(type, member), sizeof(((type *)0)->member) }
+
 /* The field's member in `record`. Like strchr, it accepts a const record: then the member is
    const, too. */
 static inline void *field_member(const struct field *field, const void *record) {

@@ -68,29 +68,44 @@ static bool count_until(const cJSON *value, const cJSON *target, int *count) {
     return false;
 }
 
-static int find_line(const struct json_document *document, const cJSON *target) {
+static const char *skip_token(const char *at) {
+    if (*at == '"')
+        return skip_string(at);
+    return strchr("{[]}", *at) != NULL ? at + 1 : at + strcspn(at, " \t\r\n,]}");
+}
+
+static const char *skip_value(const char *at) {
+    int depth = 0;
+    do {
+        at += strspn(at, " \t\r\n,:");
+        depth += (*at == '{' || *at == '[') - (*at == '}' || *at == ']');
+        at = skip_token(at);
+    } while (depth > 0);
+    return at;
+}
+
+struct json_place json_locate(const struct json *value) {
+    const char *text = value->document->text;
+    const char *key = text;
     int remaining = 0;
-    int line = 1;
-    if (!count_until(document->root, target, &remaining))
-        return 1;
-    for (const char *at = document->text; *at != '\0';) {
-        if (*at == '\n')
-            line++;
-        if (isspace((unsigned char)*at) || strchr(",:]}", *at) != NULL) {
-            at++;
-            continue;
-        }
-        const char *next = at + 1;
-        if (*at == '"')
-            next = skip_string(at);
-        else if (*at != '{' && *at != '[')
-            next = at + strcspn(at, " \t\r\n,]}");
-        const char *after_token = next + strspn(next, " \t\r\n");
-        bool is_key = *at == '"' && *after_token == ':';
-        if (!is_key && remaining-- == 0)
-            return line;
-        at = next;
+    count_until(value->document->root, value->value, &remaining);
+    for (const char *at = text, *next;; at = next) {
+        at += strspn(at, "\xef\xbb\xbf \t\r\n\v\f,:]}"); /* a byte order mark may start the text */
+        if (*at == '\0')
+            return (struct json_place){0};
+        next = skip_token(at);
+        if (*at == '"' && next[strspn(next, " \t\r\n")] == ':')
+            key = at;
+        else if (remaining-- == 0)
+            return (struct json_place){(size_t)(key - text), (size_t)(at - text),
+                                       (size_t)(skip_value(at) - text)};
     }
+}
+
+static int find_line(const struct json *value) {
+    int line = 1;
+    for (size_t i = json_locate(value).start; i > 0; i--)
+        line += value->document->text[i - 1] == '\n';
     return line;
 }
 
@@ -313,9 +328,8 @@ int json_integer(const struct json *value, int64_t *number, struct error *error)
 }
 
 void json_location(const struct json *value, char *text, size_t size) {
-    snprintf(text, size, "%s:%d%s%s", value->document->file,
-             find_line(value->document, value->value), value->path[0] != '\0' ? ": " : "",
-             value->path);
+    snprintf(text, size, "%s:%d%s%s", value->document->file, find_line(value),
+             value->path[0] != '\0' ? ": " : "", value->path);
 }
 
 int json_error(const struct json *value, struct error *error, const char *format, ...) {
@@ -327,4 +341,66 @@ int json_error(const struct json *value, struct error *error, const char *format
     va_end(arguments);
     json_location(value, where, sizeof where);
     return error_input(error, "%s: %s", where, text);
+}
+
+static char *delete_printed(cJSON *root, char *text) {
+    if (text == NULL)
+        BUG("out of memory");
+    cJSON_Delete(root);
+    return text;
+}
+
+char *json_print(cJSON *root) {
+    return delete_printed(root, cJSON_Print(root));
+}
+
+char *json_print_line(cJSON *root) {
+    return delete_printed(root, cJSON_PrintUnformatted(root));
+}
+
+void json_add(cJSON *object, const char *format, ...) {
+    char *members = xstrdup(format), *rest = members;
+    va_list arguments;
+    va_start(arguments, format);
+    for (char *key; (key = strsep(&rest, " ")) != NULL;) {
+        char *conversion = strchr(key, '=');
+        if (conversion == NULL)
+            BUG("\"%s\" is not KEY=CONVERSION", key);
+        *conversion++ = '\0';
+        if (strcmp(conversion, "%s") == 0)
+            cJSON_AddStringToObject(object, key, va_arg(arguments, const char *));
+        else if (strcmp(conversion, "%d") == 0)
+            cJSON_AddNumberToObject(object, key, va_arg(arguments, int));
+        else if (strcmp(conversion, "%ld") == 0)
+            cJSON_AddNumberToObject(object, key, (double)va_arg(arguments, long));
+        else if (strcmp(conversion, "%hhd") == 0)
+            cJSON_AddBoolToObject(object, key, va_arg(arguments, int));
+        else
+            cJSON_AddNumberToObject(object, key, va_arg(arguments, double));
+    }
+    va_end(arguments);
+    free(members);
+}
+
+void json_add_fields(cJSON *object, const struct field *fields, const void *record) {
+    for (const struct field *field = fields; field->name != NULL; field++) {
+        const void *member = field_member(field, record);
+        switch (field->kind) {
+        case FIELD_INT:
+            cJSON_AddNumberToObject(object, field->name, *(const int *)member);
+            break;
+        case FIELD_INT64:
+            cJSON_AddNumberToObject(object, field->name, (double)*(const int64_t *)member);
+            break;
+        case FIELD_DOUBLE:
+            cJSON_AddNumberToObject(object, field->name, *(const double *)member);
+            break;
+        case FIELD_BOOL:
+            cJSON_AddBoolToObject(object, field->name, *(const bool *)member);
+            break;
+        case FIELD_TEXT:
+            cJSON_AddStringToObject(object, field->name, member);
+            break;
+        }
+    }
 }

@@ -1,9 +1,10 @@
 /*
- * json: reads JSON that people write, with errors that name the place.
+ * json: reads JSON that people write, with errors that name the place, and builds objects.
  *
  * A thin layer over cJSON. It allows comments (// and slash-star), which are blanked in place so
  * that lines and columns stay valid; rejects duplicate keys; looks keys up case-sensitively; and
- * names file, line and path (`cases[2].S`) in every error. It does not write JSON: use cJSON_Print.
+ * names file, line and path (`cases[2].S`) in every error. JSON is built with cJSON and printed
+ * here.
  *
  *     struct json_document document;
  *     if (json_read(&document, "configs/demo.json", &error) < 0)
@@ -21,6 +22,7 @@
 #define EVOTILE_BASE_JSON_H
 
 #include "base/error.h"
+#include "base/field.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -73,11 +75,28 @@ int json_number(const struct json *value, double *number, struct error *error);
  */
 int json_integer(const struct json *value, int64_t *number, struct error *error);
 
+/* Where a value is in the text of its document, in bytes: from `start` to before `end`, and where
+   the key of an object's member starts. */
+struct json_place {
+    size_t key, start, end;
+};
+struct json_place json_locate(const struct json *value);
+
 /* Prints the position of a value, "FILE:LINE: PATH", cut to `size` bytes; for errors that are
    detected later. */
 void json_location(const struct json *value, char *text, size_t size);
 /* Fills `error` with "FILE:LINE: PATH: ..."; returns -1. */
 int json_error(const struct json *value, struct error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Prints a tree and deletes it: indented, or on one line. The caller frees the text. */
+char *json_print(cJSON *root);
+char *json_print_line(cJSON *root);
+
+/* Adds members: json_add(object, "name=%s trials=%d", name, trials). The conversions are %s, %d,
+   %ld, %g for a double and %hhd for a bool. A text that is NULL is left out. */
+void json_add(cJSON *object, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Adds a member for each field of a record. A number that is not finite is null. */
+void json_add_fields(cJSON *object, const struct field *fields, const void *record);
 
 #endif

@@ -22,19 +22,19 @@ static int read_field(const struct json *object, const struct json_field *field,
     int64_t integer = 0;
     if (!json_find(object, field->key, &value))
         return field->required ? json_require(object, field->key, &value, error) : 0;
-    if (field->kind == JSON_FIELD_BOOL)
+    if (field->kind == FIELD_BOOL)
         return json_bool(&value, member, error);
-    if (field->kind == JSON_FIELD_DOUBLE ? json_number(&value, &number, error) < 0
-                                         : json_integer(&value, &integer, error) < 0)
+    if (field->kind == FIELD_DOUBLE ? json_number(&value, &number, error) < 0
+                                    : json_integer(&value, &integer, error) < 0)
         return -1;
-    if (field->kind != JSON_FIELD_DOUBLE)
+    if (field->kind != FIELD_DOUBLE)
         number = (double)integer;
     if (!(number >= field->minimum && number <= field->maximum))
         return json_error(&value, error, "must lie between %.15g and %.15g", field->minimum,
                           field->maximum);
-    if (field->kind == JSON_FIELD_DOUBLE)
+    if (field->kind == FIELD_DOUBLE)
         *(double *)member = number;
-    else if (field->kind == JSON_FIELD_INT)
+    else if (field->kind == FIELD_INT)
         *(int *)member = (int)integer;
     else
         *(int64_t *)member = integer;

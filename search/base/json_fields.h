@@ -4,7 +4,7 @@
  *
  *     struct settings { int samples; } settings = {.samples = 50};
  *     static const struct json_field fields[] = {
- *         JSON_FIELD(struct settings, samples, "samples", JSON_FIELD_INT, 3, 256),
+ *         JSON_FIELD(struct settings, samples, "samples", INT, 3, 256),
  *         {0},
  *     };
  *     static const char *const other_keys[] = {"about", NULL};
@@ -17,24 +17,23 @@
 #ifndef EVOTILE_BASE_JSON_FIELDS_H
 #define EVOTILE_BASE_JSON_FIELDS_H
 
+#include "base/field.h"
 #include "base/json.h"
 
 #include <stddef.h>
 
-enum json_field_kind { JSON_FIELD_INT, JSON_FIELD_INT64, JSON_FIELD_DOUBLE, JSON_FIELD_BOOL };
-
 struct json_field {
-    const char *key; /* NULL: the end of the table */
-    enum json_field_kind kind;
+    const char *key;         /* NULL: the end of the table */
+    enum field_kind kind;    /* all but FIELD_TEXT */
     size_t offset;           /* of the member in its struct */
     double minimum, maximum; /* of a number, both allowed */
     bool required;
 };
 
 #define JSON_FIELD(type, member, key, kind, minimum, maximum)                                      \
-    { key, kind, offsetof(type, member), minimum, maximum, false }
+    { key, FIELD_##kind, offsetof(type, member), minimum, maximum, false }
 #define JSON_FIELD_REQUIRED(type, member, key, kind, minimum, maximum)                             \
-    { key, kind, offsetof(type, member), minimum, maximum, true }
+    { key, FIELD_##kind, offsetof(type, member), minimum, maximum, true }
 
 /* Refuses a key that is in neither list. `other_keys` ends with NULL. */
 int json_fields_check_keys(const struct json *object, const struct json_field *fields,

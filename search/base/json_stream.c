@@ -16,6 +16,7 @@ struct json_stream {
     unsigned char *buffer;
     size_t lines;  /* line ends before `begin` */
     size_t column; /* column of `begin`, from 0 */
+    bool keep;     /* the token being read is stored */
     char token[TOKEN_SIZE];
     size_t length;
 };
@@ -142,100 +143,101 @@ int json_stream_enter(struct json_stream *stream, char bracket) {
     return expect_byte(stream, bracket, bracket == '{' ? "an object" : "an array");
 }
 
-/* ---- scalars; `keep` says whether the token is stored ---- */
+/* ---- scalars; after an error the next byte is -1, which no reader accepts ---- */
 
-static inline int store_byte(struct json_stream *stream, bool store, int byte) {
-    if (!store)
-        return 0;
-    if (stream->length == TOKEN_SIZE - 1)
-        return json_stream_error(stream, "a string of more than %d bytes", TOKEN_SIZE - 1);
-    stream->token[stream->length++] = (char)byte;
-    return 0;
+static void store_bytes(struct json_stream *stream, const void *bytes, size_t count) {
+    if (!stream->keep)
+        return;
+    if (count > TOKEN_SIZE - 1 - stream->length) {
+        json_stream_error(stream, "a string of more than %d bytes", TOKEN_SIZE - 1);
+        return;
+    }
+    memcpy(stream->token + stream->length, bytes, count);
+    stream->length += count;
 }
 
 /* Consumes the bytes before `stop`, which is within the buffer. */
-static int consume_until(struct json_stream *stream, bool store, const unsigned char *stop) {
-    size_t count = (size_t)(stop - stream->at);
-    if (store && count > TOKEN_SIZE - 1 - stream->length)
-        return json_stream_error(stream, "a string of more than %d bytes", TOKEN_SIZE - 1);
-    if (store) {
-        memcpy(stream->token + stream->length, stream->at, count);
-        stream->length += count;
-    }
-    stream->at = stop;
-    return 0;
+static void consume_until(struct json_stream *stream, const unsigned char *stop) {
+    store_bytes(stream, stream->at, (size_t)(stop - stream->at));
+    if (!stream->failed)
+        stream->at = stop;
 }
 
-static int store_utf8(struct json_stream *stream, bool store, unsigned code) {
-    if (code < 0x80)
-        return store_byte(stream, store, (int)code);
-    int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+static bool skip_byte(struct json_stream *stream, char byte) {
+    bool found = peek_byte(stream) == byte;
+    stream->at += found;
+    return found;
+}
+
+static bool accept_byte(struct json_stream *stream, char byte) {
+    bool found = skip_byte(stream, byte);
+    if (found)
+        store_bytes(stream, &byte, 1);
+    return found;
+}
+
+static void store_utf8(struct json_stream *stream, unsigned code) {
     static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
-    if (store_byte(stream, store, (int)(lead[more] | code >> 6 * more)) < 0)
-        return -1;
-    while (more-- > 0)
-        if (store_byte(stream, store, (int)(0x80 | (code >> 6 * more & 0x3f))) < 0)
-            return -1;
-    return 0;
+    unsigned char bytes[4];
+    int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    bytes[0] = (unsigned char)(lead[more] | code >> 6 * more);
+    for (int i = 1; i <= more; i++)
+        bytes[i] = (unsigned char)(0x80 | (code >> 6 * (more - i) & 0x3f));
+    store_bytes(stream, bytes, (size_t)more + 1);
 }
 
-static int read_hex(struct json_stream *stream, unsigned *code) {
-    *code = 0;
+/* Returns -1 after an error. */
+static int read_hex(struct json_stream *stream) {
+    int code = 0;
     for (int i = 0; i < 4; i++) {
         static const char digits[] = "0123456789abcdef";
         int byte = peek_byte(stream);
         const char *digit = byte > 0 ? strchr(digits, byte | 0x20) : NULL;
         if (digit == NULL)
             return report_unexpected(stream, "a hexadecimal digit");
-        *code = *code << 4 | (unsigned)(digit - digits);
+        code = code << 4 | (int)(digit - digits);
         stream->at++;
     }
-    return 0;
+    return code;
 }
 
-static int read_unicode(struct json_stream *stream, bool store) {
-    unsigned code, low;
-    if (read_hex(stream, &code) < 0)
-        return -1;
-    if (code >= 0xdc00 && code < 0xe000)
-        return json_stream_error(stream, "an unpaired surrogate");
-    if (code >= 0xd800 && code < 0xdc00) {
-        if (peek_byte(stream) != '\\')
-            return json_stream_error(stream, "an unpaired surrogate");
-        stream->at++;
-        if (peek_byte(stream) != 'u')
-            return json_stream_error(stream, "an unpaired surrogate");
-        stream->at++;
-        if (read_hex(stream, &low) < 0)
-            return -1;
+static void read_unicode(struct json_stream *stream) {
+    int code = read_hex(stream);
+    if (code >= 0xd800 && code < 0xe000) {
+        bool paired = code < 0xdc00 && skip_byte(stream, '\\') && skip_byte(stream, 'u');
+        int low = paired ? read_hex(stream) : 0;
         if (low < 0xdc00 || low >= 0xe000)
-            return json_stream_error(stream, "an unpaired surrogate");
+            json_stream_error(stream, "an unpaired surrogate");
         code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
     }
     if (code == 0)
-        return json_stream_error(stream, "a zero byte in a string");
-    return store_utf8(stream, store, code);
+        json_stream_error(stream, "a zero byte in a string");
+    if (!stream->failed)
+        store_utf8(stream, (unsigned)code);
 }
 
-static int read_escape(struct json_stream *stream, bool store) {
+static void read_escape(struct json_stream *stream) {
     static const char from[] = "\"\\/bfnrt";
     static const char to[] = "\"\\/\b\f\n\r\t";
     int byte = peek_byte(stream);
     const char *at = byte > 0 ? strchr(from, byte) : NULL;
-    if (at == NULL && byte != 'u')
-        return report_unexpected(stream, "the rest of an escape");
-    stream->at++;
-    return at != NULL ? store_byte(stream, store, to[at - from]) : read_unicode(stream, store);
+    if (at != NULL) {
+        stream->at++;
+        store_bytes(stream, &to[at - from], 1);
+    } else if (skip_byte(stream, 'u')) {
+        read_unicode(stream);
+    } else {
+        report_unexpected(stream, "the rest of an escape");
+    }
 }
 
-static int read_string(struct json_stream *stream, bool store) {
+static int read_string(struct json_stream *stream) {
     stream->at++;
     for (;;) {
         const unsigned char *stop = stream->at;
         while (stop < stream->end && *stop != '"' && *stop != '\\' && *stop >= 0x20)
             stop++;
-        if (consume_until(stream, store, stop) < 0)
-            return -1;
+        consume_until(stream, stop);
         if (stop == stream->end && peek_byte(stream) >= 0)
             continue; /* the string continues in the next buffer */
         int byte = peek_byte(stream);
@@ -244,71 +246,47 @@ static int read_string(struct json_stream *stream, bool store) {
         stream->at++;
         if (byte == '"')
             return 0;
-        if (read_escape(stream, store) < 0)
-            return -1;
+        read_escape(stream);
     }
 }
 
-static int read_digits(struct json_stream *stream, bool store) {
+static void read_digits(struct json_stream *stream) {
     if (!is_digit(peek_byte(stream)))
-        return report_unexpected(stream, "a digit");
-    do {
+        report_unexpected(stream, "a digit");
+    while (is_digit(peek_byte(stream))) {
         const unsigned char *stop = stream->at;
         while (stop < stream->end && is_digit(*stop))
             stop++;
-        if (consume_until(stream, store, stop) < 0)
-            return -1;
-    } while (stream->at == stream->end && is_digit(peek_byte(stream)));
-    return 0;
+        consume_until(stream, stop);
+    }
 }
 
-static int read_word(struct json_stream *stream, bool store, const char *word) {
-    for (const char *letter = word; *letter; letter++) {
-        if (peek_byte(stream) != *letter)
-            return report_unexpected(stream, word);
-        stream->at++;
-        if (store_byte(stream, store, *letter) < 0)
-            return -1;
-    }
-    return 0;
+static void read_word(struct json_stream *stream, const char *word) {
+    for (const char *letter = word; *letter != '\0'; letter++)
+        if (!accept_byte(stream, *letter)) {
+            report_unexpected(stream, word);
+            return;
+        }
 }
 
-static int read_number(struct json_stream *stream, bool store) {
-    int byte = peek_byte(stream);
-    if (byte == '-') {
-        stream->at++;
-        if (store_byte(stream, store, byte) < 0)
-            return -1;
-        if (peek_byte(stream) == 'I')
-            return read_word(stream, store, "Infinity");
+static void read_number(struct json_stream *stream) {
+    if (accept_byte(stream, '-') && peek_byte(stream) == 'I') {
+        read_word(stream, "Infinity");
+        return;
     }
-    if (peek_byte(stream) == '0') {
-        stream->at++;
-        if (store_byte(stream, store, '0') < 0)
-            return -1;
-    } else if (read_digits(stream, store) < 0)
-        return -1;
-    if (peek_byte(stream) == '.') {
-        stream->at++;
-        if (store_byte(stream, store, '.') < 0 || read_digits(stream, store) < 0)
-            return -1;
-    }
-    byte = peek_byte(stream);
-    if (byte != 'e' && byte != 'E')
-        return 0;
-    stream->at++;
-    if (store_byte(stream, store, 'e') < 0)
-        return -1;
-    byte = peek_byte(stream);
-    if (byte == '+' || byte == '-') {
-        stream->at++;
-        if (store_byte(stream, store, byte) < 0)
-            return -1;
-    }
-    return read_digits(stream, store);
+    if (!accept_byte(stream, '0'))
+        read_digits(stream);
+    if (accept_byte(stream, '.'))
+        read_digits(stream);
+    if (!skip_byte(stream, 'e') && !skip_byte(stream, 'E'))
+        return;
+    store_bytes(stream, "e", 1);
+    if (!accept_byte(stream, '+'))
+        accept_byte(stream, '-');
+    read_digits(stream);
 }
 
-static int read_scalar(struct json_stream *stream, bool store, enum json_scalar *kind) {
+static int read_scalar(struct json_stream *stream, bool keep, enum json_scalar *kind) {
     static const struct {
         char first;
         enum json_scalar kind;
@@ -318,14 +296,14 @@ static int read_scalar(struct json_stream *stream, bool store, enum json_scalar 
         {'N', JSON_NUMBER, "NaN"},   {'I', JSON_NUMBER, "Infinity"},
     };
     int byte = json_stream_peek(stream);
-    int result;
     stream->length = 0;
+    stream->keep = keep;
     *kind = JSON_NUMBER;
     if (byte == '"') {
         *kind = JSON_STRING;
-        result = read_string(stream, store);
+        read_string(stream);
     } else if (byte == '-' || is_digit(byte)) {
-        result = read_number(stream, store);
+        read_number(stream);
     } else {
         size_t i = 0;
         while (i < sizeof words / sizeof *words && words[i].first != byte)
@@ -333,10 +311,10 @@ static int read_scalar(struct json_stream *stream, bool store, enum json_scalar 
         if (i == sizeof words / sizeof *words)
             return report_unexpected(stream, "a value");
         *kind = words[i].kind;
-        result = read_word(stream, store, words[i].word);
+        read_word(stream, words[i].word);
     }
     stream->token[stream->length] = '\0';
-    return result;
+    return stream->failed ? -1 : 0;
 }
 
 int json_stream_scalar(struct json_stream *stream, enum json_scalar *kind) {
@@ -367,14 +345,15 @@ static int next_item(struct json_stream *stream, bool *first, char close, const 
     return stream->failed ? JSON_FAILED : JSON_MORE;
 }
 
-static int next_member(struct json_stream *stream, bool *first, bool store) {
+static int next_member(struct json_stream *stream, bool *first, bool keep) {
     int more = next_item(stream, first, '}', "a comma or the end of the object");
     if (more != JSON_MORE)
         return more;
     if (json_stream_peek(stream) != '"')
         return report_unexpected(stream, "a key");
     stream->length = 0;
-    if (read_string(stream, store) < 0 || expect_byte(stream, ':', "a colon") < 0)
+    stream->keep = keep;
+    if (read_string(stream) < 0 || expect_byte(stream, ':', "a colon") < 0)
         return JSON_FAILED;
     stream->token[stream->length] = '\0';
     return JSON_MORE;

@@ -28,19 +28,23 @@ void *xrealloc(void *memory, size_t bytes) {
 }
 
 char *xstrdup(const char *text) {
-    return check_allocation(strdup(text));
+    return text != NULL ? check_allocation(strdup(text)) : NULL;
 }
 
 char *xstrndup(const char *text, size_t length) {
     return check_allocation(strndup(text, length));
 }
 
-void *xgrow(void *array, size_t count, size_t *capacity, size_t element_bytes) {
-    if (count < *capacity)
-        return array;
+void *xgrow(void *array, size_t count, size_t element_bytes) {
+    bool full = count >= FIRST_CAPACITY ? (count & (count - 1)) == 0 : count == 0;
     size_t bytes;
-    *capacity = *capacity > 0 ? 2 * *capacity : FIRST_CAPACITY;
-    if (__builtin_mul_overflow(*capacity, element_bytes, &bytes))
+    if (!full)
+        return array;
+    if (__builtin_mul_overflow(count > 0 ? 2 * count : FIRST_CAPACITY, element_bytes, &bytes))
         BUG("out of memory");
     return xrealloc(array, bytes);
+}
+
+FILE *xopen_memstream(char **text, size_t *size) {
+    return check_allocation(open_memstream(text, size));
 }

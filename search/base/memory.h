@@ -5,13 +5,9 @@
  *
  *     char *name = xstrdup("rows=4"), *key = xstrndup(name, 4);
  *     char **names = NULL;
- *     size_t count = 0, capacity = 0;
- *     names = xgrow(names, count, &capacity, sizeof *names);
+ *     size_t count = 0;
+ *     names = xgrow(names, count, sizeof *names);
  *     names[count++] = name;
- *
- * The pattern `p = calloc(n, sizeof *p); if (p == NULL) BUG("out of memory");` becomes
- * `p = xcalloc(n, sizeof *p);`, and in the same way for malloc, realloc, strdup and strndup; an
- * array that doubles its capacity by hand becomes a call of xgrow.
  *
  * Plain malloc stays only where failure is reported as a `struct error`, such as a buffer whose
  * size the user chooses.
@@ -20,19 +16,23 @@
 #define EVOTILE_BASE_MEMORY_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* As malloc, calloc and realloc. A size of 0 returns a pointer that free() accepts. */
 void *xmalloc(size_t bytes) __attribute__((malloc, returns_nonnull));
 void *xcalloc(size_t count, size_t element_bytes) __attribute__((malloc, returns_nonnull));
 void *xrealloc(void *memory, size_t bytes) __attribute__((returns_nonnull));
 
-/* `text` is not NULL. xstrndup copies at most `length` bytes and adds a NUL. */
-char *xstrdup(const char *text) __attribute__((malloc, returns_nonnull));
+/* A copy of NULL is NULL. xstrndup copies at most `length` bytes and adds a NUL. */
+char *xstrdup(const char *text) __attribute__((malloc));
 char *xstrndup(const char *text, size_t length) __attribute__((malloc, returns_nonnull));
 
-/* Makes room for one more element: doubles `*capacity` (starting at 16) once `count` reaches it.
-   Returns the array, which may have moved; new elements are uninitialised. */
-void *xgrow(void *array, size_t count, size_t *capacity, size_t element_bytes)
-    __attribute__((returns_nonnull));
+/* Makes room for one more element in an array of `count` that grew by this function alone. No
+   capacity is stored: it is 16 or the next power of two, so it doubles when `count` is one. Returns
+   the array, which may have moved; new elements are uninitialised. */
+void *xgrow(void *array, size_t count, size_t element_bytes) __attribute__((returns_nonnull));
+
+/* A stream into memory: after fclose, `*text` is the caller's, with `*size` bytes and a NUL. */
+FILE *xopen_memstream(char **text, size_t *size) __attribute__((returns_nonnull));
 
 #endif

@@ -160,8 +160,9 @@ static int write_all(int file, const void *bytes, size_t size) {
     return 0;
 }
 
-static int write_in_place(const char *path, const void *bytes, size_t size, struct error *error) {
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+static int write_in_place(const char *path, mode_t mode, const void *bytes, size_t size,
+                          struct error *error) {
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
     int error_number = file < 0 || write_all(file, bytes, size) < 0 ? errno : 0;
     if (file >= 0 && close(file) < 0 && error_number == 0)
         error_number = errno;
@@ -172,7 +173,7 @@ static int write_file(const char *path, const void *bytes, size_t size, bool dur
                       struct error *error) {
     char folder[PATH_SIZE], temporary[PATH_SIZE];
     if (!path_is_replaceable(path))
-        return write_in_place(path, bytes, size, error);
+        return write_in_place(path, 0666, bytes, size, error);
     if (path_parent(folder, path, error) < 0)
         return -1;
     /* A hidden name that is not in use: pid and time make it unique, and O_EXCL detects a
@@ -258,12 +259,12 @@ int path_list(const char *folder, char ***names, int *count, struct error *error
     if (directory == NULL)
         return system_error(error, errno, "read the folder", folder);
     char **list = NULL;
-    size_t length = 0, capacity = 0;
+    size_t length = 0;
     struct dirent *entry;
     while (errno = 0, (entry = readdir(directory))) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        list = xgrow(list, length, &capacity, sizeof *list);
+        list = xgrow(list, length, sizeof *list);
         list[length++] = xstrdup(entry->d_name);
     }
     int error_number = errno;
@@ -286,40 +287,10 @@ void path_list_free(char **names, int count) {
 }
 
 static int copy_file(const char *from, const char *to, mode_t mode, struct error *error) {
-    char *block = xmalloc(1 << 16);
-    int target = -1, result = -1;
-    int source = open(from, O_RDONLY | O_CLOEXEC);
-    if (source < 0) {
-        system_error(error, errno, "read", from);
-        goto done;
-    }
-    target = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode & 0777);
-    if (target < 0) {
-        system_error(error, errno, "write", to);
-        goto done;
-    }
-    for (;;) {
-        ssize_t count = read(source, block, 1 << 16);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0) {
-            system_error(error, errno, "read", from);
-            goto done;
-        }
-        if (count == 0)
-            break;
-        if (write_all(target, block, (size_t)count) < 0) {
-            system_error(error, errno, "write", to);
-            goto done;
-        }
-    }
-    result = 0;
-done:
-    if (target >= 0 && close(target) < 0 && result == 0)
-        result = system_error(error, errno, "write", to);
-    if (source >= 0)
-        close(source);
-    free(block);
+    size_t size;
+    char *bytes = path_read_file(from, SIZE_MAX - 1, &size, error);
+    int result = bytes != NULL ? write_in_place(to, mode & 0777, bytes, size, error) : -1;
+    free(bytes);
     return result;
 }
 

@@ -32,6 +32,14 @@ void strbuf_print(struct strbuf *text, const char *format, ...) {
     free(line);
 }
 
+void text_append(char *text, size_t size, const char *format, ...) {
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
 void strbuf_release(struct strbuf *text) {
     free(text->bytes);
     *text = (struct strbuf){0};

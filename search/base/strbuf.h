@@ -24,6 +24,10 @@ void strbuf_print(struct strbuf *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void strbuf_release(struct strbuf *text);
 
+/* Appends to a text in an array of `size` bytes, cut at its end. */
+void text_append(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* Appends text to a C comment without ending it: star slash becomes star space slash. */
 void strbuf_add_comment(struct strbuf *text, const char *words, size_t count);
 

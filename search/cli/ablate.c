@@ -38,13 +38,6 @@ static int list_moves(const struct gene *gene, int value, int moves[DOMAIN_MAX])
     return count;
 }
 
-static char *copy_text(const char *text) {
-    char *copy = text != NULL ? strdup(text) : NULL;
-    if (text != NULL && copy == NULL)
-        BUG("out of memory");
-    return copy;
-}
-
 /* Runs a duel of the moved genome, compiled from the template, against the record. */
 static int run_duel(struct ablate_context *context, const struct genome *moved,
                     struct ablation_move *move, struct error *error) {
@@ -63,7 +56,7 @@ static int run_duel(struct ablate_context *context, const struct genome *moved,
                      .genome = champion->genome},
     };
     for (int c = 0; c < CASES_MAX; c++)
-        request.opponent.sources[c] = copy_text(champion->sources[c]);
+        request.opponent.sources[c] = xstrdup(champion->sources[c]);
     int status = single_trial_run(context->single_trial, &request, result, error);
     if (status == 0) {
         move->verdict = result->outcome.verdict;
@@ -128,7 +121,7 @@ static int open_device(struct ablate_context *context, const char *device, struc
         replay_target_genome(targets, context->target, info, error) < 0)
         return -1;
     clock_gettime(CLOCK_REALTIME, &now);
-    context->ablation = ablation_new();
+    context->ablation = xcalloc(1, sizeof *context->ablation);
     context->ablation->goal = context->target->request.goal;
     context->ablation->trial = context->target->request.number;
     context->ablation->measured = (double)now.tv_sec;
@@ -172,16 +165,14 @@ static int run(const struct verb *verb, int argc, char **argv) {
     bool json = false;
     bool markdown = false;
     const struct option_row rows[] = {
-        {"rank", "K", "rank on the board, from 1 (default: 1, the champion)", OPTION_INTEGER,
-         &rank},
-        {"goal", "K", "case of a per_case run or of an exported kernel, from 0 (default 0)",
-         OPTION_INTEGER, &goal},
-        {"blocks", "N", "blocks in each round of a duel (default 10)", OPTION_INTEGER,
-         &context.blocks},
-        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
-         OPTION_TEXT, &device},
-        {"json", NULL, "print one JSON object", OPTION_FLAG, &json},
-        {"markdown", NULL, "print a Markdown table", OPTION_FLAG, &markdown},
+        OPTION("rank", "K", "rank on the board, from 1 (default: 1, the champion)", &rank),
+        OPTION("goal", "K", "case of a per_case run or of an exported kernel, from 0 (default 0)",
+               &goal),
+        OPTION("blocks", "N", "blocks in each round of a duel (default 10)", &context.blocks),
+        OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
+               &device),
+        OPTION("json", NULL, "print one JSON object", &json),
+        OPTION("markdown", NULL, "print a Markdown table", &markdown),
         {0},
     };
     struct error error = {0};

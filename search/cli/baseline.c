@@ -1,6 +1,7 @@
 /* baseline: times what a user would run instead of the kernel on the cases of a run, and stores the
    results with the run. */
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/statistics.h"
 #include "cli/cli.h"
 #include "evaluate/measure.h"
@@ -30,7 +31,7 @@ struct baseline_timing {
     struct config *config;
     struct device_info device;
     struct baseline *baseline;
-    struct baseline_results *baseline_results;
+    struct baseline_results *results;
 };
 
 /* ---- timing ---- */
@@ -66,14 +67,14 @@ static int time_placement(struct baseline_timing *context, int implementation, c
 static int time_case(struct baseline_timing *context, int index, struct error *error) {
     const struct template *shapes = context->config->shapes;
     const struct shape *shape = &context->config->cases[index];
-    struct baseline_case *case_results = &context->baseline_results->cases[index];
+    struct baseline_case *figures = &context->results->cases[index];
     cJSON *object = template_shape_json(shapes, shape);
     int status = 0;
-    case_results->fastest = -1;
-    template_print_shape(shapes, shape, case_results->name);
-    log_info("%s: %s", baseline_name(context->baseline), case_results->name);
+    figures->fastest = -1;
+    template_print_shape(shapes, shape, figures->name);
+    log_info("%s: %s", baseline_name(context->baseline), figures->name);
     for (int i = 0; i < baseline_count(context->baseline) && status >= 0; i++) {
-        struct baseline_figure *figure = &case_results->figures[case_results->count++];
+        struct baseline_figure *figure = &figures->figures[figures->count++];
         snprintf(figure->name, sizeof figure->name, "%s",
                  baseline_implementation(context->baseline, i));
         status = 0;
@@ -83,9 +84,9 @@ static int time_case(struct baseline_timing *context, int index, struct error *e
             continue;
         latency_summarise(&figure->warm);
         latency_summarise(&figure->cold);
-        if (case_results->fastest < 0 ||
-            figure->warm.p50_us < case_results->figures[case_results->fastest].warm.p50_us)
-            case_results->fastest = i;
+        if (figures->fastest < 0 ||
+            figure->warm.p50_us < figures->figures[figures->fastest].warm.p50_us)
+            figures->fastest = i;
     }
     cJSON_Delete(object);
     return status < 0 ? -1 : 0;
@@ -97,13 +98,12 @@ static int time_all_cases(struct baseline_timing *context, struct error *error) 
     context->baseline = baseline_open(&context->config->baseline, &context->device, error);
     if (context->baseline == NULL)
         return -1;
-    context->baseline_results = baseline_results_new();
-    context->baseline_results->measured = (double)now.tv_sec;
-    snprintf(context->baseline_results->name, sizeof context->baseline_results->name, "%s",
+    context->results = baseline_results_new();
+    context->results->measured = (double)now.tv_sec;
+    snprintf(context->results->name, sizeof context->results->name, "%s",
              baseline_name(context->baseline));
-    snprintf(context->baseline_results->device, sizeof context->baseline_results->device, "%s",
-             context->device.name);
-    context->baseline_results->case_count = context->config->case_count;
+    snprintf(context->results->device, sizeof context->results->device, "%s", context->device.name);
+    context->results->case_count = context->config->case_count;
     for (int c = 0; c < context->config->case_count; c++)
         if (time_case(context, c, error) < 0)
             return -1;
@@ -116,26 +116,24 @@ static void add_case_rows(struct table *table, const struct baseline_case *resul
     for (int i = 0; i < results->count; i++) {
         const struct baseline_figure *figure = &results->figures[i];
         bool is_able = figure->unable[0] == '\0';
-        table_text(table, results->name);
-        table_text(table, figure->name);
-        table_number(table, is_able ? figure->warm.p50_us : NAN, 2);
-        table_number(table, is_able ? figure->warm.p90_us : NAN, 2);
-        table_number(table, is_able ? figure->cold.p50_us : NAN, 2);
-        table_number(table, is_able ? figure->cold.p90_us : NAN, 2);
-        table_text(table, !is_able ? figure->unable : i == results->fastest ? "fastest" : "");
+        table_add(table, "%s %s %.2f %.2f %.2f %.2f %s", results->name, figure->name,
+                  is_able ? figure->warm.p50_us : NAN, is_able ? figure->warm.p90_us : NAN,
+                  is_able ? figure->cold.p50_us : NAN, is_able ? figure->cold.p90_us : NAN,
+                  !is_able                ? figure->unable
+                  : i == results->fastest ? "fastest"
+                                          : "");
     }
 }
 
-static void print_results(const struct baseline_results *baseline_results, bool json,
-                          bool markdown) {
+static void print_results(const struct baseline_results *results, bool json, bool markdown) {
     if (json) {
-        table_print_json(baseline_results_json(baseline_results), stdout);
+        table_print_json(baseline_results_json(results), stdout);
         return;
     }
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
-    for (int c = 0; c < baseline_results->case_count; c++)
-        add_case_rows(table, &baseline_results->cases[c]);
-    printf("%s on %s\n\n", baseline_results->name, baseline_results->device);
+    for (int c = 0; c < results->case_count; c++)
+        add_case_rows(table, &results->cases[c]);
+    printf("%s on %s\n\n", results->name, results->device);
     table_print(table, markdown ? TABLE_MARKDOWN : TABLE_TEXT, stdout);
     table_free(table);
 }
@@ -158,7 +156,7 @@ static int open_config(struct baseline_timing *context, const char *path, char *
     context->config = config_load(path, NULL, error);
     if (context->config == NULL)
         return -1;
-    *device = strdup(context->config->device);
+    *device = xstrdup(context->config->device);
     return 0;
 }
 
@@ -170,10 +168,10 @@ static int run(const struct verb *verb, int argc, char **argv) {
     char *recorded_device = NULL;
     struct baseline_timing context = {0};
     const struct option_row rows[] = {
-        {"python", "PROGRAM", "Python interpreter for the baseline's script", OPTION_TEXT, &python},
-        {"device", "SPEC", "cuda:N (default: the device of the run or config)", OPTION_TEXT, &spec},
-        {"json", NULL, "print one JSON object", OPTION_FLAG, &json},
-        {"markdown", NULL, "print a Markdown table", OPTION_FLAG, &markdown},
+        OPTION("python", "PROGRAM", "Python interpreter for the baseline's script", &python),
+        OPTION("device", "SPEC", "cuda:N (default: the device of the run or config)", &spec),
+        OPTION("json", NULL, "print one JSON object", &json),
+        OPTION("markdown", NULL, "print a Markdown table", &markdown),
         {0},
     };
     struct error error = {0};
@@ -192,11 +190,11 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (status == 0)
         status = time_all_cases(&context, &error);
     if (status == 0 && context.store != NULL)
-        status = baseline_results_write(context.store, context.baseline_results, &error);
+        status = baseline_results_write(context.store, context.results, &error);
     if (status == 0)
-        print_results(context.baseline_results, json, markdown);
+        print_results(context.results, json, markdown);
     free(recorded_device);
-    baseline_results_free(context.baseline_results);
+    baseline_results_free(context.results);
     baseline_close(context.baseline);
     config_free(context.config);
     store_close(context.store);

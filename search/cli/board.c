@@ -1,6 +1,7 @@
 /* board: the leaderboard of a run. */
 #include "analysis/leaderboard.h"
 #include "base/log.h"
+#include "base/strbuf.h"
 #include "cli/cli.h"
 #include "run/run_dir.h"
 
@@ -15,28 +16,17 @@ static int list_board_limits(const struct leaderboard *board, int smem_limit[2])
 
 /* ---- printing ---- */
 
-/* "120 trials: 70 ok (30 of them dropped by the race), 50 over_limit" */
+/* "120 trials: 70 ok (30 dropped by the race), 50 over_limit" */
 static void print_counts(const struct store_counts *counts, char *text, size_t size) {
-    size_t used = (size_t)snprintf(text, size, "%lld trial%s", (long long)counts->observed,
-                                   counts->observed == 1 ? "" : "s");
-    const char *part = ": ";
-    for (int v = 0; v < VERDICT_COUNT && used < size; v++) {
-        if (counts->verdicts[v] == 0)
-            continue;
-        used += (size_t)snprintf(text + used, size - used, "%s%lld %s", part,
-                                 (long long)counts->verdicts[v], verdict_name(v));
-        if (v == VERDICT_OK && counts->raced > 0 && used < size)
-            used += (size_t)snprintf(text + used, size - used, " (%lld dropped by the race)",
-                                     (long long)counts->raced);
-        part = ", ";
-    }
-    if (counts->outdated > 0 && used < size)
-        used += (size_t)snprintf(text + used, size - used,
-                                 "; %lld timed with another driver or toolkit, not shown",
-                                 (long long)counts->outdated);
-    if (counts->asked > counts->observed && used < size)
-        snprintf(text + used, size - used, "; %lld in flight",
-                 (long long)(counts->asked - counts->observed));
+    char verdicts[512] = "";
+    verdict_print_counts(counts->verdicts, counts->raced, verdicts, sizeof verdicts);
+    snprintf(text, size, "%lld trial%s%s%s", (long long)counts->observed,
+             counts->observed == 1 ? "" : "s", *verdicts != '\0' ? ": " : "", verdicts);
+    if (counts->outdated > 0)
+        text_append(text, size, "; %lld timed with another driver or toolkit, not shown",
+                    (long long)counts->outdated);
+    if (counts->asked > counts->observed)
+        text_append(text, size, "; %lld in flight", (long long)(counts->asked - counts->observed));
 }
 
 /* ", within 48 KB of shared memory a block" */
@@ -118,15 +108,14 @@ static int board_run(const struct verb *verb, int argc, char **argv) {
     bool cold = false;
     int64_t top = 10;
     const struct option_row rows[] = {
-        {"top", "N", "show the best N of each goal (default 10)", OPTION_INTEGER, &top},
-        {"all", NULL, "show every row", OPTION_FLAG, &all},
-        {"goal", "K", "show only goal K, counted from 0", OPTION_INTEGER, &goal},
-        {"cases", NULL, "print one row per case", OPTION_FLAG, &cases},
-        {"cold", NULL, "add cold latency, GB/s and the fraction of the ceiling", OPTION_FLAG,
-         &cold},
-        {"json", NULL, "print JSON: {\"run\": ..., \"rows\": [...]}", OPTION_FLAG, &json},
-        {"csv", NULL, "print CSV with a header line", OPTION_FLAG, &csv},
-        {"markdown", NULL, "print a Markdown table", OPTION_FLAG, &markdown},
+        OPTION("top", "N", "show the best N of each goal (default 10)", &top),
+        OPTION("all", NULL, "show every row", &all),
+        OPTION("goal", "K", "show only goal K, counted from 0", &goal),
+        OPTION("cases", NULL, "print one row per case", &cases),
+        OPTION("cold", NULL, "add cold latency, GB/s and the fraction of the ceiling", &cold),
+        OPTION("json", NULL, "print JSON: {\"run\": ..., \"rows\": [...]}", &json),
+        OPTION("csv", NULL, "print CSV with a header line", &csv),
+        OPTION("markdown", NULL, "print a Markdown table", &markdown),
         {0},
     };
     if (options_parse(verb, rows, argc, argv, 1, 1) < 0)

@@ -8,7 +8,7 @@
  *
  *     bool json = false;
  *     const struct option_row rows[] = {
- *         {"json", NULL, "print one JSON object", OPTION_FLAG, &json}, {0}};
+ *         OPTION("json", NULL, "print one JSON object", &json), {0}};
  *     if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
  *         return STATUS_USAGE;
  */
@@ -42,6 +42,18 @@ struct option_row {
     enum option_kind kind;
     void *value; /* of the kind's type; keeps its default if the option is not given */
 };
+
+/* A row whose kind follows from the type of the value. */
+#define OPTION(name, argument, about, value)                                                         \
+    {                                                                                                \
+        name, argument, about,                                                                     \
+            _Generic(*(value),                                                                     \
+            bool: OPTION_FLAG,                                                                     \
+            const char *: OPTION_TEXT,                                                             \
+            int64_t: OPTION_INTEGER,                                                               \
+            double: OPTION_NUMBER),                                                                \
+            value \
+    }
 
 struct verb {
     const char *name;

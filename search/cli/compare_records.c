@@ -44,13 +44,6 @@ static struct replay_target *find_matching_target(struct record_comparison *comp
     return NULL;
 }
 
-static char *copy_text(const char *text) {
-    char *copy = text != NULL ? strdup(text) : NULL;
-    if (text != NULL && copy == NULL)
-        BUG("out of memory");
-    return copy;
-}
-
 static struct trial_request make_request(const struct record_comparison *comparison,
                                          struct replay_target *a, struct replay_target *b) {
     struct trial_request request = a->request;
@@ -59,20 +52,20 @@ static struct trial_request make_request(const struct record_comparison *compari
     request.seed = single_trial_fresh_seed();
     request.duel_blocks = (int)comparison->blocks;
     for (int c = 0; c < CASES_MAX; c++)
-        request.sources[c] = copy_text(a->request.sources[c]);
+        request.sources[c] = xstrdup(a->request.sources[c]);
     request.opponent = (struct trial_opponent){.present = true};
     if (comparison->baseline) {
         baseline_command_copy(&request.opponent.baseline, &comparison->a.targets.config->baseline);
-        request.opponent.implementation = copy_text(comparison->implementation);
+        request.opponent.implementation = xstrdup(comparison->implementation);
         return request;
     }
     request.opponent.trial = b->request.number;
     request.opponent.goal = b->request.goal;
     request.opponent.genome = b->request.genome;
-    request.opponent.config = copy_text(comparison->b.targets.config_path);
-    request.opponent.template_folder = copy_text(comparison->b.targets.template_folder);
+    request.opponent.config = xstrdup(comparison->b.targets.config_path);
+    request.opponent.template_folder = xstrdup(comparison->b.targets.template_folder);
     for (int c = 0; c < CASES_MAX; c++)
-        request.opponent.sources[c] = copy_text(b->request.sources[c]);
+        request.opponent.sources[c] = xstrdup(b->request.sources[c]);
     return request;
 }
 
@@ -165,9 +158,8 @@ cJSON *compare_records_key_differences(const struct trial_result *result) {
                     : 0;
     for (int i = 0; i < count; i++) {
         cJSON *object = cJSON_CreateObject();
-        cJSON_AddStringToObject(object, "part", differences[i].name);
-        cJSON_AddStringToObject(object, "a", differences[i].a);
-        cJSON_AddStringToObject(object, "b", differences[i].b);
+        json_add(object, "part=%s a=%s b=%s", differences[i].name, differences[i].a,
+                 differences[i].b);
         cJSON_AddItemToArray(list, object);
     }
     return list;

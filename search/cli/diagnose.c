@@ -10,6 +10,7 @@
 #include "session/image_cache.h"
 #include "session/single_trial.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,7 +90,7 @@ static int open_context(struct diagnose_context *context, const struct config *c
 static void add_position(struct table *table, const unsigned position[3]) {
     char text[64];
     snprintf(text, sizeof text, "%u,%u,%u", position[0], position[1], position[2]);
-    table_text(table, text);
+    table_add(table, "%s", text);
 }
 
 /* The findings that are costs, or those that are faults. */
@@ -102,27 +103,18 @@ static struct table *findings_table(const struct diagnose_context *context, bool
         if (ptx_finding_is_cost(finding->kind) != costs)
             continue;
         snprintf(address, sizeof address, "0x%llx", (unsigned long long)finding->address);
-        table_text(table, ptx_finding_name(finding->kind));
+        table_add(table, "%s", ptx_finding_name(finding->kind));
         table_cell(table, cJSON_CreateString(finding->file),
                    slash != NULL ? slash + 1 : finding->file);
-        table_integer(table, finding->line);
-        if (finding->other_line > 0)
-            table_integer(table, finding->other_line);
-        else
-            table_none(table);
-        table_text(table, finding->kernel);
+        table_add(table, finding->other_line > 0 ? "%d %d" : "%d -", finding->line,
+                  finding->other_line);
+        table_add(table, "%s", finding->kernel);
         add_position(table, finding->block);
         add_position(table, finding->thread);
-        table_text(table, address);
-        table_text(table, finding->tensor);
-        table_integer(table, (int64_t)finding->count);
-        if (costs)
-            table_number(table, finding->degree, 1);
-        else
-            table_none(table);
-        table_text(table, finding->text);
+        table_add(table, "%s %s %ld %.1f %s", address, finding->tensor, (int64_t)finding->count,
+                  costs ? finding->degree : NAN, finding->text);
     }
-    table_heading(table, costs ? 3 : 10, NULL);
+    table_heading(table, costs ? "other_line" : "degree", NULL);
     return table;
 }
 
@@ -130,10 +122,8 @@ static void print_json(const struct diagnose_context *context, const char *genom
                        const struct trial_result *result, struct table *faults,
                        struct table *costs) {
     cJSON *object = cJSON_CreateObject();
-    cJSON_AddStringToObject(object, "genome", genome);
-    cJSON_AddStringToObject(object, "device", context->device->info.name);
-    cJSON_AddStringToObject(object, "verdict", verdict_name(result->outcome.verdict));
-    cJSON_AddStringToObject(object, "reason", result->outcome.reason);
+    json_add(object, "genome=%s device=%s verdict=%s reason=%s", genome, context->device->info.name,
+             verdict_name(result->outcome.verdict), result->outcome.reason);
     cJSON_AddItemToObject(object, "faults", table_json(faults));
     cJSON_AddItemToObject(object, "costs", table_json(costs));
     cJSON_AddItemToObject(object, "gates", single_trial_json_gates(result));

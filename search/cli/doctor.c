@@ -29,16 +29,9 @@ void doctor_add(struct doctor *doctor, enum doctor_state state, const char *chec
     va_start(arguments, format);
     vsnprintf(finding, sizeof finding, format, arguments);
     va_end(arguments);
-    table_text(doctor->table, state_names[state]);
-    table_text(doctor->table, check);
-    table_text(doctor->table, finding);
-    if (remedy != NULL)
-        table_text(doctor->table, remedy);
-    else
-        table_none(doctor->table);
     snprintf(message, sizeof message, "%s%s%s", finding, remedy != NULL ? ": " : "",
              remedy != NULL ? remedy : "");
-    table_text(doctor->table, message);
+    table_add(doctor->table, "%s %s %s %s %s", state_names[state], check, finding, remedy, message);
 }
 
 /* ---- the host ---- */
@@ -175,8 +168,8 @@ static void check_folders(struct doctor *doctor) {
 static int doctor_run(const struct verb *verb, int argc, char **argv) {
     bool json = false;
     const struct option_row rows[] = {
-        {"json", NULL, "print JSON: {\"ready\": ..., \"device\": ..., \"checks\": [...]}",
-         OPTION_FLAG, &json},
+        OPTION("json", NULL, "print JSON: {\"ready\": ..., \"device\": ..., \"checks\": [...]}",
+               &json),
         {0},
     };
     if (options_parse(verb, rows, argc, argv, 0, 0) < 0)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/strbuf.h"
 #include "device/cuda.h"
 #include "device/device.h"
 #include "device/nvml.h"
@@ -102,28 +103,12 @@ static void check_test_kernel(struct doctor *doctor, struct device *device) {
 
 /* ---- GPUs ---- */
 
-/* Appends "SM 345 of 1980 MHz" to the line, or nothing if `figure` is negative (unknown). */
-static void append_figure(char line[DOCTOR_LINE_SIZE], const char *name, double figure,
-                          double maximum, const char *unit) {
-    size_t used = strlen(line);
-    if (figure < 0)
-        return;
-    used += (size_t)snprintf(line + used, DOCTOR_LINE_SIZE - used, "%s%s%.0f", used > 0 ? ", " : "",
-                             name, figure);
-    if (maximum >= 0)
-        used += (size_t)snprintf(line + used, DOCTOR_LINE_SIZE - used, " of %.0f", maximum);
-    snprintf(line + used, DOCTOR_LINE_SIZE - used, " %s", unit);
-}
-
 static void check_state(struct doctor *doctor, const char *spec, const struct nvml_state *state) {
-    char line[DOCTOR_LINE_SIZE] = "";
+    char line[DOCTOR_LINE_SIZE];
     char check[96];
     char slowdowns[NVML_SLOWDOWN_SIZE];
     snprintf(check, sizeof check, "%s clocks", spec);
-    append_figure(line, "SM ", state->sm_mhz, state->sm_max_mhz, "MHz");
-    append_figure(line, "memory ", state->memory_mhz, state->memory_max_mhz, "MHz");
-    append_figure(line, "", state->temperature_c, -1, "degrees Celsius");
-    append_figure(line, "", state->power_w, state->power_limit_w, "W");
+    nvml_print_state(state, 0, "degrees Celsius", line, sizeof line);
     if (*nvml_slowdowns(state->slowdowns, slowdowns) != '\0')
         doctor_add(doctor, DOCTOR_WARNING, check,
                    "timings vary meanwhile; cool the GPU, raise its limits, or wait",
@@ -142,32 +127,29 @@ struct gpu_state {
     struct nvml_process processes[PROCESSES_SHOWN];
 };
 
-static void check_processes(struct doctor *doctor, const char *spec,
-                            const struct gpu_state *gpu_states) {
+static void check_processes(struct doctor *doctor, const char *spec, const struct gpu_state *gpus) {
     char line[DOCTOR_LINE_SIZE];
     char check[96];
     snprintf(check, sizeof check, "%s processes", spec);
-    if (gpu_states->process_count <= 0) {
-        doctor_add(doctor, gpu_states->process_count < 0 ? DOCTOR_WARNING : DOCTOR_OK, check,
-                   gpu_states->process_count < 0
+    if (gpus->process_count <= 0) {
+        doctor_add(doctor, gpus->process_count < 0 ? DOCTOR_WARNING : DOCTOR_OK, check,
+                   gpus->process_count < 0
                        ? "check with nvidia-smi that no other process computes on it"
                        : NULL,
-                   "%s",
-                   gpu_states->process_count < 0 ? "unknown" : "no other process computes on it");
+                   "%s", gpus->process_count < 0 ? "unknown" : "no other process computes on it");
         return;
     }
-    int used = snprintf(line, sizeof line, "%d other%s:", gpu_states->process_count,
-                        gpu_states->process_count == 1 ? "" : "s");
-    for (int i = 0; i < gpu_states->process_count && i < PROCESSES_SHOWN; i++)
-        used +=
-            snprintf(line + used, sizeof line - (size_t)used, " pid %u%s",
-                     gpu_states->processes[i].pid, i + 1 < gpu_states->process_count ? "," : "");
+    snprintf(line, sizeof line, "%d other%s:", gpus->process_count,
+             gpus->process_count == 1 ? "" : "s");
+    for (int i = 0; i < gpus->process_count && i < PROCESSES_SHOWN; i++)
+        text_append(line, sizeof line, " pid %u%s", gpus->processes[i].pid,
+                    i + 1 < gpus->process_count ? "," : "");
     doctor_add(doctor, DOCTOR_WARNING, check,
                "they disturb timings; stop them, wait, or use another GPU", "%s", line);
 }
 
-static void check_gpu(struct doctor *doctor, int index, const struct gpu_state *gpu_states,
-                      int gpu_state_count) {
+static void check_gpu(struct doctor *doctor, int index, const struct gpu_state *gpus,
+                      int gpu_count) {
     char spec[32];
     char check[96];
     struct error error = {0};
@@ -193,10 +175,10 @@ static void check_gpu(struct doctor *doctor, int index, const struct gpu_state *
                "%.0f KiB per block, %.0f with opt-in, %.0f per multiprocessor",
                info->smem_per_block / 1024.0, info->smem_per_block_optin / 1024.0,
                info->smem_per_sm / 1024.0);
-    for (int i = 0; i < gpu_state_count; i++)
-        if (*info->uuid != '\0' && strcmp(gpu_states[i].gpu.uuid, info->uuid) == 0) {
-            check_state(doctor, spec, &gpu_states[i].state);
-            check_processes(doctor, spec, &gpu_states[i]);
+    for (int i = 0; i < gpu_count; i++)
+        if (*info->uuid != '\0' && strcmp(gpus[i].gpu.uuid, info->uuid) == 0) {
+            check_state(doctor, spec, &gpus[i].state);
+            check_processes(doctor, spec, &gpus[i]);
         }
     check_test_kernel(doctor, device);
     device_close(device);
@@ -204,18 +186,17 @@ static void check_gpu(struct doctor *doctor, int index, const struct gpu_state *
 
 void doctor_check_gpus(struct doctor *doctor) {
     struct error error = {0};
-    struct gpu_state *gpu_states = xcalloc(GPUS_MAX, sizeof *gpu_states);
-    int gpu_state_count = 0;
+    struct gpu_state *gpus = xcalloc(GPUS_MAX, sizeof *gpus);
+    int gpu_count = 0;
     struct nvml *nvml = nvml_open(&error);
     if (nvml != NULL) {
-        for (int i = 0; i < nvml_count(nvml) && gpu_state_count < GPUS_MAX; i++) {
-            struct gpu_state *gpu_state = &gpu_states[gpu_state_count];
-            if (!nvml_at(nvml, i, &gpu_state->gpu))
+        for (int i = 0; i < nvml_count(nvml) && gpu_count < GPUS_MAX; i++) {
+            struct gpu_state *gpu = &gpus[gpu_count];
+            if (!nvml_at(nvml, i, &gpu->gpu))
                 continue;
-            nvml_read(nvml, &gpu_state->gpu, &gpu_state->state);
-            gpu_state->process_count =
-                nvml_processes(nvml, &gpu_state->gpu, gpu_state->processes, PROCESSES_SHOWN);
-            gpu_state_count++;
+            nvml_read(nvml, &gpu->gpu, &gpu->state);
+            gpu->process_count = nvml_processes(nvml, &gpu->gpu, gpu->processes, PROCESSES_SHOWN);
+            gpu_count++;
         }
         doctor_add(doctor, DOCTOR_OK, "driver", NULL, "%s", nvml_driver(nvml));
     } else {
@@ -229,9 +210,9 @@ void doctor_check_gpus(struct doctor *doctor) {
                    "emulated:sm_89, where latency is predicted",
                    "none found");
     for (int i = 0; i < count; i++)
-        check_gpu(doctor, i, gpu_states, gpu_state_count);
+        check_gpu(doctor, i, gpus, gpu_count);
     nvml_close(nvml);
-    free(gpu_states);
+    free(gpus);
 }
 
 void doctor_check_emulated(struct doctor *doctor) {

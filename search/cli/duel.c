@@ -52,31 +52,22 @@ static void print_differences(const cJSON *differences) {
         cJSON_GetObjectItem(item, "a")->valuestring, cJSON_GetObjectItem(item, "b")->valuestring);
 }
 
-static void add_case_row(struct duel_output *duel_output,
-                         const struct record_comparison *comparison, const char *name,
-                         const struct trial_result *result, int c) {
-    struct table *table = duel_output->table;
-    const struct case_result *case_result = &result->case_results[c];
+static void add_case_row(struct duel_output *output, const struct record_comparison *comparison,
+                         const char *name, const struct trial_result *result, int c) {
+    struct table *table = output->table;
+    const struct case_result *timing = &result->case_results[c];
     const struct case_outcome *timed = &result->outcome.cases[c];
     const struct device_info *info = single_trial_device(comparison->single_trial);
-    double tflops = timed->tflops * timed->warm.p50_us / case_result->p50_us;
-    table_text(table, name);
-    table_number(table, case_result->p50_us, 2);
-    table_number(table, case_result->p90_us, 2);
-    table_number(table, tflops, 1);
-    table_number(table, info->tensor_tflops > 0 ? tflops / info->tensor_tflops : NAN, 2);
-    table_text(table, comparison->baseline ? case_result->against : comparison->b.text);
-    table_number(table, case_result->rival_p50_us, 2);
-    table_number(table, case_result->rival_p90_us, 2);
-    table_number(table, 1 / case_result->ratio, 3);
-    table_number(table, 1 / case_result->high, 3);
-    table_number(table, 1 / case_result->low, 3);
-    duel_output->log_speedup_sum += log(1 / case_result->ratio);
-    duel_output->cases++;
+    double tflops = timed->tflops * timed->warm.p50_us / timing->p50_us;
+    table_add(table, "%s %.2f %.2f %.1f %.2f %s %.2f %.2f %.3f %.3f %.3f", name, timing->p50_us,
+              timing->p90_us, tflops, info->tensor_tflops > 0 ? tflops / info->tensor_tflops : NAN,
+              comparison->baseline ? timing->against : comparison->b.text, timing->rival_p50_us,
+              timing->rival_p90_us, 1 / timing->ratio, 1 / timing->high, 1 / timing->low);
+    output->log_speedup_sum += log(1 / timing->ratio);
+    output->cases++;
 }
 
-static void add_case_rows(struct duel_output *duel_output,
-                          const struct record_comparison *comparison,
+static void add_case_rows(struct duel_output *output, const struct record_comparison *comparison,
                           const struct replay_target *target, const struct trial_result *result) {
     const struct config *config = comparison->a.targets.config;
     int first;
@@ -85,14 +76,14 @@ static void add_case_rows(struct duel_output *duel_output,
     for (int c = 0; c < result->case_result_count && c < count; c++) {
         char name[CASE_NAME_SIZE];
         template_print_shape(config->shapes, &config->cases[first + c], name);
-        add_case_row(duel_output, comparison, name, result, c);
+        add_case_row(output, comparison, name, result, c);
     }
 }
 
 static int print_result(void *context, const struct record_comparison *comparison,
                         const struct replay_target *target, const struct trial_result *result,
                         struct error *error) {
-    struct duel_output *duel_output = context;
+    struct duel_output *output = context;
     const struct outcome *outcome = &result->outcome;
     const struct duel_outcome *duel = &outcome->duel;
     char name[CASE_NAME_SIZE];
@@ -100,30 +91,26 @@ static int print_result(void *context, const struct record_comparison *compariso
         return error_input(error, "A fails, so there is no duel: %s: %.300s",
                            verdict_name(outcome->verdict), outcome->reason);
     replay_target_cases(&comparison->a.targets, target, name);
-    snprintf(duel_output->b, sizeof duel_output->b, "%.100s%s%s", comparison->b.text,
+    snprintf(output->b, sizeof output->b, "%.100s%s%s", comparison->b.text,
              comparison->baseline ? ", " : "", comparison->baseline ? result->baseline : "");
-    duel_output->predicted = duel_output->predicted || outcome->predicted;
+    output->predicted = output->predicted || outcome->predicted;
     cJSON *row = cJSON_CreateObject();
-    cJSON_AddStringToObject(row, "cases", name);
-    cJSON_AddStringToObject(row, "verdict", duel_result_name(duel->result));
-    cJSON_AddNumberToObject(row, "ratio", duel->ratio);
-    cJSON_AddNumberToObject(row, "low", duel->low);
-    cJSON_AddNumberToObject(row, "high", duel->high);
-    cJSON_AddNumberToObject(row, "blocks", duel->blocks);
-    cJSON_AddBoolToObject(row, "predicted", outcome->predicted);
+    json_add(row, "cases=%s verdict=%s ratio=%g low=%g high=%g blocks=%d predicted=%hhd", name,
+             duel_result_name(duel->result), duel->ratio, duel->low, duel->high, duel->blocks,
+             outcome->predicted);
     cJSON_AddItemToObject(row, "gates", single_trial_json_gates(result));
     cJSON *differences = compare_records_key_differences(result);
     cJSON_AddItemToObject(row, "differences", differences);
-    cJSON_AddItemToArray(duel_output->rows, row);
-    add_case_rows(duel_output, comparison, target, result);
-    if (duel_output->json)
+    cJSON_AddItemToArray(output->rows, row);
+    add_case_rows(output, comparison, target, result);
+    if (output->json)
         return 0;
-    if (duel_output->markdown) {
+    if (output->markdown) {
         log_info("%s: %s", name, result_text(duel));
         return 0;
     }
-    if (duel_output->rows->child == row)
-        printf("A: %s\nB: %s\non %s\n", comparison->a.text, duel_output->b,
+    if (output->rows->child == row)
+        printf("A: %s\nB: %s\non %s\n", comparison->a.text, output->b,
                single_trial_device(comparison->single_trial)->name);
     printf("%s\n  time of A / time of B: %.4f%s, 99 %% interval %.4f to %.4f, %d blocks: "
            "%s\n",
@@ -133,56 +120,55 @@ static int print_result(void *context, const struct record_comparison *compariso
     return 0;
 }
 
-static void print_json(const struct duel_output *duel_output,
+static void print_json(const struct duel_output *output,
                        const struct record_comparison *comparison) {
     cJSON *object = cJSON_CreateObject();
-    cJSON_AddStringToObject(object, "a", comparison->a.text);
-    cJSON_AddStringToObject(object, "b", duel_output->b);
-    cJSON_AddStringToObject(object, "device", single_trial_device(comparison->single_trial)->name);
-    cJSON_AddItemReferenceToObject(object, "rows", duel_output->rows);
-    cJSON_AddItemToObject(object, "cases", table_json(duel_output->table));
+    json_add(object, "a=%s b=%s device=%s", comparison->a.text, output->b,
+             single_trial_device(comparison->single_trial)->name);
+    cJSON_AddItemReferenceToObject(object, "rows", output->rows);
+    cJSON_AddItemToObject(object, "cases", table_json(output->table));
     table_print_json(object, stdout);
 }
 
 /* Printed for a duel with the baseline, and for any duel with --markdown. */
-static void print_table(const struct duel_output *duel_output,
+static void print_table(const struct duel_output *output,
                         const struct record_comparison *comparison) {
-    if (duel_output->predicted) { /* a prediction is never shown as a measurement */
-        table_heading(duel_output->table, 1, "A p50\npredicted\nus");
-        table_heading(duel_output->table, 2, "A p90\npredicted\nus");
+    if (output->predicted) { /* a prediction is never shown as a measurement */
+        table_heading(output->table, "p50_us", "A p50\npredicted\nus");
+        table_heading(output->table, "p90_us", "A p90\npredicted\nus");
     }
-    if (duel_output->predicted && !comparison->baseline) { /* a baseline's program measures */
-        table_heading(duel_output->table, 6, "B p50\npredicted\nus");
-        table_heading(duel_output->table, 7, "B p90\npredicted\nus");
+    if (output->predicted && !comparison->baseline) { /* a baseline's program measures */
+        table_heading(output->table, "b_p50_us", "B p50\npredicted\nus");
+        table_heading(output->table, "b_p90_us", "B p90\npredicted\nus");
     }
-    if (duel_output->markdown)
-        printf("A: %s, B: %s, on %s\n", comparison->a.text, duel_output->b,
+    if (output->markdown)
+        printf("A: %s, B: %s, on %s\n", comparison->a.text, output->b,
                single_trial_device(comparison->single_trial)->name);
     putchar('\n');
-    table_print(duel_output->table, duel_output->markdown ? TABLE_MARKDOWN : TABLE_TEXT, stdout);
-    if (duel_output->cases > 1)
-        printf("\nspeedup of A over B, geometric mean of %d cases: %.3f\n", duel_output->cases,
-               exp(duel_output->log_speedup_sum / duel_output->cases));
+    table_print(output->table, output->markdown ? TABLE_MARKDOWN : TABLE_TEXT, stdout);
+    if (output->cases > 1)
+        printf("\nspeedup of A over B, geometric mean of %d cases: %.3f\n", output->cases,
+               exp(output->log_speedup_sum / output->cases));
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
-    struct duel_output duel_output = {0};
+    struct duel_output output = {0};
     struct record_comparison comparison = {
-        .goal = REPLAY_ALL_GOALS, .blocks = 10, .on_result = print_result, .context = &duel_output};
+        .goal = REPLAY_ALL_GOALS, .blocks = 10, .on_result = print_result, .context = &output};
     const struct option_row rows[] = {
-        {"goal", "K", "case of a per_case run, from 0 (default: every case that both have)",
-         OPTION_INTEGER, &comparison.goal},
-        {"blocks", "N", "blocks in each of up to four rounds (default 10)", OPTION_INTEGER,
-         &comparison.blocks},
-        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: A's device)", OPTION_TEXT,
-         &comparison.device},
-        {"python", "PROGRAM", "Python interpreter for the baseline's script", OPTION_TEXT,
-         &comparison.python},
-        {"implementation", "NAME",
-         "implementation of the baseline (default: the fastest of each case)", OPTION_TEXT,
-         &comparison.implementation},
-        {"json", NULL, "print one JSON object", OPTION_FLAG, &duel_output.json},
-        {"markdown", NULL, "print only a Markdown table", OPTION_FLAG, &duel_output.markdown},
+        OPTION("goal", "K", "case of a per_case run, from 0 (default: every case that both have)",
+               &comparison.goal),
+        OPTION("blocks", "N", "blocks in each of up to four rounds (default 10)",
+               &comparison.blocks),
+        OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: A's device)",
+               &comparison.device),
+        OPTION("python", "PROGRAM", "Python interpreter for the baseline's script",
+               &comparison.python),
+        OPTION("implementation", "NAME",
+               "implementation of the baseline (default: the fastest of each case)",
+               &comparison.implementation),
+        OPTION("json", NULL, "print one JSON object", &output.json),
+        OPTION("markdown", NULL, "print only a Markdown table", &output.markdown),
         {0},
     };
     struct error error = {0};
@@ -192,22 +178,22 @@ static int run(const struct verb *verb, int argc, char **argv) {
     int status = 0;
     if (comparison.blocks < 2 || comparison.blocks > DUEL_BLOCKS_MAX)
         status = error_input(&error, "--blocks must be from 2 to %d", DUEL_BLOCKS_MAX);
-    else if (duel_output.json && duel_output.markdown)
+    else if (output.json && output.markdown)
         status =
             error_input(&error, "duel: --json and --markdown are mutually exclusive: give one");
-    duel_output.rows = cJSON_CreateArray();
-    duel_output.table = table_new(columns, COLUMN_COUNT);
+    output.rows = cJSON_CreateArray();
+    output.table = table_new(columns, COLUMN_COUNT);
     if (status == 0)
         status = compare_records_open(&comparison, argv[0], argv[1], &error);
     if (status == 0)
         status = compare_records_run(&comparison, &error);
-    if (status == 0 && duel_output.json)
-        print_json(&duel_output, &comparison);
-    else if (status == 0 && (duel_output.markdown || comparison.baseline))
-        print_table(&duel_output, &comparison);
+    if (status == 0 && output.json)
+        print_json(&output, &comparison);
+    else if (status == 0 && (output.markdown || comparison.baseline))
+        print_table(&output, &comparison);
     compare_records_release(&comparison);
-    table_free(duel_output.table);
-    cJSON_Delete(duel_output.rows);
+    table_free(output.table);
+    cJSON_Delete(output.rows);
     return status < 0 ? error_report(&error) : STATUS_DONE;
 }
 

@@ -22,8 +22,8 @@ struct export_context {
     struct template_setting setting;
     struct template *template; /* loaded for all cases */
     struct store_trial *champions[CASES_MAX],
-        *default_trials[CASES_MAX]; /* by goal; the trial of the default genome may be NULL */
-    struct baseline_results *baseline_results; /* NULL if the run has no baseline */
+        *default_trials[CASES_MAX];     /* by goal; the trial of the default genome may be NULL */
+    struct baseline_results *baselines; /* NULL if the run has no baseline */
     struct key keys[CASES_MAX];
     struct genome genomes[CASES_MAX];
     struct device_image images[CASES_MAX]; /* by variant */
@@ -80,7 +80,7 @@ static int read_run(struct export_context *context, struct error *error) {
         return -1;
     context->store = store_open(context->run_dir, STORE_READ, error);
     if (context->store == NULL || read_device(context, error) < 0 ||
-        baseline_results_read(context->store, &context->baseline_results, error) < 0)
+        baseline_results_read(context->store, &context->baselines, error) < 0)
         return -1;
     context->setting = config_setting(context->config, ALL_GOALS, &context->device);
     context->template = template_load(context->config->template_folder, &context->setting, error);
@@ -104,7 +104,7 @@ static void fill_cases(struct export_context *context) {
         const struct case_outcome *preset = find_case_outcome(context, context->default_trials, c);
         struct export_case *to = &context->cases[c];
         to->outcome = find_case_outcome(context, context->champions, c);
-        double baseline_us = baseline_results_p50_us(context->baseline_results, c);
+        double baseline_us = baseline_results_p50_us(context->baselines, c);
         to->ratio_to_baseline = baseline_us > 0 ? baseline_us / to->outcome->warm.p50_us : 0;
         to->ratio_to_default = preset != NULL ? preset->warm.p50_us / to->outcome->warm.p50_us : 0;
     }
@@ -168,7 +168,7 @@ static int write_export(struct export_context *context, struct error *error) {
         .cases = context->cases,
         .predicted = outcome->predicted,
         .score_us = context->config->objective == OBJECTIVE_JOINT ? outcome->score_us : 0,
-        .baseline = context->baseline_results != NULL ? context->baseline_results->name : NULL,
+        .baseline = context->baselines != NULL ? context->baselines->name : NULL,
         .replay = replay,
         .force = context->force,
     };
@@ -182,7 +182,7 @@ static void release(struct export_context *context) {
         key_release(&context->keys[c]);
         nvrtc_image_release(&context->images[c]);
     }
-    baseline_results_free(context->baseline_results);
+    baseline_results_free(context->baselines);
     template_free(context->template);
     config_free(context->config);
     store_close(context->store);
@@ -195,15 +195,13 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const char *format = NULL;
     int64_t goal = 0;
     const struct option_row rows[] = {
-        {"rank", "K", "rank on the board, from 1 (default: 1, the champion)", OPTION_INTEGER,
-         &context->rank},
-        {"out", "DIR", "the folder to create, such as kernels/NAME; with --format the file",
-         OPTION_TEXT, &context->out},
-        {"force", NULL, "replace an earlier export in that folder", OPTION_FLAG, &context->force},
-        {"format", "NAME", "write the results of all trials instead: t4 or kernel-tuner",
-         OPTION_TEXT, &format},
-        {"goal", "K", "with --format: case of a per_case run, from 0 (default 0)", OPTION_INTEGER,
-         &goal},
+        OPTION("rank", "K", "rank on the board, from 1 (default: 1, the champion)", &context->rank),
+        OPTION("out", "DIR", "the folder to create, such as kernels/NAME; with --format the file",
+               &context->out),
+        OPTION("force", NULL, "replace an earlier export in that folder", &context->force),
+        OPTION("format", "NAME", "write the results of all trials instead: t4 or kernel-tuner",
+               &format),
+        OPTION("goal", "K", "with --format: case of a per_case run, from 0 (default 0)", &goal),
         {0},
     };
     struct error error = {0};

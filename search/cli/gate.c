@@ -41,11 +41,8 @@ static cJSON *judge_each_case(struct gate_results *results,
         char name[CASE_NAME_SIZE];
         template_print_shape(config->shapes, &config->cases[first + c], name);
         cJSON *object = cJSON_CreateObject();
-        cJSON_AddStringToObject(object, "case", name);
-        cJSON_AddNumberToObject(object, "p50_us", case_result->p50_us);
-        cJSON_AddNumberToObject(object, "ratio", case_result->ratio);
-        cJSON_AddNumberToObject(object, "low", case_result->low);
-        cJSON_AddNumberToObject(object, "high", case_result->high);
+        json_add(object, "case=%s p50_us=%g ratio=%g low=%g high=%g", name, case_result->p50_us,
+                 case_result->ratio, case_result->low, case_result->high);
         cJSON_AddItemToArray(cases, object);
         *slower = *slower || is_slower(results, case_result->low);
         results->faster_cases += is_faster(case_result);
@@ -68,20 +65,15 @@ static int judge_target(void *context, const struct record_comparison *compariso
     replay_target_cases(&comparison->a.targets, target, name);
     cJSON *row = cJSON_CreateObject();
     cJSON_AddItemToArray(results->rows, row);
-    cJSON_AddStringToObject(row, "cases", name);
-    cJSON_AddBoolToObject(row, "passed", passed);
-    cJSON_AddStringToObject(row, "verdict", verdict_name(outcome->verdict));
-    cJSON_AddStringToObject(row, "reason",
-                            !correct ? outcome->reason
-                            : passed ? ""
-                                     : "slower than the tolerance allows");
+    json_add(row, "cases=%s passed=%hhd verdict=%s reason=%s", name, passed,
+             verdict_name(outcome->verdict),
+             !correct ? outcome->reason
+             : passed ? ""
+                      : "slower than the tolerance allows");
     if (correct) {
-        cJSON_AddBoolToObject(row, "predicted", outcome->predicted);
-        cJSON_AddNumberToObject(row, "p50_us", outcome->score_us);
-        cJSON_AddNumberToObject(row, "ratio", duel->ratio);
-        cJSON_AddNumberToObject(row, "low", duel->low);
-        cJSON_AddNumberToObject(row, "high", duel->high);
-        cJSON_AddNumberToObject(row, "blocks", duel->blocks);
+        json_add(row, "predicted=%hhd p50_us=%g ratio=%g low=%g high=%g blocks=%d",
+                 outcome->predicted, outcome->score_us, duel->ratio, duel->low, duel->high,
+                 duel->blocks);
     }
     cJSON_AddItemToObject(row, "by_case", cases);
     cJSON_AddItemToObject(row, "differences", compare_records_key_differences(result));
@@ -99,19 +91,17 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const char *against = NULL;
     bool promote = false;
     const struct option_row rows[] = {
-        {"against", "WHAT",
-         "the reference: RUN, KERNEL_DIR, a manifest.json, or baseline (required)", OPTION_TEXT,
-         &against},
-        {"python", "PROGRAM", "Python interpreter for the baseline's script", OPTION_TEXT,
-         &comparison.python},
-        {"tolerance", "PERCENT", "accepted slowdown in percent (default 2)", OPTION_NUMBER,
-         &results.tolerance},
-        {"promote", NULL, "also require two cases or more that are at least 3 % faster",
-         OPTION_FLAG, &promote},
-        {"blocks", "N", "blocks in each round of a duel (default 10)", OPTION_INTEGER,
-         &comparison.blocks},
-        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
-         OPTION_TEXT, &comparison.device},
+        OPTION("against", "WHAT",
+               "the reference: RUN, KERNEL_DIR, a manifest.json, or baseline (required)", &against),
+        OPTION("python", "PROGRAM", "Python interpreter for the baseline's script",
+               &comparison.python),
+        OPTION("tolerance", "PERCENT", "accepted slowdown in percent (default 2)",
+               &results.tolerance),
+        OPTION("promote", NULL, "also require two cases or more that are at least 3 % faster",
+               &promote),
+        OPTION("blocks", "N", "blocks in each round of a duel (default 10)", &comparison.blocks),
+        OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
+               &comparison.device),
         {0},
     };
     struct error error = {0};
@@ -134,14 +124,12 @@ static int run(const struct verb *verb, int argc, char **argv) {
     bool passed = promote ? promoted : results.failures == 0;
     if (status == 0) {
         cJSON *object = cJSON_CreateObject();
-        cJSON_AddBoolToObject(object, "passed", passed);
-        cJSON_AddStringToObject(object, "gated", comparison.a.text);
-        cJSON_AddStringToObject(object, "against", comparison.b.text);
-        cJSON_AddStringToObject(object, "device",
-                                single_trial_device(comparison.single_trial)->name);
-        cJSON_AddNumberToObject(object, "tolerance_percent", results.tolerance);
-        cJSON_AddNumberToObject(object, "cases_gained", results.faster_cases);
-        cJSON_AddBoolToObject(object, "worth_promoting", promoted);
+        json_add(object,
+                 "passed=%hhd gated=%s against=%s device=%s tolerance_percent=%g cases_gained=%d "
+                 "worth_promoting=%hhd",
+                 passed, comparison.a.text, comparison.b.text,
+                 single_trial_device(comparison.single_trial)->name, results.tolerance,
+                 results.faster_cases, promoted);
         cJSON_AddItemToObject(object, "rows", cJSON_Duplicate(results.rows, 1));
         table_print_json(object, stdout);
     }

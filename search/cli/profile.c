@@ -44,9 +44,7 @@ static int time_target(struct profile_context *context, const char *spec, struct
         request.full = true;
         request.seed = single_trial_fresh_seed();
         for (int c = 0; c < CASES_MAX; c++) /* the pool takes ownership */
-            if (request.sources[c] != NULL &&
-                (request.sources[c] = strdup(request.sources[c])) == NULL)
-                BUG("out of memory");
+            request.sources[c] = xstrdup(request.sources[c]);
         status = single_trial_run(single_trial, &request, context->result, error);
     }
     single_trial_free(single_trial); /* the worker must leave the GPU before ncu runs */
@@ -81,15 +79,16 @@ static int collect_counters(struct profile_context *context, struct error *error
     }
     if (path_program(program, error) < 0)
         return -1;
-    const struct profile_settings how = {.tool = tool,
-                                         .program = program,
-                                         .config_path = context->targets.config_path,
-                                         .template_folder = context->targets.template_folder,
-                                         .device = context->device.spec,
-                                         .kernels = names,
-                                         .kernel_count = kernel_names(context->template, names),
-                                         .limit_s = context->limit_s,
-                                         .report = context->report};
+    const struct profile_settings how = {
+        .run = {.tool = tool,
+                .program = program,
+                .config_path = context->targets.config_path,
+                .template_folder = context->targets.template_folder,
+                .device = context->device.spec,
+                .limit_s = context->limit_s},
+        .kernels = names,
+        .kernel_count = kernel_names(context->template, names),
+        .report = context->report};
     struct trial_request request = context->target->request;
     request.seed = single_trial_fresh_seed();
     if (profile_run(&how, &request, context->profile, error) < 0)
@@ -104,7 +103,7 @@ static int collect_counters(struct profile_context *context, struct error *error
 /* One case with its counters and findings. */
 struct profiled_case {
     char name[CASE_NAME_SIZE];
-    struct bottleneck_case bottleneck_case;
+    struct bottleneck_case known;
     int kernel_count;
     const struct profiled_kernel *kernels;
     struct bottleneck_report report;
@@ -142,65 +141,55 @@ static int match_kernels(const struct profile *profile, const struct launch_plan
 }
 
 static int fill_case(const struct profile_context *context, int c, int *next,
-                     struct profiled_case *profiled_case, struct error *error) {
+                     struct profiled_case *one, struct error *error) {
     struct launch_plan plan;
     const struct outcome *outcome = &context->result->outcome;
-    memset(profiled_case, 0, sizeof *profiled_case);
-    template_print_shape(context->template, &context->template->cases[c], profiled_case->name);
+    memset(one, 0, sizeof *one);
+    template_print_shape(context->template, &context->template->cases[c], one->name);
     if (template_launch_plan(context->template, &context->target->request.genome, c, &plan, error) <
         0)
         return -1;
-    profiled_case->bottleneck_case = (struct bottleneck_case){.device = &context->device,
-                                                              .resources = &outcome->resources,
-                                                              .threads = threads_per_block(&plan),
-                                                              .timed = &outcome->cases[c],
-                                                              .operations = plan.operations,
-                                                              .bytes = plan.bytes};
-    profiled_case->kernels = &context->profile->kernels[*next];
-    profiled_case->kernel_count = match_kernels(context->profile, &plan, next);
-    bottleneck_from_trial(&profiled_case->bottleneck_case, &profiled_case->report);
-    bottleneck_from_profile(&profiled_case->bottleneck_case, profiled_case->kernels,
-                            profiled_case->kernel_count, &profiled_case->report);
+    one->known = (struct bottleneck_case){.device = &context->device,
+                                          .resources = &outcome->resources,
+                                          .threads = threads_per_block(&plan),
+                                          .timed = &outcome->cases[c],
+                                          .operations = plan.operations,
+                                          .bytes = plan.bytes};
+    one->kernels = &context->profile->kernels[*next];
+    one->kernel_count = match_kernels(context->profile, &plan, next);
+    bottleneck_from_trial(&one->known, &one->report);
+    bottleneck_from_profile(&one->known, one->kernels, one->kernel_count, &one->report);
     return 0;
 }
 
-static cJSON *case_json(const struct profiled_case *profiled_case) {
-    const struct case_outcome *timed = profiled_case->bottleneck_case.timed;
+static cJSON *case_json(const struct profiled_case *one) {
+    const struct case_outcome *timed = one->known.timed;
     cJSON *object = cJSON_CreateObject();
-    cJSON_AddStringToObject(object, "name", profiled_case->name);
-    cJSON_AddNumberToObject(object, "p50_us", timed->warm.p50_us);
-    cJSON_AddNumberToObject(object, "tflops", timed->tflops);
-    cJSON_AddNumberToObject(object, "operations",
-                            (double)profiled_case->bottleneck_case.operations);
-    cJSON_AddNumberToObject(object, "bytes", (double)profiled_case->bottleneck_case.bytes);
-    cJSON_AddNumberToObject(object, "ctas", timed->ctas);
-    cJSON_AddNumberToObject(object, "waves", bottleneck_waves(&profiled_case->bottleneck_case));
+    json_add(object, "name=%s p50_us=%g tflops=%g operations=%ld bytes=%ld ctas=%d waves=%g",
+             one->name, timed->warm.p50_us, timed->tflops, one->known.operations, one->known.bytes,
+             timed->ctas, bottleneck_waves(&one->known));
     cJSON *kernels = cJSON_AddArrayToObject(object, "kernels");
-    for (int k = 0; k < profiled_case->kernel_count; k++) {
-        const struct profiled_kernel *kernel = &profiled_case->kernels[k];
+    for (int k = 0; k < one->kernel_count; k++) {
+        const struct profiled_kernel *kernel = &one->kernels[k];
         cJSON *item = cJSON_CreateObject();
         cJSON_AddItemToArray(kernels, item);
-        cJSON_AddStringToObject(item, "kernel", kernel->name);
-        cJSON_AddStringToObject(item, "grid", kernel->grid);
-        cJSON_AddStringToObject(item, "block", kernel->block);
+        json_add(item, "kernel=%s grid=%s block=%s", kernel->name, kernel->grid, kernel->block);
         for (int m = 0; m < PROFILE_METRIC_COUNT; m++)
             if (isfinite(kernel->values[m]))
                 cJSON_AddNumberToObject(item, profile_metric_name((enum profile_metric)m),
                                         kernel->values[m]);
     }
     cJSON *findings = cJSON_AddArrayToObject(object, "findings");
-    for (int f = 0; f < profiled_case->report.count; f++) {
-        const struct bottleneck_finding *finding = &profiled_case->report.findings[f];
+    for (int f = 0; f < one->report.count; f++) {
+        const struct bottleneck_finding *finding = &one->report.findings[f];
         cJSON *item = cJSON_CreateObject();
         cJSON_AddItemToArray(findings, item);
-        cJSON_AddStringToObject(item, "finding", finding->name);
-        cJSON_AddNumberToObject(item, "value", finding->value);
-        cJSON_AddStringToObject(item, "text", finding->text);
+        json_add(item, "finding=%s value=%g text=%s", finding->name, finding->value, finding->text);
     }
     return object;
 }
 
-static void print_kernels(const struct profiled_case *profiled_case) {
+static void print_kernels(const struct profiled_case *one) {
     struct table_column columns[PROFILE_METRIC_COUNT + 3] = {
         {.heading = "kernel"}, {.heading = "grid"}, {.heading = "block"}};
     int count = 3;
@@ -220,33 +209,31 @@ static void print_kernels(const struct profiled_case *profiled_case) {
         columns[count++] = (struct table_column){.heading = short_names[m], .right = true};
     }
     struct table *table = table_new(columns, count);
-    for (int k = 0; k < profiled_case->kernel_count; k++) {
-        table_text(table, profiled_case->kernels[k].name);
-        table_text(table, profiled_case->kernels[k].grid);
-        table_text(table, profiled_case->kernels[k].block);
+    for (int k = 0; k < one->kernel_count; k++) {
+        table_add(table, "%s %s %s", one->kernels[k].name, one->kernels[k].grid,
+                  one->kernels[k].block);
         for (int m = 0; m < PROFILE_METRIC_COUNT; m++)
-            table_number(table, profiled_case->kernels[k].values[m], 0);
+            table_add(table, "%.0f", one->kernels[k].values[m]);
     }
     table_print(table, TABLE_TEXT, stdout);
     table_free(table);
 }
 
-static void print_case(const struct profiled_case *profiled_case, bool predicted) {
-    const struct bottleneck_case *bottleneck_case = &profiled_case->bottleneck_case;
-    const struct case_outcome *timed = bottleneck_case->timed;
+static void print_case(const struct profiled_case *one, bool predicted) {
+    const struct bottleneck_case *known = &one->known;
+    const struct case_outcome *timed = known->timed;
     printf("\n%s: %.2f us%s\n  %.4g MFLOP and %.4g KB a call: %.1f TFLOP/s, %.1f GB/s; %d blocks "
            "of %d "
            "threads, %.2f waves, %.0f %% of the warps\n",
-           profiled_case->name, timed->warm.p50_us, predicted ? " predicted" : "",
-           1e-6 * (double)bottleneck_case->operations, 1e-3 * (double)bottleneck_case->bytes,
-           (double)bottleneck_case->operations / timed->warm.p50_us * 1e-6,
-           (double)bottleneck_case->bytes / timed->warm.p50_us * 1e-3, timed->ctas,
-           bottleneck_case->threads, bottleneck_waves(bottleneck_case),
-           100 * bottleneck_case->resources->occupancy);
-    if (profiled_case->kernel_count > 0)
-        print_kernels(profiled_case);
-    for (int f = 0; f < profiled_case->report.count; f++)
-        printf("  %s\n", profiled_case->report.findings[f].text);
+           one->name, timed->warm.p50_us, predicted ? " predicted" : "",
+           1e-6 * (double)known->operations, 1e-3 * (double)known->bytes,
+           (double)known->operations / timed->warm.p50_us * 1e-6,
+           (double)known->bytes / timed->warm.p50_us * 1e-3, timed->ctas, known->threads,
+           bottleneck_waves(known), 100 * known->resources->occupancy);
+    if (one->kernel_count > 0)
+        print_kernels(one);
+    for (int f = 0; f < one->report.count; f++)
+        printf("  %s\n", one->report.findings[f].text);
 }
 
 /* The advice of the template's hints that apply to these measurements: an array of strings. */
@@ -270,12 +257,9 @@ static cJSON *header_json(const struct profile_context *context) {
     cJSON *object = cJSON_CreateObject();
     clock_gettime(CLOCK_REALTIME, &now);
     genome_print(&context->target->request.genome, context->template->space, genome);
-    cJSON_AddNumberToObject(object, "trial", (double)context->target->request.number);
-    cJSON_AddNumberToObject(object, "goal", context->target->request.goal);
-    cJSON_AddStringToObject(object, "genome", genome);
-    cJSON_AddStringToObject(object, "device", context->device.name);
-    cJSON_AddNumberToObject(object, "measured", (double)now.tv_sec);
-    cJSON_AddBoolToObject(object, "predicted", context->result->outcome.predicted);
+    json_add(object, "trial=%ld goal=%d genome=%s device=%s measured=%ld predicted=%hhd",
+             context->target->request.number, context->target->request.goal, genome,
+             context->device.name, now.tv_sec, context->result->outcome.predicted);
     if (context->missing[0] != '\0')
         cJSON_AddStringToObject(object, "missing", context->missing);
     return object;
@@ -286,7 +270,7 @@ static int print_profile(const struct profile_context *context, bool json, cJSON
                          struct error *error) {
     int next = 0;
     bool has_counters = true; /* every case has counters */
-    struct profiled_case *profiled_case = xmalloc(sizeof *profiled_case);
+    struct profiled_case *one = xmalloc(sizeof *one);
     *object = header_json(context);
     cJSON *cases = cJSON_AddArrayToObject(*object, "cases");
     if (!json)
@@ -294,14 +278,14 @@ static int print_profile(const struct profile_context *context, bool json, cJSON
                cJSON_GetObjectItem(*object, "genome")->valuestring, context->device.name);
     int status = 0;
     for (int c = 0; c < context->template->case_count && status == 0; c++) {
-        status = fill_case(context, c, &next, profiled_case, error);
-        has_counters = has_counters && profiled_case->kernel_count > 0;
+        status = fill_case(context, c, &next, one, error);
+        has_counters = has_counters && one->kernel_count > 0;
         if (status == 0)
-            cJSON_AddItemToArray(cases, case_json(profiled_case));
+            cJSON_AddItemToArray(cases, case_json(one));
         if (status == 0 && !json)
-            print_case(profiled_case, context->result->outcome.predicted);
+            print_case(one, context->result->outcome.predicted);
     }
-    free(profiled_case);
+    free(one);
     struct measures measures = evolution_measures(&context->result->outcome.resources);
     if (has_counters)
         profile_set_measures(context->profile->kernels, next, &measures);
@@ -360,22 +344,21 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const char *device = NULL;
     bool json = false;
     const struct option_row rows[] = {
-        {"rank", "K", "rank on the board, from 1 (default: 1, the champion)", OPTION_INTEGER,
-         &rank},
-        {"goal", "K", "case of a per_case run or of an exported kernel, from 0 (default 0)",
-         OPTION_INTEGER, &goal},
-        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
-         OPTION_TEXT, &device},
+        OPTION("rank", "K", "rank on the board, from 1 (default: 1, the champion)", &rank),
+        OPTION("goal", "K", "case of a per_case run or of an exported kernel, from 0 (default 0)",
+               &goal),
+        OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
+               &device),
         {"time", "LIMIT", "time limit of ncu (default 2m)", OPTION_DURATION, &context.limit_s},
-        {"report", "FILE", "save ncu's own report there, as CSV", OPTION_TEXT, &context.report},
-        {"json", NULL, "print one JSON object", OPTION_FLAG, &json},
+        OPTION("report", "FILE", "save ncu's own report there, as CSV", &context.report),
+        OPTION("json", NULL, "print one JSON object", &json),
         {0},
     };
     struct error error = {0};
     if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
         return STATUS_USAGE;
     signal(SIGPIPE, SIG_IGN);
-    context.profile = profile_new();
+    context.profile = xcalloc(1, sizeof *context.profile);
     context.result = xcalloc(1, sizeof *context.result);
     int status = replay_targets_read(&context.targets, argv[0], rank, goal, &error);
     if (status == 0)
@@ -385,7 +368,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (status == 0)
         status = profile_target(&context, device, json, &error);
     template_free(context.template);
-    profile_free(context.profile);
+    free(context.profile);
     trial_result_release(context.result);
     free(context.result);
     replay_targets_release(&context.targets);

@@ -32,19 +32,19 @@ static int default_run_dir(const char *out, char run_dir[PATH_SIZE], struct erro
 
 /* Creates the run, or resumes it. With --exhaustive it has no budget: it ends when every valid
    genome has been tried. */
-static int open_run(struct session *session, struct record_options *record_options, bool run_exists,
+static int open_run(struct session *session, struct record_options *options, bool run_exists,
                     const char *run_dir, struct error *error) {
-    struct session_settings *settings = &record_options->settings;
+    struct session_settings *settings = &options->settings;
     if (run_exists) {
-        settings->devices = record_options->run.device;
-        record_options->run.device = NULL;
+        settings->devices = options->run.device;
+        options->run.device = NULL;
     } else {
-        record_options->run.strategy = "random";
+        options->run.strategy = "random";
     }
-    cJSON *changes = run_options_changes(&record_options->run, error);
+    cJSON *changes = run_options_changes(&options->run, error);
     if (changes == NULL)
         return -1;
-    if (record_options->exhaustive) {
+    if (options->exhaustive) {
         cJSON_AddNullToObject(changes, "budget.trials");
         cJSON_AddNullToObject(changes, "budget.time");
     }
@@ -53,8 +53,8 @@ static int open_run(struct session *session, struct record_options *record_optio
         log_info("resuming %s", run_dir);
         status = session_resume(session, run_dir, changes, settings, error);
     } else {
-        struct config *config = run_options_read_config(record_options->config_path,
-                                                        record_options->templates, changes, error);
+        struct config *config =
+            run_options_read_config(options->config_path, options->templates, changes, error);
         if (config != NULL)
             status = session_create(session, run_dir, config, settings, error);
     }
@@ -63,12 +63,10 @@ static int open_run(struct session *session, struct record_options *record_optio
 }
 
 /* Returns 0 when done, 1 when interrupted, -1 on an error. */
-static int run_trials(struct record_options *record_options, const char *run_dir,
-                      struct error *error) {
+static int run_trials(struct record_options *options, const char *run_dir, struct error *error) {
     struct session session = {.workers_lock = -1};
     int run_exists = path_is_dir(run_dir) ? store_holds_run(run_dir, error) : 0;
-    int status =
-        run_exists < 0 ? -1 : open_run(&session, record_options, run_exists > 0, run_dir, error);
+    int status = run_exists < 0 ? -1 : open_run(&session, options, run_exists > 0, run_dir, error);
     if (status == 0 && !session_is_finished(&session))
         status = session_search(&session, error);
     session_close(&session);
@@ -76,56 +74,52 @@ static int run_trials(struct record_options *record_options, const char *run_dir
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
-    struct record_options record_options = {.format = "t4",
-                                            .run = RUN_OPTIONS_NONE,
-                                            .settings = {.compile_workers = -1, .recording = true}};
+    struct record_options options = {.format = "t4",
+                                     .run = RUN_OPTIONS_NONE,
+                                     .settings = {.compile_workers = -1, .recording = true}};
     char run_dir[PATH_SIZE];
     const struct option_row rows[] = {
-        {"out", "FILE", "output file, gzip-compressed if it ends in .gz (required)", OPTION_TEXT,
-         &record_options.out},
-        {"trials", "N", "measure N random genomes", OPTION_INTEGER, &record_options.run.trials},
-        {"exhaustive", NULL, "measure every valid genome", OPTION_FLAG, &record_options.exhaustive},
-        {"format", "NAME", "t4 or kernel-tuner (default t4)", OPTION_TEXT, &record_options.format},
-        {"goal", "K", "case of a per_case config, from 0 (default 0)", OPTION_INTEGER,
-         &record_options.goal},
-        {"run", "DIR", "run folder (default: FILE without its extension)", OPTION_TEXT,
-         &record_options.run_dir},
-        {"seed", "N", "seed of the random numbers", OPTION_INTEGER, &record_options.run.seed},
-        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX", OPTION_TEXT,
-         &record_options.run.device},
-        {"templates", "DIR", "folder that is searched for templates first", OPTION_TEXT,
-         &record_options.templates},
-        {"compile-workers", "N", "compiler processes (default: cores - 1)", OPTION_INTEGER,
-         &record_options.settings.compile_workers},
+        OPTION("out", "FILE", "output file, gzip-compressed if it ends in .gz (required)",
+               &options.out),
+        OPTION("trials", "N", "measure N random genomes", &options.run.trials),
+        OPTION("exhaustive", NULL, "measure every valid genome", &options.exhaustive),
+        OPTION("format", "NAME", "t4 or kernel-tuner (default t4)", &options.format),
+        OPTION("goal", "K", "case of a per_case config, from 0 (default 0)", &options.goal),
+        OPTION("run", "DIR", "run folder (default: FILE without its extension)", &options.run_dir),
+        OPTION("seed", "N", "seed of the random numbers", &options.run.seed),
+        OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX", &options.run.device),
+        OPTION("templates", "DIR", "folder that is searched for templates first",
+               &options.templates),
+        OPTION("compile-workers", "N", "compiler processes (default: cores - 1)",
+               &options.settings.compile_workers),
         {0},
     };
     struct error error = {0};
     if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
         return STATUS_USAGE;
-    record_options.config_path = argv[0];
-    if (record_options.out == NULL ||
-        record_options.exhaustive == (record_options.run.trials > 0)) {
+    options.config_path = argv[0];
+    if (options.out == NULL || options.exhaustive == (options.run.trials > 0)) {
         fprintf(stderr, "evotile: record: give --out FILE.json.gz, and either --trials N or "
                         "--exhaustive\n");
         return STATUS_USAGE;
     }
-    if (space_file_format_parse(record_options.format) < 0) {
-        space_export_write("", record_options.format, 0, "", &error);
+    if (space_file_format_parse(options.format) < 0) {
+        space_export_write("", options.format, 0, "", &error);
         return error_report(&error);
     }
     signal(SIGPIPE, SIG_IGN);
-    if (record_options.run_dir != NULL)
-        snprintf(run_dir, sizeof run_dir, "%s", record_options.run_dir);
-    else if (default_run_dir(record_options.out, run_dir, &error) < 0)
+    if (options.run_dir != NULL)
+        snprintf(run_dir, sizeof run_dir, "%s", options.run_dir);
+    else if (default_run_dir(options.out, run_dir, &error) < 0)
         return error_report(&error);
-    int status = run_trials(&record_options, run_dir, &error);
+    int status = run_trials(&options, run_dir, &error);
     if (status < 0)
         return error_report(&error);
-    int64_t row_count = space_export_write(run_dir, record_options.format, (int)record_options.goal,
-                                           record_options.out, &error);
+    int64_t row_count =
+        space_export_write(run_dir, options.format, (int)options.goal, options.out, &error);
     if (row_count < 0)
         return error_report(&error);
-    log_info("%" PRId64 " rows written to %s%s%s", row_count, record_options.out,
+    log_info("%" PRId64 " rows written to %s%s%s", row_count, options.out,
              status == 1 ? "; interrupted: the same command continues from " : "",
              status == 1 ? run_dir : "");
     return STATUS_DONE;

@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/cli.h"
+#include "render/table.h"
 #include "run/replay_targets.h"
 #include "session/single_trial.h"
 #include "store/store.h"
@@ -42,9 +43,8 @@ static void print_differences(const struct replay_context *context,
         if (!is_reported(context, &differences[i]))
             continue;
         cJSON *object = cJSON_CreateObject();
-        cJSON_AddStringToObject(object, "part", differences[i].name);
-        cJSON_AddStringToObject(object, "record", differences[i].a);
-        cJSON_AddStringToObject(object, "now", differences[i].b);
+        json_add(object, "part=%s record=%s now=%s", differences[i].name, differences[i].a,
+                 differences[i].b);
         cJSON_AddItemToArray(list, object);
         if (!context->json)
             printf("  %s differs: was %s, is %s\n", differences[i].name, differences[i].a,
@@ -77,14 +77,11 @@ static int replay_record(struct replay_context *context, struct replay_target *t
     bool compared = correct && is_comparable(target, &result);
     bool passed = correct && (!compared || ratio <= 1 + context->tolerance / 100);
     cJSON *row = cJSON_CreateObject();
-    cJSON_AddStringToObject(row, "record", target->name);
-    cJSON_AddStringToObject(row, "genome", target->key.parts[KEY_GENOME]);
-    cJSON_AddStringToObject(row, "verdict", verdict_name(outcome->verdict));
-    cJSON_AddNumberToObject(row, "record_us", target->score_us);
-    cJSON_AddNumberToObject(row, "now_us", outcome->score_us);
-    cJSON_AddBoolToObject(row, "predicted", outcome->predicted);
-    cJSON_AddBoolToObject(row, "compared", compared);
-    cJSON_AddBoolToObject(row, "passed", passed);
+    json_add(row,
+             "record=%s genome=%s verdict=%s record_us=%g now_us=%g predicted=%hhd compared=%hhd "
+             "passed=%hhd",
+             target->name, target->key.parts[KEY_GENOME], verdict_name(outcome->verdict),
+             target->score_us, outcome->score_us, outcome->predicted, compared, passed);
     cJSON_AddItemToArray(context->rows, row);
     if (!context->json) {
         printf("%s\n  %s\n", target->name, target->key.parts[KEY_GENOME]);
@@ -148,14 +145,10 @@ static int replay_all_targets(struct replay_context *context, struct error *erro
             return -1;
     if (context->json) {
         cJSON *object = cJSON_CreateObject();
-        cJSON_AddStringToObject(object, "replayed", context->targets.from);
-        cJSON_AddStringToObject(object, "device", single_trial_device(context->single_trial)->name);
-        cJSON_AddNumberToObject(object, "tolerance_percent", context->tolerance);
+        json_add(object, "replayed=%s device=%s tolerance_percent=%g", context->targets.from,
+                 single_trial_device(context->single_trial)->name, context->tolerance);
         cJSON_AddItemReferenceToObject(object, "rows", context->rows);
-        char *text = cJSON_Print(object);
-        puts(text);
-        free(text);
-        cJSON_Delete(object);
+        table_print_json(object, stdout);
     }
     return context->failures > 0 ? STATUS_GATE : STATUS_DONE;
 }
@@ -165,14 +158,14 @@ static int run(const struct verb *verb, int argc, char **argv) {
     context->rank = 1;
     context->tolerance = 5;
     const struct option_row rows[] = {
-        {"rank", "K", "rank on the board, from 1 (default: 1, the champion)", OPTION_INTEGER,
-         &context->rank},
-        {"goal", "K", "case of a per_case run, from 0 (default 0)", OPTION_INTEGER, &context->goal},
-        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
-         OPTION_TEXT, &context->device},
-        {"tolerance", "PERCENT", "accepted slowdown relative to the record, in percent (default 5)",
-         OPTION_NUMBER, &context->tolerance},
-        {"json", NULL, "print one JSON object", OPTION_FLAG, &context->json},
+        OPTION("rank", "K", "rank on the board, from 1 (default: 1, the champion)", &context->rank),
+        OPTION("goal", "K", "case of a per_case run, from 0 (default 0)", &context->goal),
+        OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
+               &context->device),
+        OPTION("tolerance", "PERCENT",
+               "accepted slowdown relative to the record, in percent (default 5)",
+               &context->tolerance),
+        OPTION("json", NULL, "print one JSON object", &context->json),
         {0},
     };
     struct error error = {0};

@@ -27,9 +27,7 @@ static int write_file(struct run_data *const *runs, int count, enum report_forma
                       const char *path, struct error *error) {
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        BUG("out of memory");
+    FILE *out = xopen_memstream(&text, &size);
     int status = print_report(runs, count, format, out, error);
     fclose(out);
     if (status == 0)
@@ -58,12 +56,11 @@ static int run(const struct verb *verb, int argc, char **argv) {
     bool json = false;
     bool csv = false;
     const struct option_row rows[] = {
-        {"out", "FILE",
-         "output file, also -o FILE (default RUN/report.html; other formats: stdout)", OPTION_TEXT,
-         &path},
-        {"markdown", NULL, "print Markdown, without pictures", OPTION_FLAG, &markdown},
-        {"json", NULL, "print the tables as one JSON object", OPTION_FLAG, &json},
-        {"csv", NULL, "print every trial as a line of CSV", OPTION_FLAG, &csv},
+        OPTION("out", "FILE",
+               "output file, also -o FILE (default RUN/report.html; other formats: stdout)", &path),
+        OPTION("markdown", NULL, "print Markdown, without pictures", &markdown),
+        OPTION("json", NULL, "print the tables as one JSON object", &json),
+        OPTION("csv", NULL, "print every trial as a line of CSV", &csv),
         {0},
     };
     struct error error = {0};

@@ -100,9 +100,9 @@ static struct config *set_devices(struct config *config, const char *devices, st
     return config;
 }
 
-static void model_run_dir(const char *run_dir, const struct gpu_group *group_model,
+static void model_run_dir(const char *run_dir, const struct gpu_group *model,
                           char folder[PATH_SIZE]) {
-    snprintf(folder, PATH_SIZE, "%.4000s-%s", run_dir, group_model->label);
+    snprintf(folder, PATH_SIZE, "%.4000s-%s", run_dir, model->label);
 }
 
 /* One run, in a process of its own, for each device model. Takes ownership of the config. */
@@ -142,15 +142,15 @@ struct model_starter {
 static void start_model_run(void *context, const struct device_info *info) {
     struct model_starter *starter = context;
     int known_count = starter->groups.count;
-    const struct gpu_group *group_model = gpu_groups_find(&starter->groups, info);
+    const struct gpu_group *model = gpu_groups_find(&starter->groups, info);
     bool interrupted;
-    if (group_model == NULL || starter->groups.count == known_count ||
+    if (model == NULL || starter->groups.count == known_count ||
         known_count == 0) /* the first run uses this model */
         return;
     struct session_settings model_settings = *starter->settings;
     char folder[PATH_SIZE];
-    model_settings.queue_model = &group_model->first;
-    model_run_dir(starter->run_dir, group_model, folder);
+    model_settings.queue_model = &model->first;
+    model_run_dir(starter->run_dir, model, folder);
     if (process_group_fork(&starter->group) == 0)
         _exit(run_in(folder, starter->config, &model_settings, &interrupted));
 }
@@ -221,52 +221,60 @@ static int check_queue(const struct session_settings *settings, const char *devi
                : 0;
 }
 
+/* The options that run and resume share, of a struct run_options and a struct session_settings. */
+#define BUDGET_OPTIONS(options)                                                                    \
+    OPTION("patience", "N", "stop after N trials without an improvement of 1 %",                   \
+           &(options).patience),                                                                   \
+        OPTION("target", "US", "stop at this latency in microseconds", &(options).target_us),      \
+        OPTION(                                                                                    \
+            "target-ratio", "R",                                                                   \
+            "stop at a speedup of R over the baseline, or the default genome if none was timed",   \
+            &(options).target_ratio)
+#define SEARCH_OPTIONS(options, settings)                                                          \
+    OPTION("compile-workers", "N", "compiler processes (default: cores - one per device)",         \
+           &(settings).compile_workers),                                                           \
+        OPTION("queue", "URL", "use the workers of this NATS server: nats://HOST:4222",            \
+               &(settings).queue.url),                                                             \
+        OPTION("credentials", "FILE",                                                              \
+               "file with a token, USER:PASSWORD, an NKey pair or NATS credentials",               \
+               &(settings).queue.credentials),                                                     \
+        OPTION("ca", "FILE",                                                                       \
+               "CA certificate that the server's TLS certificate is checked against",              \
+               &(settings).queue.authority),                                                       \
+        OPTION("insecure", NULL, "allow a server on another host without credentials",             \
+               &(settings).queue.insecure),                                                        \
+        {"redeliver", "T", "treat a worker as lost after T without a heartbeat (default 30s)",     \
+         OPTION_DURATION, &(settings).queue_patience_s},                                           \
+        OPTION("nice", NULL, "pause while another process computes on the GPU", &(options).nice),  \
+        OPTION("max-temperature", "C", "pause while the GPU is hotter, until it is 5 C cooler",    \
+               &(options).max_temperature_c),                                                      \
+        OPTION("verbose", NULL, "print one line per trial", &(settings).verbose)
+
 static int run(const struct verb *verb, int argc, char **argv) {
     struct run_options options = RUN_OPTIONS_NONE;
     struct session_settings settings = {.compile_workers = -1};
     const char *out = NULL;
     const char *templates = NULL;
     const struct option_row rows[] = {
-        {"trials", "N", "stop after N trials", OPTION_INTEGER, &options.trials},
+        OPTION("trials", "N", "stop after N trials", &options.trials),
         {"time", "T", "stop after T: 90s, 15m, 8h or hh:mm:ss", OPTION_DURATION, &options.seconds},
-        {"patience", "N", "stop after N trials without an improvement of 1 %", OPTION_INTEGER,
-         &options.patience},
-        {"target", "US", "stop at this latency in microseconds", OPTION_NUMBER, &options.target_us},
-        {"target-ratio", "R",
-         "stop at a speedup of R over the baseline, or the default genome if none was timed",
-         OPTION_NUMBER, &options.target_ratio},
-        {"seed", "N", "seed of the random numbers", OPTION_INTEGER, &options.seed},
-        {"strategy", "NAME", "search strategy: auto, evolve, free, insight, full", OPTION_TEXT,
-         &options.strategy},
-        {"seed-genome", "GENOMES", "try these genomes first, separated by semicolons", OPTION_TEXT,
-         &settings.seed_genome},
-        {"warm-start", "RUN", "try the best genomes of a run, or of the runs in a folder, first",
-         OPTION_TEXT, &settings.warm_start},
-        {"predict", "N", "predict the latency of N random genomes and start from the predictions",
-         OPTION_INTEGER, &settings.predict},
-        {"device", "LIST", "auto, cuda:all, or a list: cuda:0,cuda:2 or emulated:sm_XX",
-         OPTION_TEXT, &options.device},
-        {"out", "DIR", "run folder (default: results/NAME of the config)", OPTION_TEXT, &out},
-        {"templates", "DIR", "folder that is searched for templates first", OPTION_TEXT,
-         &templates},
-        {"compile-workers", "N", "compiler processes (default: cores - one per device)",
-         OPTION_INTEGER, &settings.compile_workers},
-        {"queue", "URL", "use the workers of this NATS server: nats://HOST:4222", OPTION_TEXT,
-         &settings.queue.url},
-        {"credentials", "FILE",
-         "file with a token, USER:PASSWORD, an NKey pair or NATS credentials", OPTION_TEXT,
-         &settings.queue.credentials},
-        {"ca", "FILE", "CA certificate that the server's TLS certificate is checked against",
-         OPTION_TEXT, &settings.queue.authority},
-        {"insecure", NULL, "allow a server on another host without credentials", OPTION_FLAG,
-         &settings.queue.insecure},
-        {"redeliver", "T", "treat a worker as lost after T without a heartbeat (default 30s)",
-         OPTION_DURATION, &settings.queue_patience_s},
-        {"nice", NULL, "pause while another process computes on the GPU", OPTION_FLAG,
-         &options.nice},
-        {"max-temperature", "C", "pause while the GPU is hotter, until it is 5 C cooler",
-         OPTION_INTEGER, &options.max_temperature_c},
-        {"verbose", NULL, "print one line per trial", OPTION_FLAG, &settings.verbose},
+        BUDGET_OPTIONS(options),
+        OPTION("seed", "N", "seed of the random numbers", &options.seed),
+        OPTION("strategy", "NAME", "search strategy: auto, evolve, free, insight, full",
+               &options.strategy),
+        OPTION("seed-genome", "GENOMES", "try these genomes first, separated by semicolons",
+               &settings.seed_genome),
+        OPTION("warm-start", "RUN",
+               "try the best genomes of a run, or of the runs in a folder, first",
+               &settings.warm_start),
+        OPTION("predict", "N",
+               "predict the latency of N random genomes and start from the predictions",
+               &settings.predict),
+        OPTION("device", "LIST", "auto, cuda:all, or a list: cuda:0,cuda:2 or emulated:sm_XX",
+               &options.device),
+        OPTION("out", "DIR", "run folder (default: results/NAME of the config)", &out),
+        OPTION("templates", "DIR", "folder that is searched for templates first", &templates),
+        SEARCH_OPTIONS(options, settings),
         {"islands", "K", NULL, OPTION_REMOVED, NULL},
         {"prefilter", "F", NULL, OPTION_REMOVED, NULL},
         {0},
@@ -312,35 +320,13 @@ static int resume(const struct verb *verb, int argc, char **argv) {
     struct run_options options = RUN_OPTIONS_NONE;
     struct session_settings settings = {.compile_workers = -1};
     const struct option_row rows[] = {
-        {"trials", "N", "stop after N trials in total", OPTION_INTEGER, &options.trials},
+        OPTION("trials", "N", "stop after N trials in total", &options.trials),
         {"time", "T", "stop after T in total: 90s, 15m, 8h or hh:mm:ss", OPTION_DURATION,
          &options.seconds},
-        {"patience", "N", "stop after N trials without an improvement of 1 %", OPTION_INTEGER,
-         &options.patience},
-        {"target", "US", "stop at this latency in microseconds", OPTION_NUMBER, &options.target_us},
-        {"target-ratio", "R",
-         "stop at a speedup of R over the baseline, or the default genome if none was timed",
-         OPTION_NUMBER, &options.target_ratio},
-        {"device", "LIST", "another device, or several, of the same model: cuda:1, cuda:all",
-         OPTION_TEXT, &settings.devices},
-        {"compile-workers", "N", "compiler processes (default: cores - one per device)",
-         OPTION_INTEGER, &settings.compile_workers},
-        {"queue", "URL", "use the workers of this NATS server: nats://HOST:4222", OPTION_TEXT,
-         &settings.queue.url},
-        {"credentials", "FILE",
-         "file with a token, USER:PASSWORD, an NKey pair or NATS credentials", OPTION_TEXT,
-         &settings.queue.credentials},
-        {"ca", "FILE", "CA certificate that the server's TLS certificate is checked against",
-         OPTION_TEXT, &settings.queue.authority},
-        {"insecure", NULL, "allow a server on another host without credentials", OPTION_FLAG,
-         &settings.queue.insecure},
-        {"redeliver", "T", "treat a worker as lost after T without a heartbeat (default 30s)",
-         OPTION_DURATION, &settings.queue_patience_s},
-        {"nice", NULL, "pause while another process computes on the GPU", OPTION_FLAG,
-         &options.nice},
-        {"max-temperature", "C", "pause while the GPU is hotter, until it is 5 C cooler",
-         OPTION_INTEGER, &options.max_temperature_c},
-        {"verbose", NULL, "print one line per trial", OPTION_FLAG, &settings.verbose},
+        BUDGET_OPTIONS(options),
+        OPTION("device", "LIST", "another device, or several, of the same model: cuda:1, cuda:all",
+               &settings.devices),
+        SEARCH_OPTIONS(options, settings),
         {0},
     };
     if (options_parse(verb, rows, argc, argv, 1, 1) < 0)

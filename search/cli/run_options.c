@@ -42,8 +42,6 @@ cJSON *run_options_changes(const struct run_options *options, struct error *erro
     if (check_ranges(options, error) < 0)
         return NULL;
     cJSON *changes = cJSON_CreateObject();
-    if (changes == NULL)
-        BUG("out of memory");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const void *value = (const char *)options + rows[i].offset;
         if (memcmp(value, (const char *)&none + rows[i].offset, rows[i].size) == 0)

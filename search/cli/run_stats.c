@@ -101,7 +101,7 @@ static int add_champion(void *context, const struct store_champion *champion, st
     struct run_stats *stats = walk->stats;
     if (walk->seen++ < stats->champion_count)
         return 0;
-    stats->champions = xrealloc(stats->champions, (size_t)walk->seen * sizeof *stats->champions);
+    stats->champions = xgrow(stats->champions, stats->champion_count, sizeof *stats->champions);
     stats->champions[stats->champion_count++] = *champion;
     if (!stats->goal_chosen && stats->goal != champion->goal) {
         stats->goal = champion->goal;
@@ -140,8 +140,8 @@ static int read_top(struct run_stats *stats, struct error *error) {
     if (stats->default_genome == NULL &&
         default_trial_read(stats->store, stats->goal, &default_genome, error) < 0)
         return -1;
-    if (default_genome != NULL && (stats->default_genome = strdup(default_genome->genome)) == NULL)
-        BUG("out of memory");
+    if (default_genome != NULL)
+        stats->default_genome = xstrdup(default_genome->genome);
     store_trial_free(default_genome);
     stats->top_count = 0;
     return store_board(stats->store, stats->goal, RUN_STATS_TOP, 0, add_ranked, stats, error);

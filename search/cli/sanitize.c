@@ -23,7 +23,7 @@ static const struct table_column columns[] = {
 struct sanitize_context {
     struct replay_targets targets;
     struct device_info device;
-    struct sanitize_settings how;
+    struct tool_settings how;
     struct table *table;
     int finding_count, failed_tools; /* findings; tools that did not finish */
 };
@@ -37,14 +37,9 @@ static int sanitize_target(struct sanitize_context *context, struct replay_targe
     if (sanitize_run(&context->how, &target->request, findings, error) < 0)
         return -1;
     for (int tool = 0; tool < SANITIZER_COUNT; tool++) {
-        table_text(context->table, target->name);
-        table_text(context->table, sanitizer_name((enum sanitizer)tool));
-        if (findings[tool].ran)
-            table_integer(context->table, findings[tool].count);
-        else
-            table_none(context->table);
-        table_number(context->table, findings[tool].seconds, 1);
-        table_text(context->table, findings[tool].first);
+        table_add(context->table, findings[tool].ran ? "%s %s %d" : "%s %s -", target->name,
+                  sanitizer_name((enum sanitizer)tool), findings[tool].count);
+        table_add(context->table, "%.1f %s", findings[tool].seconds, findings[tool].first);
         context->finding_count += findings[tool].count;
         context->failed_tools += !findings[tool].ran;
     }
@@ -66,19 +61,18 @@ static int prepare_tool(struct sanitize_context *context, const char *device, ch
             context->device.spec);
     if (path_program(program, error) < 0)
         return -1;
-    context->how = (struct sanitize_settings){.tool = tool,
-                                              .program = program,
-                                              .config_path = context->targets.config_path,
-                                              .template_folder = context->targets.template_folder,
-                                              .device = context->device.spec};
+    context->how = (struct tool_settings){.tool = tool,
+                                          .program = program,
+                                          .config_path = context->targets.config_path,
+                                          .template_folder = context->targets.template_folder,
+                                          .device = context->device.spec};
     return 0;
 }
 
 static int print_findings(const struct sanitize_context *context, bool json) {
     if (json) {
         cJSON *object = cJSON_CreateObject();
-        cJSON_AddStringToObject(object, "device", context->device.name);
-        cJSON_AddNumberToObject(object, "findings", context->finding_count);
+        json_add(object, "device=%s findings=%d", context->device.name, context->finding_count);
         cJSON_AddItemToObject(object, "rows", table_json(context->table));
         table_print_json(object, stdout);
     } else {
@@ -95,11 +89,10 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const char *device = NULL;
     bool json = false;
     const struct option_row rows[] = {
-        {"rank", "K", "rank on the board, from 1 (default: 1, the champion)", OPTION_INTEGER,
-         &rank},
-        {"goal", "K", "case of a per_case run, from 0 (default 0)", OPTION_INTEGER, &goal},
-        {"device", "SPEC", "cuda:N (default: the run's device)", OPTION_TEXT, &device},
-        {"json", NULL, "print one JSON object", OPTION_FLAG, &json},
+        OPTION("rank", "K", "rank on the board, from 1 (default: 1, the champion)", &rank),
+        OPTION("goal", "K", "case of a per_case run, from 0 (default 0)", &goal),
+        OPTION("device", "SPEC", "cuda:N (default: the run's device)", &device),
+        OPTION("json", NULL, "print one JSON object", &json),
         {0},
     };
     if (options_parse(verb, rows, argc, argv, 1, 1) < 0)

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/log.h"
+#include "base/strbuf.h"
 #include "config/config.h"
 #include "render/table.h"
 
@@ -19,15 +20,15 @@ struct space_view {
     cJSON *json;                           /* NULL for text output */
 };
 
-static const struct space *space_of(const struct space_view *space_view, int goal) {
-    return space_view->templates[goal]->space;
+static const struct space *space_of(const struct space_view *view, int goal) {
+    return view->templates[goal]->space;
 }
 
 /* Prints a table as text under a title, or adds it to the JSON object; then frees it. */
-static void print_table(struct space_view *space_view, struct table *table, const char *title,
+static void print_table(struct space_view *view, struct table *table, const char *title,
                         const char *key) {
-    if (space_view->json != NULL) {
-        cJSON_AddItemToObject(space_view->json, key, table_json(table));
+    if (view->json != NULL) {
+        cJSON_AddItemToObject(view->json, key, table_json(table));
     } else if (table_row_count(table) > 0) {
         printf("\n%s\n", title);
         table_print(table, TABLE_TEXT, stdout);
@@ -41,18 +42,17 @@ static void print_table(struct space_view *space_view, struct table *table, cons
 static void print_domain(const struct space *space, int gene, char *text, size_t size) {
     enum { SHOWN_MAX = 16 };
     char value[NAME_SIZE];
-    size_t used = 0;
     int count = space->genes[gene].count;
-    for (int i = 0; i < count && used < size; i++) {
+    *text = '\0';
+    for (int i = 0; i < count; i++) {
         bool is_default = i == space->genes[gene].default_index;
         if (count > SHOWN_MAX && i >= SHOWN_MAX / 2 && i < count - 2 && !is_default) {
             if (i == SHOWN_MAX / 2)
-                used += (size_t)snprintf(text + used, size - used, " ...");
+                text_append(text, size, " ...");
             continue;
         }
-        used += (size_t)snprintf(text + used, size - used, "%s%s%s%s", i > 0 ? " " : "",
-                                 is_default ? "[" : "", space_value_text(space, gene, i, value),
-                                 is_default ? "]" : "");
+        text_append(text, size, "%s%s%s%s", i > 0 ? " " : "", is_default ? "[" : "",
+                    space_value_text(space, gene, i, value), is_default ? "]" : "");
     }
 }
 
@@ -68,7 +68,7 @@ static cJSON *domain_json(const struct space *space, int gene) {
     return values;
 }
 
-static void show_genes(struct space_view *space_view) {
+static void show_genes(struct space_view *view) {
     static const struct table_column columns[] = {
         {.name = "name", .heading = "gene"},
         {.name = "values", .heading = "values [default]"},
@@ -76,55 +76,52 @@ static void show_genes(struct space_view *space_view) {
         {.name = "when", .heading = "when"},
         {.name = "about", .heading = "about", .wrap = true},
     };
-    const struct space *space = space_of(space_view, space_view->first_goal);
+    const struct space *space = space_of(view, view->first_goal);
     struct table *table = table_new(columns, 5);
     for (int i = 0; i < space->gene_count; i++) {
         const struct gene *gene = &space->genes[i];
         char text[1024];
         char value[NAME_SIZE];
-        table_text(table, gene->name);
+        table_add(table, "%s", gene->name);
         print_domain(space, i, text, sizeof text);
         table_cell(table, domain_json(space, i), text);
         space_value_text(space, i, gene->default_index, value);
         if (gene->ordered)
-            table_integer(table, gene->values[gene->default_index]);
+            table_add(table, "%ld", gene->values[gene->default_index]);
         else
-            table_text(table, value);
-        if (gene->when != NULL)
-            table_text(table, expression_text(gene->when));
-        else
-            table_none(table);
-        table_text(table, gene->about);
+            table_add(table, "%s", value);
+        table_add(table, "%s %s", gene->when != NULL ? expression_text(gene->when) : NULL,
+                  gene->about);
     }
-    print_table(space_view, table, "Genes", "genes");
+    print_table(view, table, "Genes", "genes");
 }
 
-static void show_derived(struct space_view *space_view) {
+static void show_derived(struct space_view *view) {
     static const struct table_column columns[] = {
         {.name = "name", .heading = "derived"},
         {.name = "expression", .heading = "expression", .wrap = true},
     };
-    const struct space *space = space_of(space_view, space_view->first_goal);
+    const struct space *space = space_of(view, view->first_goal);
     struct table *table = table_new(columns, 2);
     for (int i = 0; i < space->derived_count; i++) {
-        table_text(table, space->symbols.slots[space->derived[i].slot]);
-        table_text(table, expression_text(space->derived[i].expression));
+        table_add(table, "%s %s", space->symbols.slots[space->derived[i].slot],
+                  expression_text(space->derived[i].expression));
     }
-    print_table(space_view, table, "Derived quantities", "derived");
+    print_table(view, table, "Derived quantities", "derived");
 }
 
-static void show_constraints(struct space_view *space_view) {
+static void show_constraints(struct space_view *view) {
     static const struct table_column columns[] = {
         {.name = "require", .heading = "require"},
         {.name = "because", .heading = "because", .wrap = true},
     };
-    const struct space *space = space_of(space_view, space_view->first_goal);
+    const struct space *space = space_of(view, view->first_goal);
     struct table *table = table_new(columns, 2);
     for (int i = 0; i < space->constraint_count; i++) {
-        table_text(table, expression_text(space->constraints[i].expression));
-        table_text(table, space->constraints[i].because);
+        table_add(table, "%s %s", expression_text(space->constraints[i].expression),
+                  space->constraints[i].because);
     }
-    print_table(space_view, table, "Constraints", "constraints");
+    print_table(view, table, "Constraints", "constraints");
 }
 
 /* Adds the number of valid genomes: exact, or an estimate if there are too many to count. */
@@ -145,23 +142,17 @@ static void add_valid(const struct space *space, bool exact, uint64_t counted,
 }
 
 /* Adds a goal's numbers of genomes to the table. -1 with `error` filled if no genome is valid. */
-static int count_goal(const struct space_view *space_view, int goal, uint64_t limit,
-                      struct table *table, struct error *error) {
-    const struct space *space = space_of(space_view, goal);
+static int count_goal(const struct space_view *view, int goal, uint64_t limit, struct table *table,
+                      struct error *error) {
+    const struct space *space = space_of(view, goal);
     char name[CASE_NAME_SIZE];
-    char text[48];
     uint64_t valid = 0;
     int first;
     int count;
     bool exact = space_count(space, limit, &valid);
-    double raw = space_raw_count(space);
-    config_goal_name(space_view->config, goal, name);
-    config_goal_cases(space_view->config, goal, &first, &count);
-    table_integer(table, goal);
-    table_text(table, name);
-    table_integer(table, count);
-    snprintf(text, sizeof text, "%.15g", raw);
-    table_cell(table, cJSON_CreateNumber(raw), text);
+    config_goal_name(view->config, goal, name);
+    config_goal_cases(view->config, goal, &first, &count);
+    table_add(table, "%d %s %d %.15g", goal, name, count, space_raw_count(space));
     add_valid(space, exact, valid, table);
     struct problem why = {0};
     if (!exact || valid > 0)
@@ -173,7 +164,7 @@ static int count_goal(const struct space_view *space_view, int goal, uint64_t li
                        goal, name, why.text);
 }
 
-static int show_space(struct space_view *space_view, uint64_t limit, struct error *error) {
+static int show_space(struct space_view *view, uint64_t limit, struct error *error) {
     static const struct table_column columns[] = {
         {.name = "goal", .heading = "goal", .right = true},
         {.name = "name", .heading = "name"},
@@ -183,15 +174,15 @@ static int show_space(struct space_view *space_view, uint64_t limit, struct erro
         {.name = "valid_is_exact"},
         {.name = "valid_deviation"},
     };
-    show_genes(space_view);
-    show_derived(space_view);
-    show_constraints(space_view);
+    show_genes(view);
+    show_derived(view);
+    show_constraints(view);
     struct table *table = table_new(columns, 7);
     int status = 0;
-    for (int goal = space_view->first_goal; goal <= space_view->last_goal; goal++)
-        if (count_goal(space_view, goal, limit, table, error) < 0)
+    for (int goal = view->first_goal; goal <= view->last_goal; goal++)
+        if (count_goal(view, goal, limit, table, error) < 0)
             status = -1;
-    print_table(space_view, table, "Goals and their numbers of genomes", "goals");
+    print_table(view, table, "Goals and their numbers of genomes", "goals");
     return status;
 }
 
@@ -202,14 +193,13 @@ static void print_reads(const struct space *space, const struct genome *genome,
                         const struct problem *problem, char *text, size_t size) {
     int64_t values[SLOTS_MAX];
     struct error error = {0};
-    size_t used = 0;
     text[0] = '\0';
     if (problem->constraint < 0 ||
         space_values(space, genome, problem->environment, values, &error) < 0)
         return;
     const struct slots *reads =
         expression_reads(space->constraints[problem->constraint].expression);
-    for (int slot = 0; slot < space->symbols.slot_count && used < size; slot++) {
+    for (int slot = 0; slot < space->symbols.slot_count; slot++) {
         char value[NAME_SIZE];
         if (!slots_has(reads, slot))
             continue;
@@ -217,39 +207,35 @@ static void print_reads(const struct space *space, const struct genome *genome,
         int gene = space_find_gene(space, space->symbols.slots[slot]);
         if (gene >= 0)
             space_value_text(space, gene, genome->value[gene], value);
-        used += (size_t)snprintf(text + used, size - used, "%s%s=%s", used > 0 ? ", " : "",
-                                 space->symbols.slots[slot], value);
+        text_append(text, size, "%s%s=%s", *text != '\0' ? ", " : "", space->symbols.slots[slot],
+                    value);
     }
 }
 
 /* Adds a row that says whether the genome is valid for the goal. Returns true if it is. */
-static bool add_validity(const struct space_view *space_view, int goal, const struct genome *genome,
+static bool add_validity(const struct space_view *view, int goal, const struct genome *genome,
                          struct table *table) {
-    const struct space *space = space_of(space_view, goal);
+    const struct space *space = space_of(view, goal);
     struct problem problem = {0};
     char name[CASE_NAME_SIZE];
     char reads[512];
     bool valid = space_check(space, genome, &problem);
-    config_goal_name(space_view->config, goal, name);
-    table_integer(table, goal);
-    table_text(table, name);
+    config_goal_name(view->config, goal, name);
+    table_add(table, "%d %s", goal, name);
     table_cell(table, cJSON_CreateBool(valid), valid ? "valid" : "not valid");
     if (valid) {
-        for (int i = 0; i < 4; i++)
-            table_none(table);
+        table_add(table, "- - - -");
         return true;
     }
     print_reads(space, genome, &problem, reads, sizeof reads);
     char reason_and_values[PROBLEM_SIZE + sizeof reads + 8];
     snprintf(reason_and_values, sizeof reason_and_values, "%s%s%s%s", problem.text,
              *reads != '\0' ? " (" : "", reads, *reads != '\0' ? ")" : "");
-    table_text(table, problem.text);
-    if (problem.constraint >= 0)
-        table_text(table, expression_text(space->constraints[problem.constraint].expression));
-    else
-        table_none(table);
-    table_text(table, reads);
-    table_text(table, reason_and_values);
+    table_add(table, "%s %s %s %s", problem.text,
+              problem.constraint >= 0
+                  ? expression_text(space->constraints[problem.constraint].expression)
+                  : NULL,
+              reads, reason_and_values);
     return false;
 }
 
@@ -263,9 +249,9 @@ static cJSON *extents_json(const unsigned extents[3]) {
 }
 
 /* Adds the launches of a valid genome for each case of the goal. */
-static int add_launches(const struct space_view *space_view, int goal, const struct genome *genome,
+static int add_launches(const struct space_view *view, int goal, const struct genome *genome,
                         struct table *launches, struct table *cases, struct error *error) {
-    const struct template *template = space_view->templates[goal];
+    const struct template *template = view->templates[goal];
     for (int c = 0; c < template->case_count; c++) {
         struct launch_plan plan;
         char name[CASE_NAME_SIZE];
@@ -277,30 +263,25 @@ static int add_launches(const struct space_view *space_view, int goal, const str
         for (int i = 0; i < plan.launch_count; i++) {
             const struct planned_launch *launch = &plan.launches[i];
             double cta_count = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
-            table_text(launches, name);
-            table_text(launches, launch->kernel);
+            table_add(launches, "%s %s", name, launch->kernel);
             print_extents(launch->grid, text, sizeof text);
             table_cell(launches, extents_json(launch->grid), text);
             print_extents(launch->block, text, sizeof text);
             table_cell(launches, extents_json(launch->block), text);
-            table_integer(launches, launch->smem_bytes);
-            table_integer(launches, (int64_t)cta_count);
-            table_number(launches, cta_count / space_view->device.sm_count, 2);
+            table_add(launches, "%d %ld %.2f", launch->smem_bytes, (int64_t)cta_count,
+                      cta_count / view->device.sm_count);
         }
         for (int i = 0; i < template->tensor_count; i++)
             if (template->tensors[i].role == ROLE_WORKSPACE && plan.tensors[i].present)
                 workspace_bytes += plan.tensors[i].bytes;
-        table_text(cases, name);
-        table_integer(cases, workspace_bytes);
-        table_integer(cases, plan.operations);
-        table_integer(cases, plan.bytes);
+        table_add(cases, "%s %ld %ld %ld", name, workspace_bytes, plan.operations, plan.bytes);
         table_cell(cases, cJSON_CreateBool(plan.limited_range), plan.limited_range ? "yes" : "no");
     }
     return 0;
 }
 
-static int show_launches(struct space_view *space_view, const bool *valid,
-                         const struct genome *genome, struct error *error) {
+static int show_launches(struct space_view *view, const bool *valid, const struct genome *genome,
+                         struct error *error) {
     static const struct table_column launch_columns[] = {
         {.name = "case", .heading = "case"},
         {.name = "kernel", .heading = "kernel"},
@@ -320,15 +301,15 @@ static int show_launches(struct space_view *space_view, const bool *valid,
     struct table *launches = table_new(launch_columns, 7);
     struct table *cases = table_new(case_columns, 5);
     int status = 0;
-    for (int goal = space_view->first_goal; goal <= space_view->last_goal && status == 0; goal++)
+    for (int goal = view->first_goal; goal <= view->last_goal && status == 0; goal++)
         if (valid[goal])
-            status = add_launches(space_view, goal, genome, launches, cases, error);
-    print_table(space_view, launches, "Launches", "launches");
-    print_table(space_view, cases, "Cases", "cases");
+            status = add_launches(view, goal, genome, launches, cases, error);
+    print_table(view, launches, "Launches", "launches");
+    print_table(view, cases, "Cases", "cases");
     return status;
 }
 
-static int show_genome(struct space_view *space_view, const struct genome *genome, bool *all_valid,
+static int show_genome(struct space_view *view, const struct genome *genome, bool *all_valid,
                        struct error *error) {
     static const struct table_column columns[] = {
         {.name = "goal", .heading = "goal", .right = true},
@@ -339,35 +320,32 @@ static int show_genome(struct space_view *space_view, const struct genome *genom
         {.name = "values"},
         {.heading = "because", .wrap = true},
     };
-    const struct space *space = space_of(space_view, space_view->first_goal);
+    const struct space *space = space_of(view, view->first_goal);
     char canonical[GENOME_TEXT_SIZE];
     bool valid[CASES_MAX] = {false};
     genome_print(genome, space, canonical);
-    if (space_view->json != NULL)
-        cJSON_AddStringToObject(space_view->json, "genome", canonical);
+    if (view->json != NULL)
+        cJSON_AddStringToObject(view->json, "genome", canonical);
     else
         printf("\nGenome, with inactive genes at their defaults\n%s\n", canonical);
     struct table *table = table_new(columns, 7);
     *all_valid = true;
-    for (int goal = space_view->first_goal; goal <= space_view->last_goal; goal++) {
-        valid[goal] = add_validity(space_view, goal, genome, table);
+    for (int goal = view->first_goal; goal <= view->last_goal; goal++) {
+        valid[goal] = add_validity(view, goal, genome, table);
         *all_valid = *all_valid && valid[goal];
     }
-    print_table(space_view, table, "Goals", "goals");
-    return show_launches(space_view, valid, genome, error);
+    print_table(view, table, "Goals", "goals");
+    return show_launches(view, valid, genome, error);
 }
 
 /* ---- the verb ---- */
 
-static void show_heading(struct space_view *space_view) {
-    const struct template *template = space_view->templates[space_view->first_goal];
-    if (space_view->json != NULL) {
-        cJSON_AddStringToObject(space_view->json, "template", template->name);
-        cJSON_AddStringToObject(space_view->json, "device", space_view->device.spec);
-        cJSON_AddStringToObject(space_view->json, "device_name", space_view->device.name);
-        cJSON_AddNumberToObject(space_view->json, "sm_count", space_view->device.sm_count);
-        cJSON_AddNumberToObject(space_view->json, "smem_limit_bytes",
-                                config_smem_limit(space_view->config, &space_view->device));
+static void show_heading(struct space_view *view) {
+    const struct template *template = view->templates[view->first_goal];
+    if (view->json != NULL) {
+        json_add(view->json, "template=%s device=%s device_name=%s sm_count=%d smem_limit_bytes=%d",
+                 template->name, view->device.spec, view->device.name, view->device.sm_count,
+                 config_smem_limit(view->config, &view->device));
         return;
     }
     if (!template_has_kernel(template)) { /* a recorded space knows only the device's name */
@@ -375,37 +353,35 @@ static void show_heading(struct space_view *space_view) {
         return;
     }
     printf("%s: %s\n%s (%s), %d multiprocessors; at most %d bytes of shared memory per block\n",
-           template->name, template->about, space_view->device.name, space_view->device.spec,
-           space_view->device.sm_count, config_smem_limit(space_view->config, &space_view->device));
+           template->name, template->about, view->device.name, view->device.spec,
+           view->device.sm_count, config_smem_limit(view->config, &view->device));
 }
 
-static int view_open(struct space_view *space_view, const char *path, const char *templates,
+static int view_open(struct space_view *view, const char *path, const char *templates,
                      const char *spec, int64_t goal, struct error *error) {
-    space_view->config = config_load(path, templates, error);
-    if (space_view->config == NULL)
+    view->config = config_load(path, templates, error);
+    if (view->config == NULL)
         return -1;
-    int goals = config_goal_count(space_view->config);
+    int goals = config_goal_count(view->config);
     if (goal >= goals)
         return error_input(error, "%s has no goal %" PRId64 ": --goal must be from 0 to %d", path,
                            goal, goals - 1);
-    space_view->first_goal = goal < 0 ? 0 : (int)goal;
-    space_view->last_goal = goal < 0 ? goals - 1 : (int)goal;
-    if (device_describe(spec != NULL ? spec : space_view->config->device, &space_view->device,
-                        error) < 0)
+    view->first_goal = goal < 0 ? 0 : (int)goal;
+    view->last_goal = goal < 0 ? goals - 1 : (int)goal;
+    if (device_describe(spec != NULL ? spec : view->config->device, &view->device, error) < 0)
         return -1;
-    for (int g = space_view->first_goal; g <= space_view->last_goal; g++) {
-        space_view->templates[g] =
-            config_load_template(space_view->config, g, &space_view->device, error);
-        if (space_view->templates[g] == NULL)
+    for (int g = view->first_goal; g <= view->last_goal; g++) {
+        view->templates[g] = config_load_template(view->config, g, &view->device, error);
+        if (view->templates[g] == NULL)
             return -1;
     }
     return 0;
 }
 
-static void view_release(struct space_view *space_view) {
+static void view_release(struct space_view *view) {
     for (int g = 0; g < CASES_MAX; g++)
-        template_free(space_view->templates[g]);
-    config_free(space_view->config);
+        template_free(view->templates[g]);
+    config_free(view->config);
 }
 
 static int space_run(const struct verb *verb, int argc, char **argv) {
@@ -417,42 +393,41 @@ static int space_run(const struct verb *verb, int argc, char **argv) {
     int64_t goal = -1;
     int64_t limit = 100000000;
     const struct option_row rows[] = {
-        {"genome", "TEXT",
-         "check this genome and show its launches; omitted genes have their defaults", OPTION_TEXT,
-         &text},
-        {"goal", "K", "show only goal K, counted from 0", OPTION_INTEGER, &goal},
-        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the config's device)",
-         OPTION_TEXT, &device},
-        {"templates", "DIR", "folder that is searched for templates first", OPTION_TEXT,
-         &templates},
-        {"count-limit", "N",
-         "partial genomes to visit before the count becomes an estimate; 0: no limit (default "
-         "100000000)",
-         OPTION_INTEGER, &limit},
-        {"json", NULL, "print one JSON object", OPTION_FLAG, &json},
+        OPTION("genome", "TEXT",
+               "check this genome and show its launches; omitted genes have their defaults", &text),
+        OPTION("goal", "K", "show only goal K, counted from 0", &goal),
+        OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the config's device)",
+               &device),
+        OPTION("templates", "DIR", "folder that is searched for templates first", &templates),
+        OPTION(
+            "count-limit", "N",
+            "partial genomes to visit before the count becomes an estimate; 0: no limit (default "
+            "100000000)",
+            &limit),
+        OPTION("json", NULL, "print one JSON object", &json),
         {0},
     };
     if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
         return STATUS_USAGE;
     struct error error = {0};
-    struct space_view space_view = {0};
+    struct space_view view = {0};
     struct genome genome;
-    int status = view_open(&space_view, argv[0], templates, device, goal, &error);
+    int status = view_open(&view, argv[0], templates, device, goal, &error);
     if (status == 0 && text != NULL &&
-        genome_parse(&genome, space_of(&space_view, space_view.first_goal), text, &error) < 0)
+        genome_parse(&genome, space_of(&view, view.first_goal), text, &error) < 0)
         status = error_prefix(&error, "--genome");
     if (status == 0) {
-        space_view.json = json ? cJSON_CreateObject() : NULL;
-        show_heading(&space_view);
-        status = text != NULL ? show_genome(&space_view, &genome, &all_valid, &error)
-                              : show_space(&space_view, (uint64_t)limit, &error);
+        view.json = json ? cJSON_CreateObject() : NULL;
+        show_heading(&view);
+        status = text != NULL ? show_genome(&view, &genome, &all_valid, &error)
+                              : show_space(&view, (uint64_t)limit, &error);
         /* An empty space is an error, but its description is still printed. */
         if (json && (status == 0 || text == NULL))
-            table_print_json(space_view.json, stdout);
+            table_print_json(view.json, stdout);
         else
-            cJSON_Delete(space_view.json);
+            cJSON_Delete(view.json);
     }
-    view_release(&space_view);
+    view_release(&view);
     fflush(stdout);
     if (status < 0)
         return error_report(&error);

@@ -6,8 +6,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     bool json = false;
     bool markdown = false;
     const struct option_row rows[] = {
-        {"json", NULL, "print one JSON object", OPTION_FLAG, &json},
-        {"markdown", NULL, "print Markdown", OPTION_FLAG, &markdown},
+        OPTION("json", NULL, "print one JSON object", &json),
+        OPTION("markdown", NULL, "print Markdown", &markdown),
         {0},
     };
     struct error error = {0};

@@ -2,6 +2,9 @@
 #include "cli/cli.h"
 #include "cli/diagnose.h"
 #include "config/config.h"
+#include "outcome/fields.h"
+#include "outcome/fields.h"
+#include "render/table.h"
 #include "session/single_trial.h"
 
 #include <signal.h>
@@ -28,15 +31,8 @@ static void add_case(const struct try_context *context, const struct case_outcom
     char name[CASE_NAME_SIZE];
     cJSON *object = cJSON_CreateObject();
     template_print_shape(context->template, &context->template->cases[index], name);
-    cJSON_AddStringToObject(object, "case", name);
-    cJSON_AddNumberToObject(object, "p10_us", outcome->warm.p10_us);
-    cJSON_AddNumberToObject(object, "p50_us", outcome->warm.p50_us);
-    cJSON_AddNumberToObject(object, "p90_us", outcome->warm.p90_us);
-    cJSON_AddNumberToObject(object, "tflops", outcome->tflops);
-    cJSON_AddNumberToObject(object, "ctas", outcome->ctas);
-    cJSON_AddNumberToObject(object, "relative_l2", outcome->errors.relative_l2);
-    cJSON_AddNumberToObject(object, "row_relative_l2", outcome->errors.row_relative_l2);
-    cJSON_AddNumberToObject(object, "max_absolute", outcome->errors.max_absolute);
+    json_add(object, "case=%s", name);
+    json_add_fields(object, case_stored_fields, outcome);
     cJSON_AddItemToArray(array, object);
 }
 
@@ -48,35 +44,21 @@ static void print_json(const struct try_context *context, const struct trial_res
     char genome[GENOME_TEXT_SIZE];
     cJSON *object = cJSON_CreateObject();
     genome_print(&result->genome, context->template->space, genome);
-    cJSON_AddStringToObject(object, "genome", genome);
-    cJSON_AddStringToObject(object, "device", single_trial_device(context->single_trial)->name);
-    cJSON_AddStringToObject(object, "verdict", verdict_name(outcome->verdict));
-    cJSON_AddStringToObject(object, "reason", outcome->reason);
-    cJSON_AddBoolToObject(object, "predicted", outcome->predicted);
+    json_add(object, "genome=%s device=%s sm_count=%d verdict=%s", genome,
+             single_trial_device(context->single_trial)->name,
+             single_trial_device(context->single_trial)->sm_count, verdict_name(outcome->verdict));
+    json_add_fields(object, outcome_stored_fields, outcome);
     if (speedup > 0)
         cJSON_AddNumberToObject(object, "speedup", speedup);
     else
         cJSON_AddNullToObject(object, "speedup");
-    cJSON_AddNumberToObject(object, "latency_ms", outcome->score_us / 1000);
-    cJSON_AddNumberToObject(object, "p50", first->warm.p50_us / 1000);
-    cJSON_AddNumberToObject(object, "p90", first->warm.p90_us / 1000);
-    cJSON_AddNumberToObject(object, "tflops", first->tflops);
-    cJSON_AddNumberToObject(object, "ctas", first->ctas);
-    cJSON_AddNumberToObject(object, "sm_count",
-                            single_trial_device(context->single_trial)->sm_count);
-    cJSON_AddNumberToObject(object, "registers", outcome->resources.registers);
-    cJSON_AddNumberToObject(object, "smem_bytes", outcome->resources.smem_bytes);
-    cJSON_AddNumberToObject(object, "spill_bytes", outcome->resources.spill_bytes);
-    cJSON_AddNumberToObject(object, "ctas_per_sm", outcome->resources.ctas_per_sm);
-    cJSON_AddNumberToObject(object, "occupancy", outcome->resources.occupancy);
+    json_add(object, "latency_ms=%g p50=%g p90=%g tflops=%g ctas=%d", outcome->score_us / 1000,
+             first->warm.p50_us / 1000, first->warm.p90_us / 1000, first->tflops, first->ctas);
     cJSON *cases = cJSON_AddArrayToObject(object, "cases");
     for (int c = 0; c < outcome->case_count && outcome->verdict == VERDICT_OK; c++)
         add_case(context, &outcome->cases[c], c, cases);
     cJSON_AddItemToObject(object, "gates", single_trial_json_gates(result));
-    char *text = cJSON_Print(object);
-    puts(text);
-    free(text);
-    cJSON_Delete(object);
+    table_print_json(object, stdout);
 }
 
 static void print_text(const struct try_context *context, const struct trial_result *result,
@@ -138,16 +120,15 @@ static int run(const struct verb *verb, int argc, char **argv) {
     bool diagnose = false;
     struct try_context context = {0};
     const struct option_row rows[] = {
-        {"genome", "GENES", "BLOCK_M=64,WARPS=4,...; omitted genes have their defaults",
-         OPTION_TEXT, &genome},
-        {"goal", "K", "case of a per_case config, from 0 (default 0)", OPTION_INTEGER, &goal},
-        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX", OPTION_TEXT, &device},
-        {"templates", "DIR", "folder that is searched for templates first", OPTION_TEXT,
-         &templates},
-        {"diagnose", NULL,
-         "check memory accesses and races instead of timing (emulated devices only)", OPTION_FLAG,
-         &diagnose},
-        {"json", NULL, "print one JSON object", OPTION_FLAG, &context.json},
+        OPTION("genome", "GENES", "BLOCK_M=64,WARPS=4,...; omitted genes have their defaults",
+               &genome),
+        OPTION("goal", "K", "case of a per_case config, from 0 (default 0)", &goal),
+        OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX", &device),
+        OPTION("templates", "DIR", "folder that is searched for templates first", &templates),
+        OPTION("diagnose", NULL,
+               "check memory accesses and races instead of timing (emulated devices only)",
+               &diagnose),
+        OPTION("json", NULL, "print one JSON object", &context.json),
         {0},
     };
     if (options_parse(verb, rows, argc, argv, 1, 1) < 0)

@@ -115,11 +115,9 @@ static cJSON *top_json(const struct run_stats *stats) {
     cJSON *list = cJSON_CreateArray();
     for (int i = 0; i < stats->top_count; i++) {
         cJSON *item = cJSON_CreateObject();
-        cJSON_AddNumberToObject(item, "trial", (double)stats->top[i].trial);
-        cJSON_AddNumberToObject(item, "score_us", stats->top[i].score_us);
-        cJSON_AddBoolToObject(item, "predicted", stats->top[i].predicted);
-        cJSON_AddStringToObject(item, "operator", stats->top[i].operator_name);
-        cJSON_AddStringToObject(item, "differs", stats->top[i].genome);
+        json_add(item, "trial=%ld score_us=%g predicted=%hhd operator=%s differs=%s",
+                 stats->top[i].trial, stats->top[i].score_us, stats->top[i].predicted,
+                 stats->top[i].operator_name, stats->top[i].genome);
         cJSON_AddItemToArray(list, item);
     }
     return list;
@@ -127,8 +125,7 @@ static cJSON *top_json(const struct run_stats *stats) {
 
 static void print_json(const struct run_stats *stats) {
     cJSON *root = cJSON_CreateObject();
-    cJSON_AddStringToObject(root, "run", store_run_dir(stats->store));
-    cJSON_AddBoolToObject(root, "over", run_stats_is_over(stats));
+    json_add(root, "run=%s over=%hhd", store_run_dir(stats->store), run_stats_is_over(stats));
     cJSON_AddItemToObject(root, "status",
                           stats->has_status ? run_status_json(&stats->status) : cJSON_CreateNull());
     cJSON_AddNumberToObject(root, "trials", (double)stats->observed);
@@ -139,24 +136,20 @@ static void print_json(const struct run_stats *stats) {
     cJSON *operators = cJSON_AddArrayToObject(root, "operators");
     for (int i = 0; i < stats->operator_count; i++) {
         cJSON *item = cJSON_CreateObject();
-        cJSON_AddStringToObject(item, "operator", stats->operators[i].name);
-        cJSON_AddNumberToObject(item, "trials", (double)stats->operators[i].observed);
-        cJSON_AddNumberToObject(item, "ok", (double)stats->operators[i].ok);
-        cJSON_AddNumberToObject(item, "champions", (double)stats->operators[i].accepted);
+        json_add(item, "operator=%s trials=%ld ok=%ld champions=%ld", stats->operators[i].name,
+                 stats->operators[i].observed, stats->operators[i].ok,
+                 stats->operators[i].accepted);
         cJSON_AddItemToArray(operators, item);
     }
     cJSON *champions = cJSON_AddArrayToObject(root, "champions");
     for (int i = 0; i < stats->champion_count; i++) {
         const struct store_champion *champion = &stats->champions[i];
         cJSON *item = cJSON_CreateObject();
-        cJSON_AddNumberToObject(item, "goal", champion->goal);
-        cJSON_AddNumberToObject(item, "trial", (double)champion->trial);
-        cJSON_AddNumberToObject(item, "seconds", champion->accepted - stats->created);
-        cJSON_AddNumberToObject(item, "score_us", champion->score_us);
+        json_add(item, "goal=%d trial=%ld seconds=%g score_us=%g", champion->goal, champion->trial,
+                 champion->accepted - stats->created, champion->score_us);
         cJSON_AddItemToArray(champions, item);
     }
-    cJSON_AddNumberToObject(root, "goal", stats->goal);
-    cJSON_AddStringToObject(root, "goal_name", store_goal_name(stats->store, stats->goal));
+    json_add(root, "goal=%d goal_name=%s", stats->goal, store_goal_name(stats->store, stats->goal));
     cJSON_AddItemToObject(root, "top", top_json(stats));
     table_print_json(root, stdout);
 }
@@ -191,12 +184,12 @@ static int run(const struct verb *verb, int argc, char **argv) {
     int64_t goal = -1;
     double interval_s = 0;
     const struct option_row rows[] = {
-        {"goal", "K", "show goal K, counted from 0 (default: the goal that improved last)",
-         OPTION_INTEGER, &goal},
+        OPTION("goal", "K", "show goal K, counted from 0 (default: the goal that improved last)",
+               &goal),
         {"interval", "T", "refresh every T (default: 1s on a terminal, else 10s)", OPTION_DURATION,
          &interval_s},
-        {"once", NULL, "print the whole view once and exit", OPTION_FLAG, &once},
-        {"json", NULL, "print the view once as one JSON object", OPTION_FLAG, &json},
+        OPTION("once", NULL, "print the whole view once and exit", &once),
+        OPTION("json", NULL, "print the view once as one JSON object", &json),
         {0},
     };
     if (options_parse(verb, rows, argc, argv, 1, 1) < 0)

@@ -1,9 +1,9 @@
 #include "cli/watch_view.h"
 #include "base/memory.h"
+#include "base/strbuf.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,23 +17,6 @@ enum {
 
 /* A longer silence is displayed: several updates of the status are missing. */
 static const double silence_shown_s = 5;
-
-/* Text that is appended to, cut at the size of the buffer. */
-struct line {
-    char text[LINE_SIZE];
-    size_t used;
-};
-
-static void line_add(struct line *line, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void line_add(struct line *line, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(line->text + line->used, LINE_SIZE - line->used, format, arguments);
-    va_end(arguments);
-    line->used += length > 0 ? (size_t)length : 0;
-    line->used = line->used < LINE_SIZE ? line->used : LINE_SIZE - 1;
-}
 
 /* "1:02:03" */
 static const char *print_time(double seconds, char text[32]) {
@@ -52,92 +35,71 @@ static double search_time_s(const struct run_stats *stats) {
                : stats->seconds;
 }
 
-static void add_phase(struct line *line, const struct run_stats *stats) {
+static void add_phase(char line[LINE_SIZE], const struct run_stats *stats) {
     const struct run_status *status = &stats->status;
     char text[32];
     double silence_s = run_stats_silence_s(stats);
     if (!stats->has_status) {
-        line_add(line, "not running");
+        text_append(line, LINE_SIZE, "not running");
         return;
     }
     if (run_stats_is_over(stats) && !phase_is_over(status->phase)) {
-        line_add(line, "silent for %s: it was killed; `evotile resume` continues it",
-                 print_time(silence_s, text));
+        text_append(line, LINE_SIZE, "silent for %s: it was killed; `evotile resume` continues it",
+                    print_time(silence_s, text));
         return;
     }
-    line_add(line, "%s", phase_text(status->phase));
+    text_append(line, LINE_SIZE, "%s", phase_text(status->phase));
     if (status->reason[0] != '\0')
-        line_add(line, ": %s", status->reason);
+        text_append(line, LINE_SIZE, ": %s", status->reason);
     if (silence_s > silence_shown_s)
-        line_add(line, ", silent for %.0f s", silence_s);
+        text_append(line, LINE_SIZE, ", silent for %.0f s", silence_s);
 }
 
-static void add_budget(struct line *line, const struct run_stats *stats) {
+static void add_budget(char line[LINE_SIZE], const struct run_stats *stats) {
     const struct run_status *status = &stats->status;
     char text[32];
-    line_add(line, "%s", print_time(search_time_s(stats), text));
+    text_append(line, LINE_SIZE, "%s", print_time(search_time_s(stats), text));
     if (status->budget_seconds > 0)
-        line_add(line, " of %s", print_time(status->budget_seconds, text));
+        text_append(line, LINE_SIZE, " of %s", print_time(status->budget_seconds, text));
     if (status->budget_seconds > 0 && !run_stats_is_over(stats))
-        line_add(line, ", %s left",
-                 print_time(status->budget_seconds - search_time_s(stats), text));
-    line_add(line, "; %" PRId64, stats->observed - stats->verdicts[VERDICT_FILTERED]);
+        text_append(line, LINE_SIZE, ", %s left",
+                    print_time(status->budget_seconds - search_time_s(stats), text));
+    text_append(line, LINE_SIZE, "; %" PRId64, stats->observed - stats->verdicts[VERDICT_FILTERED]);
     if (status->budget_trials > 0)
-        line_add(line, " of %" PRId64, status->budget_trials);
-    line_add(line, " trials");
+        text_append(line, LINE_SIZE, " of %" PRId64, status->budget_trials);
+    text_append(line, LINE_SIZE, " trials");
     if (stats->has_status)
-        line_add(line, ", %.1f/s", status->trials_per_s);
+        text_append(line, LINE_SIZE, ", %.1f/s", status->trials_per_s);
     else if (stats->seconds > 0)
-        line_add(line, ", %.1f/s", (double)stats->observed / stats->seconds);
+        text_append(line, LINE_SIZE, ", %.1f/s", (double)stats->observed / stats->seconds);
     if (stats->has_status && !run_stats_is_over(stats) && status->asked > stats->observed)
-        line_add(line, ", %" PRId64 " in flight", status->asked - stats->observed);
+        text_append(line, LINE_SIZE, ", %" PRId64 " in flight", status->asked - stats->observed);
     if (status->patience > 0)
-        line_add(line, "; patience %" PRId64 " of %" PRId64 " left", status->patience_left,
-                 status->patience);
+        text_append(line, LINE_SIZE, "; patience %" PRId64 " of %" PRId64 " left",
+                    status->patience_left, status->patience);
     if (status->target_us > 0)
-        line_add(line, "; target %.3f us", status->target_us);
+        text_append(line, LINE_SIZE, "; target %.3f us", status->target_us);
     if (status->target_ratio > 0)
-        line_add(line, "; target %g times as fast", status->target_ratio);
+        text_append(line, LINE_SIZE, "; target %g times as fast", status->target_ratio);
 }
 
-static void add_verdicts(struct line *line, const struct run_stats *stats) {
-    const char *part = "";
-    for (int v = 0; v < VERDICT_COUNT; v++) {
-        if (stats->verdicts[v] == 0)
-            continue;
-        line_add(line, "%s%" PRId64 " %s", part, stats->verdicts[v], verdict_name((enum verdict)v));
-        if (v == VERDICT_OK && stats->raced > 0)
-            line_add(line, " (%" PRId64 " dropped by the race)", stats->raced);
-        part = ", ";
-    }
+static void add_verdicts(char line[LINE_SIZE], const struct run_stats *stats) {
+    verdict_print_counts(stats->verdicts, stats->raced, line, LINE_SIZE);
 }
 
-/* Adds a figure; nothing if it is unknown (negative). */
-static void add_figure(struct line *line, const char *name, double figure, double most,
-                       const char *unit) {
-    if (figure < 0)
-        return;
-    line_add(line, "%s%s%.0f", line->used > 0 ? ", " : "", name, figure);
-    if (most > 0)
-        line_add(line, " of %.0f", most);
-    line_add(line, " %s", unit);
-}
-
-static void add_gpu(struct line *line, const struct run_status *status) {
+static void add_gpu(char line[LINE_SIZE], const struct run_status *status) {
     const struct nvml_state *gpu = &status->gpu;
     char slowdowns[NVML_SLOWDOWN_SIZE];
-    add_figure(line, "SM ", gpu->sm_mhz, gpu->sm_max_mhz, "MHz");
-    add_figure(line, "memory ", gpu->memory_mhz, gpu->memory_max_mhz, "MHz");
-    add_figure(line, "", gpu->temperature_c, status->max_temperature_c, "C");
-    add_figure(line, "", gpu->power_w, gpu->power_limit_w, "W");
+    nvml_print_state(gpu, (int)status->max_temperature_c, "C", line, LINE_SIZE);
     if (*nvml_slowdowns(gpu->slowdowns, slowdowns) != '\0')
-        line_add(line, "; slowed down by %s", slowdowns);
+        text_append(line, LINE_SIZE, "; slowed down by %s", slowdowns);
     if (status->others > 0)
-        line_add(line, "; %d other process%s on it", status->others,
-                 status->others == 1 ? "" : "es");
-    if (line->used == 0)
-        line_add(line, status->predicts ? "none: emulated device, latencies are predictions"
-                                        : "unknown: NVML cannot read it");
+        text_append(line, LINE_SIZE, "; %d other process%s on it", status->others,
+                    status->others == 1 ? "" : "es");
+    if (*line == '\0')
+        text_append(line, LINE_SIZE,
+                    status->predicts ? "none: emulated device, latencies are predictions"
+                                     : "unknown: NVML cannot read it");
 }
 
 static void print_worker(const struct pool_worker *worker, char text[64]) {
@@ -167,10 +129,9 @@ static void print_worker(const struct pool_worker *worker, char text[64]) {
 /* ---- the header ---- */
 
 /* Prints a label and a line of text; returns the next row. */
-static int print_label(struct text_plot *plot, int row, const char *label,
-                       const struct line *line) {
+static int print_label(struct text_plot *plot, int row, const char *label, const char *line) {
     text_plot_print(plot, row, 0, TEXT_PLOT_DIM, "%s", label);
-    text_plot_print(plot, row, 9, TEXT_PLOT_PLAIN, "%s", line->text);
+    text_plot_print(plot, row, 9, TEXT_PLOT_PLAIN, "%s", line);
     return row + 1;
 }
 
@@ -198,24 +159,24 @@ static int draw_workers(const struct run_status *status, struct text_plot *plot,
 }
 
 static int draw_header(const struct run_stats *stats, struct text_plot *plot) {
-    struct line phase = {0}, budget = {0}, verdicts = {0}, gpu = {0};
+    char phase[LINE_SIZE] = "", budget[LINE_SIZE] = "", verdicts[LINE_SIZE] = "",
+         gpu[LINE_SIZE] = "";
     bool warns = stats->has_status &&
                  (stats->status.phase == PHASE_PAUSED || stats->status.phase == PHASE_FAILED ||
                   run_stats_silence_s(stats) > silence_shown_s);
-    add_phase(&phase, stats);
-    add_budget(&budget, stats);
-    add_verdicts(&verdicts, stats);
-    add_gpu(&gpu, &stats->status);
+    add_phase(phase, stats);
+    add_budget(budget, stats);
+    add_verdicts(verdicts, stats);
+    add_gpu(gpu, &stats->status);
     int column = text_plot_print(plot, 0, 0, TEXT_PLOT_BOLD, "%s", store_run_dir(stats->store));
     if (stats->device != NULL)
         column = text_plot_print(plot, 0, column, TEXT_PLOT_PLAIN, " on %s", stats->device);
-    text_plot_print(plot, 0, column, warns ? TEXT_PLOT_WARNING : TEXT_PLOT_PLAIN, ", %s",
-                    phase.text);
-    int row = print_label(plot, 1, "time", &budget);
-    row = print_label(plot, row, "verdicts", &verdicts);
+    text_plot_print(plot, 0, column, warns ? TEXT_PLOT_WARNING : TEXT_PLOT_PLAIN, ", %s", phase);
+    int row = print_label(plot, 1, "time", budget);
+    row = print_label(plot, row, "verdicts", verdicts);
     if (!stats->has_status || phase_is_over(stats->status.phase))
         return row;
-    row = print_label(plot, row, "GPU", &gpu);
+    row = print_label(plot, row, "GPU", gpu);
     return draw_workers(&stats->status, plot, row, 1 + plot->rows / 12);
 }
 
@@ -346,19 +307,20 @@ void watch_view_draw(const struct run_stats *stats, bool by_trials, struct text_
 }
 
 void watch_view_print_line(const struct run_stats *stats, char *text, size_t size) {
-    struct line line = {0};
-    add_phase(&line, stats);
-    line_add(&line, "; ");
-    add_budget(&line, stats);
+    char line[LINE_SIZE] = "";
+    add_phase(line, stats);
+    text_append(line, LINE_SIZE, "; ");
+    add_budget(line, stats);
     if (stats->observed > 0)
-        line_add(&line, ": ");
-    add_verdicts(&line, stats);
+        text_append(line, LINE_SIZE, ": ");
+    add_verdicts(line, stats);
     if (stats->champion_count > 0)
-        line_add(&line, "; best %.3f us", stats->champions[stats->champion_count - 1].score_us);
+        text_append(line, LINE_SIZE, "; best %.3f us",
+                    stats->champions[stats->champion_count - 1].score_us);
     if (stats->has_status && stats->status.gpu.sm_mhz >= 0) {
-        struct line gpu = {0};
-        add_gpu(&gpu, &stats->status);
-        line_add(&line, "; %s", gpu.text);
+        char gpu[LINE_SIZE] = "";
+        add_gpu(gpu, &stats->status);
+        text_append(line, LINE_SIZE, "; %s", gpu);
     }
-    snprintf(text, size, "%s", line.text);
+    snprintf(text, size, "%s", line);
 }

@@ -46,20 +46,20 @@ static int run_queue_workers(struct queue_worker_settings *how) {
 static int run(const struct verb *verb, int argc, char **argv) {
     struct queue_worker_settings how = {.compile_workers = -1};
     const struct option_row rows[] = {
-        {"queue", "URL", "a NATS server: nats://HOST:4222, or tls://", OPTION_TEXT,
-         &how.connection.url},
-        {"device", "LIST", "auto, cuda:all, or some: cuda:0,cuda:2", OPTION_TEXT, &how.devices},
-        {"credentials", "FILE", "a token, USER:PASSWORD, an NKey pair or NATS credentials",
-         OPTION_TEXT, &how.connection.credentials},
-        {"ca", "FILE", "the certificate authority of its TLS certificate", OPTION_TEXT,
-         &how.connection.authority},
-        {"insecure", NULL, "accept a server on another host without credentials", OPTION_FLAG,
-         &how.connection.insecure},
+        OPTION("queue", "URL", "a NATS server: nats://HOST:4222, or tls://", &how.connection.url),
+        OPTION("device", "LIST", "auto, cuda:all, or some: cuda:0,cuda:2", &how.devices),
+        OPTION("credentials", "FILE", "a token, USER:PASSWORD, an NKey pair or NATS credentials",
+               &how.connection.credentials),
+        OPTION("ca", "FILE", "the certificate authority of its TLS certificate",
+               &how.connection.authority),
+        OPTION("insecure", NULL, "accept a server on another host without credentials",
+               &how.connection.insecure),
         {"idle", "T", "leave after T without work", OPTION_DURATION, &how.idle_s},
-        {"compile-workers", "N", "compile processes (default: the cores, less one for each device)",
-         OPTION_INTEGER, &how.compile_workers},
-        {"device-workers", "N", "processes for each recorded or emulated device", OPTION_INTEGER,
-         &how.device_workers},
+        OPTION("compile-workers", "N",
+               "compile processes (default: the cores, less one for each device)",
+               &how.compile_workers),
+        OPTION("device-workers", "N", "processes for each recorded or emulated device",
+               &how.device_workers),
         {0},
     };
     if (options_parse(verb, rows, argc, argv, 0, 0) < 0)

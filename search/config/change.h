@@ -1,8 +1,9 @@
 /* change: a config with some keys set to other values, as the options of `run` do.
  *
  * The changes are an object of plain values under "section.key", or "key" for a key at the top;
- * null removes a key. The changed text is read like a file, so that its values are checked in one
- * place. It keeps the order of the keys, but not comments.
+ * null removes a key. They are made in the config's text, where comments become blanks and every
+ * other key stays on its line: a later error names the line of the user's file. The changed text is
+ * read like a file, so that its values are checked in one place.
  *
  *     cJSON *changes = cJSON_CreateObject();
  *     config_change_integer(changes, "budget.trials", 100);

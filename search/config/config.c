@@ -37,35 +37,35 @@ static const struct config defaults = {
 
 /* ---- plain keys: their members and ranges ---- */
 
-#define FIELD(key, kind, member, minimum, maximum)                                                 \
-    JSON_FIELD(struct config, member, key, JSON_FIELD_##kind, minimum, maximum)
+#define CONFIG_FIELD(key, kind, member, minimum, maximum)                                          \
+    JSON_FIELD(struct config, member, key, kind, minimum, maximum)
 
 static const struct json_field search_fields[] = {
-    FIELD("population", INT, population, 2, 4096),
-    FIELD("initial", INT, initial, 1, 100000),
-    FIELD("exploration", DOUBLE, exploration, 0, 1),
-    FIELD("sanitize_every", INT, sanitize_every, -1, 1000000),
-    FIELD("nice", BOOL, nice, 0, 1),
-    FIELD("max_temperature_c", INT, max_temperature_c, 0, TEMPERATURE_MAX_C),
+    CONFIG_FIELD("population", INT, population, 2, 4096),
+    CONFIG_FIELD("initial", INT, initial, 1, 100000),
+    CONFIG_FIELD("exploration", DOUBLE, exploration, 0, 1),
+    CONFIG_FIELD("sanitize_every", INT, sanitize_every, -1, 1000000),
+    CONFIG_FIELD("nice", BOOL, nice, 0, 1),
+    CONFIG_FIELD("max_temperature_c", INT, max_temperature_c, 0, TEMPERATURE_MAX_C),
     {0},
 };
 static const struct json_field timing_fields[] = {
-    FIELD("input_sets", INT, timing.input_sets, 1, 16),
-    FIELD("launches", INT, timing.launches, 1, 1000),
-    FIELD("samples", INT, timing.samples, 3, SAMPLES_MAX),
-    FIELD("race_samples", INT, timing.race_samples, 3, SAMPLES_MAX),
-    FIELD("race_margin", DOUBLE, timing.race_margin, 0, 100),
-    FIELD("warmup_ms", DOUBLE, timing.warmup_ms, 0, 10000),
-    FIELD("placements", INT, timing.placements, 1, PLACEMENTS_MAX),
-    FIELD("inputs", INT, timing.inputs, 1, 16),
-    FIELD("duel_blocks", INT, timing.duel_blocks, 2, 250),
-    FIELD("duel_margin", DOUBLE, timing.duel_margin, 0, 1),
-    FIELD("case_tolerance", DOUBLE, timing.case_tolerance, 0, 100),
+    CONFIG_FIELD("input_sets", INT, timing.input_sets, 1, 16),
+    CONFIG_FIELD("launches", INT, timing.launches, 1, 1000),
+    CONFIG_FIELD("samples", INT, timing.samples, 3, SAMPLES_MAX),
+    CONFIG_FIELD("race_samples", INT, timing.race_samples, 3, SAMPLES_MAX),
+    CONFIG_FIELD("race_margin", DOUBLE, timing.race_margin, 0, 100),
+    CONFIG_FIELD("warmup_ms", DOUBLE, timing.warmup_ms, 0, 10000),
+    CONFIG_FIELD("placements", INT, timing.placements, 1, PLACEMENTS_MAX),
+    CONFIG_FIELD("inputs", INT, timing.inputs, 1, 16),
+    CONFIG_FIELD("duel_blocks", INT, timing.duel_blocks, 2, 250),
+    CONFIG_FIELD("duel_margin", DOUBLE, timing.duel_margin, 0, 1),
+    CONFIG_FIELD("case_tolerance", DOUBLE, timing.case_tolerance, 0, 100),
     {0},
 };
 static const struct json_field limit_fields[] = {
-    FIELD("smem_bytes", INT, smem_limit_bytes, 1024, 1 << 20),
-    FIELD("limited_range", BOOL, limited_range, 0, 1),
+    CONFIG_FIELD("smem_bytes", INT, smem_limit_bytes, 1024, 1 << 20),
+    CONFIG_FIELD("limited_range", BOOL, limited_range, 0, 1),
     {0},
 };
 
@@ -400,12 +400,9 @@ bool config_path_is_recorded_space(const char *path) {
 static struct config *config_from_recorded_space(const char *path, struct error *error) {
     cJSON *root = cJSON_CreateObject();
     cJSON_AddStringToObject(root, "template", path);
-    char *text = cJSON_Print(root);
-    if (text == NULL)
-        BUG("out of memory");
+    char *text = json_print(root);
     struct config *config = config_from_text(path, text, NULL, error);
     free(text);
-    cJSON_Delete(root);
     return config;
 }
 

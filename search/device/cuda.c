@@ -17,6 +17,14 @@ static int check_status(struct cuda_device *cuda, CUresult status, const char *o
                : error_set(error, "%s: %s", operation, driver_error_name(&cuda->driver, status));
 }
 
+/* Waits for an operation that was queued with `status`. */
+static int synchronize(struct cuda_device *self, CUresult status, const char *operation,
+                       struct error *error) {
+    if (status == CUDA_SUCCESS)
+        status = self->driver.cuStreamSynchronize(self->stream);
+    return check_status(self, status, operation, error);
+}
+
 static int device_attribute(struct cuda_device *cuda, CUdevice handle, CUdevice_attribute which) {
     int value = 0;
     cuda->driver.cuDeviceGetAttribute(&value, which, handle);
@@ -311,21 +319,15 @@ static void cuda_memory_free(struct device *device, uint64_t address) {
 static int cuda_write(struct device *device, uint64_t address, const void *from, size_t bytes,
                       struct error *error) {
     struct cuda_device *self = cuda(device);
-    if (check_status(self, self->driver.cuMemcpyHtoDAsync(address, from, bytes, self->stream),
-                     "writing to the GPU", error) < 0)
-        return -1;
-    return check_status(self, self->driver.cuStreamSynchronize(self->stream), "writing to the GPU",
-                        error);
+    return synchronize(self, self->driver.cuMemcpyHtoDAsync(address, from, bytes, self->stream),
+                       "writing to the GPU", error);
 }
 
 static int cuda_read(struct device *device, uint64_t address, void *to, size_t bytes,
                      struct error *error) {
     struct cuda_device *self = cuda(device);
-    if (check_status(self, self->driver.cuMemcpyDtoHAsync(to, address, bytes, self->stream),
-                     "reading from the GPU", error) < 0)
-        return -1;
-    return check_status(self, self->driver.cuStreamSynchronize(self->stream),
-                        "reading from the GPU", error);
+    return synchronize(self, self->driver.cuMemcpyDtoHAsync(to, address, bytes, self->stream),
+                       "reading from the GPU", error);
 }
 
 static int cuda_fill32(struct device *device, uint64_t address, uint32_t word, size_t words,
@@ -415,28 +417,23 @@ static int cuda_resources(struct device *device, struct device_module *module, c
                           struct error *error) {
     struct cuda_device *self = cuda(device);
     CUfunction function;
-    int registers = 0;
     int shared = 0;
-    int local = 0;
-    int blocks = 0;
     CUresult status = self->driver.cuModuleGetFunction(&function, module->module, kernel);
     if (status != CUDA_SUCCESS)
         return error_set(error, "no kernel %s in the module: %s", kernel,
                          driver_error_name(&self->driver, status));
-    self->driver.cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function);
+    self->driver.cuFuncGetAttribute(&resources->registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function);
     self->driver.cuFuncGetAttribute(&shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function);
-    self->driver.cuFuncGetAttribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function);
+    self->driver.cuFuncGetAttribute(&resources->local_bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+                                    function);
     if (smem_bytes > 48 << 10)
         self->driver.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                         (int)smem_bytes);
-    self->driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads,
-                                                             smem_bytes);
-    resources->registers = registers;
+    self->driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&resources->ctas_per_sm, function,
+                                                             threads, smem_bytes);
     resources->smem_bytes = shared + (int)smem_bytes;
-    resources->local_bytes = local;
-    resources->ctas_per_sm = blocks;
     resources->occupancy =
-        (double)blocks * ((threads + 31) / 32 * 32) / device->info.threads_per_sm;
+        (double)resources->ctas_per_sm * ((threads + 31) / 32 * 32) / device->info.threads_per_sm;
     return 0;
 }
 

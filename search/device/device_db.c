@@ -1,15 +1,16 @@
 #include "device/device_db.h"
 
 #include "base/json_fields.h"
+#include "base/memory.h"
 #include "base/path.h"
 #include "device/predict.h"
 
 #include <string.h>
 
 #define REQUIRED(member, kind, minimum, maximum)                                                   \
-    JSON_FIELD_REQUIRED(struct device_info, member, #member, JSON_FIELD_##kind, minimum, maximum)
+    JSON_FIELD_REQUIRED(struct device_info, member, #member, kind, minimum, maximum)
 #define OPTIONAL(member, kind, minimum, maximum)                                                   \
-    JSON_FIELD(struct device_info, member, #member, JSON_FIELD_##kind, minimum, maximum)
+    JSON_FIELD(struct device_info, member, #member, kind, minimum, maximum)
 
 static const struct json_field fields[] = {
     REQUIRED(sm_count, INT, 1, 4096),
@@ -46,21 +47,16 @@ static int read_architecture(const struct json *root, int *compute_capability,
 }
 
 static int read_info(const struct json *root, struct device_info *info, struct error *error) {
-    struct json value;
-    const char *name;
     *info = (struct device_info){.predicts = true};
     if (json_fields_check_keys(root, fields, other_keys, error) < 0 ||
-        json_require(root, "name", &value, error) < 0 || json_string(&value, &name, error) < 0 ||
+        json_copy_text(root, "name", info->name, sizeof info->name, error) < 0 ||
         read_architecture(root, &info->compute_capability, error) < 0)
         return -1;
-    if (*name == '\0' || strlen(name) >= sizeof info->name)
-        return json_error(&value, error, "must have 1 to %zu characters", sizeof info->name - 1);
-    strcpy(info->name, name);
     snprintf(info->spec, sizeof info->spec, "emulated:sm_%d", info->compute_capability);
     return json_fields_read(root, fields, info, error);
 }
 
-int device_db_read(const char *path, struct device_info *info, struct error *error) {
+static int read_file(const char *path, struct device_info *info, struct error *error) {
     struct json_document document;
     struct device_info read;
     if (json_read(&document, path, error) < 0)
@@ -125,9 +121,7 @@ int device_db_write_fitted(const char *path, const char *about, const struct dev
                            struct error *error) {
     char *text = NULL, folder[PATH_SIZE];
     size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        BUG("out of memory");
+    FILE *out = xopen_memstream(&text, &size);
     fprintf(out, "{\n  \"about\": \"%s\",\n  \"name\": \"%s\"", about, info->name);
     for (int i = 0; i < PREDICTION_PARAMETERS; i++)
         fprintf(out, ",\n  \"%s\": %.4g", prediction_parameters[i].name, info->model[i]);
@@ -170,7 +164,7 @@ static int find_device_file(int compute_capability, struct device_info *info,
         if (length < 5 || strcmp(names[i] + length - 5, ".json") != 0)
             continue;
         if (path_join(path, folder, names[i], error) < 0 ||
-            device_db_read(path, &candidate, error) < 0) {
+            read_file(path, &candidate, error) < 0) {
             result = -1;
         } else if (candidate.compute_capability == compute_capability) {
             found = true;

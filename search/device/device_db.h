@@ -15,10 +15,6 @@
 #include "base/path.h"
 #include "device/device.h"
 
-/* Reads one file. The result describes an emulated device: `predicts` is set, and `spec` names the
-   architecture. */
-int device_db_read(const char *path, struct device_info *info, struct error *error);
-
 /* Finds the device of an architecture (89 for sm_89): the first by file name, in the first folder
    that exists of $EVOTILE_DEVICES, configs/devices in the current folder, beside the program's
    folder, and where `make install` puts them. The error lists the known architectures. */

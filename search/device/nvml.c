@@ -1,6 +1,7 @@
 #include "device/nvml.h"
 
 #include "base/memory.h"
+#include "base/strbuf.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -173,13 +174,32 @@ const char *nvml_slowdowns(int64_t slowdowns, char text[NVML_SLOWDOWN_SIZE]) {
         {0x080, "external power brake"},
         {0x100, "clocks set for the display"},
     };
-    size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; slowdowns > 0 && i < sizeof reasons / sizeof *reasons; i++)
         if (slowdowns & reasons[i].bit)
-            used += (size_t)snprintf(text + used, NVML_SLOWDOWN_SIZE - used, "%s%s",
-                                     used > 0 ? ", " : "", reasons[i].words);
+            text_append(text, NVML_SLOWDOWN_SIZE, "%s%s", *text != '\0' ? ", " : "",
+                        reasons[i].words);
     return text;
+}
+
+/* Nothing if the figure is unknown, which is negative. */
+static void add_figure(char *text, size_t size, const char *name, double figure, double most,
+                       const char *unit) {
+    if (figure < 0)
+        return;
+    text_append(text, size, "%s%s%.0f", *text != '\0' ? ", " : "", name, figure);
+    if (most > 0)
+        text_append(text, size, " of %.0f", most);
+    text_append(text, size, " %s", unit);
+}
+
+void nvml_print_state(const struct nvml_state *state, int max_temperature_c, const char *degrees,
+                      char *text, size_t size) {
+    text[0] = '\0';
+    add_figure(text, size, "SM ", state->sm_mhz, state->sm_max_mhz, "MHz");
+    add_figure(text, size, "memory ", state->memory_mhz, state->memory_max_mhz, "MHz");
+    add_figure(text, size, "", state->temperature_c, max_temperature_c, degrees);
+    add_figure(text, size, "", state->power_w, state->power_limit_w, "W");
 }
 
 int nvml_processes(const struct nvml *nvml, const struct nvml_gpu *gpu,

@@ -67,6 +67,10 @@ void nvml_read_changing(const struct nvml *nvml, const struct nvml_gpu *gpu,
 /* The causes of reduced clocks in words ("power limit, hot"); empty if there is none but idleness.
  */
 const char *nvml_slowdowns(int64_t slowdowns, char text[NVML_SLOWDOWN_SIZE]);
+/* "SM 345 of 1980 MHz, 41 of 80 C, 120 of 700 W": what is known. `max_temperature_c`: 0 for none;
+   `degrees`: the name of the unit. */
+void nvml_print_state(const struct nvml_state *state, int max_temperature_c, const char *degrees,
+                      char *text, size_t size);
 
 /* Lists the compute processes on the GPU, including this one; fills at most `limit` and returns the
    total (-1: unknown). In a container the driver may hide processes outside. */

@@ -7,18 +7,21 @@
 
 enum { ERROR_TEXT_MAX = 400 };
 
+/* After the first error every call of the stream fails, so that readers need not check each: loops
+   end, and the document is refused at its end. */
 struct recorded_reader {
     struct json_stream *stream;
     struct recorded_table *table;
+    struct error table_error;
     bool found;       /* the rows were read */
     double time_unit; /* the file's default unit (T4), in microseconds */
 };
 
 /* Adds the reader's position to an error of the table. */
-static int add_position(struct recorded_reader *reader, int result,
-                        const struct error *table_error) {
-    return result < 0 ? json_stream_error(reader->stream, "%.*s", ERROR_TEXT_MAX, table_error->text)
-                      : 0;
+static int add_position(struct recorded_reader *reader, int result) {
+    return result < 0
+               ? json_stream_error(reader->stream, "%.*s", ERROR_TEXT_MAX, reader->table_error.text)
+               : 0;
 }
 
 static bool token_is(const struct recorded_reader *reader, const char *text) {
@@ -26,18 +29,18 @@ static bool token_is(const struct recorded_reader *reader, const char *text) {
 }
 
 /* Moves to the next member; a truncated object is an error. */
-static int next_member(struct recorded_reader *reader, bool *first) {
+static bool next_member(struct recorded_reader *reader, bool *first) {
     int more = json_stream_member(reader->stream, first);
-    return more == JSON_TRUNCATED
-               ? json_stream_error(reader->stream, "the file ends within an object")
-               : more;
+    if (more == JSON_TRUNCATED)
+        json_stream_error(reader->stream, "the file ends within an object");
+    return more == JSON_MORE;
 }
 
-static int next_element(struct recorded_reader *reader, bool *first) {
+static bool next_element(struct recorded_reader *reader, bool *first) {
     int more = json_stream_element(reader->stream, first);
-    return more == JSON_TRUNCATED
-               ? json_stream_error(reader->stream, "the file ends within an array")
-               : more;
+    if (more == JSON_TRUNCATED)
+        json_stream_error(reader->stream, "the file ends within an array");
+    return more == JSON_MORE;
 }
 
 /* ---- times and failures ---- */
@@ -59,160 +62,141 @@ static const struct {
     {"correct", VERDICT_OK},
 };
 
-static int read_verdict(struct recorded_reader *reader, enum verdict *verdict) {
+static void read_verdict(struct recorded_reader *reader, enum verdict *verdict) {
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
         if (token_is(reader, failures[i].text)) {
             *verdict = failures[i].verdict;
-            return 0;
+            return;
         }
-    return json_stream_error(reader->stream, "\"%.60s\" is not a known kind of failure",
-                             json_stream_token(reader->stream));
+    json_stream_error(reader->stream, "\"%.60s\" is not a known kind of failure",
+                      json_stream_token(reader->stream));
 }
 
 /* Reads a number, or the name of a failure. */
-static int read_time(struct recorded_reader *reader, enum verdict *verdict, double *time) {
+static void read_time(struct recorded_reader *reader, enum verdict *verdict, double *time) {
     enum json_scalar kind;
-    if (json_stream_scalar(reader->stream, &kind) < 0)
-        return -1;
-    if (kind == JSON_STRING)
-        return read_verdict(reader, verdict);
-    if (kind == JSON_LITERAL)
-        return json_stream_error(reader->stream, "%s is not a time",
-                                 json_stream_token(reader->stream));
-    *time = strtod(json_stream_token(reader->stream), NULL);
-    *verdict = VERDICT_OK;
-    return 0;
+    json_stream_scalar(reader->stream, &kind);
+    const char *token = json_stream_token(reader->stream);
+    if (kind == JSON_STRING) {
+        read_verdict(reader, verdict);
+    } else if (kind == JSON_LITERAL) {
+        json_stream_error(reader->stream, "%s is not a time", token);
+    } else {
+        *time = strtod(token, NULL);
+        *verdict = VERDICT_OK;
+    }
 }
 
-static int read_name(struct recorded_reader *reader, char *name, size_t size) {
-    int byte = json_stream_peek(reader->stream);
+static void read_name(struct recorded_reader *reader, char *name, size_t size) {
     enum json_scalar kind;
-    if (byte != '"')
-        return json_stream_skip(reader->stream);
-    if (json_stream_scalar(reader->stream, &kind) < 0)
-        return -1;
-    snprintf(name, size, "%.*s", (int)size - 1, json_stream_token(reader->stream));
-    return 0;
+    if (json_stream_peek(reader->stream) != '"')
+        json_stream_skip(reader->stream);
+    else if (json_stream_scalar(reader->stream, &kind) == 0)
+        snprintf(name, size, "%.*s", (int)size - 1, json_stream_token(reader->stream));
 }
 
 /* Reads a member outside the rows. */
-static int read_name_member(struct recorded_reader *reader) {
+static void read_name_member(struct recorded_reader *reader) {
     struct recorded_table *table = reader->table;
     if (token_is(reader, "device_name"))
-        return read_name(reader, table->device_name, sizeof table->device_name);
-    if (token_is(reader, "kernel_name"))
-        return read_name(reader, table->kernel_name, sizeof table->kernel_name);
-    if (token_is(reader, "default_genome"))
-        return read_name(reader, table->default_genome, sizeof table->default_genome);
-    return json_stream_skip(reader->stream);
+        read_name(reader, table->device_name, sizeof table->device_name);
+    else if (token_is(reader, "kernel_name"))
+        read_name(reader, table->kernel_name, sizeof table->kernel_name);
+    else if (token_is(reader, "default_genome"))
+        read_name(reader, table->default_genome, sizeof table->default_genome);
+    else
+        json_stream_skip(reader->stream);
+}
+
+/* Makes the token a column. */
+static int add_column(struct recorded_reader *reader) {
+    return add_position(reader,
+                        recorded_table_add_column(reader->table, json_stream_token(reader->stream),
+                                                  &reader->table_error));
+}
+
+static void set_cell(struct recorded_reader *reader, int column) {
+    enum json_scalar kind;
+    if (json_stream_scalar(reader->stream, &kind) == 0)
+        add_position(reader,
+                     recorded_table_set(reader->table, column, json_stream_token(reader->stream),
+                                        kind, &reader->table_error));
+}
+
+static void end_row(struct recorded_reader *reader) {
+    add_position(reader, recorded_table_end_row(reader->table, &reader->table_error));
+}
+
+static void begin_rows(struct recorded_reader *reader, char bracket) {
+    if (reader->found)
+        json_stream_error(reader->stream, "the rows occur twice");
+    reader->found = true;
+    json_stream_enter(reader->stream, bracket);
 }
 
 /* ---- Kernel Tuner's cache ---- */
 
-static int read_columns(struct recorded_reader *reader) {
+static void read_columns(struct recorded_reader *reader) {
     enum json_scalar kind;
-    struct error table_error;
-    int more;
-    if (json_stream_enter(reader->stream, '[') < 0)
-        return -1;
-    for (bool first = true; (more = next_element(reader, &first)) == JSON_MORE;)
-        if (json_stream_scalar(reader->stream, &kind) < 0 ||
-            add_position(reader,
-                         recorded_table_add_column(reader->table, json_stream_token(reader->stream),
-                                                   &table_error),
-                         &table_error) < 0)
-            return -1;
-    return more;
+    json_stream_enter(reader->stream, '[');
+    for (bool first = true; next_element(reader, &first);)
+        if (json_stream_scalar(reader->stream, &kind) == 0)
+            add_column(reader);
 }
 
-static int set_cell(struct recorded_reader *reader, int column) {
-    enum json_scalar kind;
-    struct error table_error;
-    if (json_stream_scalar(reader->stream, &kind) < 0)
-        return -1;
-    return add_position(reader,
-                        recorded_table_set(reader->table, column, json_stream_token(reader->stream),
-                                           kind, &table_error),
-                        &table_error);
-}
-
-static int end_row(struct recorded_reader *reader) {
-    struct error table_error;
-    return add_position(reader, recorded_table_end_row(reader->table, &table_error), &table_error);
-}
-
-static int read_cache_row(struct recorded_reader *reader) {
+static void read_cache_row(struct recorded_reader *reader) {
     struct recorded_table *table = reader->table;
     bool timed = false;
-    int more, next_column = 0;
+    int column, next_column = 0;
     double time_ms = 0;
-    if (json_stream_enter(reader->stream, '{') < 0)
-        return -1;
+    json_stream_enter(reader->stream, '{');
     recorded_table_begin_row(table);
-    for (bool first = true; (more = next_member(reader, &first)) == JSON_MORE;) {
-        int result;
-        int column;
+    for (bool first = true; next_member(reader, &first);) {
         if (token_is(reader, "time")) {
             timed = true;
-            result = read_time(reader, &table->verdict, &time_ms);
+            read_time(reader, &table->verdict, &time_ms);
         } else if ((column = recorded_table_find_column(table, json_stream_token(reader->stream),
                                                         next_column)) >= 0) {
             next_column = column + 1;
-            result = set_cell(reader, column);
-        } else
-            result = json_stream_skip(reader->stream);
-        if (result < 0)
-            return -1;
+            set_cell(reader, column);
+        } else {
+            json_stream_skip(reader->stream);
+        }
     }
-    if (more < 0)
-        return -1;
     if (!timed)
-        return json_stream_error(reader->stream, "the row has no \"time\"");
+        json_stream_error(reader->stream, "the row has no \"time\"");
     table->time_us = 1000 * time_ms;
-    return end_row(reader);
+    end_row(reader);
 }
 
-/* Returns JSON_TRUNCATED if the closing braces are missing. */
-static int read_cache(struct recorded_reader *reader) {
-    int more;
-    if (reader->found)
-        return json_stream_error(reader->stream, "the rows occur twice");
+/* The closing braces may be missing: Kernel Tuner writes them last. */
+static void read_cache(struct recorded_reader *reader) {
     if (reader->table->column_count == 0)
-        return json_stream_error(reader->stream, "\"tune_params_keys\" is missing before the rows");
-    reader->found = true;
-    if (json_stream_enter(reader->stream, '{') < 0)
-        return -1;
-    for (bool first = true; (more = json_stream_member(reader->stream, &first)) == JSON_MORE;)
-        if (read_cache_row(reader) < 0)
-            return -1;
-    return more;
+        json_stream_error(reader->stream, "\"tune_params_keys\" is missing before the rows");
+    begin_rows(reader, '{');
+    for (bool first = true; json_stream_member(reader->stream, &first) == JSON_MORE;)
+        read_cache_row(reader);
 }
 
 /* ---- T4 ---- */
 
-static int read_configuration(struct recorded_reader *reader) {
+static void read_configuration(struct recorded_reader *reader) {
     struct recorded_table *table = reader->table;
     bool is_first_row = table->count == 0;
-    int more, next_column = 0;
-    if (json_stream_enter(reader->stream, '{') < 0)
-        return -1;
-    for (bool first = true; (more = next_member(reader, &first)) == JSON_MORE;) {
+    int next_column = 0;
+    json_stream_enter(reader->stream, '{');
+    for (bool first = true; next_member(reader, &first);) {
         const char *name = json_stream_token(reader->stream);
         int column = recorded_table_find_column(table, name, next_column);
-        if (column < 0 && is_first_row) {
-            struct error table_error;
-            if (add_position(reader, recorded_table_add_column(table, name, &table_error),
-                             &table_error) < 0)
-                return -1;
+        if (column < 0 && is_first_row && add_column(reader) == 0)
             column = table->column_count - 1;
-        } else if (column < 0)
-            return json_stream_error(reader->stream, "the earlier rows have no parameter '%.60s'",
-                                     name);
+        if (column < 0) {
+            json_stream_error(reader->stream, "the earlier rows have no parameter '%.60s'", name);
+            return;
+        }
         next_column = column + 1;
-        if (set_cell(reader, column) < 0)
-            return -1;
+        set_cell(reader, column);
     }
-    return more;
 }
 
 /* Returns the unit in microseconds; 0: unknown. */
@@ -237,17 +221,14 @@ static double unit_us(const char *name) {
     return 0;
 }
 
-static int read_unit(struct recorded_reader *reader, double *unit) {
+static void read_unit(struct recorded_reader *reader, double *unit) {
     char name[32] = "";
-    if (read_name(reader, name, sizeof name) < 0)
-        return -1;
-    if (*name == '\0')
-        return 0;
+    read_name(reader, name, sizeof name);
     double us = unit_us(name);
-    if (us == 0)
-        return json_stream_error(reader->stream, "\"%s\" is not a unit of time: use ms", name);
-    *unit = us;
-    return 0;
+    if (*name != '\0' && us == 0)
+        json_stream_error(reader->stream, "\"%s\" is not a unit of time: use ms", name);
+    else if (*name != '\0')
+        *unit = us;
 }
 
 /* The measurement of one row. */
@@ -257,147 +238,110 @@ struct measurement {
     double unit; /* 0: the file's default */
 };
 
-static int read_measurement(struct recorded_reader *reader, struct measurement *measurement) {
-    struct measurement current = {0};
+static void read_measurement(struct recorded_reader *reader, struct measurement *measurement) {
+    struct measurement current = {.present = true};
     char name[NAME_SIZE] = "";
     char unit[32] = "";
-    int more;
-    if (json_stream_enter(reader->stream, '{') < 0)
-        return -1;
-    for (bool first = true; (more = next_member(reader, &first)) == JSON_MORE;) {
+    json_stream_enter(reader->stream, '{');
+    for (bool first = true; next_member(reader, &first);) {
         int byte;
-        int result;
         if (token_is(reader, "name"))
-            result = read_name(reader, name, sizeof name);
+            read_name(reader, name, sizeof name);
         else if (token_is(reader, "unit"))
-            result = read_name(reader, unit, sizeof unit);
+            read_name(reader, unit, sizeof unit);
         else if (token_is(reader, "value") && (byte = json_stream_peek(reader->stream)) != '[' &&
                  byte != '{') {
             /* other measurements may have text values; ignore them */
             enum json_scalar kind;
-            result = json_stream_scalar(reader->stream, &kind);
+            json_stream_scalar(reader->stream, &kind);
             current.time =
                 kind == JSON_NUMBER ? strtod(json_stream_token(reader->stream), NULL) : NAN;
         } else
-            result = json_stream_skip(reader->stream);
-        if (result < 0)
-            return -1;
+            json_stream_skip(reader->stream);
     }
-    if (more < 0 || strcmp(name, "time") != 0)
-        return more;
+    if (strcmp(name, "time") != 0)
+        return;
     if (*unit != '\0' && (current.unit = unit_us(unit)) == 0)
-        return json_stream_error(reader->stream, "\"%s\" is not a unit of time: use ms", unit);
-    current.present = true;
+        json_stream_error(reader->stream, "\"%s\" is not a unit of time: use ms", unit);
     *measurement = current;
-    return 0;
 }
 
-static int read_measurements(struct recorded_reader *reader, struct measurement *measurement) {
-    int more;
-    if (json_stream_enter(reader->stream, '[') < 0)
-        return -1;
-    for (bool first = true; (more = next_element(reader, &first)) == JSON_MORE;)
-        if (read_measurement(reader, measurement) < 0)
-            return -1;
-    return more;
+static void read_measurements(struct recorded_reader *reader, struct measurement *measurement) {
+    json_stream_enter(reader->stream, '[');
+    for (bool first = true; next_element(reader, &first);)
+        read_measurement(reader, measurement);
 }
 
-static int read_result(struct recorded_reader *reader) {
+static void read_result(struct recorded_reader *reader) {
     struct recorded_table *table = reader->table;
     struct measurement measurement = {0};
     bool has_configuration = false;
     bool has_verdict = false;
-    int more;
-    if (json_stream_enter(reader->stream, '{') < 0)
-        return -1;
+    json_stream_enter(reader->stream, '{');
     recorded_table_begin_row(table);
-    for (bool first = true; (more = next_member(reader, &first)) == JSON_MORE;) {
-        int result;
+    for (bool first = true; next_member(reader, &first);) {
         enum json_scalar kind;
         if (token_is(reader, "configuration")) {
             has_configuration = true;
-            result = read_configuration(reader);
+            read_configuration(reader);
         } else if (token_is(reader, "invalidity")) {
             has_verdict = true;
-            result = json_stream_scalar(reader->stream, &kind) < 0
-                         ? -1
-                         : read_verdict(reader, &table->verdict);
-        } else if (token_is(reader, "measurements"))
-            result = read_measurements(reader, &measurement);
-        else
-            result = json_stream_skip(reader->stream);
-        if (result < 0)
-            return -1;
+            json_stream_scalar(reader->stream, &kind);
+            read_verdict(reader, &table->verdict);
+        } else if (token_is(reader, "measurements")) {
+            read_measurements(reader, &measurement);
+        } else {
+            json_stream_skip(reader->stream);
+        }
     }
-    if (more < 0)
-        return -1;
     if (!has_configuration || !has_verdict)
-        return json_stream_error(reader->stream, "the result has no \"%s\"",
-                                 has_configuration ? "invalidity" : "configuration");
+        json_stream_error(reader->stream, "the result has no \"%s\"",
+                          has_configuration ? "invalidity" : "configuration");
     if (table->verdict == VERDICT_OK) {
         if (!measurement.present)
-            return json_stream_error(reader->stream, "the result is correct and has no measurement "
-                                                     "\"time\"");
+            json_stream_error(reader->stream, "the result is correct and has no measurement "
+                                              "\"time\"");
         table->time_us =
             measurement.time * (measurement.unit > 0 ? measurement.unit : reader->time_unit);
     }
-    return end_row(reader);
+    end_row(reader);
 }
 
-static int read_results(struct recorded_reader *reader) {
-    int more;
-    if (reader->found)
-        return json_stream_error(reader->stream, "the rows occur twice");
-    reader->found = true;
-    if (json_stream_enter(reader->stream, '[') < 0)
-        return -1;
-    for (bool first = true; (more = next_element(reader, &first)) == JSON_MORE;)
-        if (read_result(reader) < 0)
-            return -1;
-    return more;
+static void read_results(struct recorded_reader *reader) {
+    begin_rows(reader, '[');
+    for (bool first = true; next_element(reader, &first);)
+        read_result(reader);
 }
 
-static int read_metadata(struct recorded_reader *reader) {
-    int more;
-    if (json_stream_enter(reader->stream, '{') < 0)
-        return -1;
-    for (bool first = true; (more = next_member(reader, &first)) == JSON_MORE;) {
-        int result = token_is(reader, "timeunit") && !reader->found
-                         ? read_unit(reader, &reader->time_unit)
-                         : read_name_member(reader);
-        if (result < 0)
-            return -1;
-    }
-    return more;
+static void read_metadata(struct recorded_reader *reader) {
+    json_stream_enter(reader->stream, '{');
+    for (bool first = true; next_member(reader, &first);)
+        if (token_is(reader, "timeunit") && !reader->found)
+            read_unit(reader, &reader->time_unit);
+        else
+            read_name_member(reader);
 }
 
 /* ---- both ---- */
 
-static int read_top_member(struct recorded_reader *reader) {
+static void read_top_member(struct recorded_reader *reader) {
     if (token_is(reader, "cache"))
-        return read_cache(reader);
-    if (token_is(reader, "tune_params_keys"))
-        return read_columns(reader);
-    if (token_is(reader, "results"))
-        return read_results(reader);
-    if (token_is(reader, "metadata"))
-        return read_metadata(reader);
-    return read_name_member(reader);
+        read_cache(reader);
+    else if (token_is(reader, "tune_params_keys"))
+        read_columns(reader);
+    else if (token_is(reader, "results"))
+        read_results(reader);
+    else if (token_is(reader, "metadata"))
+        read_metadata(reader);
+    else
+        read_name_member(reader);
 }
 
 static int read_document(struct recorded_reader *reader) {
     int more;
-    if (json_stream_enter(reader->stream, '{') < 0)
-        return -1;
-    for (bool first = true; (more = json_stream_member(reader->stream, &first)) == JSON_MORE;) {
-        int result = read_top_member(reader);
-        if (result == JSON_TRUNCATED)
-            return 0;
-        if (result < 0)
-            return -1;
-    }
-    if (more < 0)
-        return -1;
+    json_stream_enter(reader->stream, '{');
+    for (bool first = true; (more = json_stream_member(reader->stream, &first)) == JSON_MORE;)
+        read_top_member(reader);
     if (!reader->found)
         return json_stream_error(reader->stream, "neither a Kernel Tuner cache nor T4 results: it "
                                                  "has no \"cache\" and no \"results\"");
@@ -408,10 +352,9 @@ struct recorded *recorded_read_stream(struct json_stream *stream) {
     struct recorded_reader reader = {
         .stream = stream, .table = recorded_table_new(), .time_unit = 1000};
     struct recorded *recorded = NULL;
-    struct error table_error;
     if (read_document(&reader) == 0) {
-        recorded = recorded_table_build(reader.table, &table_error);
-        add_position(&reader, recorded != NULL ? 0 : -1, &table_error);
+        recorded = recorded_table_build(reader.table, &reader.table_error);
+        add_position(&reader, recorded != NULL ? 0 : -1);
     }
     recorded_table_free(reader.table);
     return recorded;

@@ -98,12 +98,9 @@ int recorded_table_end_row(struct recorded_table *table, struct error *error) {
                                table->columns[i].name);
     if (table->count == UINT32_MAX)
         return error_input(error, "more than %u rows", UINT32_MAX);
-    if (table->count == table->capacity) {
-        table->capacity = table->capacity ? 2 * table->capacity : 1024;
-        table->rows = xrealloc(table->rows, table->capacity * (size_t)table->column_count + 1);
-        table->verdicts = xrealloc(table->verdicts, table->capacity);
-        table->times_us = xrealloc(table->times_us, table->capacity * sizeof *table->times_us);
-    }
+    table->rows = xgrow(table->rows, table->count, (size_t)table->column_count);
+    table->verdicts = xgrow(table->verdicts, table->count, sizeof *table->verdicts);
+    table->times_us = xgrow(table->times_us, table->count, sizeof *table->times_us);
     /* A time that is not positive and finite means that nothing was measured. */
     if (table->verdict == VERDICT_OK && !(table->time_us > 0 && isfinite(table->time_us)))
         table->verdict = VERDICT_LAUNCH_FAILED;

@@ -38,7 +38,7 @@ struct recorded_table {
     enum verdict verdict;
     double time_us;
     /* The complete rows; after the first one the columns are fixed. */
-    size_t count, capacity;
+    size_t count;
     uint8_t *rows; /* column_count cells a row */
     uint8_t *verdicts;
     double *times_us;

@@ -1,6 +1,7 @@
 #include "evaluate/baseline.h"
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/process.h"
 #include "base/statistics.h"
@@ -109,8 +110,7 @@ static int send_question(struct baseline *baseline, const char *question, cJSON 
     if (object == NULL)
         object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "ask", question);
-    char *line = cJSON_PrintUnformatted(object);
-    cJSON_Delete(object);
+    char *line = json_print_line(object);
     process_send(&baseline->child, line); /* a dead program shows as a missing answer */
     free(line);
     if (read_answer(baseline, question, &answer_line, error) < 0)

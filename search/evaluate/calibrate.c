@@ -1,9 +1,11 @@
 #include "evaluate/calibrate.h"
 
-#include "base/json.h"
+#include "base/json_fields.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/statistics.h"
+#include "evaluate/compare.h"
+#include "evaluate/compile.h"
 #include "evaluate/duel.h"
 
 #include <math.h>
@@ -17,52 +19,37 @@ static const double min_margin = 0.005, margin_factor = 1.5, deadline_s = 10;
 
 /* ---- storing ---- */
 
-static const struct figure {
-    const char *name;
-    size_t offset;
-} figures[] = {
-    {"dram_gb_per_s", offsetof(struct device_info, dram_gb_per_s)},
-    {"l2_gb_per_s", offsetof(struct device_info, l2_gb_per_s)},
-    {"tensor_tflops", offsetof(struct device_info, tensor_tflops)},
-    {"fp32_tflops", offsetof(struct device_info, fp32_tflops)},
-    {"launch_us", offsetof(struct device_info, launch_us)},
-    {"event_us", offsetof(struct device_info, event_us)},
-    {"duel_margin", offsetof(struct device_info, duel_margin)},
+#define FIGURE(member) JSON_FIELD_REQUIRED(struct device_info, member, #member, DOUBLE, 0, 1e300)
+static const struct json_field figures[] = {
+    FIGURE(dram_gb_per_s), FIGURE(l2_gb_per_s), FIGURE(tensor_tflops), FIGURE(fp32_tflops),
+    FIGURE(launch_us),     FIGURE(event_us),    FIGURE(duel_margin),   {0},
 };
-enum { FIGURES = sizeof figures / sizeof *figures };
-
-static double *figure_of(struct device_info *info, int i) {
-    return (double *)((char *)info + figures[i].offset);
-}
 
 int calibration_path(const struct device_info *info, char path[PATH_SIZE], struct error *error) {
     const char *data = getenv("XDG_DATA_HOME");
     const char *home = getenv("HOME");
-    char name[sizeof info->uuid + 8];
-    snprintf(name, sizeof name, "%s.json", info->uuid[0] != '\0' ? info->uuid : "unknown");
-    if (data != NULL && data[0] == '/')
-        return path_join(path, data, "evotile/devices", error) < 0
-                   ? -1
-                   : path_join(path, path, name, error);
-    if (home == NULL || home[0] != '/')
+    bool has_data = data != NULL && data[0] == '/';
+    char name[sizeof info->uuid + 32];
+    if (!has_data && (home == NULL || home[0] != '/'))
         return error_set(error, "HOME is not set: set XDG_DATA_HOME");
-    return path_join(path, home, ".local/share/evotile/devices", error) < 0
+    snprintf(name, sizeof name, "evotile/devices/%s.json",
+             info->uuid[0] != '\0' ? info->uuid : "unknown");
+    return path_join(path, has_data ? data : home, has_data ? "" : ".local/share", error) < 0
                ? -1
                : path_join(path, path, name, error);
 }
 
 int calibration_write(const char *path, const struct device_info *info, struct error *error) {
     char folder[PATH_SIZE];
-    struct device_info copy = *info;
     cJSON *object = cJSON_CreateObject();
     cJSON_AddNumberToObject(object, "format", FORMAT);
     cJSON_AddStringToObject(object, "name", info->name);
     cJSON_AddStringToObject(object, "uuid", info->uuid);
     cJSON_AddStringToObject(object, "driver", info->driver);
-    for (int i = 0; i < FIGURES; i++)
-        cJSON_AddNumberToObject(object, figures[i].name, *figure_of(&copy, i));
-    char *text = cJSON_Print(object);
-    cJSON_Delete(object);
+    for (const struct json_field *figure = figures; figure->key != NULL; figure++)
+        cJSON_AddNumberToObject(object, figure->key,
+                                *(const double *)((const char *)info + figure->offset));
+    char *text = json_print(object);
     int status = path_parent(folder, path, error);
     if (status == 0)
         status = path_make_folder(folder, error);
@@ -80,26 +67,19 @@ static bool has_text(const struct json *root, const char *key, const char *expec
            strcmp(text, expected) == 0;
 }
 
-static bool read_figure(const struct json *root, const char *key, double *number) {
-    struct json value;
-    struct error ignored;
-    return json_find(root, key, &value) && json_number(&value, number, &ignored) == 0 &&
-           *number >= 0 && isfinite(*number);
-}
-
 bool calibration_read(const char *path, struct device_info *info) {
     struct json_document document;
     struct error ignored = {0};
     struct device_info found = *info;
-    double format;
+    struct json format;
     if (!path_exists(path) || json_read(&document, path, &ignored) < 0)
         return false;
     struct json root = json_root(&document);
-    bool is_valid = json_is_object(&root, &ignored) == 0 && read_figure(&root, "format", &format) &&
-                    format == FORMAT && has_text(&root, "name", info->name) &&
-                    has_text(&root, "uuid", info->uuid) && has_text(&root, "driver", info->driver);
-    for (int i = 0; i < FIGURES && is_valid; i++)
-        is_valid = read_figure(&root, figures[i].name, figure_of(&found, i));
+    bool is_valid = json_is_object(&root, &ignored) == 0 && json_find(&root, "format", &format) &&
+                    cJSON_IsNumber(format.value) && format.value->valuedouble == FORMAT &&
+                    has_text(&root, "name", info->name) && has_text(&root, "uuid", info->uuid) &&
+                    has_text(&root, "driver", info->driver);
+    is_valid = is_valid && json_fields_read(&root, figures, &found, &ignored) == 0;
     json_release(&document);
     if (is_valid)
         *info = found;
@@ -110,29 +90,15 @@ bool calibration_read(const char *path, struct device_info *info) {
 
 int calibrate_load(struct device *device, struct nvrtc *nvrtc, struct device_module **module,
                    struct error *error) {
-    char architecture[32];
     char reason[REASON_SIZE];
-    struct device_image image;
-    const char *start = _binary_search_evaluate_calibrate_cu_start;
-    char *source = xstrndup(start, (size_t)(_binary_search_evaluate_calibrate_cu_end - start));
-    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
-             device->info.compute_capability);
-    const char *options[] = {architecture, "--std=c++17", "--ptxas-options=-v"};
-    int status = nvrtc_compile(nvrtc, "calibrate.cu", source, options, 3, &image, reason, error);
+    char *source = xstrndup(_binary_search_evaluate_calibrate_cu_start,
+                            (size_t)(_binary_search_evaluate_calibrate_cu_end -
+                                     _binary_search_evaluate_calibrate_cu_start));
+    int status = load_kernels(device, nvrtc, "calibrate.cu", source, module, reason, error);
     free(source);
     if (status == 1)
         BUG("calibrate.cu does not compile: %s", reason);
-    if (status < 0)
-        return -1;
-    status = device->backend->module_load(device, &image, module, error);
-    nvrtc_image_release(&image);
     return status;
-}
-
-static void add_argument(struct device_launch *launch, const void *bytes, int size) {
-    struct device_argument *argument = &launch->arguments[launch->argument_count++];
-    argument->size = size;
-    memcpy(argument->bytes, bytes, (size_t)size);
 }
 
 static struct device_sequence make_call(struct device_module *module, const char *kernel,
@@ -151,8 +117,8 @@ static struct device_sequence make_compute_call(struct device_module *module, co
                                                 int blocks, int iterations, uint64_t sink) {
     struct device_sequence sequence = make_call(module, kernel, blocks);
     int32_t count = iterations;
-    add_argument(&sequence.launches[0], &count, 4);
-    add_argument(&sequence.launches[0], &sink, 8);
+    launch_add_argument(&sequence.launches[0], &count, 4);
+    launch_add_argument(&sequence.launches[0], &sink, 8);
     return sequence;
 }
 
@@ -210,10 +176,10 @@ static int measure_read(struct calibration *calibration, size_t bytes, int passe
     if (backend->memory_new(calibration->device, "the bytes to read", bytes, &from,
                             calibration->error) < 0)
         return -1;
-    add_argument(launch, &from, 8);
-    add_argument(launch, &count, 8);
-    add_argument(launch, &times, 4);
-    add_argument(launch, &calibration->sink, 8);
+    launch_add_argument(launch, &from, 8);
+    launch_add_argument(launch, &count, 8);
+    launch_add_argument(launch, &times, 4);
+    launch_add_argument(launch, &calibration->sink, 8);
     int status =
         backend->fill32(calibration->device, from, 0x5eed5eedu, bytes / 4, calibration->error);
     if (status == 0)
@@ -276,18 +242,11 @@ static int measure_margin(struct calibration *calibration, double *margin) {
     return 0;
 }
 
-static int measure_launch(struct calibration *calibration, double *launch_us) {
-    struct device_sequence empty_kernel = make_call(calibration->module, "evotile_nothing", 1);
-    return measure_call(calibration, &empty_kernel, EMPTY_LAUNCHES, false, launch_us);
-}
-
-static int measure_event(struct calibration *calibration, double *event_us) {
-    struct device_sequence empty_graph = {0};
-    return measure_call(calibration, &empty_graph, 1, true, event_us);
-}
-
 static int measure_all(struct calibration *calibration, struct device_info *info) {
     const size_t mebibyte = 1 << 20;
+    const struct device_sequence empty_graph = {0};
+    const struct device_sequence empty_kernel =
+        make_call(calibration->module, "evotile_nothing", 1);
     size_t quarter_of_memory = (size_t)info->memory_bytes / 4 / mebibyte * mebibyte;
     size_t large = quarter_of_memory > 0 && quarter_of_memory < 1024 * mebibyte ? quarter_of_memory
                                                                                 : 1024 * mebibyte;
@@ -295,8 +254,8 @@ static int measure_all(struct calibration *calibration, struct device_info *info
     if (measure_read(calibration, large, 1, &info->dram_gb_per_s) < 0 ||
         measure_read(calibration, small > 0 ? small : mebibyte, 64, &info->l2_gb_per_s) < 0 ||
         measure_compute(calibration, "evotile_multiply_add", 16, &info->fp32_tflops) < 0 ||
-        measure_launch(calibration, &info->launch_us) < 0 ||
-        measure_event(calibration, &info->event_us) < 0)
+        measure_call(calibration, &empty_kernel, EMPTY_LAUNCHES, false, &info->launch_us) < 0 ||
+        measure_call(calibration, &empty_graph, 1, true, &info->event_us) < 0)
         return -1;
     if (info->compute_capability >= 80 &&
         measure_compute(calibration, "evotile_matrix", 8 * 4096 / 32.0, &info->tensor_tflops) < 0)

@@ -1,5 +1,6 @@
 #include "evaluate/compare.h"
 #include "base/memory.h"
+#include "evaluate/compile.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,25 +26,17 @@ struct comparator {
 };
 
 struct comparator *comparator_new(struct device *device, struct nvrtc *nvrtc, struct error *error) {
-    char architecture[32];
-    char reason[REASON_SIZE];
-    struct device_image image;
     struct comparator *comparator = xcalloc(1, sizeof *comparator);
-    size_t length =
-        (size_t)(_binary_search_evaluate_compare_cu_end - _binary_search_evaluate_compare_cu_start);
-    char *source = xstrndup(_binary_search_evaluate_compare_cu_start, length);
-    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
-             device->info.compute_capability);
-    const char *options[] = {architecture, "--std=c++17", "--ptxas-options=-v"};
     comparator->device = device;
-    int status = nvrtc_compile(nvrtc, "compare.cu", source, options, 3, &image, reason, error);
+    char reason[REASON_SIZE];
+    char *source = xstrndup(_binary_search_evaluate_compare_cu_start,
+                            (size_t)(_binary_search_evaluate_compare_cu_end -
+                                     _binary_search_evaluate_compare_cu_start));
+    int status =
+        load_kernels(device, nvrtc, "compare.cu", source, &comparator->module, reason, error);
     free(source);
     if (status == 1)
         BUG("compare.cu does not compile: %s", reason);
-    if (status == 0) {
-        status = device->backend->module_load(device, &image, &comparator->module, error);
-        nvrtc_image_release(&image);
-    }
     if (status == 0)
         status =
             device->backend->memory_new(device, "the comparator's result",
@@ -64,7 +57,7 @@ void comparator_free(struct comparator *comparator) {
     free(comparator);
 }
 
-static void add_argument(struct device_launch *launch, const void *bytes, int size) {
+void launch_add_argument(struct device_launch *launch, const void *bytes, int size) {
     struct device_argument *argument = &launch->arguments[launch->argument_count++];
     argument->size = size;
     memcpy(argument->bytes, bytes, (size_t)size);
@@ -107,15 +100,15 @@ int comparator_fill(struct comparator *comparator, uint64_t address,
     int32_t kind = (int32_t)fill->fill;
     float value = (float)fill->value;
     float largest = (float)dtype_largest(tensor->dtype);
-    add_argument(&launch, &address, 8);
-    add_argument(&launch, &dtype, 4);
-    add_argument(&launch, &tensor->elements, 8);
-    add_argument(&launch, &tensor->row, 8);
-    add_argument(&launch, &kind, 4);
-    add_argument(&launch, &value, 4);
-    add_argument(&launch, &largest, 4);
-    add_argument(&launch, &seed, 8);
-    add_argument(&launch, &pattern, 8);
+    launch_add_argument(&launch, &address, 8);
+    launch_add_argument(&launch, &dtype, 4);
+    launch_add_argument(&launch, &tensor->elements, 8);
+    launch_add_argument(&launch, &tensor->row, 8);
+    launch_add_argument(&launch, &kind, 4);
+    launch_add_argument(&launch, &value, 4);
+    launch_add_argument(&launch, &largest, 4);
+    launch_add_argument(&launch, &seed, 8);
+    launch_add_argument(&launch, &pattern, 8);
     return enqueue_launch(comparator, &launch, tensor->elements, error);
 }
 
@@ -132,13 +125,13 @@ int comparator_compare(struct comparator *comparator, uint64_t output,
     int32_t dtype = (int32_t)tensor->dtype;
     int64_t rows = tensor->elements / tensor->row;
     double smallest = dtype_smallest_normal(tensor->dtype);
-    add_argument(&launch, &output, 8);
-    add_argument(&launch, &dtype, 4);
-    add_argument(&launch, &reference, 8);
-    add_argument(&launch, &rows, 8);
-    add_argument(&launch, &tensor->row, 8);
-    add_argument(&launch, &smallest, 8);
-    add_argument(&launch, &comparator->result, 8);
+    launch_add_argument(&launch, &output, 8);
+    launch_add_argument(&launch, &dtype, 4);
+    launch_add_argument(&launch, &reference, 8);
+    launch_add_argument(&launch, &rows, 8);
+    launch_add_argument(&launch, &tensor->row, 8);
+    launch_add_argument(&launch, &smallest, 8);
+    launch_add_argument(&launch, &comparator->result, 8);
     if (clear_result(comparator, error) < 0 ||
         enqueue_launch(comparator, &launch, 32 * rows, error) < 0 ||
         run_enqueued(comparator, error) < 0 ||
@@ -167,10 +160,10 @@ int comparator_checksum(struct comparator *comparator, const struct span *spans,
         struct device_launch launch = {.kernel = "evotile_checksum"};
         int64_t words = spans[i].bytes / 2;
         uint64_t salt = (uint64_t)i * UINT64_C(0xd1342543de82ef95);
-        add_argument(&launch, &spans[i].address, 8);
-        add_argument(&launch, &words, 8);
-        add_argument(&launch, &salt, 8);
-        add_argument(&launch, &comparator->result, 8);
+        launch_add_argument(&launch, &spans[i].address, 8);
+        launch_add_argument(&launch, &words, 8);
+        launch_add_argument(&launch, &salt, 8);
+        launch_add_argument(&launch, &comparator->result, 8);
         if (enqueue_launch(comparator, &launch, (words + 3) / 4, error) < 0)
             return -1;
     }

@@ -57,4 +57,7 @@ struct span {
 int comparator_checksum(struct comparator *comparator, const struct span *spans, int count,
                         uint64_t *checksum, struct error *error);
 
+/* Appends an argument of one of evotile's own kernels. */
+void launch_add_argument(struct device_launch *launch, const void *bytes, int size);
+
 #endif

@@ -45,6 +45,21 @@ void compiler_free(struct compiler *compiler) {
     free(compiler);
 }
 
+int load_kernels(struct device *device, struct nvrtc *nvrtc, const char *name, const char *source,
+                 struct device_module **module, char reason[REASON_SIZE], struct error *error) {
+    char architecture[32];
+    struct device_image image;
+    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
+             device->info.compute_capability);
+    const char *options[] = {architecture, "--std=c++17", "--ptxas-options=-v", "-lineinfo"};
+    int status = nvrtc_compile(nvrtc, name, source, options, 4, &image, reason, error);
+    if (status != 0)
+        return status;
+    status = device->backend->module_load(device, &image, module, error);
+    nvrtc_image_release(&image);
+    return status;
+}
+
 struct nvrtc *compiler_nvrtc(struct compiler *compiler) {
     return compiler->nvrtc;
 }

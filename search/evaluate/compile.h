@@ -28,6 +28,11 @@ void compiler_free(struct compiler *compiler);
 const struct template *compiler_template(struct compiler *compiler, int goal, struct error *error);
 struct nvrtc *compiler_nvrtc(struct compiler *compiler);
 
+/* Compiles and loads kernels that are not a candidate's. Returns 1, with NVRTC's message in
+   `reason`, if the source does not compile. */
+int load_kernels(struct device *device, struct nvrtc *nvrtc, const char *name, const char *source,
+                 struct device_module **module, char reason[REASON_SIZE], struct error *error);
+
 /* Compiles one image per variant (template_variant), at the index of the variant's first case;
    the other entries stay empty. Returns 0 with images to release, 1 when the candidate failed
    (the result says why), -1 with `error`. Sets the result's key and, from the compiler's report,

@@ -211,41 +211,41 @@ struct pairing {
 
 static int add_candidate(struct pairing *pairing, int side,
                          const struct evaluation *sides[DUEL_SIDES], int c, int launches,
-                         enum verdict *verdict, char *reason, struct error *error) {
+                         struct failure *failure, struct error *error) {
     const struct evaluation *evaluation = sides[side];
     struct device_module *module = evaluation->modules[template_variant(evaluation->template, c)];
     struct verify_case one = evaluation_verify_case(evaluation, evaluation->template, c, module);
     struct measure_settings settings = evaluation_measure_settings(sides[DUEL_CHALLENGER], c);
     settings.launches = launches;
     settings.share_with = pairing->measurements[1 - side]; /* NULL for the side captured first */
-    if (measurement_new(&one, &settings, &pairing->measurements[side], verdict, reason, error) < 0)
-        return -1;
-    if (*verdict == VERDICT_OK)
+    int status = measurement_new(&one, &settings, &pairing->measurements[side], failure, error);
+    if (status == 0)
         pairing->samplers[side] =
             (struct duel_sampler){.device = evaluation->evaluator->device,
                                   .graph = measurement_graph(pairing->measurements[side])};
-    return 0;
+    return status;
 }
 
 static int run_case_round(struct duel *duel, struct opponent *opponent,
                           const struct evaluation *challenger, int c, int round,
-                          enum verdict *verdict, char *reason, struct error *error) {
+                          struct failure *failure, struct error *error) {
     const struct evaluation *sides[DUEL_SIDES] = {&opponent->evaluation, challenger};
     const struct timing *timing = &challenger->evaluator->settings->timing;
     int launches =
         duel_launches(challenger->result->outcome.cases[c].warm.p50_us, timing->input_sets);
     struct pairing pairing = {0};
     int status = 0;
-    *verdict = VERDICT_OK;
-    for (int i = 0; i < DUEL_SIDES && status == 0 && *verdict == VERDICT_OK; i++) {
+    for (int i = 0; i < DUEL_SIDES && status == 0; i++) {
         int side = (i + round) % DUEL_SIDES;
         status =
             side == DUEL_CHAMPION && opponent->baseline != NULL
                 ? add_baseline(opponent, challenger, c, launches, &pairing.samplers[side], error)
-                : add_candidate(&pairing, side, sides, c, launches, verdict, reason, error);
+                : add_candidate(&pairing, side, sides, c, launches, failure, error);
     }
-    if (status == 0 && *verdict == VERDICT_OK)
-        *verdict = duel_round(duel, c, pairing.samplers, launches, reason);
+    if (status == 0) {
+        failure->verdict = duel_round(duel, c, pairing.samplers, launches, failure->reason);
+        status = failure->verdict != VERDICT_OK;
+    }
     for (int side = 0; side < DUEL_SIDES; side++)
         measurement_free(pairing.measurements[side]);
     return opponent->failed ? -1 : status;
@@ -319,13 +319,12 @@ static int run_duel(struct evaluation *evaluation, struct opponent *opponent, do
     bool decided = false;
     for (int round = 0; status == 0 && !decided; round++) {
         for (int c = 0; c < evaluation->template->case_count && status == 0; c++) {
-            char reason[REASON_SIZE];
-            enum verdict verdict;
-            status = run_case_round(duel, opponent, evaluation, c, round, &verdict, reason,
-                                    evaluation->error);
-            if (status == 0 && verdict != VERDICT_OK)
-                status = evaluation_fail(evaluation, "duel", evaluation->template, c, start,
-                                         verdict, reason);
+            struct failure failure = {0};
+            status =
+                run_case_round(duel, opponent, evaluation, c, round, &failure, evaluation->error);
+            if (status == 1)
+                status =
+                    evaluation_fail(evaluation, "duel", evaluation->template, c, start, &failure);
         }
         if (status == 0)
             decided = duel_decide(duel, &evaluation->result->outcome.duel);

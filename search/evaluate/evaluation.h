@@ -108,6 +108,6 @@ uint64_t evaluation_seed(const struct evaluation *evaluation, int case_index, in
 /* Ends the trial at a gate because of one case; returns 1. */
 int evaluation_fail(struct evaluation *evaluation, const char *gate,
                     const struct template *template, int case_index, double start,
-                    enum verdict verdict, const char *reason);
+                    const struct failure *failure);
 
 #endif

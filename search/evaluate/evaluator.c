@@ -15,24 +15,15 @@
 static int compile_and_load(struct evaluator *evaluator, const struct template *template,
                             const char *name, char *source, struct device_module **module,
                             struct error *error) {
-    char architecture[32];
     char reason[REASON_SIZE];
-    struct device_image image;
     if (source == NULL)
         return -1;
-    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
-             evaluator->device->info.compute_capability);
-    const char *options[] = {architecture, "--std=c++17", "--ptxas-options=-v", "-lineinfo"};
-    int status = nvrtc_compile(compiler_nvrtc(evaluator->compiler), name, source, options, 4,
-                               &image, reason, error);
+    int status = load_kernels(evaluator->device, compiler_nvrtc(evaluator->compiler), name, source,
+                              module, reason, error);
     free(source);
-    if (status == 1)
-        return error_input(error, "%s/%s does not compile: %s", template->folder, name, reason);
-    if (status == 0) {
-        status = evaluator->device->backend->module_load(evaluator->device, &image, module, error);
-        nvrtc_image_release(&image);
-    }
-    return status;
+    return status == 1
+               ? error_input(error, "%s/%s does not compile: %s", template->folder, name, reason)
+               : status;
 }
 
 static int load_reference_kernels(struct evaluator *evaluator, struct error *error) {
@@ -292,13 +283,14 @@ struct measure_settings evaluation_measure_settings(const struct evaluation *eva
 
 int evaluation_fail(struct evaluation *evaluation, const char *gate,
                     const struct template *template, int case_index, double start,
-                    enum verdict verdict, const char *reason) {
+                    const struct failure *failure) {
     char name[CASE_NAME_SIZE];
     char text[REASON_SIZE];
     template_print_shape(template, &template->cases[case_index], name);
-    snprintf(text, sizeof text, "%s: %.*s", name, REASON_SIZE - CASE_NAME_SIZE - 2, reason);
+    snprintf(text, sizeof text, "%s: %.*s", name, REASON_SIZE - CASE_NAME_SIZE - 2,
+             failure->reason);
     trial_add_gate(evaluation->result, gate, false, clock_seconds() - start, "%.150s", text);
-    trial_set_verdict(evaluation->result, verdict, text);
+    trial_set_verdict(evaluation->result, failure->verdict, text);
     return 1;
 }
 

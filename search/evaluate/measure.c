@@ -67,20 +67,21 @@ static void release_buffers(struct measurement *it) {
     buffers_release(&it->buffers);
 }
 
-static enum verdict capture_graph(struct measurement *it, int launches, bool cold,
-                                  struct device_graph **graph, char *reason) {
+static int capture_graph(struct measurement *it, int launches, bool cold,
+                         struct device_graph **graph, struct failure *failure) {
     const struct device_timing timing = {.launches = launches,
                                          .cold = cold,
                                          .deadline_s = it->one.deadline_s * launches,
                                          .operations = it->plan.operations,
                                          .bytes = it->plan.bytes};
-    return it->one.device->backend->graph_new(it->one.device, it->sequences, it->buffers.set_count,
-                                              &timing, graph, reason);
+    failure->verdict = it->one.device->backend->graph_new(
+        it->one.device, it->sequences, it->buffers.set_count, &timing, graph, failure->reason);
+    return failure->verdict != VERDICT_OK;
 }
 
 int measurement_new(const struct verify_case *one, const struct measure_settings *settings,
-                    struct measurement **measurement, enum verdict *verdict,
-                    char reason[REASON_SIZE], struct error *error) {
+                    struct measurement **measurement, struct failure *failure,
+                    struct error *error) {
     struct measurement *it = xcalloc(1, sizeof *it);
     it->one = *one;
     it->settings = *settings;
@@ -95,12 +96,11 @@ int measurement_new(const struct verify_case *one, const struct measure_settings
         share_tensors(it, settings->share_with);
     int status = fill_inputs(it, error);
     if (status == 0)
-        *verdict = capture_graph(it, settings->launches, false, &it->warm, reason);
-    if (status == 0 && *verdict == VERDICT_OK) {
+        status = capture_graph(it, settings->launches, false, &it->warm, failure);
+    if (status == 0)
         *measurement = it;
-        return 0;
-    }
-    measurement_free(it);
+    else
+        measurement_free(it);
     return status;
 }
 
@@ -131,58 +131,58 @@ void latency_summarise(struct latency *latency) {
 }
 
 /* Takes one block of samples, and repeats it if the GPU was throttled meanwhile. */
-static enum verdict take_samples(struct measurement *it, struct device_graph *graph, int samples,
-                                 struct latency *latency, char *reason) {
+static int take_samples(struct measurement *it, struct device_graph *graph, int samples,
+                        struct latency *latency, struct failure *failure) {
     struct device *device = it->one.device;
     double *to = latency_reserve(latency, samples);
-    enum verdict verdict = VERDICT_OK;
     bool is_valid = false;
-    for (int attempt = 0; attempt < BLOCK_ATTEMPTS && verdict == VERDICT_OK && !is_valid;
-         attempt++) {
+    for (int attempt = 0; attempt < BLOCK_ATTEMPTS && !is_valid; attempt++) {
         clock_monitor_begin_block(it->settings.clock_monitor);
-        verdict = device->backend->graph_sample(device, graph, samples, to, reason);
+        failure->verdict =
+            device->backend->graph_sample(device, graph, samples, to, failure->reason);
         is_valid = clock_monitor_end_block(it->settings.clock_monitor);
+        if (failure->verdict != VERDICT_OK)
+            return 1;
     }
-    if (verdict != VERDICT_OK)
-        return verdict;
     latency->sample_count += samples;
     latency_summarise(latency);
-    return VERDICT_OK;
+    return 0;
 }
 
-static enum verdict warm_up(struct measurement *it, double warmup_us, char *reason) {
+static int warm_up(struct measurement *it, double warmup_us, struct failure *failure) {
     struct device *device = it->one.device;
-    enum verdict verdict = VERDICT_OK;
     double sample_us = 0;
     if (device->info.predicts)
-        return VERDICT_OK;
+        return 0;
     /* Each sample is two replays; the first is not timed. */
-    for (; it->warmed_us < warmup_us && verdict == VERDICT_OK;
-         it->warmed_us += 2 * fmax(1.0, sample_us * it->settings.launches))
-        verdict = device->backend->graph_sample(device, it->warm, 1, &sample_us, reason);
-    return verdict;
-}
-
-enum verdict measurement_warm(struct measurement *measurement, double warmup_us, int samples,
-                              struct latency *latency, char reason[REASON_SIZE]) {
-    enum verdict verdict = warm_up(measurement, warmup_us, reason);
-    return verdict == VERDICT_OK
-               ? take_samples(measurement, measurement->warm, samples, latency, reason)
-               : verdict;
-}
-
-enum verdict measurement_cold(struct measurement *measurement, int samples, struct latency *latency,
-                              char reason[REASON_SIZE]) {
-    if (measurement->cold == NULL) {
-        enum verdict verdict = capture_graph(measurement, 1, true, &measurement->cold, reason);
-        if (verdict != VERDICT_OK)
-            return verdict;
+    for (; it->warmed_us < warmup_us;
+         it->warmed_us += 2 * fmax(1.0, sample_us * it->settings.launches)) {
+        failure->verdict =
+            device->backend->graph_sample(device, it->warm, 1, &sample_us, failure->reason);
+        if (failure->verdict != VERDICT_OK)
+            return 1;
     }
-    return take_samples(measurement, measurement->cold, samples, latency, reason);
+    return 0;
 }
 
-int measurement_check(struct measurement *measurement, enum verdict *verdict,
-                      char reason[REASON_SIZE], struct error *error) {
+int measurement_warm(struct measurement *measurement, double warmup_us, int samples,
+                     struct latency *latency, struct failure *failure) {
+    int status = warm_up(measurement, warmup_us, failure);
+    return status == 0 ? take_samples(measurement, measurement->warm, samples, latency, failure)
+                       : status;
+}
+
+int measurement_cold(struct measurement *measurement, int samples, struct latency *latency,
+                     struct failure *failure) {
+    int status = measurement->cold == NULL
+                     ? capture_graph(measurement, 1, true, &measurement->cold, failure)
+                     : 0;
+    return status == 0 ? take_samples(measurement, measurement->cold, samples, latency, failure)
+                       : status;
+}
+
+int measurement_check(struct measurement *measurement, struct failure *failure,
+                      struct error *error) {
     uint64_t fresh = measurement->settings.seed + (uint64_t)measurement->buffers.set_count;
-    return verify_timed(&measurement->one, &measurement->buffers, fresh, verdict, reason, error);
+    return verify_timed(&measurement->one, &measurement->buffers, fresh, failure, error);
 }

@@ -7,10 +7,11 @@
  * its workspaces.
  *
  *     struct measurement *it;
- *     if (measurement_new(&one, &settings, &it, &verdict, reason, &error) < 0) return -1;
- *     if (verdict == VERDICT_OK)
- *         verdict = measurement_warm(it, 5000, 50, &latency, reason);
- *     if (verdict == VERDICT_OK && measurement_check(it, &verdict, reason, &error) < 0) return -1;
+ *     int status = measurement_new(&one, &settings, &it, &failure, &error);
+ *     if (status == 0)
+ *         status = measurement_warm(it, 5000, 50, &latency, &failure);
+ *     if (status == 0)
+ *         status = measurement_check(it, &failure, &error);
  *     measurement_free(it);
  *
  * The addresses of tensors and code change a call's time, by up to 6 % at 3 us, for as long as they
@@ -39,11 +40,12 @@ struct measure_settings {
     const struct measurement *share_with;
 };
 
-/* Fills the input sets and captures the warm graph. Returns 0 with a verdict (unless it is ok,
-   with its reason and no measurement), -1 when the device or the template failed. */
+/* Functions return 0; 1, with `failure` set, if the candidate failed; -1 when the device or the
+   template failed. */
+
+/* Fills the input sets and captures the warm graph. */
 int measurement_new(const struct verify_case *one, const struct measure_settings *settings,
-                    struct measurement **measurement, enum verdict *verdict,
-                    char reason[REASON_SIZE], struct error *error);
+                    struct measurement **measurement, struct failure *failure, struct error *error);
 void measurement_free(struct measurement *measurement);
 
 /* The case's launch plan, for its operations and bytes. */
@@ -53,15 +55,15 @@ struct device_graph *measurement_graph(struct measurement *measurement);
 
 /* Both append samples. Warm samples follow at least `warmup_us` of replays since the measurement
    was created. */
-enum verdict measurement_warm(struct measurement *measurement, double warmup_us, int samples,
-                              struct latency *latency, char reason[REASON_SIZE]);
-enum verdict measurement_cold(struct measurement *measurement, int samples, struct latency *latency,
-                              char reason[REASON_SIZE]);
+int measurement_warm(struct measurement *measurement, double warmup_us, int samples,
+                     struct latency *latency, struct failure *failure);
+int measurement_cold(struct measurement *measurement, int samples, struct latency *latency,
+                     struct failure *failure);
 
 /* Verifies that the timed buffers hold correct outputs and that nothing was written outside
    them. */
-int measurement_check(struct measurement *measurement, enum verdict *verdict,
-                      char reason[REASON_SIZE], struct error *error);
+int measurement_check(struct measurement *measurement, struct failure *failure,
+                      struct error *error);
 
 /* Computes the percentiles from the samples. */
 void latency_summarise(struct latency *latency);

@@ -41,16 +41,17 @@ static struct work work_of(const struct template *template, const struct launch_
     return work;
 }
 
-static enum verdict check_floor(const struct evaluation *evaluation, const struct work *work,
-                                bool cold, const struct latency *latency, char *reason) {
+static int check_floor(const struct evaluation *evaluation, const struct work *work, bool cold,
+                       const struct latency *latency, struct failure *failure) {
     double floor_us = roofline_floor_us(&evaluation->evaluator->device->info, work, cold);
     if (latency->p50_us >= floor_us)
-        return VERDICT_OK;
-    snprintf(reason, REASON_SIZE,
+        return 0;
+    failure->verdict = VERDICT_IMPOSSIBLE;
+    snprintf(failure->reason, sizeof failure->reason,
              "%.3f us %s is below the roofline: this device needs at least %.3f us for a call's "
              "operations and bytes",
              latency->p50_us, cold ? "cold" : "warm", floor_us);
-    return VERDICT_IMPOSSIBLE;
+    return 1;
 }
 
 /* The number of placements: at most one per sample, and within the number of allocations that a
@@ -66,16 +67,15 @@ static int share_of_samples(int samples, int placements, int index) {
     return samples * (index + 1) / placements - samples * index / placements;
 }
 
-static enum verdict sample_placement(const struct timing_plan *timing_plan, int index,
-                                     struct measurement *measurement, struct case_outcome *to,
-                                     char *reason) {
+static int sample_placement(const struct timing_plan *timing_plan, int index,
+                            struct measurement *measurement, struct case_outcome *to,
+                            struct failure *failure) {
     int warm = share_of_samples(timing_plan->samples, timing_plan->placements, index);
     int cold = share_of_samples(timing_plan->cold_samples, timing_plan->placements, index);
-    enum verdict verdict =
-        measurement_warm(measurement, timing_plan->warmup_us, warm, &to->warm, reason);
-    if (verdict == VERDICT_OK && cold > 0)
-        verdict = measurement_cold(measurement, cold, &to->cold, reason);
-    return verdict;
+    int status = measurement_warm(measurement, timing_plan->warmup_us, warm, &to->warm, failure);
+    if (status == 0 && cold > 0)
+        status = measurement_cold(measurement, cold, &to->cold, failure);
+    return status;
 }
 
 /* One placement of a case. */
@@ -85,12 +85,10 @@ struct timed_placement {
 };
 
 static int create_placement(struct evaluation *evaluation, int c, int index,
-                            struct timed_placement *placement, enum verdict *verdict,
-                            char *reason) {
+                            struct timed_placement *placement, struct failure *failure) {
     struct device *device = evaluation->evaluator->device;
     int variant = template_variant(evaluation->template, c);
     struct measure_settings settings = evaluation_measure_settings(evaluation, c);
-    *verdict = VERDICT_OK;
     if (index == 0 && evaluation->raced != NULL) {
         placement->measurement = evaluation->raced;
         evaluation->raced = NULL;
@@ -104,8 +102,8 @@ static int create_placement(struct evaluation *evaluation, int c, int index,
         evaluation, evaluation->template, c,
         placement->module != NULL ? placement->module : evaluation->modules[variant]);
     device->fresh_memory = index > 0;
-    int status = measurement_new(&one, &settings, &placement->measurement, verdict, reason,
-                                 evaluation->error);
+    int status =
+        measurement_new(&one, &settings, &placement->measurement, failure, evaluation->error);
     device->fresh_memory = false;
     return status;
 }
@@ -119,21 +117,20 @@ static void release_placement(struct evaluation *evaluation, struct timed_placem
 }
 
 /* Computes throughput figures from a case's samples and checks them against the roofline floor. */
-static enum verdict compute_rates(const struct evaluation *evaluation,
-                                  const struct launch_plan *plan, struct case_outcome *to,
-                                  char *reason) {
+static int compute_rates(const struct evaluation *evaluation, const struct launch_plan *plan,
+                         struct case_outcome *to, struct failure *failure) {
     const struct device_info *info = &evaluation->evaluator->device->info;
     struct work work = work_of(evaluation->template, plan);
     to->tflops = (double)work.operations / to->warm.p50_us * 1e-6;
     to->gb_per_s = (double)work.bytes / to->warm.p50_us * 1e-3;
     if (info->predicts)
-        return VERDICT_OK;
+        return 0;
     to->ceiling = roofline_share(info, &work, evaluation->evaluator->settings->timing.input_sets,
                                  to->warm.p50_us);
-    enum verdict verdict = check_floor(evaluation, &work, false, &to->warm, reason);
-    if (verdict == VERDICT_OK && to->cold.sample_count > 0)
-        verdict = check_floor(evaluation, &work, true, &to->cold, reason);
-    return verdict;
+    int status = check_floor(evaluation, &work, false, &to->warm, failure);
+    if (status == 0 && to->cold.sample_count > 0)
+        status = check_floor(evaluation, &work, true, &to->cold, failure);
+    return status;
 }
 
 /* With a single case, the full timing continues with the race's measurement. */
@@ -144,29 +141,25 @@ static bool keeps_race_measurement(const struct evaluation *evaluation,
 }
 
 static int time_case(struct evaluation *evaluation, const struct timing_plan *timing_plan, int c,
-                     enum verdict *verdict, char *reason) {
+                     struct failure *failure) {
     struct timed_placement placement[PLACEMENTS_MAX] = {{NULL, NULL}};
     struct case_outcome *to = &evaluation->result->outcome.cases[c];
     int status = 0;
     to->warm.sample_count = to->cold.sample_count = 0;
-    *verdict = VERDICT_OK;
-    for (int i = 0; i < timing_plan->placements && status == 0 && *verdict == VERDICT_OK; i++) {
-        status = create_placement(evaluation, c, i, &placement[i], verdict, reason);
-        if (status == 0 && *verdict == VERDICT_OK)
-            *verdict = sample_placement(timing_plan, i, placement[i].measurement, to, reason);
+    for (int i = 0; i < timing_plan->placements && status == 0; i++) {
+        status = create_placement(evaluation, c, i, &placement[i], failure);
+        if (status == 0)
+            status = sample_placement(timing_plan, i, placement[i].measurement, to, failure);
     }
-    if (status == 0 && *verdict == VERDICT_OK)
-        *verdict =
-            compute_rates(evaluation, measurement_plan(placement[0].measurement), to, reason);
+    if (status == 0)
+        status = compute_rates(evaluation, measurement_plan(placement[0].measurement), to, failure);
     for (int i = 0; i < timing_plan->placements; i++) {
-        if (timing_plan->check_after && status == 0 && *verdict == VERDICT_OK)
-            status =
-                measurement_check(placement[i].measurement, verdict, reason, evaluation->error);
-        if (i == 0 && status == 0 && *verdict == VERDICT_OK &&
-            keeps_race_measurement(evaluation, timing_plan))
+        if (timing_plan->check_after && status == 0)
+            status = measurement_check(placement[i].measurement, failure, evaluation->error);
+        if (i == 0 && status == 0 && keeps_race_measurement(evaluation, timing_plan))
             evaluation->raced = placement[i].measurement;
         else
-            release_placement(evaluation, &placement[i], *verdict);
+            release_placement(evaluation, &placement[i], failure->verdict);
     }
     return status;
 }
@@ -182,13 +175,12 @@ static int time_cases(struct evaluation *evaluation, const struct timing_plan *t
     double cold[CASES_MAX];
     for (int c = 0; c < evaluation->template->case_count; c++) {
         const struct case_outcome *it = &outcome->cases[c];
-        char reason[REASON_SIZE];
-        enum verdict verdict;
-        if (time_case(evaluation, timing_plan, c, &verdict, reason) < 0)
-            return -1;
-        if (verdict != VERDICT_OK)
-            return evaluation_fail(evaluation, timing_plan->gate, evaluation->template, c, start,
-                                   verdict, reason);
+        struct failure failure = {0};
+        int status = time_case(evaluation, timing_plan, c, &failure);
+        if (status != 0)
+            return status < 0 ? -1
+                              : evaluation_fail(evaluation, timing_plan->gate, evaluation->template,
+                                                c, start, &failure);
         medians[c] = it->warm.p50_us;
         cold[c] = it->cold.p50_us;
         least[c] = statistics_percentile(it->warm.samples_us, it->warm.sample_count, 0);

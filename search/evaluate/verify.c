@@ -17,15 +17,15 @@ enum { REFERENCE_DEADLINE_S = 120 };
    time. */
 static const double all_sets_operations = 4e9;
 
-static void set_verdict(enum verdict *verdict, enum verdict new_verdict, char *reason,
-                        const char *format, ...) __attribute__((format(printf, 4, 5)));
-static void set_verdict(enum verdict *verdict, enum verdict new_verdict, char *reason,
-                        const char *format, ...) {
+static int fail(struct failure *failure, enum verdict verdict, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static int fail(struct failure *failure, enum verdict verdict, const char *format, ...) {
     va_list arguments;
-    *verdict = new_verdict;
+    failure->verdict = verdict;
     va_start(arguments, format);
-    vsnprintf(reason, REASON_SIZE, format, arguments);
+    vsnprintf(failure->reason, sizeof failure->reason, format, arguments);
     va_end(arguments);
+    return 1;
 }
 
 /* ---- the reference and the plain kernel ---- */
@@ -105,95 +105,89 @@ static int run_references(const struct verify_case *one, const struct buffers *b
 /* Compares one output of a set: computes the error bound from the plain kernel, then checks the
    candidate. */
 static int compare_output(const struct verify_case *one, const struct buffers *buffers, int set,
-                          int t, const struct planned_buffers *reference,
-                          const struct planned_buffers *plain, enum verdict *verdict,
-                          struct verify_result *found, char *reason, struct error *error) {
+                          int t, const struct reference_runs *runs, struct verify_result *found,
+                          struct error *error) {
     const struct planned_tensor *tensor = &buffers->plan->tensors[t];
     const char *name = one->template->tensors[t].name;
-    struct comparison plain_comparison;
-    struct comparison candidate;
+    uint64_t reference = runs->reference.buffers.tensors[0][t];
+    struct comparison plain, candidate;
     char text[REASON_SIZE];
-    if (comparator_compare(one->comparator, plain->buffers.tensors[0][t], tensor,
-                           reference->buffers.tensors[0][t], &plain_comparison, error) < 0 ||
-        comparator_compare(one->comparator, buffers->tensors[set][t], tensor,
-                           reference->buffers.tensors[0][t], &candidate, error) < 0)
+    if (comparator_compare(one->comparator, runs->plain.buffers.tensors[0][t], tensor, reference,
+                           &plain, error) < 0 ||
+        comparator_compare(one->comparator, buffers->tensors[set][t], tensor, reference, &candidate,
+                           error) < 0)
         return -1;
-    if (plain_comparison.not_finite > 0)
+    if (plain.not_finite > 0)
         return error_input(error,
                            "%s: the plain kernel's %s has %lld elements that are NaN or infinite "
                            "where the reference's are not: reduce its \"stress\" values",
-                           one->template->document.file, name,
-                           (long long)plain_comparison.not_finite);
-    const struct errors bound =
-        error_bound_from_plain(&plain_comparison, tensor->precision, buffers->plan);
+                           one->template->document.file, name, (long long)plain.not_finite);
+    const struct errors bound = error_bound_from_plain(&plain, tensor->precision, buffers->plan);
     errors_max(&found->errors, &candidate.errors);
     errors_max(&found->bound, &bound);
     if (candidate.not_finite > 0)
-        set_verdict(verdict, VERDICT_WRONG, reason, "%s: %lld elements are NaN or infinite", name,
+        return fail(&found->failure, VERDICT_WRONG, "%s: %lld elements are NaN or infinite", name,
                     (long long)candidate.not_finite);
-    else if (candidate.not_zero == 0 && candidate.reference_l2 > 0 && plain_comparison.not_zero > 0)
-        set_verdict(verdict, VERDICT_WRONG, reason, "%s is all zeros", name);
-    else if (error_bound_exceeded(&candidate.errors, &bound, text))
-        set_verdict(verdict, VERDICT_WRONG, reason, "%s: %.400s", name, text);
+    if (candidate.not_zero == 0 && candidate.reference_l2 > 0 && plain.not_zero > 0)
+        return fail(&found->failure, VERDICT_WRONG, "%s is all zeros", name);
+    if (error_bound_exceeded(&candidate.errors, &bound, text))
+        return fail(&found->failure, VERDICT_WRONG, "%s: %.400s", name, text);
     return 0;
 }
 
 /* Compares every output of a set. The candidate has run; the data that it is compared with is
    computed only now. */
 static int compare_outputs(const struct verify_case *one, const struct buffers *buffers, int set,
-                           enum verdict *verdict, struct verify_result *found, char *reason,
-                           struct error *error) {
+                           struct verify_result *found, struct error *error) {
     struct reference_runs *runs = reference_runs_new(one, error);
-    *verdict = VERDICT_OK;
     if (runs == NULL)
         return -1;
     int status = run_references(one, buffers, set, runs, error);
-    for (int t = 0; t < one->template->tensor_count && status == 0 && *verdict == VERDICT_OK; t++)
+    for (int t = 0; t < one->template->tensor_count && status == 0; t++)
         if (buffers->plan->tensors[t].present && one->template->tensors[t].role == ROLE_OUTPUT)
-            status = compare_output(one, buffers, set, t, &runs->reference, &runs->plain, verdict,
-                                    found, reason, error);
+            status = compare_output(one, buffers, set, t, runs, found, error);
     reference_runs_free(runs);
     return status;
 }
 
 /* ---- one input ---- */
 
-static enum verdict verify_red_zones(const struct verify_case *one, char *reason) {
-    return one->device->backend->check_red_zones != NULL
-               ? one->device->backend->check_red_zones(one->device, false, reason)
-               : VERDICT_OK;
+static int check_red_zones(const struct verify_case *one, struct failure *failure) {
+    const struct device_backend *backend = one->device->backend;
+    if (backend->check_red_zones != NULL)
+        failure->verdict = backend->check_red_zones(one->device, false, failure->reason);
+    return failure->verdict != VERDICT_OK;
 }
 
 /* Checks that a set's inputs are unchanged. */
-static int check_inputs(struct buffers *buffers, int set, enum verdict *verdict, char *reason,
+static int check_inputs(struct buffers *buffers, int set, struct failure *failure,
                         struct error *error) {
     int changed = buffers_changed(buffers, set, error);
-    if (changed == 1)
-        set_verdict(verdict, VERDICT_CHANGED_INPUT, reason, "an input tensor was written to");
-    return changed < 0 ? -1 : 0;
+    return changed == 1 ? fail(failure, VERDICT_CHANGED_INPUT, "an input tensor was written to")
+                        : changed;
 }
 
 /* Runs one call on a set, then checks for accesses that are not allowed. */
 static int run_guarded(const struct verify_case *one, struct buffers *buffers, int set,
-                       enum verdict *verdict, char *reason, struct error *error) {
+                       struct failure *failure, struct error *error) {
     struct device_sequence sequence;
     buffers_sequence(buffers, set, one->module, &sequence);
     int protected = buffers_protect(buffers, set, true, error);
     if (protected < 0)
         return -1;
-    *verdict = one->device->backend->run(one->device, &sequence, one->deadline_s, reason);
-    if (*verdict == VERDICT_CRASHED && protected && !one->device->info.predicts) {
-        size_t used = strlen(reason);
-        snprintf(reason + used, REASON_SIZE - used,
+    failure->verdict =
+        one->device->backend->run(one->device, &sequence, one->deadline_s, failure->reason);
+    if (failure->verdict == VERDICT_CRASHED && protected && !one->device->info.predicts) {
+        size_t used = strlen(failure->reason);
+        snprintf(failure->reason + used, REASON_SIZE - used,
                  ", with read-only inputs and unmapped memory beside the tensors");
     }
-    if (*verdict == VERDICT_OK) /* after a failure the device may be lost */
-    protected = buffers_protect(buffers, set, false, error);
-    if (protected < 0)
+    if (failure->verdict != VERDICT_OK) /* the device may be lost */
+        return 1;
+    if (buffers_protect(buffers, set, false, error) < 0)
         return -1;
-    if (*verdict == VERDICT_OK)
-        *verdict = verify_red_zones(one, reason);
-    return *verdict == VERDICT_OK ? check_inputs(buffers, set, verdict, reason, error) : 0;
+    int status = check_red_zones(one, failure);
+    return status == 0 ? check_inputs(buffers, set, failure, error) : status;
 }
 
 static int poison_outputs(struct buffers *buffers, const struct verify_input *input, uint32_t word,
@@ -202,63 +196,60 @@ static int poison_outputs(struct buffers *buffers, const struct verify_input *in
 }
 
 static int repeat_run(const struct verify_case *one, struct buffers *buffers,
-                      const struct verify_input *input, enum verdict *verdict,
-                      struct verify_result *found, char *reason, struct error *error) {
-    uint64_t first;
-    uint64_t second;
+                      const struct verify_input *input, struct verify_result *found,
+                      struct error *error) {
+    uint64_t first, second;
     if (buffers_checksum(buffers, 0, ROLE_OUTPUT, &first, error) < 0 ||
-        poison_outputs(buffers, input, OTHER_POISON, error) < 0 ||
-        run_guarded(one, buffers, 0, verdict, reason, error) < 0)
+        poison_outputs(buffers, input, OTHER_POISON, error) < 0)
         return -1;
-    if (*verdict != VERDICT_OK)
-        return 0;
+    int status = run_guarded(one, buffers, 0, &found->failure, error);
+    if (status != 0)
+        return status;
     if (one->template->float_atomics)
-        return compare_outputs(one, buffers, 0, verdict, found, reason, error);
+        return compare_outputs(one, buffers, 0, found, error);
     if (buffers_checksum(buffers, 0, ROLE_OUTPUT, &second, error) < 0)
         return -1;
     if (first != second)
-        set_verdict(verdict, VERDICT_RACY, reason,
+        return fail(&found->failure, VERDICT_RACY,
                     "two runs on the same input differ: a race, or a read of uninitialised memory");
     return 0;
+}
+
+/* Runs on a set and compares its outputs. */
+static int run_and_compare(const struct verify_case *one, struct buffers *buffers, int set,
+                           struct verify_result *found, struct error *error) {
+    int status = run_guarded(one, buffers, set, &found->failure, error);
+    return status == 0 ? compare_outputs(one, buffers, set, found, error) : status;
 }
 
 /* Runs on new inputs in the same buffers, over the old outputs: catches a kernel that caches
    results by address or that works only on poison. */
 static int run_on_new_inputs(const struct verify_case *one, struct buffers *buffers, int set,
-                             uint64_t seed, enum verdict *verdict, struct verify_result *found,
-                             char *reason, struct error *error) {
-    if (buffers_fill(buffers, set, seed, error) < 0 ||
-        run_guarded(one, buffers, set, verdict, reason, error) < 0)
-        return -1;
-    return *verdict == VERDICT_OK
-               ? compare_outputs(one, buffers, set, verdict, found, reason, error)
-               : 0;
+                             uint64_t seed, struct verify_result *found, struct error *error) {
+    return buffers_fill(buffers, set, seed, error) < 0
+               ? -1
+               : run_and_compare(one, buffers, set, found, error);
 }
 
 static int verify_filled_input(const struct verify_case *one, struct buffers *buffers,
-                               const struct verify_input *input, enum verdict *verdict,
-                               struct verify_result *found, char *reason, struct error *error) {
+                               const struct verify_input *input, struct verify_result *found,
+                               struct error *error) {
     int status = input->stress != NULL
                      ? buffers_fill_stress(buffers, 0, input->stress, input->seed, error)
                      : buffers_fill(buffers, 0, input->seed, error);
-    if (status < 0 || poison_outputs(buffers, input, POISON, error) < 0 ||
-        run_guarded(one, buffers, 0, verdict, reason, error) < 0)
+    if (status < 0 || poison_outputs(buffers, input, POISON, error) < 0)
         return -1;
-    if (*verdict != VERDICT_OK)
-        return 0;
-    if (compare_outputs(one, buffers, 0, verdict, found, reason, error) < 0)
-        return -1;
-    if (*verdict == VERDICT_OK && input->twice)
-        status = repeat_run(one, buffers, input, verdict, found, reason, error);
-    return status == 0 && *verdict == VERDICT_OK && input->twice
-               ? run_on_new_inputs(one, buffers, 0, input->seed ^ NEW_INPUTS_SEED, verdict, found,
-                                   reason, error)
+    status = run_and_compare(one, buffers, 0, found, error);
+    if (status != 0 || !input->twice)
+        return status;
+    status = repeat_run(one, buffers, input, found, error);
+    return status == 0
+               ? run_on_new_inputs(one, buffers, 0, input->seed ^ NEW_INPUTS_SEED, found, error)
                : status;
 }
 
 int verify_input(const struct verify_case *one, const struct verify_input *input,
-                 enum verdict *verdict, struct verify_result *found, char reason[REASON_SIZE],
-                 struct error *error) {
+                 struct verify_result *found, struct error *error) {
     struct planned_buffers *run = xcalloc(1, sizeof *run);
     struct buffers *buffers = &run->buffers;
     *found = (struct verify_result){0};
@@ -268,7 +259,7 @@ int verify_input(const struct verify_case *one, const struct verify_input *input
         status = buffers_init_placed(buffers, one->comparator, one->device, one->template,
                                      &run->plan, 1, input->placement, error);
     if (status == 0) {
-        status = verify_filled_input(one, buffers, input, verdict, found, reason, error);
+        status = verify_filled_input(one, buffers, input, found, error);
         found->inputs_read_only = buffers->read_only;
     }
     buffers_release(buffers);
@@ -290,22 +281,21 @@ bool verify_applies_to(const struct launch_plan *plan, const struct template *te
 /* ---- after timing ---- */
 
 int verify_timed(const struct verify_case *one, struct buffers *buffers, uint64_t seed,
-                 enum verdict *verdict, char reason[REASON_SIZE], struct error *error) {
+                 struct failure *failure, struct error *error) {
     struct verify_result found = {0};
     int sets = buffers->set_count;
     int one_set = (int)(seed % (uint64_t)sets);
     bool all = (double)buffers->plan->operations * sets <= all_sets_operations;
-    *verdict = verify_red_zones(one, reason);
-    for (int s = 0; s < sets && *verdict == VERDICT_OK; s++) {
-        if (check_inputs(buffers, s, verdict, reason, error) < 0)
-            return -1;
-        if (*verdict == VERDICT_OK && (all || s == one_set) &&
-            compare_outputs(one, buffers, s, verdict, &found, reason, error) < 0)
-            return -1;
+    int status = check_red_zones(one, &found.failure);
+    for (int s = 0; s < sets && status == 0; s++) {
+        status = check_inputs(buffers, s, &found.failure, error);
+        if (status == 0 && (all || s == one_set))
+            status = compare_outputs(one, buffers, s, &found, error);
     }
-    if (*verdict != VERDICT_OK)
-        return 0;
-    return run_on_new_inputs(one, buffers, one_set, seed, verdict, &found, reason, error);
+    if (status == 0)
+        status = run_on_new_inputs(one, buffers, one_set, seed, &found, error);
+    *failure = found.failure;
+    return status;
 }
 
 /* ---- self-test ---- */
@@ -318,9 +308,10 @@ static uint64_t bits_of(double value) {
 
 /* Hashes the outputs of both programs and everything in their comparison that is exact. */
 static int hash_results(const struct verify_case *one, struct buffers *inputs,
-                        struct planned_buffers *reference, struct planned_buffers *plain,
-                        uint64_t *self_test_hash, struct error *error) {
-    struct buffers *const buffer_sets[] = {inputs, &reference->buffers, &plain->buffers};
+                        struct reference_runs *runs, uint64_t *self_test_hash,
+                        struct error *error) {
+    const struct planned_buffers *plain = &runs->plain;
+    struct buffers *const buffer_sets[] = {inputs, &runs->reference.buffers, &runs->plain.buffers};
     static const enum role roles[] = {ROLE_INPUT, ROLE_OUTPUT, ROLE_OUTPUT};
     *self_test_hash = 0;
     for (int i = 0; i < 3; i++) {
@@ -334,7 +325,7 @@ static int hash_results(const struct verify_case *one, struct buffers *inputs,
         if (plain->buffers.tensors[0][t] == 0)
             continue;
         if (comparator_compare(one->comparator, plain->buffers.tensors[0][t],
-                               &plain->plan.tensors[t], reference->buffers.tensors[0][t], &it,
+                               &plain->plan.tensors[t], runs->reference.buffers.tensors[0][t], &it,
                                error) < 0)
             return -1;
         const uint64_t words[] = {(uint64_t)it.not_finite, (uint64_t)it.not_zero,
@@ -361,8 +352,7 @@ int verify_self_test(const struct verify_case *one, uint64_t *self_test_hash, st
     if (status == 0)
         status = run_references(one, &inputs->buffers, 0, runs, error);
     if (status == 0)
-        status = hash_results(one, &inputs->buffers, &runs->reference, &runs->plain, self_test_hash,
-                              error);
+        status = hash_results(one, &inputs->buffers, runs, self_test_hash, error);
     buffers_release(&inputs->buffers);
     free(inputs);
     reference_runs_free(runs);

@@ -3,7 +3,9 @@
  * nothing else. correctness.c decides which cases and inputs are checked.
  *
  *     struct verify_input input = {.seed = seed, .twice = true};
- *     if (verify_input(&one, &input, &verdict, &found, reason, &error) < 0) return -1;
+ *     struct verify_result found;
+ *     if (verify_input(&one, &input, &found, &error) == 1)
+ *         log_info("%s: %s", verdict_name(found.failure.verdict), found.failure.reason);
  *
  * If the device supports it, inputs are read-only while the candidate runs: always on the emulated
  * device, in flush memory on a GPU. Only this catches a candidate that uses an input as scratch
@@ -47,17 +49,23 @@ struct verify_input {
                                     reads of uninitialised memory */
 };
 
+/* How a candidate failed. */
+struct failure {
+    enum verdict verdict; /* VERDICT_OK: it did not */
+    char reason[REASON_SIZE];
+};
+
 /* The largest errors over the outputs, and their bounds. */
 struct verify_result {
+    struct failure failure;
     struct errors errors, bound;
     bool inputs_read_only; /* the inputs were mapped read-only while the candidate ran */
 };
 
-/* Fills inputs, runs the candidate, and compares. Returns 0 with a verdict (and its reason
-   unless ok), -1 when the device or the template failed. */
+/* Fills inputs, runs the candidate, and compares. Returns 0 if it passes, 1 if it fails, -1 when
+   the device or the template failed. */
 int verify_input(const struct verify_case *one, const struct verify_input *input,
-                 enum verdict *verdict, struct verify_result *found, char reason[REASON_SIZE],
-                 struct error *error);
+                 struct verify_result *found, struct error *error);
 
 /* Returns whether a stress recipe applies to the genome in this case: it stays within the
    genome's declared input range. */
@@ -74,8 +82,8 @@ int verify_self_test(const struct verify_case *one, uint64_t *self_test_hash, st
    the reference, and then runs once more on new inputs in the same buffers, over the old
    outputs, to catch a kernel that caches results by address or looks for poison. If references
    are expensive, it compares one set, which the candidate cannot know, instead of all.
-   Overwrites the inputs. */
+   Overwrites the inputs. Returns as verify_input. */
 int verify_timed(const struct verify_case *one, struct buffers *buffers, uint64_t seed,
-                 enum verdict *verdict, char reason[REASON_SIZE], struct error *error);
+                 struct failure *failure, struct error *error);
 
 #endif

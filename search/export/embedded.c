@@ -48,13 +48,10 @@ void embedded_fill(enum embedded_file file, cJSON *values, struct strbuf *text) 
     char *source = xstrndup(embedded[file].text, bytes);
     char *filled = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&filled, &size);
-    if (out == NULL)
-        BUG("out of memory");
+    FILE *out = xopen_memstream(&filled, &size);
     mustache_render(source, values, mustache_escape_html,
                     out); /* all holes are {{{raw}}}: nothing is escaped */
-    if (fclose(out) != 0)
-        BUG("out of memory");
+    fclose(out);
     strbuf_add(text, filled, size);
     free(filled);
     free(source);

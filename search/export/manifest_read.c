@@ -124,20 +124,14 @@ static int read_key(const struct json *variant, struct key *key, struct error *e
                       "is not the hash of \"key\": the manifest was edited; export again");
 }
 
-/* Exports of earlier versions have a source for each variant, and no header. */
-static int read_header_name(const struct json *value, struct manifest_variant *variant,
-                            struct error *error) {
-    struct json header;
-    return json_find(value, "header", &header) ? need_file(value, "header", &variant->header, error)
-                                               : 0;
-}
-
 static int read_variant(const struct json *value, struct manifest_variant *variant,
                         struct error *error) {
+    struct json header; /* exports of earlier versions have a source for each variant instead */
     if (json_check_keys(value, variant_keys, error) < 0 ||
         need_file(value, "source", &variant->source, error) < 0 ||
         need_file(value, "cubin", &variant->cubin, error) < 0 ||
-        read_header_name(value, variant, error) < 0 ||
+        (json_find(value, "header", &header) &&
+         need_file(value, "header", &variant->header, error) < 0) ||
         need_string(value, "genome", &variant->genome, error) < 0)
         return -1;
     return read_key(value, &variant->key, error);

@@ -1,4 +1,5 @@
 /* Writes manifest.json: the provenance of the export. */
+#include "base/json.h"
 #include "device/device.h"
 #include "export/internal.h"
 
@@ -206,11 +207,8 @@ int write_manifest(const struct export *export, struct strbuf *text, struct erro
         cJSON_Delete(root);
         return -1;
     }
-    char *printed = cJSON_Print(root);
-    if (printed == NULL)
-        BUG("out of memory");
+    char *printed = json_print(root);
     strbuf_print(text, "%s\n", printed);
     free(printed);
-    cJSON_Delete(root);
     return 0;
 }

@@ -43,6 +43,12 @@ void add_upper_name(const struct export *export, struct strbuf *text) {
         strbuf_print(text, "%c", toupper((unsigned char)*at));
 }
 
+static int refuse_name(const struct template *template, const char *of, const char *name,
+                       struct error *error) {
+    return error_input(error, "%s: %s.%s: C code cannot have that name: rename it",
+                       template->document.file, of, name);
+}
+
 int check_names(const struct export *export, struct error *error) {
     const struct template *template = export->template;
     if (!is_identifier(export->name) || strlen(export->name) >= NAME_SIZE)
@@ -59,17 +65,14 @@ int check_names(const struct export *export, struct error *error) {
     for (int i = 0; i < template->space->derived_count; i++) {
         const char *name = template->space->symbols.slots[template->space->derived[i].slot];
         if (is_in_list(name, keywords) || is_in_list(name, launcher_names))
-            return error_input(error, "%s: derived.%s: C code cannot have that name: rename it",
-                               template->document.file, name);
+            return refuse_name(template, "derived", name, error);
     }
     for (int d = 0; d < template->dimension_count; d++)
         if (is_in_list(template->dimensions[d].name, keywords))
-            return error_input(error, "%s: dimensions.%s: C code cannot have that name: rename it",
-                               template->document.file, template->dimensions[d].name);
+            return refuse_name(template, "dimensions", template->dimensions[d].name, error);
     for (int t = 0; t < template->tensor_count; t++)
         if (!is_identifier(template->tensors[t].name) ||
             is_in_list(template->tensors[t].name, keywords))
-            return error_input(error, "%s: tensors.%s: C code cannot have that name: rename it",
-                               template->document.file, template->tensors[t].name);
+            return refuse_name(template, "tensors", template->tensors[t].name, error);
     return 0;
 }

@@ -42,26 +42,48 @@ static int constant_truth(const struct variant_writer *writer, const struct expr
     return value != 0;
 }
 
-/* "(const int64_t[]){shape->B, 64}, 2" */
-static void add_extents(const struct variant_writer *writer, const struct tensor *tensor,
-                        struct strbuf *text) {
+/* "(const int64_t[]){shape->B, 64}" */
+static void add_list(const struct variant_writer *writer, struct expression *const *items,
+                     int count, struct strbuf *text) {
     strbuf_print(text, "(const int64_t[]){");
-    for (int i = 0; i < tensor->rank; i++) {
+    for (int i = 0; i < count; i++) {
         strbuf_print(text, "%s", i > 0 ? ", " : "");
-        expr_to_c_add(writer->printer, tensor->shape[i], text);
+        expr_to_c_add(writer->printer, items[i], text);
     }
-    strbuf_print(text, "}, %d", tensor->rank);
+    strbuf_print(text, "}");
+}
+
+/* "CONDITION ? YES : NO", or the one that is always chosen. */
+static void add_choice(const struct variant_writer *writer, const struct expression *when,
+                       const char *yes, const char *no, struct strbuf *text) {
+    int constant = constant_truth(writer, when);
+    if (constant >= 0) {
+        strbuf_print(text, "%s", constant ? yes : no);
+        return;
+    }
+    expr_to_c_add(writer->printer, when, text);
+    strbuf_print(text, " ? %s : %s", yes, no);
 }
 
 static void add_element_bytes(const struct variant_writer *writer, const struct tensor *tensor,
                               struct strbuf *text) {
-    int constant = constant_truth(writer, tensor->dtype_when);
-    if (constant >= 0) {
-        strbuf_print(text, "%d", dtype_bytes(constant ? tensor->dtype : tensor->other_dtype));
-        return;
+    char yes[16], no[16];
+    snprintf(yes, sizeof yes, "%d", dtype_bytes(tensor->dtype));
+    snprintf(no, sizeof no, "%d", dtype_bytes(tensor->other_dtype));
+    add_choice(writer, tensor->dtype_when, yes, no, text);
+}
+
+/* Begins a statement that is skipped after a failure, and unless a condition holds that depends on
+   the shape. */
+static void add_guard(const struct variant_writer *writer, const struct expression *when,
+                      struct strbuf *text) {
+    strbuf_print(text, "    if (status == 0");
+    if (constant_truth(writer, when) < 0) {
+        strbuf_print(text, " && (");
+        expr_to_c_add(writer->printer, when, text);
+        strbuf_print(text, ")");
     }
-    expr_to_c_add(writer->printer, tensor->dtype_when, text);
-    strbuf_print(text, " ? %d : %d", dtype_bytes(tensor->dtype), dtype_bytes(tensor->other_dtype));
+    strbuf_print(text, ")");
 }
 
 /* ---- admits ---- */
@@ -85,8 +107,8 @@ static void add_fit(const struct variant_writer *writer, const struct tensor *te
         strbuf_print(text, ") || ");
     }
     strbuf_print(text, "fits(");
-    add_extents(writer, tensor, text);
-    strbuf_print(text, always ? ")" : "))");
+    add_list(writer, tensor->shape, tensor->rank, text);
+    strbuf_print(text, ", %d%s", tensor->rank, always ? ")" : "))");
 }
 
 /* Checks sizes first, in a separate function: constraints cannot overflow for tensors that fit. */
@@ -189,8 +211,8 @@ static void add_parts(struct variant_writer *writer) {
         }
         if (presence != 0) {
             strbuf_print(&body, "%sparts[%d] = take(&used, ", indent, part);
-            add_extents(writer, tensor, &body);
-            strbuf_print(&body, ", ");
+            add_list(writer, tensor->shape, tensor->rank, &body);
+            strbuf_print(&body, ", %d, ", tensor->rank);
             add_element_bytes(writer, tensor, &body);
             strbuf_print(&body, "); /* %s */\n", tensor->name);
         }
@@ -209,16 +231,10 @@ static void add_parts(struct variant_writer *writer) {
 
 static void add_check(const struct variant_writer *writer, const struct tensor *tensor,
                       struct strbuf *body) {
-    int presence = constant_truth(writer, tensor->when);
-    if (tensor->role == ROLE_WORKSPACE || presence == 0)
+    if (tensor->role == ROLE_WORKSPACE || constant_truth(writer, tensor->when) == 0)
         return;
-    strbuf_print(body, "    if (status == 0");
-    if (presence < 0) {
-        strbuf_print(body, " && (");
-        expr_to_c_add(writer->printer, tensor->when, body);
-        strbuf_print(body, ")");
-    }
-    strbuf_print(body, ")\n        status = unusable(tensors->%s);\n", tensor->name);
+    add_guard(writer, tensor->when, body);
+    strbuf_print(body, "\n        status = unusable(tensors->%s);\n", tensor->name);
     if (!tensor->strided)
         return;
     strbuf_print(body, "    if (status == 0)\n        status = uneven(tensors->%s_strides, %d, ",
@@ -260,13 +276,7 @@ static void add_swizzle(const struct variant_writer *writer, const struct tensor
         [SWIZZLE_64B] = "CU_TENSOR_MAP_SWIZZLE_64B",
         [SWIZZLE_128B] = "CU_TENSOR_MAP_SWIZZLE_128B",
     };
-    int constant = constant_truth(writer, map->swizzle_when);
-    if (constant >= 0) {
-        strbuf_print(body, "%s", words[constant ? map->swizzle : map->other_swizzle]);
-        return;
-    }
-    expr_to_c_add(writer->printer, map->swizzle_when, body);
-    strbuf_print(body, " ? %s : %s", words[map->swizzle], words[map->other_swizzle]);
+    add_choice(writer, map->swizzle_when, words[map->swizzle], words[map->other_swizzle], body);
 }
 
 /* "map_tensor(tensors->k, (const int64_t[]){shape->S, 64}, 2, (const int64_t[]){K_ROW},
@@ -276,31 +286,26 @@ static void add_map(const struct variant_writer *writer, const struct tensor_map
     const struct tensor *tensor = &writer->template->tensors[map->tensor];
     int presence = constant_truth(writer, map->when);
     strbuf_print(body, "map_tensor(");
-    if (presence == 0) {
-        strbuf_print(body, "NULL");
-    } else if (presence > 0) {
-        add_address(writer, map->tensor, body);
-    } else {
+    if (presence < 0) {
         strbuf_print(body, "!(");
         expr_to_c_add(writer->printer, map->when, body);
         strbuf_print(body, ") ? NULL : ");
-        add_address(writer, map->tensor, body);
     }
+    if (presence == 0)
+        strbuf_print(body, "NULL");
+    else
+        add_address(writer, map->tensor, body);
     strbuf_print(body, ",\n                                ");
-    add_extents(writer, tensor, body);
-    strbuf_print(body, ",\n                                ");
+    add_list(writer, tensor->shape, tensor->rank, body);
+    strbuf_print(body, ", %d,\n                                ", tensor->rank);
     if (tensor->strided)
         strbuf_print(body, "(const int64_t[]){");
     for (int i = 0; tensor->strided && i < tensor->rank - 1; i++)
         strbuf_print(body, "%s%s", i > 0 ? ", " : "",
                      writer->printer->symbols.slots[tensor->strides[i]]);
-    strbuf_print(body, "%s,\n                                (const int64_t[]){",
-                 tensor->strided ? "}" : "NULL");
-    for (int i = 0; i < tensor->rank; i++) {
-        strbuf_print(body, "%s", i > 0 ? ", " : "");
-        expr_to_c_add(writer->printer, map->box[i], body);
-    }
-    strbuf_print(body, "}, ");
+    strbuf_print(body, "%s,\n                                ", tensor->strided ? "}" : "NULL");
+    add_list(writer, map->box, tensor->rank, body);
+    strbuf_print(body, ", ");
     add_element_bytes(writer, tensor, body);
     strbuf_print(body, ",\n                                ");
     add_swizzle(writer, map, body);
@@ -313,34 +318,20 @@ static void add_argument(const struct variant_writer *writer, const struct argum
     if (argument->map >= 0) {
         strbuf_print(body, "{.map = ");
         add_map(writer, &writer->template->maps[argument->map], body);
-        strbuf_print(body, "}");
-        return;
-    }
-    if (argument->tensor >= 0) {
+    } else if (argument->tensor >= 0) {
         strbuf_print(body, "{.pointer = ");
         add_address(writer, argument->tensor, body);
-        strbuf_print(body, "}");
-        return;
-    }
-    if (argument->real) {
-        strbuf_print(body, "{.f32 = ");
+    } else {
+        bool narrow = !argument->real && argument->size == 4 &&
+                      !(expr_to_c_constant(writer->printer, argument->expression, &value) &&
+                        value == (int32_t)value);
+        strbuf_print(body, "{.%s = %s",
+                     argument->real        ? "f32"
+                     : argument->size == 4 ? "i32"
+                                           : "i64",
+                     narrow ? "narrow(" : "");
         expr_to_c_add(writer->printer, argument->expression, body);
-        strbuf_print(body, "}");
-        return;
-    }
-    bool constant = expr_to_c_constant(writer->printer, argument->expression, &value);
-    bool narrow = argument->size == 4 && !(constant && value == (int32_t)value);
-    strbuf_print(body, "{.%s = %s", argument->size == 4 ? "i32" : "i64", narrow ? "narrow(" : "");
-    expr_to_c_add(writer->printer, argument->expression, body);
-    strbuf_print(body, "%s}", narrow ? ", &status)" : "");
-}
-
-static void add_triple(const struct variant_writer *writer, struct expression *const triple[3],
-                       struct strbuf *body) {
-    strbuf_print(body, "(const int64_t[]){");
-    for (int i = 0; i < 3; i++) {
-        strbuf_print(body, "%s", i > 0 ? ", " : "");
-        expr_to_c_add(writer->printer, triple[i], body);
+        strbuf_print(body, "%s", narrow ? ", &status)" : "");
     }
     strbuf_print(body, "}");
 }
@@ -360,16 +351,10 @@ static void add_condition(const struct variant_writer *writer, const struct expr
 static void add_launch(const struct variant_writer *writer, int index, struct strbuf *body) {
     const struct launch *launch = &writer->template->launches.launches[index];
     char symbol[SYMBOL_SIZE];
-    int presence = constant_truth(writer, launch->when);
-    if (presence == 0)
+    if (constant_truth(writer, launch->when) == 0)
         return;
-    strbuf_print(body, "    if (status == 0");
-    if (presence < 0) {
-        strbuf_print(body, " && (");
-        expr_to_c_add(writer->printer, launch->when, body);
-        strbuf_print(body, ")");
-    }
-    strbuf_print(body, ") {\n        union argument arguments[] = {\n");
+    add_guard(writer, launch->when, body);
+    strbuf_print(body, " {\n        union argument arguments[] = {\n");
     for (int i = 0; i < launch->argument_count; i++) {
         strbuf_print(body, "            ");
         add_argument(writer, &launch->arguments[i], body);
@@ -382,9 +367,9 @@ static void add_launch(const struct variant_writer *writer, int index, struct st
                  "        };\n        if (status == 0)\n"
                  "            status = launch(&%s,\n                            ",
                  variant_symbol(writer->number - 1, launch->kernel, symbol));
-    add_triple(writer, launch->grid, body);
+    add_list(writer, launch->grid, 3, body);
     strbuf_print(body, ",\n                            ");
-    add_triple(writer, launch->block, body);
+    add_list(writer, launch->block, 3, body);
     strbuf_print(body, ", ");
     if (launch->smem != NULL)
         expr_to_c_add(writer->printer, launch->smem, body);

@@ -73,6 +73,9 @@
 /* Tables of these lists, in their order. */
 extern const struct field outcome_fields[];
 extern const struct field case_fields[];
+/* The same, named as the columns of the store: what JSON for a reader calls them. */
+extern const struct field outcome_stored_fields[];
+extern const struct field case_stored_fields[];
 
 /* A latency of a case, for its samples. */
 struct samples_field {

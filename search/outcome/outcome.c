@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/strbuf.h"
 
 /* A verdict's name, its T4 "invalidity", and the error that Kernel Tuner writes instead of a time.
  */
@@ -45,6 +46,19 @@ int verdict_parse(const char *name) {
         if (strcmp(verdict_words[verdict].name, name) == 0)
             return verdict;
     return -1;
+}
+
+void verdict_print_counts(const int64_t counts[VERDICT_COUNT], int64_t raced, char *text,
+                          size_t size) {
+    const char *comma = "";
+    for (int v = 0; v < VERDICT_COUNT; v++) {
+        if (counts[v] == 0)
+            continue;
+        text_append(text, size, "%s%lld %s", comma, (long long)counts[v], verdict_name(v));
+        if (v == VERDICT_OK && raced > 0)
+            text_append(text, size, " (%lld dropped by the race)", (long long)raced);
+        comma = ", ";
+    }
 }
 
 static void free_cases(struct outcome *outcome) {

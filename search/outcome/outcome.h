@@ -18,6 +18,7 @@
 #define EVOTILE_OUTCOME_OUTCOME_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* In the order of the gates, where they are ordered. outcome.c has one table of the names, here and
@@ -47,6 +48,9 @@ const char *verdict_t4_name(enum verdict verdict);
 const char *verdict_cache_name(enum verdict verdict);
 /* The verdict with that name, or -1. */
 int verdict_parse(const char *name);
+/* Appends how many trials have each verdict: "70 ok (30 dropped by the race), 50 over_limit". */
+void verdict_print_counts(const int64_t counts[VERDICT_COUNT], int64_t raced, char *text,
+                          size_t size);
 
 enum { REASON_SIZE = 512, CASES_MAX = 64, SAMPLES_MAX = 256 };
 

@@ -1,6 +1,6 @@
 /*
  * champion_images: the machine code of the candidates that became champion, so that duels against
- * them need no compiler. Private to pool/local_pool.c.
+ * them need no compiler. Private to the local pool.
  *
  *     struct champion_images champions;
  *     champion_images_init(&champions);

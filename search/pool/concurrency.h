@@ -1,7 +1,7 @@
 /*
  * concurrency: the limit on a local pool's trials in flight: as few as keep its devices busy,
  * because a genome that is proposed early is proposed with fewer results (search/strategy/README.md
- * has what that costs). Private to pool/local_pool.c.
+ * has what that costs). Private to the local pool.
  *
  *     struct concurrency concurrency = {0};
  *     concurrency_record(&concurrency.compile, seconds);     // after each compilation

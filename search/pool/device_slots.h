@@ -1,6 +1,6 @@
 /*
  * device_slots: the devices of a local pool, all of one model, and whether each is in service.
- * Private to pool/local_pool.c.
+ * Private to the local pool.
  *
  *     device_slots_init(&slots, &list);
  *     device_slots_describe(&slots, 0, &info, &error);             // its worker opened it

@@ -43,7 +43,8 @@ static bool write_image(FILE *file, int case_index, const struct device_image *i
     };
     bool ok = fwrite(&header, sizeof header, 1, file) == 1;
     for (int i = 0; i < PART_COUNT; i++)
-        ok = ok && fwrite(parts[i], 1, header.bytes[i], file) == header.bytes[i];
+        ok = ok && (header.bytes[i] == 0 ||
+                    fwrite(parts[i], 1, header.bytes[i], file) == header.bytes[i]);
     return ok;
 }
 

@@ -3,15 +3,10 @@
 
 #include <unistd.h>
 
-void job_list_init(struct job_list *job_list) {
-    job_list->first = NULL;
-    job_list->end = &job_list->first;
-}
-
 void job_list_add(struct job_list *job_list, struct job *job) {
     job->next = NULL;
-    *job_list->end = job;
-    job_list->end = &job->next;
+    *(job_list->first == NULL ? &job_list->first : &job_list->last->next) = job;
+    job_list->last = job;
 }
 
 struct job *job_list_pop(struct job_list *job_list) {
@@ -19,8 +14,6 @@ struct job *job_list_pop(struct job_list *job_list) {
     if (job == NULL)
         return NULL;
     job_list->first = job->next;
-    if (job_list->first == NULL)
-        job_list->end = &job_list->first;
     job->next = NULL;
     return job;
 }

@@ -1,5 +1,5 @@
 /* job_list: a FIFO queue of jobs, each a trial with its request and result. Private to
-   pool/local_pool.c. */
+   the local pool. */
 #ifndef EVOTILE_POOL_JOB_LIST_H
 #define EVOTILE_POOL_JOB_LIST_H
 
@@ -13,11 +13,11 @@ struct job {
     int images; /* its file of machine code (pool/image_file.h); -1: none. Owned */
 };
 
+/* All zero: empty. */
 struct job_list {
-    struct job *first, **end;
+    struct job *first, *last; /* `last` counts while `first` is not NULL */
 };
 
-void job_list_init(struct job_list *job_list);
 void job_list_add(struct job_list *job_list, struct job *job);
 /* Removes and returns the first job, which the caller then owns; NULL if the list is empty. */
 struct job *job_list_pop(struct job_list *job_list);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void message_add_int64(cJSON *object, const char *name, int64_t value) {
+static void add_int64(cJSON *object, const char *name, int64_t value) {
     char digits[24]; /* a JSON number (a double) does not hold all 64 bits */
     snprintf(digits, sizeof digits, "%" PRId64, value);
     cJSON_AddStringToObject(object, name, digits);
@@ -28,7 +28,7 @@ cJSON *message_print_fields(const struct field *fields, const void *from) {
             cJSON_AddNumberToObject(object, field->name, *(const int *)at);
             break;
         case FIELD_INT64:
-            message_add_int64(object, field->name, *(const int64_t *)at);
+            add_int64(object, field->name, *(const int64_t *)at);
             break;
         case FIELD_DOUBLE:
             cJSON_AddItemToObject(object, field->name, message_number(*(const double *)at));
@@ -58,7 +58,7 @@ const cJSON *message_array(const cJSON *object, const char *name, int minimum, i
     return *ok ? found : NULL;
 }
 
-int64_t message_read_int64(const cJSON *object, const char *name, bool *ok) {
+static int64_t read_int64(const cJSON *object, const char *name, bool *ok) {
     const cJSON *found = message_member(object, name, ok);
     const char *digits = cJSON_IsString(found) ? found->valuestring : "";
     char *end;
@@ -68,11 +68,10 @@ int64_t message_read_int64(const cJSON *object, const char *name, bool *ok) {
     return *ok ? value : 0;
 }
 
-int message_read_int(const cJSON *object, const char *name, int minimum, int maximum, bool *ok) {
+static int read_int(const cJSON *object, const char *name, bool *ok) {
     const cJSON *found = message_member(object, name, ok);
-    *ok = *ok && cJSON_IsNumber(found) && found->valuedouble >= minimum &&
-          found->valuedouble <= maximum && found->valuedouble == found->valueint;
-    return *ok ? found->valueint : minimum;
+    *ok = *ok && cJSON_IsNumber(found) && found->valuedouble == found->valueint;
+    return *ok ? found->valueint : 0;
 }
 
 double message_read_double(const cJSON *value, bool *ok) {
@@ -97,10 +96,10 @@ void message_read_fields(const struct field *fields, const cJSON *object, void *
         void *at = field_member(field, to);
         switch (field->kind) {
         case FIELD_INT:
-            *(int *)at = message_read_int(object, field->name, INT32_MIN, INT32_MAX, ok);
+            *(int *)at = read_int(object, field->name, ok);
             break;
         case FIELD_INT64:
-            *(int64_t *)at = message_read_int64(object, field->name, ok);
+            *(int64_t *)at = read_int64(object, field->name, ok);
             break;
         case FIELD_DOUBLE:
             *(double *)at = message_read_double(message_member(object, field->name, ok), ok);

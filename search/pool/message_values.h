@@ -16,10 +16,7 @@
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
-#include <stdint.h>
 
-/* As a string: a JSON number (a double) does not hold all 64 bits. */
-void message_add_int64(cJSON *object, const char *name, int64_t value);
 cJSON *message_number(double value);
 /* A new object with a member for each field. */
 cJSON *message_print_fields(const struct field *fields, const void *from);
@@ -28,8 +25,6 @@ const cJSON *message_member(const cJSON *object, const char *name, bool *ok);
 /* An array of `minimum` to `maximum` elements; NULL if the message is not ok. */
 const cJSON *message_array(const cJSON *object, const char *name, int minimum, int maximum,
                            bool *ok);
-int64_t message_read_int64(const cJSON *object, const char *name, bool *ok);
-int message_read_int(const cJSON *object, const char *name, int minimum, int maximum, bool *ok);
 double message_read_double(const cJSON *value, bool *ok);
 bool message_read_bool(const cJSON *object, const char *name, bool *ok);
 void message_read_text(const cJSON *object, const char *name, char *to, size_t size, bool *ok);

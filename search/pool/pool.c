@@ -10,7 +10,7 @@ const struct device_info *pool_device(const struct pool *pool) {
 }
 
 int pool_device_count(const struct pool *pool) {
-    return pool->backend->device_count(pool);
+    return pool->backend->device_count != NULL ? pool->backend->device_count(pool) : 0;
 }
 
 const struct device_info *pool_device_at(const struct pool *pool, int device) {
@@ -38,7 +38,8 @@ int pool_list_workers(const struct pool *pool, struct pool_worker *workers, int 
 }
 
 void pool_pause(struct pool *pool, int device, bool paused) {
-    pool->backend->pause(pool, device, paused);
+    if (pool->backend->pause != NULL)
+        pool->backend->pause(pool, device, paused);
 }
 
 void pool_submit(struct pool *pool, const struct trial_request *request) {
@@ -51,7 +52,7 @@ void pool_set_champion(struct pool *pool, const struct trial_champion *champion)
 }
 
 int pool_poll(struct pool *pool, struct error *error) {
-    return pool->backend->poll(pool, error);
+    return pool->backend->poll != NULL ? pool->backend->poll(pool, error) : 0;
 }
 
 int pool_wait(struct pool *pool, double timeout_s, struct trial_result *result,

@@ -79,6 +79,8 @@ int pool_wait(struct pool *pool, double timeout_s, struct trial_result *result,
 
 /* ---- for backends: the first member of each backend's struct ---- */
 
+/* NULL may stand for: device_count and device_at, without devices of this host; pause, where no
+   trial disturbs another; poll, with nothing to dispatch. */
 struct pool_backend {
     void (*free)(struct pool *pool);
     int (*device_count)(const struct pool *pool);

@@ -6,69 +6,50 @@
 #include "base/process.h"
 #include "base/strbuf.h"
 #include "outcome/measure_names.h"
-#include "pool/tool_runner.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define EXACT_INTEGER_LIMIT                                                                        \
-    0x1p53 /* beyond this a double in JSON is not always an exact integer                          \
-            */
-
 enum { LIMIT_S = 120, NAMES_MAX = 3, FIELDS_MAX = 64, FIELD_SIZE = 256 };
 
+#define OF_PEAK ".avg.pct_of_peak_sustained_elapsed"
+
 /* Each metric's names in ncu. If a name differs between chips, all of them are requested, and
-   the first that has a number counts; with `sum`, both are added. */
+   the first that has a number counts; with `sum`, they are added. */
 static const struct {
     const char *name;
-    bool sum;
     const char *metrics[NAMES_MAX];
+    bool counts; /* else a percentage, or a time */
+    bool sum;
 } rows[PROFILE_METRIC_COUNT] = {
-    [PROFILE_DURATION] = {"duration_ns", false, {"gpu__time_duration.sum"}},
-    [PROFILE_SM] = {"sm_percent", false, {"sm__throughput.avg.pct_of_peak_sustained_elapsed"}},
-    [PROFILE_MEMORY] = {"memory_percent",
-                        false,
-                        {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"}},
-    [PROFILE_DRAM] = {"dram_percent",
-                      false,
-                      {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"}},
-    [PROFILE_DRAM_BYTES] = {"dram_bytes", true, {"dram__bytes_read.sum", "dram__bytes_write.sum"}},
-    [PROFILE_SM_ACTIVE] = {"sm_active_percent",
-                           false,
-                           {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed"}},
-    [PROFILE_WARPS] = {"warps_percent",
-                       false,
-                       {"sm__warps_active.avg.pct_of_peak_sustained_active"}},
-    [PROFILE_TENSOR_PIPE] =
-        {"tensor_pipe_percent",
-         false,
-         {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
-          "sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_elapsed",
-          "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_elapsed"}},
+    [PROFILE_DURATION] = {"duration_ns", {"gpu__time_duration.sum"}},
+    [PROFILE_SM] = {"sm_percent", {"sm__throughput" OF_PEAK}},
+    [PROFILE_MEMORY] = {"memory_percent", {"gpu__compute_memory_throughput" OF_PEAK}},
+    [PROFILE_DRAM] = {"dram_percent", {"gpu__dram_throughput" OF_PEAK}},
+    [PROFILE_DRAM_BYTES] = {"dram_bytes",
+                            {"dram__bytes_read.sum", "dram__bytes_write.sum"},
+                            .counts = true,
+                            .sum = true},
+    [PROFILE_SM_ACTIVE] = {"sm_active_percent", {"sm__cycles_active" OF_PEAK}},
+    [PROFILE_WARPS] = {"warps_percent", {"sm__warps_active.avg.pct_of_peak_sustained_active"}},
+    [PROFILE_TENSOR_PIPE] = {"tensor_pipe_percent",
+                             {"sm__pipe_tensor_cycles_active" OF_PEAK,
+                              "sm__pipe_tensor_op_hmma_cycles_active" OF_PEAK,
+                              "sm__inst_executed_pipe_tensor" OF_PEAK}},
     [PROFILE_BANK_CONFLICTS] = {"bank_conflicts",
-                                false,
-                                {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"}},
+                                {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"},
+                                .counts = true},
     [PROFILE_WAVEFRONTS] = {"shared_wavefronts",
-                            false,
-                            {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"}},
-    [PROFILE_L2_SECTORS] = {"l2_sectors", false, {"lts__t_sectors.sum"}},
-    [PROFILE_L2_HITS] = {"l2_hit_percent", false, {"lts__t_sector_hit_rate.pct"}},
+                            {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"},
+                            .counts = true},
+    [PROFILE_L2_SECTORS] = {"l2_sectors", {"lts__t_sectors.sum"}, .counts = true},
+    [PROFILE_L2_HITS] = {"l2_hit_percent", {"lts__t_sector_hit_rate.pct"}},
 };
 
 const char *profile_metric_name(enum profile_metric metric) {
     return rows[metric].name;
-}
-
-struct profile *profile_new(void) {
-    struct profile *profile = xcalloc(1, sizeof *profile);
-    return profile;
-}
-
-void profile_free(struct profile *profile) {
-    free(profile);
 }
 
 int profile_find(char path[PATH_SIZE], struct error *error) {
@@ -81,37 +62,23 @@ int profile_find(char path[PATH_SIZE], struct error *error) {
 
 /* ---- metrics for hints ---- */
 
-static const struct {
-    enum profile_metric metric;
-    enum measure measure;
-    bool counts; /* else a percentage */
-} figures[] = {
-    {PROFILE_SM, MEASURE_SM, false},
-    {PROFILE_MEMORY, MEASURE_MEMORY, false},
-    {PROFILE_DRAM, MEASURE_DRAM, false},
-    {PROFILE_DRAM_BYTES, MEASURE_DRAM_BYTES, true},
-    {PROFILE_SM_ACTIVE, MEASURE_SM_ACTIVE, false},
-    {PROFILE_WARPS, MEASURE_WARPS, false},
-    {PROFILE_TENSOR_PIPE, MEASURE_TENSOR_PIPE, false},
-    {PROFILE_BANK_CONFLICTS, MEASURE_BANK_CONFLICTS, true},
-    {PROFILE_WAVEFRONTS, MEASURE_WAVEFRONTS, true},
-    {PROFILE_L2_SECTORS, MEASURE_L2_SECTORS, true},
-    {PROFILE_L2_HITS, MEASURE_L2_HITS, false},
-};
+/* All metrics but the duration are measures, in the same order. */
+_Static_assert(PROFILE_METRIC_COUNT - PROFILE_SM == MEASURE_COUNT - MEASURE_PROFILED,
+               "a metric has no measure");
 
 void profile_set_measures(const struct profiled_kernel *kernels, int count,
                           struct measures *measures) {
-    for (size_t f = 0; count > 0 && f < sizeof figures / sizeof *figures; f++) {
-        double total = 0; /* NaN if a kernel has none */
-        double weights = 0;
+    const double exact_integer_limit = 0x1p53; /* of a double, such as a number in JSON */
+    for (int m = PROFILE_SM; count > 0 && m < PROFILE_METRIC_COUNT; m++) {
+        double total = 0, weights = 0; /* NaN if a kernel has none */
         for (int k = 0; k < count; k++) {
-            double weight = figures[f].counts ? 1 : kernels[k].values[PROFILE_DURATION];
-            total += weight * kernels[k].values[figures[f].metric];
+            double weight = rows[m].counts ? 1 : kernels[k].values[PROFILE_DURATION];
+            total += weight * kernels[k].values[m];
             weights += weight;
         }
-        double figure = figures[f].counts ? total : total / weights;
-        if (figure >= 0 && figure < EXACT_INTEGER_LIMIT)
-            measures_put(measures, figures[f].measure, llround(figure));
+        double figure = rows[m].counts ? total : total / weights;
+        if (figure >= 0 && figure < exact_integer_limit)
+            measures_put(measures, MEASURE_PROFILED + m - PROFILE_SM, llround(figure));
     }
 }
 
@@ -376,18 +343,12 @@ static int run_tool(const struct profile_settings *settings, const struct trial_
     char problem[TOOL_PROBLEM_SIZE];
     char *metrics = metric_list(unknown_metrics);
     char *kernels = kernel_filter(settings);
-    const char *const command[] = {settings->tool,    "--csv",     "--print-units",     "base",
-                                   "--cache-control", "none",      "--clock-control",   "none",
-                                   "--kernel-name",   kernels,     "--metrics",         metrics,
-                                   "--log-file",      report_path, "--force-overwrite", NULL};
-    const struct tool_runner worker = {.tool = command,
-                                       .program = settings->program,
-                                       .config_path = settings->config_path,
-                                       .template_folder = settings->template_folder,
-                                       .device = settings->device,
-                                       .limit_s = limit_s};
+    const char *const arguments[] = {"--csv",     "--print-units",     "base",  "--cache-control",
+                                     "none",      "--clock-control",   "none",  "--kernel-name",
+                                     kernels,     "--metrics",         metrics, "--log-file",
+                                     report_path, "--force-overwrite", NULL};
     log_info("ncu: at most %.0f s", limit_s);
-    int status = tool_runner_run(&worker, request, problem, error);
+    int status = tool_runner_run(&settings->run, arguments, limit_s, request, problem, error);
     free(metrics);
     free(kernels);
     if (status < 0)
@@ -406,7 +367,7 @@ static int run_with_known_metrics(const struct profile_settings *settings,
                                   const struct trial_request *request, const char *report_path,
                                   struct profile *profile, struct error *error) {
     double start = clock_seconds();
-    double limit_s = settings->limit_s > 0 ? settings->limit_s : LIMIT_S;
+    double limit_s = settings->run.limit_s > 0 ? settings->run.limit_s : LIMIT_S;
     struct unknown_metrics unknown_metrics = {0};
     int status;
     double left_s;
@@ -422,19 +383,14 @@ static int run_with_known_metrics(const struct profile_settings *settings,
 
 int profile_run(const struct profile_settings *settings, const struct trial_request *request,
                 struct profile *profile, struct error *error) {
-    const char *temporary = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
     struct trial_request profiled = *request;
     char scratch[PATH_SIZE];
     profiled.profiled = true;
     setenv("LC_ALL", "C", 1); /* ncu formats numbers by the locale */
     if (settings->report != NULL)
         return run_with_known_metrics(settings, &profiled, settings->report, profile, error);
-    if (path_join(scratch, temporary, "evotile-profile-XXXXXX", error) < 0)
+    if (tool_runner_new_report(scratch, "profile", error) < 0)
         return -1;
-    int file = mkstemp(scratch);
-    if (file < 0)
-        return error_set(error, "cannot write in %s: %s; set TMPDIR", temporary, strerror(errno));
-    close(file);
     int status = run_with_known_metrics(settings, &profiled, scratch, profile, error);
     unlink(scratch);
     return status;

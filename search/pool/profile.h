@@ -3,13 +3,14 @@
  * needs few passes. A worker process runs under ncu and calls each of the goal's cases once; only
  * the named kernels are profiled.
  *
- *     struct profile *profile = profile_new();
- *     struct profile_settings settings = {.tool = tool, .kernels = names, .kernel_count = 2};
+ *     static struct profile profile;
+ *     char tool[PATH_SIZE];
+ *     struct profile_settings settings = {.run = {tool, program, config_path, folder, "cuda:0", 0},
+ *                                         .kernels = names, .kernel_count = 2};
  *     if (profile_find(tool, &error) == 0 &&
- *         profile_run(&settings, &request, profile, &error) == 0)
- *         for (int k = 0; k < profile->count; k++)
- *             log_info("%g", profile->kernels[k].values[PROFILE_TENSOR_PIPE]);
- *     profile_free(profile);
+ *         profile_run(&settings, &request, &profile, &error) == 0)
+ *         for (int k = 0; k < profile.count; k++)
+ *             log_info("%g", profile.kernels[k].values[PROFILE_TENSOR_PIPE]);
  *
  * Caches are not flushed between ncu's passes, and clocks are not locked: the figures describe a
  * warm call, as evotile's timings do, but one with its inputs in L2. A call's latency is measured
@@ -18,8 +19,7 @@
 #ifndef EVOTILE_POOL_PROFILE_H
 #define EVOTILE_POOL_PROFILE_H
 
-#include "base/path.h"
-#include "evaluate/trial.h"
+#include "pool/tool_runner.h"
 
 enum profile_metric {
     PROFILE_DURATION,       /* ns */
@@ -55,15 +55,10 @@ struct profile {
     struct profiled_kernel kernels[PROFILED_MAX]; /* in the order of their launches */
 };
 
-struct profile *profile_new(void); /* all zeros */
-void profile_free(struct profile *profile);
-
 struct profile_settings {
-    const char *tool;                                             /* path from profile_find */
-    const char *program, *config_path, *template_folder, *device; /* as in local_pool_settings */
+    struct tool_settings run;   /* its path is from profile_find; 120 s by default */
     const char *const *kernels; /* names of the kernels to profile */
     int kernel_count;
-    double limit_s;     /* 0: 120 */
     const char *report; /* where to keep ncu's own report; NULL: not kept */
 };
 

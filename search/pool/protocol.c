@@ -48,6 +48,39 @@ static const struct field image_fields[] = {
     FIELD(struct worker_images, TEXT, champion),
     {0},
 };
+static const struct field request_fields[] = {
+    FIELD(struct trial_request, INT64, number),
+    FIELD(struct trial_request, INT64, seed),
+    FIELD(struct trial_request, INT, goal),
+    FIELD(struct trial_request, BOOL, full),
+    FIELD(struct trial_request, BOOL, promote),
+    FIELD_AS(struct trial_request, BOOL, under_tool, "watched"),
+    FIELD(struct trial_request, BOOL, profiled),
+    FIELD(struct trial_request, DOUBLE, champion_us),
+    FIELD_AS(struct trial_request, DOUBLE, within_default_smem_us, "unraised_us"),
+    FIELD(struct trial_request, INT, duel_blocks),
+    {0},
+};
+static const struct field opponent_fields[] = {
+    FIELD(struct trial_opponent, INT64, trial),
+    FIELD(struct trial_opponent, INT, goal),
+    {0},
+};
+static const struct field champion_fields[] = {
+    FIELD(struct trial_champion, INT, goal),
+    FIELD(struct trial_champion, INT64, trial),
+    FIELD(struct trial_champion, DOUBLE, score_us),
+    FIELD_AS(struct trial_champion, DOUBLE, within_default_smem_us, "unraised_us"),
+    {0},
+};
+static const struct field result_fields[] = {
+    FIELD(struct trial_result, INT64, number),
+    FIELD(struct trial_result, INT, goal),
+    FIELD(struct trial_result, TEXT, worker),
+    FIELD(struct trial_result, TEXT, baseline),
+    FIELD_AS(struct trial_result, INT64, opponent, "rival"),
+    {0},
+};
 static const struct field gate_fields[] = {
     FIELD(struct trial_gate, TEXT, name),
     FIELD(struct trial_gate, BOOL, passed),
@@ -90,6 +123,10 @@ static void read_genome(const cJSON *object, struct genome *genome, bool *ok) {
     }
 }
 
+static void check_goal(int goal, bool *ok) {
+    *ok = *ok && goal >= 0 && goal < CASES_MAX;
+}
+
 /* ---- messages ---- */
 
 static const char *const kind_names[] = {
@@ -100,11 +137,7 @@ static const char *const kind_names[] = {
 
 static char *print_message(cJSON *object, enum protocol_message_kind kind) {
     cJSON_AddStringToObject(object, "kind", kind_names[kind]);
-    char *line = cJSON_PrintUnformatted(object);
-    cJSON_Delete(object);
-    if (line == NULL)
-        BUG("out of memory");
-    return line;
+    return json_print_line(object);
 }
 
 /* Prints the array up to its last entry that is not NULL. */
@@ -146,11 +179,10 @@ static void add_baseline(cJSON *object, const struct trial_opponent *opponent) {
 }
 
 static void add_opponent(cJSON *object, const struct trial_opponent *opponent) {
-    cJSON *to = cJSON_AddObjectToObject(object, "rival");
+    cJSON *to = message_print_fields(opponent_fields, opponent);
+    cJSON_AddItemToObject(object, "rival", to);
     if (opponent->baseline.count > 0)
         add_baseline(to, opponent);
-    message_add_int64(to, "trial", opponent->trial);
-    cJSON_AddNumberToObject(to, "goal", opponent->goal);
     add_genome(to, &opponent->genome);
     add_text_or_null(to, "config", opponent->config);
     add_text_or_null(to, "template", opponent->template_folder);
@@ -158,18 +190,8 @@ static void add_opponent(cJSON *object, const struct trial_opponent *opponent) {
 }
 
 char *protocol_print_request(const struct trial_request *request) {
-    cJSON *object = cJSON_CreateObject();
-    message_add_int64(object, "number", request->number);
-    message_add_int64(object, "seed", (int64_t)request->seed);
-    cJSON_AddNumberToObject(object, "goal", request->goal);
+    cJSON *object = message_print_fields(request_fields, request);
     add_genome(object, &request->genome);
-    cJSON_AddBoolToObject(object, "full", request->full);
-    cJSON_AddBoolToObject(object, "promote", request->promote);
-    cJSON_AddBoolToObject(object, "watched", request->under_tool);
-    cJSON_AddBoolToObject(object, "profiled", request->profiled);
-    cJSON_AddItemToObject(object, "champion_us", message_number(request->champion_us));
-    cJSON_AddItemToObject(object, "unraised_us", message_number(request->within_default_smem_us));
-    cJSON_AddNumberToObject(object, "duel_blocks", request->duel_blocks);
     add_sources(object, request->sources);
     if (request->opponent.present)
         add_opponent(object, &request->opponent);
@@ -220,8 +242,8 @@ static void read_opponent(const cJSON *object, struct trial_opponent *opponent, 
     opponent->present = true;
     if (baseline != NULL)
         read_baseline(baseline, opponent, ok);
-    opponent->trial = message_read_int64(object, "trial", ok);
-    opponent->goal = message_read_int(object, "goal", 0, CASES_MAX - 1, ok);
+    message_read_fields(opponent_fields, object, opponent, ok);
+    check_goal(opponent->goal, ok);
     read_genome(object, &opponent->genome, ok);
     read_text_or_null(message_member(object, "config", ok), &opponent->config, ok);
     read_text_or_null(message_member(object, "template", ok), &opponent->template_folder, ok);
@@ -230,18 +252,10 @@ static void read_opponent(const cJSON *object, struct trial_opponent *opponent, 
 
 static void read_request(const cJSON *object, struct trial_request *request, bool *ok) {
     const cJSON *opponent = cJSON_GetObjectItemCaseSensitive(object, "rival");
-    request->number = message_read_int64(object, "number", ok);
-    request->seed = (uint64_t)message_read_int64(object, "seed", ok);
-    request->goal = message_read_int(object, "goal", 0, CASES_MAX - 1, ok);
+    message_read_fields(request_fields, object, request, ok);
+    check_goal(request->goal, ok);
+    *ok = *ok && request->duel_blocks >= 0;
     read_genome(object, &request->genome, ok);
-    request->full = message_read_bool(object, "full", ok);
-    request->promote = message_read_bool(object, "promote", ok);
-    request->under_tool = message_read_bool(object, "watched", ok);
-    request->profiled = message_read_bool(object, "profiled", ok);
-    request->champion_us = message_read_double(message_member(object, "champion_us", ok), ok);
-    request->within_default_smem_us =
-        message_read_double(message_member(object, "unraised_us", ok), ok);
-    request->duel_blocks = message_read_int(object, "duel_blocks", 0, INT32_MAX, ok);
     read_sources(object, request->sources, ok);
     if (opponent != NULL)
         read_opponent(opponent, &request->opponent, ok);
@@ -266,11 +280,8 @@ static void add_key(cJSON *object, const char *name, const struct key *key) {
 
 char *protocol_print_result(const struct trial_result *result) {
     const struct outcome *outcome = &result->outcome;
-    cJSON *object = cJSON_CreateObject();
-    message_add_int64(object, "number", result->number);
-    cJSON_AddNumberToObject(object, "goal", result->goal);
+    cJSON *object = message_print_fields(result_fields, result);
     add_genome(object, &result->genome);
-    cJSON_AddStringToObject(object, "worker", result->worker);
     cJSON_AddStringToObject(object, "verdict", verdict_name(outcome->verdict));
     cJSON_AddItemToObject(object, "outcome", message_print_fields(outcome_fields, outcome));
     cJSON *cases = cJSON_AddArrayToObject(object, "cases");
@@ -279,12 +290,10 @@ char *protocol_print_result(const struct trial_result *result) {
     cJSON *gates = cJSON_AddArrayToObject(object, "gates");
     for (int g = 0; g < result->gate_count; g++)
         cJSON_AddItemToArray(gates, message_print_fields(gate_fields, &result->gates[g]));
-    cJSON_AddStringToObject(object, "baseline", result->baseline);
     cJSON *case_results = cJSON_AddArrayToObject(object, "bouts");
     for (int b = 0; b < result->case_result_count; b++)
         cJSON_AddItemToArray(case_results,
                              message_print_fields(case_result_fields, &result->case_results[b]));
-    message_add_int64(object, "rival", result->opponent);
     if (result->has_key)
         add_key(object, "key", &result->key);
     if (result->opponent_key.parts[0] != NULL)
@@ -352,12 +361,9 @@ static void read_case_results(const cJSON *object, struct trial_result *result, 
 static void read_result(const cJSON *object, struct trial_result *result, bool *ok) {
     const cJSON *key = cJSON_GetObjectItemCaseSensitive(object, "key");
     const cJSON *opponent_key = cJSON_GetObjectItemCaseSensitive(object, "rival_key");
-    result->number = message_read_int64(object, "number", ok);
-    result->goal = message_read_int(object, "goal", 0, CASES_MAX - 1, ok);
+    message_read_fields(result_fields, object, result, ok);
+    check_goal(result->goal, ok);
     read_genome(object, &result->genome, ok);
-    message_read_text(object, "worker", result->worker, sizeof result->worker, ok);
-    message_read_text(object, "baseline", result->baseline, sizeof result->baseline, ok);
-    result->opponent = message_read_int64(object, "rival", ok);
     read_outcome(object, &result->outcome, ok);
     read_gates(object, result, ok);
     read_case_results(object, result, ok);
@@ -373,22 +379,15 @@ char *protocol_print_device(const struct device_info *device) {
 }
 
 char *protocol_print_champion(const struct trial_champion *champion) {
-    cJSON *object = cJSON_CreateObject();
-    cJSON_AddNumberToObject(object, "goal", champion->goal);
-    message_add_int64(object, "trial", champion->trial);
+    cJSON *object = message_print_fields(champion_fields, champion);
     add_genome(object, &champion->genome);
-    cJSON_AddItemToObject(object, "score_us", message_number(champion->score_us));
-    cJSON_AddItemToObject(object, "unraised_us", message_number(champion->within_default_smem_us));
     return print_message(object, PROTOCOL_CHAMPION);
 }
 
 static void read_champion(const cJSON *object, struct trial_champion *champion, bool *ok) {
-    champion->goal = message_read_int(object, "goal", 0, CASES_MAX - 1, ok);
-    champion->trial = message_read_int64(object, "trial", ok);
+    message_read_fields(champion_fields, object, champion, ok);
+    check_goal(champion->goal, ok);
     read_genome(object, &champion->genome, ok);
-    champion->score_us = message_read_double(message_member(object, "score_us", ok), ok);
-    champion->within_default_smem_us =
-        message_read_double(message_member(object, "unraised_us", ok), ok);
 }
 
 char *protocol_print_failure(const struct error *failure) {

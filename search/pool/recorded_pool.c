@@ -47,12 +47,6 @@ static int recorded_pool_list_workers(const struct pool *pool, struct pool_worke
     return recorded_pool->workers;
 }
 
-static void recorded_pool_pause(struct pool *pool, int device, bool paused) {
-    (void)pool;
-    (void)device;
-    (void)paused;
-}
-
 static void recorded_pool_submit(struct pool *pool, const struct trial_request *request) {
     job_list_add(&recorded_pool_of(pool)->jobs, job_new(request));
 }
@@ -61,12 +55,6 @@ static void recorded_pool_set_champion(struct pool *pool, const struct trial_cha
     struct job *running = recorded_pool_of(pool)->jobs.first;
     if (running != NULL)
         job_update_champions(running->next, champion);
-}
-
-static int recorded_pool_poll(struct pool *pool, struct error *error) {
-    (void)pool;
-    (void)error;
-    return 0;
 }
 
 static void look_up(const struct recorded *recorded, const struct trial_request *request,
@@ -114,10 +102,8 @@ static const struct pool_backend recorded_pool_backend = {
     .device_at = recorded_pool_device_at,
     .capacity = recorded_pool_capacity,
     .list_workers = recorded_pool_list_workers,
-    .pause = recorded_pool_pause,
     .submit = recorded_pool_submit,
     .set_champion = recorded_pool_set_champion,
-    .poll = recorded_pool_poll,
     .wait = recorded_pool_wait,
 };
 
@@ -127,7 +113,6 @@ struct pool *recorded_pool_new(struct recorded *recorded, int workers) {
     recorded_pool->pool.backend = &recorded_pool_backend;
     recorded_pool->recorded = recorded_retain(recorded);
     recorded_pool->workers = workers > 0 ? workers : 1;
-    job_list_init(&recorded_pool->jobs);
     if (device_describe(RECORDED_DEVICE, info, &(struct error){0}) < 0)
         BUG("there is no device " RECORDED_DEVICE);
     if (*recorded->device_name != '\0')

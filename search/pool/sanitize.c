@@ -3,9 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/process.h"
-#include "pool/tool_runner.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -80,23 +78,16 @@ void sanitize_read(const char *report, struct findings *findings) {
 
 /* ---- running ---- */
 
-static int run_tool(const struct sanitize_settings *settings, enum sanitizer tool,
+static int run_tool(const struct tool_settings *settings, enum sanitizer tool,
                     const struct trial_request *request, const char *report_path,
                     struct findings *findings, struct error *error) {
     struct error ignored;
     char problem[TOOL_PROBLEM_SIZE];
-    const char *const command[] = {settings->tool, "--tool",    names[tool],
-                                   "--log-file",   report_path, NULL};
-    const struct tool_runner worker = {.tool = command,
-                                       .program = settings->program,
-                                       .config_path = settings->config_path,
-                                       .template_folder = settings->template_folder,
-                                       .device = settings->device,
-                                       .limit_s = settings->limit_s > 0 ? settings->limit_s
-                                                                        : TOOL_LIMIT_S};
+    const char *const arguments[] = {"--tool", names[tool], "--log-file", report_path, NULL};
+    double limit_s = settings->limit_s > 0 ? settings->limit_s : TOOL_LIMIT_S;
     double start = clock_seconds();
-    log_info("compute-sanitizer: %s, at most %g s", names[tool], worker.limit_s);
-    int status = tool_runner_run(&worker, request, problem, error);
+    log_info("compute-sanitizer: %s, at most %g s", names[tool], limit_s);
+    int status = tool_runner_run(settings, arguments, limit_s, request, problem, error);
     if (status < 0)
         return -1;
     findings->seconds = clock_seconds() - start;
@@ -118,17 +109,12 @@ static int run_tool(const struct sanitize_settings *settings, enum sanitizer too
     return 0;
 }
 
-int sanitize_run(const struct sanitize_settings *settings, const struct trial_request *request,
+int sanitize_run(const struct tool_settings *settings, const struct trial_request *request,
                  struct findings findings[SANITIZER_COUNT], struct error *error) {
-    const char *temporary = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
     char report_path[PATH_SIZE];
     int status = 0;
-    if (path_join(report_path, temporary, "evotile-sanitize-XXXXXX", error) < 0)
+    if (tool_runner_new_report(report_path, "sanitize", error) < 0)
         return -1;
-    int file = mkstemp(report_path);
-    if (file < 0)
-        return error_set(error, "cannot write in %s: %s; set TMPDIR", temporary, strerror(errno));
-    close(file);
     for (int tool = 0; tool < SANITIZER_COUNT && status == 0; tool++) {
         findings[tool] = (struct findings){.ran = false};
         status =

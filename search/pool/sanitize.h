@@ -3,10 +3,13 @@
  * and a bitwise repeat cannot. Each of its four tools runs a worker process, in which the candidate
  * runs the template's small cases once, without timing.
  *
- *     if (sanitize_find(tool_path, &error) < 0) return -1;   // not installed: the text has the
- * remedy struct sanitize_settings settings = {tool_path, program, config_path, template_folder,
- * "cuda:0", 0}; if (sanitize_run(&settings, &request, findings, &error) == 0) for (int t = 0; t <
- * SANITIZER_COUNT; t++) count += findings[t].count;
+ *     char tool[PATH_SIZE];
+ *     if (sanitize_find(tool, &error) < 0)
+ *         return -1; // the text has the remedy
+ *     struct tool_settings settings = {tool, program, config_path, template_folder, "cuda:0", 0};
+ *     if (sanitize_run(&settings, &request, findings, &error) == 0)
+ *         for (int t = 0; t < SANITIZER_COUNT; t++)
+ *             count += findings[t].count;
  *
  * Blocks for some seconds per tool, and logs each tool to stderr. A tool that exceeds its limit is
  * killed and counts as not run, even if it had findings.
@@ -14,8 +17,7 @@
 #ifndef EVOTILE_POOL_SANITIZE_H
 #define EVOTILE_POOL_SANITIZE_H
 
-#include "base/path.h"
-#include "evaluate/trial.h"
+#include "pool/tool_runner.h"
 
 enum sanitizer {
     SANITIZER_MEMCHECK,  /* addresses out of bounds or misaligned */
@@ -34,19 +36,14 @@ struct findings {
     double seconds;
 };
 
-struct sanitize_settings {
-    const char *tool;                                             /* path from sanitize_find */
-    const char *program, *config_path, *template_folder, *device; /* as in local_pool_settings */
-    double limit_s;                                               /* per tool; 0: 60 */
-};
-
 /* Finds compute-sanitizer, on PATH or in the CUDA Toolkit. If it is not installed, the error
    text has the remedy. */
 int sanitize_find(char path[PATH_SIZE], struct error *error);
 
-/* Fills one element of `findings` per tool. The request's strings stay the caller's. Returns -1
-   if no worker could be started. */
-int sanitize_run(const struct sanitize_settings *settings, const struct trial_request *request,
+/* Fills one element of `findings` per tool, of at most 60 s each by default. The settings' tool is
+   the path from sanitize_find. The request's strings stay the caller's. Returns -1 if no worker
+   could be started. */
+int sanitize_run(const struct tool_settings *settings, const struct trial_request *request,
                  struct findings findings[SANITIZER_COUNT], struct error *error);
 
 /* Parses a tool's report. */

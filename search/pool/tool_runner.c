@@ -5,11 +5,13 @@
 #include "pool/protocol.h"
 #include "pool/worker_main.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { TOOL_WORDS_MAX = 32, EXIT_GRACE_S = 30 };
+enum { TOOL_ARGUMENTS_MAX = 32, EXIT_GRACE_S = 30 };
 
 enum message_status { MESSAGE_RECEIVED, MESSAGE_END_OF_FILE, MESSAGE_DEADLINE };
 
@@ -41,36 +43,32 @@ static void send_message(struct process *child, char *line) {
     free(line);
 }
 
-static void send_start(struct process *child, const struct tool_runner *worker) {
+static void send_start(struct process *child, const struct tool_settings *settings) {
     struct worker_start start = {.has_device = true,
                                  .under_tool = true,
                                  .threads = 1,
-                                 .config_path = (char *)worker->config_path,
-                                 .template_folder = (char *)worker->template_folder};
-    snprintf(start.device.spec, sizeof start.device.spec, "%s", worker->device);
+                                 .config_path = (char *)settings->config_path,
+                                 .template_folder = (char *)settings->template_folder};
+    snprintf(start.device.spec, sizeof start.device.spec, "%s", settings->device);
     send_message(child, protocol_print_start(&start));
 }
 
 /* Exchanges messages with the worker: starts it, reads its device, sends the request, reads the
    result. Returns false if it did not finish in time. */
-static bool exchange_messages(struct process *child, const struct tool_runner *worker,
+static bool exchange_messages(struct process *child, const struct tool_settings *settings,
                               const struct trial_request *request, double deadline, char *problem) {
     struct protocol_message message;
-    send_start(child, worker);
-    enum message_status message_status = read_message(child, deadline, &message);
-    if (message_status != MESSAGE_RECEIVED) {
-        snprintf(problem, TOOL_PROBLEM_SIZE, "the worker did not start under the tool");
-        return message_status == MESSAGE_END_OF_FILE;
+    const char *missing = "the worker did not start under the tool";
+    send_start(child, settings);
+    enum message_status status = read_message(child, deadline, &message);
+    if (status == MESSAGE_RECEIVED && message.kind != PROTOCOL_FAILURE) {
+        missing = "the worker ended without a result";
+        send_message(child, protocol_print_request(request));
+        status = read_message(child, deadline, &message);
     }
-    if (message.kind == PROTOCOL_FAILURE) {
-        snprintf(problem, TOOL_PROBLEM_SIZE, "%.200s", message.failure.text);
-        return true;
-    }
-    send_message(child, protocol_print_request(request));
-    message_status = read_message(child, deadline, &message);
-    if (message_status != MESSAGE_RECEIVED) {
-        snprintf(problem, TOOL_PROBLEM_SIZE, "the worker ended without a result");
-        return message_status == MESSAGE_END_OF_FILE;
+    if (status != MESSAGE_RECEIVED) {
+        snprintf(problem, TOOL_PROBLEM_SIZE, "%s", missing);
+        return status == MESSAGE_END_OF_FILE;
     }
     if (message.kind == PROTOCOL_FAILURE)
         snprintf(problem, TOOL_PROBLEM_SIZE, "%.200s", message.failure.text);
@@ -81,31 +79,42 @@ static bool exchange_messages(struct process *child, const struct tool_runner *w
     return true;
 }
 
-int tool_runner_run(const struct tool_runner *worker, const struct trial_request *request,
+int tool_runner_run(const struct tool_settings *settings, const char *const *arguments,
+                    double limit_s, const struct trial_request *request,
                     char problem[TOOL_PROBLEM_SIZE], struct error *error) {
-    const char *const worker_arguments[] = {worker->program, POOL_WORKER, "device", worker->device,
-                                            NULL};
-    const char *argv[TOOL_WORDS_MAX + sizeof worker_arguments / sizeof *worker_arguments];
+    const char *const worker[] = {settings->program, POOL_WORKER, "device", settings->device, NULL};
+    const char *argv[1 + TOOL_ARGUMENTS_MAX + sizeof worker / sizeof *worker] = {settings->tool};
     struct trial_request tool_request = *request;
     struct process child;
-    int count = 0;
+    int count = 1;
     problem[0] = '\0';
     tool_request.under_tool = true;
-    for (int i = 0; worker->tool[i] != NULL; i++) {
-        if (count == TOOL_WORDS_MAX)
-            BUG("a tool with more than %d words", TOOL_WORDS_MAX);
-        argv[count++] = worker->tool[i];
+    for (; *arguments != NULL; arguments++) {
+        if (count > TOOL_ARGUMENTS_MAX)
+            BUG("a tool with more than %d arguments", TOOL_ARGUMENTS_MAX);
+        argv[count++] = *arguments;
     }
-    memcpy(argv + count, worker_arguments, sizeof worker_arguments);
+    memcpy(argv + count, worker, sizeof worker);
     if (process_start(&child, argv, error) < 0)
         return -1;
-    if (exchange_messages(&child, worker, &tool_request, clock_seconds() + worker->limit_s,
-                          problem)) {
-        process_stop(&child, EXIT_GRACE_S, NULL, 0); /* the tool writes its report when the worker
-                                                   has exited */
-        return 0;
-    }
-    process_stop(&child, 0, NULL, 0);
-    snprintf(problem, TOOL_PROBLEM_SIZE, "not finished after %g s", worker->limit_s);
-    return 1;
+    bool finished =
+        exchange_messages(&child, settings, &tool_request, clock_seconds() + limit_s, problem);
+    /* The tool writes its report when the worker has exited. */
+    process_stop(&child, finished ? EXIT_GRACE_S : 0, NULL, 0);
+    if (!finished)
+        snprintf(problem, TOOL_PROBLEM_SIZE, "not finished after %g s", limit_s);
+    return finished ? 0 : 1;
+}
+
+int tool_runner_new_report(char path[PATH_SIZE], const char *purpose, struct error *error) {
+    const char *folder = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
+    char name[64];
+    snprintf(name, sizeof name, "evotile-%s-XXXXXX", purpose);
+    if (path_join(path, folder, name, error) < 0)
+        return -1;
+    int file = mkstemp(path);
+    if (file < 0)
+        return error_set(error, "cannot write in %s: %s; set TMPDIR", folder, strerror(errno));
+    close(file);
+    return 0;
 }

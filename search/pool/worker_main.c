@@ -1,6 +1,7 @@
 #include "pool/worker_main.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/process.h"
 #include "device/emulated.h"
 #include "evaluate/evaluator.h"
@@ -82,7 +83,7 @@ static int load_config(struct loaded_config *loaded, const char *path, const cha
     loaded->config = config_from_file(path, template_folder, error);
     if (loaded->config == NULL)
         return -1;
-    loaded->path = strdup(path);
+    loaded->path = xstrdup(path);
     evaluation_settings_from_config(&loaded->settings, loaded->config);
     return 0;
 }
@@ -93,42 +94,30 @@ static void release_config(struct loaded_config *loaded) {
     *loaded = (struct loaded_config){0};
 }
 
-static int open_device(struct worker *worker, struct error *error) {
-    worker->device = device_open(worker->start.device.spec, error);
-    if (worker->device == NULL)
-        return -1;
-    if (worker->device->backend == &emulated_backend)
-        emulated_set_threads(worker->device, worker->start.threads);
-    return 0;
-}
-
-static int open_evaluator(struct worker *worker, struct error *error) {
-    worker->evaluator =
-        evaluator_new(&worker->own.settings, worker->device, worker->compiler, error);
-    if (worker->evaluator == NULL)
-        return -1;
-    if (!worker->start.under_tool)
-        evaluator_warn_if_gpu_shared(worker->evaluator);
-    return 0;
-}
-
 /* Fills `info` with the worker's device, calibrated; a compile worker's is the one it was given. */
 static int start_worker(struct worker *worker, const struct image_cache *cache,
                         struct device_info *info, struct error *error) {
     const struct worker_start *start = &worker->start;
+    const struct evaluation_settings *settings = &worker->own.settings;
     *info = start->device;
     if (load_config(&worker->own, start->config_path, start->template_folder, error) < 0)
         return -1;
-    if (start->has_device && open_device(worker, error) < 0)
+    if (!start->has_device) {
+        worker->compiler = compiler_new(settings, info, cache, error);
+        return worker->compiler != NULL ? 0 : -1;
+    }
+    if ((worker->device = device_open(start->device.spec, error)) == NULL)
         return -1;
-    worker->compiler = compiler_new(&worker->own.settings,
-                                    start->has_device ? &worker->device->info : info, cache, error);
+    if (worker->device->backend == &emulated_backend)
+        emulated_set_threads(worker->device, start->threads);
+    worker->compiler = compiler_new(settings, &worker->device->info, cache, error);
     if (worker->compiler == NULL)
         return -1;
-    if (!start->has_device)
-        return 0;
-    if (open_evaluator(worker, error) < 0)
+    worker->evaluator = evaluator_new(settings, worker->device, worker->compiler, error);
+    if (worker->evaluator == NULL)
         return -1;
+    if (!start->under_tool)
+        evaluator_warn_if_gpu_shared(worker->evaluator);
     *info = worker->device->info;
     return 0;
 }

@@ -1,11 +1,9 @@
 #include "ptx/arena.h"
 
-#include "base/error.h"
 #include "base/memory.h"
 
 #include <stdalign.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { CHUNK_BYTES = 64 << 10 };
 
@@ -20,8 +18,7 @@ struct arena {
 };
 
 struct arena *arena_new(void) {
-    struct arena *arena = xcalloc(1, sizeof *arena);
-    return arena;
+    return xcalloc(1, sizeof(struct arena));
 }
 
 void arena_free(struct arena *arena) {
@@ -40,9 +37,7 @@ void *arena_alloc(struct arena *arena, size_t bytes) {
     struct chunk *chunk = arena->chunks;
     if (!chunk || chunk->bytes - chunk->used < bytes) {
         size_t room = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-        chunk = calloc(1, sizeof *chunk + room);
-        if (!chunk)
-            BUG("out of memory for %zu bytes", room);
+        chunk = xcalloc(1, sizeof *chunk + room);
         chunk->bytes = room;
         chunk->next = arena->chunks;
         arena->chunks = chunk;
@@ -50,14 +45,4 @@ void *arena_alloc(struct arena *arena, size_t bytes) {
     void *taken = chunk->data + chunk->used;
     chunk->used += bytes;
     return taken;
-}
-
-void *array_grow(void *array, int count, int *capacity, size_t size) {
-    if (count < *capacity)
-        return array;
-    *capacity = *capacity ? *capacity * 2 : 16;
-    array = realloc(array, (size_t)*capacity * size);
-    if (!array)
-        BUG("out of memory for %d elements", *capacity);
-    return array;
 }

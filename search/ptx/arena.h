@@ -1,5 +1,5 @@
 /*
- * arena: memory that is freed as a whole, and growable arrays. Running out of host memory aborts:
+ * arena: memory that is freed as a whole. Running out of host memory aborts:
  * the text is of bounded size, so callers have nothing to recover.
  *
  *     struct arena *arena = arena_new();
@@ -16,8 +16,5 @@ struct arena *arena_new(void);
 void arena_free(struct arena *arena);
 /* Returns zeroed bytes, 16-byte aligned. */
 void *arena_alloc(struct arena *arena, size_t bytes);
-
-/* Makes room for one element of `size` bytes after `count`; doubles the capacity when full. */
-void *array_grow(void *array, int count, int *capacity, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * bulk: the copy engine (TMA). execute_bulk.c issues and completes copies; execute_box.c accesses
- * contiguous runs and tensor boxes of global memory.
+ * bulk: the copy engine (TMA). execute_bulk.c issues and completes copies; execute_bulk_global.c
+ * accesses contiguous runs and tensor boxes of global memory.
  *
  *     struct bulk_copy copy = {.instruction = instruction, .warp = warp, .lane = lane};
  *     if (bulk_find_tensor(&copy, address) < 0 || bulk_check_coordinates(&copy) < 0)

@@ -3,7 +3,7 @@
  * path through its instructions, on which warps wait for barriers, copies, tensor-core operations
  * and each other. Each warp carries a time in cycles; a wait advances it to the completion time of
  * the awaited event. Contention between warps and blocks (issue slots, tensor-core and memory
- * throughput) is not included; device/model.h combines the two.
+ * throughput) is not included; device/predict.h combines the two.
  *
  *     critical_path_advance(warp, cycles);               // the warp is busy
  *     critical_path_wait(warp, critical_path_barrier_ended(block, offset));

@@ -1,6 +1,7 @@
 /* Decodes a kernel's statements: labels, jumps, parameters. */
 #include "ptx/decode.h"
 
+#include "base/memory.h"
 #include "ptx/execute.h"
 
 #include <stdarg.h>
@@ -36,12 +37,12 @@ int decode_fail(struct decoder *decoder, const char *format, ...) {
 
 /* ---- Code ---- */
 
-struct instruction *emit_instruction(struct decoder *decoder, const struct instruction *instruction,
-                                     const uint32_t *places, int count) {
-    decoder->code = array_grow(decoder->code, decoder->code_count, &decoder->code_capacity,
-                               sizeof *decoder->code);
-    decoder->operand_starts = array_grow(decoder->operand_starts, decoder->code_count,
-                                         &decoder->start_capacity, sizeof(uint32_t));
+int emit_instruction(struct decoder *decoder, const struct instruction *instruction,
+                     const uint32_t *places, int count) {
+    if (decoder->error->kind)
+        return -1;
+    decoder->code = xgrow(decoder->code, decoder->code_count, sizeof *decoder->code);
+    decoder->operand_starts = xgrow(decoder->operand_starts, decoder->code_count, sizeof(uint32_t));
     decoder->operand_starts[decoder->code_count] = (uint32_t)decoder->operand_count;
     struct instruction *added = &decoder->code[decoder->code_count++];
     *added = *instruction;
@@ -54,18 +55,17 @@ struct instruction *emit_instruction(struct decoder *decoder, const struct instr
         added->guard_negated = decoder->statement->guard_negated;
     }
     for (int i = 0; i < count; i++) {
-        decoder->operands = array_grow(decoder->operands, decoder->operand_count,
-                                       &decoder->operand_capacity, sizeof *decoder->operands);
+        decoder->operands =
+            xgrow(decoder->operands, decoder->operand_count, sizeof *decoder->operands);
         decoder->operands[decoder->operand_count++] = places[i];
     }
-    return added;
+    return 0;
 }
 
 int emit_jump(struct decoder *decoder, int name) {
-    struct instruction jump = {.execute = execute_branch, .float_mode = FLOAT_ANY};
+    struct instruction jump = new_instruction(execute_branch);
     emit_instruction(decoder, &jump, NULL, 0);
-    decoder->jumps = array_grow(decoder->jumps, decoder->jump_count, &decoder->jump_capacity,
-                                sizeof *decoder->jumps);
+    decoder->jumps = xgrow(decoder->jumps, decoder->jump_count, sizeof *decoder->jumps);
     decoder->jumps[decoder->jump_count++] =
         (struct jump){.instruction = (uint32_t)decoder->code_count - 1,
                       .name = name,
@@ -81,8 +81,7 @@ static int add_label(struct decoder *decoder, int name) {
     for (int i = decoder->label_of_name[name]; i >= 0; i = decoder->labels[i].next)
         if (decoder->labels[i].scope == decoder->scope)
             return decode_fail(decoder, "the label is defined twice");
-    decoder->labels = array_grow(decoder->labels, decoder->label_count, &decoder->label_capacity,
-                                 sizeof *decoder->labels);
+    decoder->labels = xgrow(decoder->labels, decoder->label_count, sizeof *decoder->labels);
     decoder->labels[decoder->label_count] = (struct label){
         name, decoder->scope, decoder->label_of_name[name], (uint32_t)decoder->code_count};
     decoder->label_of_name[name] = decoder->label_count++;
@@ -184,7 +183,7 @@ static int decode_function(struct decoder *decoder, const struct function *funct
         resolve_jumps(decoder, 0) < 0)
         return -1;
     decoder->statement = NULL;
-    struct instruction end = {.execute = execute_exit, .float_mode = FLOAT_ANY};
+    struct instruction end = new_instruction(execute_exit);
     emit_instruction(decoder, &end, NULL, 0);
     return decode_routines(decoder);
 }
@@ -224,11 +223,9 @@ static void finish_kernel(struct decoder *decoder) {
 void decode_kernel(struct ptx_module *module, struct kernel *kernel,
                    const struct function *function) {
     struct error error = {0};
-    struct decoder *decoder = calloc(1, sizeof *decoder);
+    struct decoder *decoder = xcalloc(1, sizeof *decoder);
     size_t heads = (size_t)module->ast->name_count * sizeof(int);
-    int *head_of_name = malloc(2 * heads + 1);
-    if (!decoder || !head_of_name)
-        BUG("out of memory for a kernel");
+    int *head_of_name = xmalloc(2 * heads + 1);
     memset(head_of_name, 0xff, 2 * heads);
     memset(decoder->constant_table, 0xff, sizeof decoder->constant_table);
     decoder->module = module;

@@ -9,7 +9,9 @@
  * appends instructions with emit. A modifier that no function took is an error, as is an undeclared
  * name.
  *
- * Functions return -1 after decode_fail.
+ * Functions return -1 after decode_fail. Those that return a place return 0 and do nothing more
+ * after it, so that a decode function reads all its operands and ends with `return
+ * emit_instruction(...)`.
  */
 #ifndef EVOTILE_PTX_DECODE_H
 #define EVOTILE_PTX_DECODE_H
@@ -82,47 +84,46 @@ struct decoder {
     struct error *error;
 
     struct instruction *code;
-    int code_count, code_capacity;
+    int code_count;
     uint32_t *operands;
     uint32_t
         *operand_starts; /* first operand of each instruction, while `operands` may still move */
-    int operand_count, operand_capacity, start_capacity;
+    int operand_count;
     uint32_t *targets;
-    int target_count, target_capacity;
+    int target_count;
     struct constant_slot *constants;
-    int constant_count, constant_capacity;
+    int constant_count;
     int constant_table[1024]; /* hash of a value -> the slot that held it last, or -1 */
     uint32_t register_bytes;
     uint32_t carry; /* the register for the carry flag (.cc), if has_carry */
     bool has_carry;
     struct special_register_slot *specials;
-    int special_count, special_capacity;
+    int special_count;
 
     int *binding_of_name; /* head of each name's list of bindings */
     int *label_of_name;
     struct binding *bindings;
-    int binding_count, binding_capacity;
+    int binding_count;
     struct scope *scopes;
-    int scope_count, scope_capacity, scope;
+    int scope_count, scope;
     struct register_range *ranges;
-    int range_count, range_capacity;
+    int range_count;
     struct label *labels;
-    int label_count, label_capacity;
+    int label_count;
     struct jump *jumps;
-    int jump_count, jump_capacity;
+    int jump_count;
     int instance, instance_count, depth, statement_count;
     int *returns; /* `ret` jumps of the function that is being inlined */
-    int return_count, return_capacity;
+    int return_count;
     bool in_function;
     const struct function *inlining[CALL_DEPTH_MAX + 1]; /* call stack of inlined functions */
     int routine;                                         /* the routine being decoded, or -1 */
-    int routine_capacity;
-    uint64_t frame_bytes; /* size of the routine's frame so far */
+    uint64_t frame_bytes;                                /* size of the routine's frame so far */
     struct shared_variable {
         const struct variable *variable;
         uint32_t offset;
     } * shared;
-    int shared_count, shared_capacity;
+    int shared_count;
     uint64_t shared_bytes, local_bytes;
 
     /* The current statement. */
@@ -130,7 +131,7 @@ struct decoder {
     struct slice parts[PARTS_MAX];
     bool taken[PARTS_MAX];
     int part_count;
-    struct {
+    struct widening {
         uint32_t from, to; /* register offsets */
         int from_bytes, to_bytes;
         bool is_signed;
@@ -169,21 +170,30 @@ const struct operand *operand_at(struct decoder *decoder, int index);
 int expect_operands(struct decoder *decoder, int least, int most);
 /* Returns the register offset from which to read `bytes` per lane (0: a predicate). Narrows wider
    registers. */
-int decode_source(struct decoder *decoder, const struct operand *operand, enum type type, int bytes,
-                  uint32_t *place);
-int decode_predicate(struct decoder *decoder, const struct operand *operand, bool *negated,
-                     uint32_t *place);
+uint32_t decode_source(struct decoder *decoder, const struct operand *operand, enum type type,
+                       int bytes);
+uint32_t decode_predicate(struct decoder *decoder, const struct operand *operand, bool *negated);
 /* Returns the register offset to write to. A wider register is written afterwards, sign-extended if
    `is_signed`. */
-int decode_destination(struct decoder *decoder, const struct operand *operand, int bytes,
-                       bool is_signed, uint32_t *place);
-/* Returns the register offsets of the two halves of a .b128 register, 8 bytes per lane each, the
+uint32_t decode_destination(struct decoder *decoder, const struct operand *operand, int bytes,
+                            bool is_signed);
+/* The first operand as a destination d, or d|p with a predicate: returns whether it has one. */
+bool decode_destination_pair(struct decoder *decoder, int bytes, uint32_t places[2]);
+/* Fills the register offsets of the two halves of a .b128 register, 8 bytes per lane each, the
    lower first. */
-int decode_b128_register(struct decoder *decoder, const struct operand *operand,
-                         uint32_t halves[2]);
-/* Decodes base, offset and space of [address]; `*base` is undefined if access->base_bytes is 0. */
-int decode_address(struct decoder *decoder, const struct operand *operand, struct access *access,
-                   uint32_t *base);
+void decode_b128_register(struct decoder *decoder, const struct operand *operand,
+                          uint32_t halves[2]);
+/* Decodes base, offset and space of [address]; returns the register of the base. */
+uint32_t decode_address(struct decoder *decoder, const struct operand *operand,
+                        struct access *access);
+/* Returns the elements of an operand that is a vector of `count`, or a scalar if that is 1; NULL
+   after decode_fail. */
+const struct operand *vector_elements(struct decoder *decoder, const struct operand *operand,
+                                      int count);
+/* Reads the only operand of a wait: how many groups may remain pending. */
+int decode_group_count(struct decoder *decoder);
+/* Returns what the operand's name is bound to, or NULL. */
+const struct binding *lookup_operand(struct decoder *decoder, const struct operand *operand);
 /* Looks up a name in the current scope; allocates a register of a range on first use. Returns NULL
    if the name is undeclared. */
 struct binding *lookup_name(struct decoder *decoder, int name);
@@ -191,7 +201,7 @@ uint32_t allocate_register(struct decoder *decoder, int bytes);
 /* Returns the register offset of a constant broadcast to all lanes. */
 uint32_t allocate_constant(struct decoder *decoder, uint64_t bits, int bytes);
 
-/* ---- Scopes and names: decode_names.c ---- */
+/* ---- Scopes and names: decode_symbols.c ---- */
 
 void open_scope(struct decoder *decoder, int parent);
 /* Removes the bindings of the current scope and returns to `back_to`. */
@@ -210,9 +220,19 @@ uint64_t allocate_variable(uint64_t *used, const struct variable *variable);
    index `first` on. */
 int decode_statements(struct decoder *decoder, const struct function *function);
 int resolve_jumps(struct decoder *decoder, int first);
-/* Appends an instruction and its operands, with the statement's guard predicate. */
-struct instruction *emit_instruction(struct decoder *decoder, const struct instruction *instruction,
-                                     const uint32_t *places, int count);
+/* An instruction that does not depend on the float mode; its other fields are zero. */
+static inline struct instruction new_instruction(execute_function execute) {
+    return (struct instruction){.execute = execute, .float_mode = FLOAT_ANY};
+}
+/* Appends an instruction and its operands, with the statement's guard predicate. Returns -1 if
+   decode_fail was called before. */
+int emit_instruction(struct decoder *decoder, const struct instruction *instruction,
+                     const uint32_t *places, int count);
+/* Appends the lane operation (lanes.h) of that name; the first place is the result's. */
+void emit_lane_operation(struct decoder *decoder, const char *name, enum type type,
+                         const uint32_t *places);
+/* Extends the statement's results that are narrower than their registers. */
+void emit_widenings(struct decoder *decoder);
 /* Appends a jump to a label. */
 int emit_jump(struct decoder *decoder, int name);
 /* Inlines a call, or emits a call of a routine. */

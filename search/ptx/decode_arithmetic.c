@@ -26,27 +26,12 @@ static bool selects_by_float(const char *name) {
     return !strcmp(name, "slct.f32");
 }
 
-/* Emits one lane operation; its result goes to places[0]. */
-static void emit_lane_operation(struct decoder *decoder, const char *name, enum type type,
-                                uint32_t *places, int count) {
-    struct lanes_row row;
-    if (!decoder->module->lanes.find(&row, (struct slice){name, (int)strlen(name)}, type))
-        BUG("no lane operation for '%s'", name);
-    struct instruction instruction = {.execute = execute_arithmetic,
-                                      .lanes = row.function,
-                                      .float_mode = FLOAT_ANY,
-                                      .input_count = (uint8_t)(count - 1),
-                                      .width = (uint8_t)row.out_width,
-                                      .type = (uint8_t)type};
-    emit_instruction(decoder, &instruction, places, count);
-}
-
 /* Extended-precision arithmetic, PTX ISA 9.7.2: add, sub and mad with .cc, addc, subc and madc. The
    carry flag is an unnamed register of the thread. GPUs subtract by adding the complement, so their
    carry is 1 where PTX specifies no borrow; only code that mixes additions and subtractions
    observes the difference. */
 DECODE(carry) {
-    (void)opcode;
+    (void)instruction;
     struct slice word = decoder->parts[0];
     bool multiplies = *word.text == 'm', reads_carry = word.length == 4;
     bool writes_carry = take_modifier(decoder, "cc"),
@@ -62,17 +47,13 @@ DECODE(carry) {
     if (!is_supported ||
         (type != TYPE_U32 && type != TYPE_S32 && type != TYPE_U64 && type != TYPE_S64))
         return decode_fail(decoder, "unsupported form");
-    if (expect_operands(decoder, count, count) < 0)
-        return -1;
+    expect_operands(decoder, count, count);
     for (int i = 0; i + 1 < count; i++)
-        if (decode_source(decoder, operand_at(decoder, 1 + i), type, bytes, &operands[i]) < 0)
-            return -1;
-    if (decode_destination(decoder, operand_at(decoder, 0), bytes, type_is_signed(type), &result) <
-        0)
-        return -1;
+        operands[i] = decode_source(decoder, operand_at(decoder, 1 + i), type, bytes);
+    result = decode_destination(decoder, operand_at(decoder, 0), bytes, type_is_signed(type));
     if (multiplies) {
         uint32_t product[] = {allocate_register(decoder, bytes), operands[0], operands[1]};
-        emit_lane_operation(decoder, is_high ? "mul.hi" : "mul.lo", type, product, 3);
+        emit_lane_operation(decoder, is_high ? "mul.hi" : "mul.lo", type, product);
         operands[0] = product[0];
         operands[1] = operands[2];
     }
@@ -84,13 +65,12 @@ DECODE(carry) {
     places[0] = allocate_register(decoder, bytes);
     places[3] = decoder->carry;
     snprintf(name, sizeof name, "carry of %s%s", sum, reads_carry ? " and carry" : "");
-    emit_lane_operation(decoder, reads_carry ? name + strlen("carry of ") : sum, type, places,
-                        reads_carry ? 4 : 3);
+    emit_lane_operation(decoder, reads_carry ? name + strlen("carry of ") : sum, type, places);
     uint32_t moved[] = {result, places[0]};
     places[0] = decoder->carry;
     if (writes_carry)
-        emit_lane_operation(decoder, name, type, places, reads_carry ? 4 : 3);
-    emit_lane_operation(decoder, "mov", type, moved, 2);
+        emit_lane_operation(decoder, name, type, places);
+    emit_lane_operation(decoder, "mov", type, moved);
     return 0;
 }
 
@@ -98,7 +78,7 @@ DECODE(carry) {
    flushed explicitly. */
 static uint32_t flush_half(struct decoder *decoder, enum type type, uint32_t place) {
     uint32_t places[] = {allocate_register(decoder, type_bytes(type)), place};
-    emit_lane_operation(decoder, "flush", type, places, 2);
+    emit_lane_operation(decoder, "flush", type, places);
     return places[0];
 }
 
@@ -118,7 +98,7 @@ static void find_flushing_variant(const struct decoder *decoder, struct lanes_ro
 DECODE(arithmetic) {
     for (int i = 1; i < decoder->part_count; i++)
         if (decoder->parts[0].length == 3 && slice_is(decoder->parts[i], "cc"))
-            return decode_carry(decoder, opcode);
+            return decode_carry(decoder, instruction);
     enum type type = take_type(decoder);
     uint8_t mode = take_float_mode(decoder);
     bool saturate = type_is_float(type) && take_modifier(decoder, "sat");
@@ -139,7 +119,7 @@ DECODE(arithmetic) {
         find_flushing_variant(decoder, &row, type);
     if (expect_operands(decoder, row.input_count + 1, row.input_count + 1) < 0)
         return -1;
-    struct instruction instruction = {
+    *instruction = (struct instruction){
         .execute = execute_arithmetic,
         .lanes = row.function,
         .float_mode = type_is_float(type) || selects_by_float(row.name) ? mode : FLOAT_ANY,
@@ -154,17 +134,15 @@ DECODE(arithmetic) {
         const struct operand *operand = operand_at(decoder, 1 + i);
         if (operand->negated)
             return decode_fail(decoder, "an operand cannot be negated");
-        if (decode_source(decoder, operand, type, row.in_width[i], &places[1 + i]) < 0)
-            return -1;
+        places[1 + i] = decode_source(decoder, operand, type, row.in_width[i]);
         if (flushes_half)
             places[1 + i] = flush_half(decoder, type, places[1 + i]);
     }
-    if (decode_destination(decoder, operand_at(decoder, 0), row.out_width, type_is_signed(type),
-                           &places[0]) < 0)
-        return -1;
-    emit_instruction(decoder, &instruction, places, 1 + row.input_count);
+    places[0] =
+        decode_destination(decoder, operand_at(decoder, 0), row.out_width, type_is_signed(type));
+    emit_instruction(decoder, instruction, places, 1 + row.input_count);
     if (flushes_half)
-        emit_lane_operation(decoder, "flush", type, (uint32_t[]){places[0], places[0]}, 2);
+        emit_lane_operation(decoder, "flush", type, (uint32_t[]){places[0], places[0]});
     return 0;
 }
 
@@ -183,8 +161,8 @@ static lanes_function take_comparison(struct decoder *decoder, enum type type) {
 }
 
 /* Decodes what setp and set share: the comparison, its two operands, and the combined predicate. */
-static int decode_comparison(struct decoder *decoder, struct instruction *instruction,
-                             enum type type, uint32_t *places) {
+static void decode_comparison(struct decoder *decoder, struct instruction *instruction,
+                              enum type type, uint32_t *places) {
     uint8_t mode = take_float_mode(decoder);
     int bytes = type_bytes(type), combination = take_modifier_of(decoder, combinations);
     instruction->type = (uint8_t)type;
@@ -193,53 +171,38 @@ static int decode_comparison(struct decoder *decoder, struct instruction *instru
         instruction->float_mode = FLOAT_NEAREST;
     instruction->lanes = take_comparison(decoder, type);
     if (!instruction->lanes)
-        return decode_fail(decoder, "unsupported comparison");
-    if (expect_operands(decoder, combination < 0 ? 3 : 4, combination < 0 ? 3 : 4) < 0 ||
-        decode_source(decoder, operand_at(decoder, 1), type, bytes, &places[0]) < 0 ||
-        decode_source(decoder, operand_at(decoder, 2), type, bytes, &places[1]) < 0)
-        return -1;
+        decode_fail(decoder, "unsupported comparison");
+    else
+        expect_operands(decoder, combination < 0 ? 3 : 4, combination < 0 ? 3 : 4);
+    places[0] = decode_source(decoder, operand_at(decoder, 1), type, bytes);
+    places[1] = decode_source(decoder, operand_at(decoder, 2), type, bytes);
     places[2] = places[0];
     if (combination < 0)
-        return 0;
+        return;
     instruction->as.compare.combination = (enum combination)(COMBINE_AND + combination);
-    return decode_predicate(decoder, operand_at(decoder, 3),
-                            &instruction->as.compare.combined_is_negated, &places[2]);
+    places[2] = decode_predicate(decoder, operand_at(decoder, 3),
+                                 &instruction->as.compare.combined_is_negated);
 }
 
 DECODE(setp) {
-    struct instruction instruction = new_instruction(opcode);
     uint32_t places[5];
     enum type type = take_type(decoder);
-    if (decode_comparison(decoder, &instruction, type, places + 2) < 0)
-        return -1;
-    const struct operand *result = operand_at(decoder, 0), *second = NULL;
-    if (result->kind == OPERAND_PAIR) {
-        second = &result->elements[1];
-        result = &result->elements[0];
-        instruction.as.compare.has_second = true;
-    }
-    places[1] = 0;
-    if (decode_destination(decoder, result, 0, false, &places[0]) < 0 ||
-        (second && decode_destination(decoder, second, 0, false, &places[1]) < 0))
-        return -1;
-    emit_instruction(decoder, &instruction, places, 5);
-    return 0;
+    decode_comparison(decoder, instruction, type, places + 2);
+    instruction->as.compare.has_second = decode_destination_pair(decoder, 0, places);
+    return emit_instruction(decoder, instruction, places, 5);
 }
 
 DECODE(set) {
-    struct instruction instruction = new_instruction(opcode);
     uint32_t places[4];
     enum type result = take_type(decoder), type = take_type(decoder);
     int bytes = type_bytes(result);
     if (bytes != 2 && bytes != 4)
         return decode_fail(decoder, "unsupported form");
-    instruction.width = (uint8_t)bytes;
-    instruction.as.compare.result = result;
-    if (decode_comparison(decoder, &instruction, type, places + 1) < 0 ||
-        decode_destination(decoder, operand_at(decoder, 0), bytes, false, &places[0]) < 0)
-        return -1;
-    emit_instruction(decoder, &instruction, places, 4);
-    return 0;
+    instruction->width = (uint8_t)bytes;
+    instruction->as.compare.result = result;
+    decode_comparison(decoder, instruction, type, places + 1);
+    places[0] = decode_destination(decoder, operand_at(decoder, 0), bytes, false);
+    return emit_instruction(decoder, instruction, places, 4);
 }
 
 static int decode_vector_mov(struct decoder *decoder, enum type type, bool packs) {
@@ -255,44 +218,32 @@ static int decode_vector_mov(struct decoder *decoder, enum type type, bool packs
     uint32_t places[5], *element = packs ? places + 1 : places;
     for (int i = 0; i < count; i++) {
         const struct operand *operand = &vector->elements[i];
-        if (packs ? decode_source(decoder, operand, TYPE_NONE, width, &element[i])
-                  : decode_destination(decoder, operand, width, false, &element[i]))
-            return -1;
+        element[i] = packs ? decode_source(decoder, operand, TYPE_NONE, width)
+                           : decode_destination(decoder, operand, width, false);
     }
-    if (packs ? decode_destination(decoder, whole, bytes, false, &places[0])
-              : decode_source(decoder, whole, type, bytes, &places[count]))
-        return -1;
-    emit_instruction(decoder, &instruction, places, count + 1);
-    return 0;
+    if (packs)
+        places[0] = decode_destination(decoder, whole, bytes, false);
+    else
+        places[count] = decode_source(decoder, whole, type, bytes);
+    return emit_instruction(decoder, &instruction, places, count + 1);
 }
 
 /* mov.b128 between registers, or between a register and a pair of .b64 halves. */
 static int decode_b128_mov(struct decoder *decoder) {
     uint32_t places[2][2];
-    struct lanes_row row;
-    if (!decoder->module->lanes.find(&row, (struct slice){"mov", 3}, TYPE_B64))
-        return decode_fail(decoder, "unsupported form");
     for (int i = 0; i < 2; i++) {
         const struct operand *operand = operand_at(decoder, i);
         bool is_pair = operand->kind == OPERAND_VECTOR && operand->count == 2;
-        if (!is_pair && decode_b128_register(decoder, operand, places[i]) < 0)
-            return -1;
+        if (!is_pair)
+            decode_b128_register(decoder, operand, places[i]);
         for (int half = 0; half < 2 && is_pair; half++)
-            if (i == 0 ? decode_destination(decoder, &operand->elements[half], 8, false,
-                                            &places[i][half])
-                       : decode_source(decoder, &operand->elements[half], TYPE_B64, 8,
-                                       &places[i][half]))
-                return -1;
+            places[i][half] = i == 0
+                                  ? decode_destination(decoder, &operand->elements[half], 8, false)
+                                  : decode_source(decoder, &operand->elements[half], TYPE_B64, 8);
     }
-    struct instruction instruction = {.execute = execute_arithmetic,
-                                      .lanes = row.function,
-                                      .float_mode = FLOAT_ANY,
-                                      .input_count = 1,
-                                      .width = 8};
-    for (int half = 0; half < 2; half++) {
-        uint32_t operands[2] = {places[0][half], places[1][half]};
-        emit_instruction(decoder, &instruction, operands, 2);
-    }
+    for (int half = 0; half < 2; half++)
+        emit_lane_operation(decoder, "mov", TYPE_B64,
+                            (uint32_t[]){places[0][half], places[1][half]});
     return 0;
 }
 
@@ -305,7 +256,7 @@ DECODE(mov) {
     bool packs = operand_at(decoder, 1)->kind == OPERAND_VECTOR;
     if (unpacks || packs)
         return decode_vector_mov(decoder, take_type(decoder), packs);
-    return decode_arithmetic(decoder, opcode);
+    return decode_arithmetic(decoder, instruction);
 }
 
 static const char *const to_integer_words[] = {"rni", "rzi", "rmi", "rpi", NULL};
@@ -331,15 +282,12 @@ static int decode_fp8(struct decoder *decoder, struct conversion *conversion) {
                                       .type = (uint8_t)conversion->to,
                                       .as.conversion = *conversion};
     for (int i = 0; i < inputs; i++)
-        if (decode_source(decoder, operand_at(decoder, 1 + i), narrows ? other : TYPE_B16,
-                          from_bytes, &places[1 + i]) < 0)
-            return -1;
+        places[1 + i] = decode_source(decoder, operand_at(decoder, 1 + i),
+                                      narrows ? other : TYPE_B16, from_bytes);
     if (inputs == 1)
         places[2] = places[1];
-    if (decode_destination(decoder, operand_at(decoder, 0), width, false, &places[0]) < 0)
-        return -1;
-    emit_instruction(decoder, &instruction, places, 3);
-    return 0;
+    places[0] = decode_destination(decoder, operand_at(decoder, 0), width, false);
+    return emit_instruction(decoder, &instruction, places, 3);
 }
 
 /* cvt.pack.sat.TYPE.s32{.b32}: packs two numbers below an optional third. */
@@ -351,19 +299,15 @@ static int decode_cvt_pack(struct decoder *decoder) {
         !decoder->module->lanes.find(&row, (struct slice){"cvt.pack.sat", 12}, to))
         return decode_fail(decoder, "unsupported conversion");
     take_modifier(decoder, "b32");
-    if (expect_operands(decoder, 1 + row.input_count, 1 + row.input_count) < 0)
-        return -1;
+    expect_operands(decoder, 1 + row.input_count, 1 + row.input_count);
     for (int i = 0; i < row.input_count; i++)
-        if (decode_source(decoder, operand_at(decoder, 1 + i), TYPE_S32, 4, &places[1 + i]) < 0)
-            return -1;
-    if (decode_destination(decoder, operand_at(decoder, 0), 4, false, &places[0]) < 0)
-        return -1;
-    emit_lane_operation(decoder, "cvt.pack.sat", to, places, 1 + row.input_count);
+        places[1 + i] = decode_source(decoder, operand_at(decoder, 1 + i), TYPE_S32, 4);
+    places[0] = decode_destination(decoder, operand_at(decoder, 0), 4, false);
+    emit_lane_operation(decoder, "cvt.pack.sat", to, places);
     return 0;
 }
 
 DECODE(cvt) {
-    (void)opcode;
     if (take_modifier(decoder, "pack"))
         return decode_cvt_pack(decoder);
     struct conversion conversion = {.saturate = take_modifier(decoder, "sat"),
@@ -401,29 +345,26 @@ DECODE(cvt) {
     from_bytes = from_bytes < 2 ? 2 : from_bytes;
     to_bytes = to_bytes < 2 ? 2 : to_bytes;
     int inputs = packs ? 2 : 1;
-    struct instruction instruction = {.execute = execute_arithmetic,
-                                      .lanes = decoder->module->lanes.convert_frequent(&conversion),
-                                      .float_mode = mode,
-                                      .input_count = (uint8_t)inputs,
-                                      .width = (uint8_t)to_bytes,
-                                      .type = (uint8_t)conversion.to,
-                                      .flush = flushes};
-    if (!instruction.lanes) {
-        instruction.execute = execute_conversion;
-        instruction.as.conversion = conversion;
+    *instruction =
+        (struct instruction){.execute = execute_arithmetic,
+                             .lanes = decoder->module->lanes.convert_frequent(&conversion),
+                             .float_mode = mode,
+                             .input_count = (uint8_t)inputs,
+                             .width = (uint8_t)to_bytes,
+                             .type = (uint8_t)conversion.to,
+                             .flush = flushes};
+    if (!instruction->lanes) {
+        instruction->execute = execute_conversion;
+        instruction->as.conversion = conversion;
     }
     uint32_t places[3];
-    if (expect_operands(decoder, 1 + inputs, 1 + inputs) < 0)
-        return -1;
+    expect_operands(decoder, 1 + inputs, 1 + inputs);
     for (int i = 0; i < inputs; i++)
-        if (decode_source(decoder, operand_at(decoder, 1 + i), conversion.from, from_bytes,
-                          &places[1 + i]) < 0)
-            return -1;
+        places[1 + i] =
+            decode_source(decoder, operand_at(decoder, 1 + i), conversion.from, from_bytes);
     if (!packs)
         places[2] = places[1];
-    if (decode_destination(decoder, operand_at(decoder, 0), to_bytes, type_is_signed(conversion.to),
-                           &places[0]) < 0)
-        return -1;
-    emit_instruction(decoder, &instruction, places, 3);
-    return 0;
+    places[0] = decode_destination(decoder, operand_at(decoder, 0), to_bytes,
+                                   type_is_signed(conversion.to));
+    return emit_instruction(decoder, instruction, places, 3);
 }

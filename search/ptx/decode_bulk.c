@@ -5,14 +5,10 @@
 
 /* The number of groups is stored in `rank`. */
 static int decode_bulk_wait(struct decoder *decoder) {
-    struct instruction instruction = {.execute = execute_bulk_wait, .float_mode = FLOAT_ANY};
-    const struct operand *groups = operand_at(decoder, 0);
+    struct instruction instruction = new_instruction(execute_bulk_wait);
     instruction.as.bulk.reads_only = take_modifier(decoder, "read");
-    if (!groups || groups->kind != OPERAND_INTEGER || groups->bits > INT32_MAX)
-        return decode_fail(decoder, "the number of groups is not an integer constant");
-    instruction.as.bulk.rank = (int)groups->bits;
-    emit_instruction(decoder, &instruction, NULL, 0);
-    return 0;
+    instruction.as.bulk.rank = decode_group_count(decoder);
+    return emit_instruction(decoder, &instruction, NULL, 0);
 }
 
 static int take_rank(struct decoder *decoder) {
@@ -49,27 +45,25 @@ static int emit_bulk(struct decoder *decoder, struct instruction *instruction) {
     const struct operand *shared = operand_at(decoder, form->path == BULK_STORE ? 1 : 0);
     const struct operand *global = operand_at(decoder, form->path == BULK_STORE ? 0 : 1);
     int next = 2;
-    if (decode_address(decoder, shared, &form->shared, &places[0]) < 0 ||
-        decode_address(decoder, global, &form->global, &places[1]) < 0)
+    places[0] = decode_address(decoder, shared, &form->shared);
+    places[1] = decode_address(decoder, global, &form->global);
+    if (!form->rank)
+        places[3] = decode_source(decoder, operand_at(decoder, next++), TYPE_U32, 4);
+    if (decoder->error->kind)
         return -1;
-    if (!form->rank &&
-        decode_source(decoder, operand_at(decoder, next++), TYPE_U32, 4, &places[3]) < 0)
-        return -1;
-    if (form->path != BULK_STORE &&
-        (next >= decoder->statement->operand_count ||
-         decode_address(decoder, operand_at(decoder, next), &form->barrier, &places[2]) < 0))
+    if (form->path != BULK_STORE && operand_at(decoder, next))
+        places[2] = decode_address(decoder, operand_at(decoder, next), &form->barrier);
+    if (form->path != BULK_STORE && (!operand_at(decoder, next) || decoder->error->kind))
         return decode_fail(decoder, "has no mbarrier operand");
-    if (form->multicast &&
-        (next + 1 >= decoder->statement->operand_count ||
-         decode_source(decoder, operand_at(decoder, next + 1), TYPE_U16, 2, &places[4]) < 0))
+    if (form->multicast && operand_at(decoder, next + 1))
+        places[4] = decode_source(decoder, operand_at(decoder, next + 1), TYPE_U16, 2);
+    if (form->multicast && (!operand_at(decoder, next + 1) || decoder->error->kind))
         return decode_fail(decoder, "has no block mask for .multicast");
     if (global->count != form->rank)
         return decode_fail(decoder, "has %d coordinates, not %d", global->count, form->rank);
     for (int i = 0; i < form->rank; i++)
-        if (decode_source(decoder, &global->elements[i], TYPE_S32, 4, &places[5 + i]) < 0)
-            return -1;
-    emit_instruction(decoder, instruction, places, 5 + form->rank);
-    return 0;
+        places[5 + i] = decode_source(decoder, &global->elements[i], TYPE_S32, 4);
+    return emit_instruction(decoder, instruction, places, 5 + form->rank);
 }
 
 /* .dst.src */
@@ -95,12 +89,11 @@ static int take_path(struct decoder *decoder, struct bulk_form *form) {
 }
 
 int decode_bulk(struct decoder *decoder) {
-    struct instruction instruction = {.execute = execute_bulk_copy, .float_mode = FLOAT_ANY};
+    struct instruction instruction = new_instruction(execute_bulk_copy);
     struct bulk_form *form = &instruction.as.bulk;
     if (take_modifier(decoder, "commit_group")) {
         instruction.execute = execute_bulk_commit;
-        emit_instruction(decoder, &instruction, NULL, 0);
-        return 0;
+        return emit_instruction(decoder, &instruction, NULL, 0);
     }
     if (take_modifier(decoder, "wait_group"))
         return decode_bulk_wait(decoder);
@@ -145,8 +138,7 @@ static const struct {
 
 /* tensormap.replace.tile.FIELD{.space}.b1024.type [map], {axis,} value */
 static int decode_tensormap_replace(struct decoder *decoder) {
-    struct instruction instruction = {.execute = execute_tensormap_replace,
-                                      .float_mode = FLOAT_ANY};
+    struct instruction instruction = new_instruction(execute_tensormap_replace);
     struct tensormap_form *form = &instruction.as.tensormap;
     int field = 0, next = 1;
     uint32_t places[2];
@@ -157,11 +149,9 @@ static int decode_tensormap_replace(struct decoder *decoder) {
         !take_modifier(decoder, "b1024") || take_type(decoder) != map_fields[field].type)
         return decode_fail(decoder, "unsupported form");
     form->field = (enum tensormap_field)field;
-    if (expect_operands(decoder, 2 + map_fields[field].has_axis, 2 + map_fields[field].has_axis) <
-            0 ||
-        decode_address(decoder, operand_at(decoder, 0), &form->where, &places[0]) < 0)
-        return -1;
-    if (map_fields[field].has_axis) {
+    expect_operands(decoder, 2 + map_fields[field].has_axis, 2 + map_fields[field].has_axis);
+    places[0] = decode_address(decoder, operand_at(decoder, 0), &form->where);
+    if (map_fields[field].has_axis && !decoder->error->kind) {
         const struct operand *axis = operand_at(decoder, next++);
         if (axis->kind != OPERAND_INTEGER ||
             axis->bits >= TENSOR_MAP_RANK_MAX - (form->field == TENSORMAP_STRIDE))
@@ -169,18 +159,15 @@ static int decode_tensormap_replace(struct decoder *decoder) {
         form->axis = (int)axis->bits;
     }
     int bytes = type_bytes(map_fields[field].type);
-    if (decode_source(decoder, operand_at(decoder, next), map_fields[field].type, bytes,
-                      &places[1]) < 0)
-        return -1;
+    places[1] = decode_source(decoder, operand_at(decoder, next), map_fields[field].type, bytes);
     instruction.width = (uint8_t)bytes;
-    emit_instruction(decoder, &instruction, places, 2);
-    return 0;
+    return emit_instruction(decoder, &instruction, places, 2);
 }
 
 /* tensormap.cp_fenceproxy.global.shared::cta...sync.aligned [to], [from], 128 */
 static int decode_publication(struct decoder *decoder) {
     static const char *const scopes[] = {"cta", "cluster", "gpu", "sys", NULL};
-    struct instruction instruction = {.execute = execute_tensormap_copy, .float_mode = FLOAT_ANY};
+    struct instruction instruction = new_instruction(execute_tensormap_copy);
     struct tensormap_form *form = &instruction.as.tensormap;
     const struct operand *bytes = operand_at(decoder, 2);
     uint32_t places[2];
@@ -194,15 +181,13 @@ static int decode_publication(struct decoder *decoder) {
     if (!is_supported || expect_operands(decoder, 3, 3) < 0 || bytes->kind != OPERAND_INTEGER ||
         bytes->bits != TENSOR_MAP_BYTES)
         return decode_fail(decoder, "unsupported form");
-    if (decode_address(decoder, operand_at(decoder, 0), &form->to, &places[0]) < 0 ||
-        decode_address(decoder, operand_at(decoder, 1), &form->where, &places[1]) < 0)
-        return -1;
-    emit_instruction(decoder, &instruction, places, 2);
-    return 0;
+    places[0] = decode_address(decoder, operand_at(decoder, 0), &form->to);
+    places[1] = decode_address(decoder, operand_at(decoder, 1), &form->where);
+    return emit_instruction(decoder, &instruction, places, 2);
 }
 
 DECODE(tensormap) {
-    (void)opcode;
+    (void)instruction;
     if (take_modifier(decoder, "replace"))
         return decode_tensormap_replace(decoder);
     if (take_modifier(decoder, "cp_fenceproxy"))

@@ -1,9 +1,8 @@
 /* Decodes calls: inlines them, or emits calls of routines. */
+#include "base/memory.h"
 #include "ptx/decode.h"
 
 #include "ptx/execute.h"
-
-#include <string.h>
 
 static const struct operand *call_operand_list(const struct statement *statement, int index) {
     return index < statement->operand_count && statement->operands[index].kind == OPERAND_LIST
@@ -20,8 +19,7 @@ static int bind_parameters(struct decoder *decoder, const struct operand *actual
     for (int i = 0; i < count; i++) {
         decoder->instance = caller;
         const struct operand *actual = &actuals->elements[i];
-        const struct binding *found =
-            actual->kind == OPERAND_NAME ? lookup_name(decoder, actual->name) : NULL;
+        const struct binding *found = lookup_operand(decoder, actual);
         if (!found || found->kind != BINDING_VARIABLE || found->space != SPACE_LOCAL ||
             found->variable->bytes < parameters[i].bytes)
             return decode_fail(decoder, "an argument is not a .param variable of the right size");
@@ -41,9 +39,7 @@ static int bind_parameters(struct decoder *decoder, const struct operand *actual
    variable. */
 static int64_t argument_offset(struct decoder *decoder, const struct operand *list, int index) {
     const struct binding *found =
-        list && index < list->count && list->elements[index].kind == OPERAND_NAME
-            ? lookup_name(decoder, list->elements[index].name)
-            : NULL;
+        list && index < list->count ? lookup_operand(decoder, &list->elements[index]) : NULL;
     return found && found->kind == BINDING_VARIABLE && found->space == SPACE_LOCAL
                ? (int64_t)found->offset
                : -1;
@@ -56,15 +52,14 @@ static int emit_printf(struct decoder *decoder, const struct operand *results,
             arguments = argument_offset(decoder, actuals, 1);
     int64_t result = argument_offset(decoder, results, 0);
     decoder->kernel->blocks_communicate = true;
-    struct instruction print = {.execute = execute_print, .float_mode = FLOAT_ANY};
+    struct instruction print = new_instruction(execute_print);
     if (format < 0 || arguments < 0)
         return decode_fail(decoder, "vprintf takes a format and arguments");
     print.as.print = (struct print_form){.format = (uint32_t)format,
                                          .arguments = (uint32_t)arguments,
                                          .result = result < 0 ? NO_PC : (uint32_t)result,
                                          .in_frame = decoder->routine >= 0};
-    emit_instruction(decoder, &print, NULL, 0);
-    return 0;
+    return emit_instruction(decoder, &print, NULL, 0);
 }
 
 static int emit_undefined_call(struct decoder *decoder, struct slice name) {
@@ -75,8 +70,7 @@ static int emit_undefined_call(struct decoder *decoder, struct slice name) {
         snprintf(text, 128, "called '%.*s', which the module does not define",
                  name.length > 64 ? 64 : name.length, name.text);
     struct instruction trap = {.execute = execute_trap, .float_mode = FLOAT_ANY, .as.text = text};
-    emit_instruction(decoder, &trap, NULL, 0);
-    return 0;
+    return emit_instruction(decoder, &trap, NULL, 0);
 }
 
 /* ---- routines ---- */
@@ -94,8 +88,7 @@ static int find_or_add_routine(struct decoder *decoder, const struct function *f
         return decode_fail(decoder, "the function has more than %d parameters", ROUTINE_VALUES);
     if (!kernel->routine_count)
         kernel->frame = special_register_place(decoder, SPECIAL_FRAME, 8);
-    kernel->routines = array_grow(kernel->routines, kernel->routine_count,
-                                  &decoder->routine_capacity, sizeof *kernel->routines);
+    kernel->routines = xgrow(kernel->routines, kernel->routine_count, sizeof *kernel->routines);
     struct routine *routine = &kernel->routines[kernel->routine_count];
     *routine = (struct routine){
         .name = function->name, .result_count = function->result_count, .value_count = values};
@@ -131,16 +124,14 @@ static int emit_routine_call(struct decoder *decoder, int routine, const uint32_
         bool is_result = i < list_count(results);
         const struct operand *actual =
             is_result ? &results->elements[i] : &parameters->elements[i - list_count(results)];
-        const struct binding *found =
-            actual->kind == OPERAND_NAME ? lookup_name(decoder, actual->name) : NULL;
+        const struct binding *found = lookup_operand(decoder, actual);
         if (!found || found->kind != BINDING_VARIABLE || found->space != SPACE_LOCAL ||
             found->in_frame != (decoder->routine >= 0))
             return decode_fail(decoder, "an argument is not a .param variable");
         places[at++] = (uint32_t)found->offset;
         places[at++] = (uint32_t)found->variable->bytes;
     }
-    emit_instruction(decoder, &call, places, at);
-    return 0;
+    return emit_instruction(decoder, &call, places, at);
 }
 
 static bool signature_matches(const struct decoder *decoder, const struct instruction *call,
@@ -155,9 +146,8 @@ static bool signature_matches(const struct decoder *decoder, const struct instru
 /* Emits an indirect call. Every function with a matching signature may be the callee. */
 static int emit_indirect_call(struct decoder *decoder, const struct operand *pointer,
                               const struct operand *results, const struct operand *parameters) {
-    uint32_t place;
-    if (decode_source(decoder, pointer, TYPE_U64, 8, &place) < 0 ||
-        emit_routine_call(decoder, -1, &place, results, parameters) < 0)
+    uint32_t place = decode_source(decoder, pointer, TYPE_U64, 8);
+    if (emit_routine_call(decoder, -1, &place, results, parameters) < 0)
         return -1;
     for (int i = 0; i < decoder->ast->function_count; i++) {
         const struct function *function = &decoder->ast->functions[i];
@@ -268,10 +258,10 @@ int inline_call(struct decoder *decoder) {
     /* Lanes that the guard disables jump over the inlined body. */
     int skip = -1;
     if (statement->guard >= 0) {
-        struct instruction jump = {.execute = execute_branch, .float_mode = FLOAT_ANY};
-        struct instruction *added = emit_instruction(decoder, &jump, NULL, 0);
-        added->guard_negated = !added->guard_negated;
-        skip = decoder->code_count - 1;
+        struct instruction jump = new_instruction(execute_branch);
+        skip = decoder->code_count;
+        emit_instruction(decoder, &jump, NULL, 0);
+        decoder->code[skip].guard_negated = !statement->guard_negated;
     }
     int caller = decoder->instance, scope = decoder->scope, first_jump = decoder->jump_count;
     int first_return = decoder->return_count;

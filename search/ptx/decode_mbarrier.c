@@ -23,16 +23,14 @@ static int emit_mbarrier(struct decoder *decoder, struct instruction *instructio
     instruction->as.mbarrier.relaxed = take_order(decoder);
     if (take_type(decoder) != TYPE_B64 || expect_operands(decoder, first + 1, first + 3) < 0)
         return decode_fail(decoder, "unsupported form");
-    if (decode_address(decoder, operand_at(decoder, first), &instruction->as.mbarrier.where,
-                       &places[1]) < 0)
-        return -1;
-    if (value && decode_source(decoder, value, TYPE_B64, value_bytes, &places[2]) < 0)
-        return -1;
+    places[1] =
+        decode_address(decoder, operand_at(decoder, first), &instruction->as.mbarrier.where);
+    if (value)
+        places[2] = decode_source(decoder, value, TYPE_B64, value_bytes);
     places[0] = waits ? 0 : allocate_register(decoder, 8);
-    if (result && decode_destination(decoder, result, waits ? 0 : 8, false, &places[0]) < 0)
-        return -1;
-    emit_instruction(decoder, instruction, places, 3);
-    return 0;
+    if (result)
+        places[0] = decode_destination(decoder, result, waits ? 0 : 8, false);
+    return emit_instruction(decoder, instruction, places, 3);
 }
 
 static int decode_arrive(struct decoder *decoder, struct instruction *instruction, bool drops) {
@@ -58,16 +56,15 @@ static int decode_wait(struct decoder *decoder, struct instruction *instruction,
 static int decode_pending_count(struct decoder *decoder, struct instruction *instruction) {
     uint32_t places[3] = {0};
     instruction->execute = execute_mbarrier_count;
-    if (take_type(decoder) != TYPE_B64 || expect_operands(decoder, 2, 2) < 0 ||
-        decode_source(decoder, operand_at(decoder, 1), TYPE_B64, 8, &places[2]) < 0 ||
-        decode_destination(decoder, operand_at(decoder, 0), 4, false, &places[0]) < 0)
-        return -1;
-    emit_instruction(decoder, instruction, places, 3);
-    return 0;
+    if (take_type(decoder) != TYPE_B64)
+        return decode_fail(decoder, "unsupported form");
+    expect_operands(decoder, 2, 2);
+    places[2] = decode_source(decoder, operand_at(decoder, 1), TYPE_B64, 8);
+    places[0] = decode_destination(decoder, operand_at(decoder, 0), 4, false);
+    return emit_instruction(decoder, instruction, places, 3);
 }
 
 DECODE(mbarrier) {
-    (void)opcode;
     static const struct {
         const char *word;
         enum mbarrier_operation operation;
@@ -77,28 +74,27 @@ DECODE(mbarrier) {
         {"expect_tx", MBARRIER_EXPECT},
         {"complete_tx", MBARRIER_COMPLETE},
     };
-    struct instruction instruction = {.execute = execute_mbarrier, .float_mode = FLOAT_ANY};
-    instruction.as.mbarrier.where.space = take_space(decoder, SPACE_GENERIC);
+    instruction->as.mbarrier.where.space = take_space(decoder, SPACE_GENERIC);
     if (take_modifier(decoder, "arrive"))
-        return decode_arrive(decoder, &instruction, false);
+        return decode_arrive(decoder, instruction, false);
     if (take_modifier(decoder, "arrive_drop"))
-        return decode_arrive(decoder, &instruction, true);
+        return decode_arrive(decoder, instruction, true);
     if (take_modifier(decoder, "try_wait"))
-        return decode_wait(decoder, &instruction, true);
+        return decode_wait(decoder, instruction, true);
     if (take_modifier(decoder, "test_wait"))
-        return decode_wait(decoder, &instruction, false);
+        return decode_wait(decoder, instruction, false);
     if (take_modifier(decoder, "pending_count"))
-        return decode_pending_count(decoder, &instruction);
+        return decode_pending_count(decoder, instruction);
     for (size_t i = 0; i < sizeof simple / sizeof *simple; i++)
         if (take_modifier(decoder, simple[i].word)) {
-            instruction.as.mbarrier.operation = simple[i].operation;
-            return emit_mbarrier(decoder, &instruction, 0, 0, 4);
+            instruction->as.mbarrier.operation = simple[i].operation;
+            return emit_mbarrier(decoder, instruction, 0, 0, 4);
         }
     return decode_fail(decoder, "unsupported form");
 }
 
 int decode_cp_async_mbarrier_arrive(struct decoder *decoder) {
-    struct instruction instruction = {.execute = execute_cp_async_arrive, .float_mode = FLOAT_ANY};
+    struct instruction instruction = new_instruction(execute_cp_async_arrive);
     instruction.as.mbarrier.operation = MBARRIER_ARRIVE;
     instruction.as.mbarrier.is_counted = take_modifier(decoder, "noinc");
     instruction.as.mbarrier.where.space = take_space(decoder, SPACE_GENERIC);
@@ -107,44 +103,28 @@ int decode_cp_async_mbarrier_arrive(struct decoder *decoder) {
     return emit_mbarrier(decoder, &instruction, 0, 0, 4);
 }
 
+/* mapa d, address, rank and getctarank d, address */
 DECODE(mapa) {
-    struct instruction instruction = new_instruction(opcode);
+    bool is_mapa = instruction->execute == execute_mapa;
     uint32_t places[3];
-    instruction.as.mapped.is_generic = take_space(decoder, SPACE_GENERIC) == SPACE_GENERIC;
-    int bytes = type_bytes(take_type(decoder));
-    instruction.width = (uint8_t)bytes;
-    if ((bytes != 4 && bytes != 8) || expect_operands(decoder, 3, 3) < 0)
+    instruction->as.mapped.is_generic = take_space(decoder, SPACE_GENERIC) == SPACE_GENERIC;
+    int bytes = type_bytes(take_type(decoder)), count = is_mapa ? 3 : 2;
+    instruction->width = (uint8_t)bytes;
+    if ((bytes != 4 && bytes != 8) || expect_operands(decoder, count, count) < 0)
         return decode_fail(decoder, "unsupported form");
-    if (decode_source(decoder, operand_at(decoder, 1), TYPE_U64, bytes, &places[1]) < 0 ||
-        decode_source(decoder, operand_at(decoder, 2), TYPE_U32, 4, &places[2]) < 0 ||
-        decode_destination(decoder, operand_at(decoder, 0), bytes, false, &places[0]) < 0)
-        return -1;
-    emit_instruction(decoder, &instruction, places, 3);
-    return 0;
-}
-
-DECODE(getctarank) {
-    struct instruction instruction = new_instruction(opcode);
-    uint32_t places[2];
-    instruction.as.mapped.is_generic = take_space(decoder, SPACE_GENERIC) == SPACE_GENERIC;
-    int bytes = type_bytes(take_type(decoder));
-    instruction.width = (uint8_t)bytes;
-    if ((bytes != 4 && bytes != 8) || expect_operands(decoder, 2, 2) < 0)
-        return decode_fail(decoder, "unsupported form");
-    if (decode_source(decoder, operand_at(decoder, 1), TYPE_U64, bytes, &places[1]) < 0 ||
-        decode_destination(decoder, operand_at(decoder, 0), 4, false, &places[0]) < 0)
-        return -1;
-    emit_instruction(decoder, &instruction, places, 2);
-    return 0;
+    places[1] = decode_source(decoder, operand_at(decoder, 1), TYPE_U64, bytes);
+    if (is_mapa)
+        places[2] = decode_source(decoder, operand_at(decoder, 2), TYPE_U32, 4);
+    places[0] = decode_destination(decoder, operand_at(decoder, 0), is_mapa ? bytes : 4, false);
+    return emit_instruction(decoder, instruction, places, count);
 }
 
 int decode_cluster_barrier(struct decoder *decoder) {
-    struct instruction instruction = {.execute = execute_cluster_wait, .float_mode = FLOAT_ANY};
+    struct instruction instruction = new_instruction(execute_cluster_wait);
     instruction.as.mbarrier.relaxed = take_order(decoder);
     if (take_modifier(decoder, "arrive"))
         instruction.execute = execute_cluster_arrive;
     else if (!take_modifier(decoder, "wait"))
         return decode_fail(decoder, "unsupported form");
-    emit_instruction(decoder, &instruction, NULL, 0);
-    return 0;
+    return emit_instruction(decoder, &instruction, NULL, 0);
 }

@@ -2,8 +2,6 @@
 #include "ptx/execute.h"
 #include "ptx/opcodes.h"
 
-#include <string.h>
-
 static uint64_t window_base(enum space space) {
     switch (space) {
     case SPACE_SHARED:
@@ -19,31 +17,25 @@ static uint64_t window_base(enum space space) {
 }
 
 DECODE(cvta) {
-    struct instruction instruction = new_instruction(opcode);
     bool to = take_modifier(decoder, "to");
     uint64_t window = window_base(take_space(decoder, SPACE_GLOBAL));
     uint32_t places[2];
-    instruction.as.shift = to ? 0 - window : window;
+    instruction->as.shift = to ? 0 - window : window;
     if (type_bytes(take_type(decoder)) != 8)
         return decode_fail(decoder, "addresses must have 64 bits");
-    if (expect_operands(decoder, 2, 2) < 0 ||
-        decode_source(decoder, operand_at(decoder, 1), TYPE_U64, 8, &places[1]) < 0 ||
-        decode_destination(decoder, operand_at(decoder, 0), 8, false, &places[0]) < 0)
-        return -1;
-    emit_instruction(decoder, &instruction, places, 2);
-    return 0;
+    expect_operands(decoder, 2, 2);
+    places[1] = decode_source(decoder, operand_at(decoder, 1), TYPE_U64, 8);
+    places[0] = decode_destination(decoder, operand_at(decoder, 0), 8, false);
+    return emit_instruction(decoder, instruction, places, 2);
 }
 
 DECODE(isspacep) {
-    struct instruction instruction = new_instruction(opcode);
     uint32_t places[2];
-    instruction.as.isspace.space = take_space(decoder, SPACE_GLOBAL);
-    if (expect_operands(decoder, 2, 2) < 0 ||
-        decode_source(decoder, operand_at(decoder, 1), TYPE_U64, 8, &places[1]) < 0 ||
-        decode_destination(decoder, operand_at(decoder, 0), 0, false, &places[0]) < 0)
-        return -1;
-    emit_instruction(decoder, &instruction, places, 2);
-    return 0;
+    instruction->as.isspace.space = take_space(decoder, SPACE_GLOBAL);
+    expect_operands(decoder, 2, 2);
+    places[1] = decode_source(decoder, operand_at(decoder, 1), TYPE_U64, 8);
+    places[0] = decode_destination(decoder, operand_at(decoder, 0), 0, false);
+    return emit_instruction(decoder, instruction, places, 2);
 }
 
 /* Takes cache operators, memory order and scope. They have no effect, since one warp runs at a time
@@ -74,8 +66,7 @@ static int take_vector(struct decoder *decoder) {
 /* Registers may be wider than the element in memory, but all elements of a vector must have equal
    width. */
 int operand_register_bytes(struct decoder *decoder, const struct operand *operand, int least) {
-    const struct binding *found =
-        operand->kind == OPERAND_NAME ? lookup_name(decoder, operand->name) : NULL;
+    const struct binding *found = lookup_operand(decoder, operand);
     int bytes = found && found->kind == BINDING_REGISTER ? found->bytes : least;
     return bytes > least ? bytes : least;
 }
@@ -89,26 +80,22 @@ static int decode_b128_transfer(struct decoder *decoder, struct instruction *ins
         return decode_fail(decoder, "unsupported form");
     access->vector = 2;
     access->element_bytes = access->register_bytes = 8;
-    if (decode_address(decoder, operand_at(decoder, is_store ? 0 : 1), access,
-                       &places[is_store ? 0 : 2]) < 0 ||
-        decode_b128_register(decoder, operand_at(decoder, is_store ? 1 : 0),
-                             &places[is_store ? 1 : 0]) < 0)
-        return -1;
-    emit_instruction(decoder, instruction, places, 3);
-    return 0;
+    places[is_store ? 0 : 2] =
+        decode_address(decoder, operand_at(decoder, is_store ? 0 : 1), access);
+    decode_b128_register(decoder, operand_at(decoder, is_store ? 1 : 0), &places[is_store ? 1 : 0]);
+    return emit_instruction(decoder, instruction, places, 3);
 }
 
-static int decode_load_or_store(struct decoder *decoder, const struct opcode *opcode,
+static int decode_load_or_store(struct decoder *decoder, struct instruction *instruction,
                                 bool is_store) {
-    struct instruction instruction = new_instruction(opcode);
-    struct access *access = &instruction.as.access;
+    struct access *access = &instruction->as.access;
     access->space = take_space(decoder, SPACE_GENERIC);
     access->vector = (uint8_t)take_vector(decoder);
     take_memory_hints(decoder, access);
     enum type type = take_type(decoder);
     int bytes = type_bytes(type);
     if (type == TYPE_B128)
-        return decode_b128_transfer(decoder, &instruction, is_store);
+        return decode_b128_transfer(decoder, instruction, is_store);
     if (!bytes || bytes > 8 || bytes * access->vector > 32)
         return decode_fail(decoder, "unsupported form");
     access->element_bytes = (uint8_t)bytes;
@@ -117,42 +104,32 @@ static int decode_load_or_store(struct decoder *decoder, const struct opcode *op
         return -1;
     const struct operand *where = operand_at(decoder, is_store ? 0 : 1);
     const struct operand *data = operand_at(decoder, is_store ? 1 : 0);
-    const struct operand *elements = data->kind == OPERAND_VECTOR ? data->elements : data;
-    if ((data->kind == OPERAND_VECTOR ? data->count : 1) != access->vector)
-        return decode_fail(decoder, "a vector operand has the wrong length");
+    const struct operand *elements = vector_elements(decoder, data, access->vector);
+    if (!elements)
+        return -1;
     int width = bytes < 2 ? 2 : bytes;
     if (!is_store)
         for (int i = 0; i < access->vector; i++)
             width = operand_register_bytes(decoder, &elements[i], width);
     access->register_bytes = (uint8_t)width;
-    uint32_t places[9], base;
-    if (decode_address(decoder, where, access, &base) < 0)
-        return -1;
-    for (int i = 0; i < access->vector; i++) {
-        uint32_t *place = &places[is_store ? 1 + i : i];
-        if (is_store ? decode_source(decoder, &elements[i], type, width, place)
-                     : decode_destination(decoder, &elements[i], width, access->is_signed, place))
-            return -1;
-    }
-    places[is_store ? 0 : access->vector] = base;
-    emit_instruction(decoder, &instruction, places, access->vector + 1);
-    return 0;
+    uint32_t places[9], *element_places = is_store ? places + 1 : places;
+    places[is_store ? 0 : access->vector] = decode_address(decoder, where, access);
+    for (int i = 0; i < access->vector; i++)
+        element_places[i] =
+            is_store ? decode_source(decoder, &elements[i], type, width)
+                     : decode_destination(decoder, &elements[i], width, access->is_signed);
+    return emit_instruction(decoder, instruction, places, access->vector + 1);
 }
 
 DECODE(load) {
-    return decode_load_or_store(decoder, opcode, false);
-}
-
-/* Returns the index-th element of a vector operand; a scalar operand is its own first element. */
-static const struct operand *vector_element(const struct operand *operand, int index) {
-    return operand->kind == OPERAND_VECTOR ? &operand->elements[index] : operand;
+    return decode_load_or_store(decoder, instruction, false);
 }
 
 /* st.async{.weak}.shared::cluster.mbarrier::complete_tx::bytes{.v2,.v4}.type [a], b, [mbarrier] and
    red.async.relaxed.cluster...op.type. Operands: the bases of the two addresses, then the elements.
    */
 static int decode_st_async(struct decoder *decoder, bool reduces) {
-    struct instruction instruction = {.execute = execute_st_async, .float_mode = FLOAT_ANY};
+    struct instruction instruction = new_instruction(execute_st_async);
     struct st_async_form *form = &instruction.as.remote;
     struct access *where = &form->where;
     form->reduces = reduces;
@@ -173,22 +150,20 @@ static int decode_st_async(struct decoder *decoder, bool reduces) {
         return decode_fail(decoder, "unsupported form");
     uint32_t places[2 + 4];
     const struct operand *data = operand_at(decoder, 1);
-    if (expect_operands(decoder, 3, 3) < 0 ||
-        decode_address(decoder, operand_at(decoder, 0), where, &places[0]) < 0 ||
-        decode_address(decoder, operand_at(decoder, 2), &form->barrier, &places[1]) < 0)
+    expect_operands(decoder, 3, 3);
+    places[0] = decode_address(decoder, operand_at(decoder, 0), where);
+    places[1] = decode_address(decoder, operand_at(decoder, 2), &form->barrier);
+    const struct operand *elements = vector_elements(decoder, data, where->vector);
+    if (!elements)
         return -1;
-    if ((data->kind == OPERAND_VECTOR ? data->count : 1) != where->vector)
-        return decode_fail(decoder, "a vector operand has the wrong length");
     for (int i = 0; i < where->vector; i++)
-        if (decode_source(decoder, vector_element(data, i), where->type, bytes, &places[2 + i]) < 0)
-            return -1;
-    emit_instruction(decoder, &instruction, places, 2 + where->vector);
-    return 0;
+        places[2 + i] = decode_source(decoder, &elements[i], where->type, bytes);
+    return emit_instruction(decoder, &instruction, places, 2 + where->vector);
 }
 
 DECODE(store) {
     return take_modifier(decoder, "async") ? decode_st_async(decoder, false)
-                                           : decode_load_or_store(decoder, opcode, true);
+                                           : decode_load_or_store(decoder, instruction, true);
 }
 
 /* Operands: the base, then the result, b and c of each of `count` elements. */
@@ -196,29 +171,22 @@ static int emit_atomic(struct decoder *decoder, struct instruction *instruction,
                        int sources, int count) {
     struct access *access = &instruction->as.access;
     uint32_t places[1 + 3 * 8];
-    for (int i = 0; i < sources + access->returns; i++) {
-        const struct operand *operand = operand_at(decoder, i < sources ? first + 1 + i : 0);
-        if ((operand->kind == OPERAND_VECTOR ? operand->count : 1) != count)
-            return decode_fail(decoder, "a vector operand has the wrong length");
-    }
-    if (decode_address(decoder, operand_at(decoder, first), access, &places[0]) < 0)
+    int bytes = access->element_bytes;
+    const struct operand *b = vector_elements(decoder, operand_at(decoder, first + 1), count);
+    const struct operand *c = vector_elements(decoder, operand_at(decoder, first + sources), count);
+    const struct operand *d =
+        access->returns ? vector_elements(decoder, operand_at(decoder, 0), count) : NULL;
+    places[0] = decode_address(decoder, operand_at(decoder, first), access);
+    if (decoder->error->kind)
         return -1;
     for (int i = 0; i < count; i++) {
-        uint32_t *element_places = &places[1 + 3 * i];
-        for (int j = 0; j < sources; j++)
-            if (decode_source(decoder, vector_element(operand_at(decoder, first + 1 + j), i),
-                              access->type, access->element_bytes, &element_places[1 + j]) < 0)
-                return -1;
-        if (sources == 1)
-            element_places[2] = element_places[1];
-        element_places[0] = element_places[1];
-        if (access->returns &&
-            decode_destination(decoder, vector_element(operand_at(decoder, 0), i),
-                               access->element_bytes, access->is_signed, &element_places[0]) < 0)
-            return -1;
+        uint32_t *of_element = &places[1 + 3 * i];
+        of_element[1] = decode_source(decoder, &b[i], access->type, bytes);
+        of_element[2] = decode_source(decoder, &c[i], access->type, bytes);
+        of_element[0] =
+            d ? decode_destination(decoder, &d[i], bytes, access->is_signed) : of_element[1];
     }
-    emit_instruction(decoder, instruction, places, 1 + 3 * count);
-    return 0;
+    return emit_instruction(decoder, instruction, places, 1 + 3 * count);
 }
 
 /* atom.exch and atom.cas of .b128. Operands: the base; the halves of the result, of b and of c. */
@@ -231,50 +199,43 @@ static int emit_b128_atomic(struct decoder *decoder, struct instruction *instruc
     access->vector = 1;
     if (access->reduction != REDUCE_CAS && access->reduction != REDUCE_EXCHANGE)
         return decode_fail(decoder, "unsupported form");
-    if (expect_operands(decoder, 2 + sources, 3 + sources) < 0 ||
-        decode_address(decoder, operand_at(decoder, 1), access, &places[0]) < 0 ||
-        decode_b128_register(decoder, operand_at(decoder, 0), &places[1]) < 0 ||
-        decode_b128_register(decoder, operand_at(decoder, 2), &places[3]) < 0 ||
-        decode_b128_register(decoder, operand_at(decoder, 1 + sources), &places[5]) < 0)
-        return -1;
-    emit_instruction(decoder, instruction, places, 7);
-    return 0;
+    expect_operands(decoder, 2 + sources, 3 + sources);
+    places[0] = decode_address(decoder, operand_at(decoder, 1), access);
+    decode_b128_register(decoder, operand_at(decoder, 0), &places[1]);
+    decode_b128_register(decoder, operand_at(decoder, 2), &places[3]);
+    decode_b128_register(decoder, operand_at(decoder, 1 + sources), &places[5]);
+    return emit_instruction(decoder, instruction, places, 7);
 }
 
-/* variant: 1 for atom, which has a result; 0 for red. */
 DECODE(atomic) {
-    struct instruction instruction = new_instruction(opcode);
-    struct access *access = &instruction.as.access;
-    int first = opcode->variant;
+    struct access *access = &instruction->as.access;
+    int first = slice_is(decoder->parts[0], "atom"); /* atom has a result, red has none */
     if (!first && take_modifier(decoder, "async"))
         return decode_st_async(decoder, true);
-    access->returns = opcode->variant;
+    access->returns = first;
     access->space = take_space(decoder, SPACE_GENERIC);
     if (access->space != SPACE_SHARED)
         decoder->kernel->blocks_communicate = true;
-    static const char *const vectors[] = {"v2", "v4", "v8", NULL};
     take_memory_hints(decoder, access);
-    int vector = take_modifier_of(decoder, vectors), count = vector < 0 ? 1 : 2 << vector;
-    int reduction = take_modifier_of(decoder, reduction_names);
+    int count = take_vector(decoder), reduction = take_modifier_of(decoder, reduction_names);
     access->type = take_type(decoder);
     access->reduction = (enum reduction)reduction;
     access->is_signed = type_is_signed(access->type);
     if (access->returns && access->type == TYPE_B128 && count == 1)
-        return emit_b128_atomic(decoder, &instruction);
+        return emit_b128_atomic(decoder, instruction);
     int bytes = type_bytes(access->type), sources = reduction == REDUCE_CAS ? 2 : 1;
     bool only_add = type_is_float(access->type);
     if (reduction < 0 || (bytes != 2 && bytes != 4 && bytes != 8) ||
         (only_add && reduction != REDUCE_ADD) || (count > 1 && !only_add) || count * bytes > 16)
         return decode_fail(decoder, "unsupported form");
     access->element_bytes = access->register_bytes = (uint8_t)bytes;
-    if (expect_operands(decoder, first + 1 + sources, first + 2 + sources) < 0)
-        return -1;
+    expect_operands(decoder, first + 1 + sources, first + 2 + sources);
     access->vector = (uint8_t)count;
-    return emit_atomic(decoder, &instruction, first, sources, count);
+    return emit_atomic(decoder, instruction, first, sources, count);
 }
 
 static int decode_cp_async(struct decoder *decoder) {
-    struct instruction instruction = {.execute = execute_cp_async, .float_mode = FLOAT_ANY};
+    struct instruction instruction = new_instruction(execute_cp_async);
     take_memory_hints(decoder, &instruction.as.copy.from);
     bool is_supported = take_modifier(decoder, "shared") || take_modifier(decoder, "shared::cta") ||
                         take_modifier(decoder, "shared::cluster");
@@ -289,9 +250,8 @@ static int decode_cp_async(struct decoder *decoder) {
         (bytes->bits != 4 && bytes->bits != 8 && bytes->bits != 16))
         return decode_fail(decoder, "cp.async copies 4, 8 or 16 bytes");
     instruction.as.copy.bytes = (int)bytes->bits;
-    if (decode_address(decoder, operand_at(decoder, 0), &instruction.as.copy.to, &places[0]) < 0 ||
-        decode_address(decoder, operand_at(decoder, 1), &instruction.as.copy.from, &places[1]) < 0)
-        return -1;
+    places[0] = decode_address(decoder, operand_at(decoder, 0), &instruction.as.copy.to);
+    places[1] = decode_address(decoder, operand_at(decoder, 1), &instruction.as.copy.from);
     /* The fourth operand is a source size (32 bits), a predicate that ignores the source, or a
        cache policy (64 bits). */
     int width =
@@ -299,28 +259,24 @@ static int decode_cp_async(struct decoder *decoder) {
     if (fourth && width == 0) {
         bool negated;
         instruction.as.copy.has_ignore = true;
-        if (decode_predicate(decoder, fourth, &negated, &places[3]) < 0)
-            return -1;
+        places[3] = decode_predicate(decoder, fourth, &negated);
         if (negated)
             return decode_fail(decoder, "unsupported form");
     } else if (fourth && width == 4) {
         instruction.as.copy.has_source_bytes = true;
-        if (decode_source(decoder, fourth, TYPE_U32, 4, &places[2]) < 0)
-            return -1;
+        places[2] = decode_source(decoder, fourth, TYPE_U32, 4);
     }
-    emit_instruction(decoder, &instruction, places, 4);
-    return 0;
+    return emit_instruction(decoder, &instruction, places, 4);
 }
 
 static int emit_cp_async_wait(struct decoder *decoder, int allowed) {
     struct instruction instruction = {
         .execute = execute_cp_async_wait, .float_mode = FLOAT_ANY, .as.copy.bytes = allowed};
-    emit_instruction(decoder, &instruction, NULL, 0);
-    return 0;
+    return emit_instruction(decoder, &instruction, NULL, 0);
 }
 
 DECODE(cp) {
-    (void)opcode;
+    (void)instruction;
     if (!take_modifier(decoder, "async"))
         return decode_fail(decoder, "unsupported form");
     /* cp.reduce exists only for bulk copies. */
@@ -329,23 +285,17 @@ DECODE(cp) {
     if (take_modifier(decoder, "mbarrier"))
         return decode_cp_async_mbarrier_arrive(decoder);
     if (take_modifier(decoder, "commit_group")) {
-        struct instruction instruction = {.execute = execute_cp_async_commit,
-                                          .float_mode = FLOAT_ANY};
-        emit_instruction(decoder, &instruction, NULL, 0);
-        return 0;
+        struct instruction instruction = new_instruction(execute_cp_async_commit);
+        return emit_instruction(decoder, &instruction, NULL, 0);
     }
     if (take_modifier(decoder, "wait_all"))
         return emit_cp_async_wait(decoder, -1);
-    if (take_modifier(decoder, "wait_group")) {
-        const struct operand *groups = operand_at(decoder, 0);
-        if (!groups || groups->kind != OPERAND_INTEGER || groups->bits > INT32_MAX)
-            return decode_fail(decoder, "the number of groups is not an integer constant");
-        return emit_cp_async_wait(decoder, (int)groups->bits);
-    }
+    if (take_modifier(decoder, "wait_group"))
+        return emit_cp_async_wait(decoder, decode_group_count(decoder));
     return decode_cp_async(decoder);
 }
 
 DECODE(multimem) {
-    (void)opcode;
+    (void)instruction;
     return decode_fail(decoder, "accesses the memory of several GPUs; only one is emulated");
 }

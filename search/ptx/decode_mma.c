@@ -2,8 +2,6 @@
 #include "ptx/execute.h"
 #include "ptx/opcodes.h"
 
-#include <string.h>
-
 static int take_matrix_count(struct decoder *decoder) {
     return take_modifier(decoder, "x1")   ? 1
            : take_modifier(decoder, "x2") ? 2
@@ -11,11 +9,9 @@ static int take_matrix_count(struct decoder *decoder) {
                                           : 0;
 }
 
-/* variant: 1 for stmatrix. */
 DECODE(ldmatrix) {
-    struct instruction instruction = new_instruction(opcode);
-    struct access *access = &instruction.as.access;
-    bool is_store = opcode->variant;
+    struct access *access = &instruction->as.access;
+    bool is_store = instruction->execute == execute_stmatrix;
     bool shape = take_modifier(decoder, "sync") & take_modifier(decoder, "aligned") &
                  take_modifier(decoder, "m8n8");
     int count = take_matrix_count(decoder);
@@ -25,48 +21,43 @@ DECODE(ldmatrix) {
     if (!shape || !count || take_type(decoder) != TYPE_B16 || expect_operands(decoder, 2, 2) < 0)
         return decode_fail(decoder, "unsupported form");
     const struct operand *data = operand_at(decoder, is_store ? 1 : 0);
-    const struct operand *elements = data->kind == OPERAND_VECTOR ? data->elements : data;
-    if ((data->kind == OPERAND_VECTOR ? data->count : 1) != count)
-        return decode_fail(decoder, "a vector operand has the wrong length");
-    uint32_t places[5], base;
-    if (decode_address(decoder, operand_at(decoder, is_store ? 0 : 1), access, &base) < 0)
+    const struct operand *elements = vector_elements(decoder, data, count);
+    if (!elements)
         return -1;
+    uint32_t places[5], *element_places = is_store ? places + 1 : places;
+    places[is_store ? 0 : count] =
+        decode_address(decoder, operand_at(decoder, is_store ? 0 : 1), access);
     for (int i = 0; i < count; i++)
-        if (is_store ? decode_source(decoder, &elements[i], TYPE_B32, 4, &places[1 + i])
-                     : decode_destination(decoder, &elements[i], 4, false, &places[i]))
-            return -1;
-    places[is_store ? 0 : count] = base;
-    emit_instruction(decoder, &instruction, places, count + 1);
-    return 0;
+        element_places[i] = is_store ? decode_source(decoder, &elements[i], TYPE_B32, 4)
+                                     : decode_destination(decoder, &elements[i], 4, false);
+    return emit_instruction(decoder, instruction, places, count + 1);
 }
 
 DECODE(movmatrix) {
-    struct instruction instruction = new_instruction(opcode);
     uint32_t places[2];
     bool is_supported = take_modifier(decoder, "sync") & take_modifier(decoder, "aligned") &
                         take_modifier(decoder, "m8n8") & take_modifier(decoder, "trans");
     if (!is_supported || take_type(decoder) != TYPE_B16 || expect_operands(decoder, 2, 2) < 0)
         return decode_fail(decoder, "unsupported form");
-    if (decode_source(decoder, operand_at(decoder, 1), TYPE_B32, 4, &places[1]) < 0 ||
-        decode_destination(decoder, operand_at(decoder, 0), 4, false, &places[0]) < 0)
-        return -1;
-    emit_instruction(decoder, &instruction, places, 2);
-    return 0;
+    places[1] = decode_source(decoder, operand_at(decoder, 1), TYPE_B32, 4);
+    places[0] = decode_destination(decoder, operand_at(decoder, 0), 4, false);
+    return emit_instruction(decoder, instruction, places, 2);
 }
 
-int decode_matrix_operand(struct decoder *decoder, int index, int count, int bytes, bool is_result,
-                          uint32_t *places) {
+void decode_matrix_operand(struct decoder *decoder, int index, int count, int bytes, bool is_result,
+                           uint32_t *places) {
+    if (decoder->error->kind)
+        return;
     const struct operand *operand = operand_at(decoder, index);
-    const struct operand *elements = operand->kind == OPERAND_VECTOR ? operand->elements : operand;
-    if ((operand->kind == OPERAND_VECTOR ? operand->count : 1) != count)
-        return decode_fail(decoder, "operand %d has %d registers, not %d", index + 1,
-                           operand->kind == OPERAND_VECTOR ? operand->count : 1, count);
-    for (int i = 0; i < count; i++)
-        if (is_result ? decode_destination(decoder, &elements[i], bytes, false, &places[i])
-                      : decode_source(decoder, &elements[i], bytes == 8 ? TYPE_F64 : TYPE_B32,
-                                      bytes, &places[i]))
-            return -1;
-    return 0;
+    bool is_vector = operand->kind == OPERAND_VECTOR;
+    const struct operand *elements = is_vector ? operand->elements : operand;
+    if ((is_vector ? operand->count : 1) != count)
+        decode_fail(decoder, "operand %d has %d registers, not %d", index + 1,
+                    is_vector ? operand->count : 1, count);
+    for (int i = 0; i < count && !decoder->error->kind; i++)
+        places[i] = is_result ? decode_destination(decoder, &elements[i], bytes, false)
+                              : decode_source(decoder, &elements[i],
+                                              bytes == 8 ? TYPE_F64 : TYPE_B32, bytes);
 }
 
 bool is_fp8(enum type type) {
@@ -81,8 +72,7 @@ static bool is_supported_k(int k, enum type type) {
 }
 
 DECODE(mma) {
-    struct instruction instruction = new_instruction(opcode);
-    struct matrix_shape *shape = &instruction.as.matrix;
+    struct matrix_shape *shape = &instruction->as.matrix;
     static const char *const shapes[] = {"m16n8k8", "m16n8k16", "m16n8k4", "m16n8k32", NULL};
     static const int k_of_shape[] = {8, 16, 4, 32};
     bool is_supported = take_modifier(decoder, "sync") & take_modifier(decoder, "aligned");
@@ -113,12 +103,5 @@ DECODE(mma) {
     shape->k = k_of_shape[index];
     shape->b_registers = a == TYPE_TF32 ? shape->k / 4 : shape->k * type_bytes(a) / 16;
     int per_b = shape->b_registers, per_d = shape->half_accumulators ? 2 : 4;
-    uint32_t places[14], *place = places;
-    if (decode_matrix_operand(decoder, 0, per_d, 4, true, place) < 0 ||
-        decode_matrix_operand(decoder, 1, 2 * per_b, 4, false, place += per_d) < 0 ||
-        decode_matrix_operand(decoder, 2, per_b, 4, false, place += 2 * per_b) < 0 ||
-        decode_matrix_operand(decoder, 3, per_d, 4, false, place += per_b) < 0)
-        return -1;
-    emit_instruction(decoder, &instruction, places, 2 * per_d + 3 * per_b);
-    return 0;
+    return emit_mma(decoder, instruction, (int[]){per_d, 2 * per_b, per_b, per_d}, 4, NULL);
 }

@@ -22,18 +22,16 @@ bool take_integer_format(struct decoder *decoder, struct integer_format *format)
 
 int emit_mma(struct decoder *decoder, const struct instruction *instruction, const int counts[4],
              int bytes, const uint32_t *metadata) {
-    uint32_t places[4 + 8 + 4 + 4 + 1], *place = places;
+    uint32_t places[4 * 8 + 1], *place = places;
     for (int i = 0; i < 4; place += counts[i++])
-        if (decode_matrix_operand(decoder, i, counts[i], bytes, i == 0, place) < 0)
-            return -1;
+        decode_matrix_operand(decoder, i, counts[i], bytes, i == 0, place);
     if (metadata)
         *place++ = *metadata;
-    emit_instruction(decoder, instruction, places, (int)(place - places));
-    return 0;
+    return emit_instruction(decoder, instruction, places, (int)(place - places));
 }
 
 int decode_mma_int(struct decoder *decoder, struct sparsity sparsity) {
-    struct instruction instruction = {.execute = execute_mma_int, .float_mode = FLOAT_ANY};
+    struct instruction instruction = new_instruction(execute_mma_int);
     struct mma_int_form *form = &instruction.as.integer;
     static const char *const shapes[] = {"m8n8k16",   "m8n8k32",   "m8n8k128",
                                          "m16n8k16",  "m16n8k32",  "m16n8k64",
@@ -59,13 +57,14 @@ int decode_mma_int(struct decoder *decoder, struct sparsity sparsity) {
         steps = form->k * form->a.bits / 128; /* B fragments of 128 bits along k */
     int kept =
         sparsity.is_sparse ? steps / 2 : steps; /* A fragments along k: half as many if sparse */
-    uint32_t metadata;
+    uint32_t metadata = 0;
     if (!is_supported || kept < 1 || kept > rows8 || (sparsity.is_sparse && form->m == 8))
         return decode_fail(decoder, "unsupported shape or types");
     sparsity.width = form->a.bits == 4 ? 8 : 4;
-    if (sparsity.is_sparse ? decode_sparsity_metadata(decoder, 4, form->k, &sparsity, &metadata)
-                           : expect_operands(decoder, 4, 4))
-        return -1;
+    if (sparsity.is_sparse)
+        metadata = decode_sparsity_metadata(decoder, 4, form->k, &sparsity);
+    else
+        expect_operands(decoder, 4, 4);
     form->sparsity = sparsity;
     return emit_mma(decoder, &instruction, (int[]){2 * rows8, rows8 * kept, steps, 2 * rows8}, 4,
                     sparsity.is_sparse ? &metadata : NULL);

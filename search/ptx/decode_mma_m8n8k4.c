@@ -15,7 +15,7 @@ static int take_layout(struct decoder *decoder) {
 }
 
 int decode_mma_m8n8k4(struct decoder *decoder, enum type d) {
-    struct instruction instruction = {.execute = execute_mma_m8n8k4, .float_mode = FLOAT_ANY};
+    struct instruction instruction = new_instruction(execute_mma_m8n8k4);
     struct mma_m8n8k4_form *form = &instruction.as.m8n8k4;
     int a_layout = take_layout(decoder), b_layout = take_layout(decoder);
     enum type a = take_type(decoder), b = take_type(decoder), c = take_type(decoder);

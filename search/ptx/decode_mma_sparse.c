@@ -2,21 +2,22 @@
 #include "ptx/execute.h"
 #include "ptx/opcodes.h"
 
-int decode_sparsity_metadata(struct decoder *decoder, int index, int k, struct sparsity *sparsity,
-                             uint32_t *place) {
+uint32_t decode_sparsity_metadata(struct decoder *decoder, int index, int k,
+                                  struct sparsity *sparsity) {
     const struct operand *metadata = operand_at(decoder, index);
     const struct operand *selector = operand_at(decoder, index + 1);
     int lanes = k / sparsity->width /
                 4; /* lanes, of each group of four, that hold a row's (or row pair's) metadata */
     if (!selector || selector->kind != OPERAND_INTEGER || selector->bits >= 4u / (unsigned)lanes)
-        return decode_fail(decoder, "operand %d is not an integer below %d", index + 2, 4 / lanes);
-    sparsity->first = (uint8_t)(selector->bits * (unsigned)lanes);
-    return decode_source(decoder, metadata, TYPE_B32, 4, place);
+        decode_fail(decoder, "operand %d is not an integer below %d", index + 2, 4 / lanes);
+    else
+        sparsity->first = (uint8_t)(selector->bits * (unsigned)lanes);
+    return decode_source(decoder, metadata, TYPE_B32, 4);
 }
 
 /* Operands: d, a, b, c, metadata. */
 int decode_mma_sparse(struct decoder *decoder, enum type d, struct sparsity sparsity) {
-    struct instruction instruction = {.execute = execute_mma_sparse, .float_mode = FLOAT_ANY};
+    struct instruction instruction = new_instruction(execute_mma_sparse);
     struct mma_sparse_form *form = &instruction.as.sparse;
     static const char *const shapes[] = {"m16n8k8", "m16n8k16", "m16n8k32", "m16n8k64", NULL};
     static const int k_of_shape[] = {8, 16, 32, 64};
@@ -28,14 +29,12 @@ int decode_mma_sparse(struct decoder *decoder, enum type d, struct sparsity spar
                         (is_half || is_wide || is_fp8(a));
     int k = is_supported ? k_of_shape[shape] : 0;
     int registers = is_supported ? k * type_bytes(a) / 16 : 0; /* registers of a, and of b */
-    uint32_t metadata;
     if ((registers != 2 && registers != 4) || (is_fp8(a) && k != 64) ||
         expect_operands(decoder, 6, 6) < 0)
         return decode_fail(decoder, "unsupported shape or types");
     sparsity.pairs_rows = !is_fp8(a);
     sparsity.width = is_wide ? 2 : 4;
-    if (decode_sparsity_metadata(decoder, 4, k, &sparsity, &metadata) < 0)
-        return -1;
+    uint32_t metadata = decode_sparsity_metadata(decoder, 4, k, &sparsity);
     form->sparsity = sparsity;
     form->shape = (struct matrix_shape){.k = k / 2,
                                         .left = matrix_format_of(a),

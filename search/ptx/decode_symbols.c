@@ -1,4 +1,5 @@
 /* Scopes and symbol tables: registers, constants, special registers, variables. */
+#include "base/memory.h"
 #include "ptx/decode.h"
 
 #include "ptx/execute.h"
@@ -6,8 +7,7 @@
 #include <string.h>
 
 void open_scope(struct decoder *decoder, int parent) {
-    decoder->scopes = array_grow(decoder->scopes, decoder->scope_count, &decoder->scope_capacity,
-                                 sizeof *decoder->scopes);
+    decoder->scopes = xgrow(decoder->scopes, decoder->scope_count, sizeof *decoder->scopes);
     decoder->scopes[decoder->scope_count] =
         (struct scope){parent, decoder->instance, decoder->range_count, decoder->binding_count};
     decoder->scope = decoder->scope_count++;
@@ -48,8 +48,7 @@ void close_scope(struct decoder *decoder, int back_to) {
 }
 
 struct binding *bind_name(struct decoder *decoder, int name, int scope) {
-    decoder->bindings = array_grow(decoder->bindings, decoder->binding_count,
-                                   &decoder->binding_capacity, sizeof *decoder->bindings);
+    decoder->bindings = xgrow(decoder->bindings, decoder->binding_count, sizeof *decoder->bindings);
     struct binding *binding = &decoder->bindings[decoder->binding_count];
     *binding =
         (struct binding){.name = name, .scope = scope, .next = decoder->binding_of_name[name]};
@@ -63,8 +62,8 @@ uint32_t allocate_register(struct decoder *decoder, int bytes) {
     uint32_t place = decoder->register_bytes;
     if (decoder->routine >= 0) {
         struct routine *routine = &decoder->kernel->routines[decoder->routine];
-        routine->registers = array_grow(routine->registers, routine->register_count,
-                                        &routine->register_capacity, sizeof *routine->registers);
+        routine->registers =
+            xgrow(routine->registers, routine->register_count, sizeof *routine->registers);
         routine->registers[routine->register_count++] = (struct routine_register){place, bytes};
     }
     decoder->register_bytes +=
@@ -83,8 +82,8 @@ uint32_t allocate_constant(struct decoder *decoder, uint64_t bits, int bytes) {
         if (known->bits == bits && known->bytes == bytes)
             return PLACE_CONSTANT | (uint32_t)*bucket * (uint32_t)sizeof *known;
     }
-    decoder->constants = array_grow(decoder->constants, decoder->constant_count,
-                                    &decoder->constant_capacity, sizeof *decoder->constants);
+    decoder->constants =
+        xgrow(decoder->constants, decoder->constant_count, sizeof *decoder->constants);
     struct constant_slot *slot = &decoder->constants[decoder->constant_count];
     *slot = (struct constant_slot){.bits = bits, .bytes = bytes};
     for (int lane = 0; lane < (bytes ? LANES : 1); lane++)
@@ -98,18 +97,10 @@ static const struct {
     enum special_register which;
     int bytes;
 } special_table[] = {
-    {"%tid.x", SPECIAL_TID_X, 4},
-    {"%tid.y", SPECIAL_TID_Y, 4},
-    {"%tid.z", SPECIAL_TID_Z, 4},
-    {"%ntid.x", SPECIAL_NTID_X, 4},
-    {"%ntid.y", SPECIAL_NTID_Y, 4},
-    {"%ntid.z", SPECIAL_NTID_Z, 4},
-    {"%ctaid.x", SPECIAL_CTAID_X, 4},
-    {"%ctaid.y", SPECIAL_CTAID_Y, 4},
-    {"%ctaid.z", SPECIAL_CTAID_Z, 4},
-    {"%nctaid.x", SPECIAL_NCTAID_X, 4},
-    {"%nctaid.y", SPECIAL_NCTAID_Y, 4},
-    {"%nctaid.z", SPECIAL_NCTAID_Z, 4},
+    {"%tid", SPECIAL_TID, 4},
+    {"%ntid", SPECIAL_NTID, 4},
+    {"%ctaid", SPECIAL_CTAID, 4},
+    {"%nctaid", SPECIAL_NCTAID, 4},
     {"%laneid", SPECIAL_LANEID, 4},
     {"%warpid", SPECIAL_WARPID, 4},
     {"%nwarpid", SPECIAL_NWARPID, 4},
@@ -128,18 +119,10 @@ static const struct {
     {"%total_smem_size", SPECIAL_TOTAL_SMEM_SIZE, 4},
     {"%cluster_ctarank", SPECIAL_CLUSTER_CTARANK, 4},
     {"%cluster_nctarank", SPECIAL_CLUSTER_NCTARANK, 4},
-    {"%cluster_ctaid.x", SPECIAL_CLUSTER_CTAID_X, 4},
-    {"%cluster_ctaid.y", SPECIAL_CLUSTER_CTAID_Y, 4},
-    {"%cluster_ctaid.z", SPECIAL_CLUSTER_CTAID_Z, 4},
-    {"%cluster_nctaid.x", SPECIAL_CLUSTER_NCTAID_X, 4},
-    {"%cluster_nctaid.y", SPECIAL_CLUSTER_NCTAID_Y, 4},
-    {"%cluster_nctaid.z", SPECIAL_CLUSTER_NCTAID_Z, 4},
-    {"%clusterid.x", SPECIAL_CLUSTERID_X, 4},
-    {"%clusterid.y", SPECIAL_CLUSTERID_Y, 4},
-    {"%clusterid.z", SPECIAL_CLUSTERID_Z, 4},
-    {"%nclusterid.x", SPECIAL_NCLUSTERID_X, 4},
-    {"%nclusterid.y", SPECIAL_NCLUSTERID_Y, 4},
-    {"%nclusterid.z", SPECIAL_NCLUSTERID_Z, 4},
+    {"%cluster_ctaid", SPECIAL_CLUSTER_CTAID, 4},
+    {"%cluster_nctaid", SPECIAL_CLUSTER_NCTAID, 4},
+    {"%clusterid", SPECIAL_CLUSTERID, 4},
+    {"%nclusterid", SPECIAL_NCLUSTERID, 4},
     {"%envreg1", SPECIAL_GRID_BARRIER_HIGH, 4},
     {"%envreg2", SPECIAL_GRID_BARRIER_LOW, 4},
     {"%reserved_smem_offset_1", SPECIAL_RESERVED_SMEM, 4},
@@ -160,8 +143,7 @@ uint32_t special_register_place(struct decoder *decoder, enum special_register w
     for (int i = 0; i < decoder->special_count; i++)
         if (decoder->specials[i].which == which && decoder->specials[i].bytes == bytes)
             return decoder->specials[i].place;
-    decoder->specials = array_grow(decoder->specials, decoder->special_count,
-                                   &decoder->special_capacity, sizeof *decoder->specials);
+    decoder->specials = xgrow(decoder->specials, decoder->special_count, sizeof *decoder->specials);
     uint32_t place = allocate_register(decoder, bytes);
     decoder->specials[decoder->special_count++] =
         (struct special_register_slot){which, bytes, place};
@@ -170,11 +152,20 @@ uint32_t special_register_place(struct decoder *decoder, enum special_register w
 
 /* Special registers that change are read by an instruction emitted before each use. */
 static struct binding *lookup_special(struct decoder *decoder, int name) {
+    static const char axes[] = "xyz";
     struct slice slice = decoder->ast->names[name].slice;
     for (size_t i = 0; i < sizeof special_table / sizeof *special_table; i++) {
-        if (!slice_is(slice, special_table[i].name))
-            continue;
         enum special_register which = special_table[i].which;
+        struct slice plain = slice;
+        if (which < SPECIAL_LANEID) { /* .x, .y or .z */
+            const char *axis = strchr(axes, slice.text[slice.length - 1]);
+            if (slice.length < 3 || slice.text[slice.length - 2] != '.' || !axis)
+                continue;
+            which += (enum special_register)(axis - axes);
+            plain.length -= 2;
+        }
+        if (!slice_is(plain, special_table[i].name))
+            continue;
         int bytes = special_table[i].bytes;
         struct binding *binding = bind_name(decoder, name, decoder->scope);
         binding->bytes = bytes;
@@ -256,8 +247,7 @@ int declare_registers(struct decoder *decoder, const struct variable *variable) 
         binding->place = allocate_register(decoder, bytes);
         return 0;
     }
-    decoder->ranges = array_grow(decoder->ranges, decoder->range_count, &decoder->range_capacity,
-                                 sizeof *decoder->ranges);
+    decoder->ranges = xgrow(decoder->ranges, decoder->range_count, sizeof *decoder->ranges);
     decoder->ranges[decoder->range_count++] = (struct register_range){
         decoder->ast->names[variable->name].slice, variable->register_count, bytes, decoder->scope};
     return 0;
@@ -281,8 +271,7 @@ static int allocate_shared(struct decoder *decoder, const struct variable *varia
     binding->offset = allocate_variable(&decoder->shared_bytes, variable);
     if (decoder->shared_bytes > 232448)
         return decode_fail(decoder, "more than 232448 bytes of shared memory");
-    decoder->shared = array_grow(decoder->shared, decoder->shared_count, &decoder->shared_capacity,
-                                 sizeof *decoder->shared);
+    decoder->shared = xgrow(decoder->shared, decoder->shared_count, sizeof *decoder->shared);
     decoder->shared[decoder->shared_count++] =
         (struct shared_variable){variable, (uint32_t)binding->offset};
     return 0;

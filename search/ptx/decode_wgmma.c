@@ -72,7 +72,7 @@ static int take_trailing_immediates(struct decoder *decoder, int at, struct wgmm
 }
 
 static int decode_wgmma_mma_async(struct decoder *decoder) {
-    struct instruction instruction = {.execute = execute_wgmma, .float_mode = FLOAT_ANY};
+    struct instruction instruction = new_instruction(execute_wgmma);
     struct wgmma_form *form = &instruction.as.wgmma;
     form->n = take_shape(decoder, &form->k);
     form->sparsity.is_sparse = take_modifier(decoder, "sp");
@@ -99,28 +99,22 @@ static int decode_wgmma_mma_async(struct decoder *decoder) {
     form->sparsity.width = a == TYPE_TF32 ? 2 : 4;
     form->sparsity.pairs_rows = form->k <= 16;
     uint32_t places[MMA_COLUMNS_MAX / 2 + 7], *place = places;
-    if (decode_matrix_operand(decoder, 0, d_count, 4, true, place) < 0)
-        return -1;
+    decode_matrix_operand(decoder, 0, d_count, 4, true, place);
     place += d_count;
-    if (form->a_in_registers ? decode_matrix_operand(decoder, 1, 4, 4, false, place)
-                             : decode_source(decoder, operand_at(decoder, 1), TYPE_B64, 8, place))
-        return -1;
+    if (form->a_in_registers)
+        decode_matrix_operand(decoder, 1, 4, 4, false, place);
+    else
+        *place = decode_source(decoder, operand_at(decoder, 1), TYPE_B64, 8);
     place += a_count;
-    if (decode_source(decoder, operand_at(decoder, 2), TYPE_B64, 8, place) < 0 ||
-        decode_predicate(decoder, operand_at(decoder, predicate), &form->predicate_negated,
-                         place + 1) < 0 ||
-        take_trailing_immediates(decoder, predicate, form) < 0 ||
-        (form->sparsity.is_sparse &&
-         decode_sparsity_metadata(decoder, 3, 2 * form->k, &form->sparsity, place + 2) < 0))
-        return -1;
-    emit_instruction(decoder, &instruction, places,
-                     d_count + a_count + (form->sparsity.is_sparse ? 3 : 2));
-    return 0;
+    *place++ = decode_source(decoder, operand_at(decoder, 2), TYPE_B64, 8);
+    *place++ = decode_predicate(decoder, operand_at(decoder, predicate), &form->predicate_negated);
+    take_trailing_immediates(decoder, predicate, form);
+    if (form->sparsity.is_sparse)
+        *place++ = decode_sparsity_metadata(decoder, 3, 2 * form->k, &form->sparsity);
+    return emit_instruction(decoder, &instruction, places, (int)(place - places));
 }
 
 DECODE(wgmma) {
-    (void)opcode;
-    struct instruction instruction = {.execute = execute_wgmma_commit, .float_mode = FLOAT_ANY};
     if (!take_modifier(decoder, "sync") || !take_modifier(decoder, "aligned"))
         return decode_fail(decoder, "unsupported form");
     if (take_modifier(decoder, "mma_async"))
@@ -128,14 +122,10 @@ DECODE(wgmma) {
     if (take_modifier(decoder, "fence"))
         return 0;
     if (take_modifier(decoder, "wait_group")) {
-        const struct operand *groups = operand_at(decoder, 0);
-        if (!groups || groups->kind != OPERAND_INTEGER || groups->bits > INT32_MAX)
-            return decode_fail(decoder, "the number of groups is not an integer constant");
-        instruction.execute = execute_wgmma_wait;
-        instruction.as.wgmma.n = (int)groups->bits;
+        instruction->execute = execute_wgmma_wait;
+        instruction->as.wgmma.n = decode_group_count(decoder);
     } else if (!take_modifier(decoder, "commit_group")) {
         return decode_fail(decoder, "unsupported form");
     }
-    emit_instruction(decoder, &instruction, NULL, 0);
-    return 0;
+    return emit_instruction(decoder, instruction, NULL, 0);
 }

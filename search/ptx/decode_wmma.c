@@ -2,8 +2,6 @@
 #include "ptx/execute.h"
 #include "ptx/opcodes.h"
 
-#include <string.h>
-
 static const char *const shape_names[] = {"m16n16k16", "m32n8k16", "m8n32k16", "m16n16k8",
                                           "m8n8k4",    "m8n8k32",  "m8n8k128", NULL};
 
@@ -52,8 +50,8 @@ static int register_bytes(enum type type) {
 
 /* wmma.load: d, [p], stride; wmma.store: [p], d, stride. */
 static int decode_wmma_load_or_store(struct decoder *decoder, bool is_store) {
-    struct instruction instruction = {.execute = is_store ? execute_wmma_store : execute_wmma_load,
-                                      .float_mode = FLOAT_ANY};
+    struct instruction instruction =
+        new_instruction(is_store ? execute_wmma_store : execute_wmma_load);
     struct wmma_form *form = &instruction.as.wmma;
     static const char *const parts[] = {"a", "b", "c", "d", NULL};
     int part = take_modifier_of(decoder, parts);
@@ -74,20 +72,14 @@ static int decode_wmma_load_or_store(struct decoder *decoder, bool is_store) {
         expect_operands(decoder, 2, 3) < 0)
         return decode_fail(decoder, "unsupported shape or type");
     form->registers = (uint8_t)wmma_fragment_registers(form, form->part, type);
-    uint32_t places[2 + 8], base;
-    if (decode_address(decoder, operand_at(decoder, is_store ? 0 : 1), &form->where, &base) < 0)
-        return -1;
+    uint32_t places[2 + 8] = {
+        decode_address(decoder, operand_at(decoder, is_store ? 0 : 1), &form->where)};
     form->has_stride = decoder->statement->operand_count == 3;
-    places[0] = base;
-    places[1] = 0;
-    if (form->has_stride &&
-        decode_source(decoder, operand_at(decoder, 2), TYPE_U32, 4, &places[1]) < 0)
-        return -1;
-    if (decode_matrix_operand(decoder, is_store ? 1 : 0, form->registers, register_bytes(type),
-                              !is_store, places + 2) < 0)
-        return -1;
-    emit_instruction(decoder, &instruction, places, 2 + form->registers);
-    return 0;
+    if (form->has_stride)
+        places[1] = decode_source(decoder, operand_at(decoder, 2), TYPE_U32, 4);
+    decode_matrix_operand(decoder, is_store ? 1 : 0, form->registers, register_bytes(type),
+                          !is_store, places + 2);
+    return emit_instruction(decoder, &instruction, places, 2 + form->registers);
 }
 
 /* For integers: the formats of a and b, which must be equal, and the operation on b1. */
@@ -105,7 +97,7 @@ static bool take_integer_formats(struct decoder *decoder, struct wmma_form *form
 
 /* wmma.mma.d.c for f16, else .d.a.b.c; operands: d, a, b, c. */
 static int decode_wmma_mma(struct decoder *decoder) {
-    struct instruction instruction = {.execute = execute_wmma_mma, .float_mode = FLOAT_ANY};
+    struct instruction instruction = new_instruction(execute_wmma_mma);
     struct wmma_form *form = &instruction.as.wmma;
     bool is_supported = take_modifier(decoder, "sync") & take_modifier(decoder, "aligned");
     is_supported = is_supported && take_modifier_of(decoder, layouts) >= 0 &&
@@ -141,20 +133,15 @@ static int decode_wmma_mma(struct decoder *decoder) {
     form->type = a;
     form->half_result = d == TYPE_F16;
     form->half_accumulator = c == TYPE_F16;
-    uint32_t places[4 * 8], *place = places;
     int counts[] = {wmma_fragment_registers(form, WMMA_ACCUMULATOR, d),
                     wmma_fragment_registers(form, WMMA_A, a),
                     wmma_fragment_registers(form, WMMA_B, a),
                     wmma_fragment_registers(form, WMMA_ACCUMULATOR, c)};
-    for (int i = 0; i < 4; place += counts[i++])
-        if (decode_matrix_operand(decoder, i, counts[i], register_bytes(a), i == 0, place) < 0)
-            return -1;
-    emit_instruction(decoder, &instruction, places, (int)(place - places));
-    return 0;
+    return emit_mma(decoder, &instruction, counts, register_bytes(a), NULL);
 }
 
 DECODE(wmma) {
-    (void)opcode;
+    (void)instruction;
     if (take_modifier(decoder, "load"))
         return decode_wmma_load_or_store(decoder, false);
     if (take_modifier(decoder, "store"))

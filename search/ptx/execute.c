@@ -5,7 +5,6 @@
 
 #include <fenv.h>
 #include <string.h>
-#include <time.h>
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -28,11 +27,6 @@ void float_mode_set(uint8_t mode) {
     __asm__ volatile("msr fpcr, %0" : : "r"(control));
 #endif
 #endif
-}
-
-static inline void enter_float_mode(struct warp *warp, uint8_t mode) {
-    if (mode != FLOAT_ANY && mode != warp->block->cluster->float_mode)
-        float_mode_set(warp->block->cluster->float_mode = mode);
 }
 
 #define MERGE(type)                                                                                \

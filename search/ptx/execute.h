@@ -121,8 +121,13 @@ bool access_is_shared(const struct warp *warp, const struct access *access, cons
 void count_access(struct warp *warp, const struct access *access, bool is_store,
                   uint8_t *const pointers[LANES], uint32_t mask, int bytes);
 
-/* A lane's address from the base register (NULL: none). */
+/* A lane's address from the base register (NULL: none), or from its place. */
 uint64_t lane_address(const struct access *access, const void *base, uint32_t lane);
+static inline uint64_t operand_address(const struct warp *warp, const struct access *access,
+                                       uint32_t base_place, int lane) {
+    return lane_address(access, access->base_bytes ? operand_pointer(warp, base_place) : NULL,
+                        (uint32_t)lane);
+}
 /* Converts an integer sum to 32 bits, wrapping or saturating. */
 int32_t sum_to_s32(int64_t sum, bool saturates);
 /* Unpacks `count` integers, lowest bits first. */
@@ -134,6 +139,12 @@ int integer_dot_product(const int16_t *left, const int16_t *right, int count, bo
 int read_sparse_columns(struct warp *warp, const struct instruction *instruction,
                         const struct sparsity *sparsity, uint32_t place, int count,
                         uint8_t sparse_columns[16][SPARSE_COLUMNS_MAX]);
+/* Copies the accumulators of mma and wgmma, 16 rows of n columns, from and to registers: fp32 or,
+   if `halves`, packed f16. */
+void read_sums(const struct warp *warp, const uint32_t *places, int n, bool halves,
+               float (*sums)[MMA_COLUMNS_MAX]);
+void write_sums(const struct warp *warp, const uint32_t *places, int n, bool halves,
+                float (*sums)[MMA_COLUMNS_MAX]);
 /* Counts a synchronous mma of 2mnk operations (of a sparse one only those with kept elements) and
    adds its time to the warp's critical path. */
 void count_mma(struct warp *warp, int operations);

@@ -87,16 +87,10 @@ static uint64_t reduce_atomically(const struct access *access, bool flushes, uin
     }
 }
 
-static void set_round_to_nearest(const struct warp *warp) {
-    struct cluster *cluster = warp->block->cluster;
-    if (cluster->float_mode != FLOAT_NEAREST)
-        float_mode_set(cluster->float_mode = FLOAT_NEAREST);
-}
-
 void reduce_bytes(const struct warp *warp, const struct access *access, uint8_t *to,
                   const uint8_t *from, size_t bytes) {
     size_t width = access->element_bytes;
-    set_round_to_nearest(warp);
+    enter_float_mode(warp, FLOAT_NEAREST);
     for (size_t at = 0; at < bytes; at += width) {
         uint64_t old = 0, operand = 0;
         memcpy(&old, to + at, width);
@@ -114,7 +108,7 @@ EXECUTE(atomic) {
     if (translate_lanes(warp, instruction, access, instruction->operands[0], mask, all, true,
                         pointers) == ACTION_FAULT)
         return ACTION_FAULT;
-    set_round_to_nearest(warp);
+    enter_float_mode(warp, FLOAT_NEAREST);
     /* Global memory adds fp32 as with .ftz; shared memory does not flush. */
     bool flushes = !access_is_shared(warp, access, pointers[__builtin_ctz(mask)]);
     for (int i = 0; i < access->vector; i++) {

@@ -4,6 +4,7 @@
    read shared memory at the wait, else at the end of the block. Copies to another block's shared
    memory read and write when a load would complete. A reduction behaves as a store, or as a copy to
    another block, but its target keeps its contents until then. */
+#include "base/memory.h"
 #include "ptx/bulk.h"
 #include "ptx/instrument.h"
 
@@ -13,14 +14,7 @@
 enum { QUEUE_MAX = 4096 }; /* no correct kernel has this many copies in flight */
 
 static struct bulk_copy *add_bulk_copy(struct block *block) {
-    if (block->bulk_count == block->bulk_capacity) {
-        int capacity = block->bulk_capacity ? 2 * block->bulk_capacity : 16;
-        void *grown = realloc(block->bulk, (size_t)capacity * sizeof *block->bulk);
-        if (!grown)
-            BUG("out of memory for the copy engine");
-        block->bulk = grown;
-        block->bulk_capacity = capacity;
-    }
+    block->bulk = xgrow(block->bulk, block->bulk_count, sizeof *block->bulk);
     return &block->bulk[block->bulk_count++];
 }
 
@@ -38,7 +32,6 @@ void bulk_release(struct block *block) {
     free(block->remote);
     block->bulk = NULL;
     block->remote = NULL;
-    block->bulk_capacity = block->remote_capacity = 0;
     block->remote_first = block->remote_count = 0;
 }
 
@@ -52,21 +45,22 @@ static bool is_block_to_block(const struct bulk_copy *copy) {
 
 /* ---- sources in shared memory: may not be written until they have been read ---- */
 
+static uint32_t source_offset(const struct bulk_copy *copy) {
+    return is_block_to_block(copy) ? copy->source : copy->shared;
+}
+
 static bool reads_shared(const struct bulk_copy *copy) {
     return is_block_to_block(copy) || (is_store(copy) && !copy->was_read);
 }
 
 static void mark_pending_read(const struct bulk_copy *copy) {
-    instrument_pending_read(copy->warp->block,
-                            is_block_to_block(copy) ? copy->source : copy->shared, copy->bytes,
-                            true);
+    instrument_pending_read(copy->warp->block, source_offset(copy), copy->bytes, true);
 }
 
 /* The source has been read; bytes that other copies of the block have yet to read stay pending. */
 static void clear_pending_read(const struct bulk_copy *copy) {
     struct block *block = copy->warp->block;
-    instrument_pending_read(block, is_block_to_block(copy) ? copy->source : copy->shared,
-                            copy->bytes, false);
+    instrument_pending_read(block, source_offset(copy), copy->bytes, false);
     for (int i = 0; i < block->bulk_count; i++)
         if (&block->bulk[i] != copy && reads_shared(&block->bulk[i]))
             mark_pending_read(&block->bulk[i]);
@@ -79,39 +73,32 @@ static int resolve_shared(const struct bulk_copy *copy, const struct access *acc
                           uint32_t alignment, uint32_t bytes, uint32_t *offset,
                           struct block **block) {
     char where[160];
-    const void *base = access->base_bytes ? operand_pointer(copy->warp, place) : NULL;
-    uint64_t address = lane_address(access, base, (uint32_t)copy->lane);
+    uint64_t address = operand_address(copy->warp, access, place, copy->lane);
     if (address >= SHARED_WINDOW && address < SHARED_WINDOW + WINDOW_BYTES)
         address -= SHARED_WINDOW;
     *block = find_shared_block(copy->warp->block, &address, where, sizeof where);
-    if (*block == NULL) {
-        fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_STORE, address,
-                 "passed another block's shared memory 0x%llx to a bulk copy: %s",
-                 (unsigned long long)address, where);
-        return -1;
-    }
+    if (*block == NULL)
+        return fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_STORE, address,
+                        "passed another block's shared memory 0x%llx to a bulk copy: %s",
+                        (unsigned long long)address, where);
     *offset = (uint32_t)address;
-    if (address % alignment != 0) {
-        fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_MISALIGNED, address,
-                 "passed shared memory 0x%llx to a bulk copy, which is not a multiple of %u",
-                 (unsigned long long)address, alignment);
-        return -1;
-    }
+    if (address % alignment != 0)
+        return fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_MISALIGNED, address,
+                        "passed shared memory 0x%llx to a bulk copy, which is not a multiple of %u",
+                        (unsigned long long)address, alignment);
     if (address <= (*block)->shared_bytes && bytes <= (*block)->shared_bytes - address)
         return 0;
-    fault_at(copy->warp, copy->instruction, copy->lane,
-             is_store(copy) ? PTX_FAULT_LOAD : PTX_FAULT_STORE, address,
-             "copied %u bytes at shared memory 0x%llx: out of bounds (%u bytes)", bytes,
-             (unsigned long long)address, (*block)->shared_bytes);
-    return -1;
+    return fault_at(copy->warp, copy->instruction, copy->lane,
+                    is_store(copy) ? PTX_FAULT_LOAD : PTX_FAULT_STORE, address,
+                    "copied %u bytes at shared memory 0x%llx: out of bounds (%u bytes)", bytes,
+                    (unsigned long long)address, (*block)->shared_bytes);
 }
 
 /* Resolves the other end of the copy: in global memory, or in the block's own shared memory. */
 static int resolve_source(struct bulk_copy *copy, const uint32_t *operands) {
     struct warp *warp = copy->warp;
     const struct bulk_form *form = &copy->instruction->as.bulk;
-    const void *base = form->global.base_bytes ? operand_pointer(warp, operands[1]) : NULL;
-    uint64_t address = lane_address(&form->global, base, (uint32_t)copy->lane);
+    uint64_t address = operand_address(warp, &form->global, operands[1], copy->lane);
     struct block *own;
     for (int i = 0; i < form->rank; i++)
         copy->coordinates[i] =
@@ -123,18 +110,16 @@ static int resolve_source(struct bulk_copy *copy, const uint32_t *operands) {
         return bulk_find_run(copy, address, bytes);
     copy->bytes = bytes;
     copy->reduction_access = form->global;
-    if (bytes % 16 != 0 || bytes == 0) {
-        fault_at(warp, copy->instruction, copy->lane, PTX_FAULT_MISALIGNED, address,
-                 "copied %u bytes to another block: the size must be a multiple of 16", bytes);
-        return -1;
-    }
+    if (bytes % 16 != 0 || bytes == 0)
+        return fault_at(warp, copy->instruction, copy->lane, PTX_FAULT_MISALIGNED, address,
+                        "copied %u bytes to another block: the size must be a multiple of 16",
+                        bytes);
     if (resolve_shared(copy, &form->global, operands[1], 16, bytes, &copy->source, &own) < 0)
         return -1;
     if (own == warp->block)
         return 0;
-    fault_at(warp, copy->instruction, copy->lane, PTX_FAULT_UNDEFINED, address,
-             "copied from another block's shared memory: the source must be in its own");
-    return -1;
+    return fault_at(warp, copy->instruction, copy->lane, PTX_FAULT_UNDEFINED, address,
+                    "copied from another block's shared memory: the source must be in its own");
 }
 
 /* operands: bases of the shared and of the global (or tensor map) address; base of the mbarrier;
@@ -149,16 +134,13 @@ static int issue_copy(struct bulk_copy *copy, const uint32_t *operands) {
         (!is_store(copy) && resolve_shared(copy, &form->barrier, operands[2], 8, 8, &copy->barrier,
                                            &barrier_block) < 0))
         return -1;
-    if (copy->block != barrier_block) {
-        fault_at(warp, copy->instruction, copy->lane, PTX_FAULT_UNDEFINED, copy->shared,
-                 is_store(copy)
-                     ? "copied from another block's shared memory: the source must be in its own"
-                     : "copied to one block's shared memory with an mbarrier of another block");
-        return -1;
-    }
-    copy->data = calloc(1, copy->bytes);
-    if (!copy->data)
-        BUG("out of memory for the copy engine");
+    if (copy->block != barrier_block)
+        return fault_at(
+            warp, copy->instruction, copy->lane, PTX_FAULT_UNDEFINED, copy->shared,
+            is_store(copy)
+                ? "copied from another block's shared memory: the source must be in its own"
+                : "copied to one block's shared memory with an mbarrier of another block");
+    copy->data = xcalloc(1, copy->bytes);
     *(is_block_to_block(copy) ? &warp->block->counts->shared_bytes
                               : &warp->block->counts->async_bytes) += copy->bytes;
     if (critical_path_pace(warp))
@@ -175,8 +157,7 @@ static void instrument_issue(struct bulk_copy *copy) {
     const struct bulk_form *form = &copy->instruction->as.bulk;
     if (form->path != BULK_LOAD) {
         instrument_async_shared(warp, copy->instruction, copy->lane, warp->block,
-                                is_block_to_block(copy) ? copy->source : copy->shared, copy->bytes,
-                                false);
+                                source_offset(copy), copy->bytes, false);
         mark_pending_read(copy);
     }
     if (form->path == BULK_STORE)
@@ -193,16 +174,12 @@ static int enqueue_copy(struct bulk_copy *copy, uint32_t blocks) {
     bool multicast = copy->instruction->as.bulk.multicast;
     FOR_EACH_LANE(rank, multicast ? blocks : 1u << copy->block->rank) {
         struct bulk_copy queued = *copy;
-        if ((int)rank >= cluster->count || cluster->blocks[rank].state != BLOCK_RUNS) {
-            fault_at(warp, copy->instruction, copy->lane, PTX_FAULT_UNDEFINED, copy->shared,
-                     "copied to block %u of a cluster of %d, which is not running", rank,
-                     cluster->count);
-            return -1;
-        }
+        if ((int)rank >= cluster->count || cluster->blocks[rank].state != BLOCK_RUNS)
+            return fault_at(warp, copy->instruction, copy->lane, PTX_FAULT_UNDEFINED, copy->shared,
+                            "copied to block %u of a cluster of %d, which is not running", rank,
+                            cluster->count);
         queued.block = &cluster->blocks[rank];
-        queued.data = malloc(copy->bytes);
-        if (!queued.data)
-            BUG("out of memory for the copy engine");
+        queued.data = xmalloc(copy->bytes);
         memcpy(queued.data, copy->data, copy->bytes);
         if (queued.block->racecheck)
             instrument_issue(&queued);
@@ -331,11 +308,11 @@ int bulk_drain(struct block *block) {
                 return -1;
             continue;
         }
-        fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_UNDEFINED, copy->shared,
-                 "copied %u bytes %s 0x%x and did not wait before the block exited", copy->bytes,
-                 is_block_to_block(copy) ? "out of shared memory" : "to shared memory",
-                 is_block_to_block(copy) ? copy->source : copy->shared);
-        return -1;
+        return fault_at(
+            copy->warp, copy->instruction, copy->lane, PTX_FAULT_UNDEFINED, copy->shared,
+            "copied %u bytes %s 0x%x and did not wait before the block exited", copy->bytes,
+            is_block_to_block(copy) ? "out of shared memory" : "to shared memory",
+            source_offset(copy));
     }
     while (block->bulk_count > 0)
         remove_bulk_copy(block, block->bulk_count - 1);

@@ -113,10 +113,9 @@ static int resolve_global(struct bulk_copy *copy, uint64_t address, size_t bytes
     enum ptx_fault_kind kind = !is_store                                       ? PTX_FAULT_LOAD
                                : ptx_memory_host_bytes(memory, address, bytes) ? PTX_FAULT_READ_ONLY
                                                                                : PTX_FAULT_STORE;
-    fault_at(copy->warp, copy->instruction, copy->lane, kind, address,
-             "copied %zu bytes %s global memory at 0x%llx: %s", bytes, is_store ? "to" : "from",
-             (unsigned long long)address, where);
-    return -1;
+    return fault_at(copy->warp, copy->instruction, copy->lane, kind, address,
+                    "copied %zu bytes %s global memory at 0x%llx: %s", bytes,
+                    is_store ? "to" : "from", (unsigned long long)address, where);
 }
 
 /* Sets the operation of a reduction; the element type comes from the tensor map. */
@@ -141,10 +140,9 @@ static int set_element_type(struct bulk_copy *copy) {
                                                        : type,
                                  false))
         return 0;
-    fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_UNDEFINED, 0,
-             "used a reduction that the tensor map's format (%d-byte elements) does not support",
-             bytes);
-    return -1;
+    return fault_at(
+        copy->warp, copy->instruction, copy->lane, PTX_FAULT_UNDEFINED, 0,
+        "used a reduction that the tensor map's format (%d-byte elements) does not support", bytes);
 }
 
 /* Reads the tensor map behind a generic address and resolves its tensor. */
@@ -159,11 +157,10 @@ int bulk_find_tensor(struct bulk_copy *copy, uint64_t address) {
                                      address + 64, 64, false, &hint))
         return -1;
     memcpy(&copy->map, bytes, sizeof copy->map);
-    if (copy->map.rank != form->rank || tensor_map_check(&copy->map, &error) < 0) {
-        fault_at(warp, copy->instruction, copy->lane, PTX_FAULT_UNDEFINED, address,
-                 "passed an address that does not hold a tensor map of %d dimensions", form->rank);
-        return -1;
-    }
+    if (copy->map.rank != form->rank || tensor_map_check(&copy->map, &error) < 0)
+        return fault_at(warp, copy->instruction, copy->lane, PTX_FAULT_UNDEFINED, address,
+                        "passed an address that does not hold a tensor map of %d dimensions",
+                        form->rank);
     unsigned __int128 span = copy->map.element_bytes * copy->map.extents[0];
     for (int i = 1; i < copy->map.rank; i++)
         span += (unsigned __int128)copy->map.strides[i - 1] * (copy->map.extents[i] - 1);
@@ -180,18 +177,16 @@ int bulk_find_tensor(struct bulk_copy *copy, uint64_t address) {
 int bulk_check_coordinates(const struct bulk_copy *copy) {
     int64_t first = (int64_t)copy->coordinates[0] * copy->map.element_bytes;
     for (int i = 0; i < copy->map.rank && copy->instruction->as.bulk.path == BULK_STORE; i++)
-        if (copy->coordinates[i] < 0) {
-            fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_UNDEFINED, 0,
-                     "stored a box at coordinate %d: only loads may start before the tensor",
-                     copy->coordinates[i]);
-            return -1;
-        }
+        if (copy->coordinates[i] < 0)
+            return fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_UNDEFINED, 0,
+                            "stored a box at coordinate %d: only loads may start before the tensor",
+                            copy->coordinates[i]);
     if (first % 16 == 0)
         return 0;
-    fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_MISALIGNED, 0,
-             "copied a box that starts %lld bytes into the row, which is not a multiple of 16",
-             (long long)first);
-    return -1;
+    return fault_at(
+        copy->warp, copy->instruction, copy->lane, PTX_FAULT_MISALIGNED, 0,
+        "copied a box that starts %lld bytes into the row, which is not a multiple of 16",
+        (long long)first);
 }
 
 int bulk_find_run(struct bulk_copy *copy, uint64_t address, uint32_t bytes) {
@@ -199,8 +194,7 @@ int bulk_find_run(struct bulk_copy *copy, uint64_t address, uint32_t bytes) {
     copy->reduction_access = copy->instruction->as.bulk.global;
     if (bytes % 16 == 0 && bytes > 0 && address % 16 == 0)
         return resolve_global(copy, address, bytes);
-    fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_MISALIGNED, address,
-             "copied %u bytes at 0x%llx: size and address must be multiples of 16", bytes,
-             (unsigned long long)address);
-    return -1;
+    return fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_MISALIGNED, address,
+                    "copied %u bytes at 0x%llx: size and address must be multiples of 16", bytes,
+                    (unsigned long long)address);
 }

@@ -1,8 +1,8 @@
 /* Calls and returns of functions. Lanes of a warp may be at different depths, so each has its own
    stack, which holds the caller's registers and the call instruction. */
+#include "base/memory.h"
 #include "ptx/execute.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static uint32_t frame_bytes(const struct kernel *kernel, int32_t routine) {
@@ -27,9 +27,7 @@ static uint64_t call_value_offset(const struct instruction *call, uint64_t frame
 static uint8_t *push_bytes(struct call_stack *stack, size_t bytes) {
     if (stack->used + bytes > stack->capacity) {
         stack->capacity = 2 * (stack->used + bytes);
-        stack->bytes = realloc(stack->bytes, stack->capacity);
-        if (!stack->bytes)
-            BUG("out of memory for a call stack");
+        stack->bytes = xrealloc(stack->bytes, stack->capacity);
     }
     stack->used += bytes;
     return stack->bytes + stack->used - bytes;
@@ -131,8 +129,8 @@ EXECUTE(call) {
         const uint64_t *pointers = operand_pointer(warp, instruction->operands[0]);
         FOR_EACH_LANE(lane, mask) taken &= ~((uint32_t)(pointers[lane] != pointers[first]) << lane);
     }
-    if (!warp->calls && !(warp->calls = calloc(LANES, sizeof *warp->calls)))
-        BUG("out of memory for call stacks");
+    if (!warp->calls)
+        warp->calls = xcalloc(LANES, sizeof *warp->calls);
     FOR_EACH_LANE(lane, taken) {
         uint64_t frame = frames[lane] + frame_bytes(kernel, form->caller);
         uint8_t *local = local_memory_of(warp, lane);

@@ -24,7 +24,7 @@ void cluster_barrier_try_complete(struct cluster *cluster) {
     cluster->previous_arrived_at = cluster->arrived_at;
     cluster->arrived_at = 0;
     if (cluster->blocks->racecheck)
-        instrument_cluster_complete(cluster);
+        instrument_complete(cluster->blocks, SYNC_KEY_CLUSTER);
     block_signal_event(&cluster->blocks[0]);
 }
 
@@ -35,7 +35,7 @@ EXECUTE(cluster_arrive) {
                         "arrived at the cluster barrier twice without a wait in between");
     warp->cluster_arrived |= mask;
     if (warp->block->racecheck)
-        instrument_cluster_arrive(warp, instruction->as.mbarrier.relaxed);
+        instrument_arrive(warp, SYNC_KEY_CLUSTER, instruction->as.mbarrier.relaxed);
     warp->cluster_wait_pending |= mask;
     struct cluster *cluster = warp->block->cluster;
     if (critical_path_pace(warp) && critical_path_now(warp) > cluster->arrived_at)
@@ -53,7 +53,7 @@ EXECUTE(cluster_wait) {
         return warp_await_event(warp, mask);
     warp->cluster_wait_pending &= ~mask;
     if (warp->block->racecheck)
-        instrument_cluster_wait(warp, mask);
+        instrument_leave(warp, SYNC_KEY_CLUSTER, mask);
     if (critical_path_pace(warp))
         critical_path_wait(warp, warp->block->cluster->previous_arrived_at +
                                      critical_path_pace(warp)->cluster_barrier);

@@ -1,21 +1,14 @@
 /* cp.async reads at issue and writes at the wait: PTX ISA 9.7.9.25. Copies tracked by an mbarrier
    (cp.async.mbarrier.arrive) are written when no warp of the block can continue without them. */
+#include "base/memory.h"
 #include "ptx/critical_path.h"
 #include "ptx/execute.h"
 #include "ptx/instrument.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static struct async_copy *add_cp_async(struct warp *warp) {
-    if (warp->copy_count == warp->copy_capacity) {
-        int capacity = warp->copy_capacity ? 2 * warp->copy_capacity : 16;
-        void *grown = realloc(warp->copies, (size_t)capacity * sizeof *warp->copies);
-        if (!grown)
-            BUG("out of memory for cp.async");
-        warp->copies = grown;
-        warp->copy_capacity = capacity;
-    }
+    warp->copies = xgrow(warp->copies, warp->copy_count, sizeof *warp->copies);
     return &warp->copies[warp->copy_count];
 }
 

@@ -36,11 +36,15 @@ static bool is_local(const struct mbarrier_form *form) {
            form->operation == MBARRIER_INVALIDATE;
 }
 
+/* The race checker's key of an mbarrier. */
+static uint64_t shared_key(const struct block *owner, const uint8_t *at) {
+    return sync_key_shared(owner->rank, (uint64_t)(at - owner->shared));
+}
+
 /* The 8 bytes at a lane's address; NULL with a fault. */
 static uint8_t *find_mbarrier(struct warp *warp, const struct instruction *instruction, int lane) {
     const struct access *where = &instruction->as.mbarrier.where;
-    const void *base = where->base_bytes ? operand_pointer(warp, instruction->operands[1]) : NULL;
-    uint64_t address = lane_address(where, base, (uint32_t)lane);
+    uint64_t address = operand_address(warp, where, instruction->operands[1], lane);
     int hint = -1;
     uint8_t *bytes = translate_address(warp, instruction, where->space, lane, address, 8,
                                        !instruction->as.mbarrier.waits, &hint);
@@ -61,11 +65,10 @@ static int load_mbarrier(struct warp *warp, const struct instruction *instructio
     memcpy(&bits, bytes, sizeof bits);
     if (unpack_mbarrier(bits, barrier))
         return 0;
-    fault_at(
+    return fault_at(
         warp, instruction, lane, PTX_FAULT_UNDEFINED, offset,
         "used an mbarrier at shared memory 0x%llx%s that is not initialized or was overwritten",
         (unsigned long long)offset, owner == warp->block ? "" : " of another block");
-    return -1;
 }
 
 /* Writes the mbarrier back, after advancing it to the next phase if the current one is complete. */
@@ -75,7 +78,7 @@ static void store_mbarrier(struct block *block, uint8_t *bytes, struct mbarrier 
         barrier->phase ^= 1;
         barrier->pending = barrier->expected;
         if (block->racecheck)
-            instrument_mbarrier_complete(owner, (uint32_t)(bytes - owner->shared));
+            instrument_complete(owner, shared_key(owner, bytes));
         if (block->launch->pace)
             critical_path_barrier_end(owner, (uint32_t)(bytes - owner->shared));
         block_signal_event(block);
@@ -91,10 +94,9 @@ static int add_tx_count(struct warp *warp, const struct instruction *instruction
         barrier->bytes = (int32_t)sum;
         return 0;
     }
-    fault_at(warp, instruction, lane, PTX_FAULT_UNDEFINED, 0,
-             "changed the tx-count of an mbarrier to %lld: the maximum is %d", (long long)sum,
-             COUNT_MAX);
-    return -1;
+    return fault_at(warp, instruction, lane, PTX_FAULT_UNDEFINED, 0,
+                    "changed the tx-count of an mbarrier to %lld: the maximum is %d",
+                    (long long)sum, COUNT_MAX);
 }
 
 int mbarrier_complete_tx(struct warp *warp, const struct instruction *instruction, int lane,
@@ -114,12 +116,10 @@ static int arrive_mbarrier(struct warp *warp, const struct instruction *instruct
     uint32_t count = form->expects ? 1 : value;
     if (form->expects && add_tx_count(warp, instruction, lane, barrier, value) < 0)
         return -1;
-    if (count > barrier->pending || count == 0) {
-        fault_at(warp, instruction, lane, PTX_FAULT_UNDEFINED, 0,
-                 "arrived %u times at an mbarrier with %u of %u arrivals pending", count,
-                 barrier->pending, barrier->expected);
-        return -1;
-    }
+    if (count > barrier->pending || count == 0)
+        return fault_at(warp, instruction, lane, PTX_FAULT_UNDEFINED, 0,
+                        "arrived %u times at an mbarrier with %u of %u arrivals pending", count,
+                        barrier->pending, barrier->expected);
     barrier->pending -= count;
     barrier->expected -= form->drops ? count : 0;
     return 0;
@@ -131,19 +131,15 @@ int mbarrier_expect_copies(struct warp *warp, const struct instruction *instruct
     uint8_t *at = find_mbarrier(warp, instruction, lane);
     if (!at || load_mbarrier(warp, instruction, lane, at, &barrier) < 0)
         return -1;
-    if (owner_of_shared(warp->block, at) != warp->block) {
-        fault_at(warp, instruction, lane, PTX_FAULT_UNDEFINED, 0,
-                 "used cp.async.mbarrier.arrive on an mbarrier of another block");
-        return -1;
-    }
+    if (owner_of_shared(warp->block, at) != warp->block)
+        return fault_at(warp, instruction, lane, PTX_FAULT_UNDEFINED, 0,
+                        "used cp.async.mbarrier.arrive on an mbarrier of another block");
     *offset = (uint32_t)(at - warp->block->shared);
     if (instruction->as.mbarrier.is_counted)
         return 0;
-    if (barrier.pending == COUNT_MAX) {
-        fault_at(warp, instruction, lane, PTX_FAULT_UNDEFINED, 0,
-                 "raised the pending arrivals of an mbarrier above %d", COUNT_MAX);
-        return -1;
-    }
+    if (barrier.pending == COUNT_MAX)
+        return fault_at(warp, instruction, lane, PTX_FAULT_UNDEFINED, 0,
+                        "raised the pending arrivals of an mbarrier above %d", COUNT_MAX);
     barrier.pending++;
     store_mbarrier(warp->block, at, &barrier);
     return 0;
@@ -170,9 +166,9 @@ static int init_mbarrier(struct warp *warp, const struct instruction *instructio
     *barrier = (struct mbarrier){.expected = count, .pending = count};
     if (count > 0 && count <= COUNT_MAX)
         return 0;
-    fault_at(warp, instruction, lane, PTX_FAULT_UNDEFINED, 0,
-             "initialized an mbarrier for %u arrivals: the range is 1 to %d", count, COUNT_MAX);
-    return -1;
+    return fault_at(warp, instruction, lane, PTX_FAULT_UNDEFINED, 0,
+                    "initialized an mbarrier for %u arrivals: the range is 1 to %d", count,
+                    COUNT_MAX);
 }
 
 /* operands: previous state (of an arrival), base, value. Lanes are processed in ascending order. */
@@ -213,7 +209,7 @@ EXECUTE(mbarrier) {
             return ACTION_FAULT;
         if (warp->block->racecheck && form->operation == MBARRIER_ARRIVE) {
             const struct block *owner = owner_of_shared(warp->block, at);
-            instrument_mbarrier_arrive(warp, owner, (uint32_t)(at - owner->shared), form->relaxed);
+            instrument_arrive(warp, shared_key(owner, at), form->relaxed);
         }
         store_mbarrier(warp->block, at, &barrier);
     }
@@ -240,7 +236,7 @@ EXECUTE(mbarrier_wait) {
         }
         ended |= (uint32_t)(phase != barrier.phase) << lane;
         if (block->racecheck && phase != barrier.phase)
-            instrument_mbarrier_wait(warp, block, (uint32_t)(at - block->shared), 1u << lane);
+            instrument_leave(warp, shared_key(block, at), 1u << lane);
         if (critical_path_pace(warp))
             ended_at = critical_path_barrier_ended(block, (uint32_t)(at - block->shared));
     }

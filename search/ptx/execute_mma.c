@@ -114,8 +114,7 @@ EXECUTE(mma) {
         b[i] = operand_pointer(warp, *operand++);
     for (int i = 0; i < per_d; i++)
         c[i] = operand_pointer(warp, *operand++);
-    if (warp->block->cluster->float_mode != FLOAT_NEAREST)
-        float_mode_set(warp->block->cluster->float_mode = FLOAT_NEAREST);
+    enter_float_mode(warp, FLOAT_NEAREST);
     warp->kernel->module->lanes.matrix(shape, d, a, b, c);
     count_mma(warp, 2 * 16 * 8 * shape->k);
     return ACTION_NEXT;

@@ -8,7 +8,6 @@
 #include "ptx/execute.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { M = 16, N = 8, K_MAX = 256 };
 
@@ -100,8 +99,7 @@ EXECUTE(mma_double) {
     double sums[M][N];
     if (require_full_warp(warp, instruction, mask) == ACTION_FAULT)
         return ACTION_FAULT;
-    if (warp->block->cluster->float_mode != instruction->float_mode)
-        float_mode_set(warp->block->cluster->float_mode = instruction->float_mode);
+    enter_float_mode(warp, instruction->float_mode);
     for (int row = 0; row < form->m; row++)
         for (int column = 0; column < N; column++) {
             const double *before = operand_pointer(warp, c[row / 8 * 2 + column % 2]);

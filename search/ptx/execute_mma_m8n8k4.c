@@ -44,8 +44,7 @@ EXECUTE(mma_m8n8k4) {
     float left[PRODUCTS][SIZE][K], right[PRODUCTS][SIZE][K], sums[PRODUCTS][SIZE][SIZE];
     if (require_full_warp(warp, instruction, mask) == ACTION_FAULT)
         return ACTION_FAULT;
-    if (warp->block->cluster->float_mode != FLOAT_NEAREST)
-        float_mode_set(warp->block->cluster->float_mode = FLOAT_NEAREST);
+    enter_float_mode(warp, FLOAT_NEAREST);
     for (int lane = 0; lane < LANES; lane++)
         for (int i = 0; i < 8; i++) {
             int product = lane % 16 / 4, element = i % 4, row, column;

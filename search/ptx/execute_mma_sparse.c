@@ -45,13 +45,11 @@ int read_sparse_columns(struct warp *warp, const struct instruction *instruction
             shift = sparsity->pairs_rows ? i % 4 * 4 + is_lower * 16 : i % 8 * 4;
             uint32_t bits = words[lane] >> shift & 15;
             if (!decode_metadata(sparsity, bits, i * sparsity->width,
-                                 &sparse_columns[row][i * sparsity->width / 2])) {
-                fault_at(
+                                 &sparse_columns[row][i * sparsity->width / 2]))
+                return fault_at(
                     warp, instruction, lane, PTX_FAULT_UNDEFINED, 0,
                     "used invalid sparsity metadata 0x%08x: 0x%x does not select two positions%s",
                     words[lane], bits, sparsity->ordered ? " in ascending order" : "");
-                return -1;
-            }
         }
     return 0;
 }
@@ -70,33 +68,36 @@ static int read_tile(const struct warp *warp, uint32_t place, enum matrix_format
     return 4;
 }
 
-/* Accumulator layout of mma (mma.inc). */
-static float *sum_at(float (*sums)[MMA_COLUMNS_MAX], int lane, int half) {
-    return &sums[8 * half + lane / 4][lane % 4 * 2];
+/* A lane's adjacent pair in row g + 8 (i % 2), column 8 (i / 2) + 2t, of registers i or 2i and
+   2i + 1. */
+static float *pair_at(float (*sums)[MMA_COLUMNS_MAX], int lane, int i) {
+    return &sums[lane / 4 + i % 2 * 8][i / 2 * 8 + lane % 4 * 2];
 }
 
-static void read_sums(const struct warp *warp, const uint32_t *places, bool halves,
-                      float (*sums)[MMA_COLUMNS_MAX]) {
-    for (int i = 0; i < 4 * LANES; i++) {
-        int lane = i / 4, half = i % 4 / 2, next = i % 2;
-        const void *from = operand_pointer(warp, places[halves ? half : 2 * half + next]);
-        sum_at(sums, lane, half)[next] =
-            halves ? half_to_float(((const uint16_t *)from)[2 * lane + next])
-                   : ((const float *)from)[lane];
-    }
+void read_sums(const struct warp *warp, const uint32_t *places, int n, bool halves,
+               float (*sums)[MMA_COLUMNS_MAX]) {
+    for (int i = 0; i < n / 4; i++)
+        for (int next = 0; next < 2; next++) {
+            const void *from = operand_pointer(warp, places[halves ? i : 2 * i + next]);
+            for (int lane = 0; lane < LANES; lane++)
+                pair_at(sums, lane, i)[next] =
+                    halves ? half_to_float(((const uint16_t *)from)[2 * lane + next])
+                           : ((const float *)from)[lane];
+        }
 }
 
-static void write_sums(const struct warp *warp, const uint32_t *places, bool halves,
-                       float (*sums)[MMA_COLUMNS_MAX]) {
-    for (int i = 0; i < 4 * LANES; i++) {
-        int lane = i / 4, half = i % 4 / 2, next = i % 2;
-        void *to = operand_pointer(warp, places[halves ? half : 2 * half + next]);
-        float sum = sum_at(sums, lane, half)[next];
-        if (halves)
-            ((uint16_t *)to)[2 * lane + next] = round_accumulator_to_half(sum);
-        else
-            ((float *)to)[lane] = sum;
-    }
+void write_sums(const struct warp *warp, const uint32_t *places, int n, bool halves,
+                float (*sums)[MMA_COLUMNS_MAX]) {
+    for (int i = 0; i < n / 4; i++)
+        for (int next = 0; next < 2; next++) {
+            void *to = operand_pointer(warp, places[halves ? i : 2 * i + next]);
+            for (int lane = 0; lane < LANES; lane++)
+                if (halves)
+                    ((uint16_t *)to)[2 * lane + next] =
+                        round_accumulator_to_half(pair_at(sums, lane, i)[next]);
+                else
+                    ((float *)to)[lane] = pair_at(sums, lane, i)[next];
+        }
 }
 
 struct mma_operands {
@@ -165,14 +166,13 @@ EXECUTE(mma_sparse) {
         for (int i = 0; i < N * step; i++)
             mma_operands.right[r * step + i % step][i / step] = tile[i];
     }
-    read_sums(warp, c, shape->half_accumulators, sums);
-    if (warp->block->cluster->float_mode != FLOAT_NEAREST)
-        float_mode_set(warp->block->cluster->float_mode = FLOAT_NEAREST);
+    read_sums(warp, c, N, shape->half_accumulators, sums);
+    enter_float_mode(warp, FLOAT_NEAREST);
     if (is_small)
         add_fp8_products(warp, &mma_operands, sums);
     else
         add_mma(warp, shape, &mma_operands, sums);
-    write_sums(warp, instruction->operands, shape->half_accumulators, sums);
+    write_sums(warp, instruction->operands, N, shape->half_accumulators, sums);
     count_mma(warp, 2 * M * N * shape->k);
     return ACTION_NEXT;
 }

@@ -1,5 +1,6 @@
 /* Device-side printf: vprintf with a format and an argument buffer (CUDA Programming Guide,
    "Formatted output"), one lane after the other, to the launch's `print` stream. */
+#include "base/memory.h"
 #include "ptx/execute.h"
 
 #include <stdio.h>
@@ -137,10 +138,8 @@ EXECUTE(print) {
     const struct block *block = warp->block;
     char *text = NULL;
     size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = xopen_memstream(&text, &bytes);
     bool failed = false;
-    if (!out)
-        BUG("out of memory for a printf");
     FOR_EACH_LANE(lane, mask) {
         uint8_t *local =
             block->local + (size_t)block->local_bytes * (size_t)(warp->index * LANES + (int)lane);

@@ -3,24 +3,17 @@
    as possible, one warp instruction at a time; until then the target of a store holds bytes of
    0xff.
    */
+#include "base/memory.h"
 #include "ptx/critical_path.h"
 #include "ptx/execute.h"
 #include "ptx/instrument.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { QUEUE_MAX = 1 << 16 }; /* no correct kernel has this many in flight */
 
 static struct st_async *add_st_async(struct block *block) {
-    if (block->remote_count == block->remote_capacity) {
-        int capacity = block->remote_capacity ? 2 * block->remote_capacity : 16;
-        void *grown = realloc(block->remote, (size_t)capacity * sizeof *block->remote);
-        if (!grown)
-            BUG("out of memory for st.async");
-        block->remote = grown;
-        block->remote_capacity = capacity;
-    }
+    block->remote = xgrow(block->remote, block->remote_count, sizeof *block->remote);
     return &block->remote[block->remote_count];
 }
 
@@ -30,8 +23,7 @@ static struct block *resolve_remote(struct warp *warp, const struct instruction 
                                     const struct access *access, uint32_t place, int lane,
                                     int bytes, uint32_t *offset) {
     int hint = -1;
-    const void *base = access->base_bytes ? operand_pointer(warp, place) : NULL;
-    uint64_t address = lane_address(access, base, (uint32_t)lane);
+    uint64_t address = operand_address(warp, access, place, lane);
     const uint8_t *at =
         translate_address(warp, instruction, access->space, lane, address, bytes, true, &hint);
     if (!at)
@@ -105,12 +97,11 @@ static int complete_lane(const struct st_async *store, uint32_t lane) {
     struct block *to = store->to[lane];
     uint32_t offset = store->offset[lane], barrier = store->barrier[lane];
     uint32_t bytes = (uint32_t)form->where.element_bytes * form->where.vector;
-    if (to->state == BLOCK_ENDED) {
-        fault_at(store->warp, store->instruction, (int)lane, PTX_FAULT_STORE, offset,
-                 "stored %u bytes to shared memory of the block of rank %u, which has exited",
-                 bytes, to->rank);
-        return -1;
-    }
+    if (to->state == BLOCK_ENDED)
+        return fault_at(
+            store->warp, store->instruction, (int)lane, PTX_FAULT_STORE, offset,
+            "stored %u bytes to shared memory of the block of rank %u, which has exited", bytes,
+            to->rank);
     if (form->reduces)
         reduce_bytes(store->warp, &form->where, to->shared + offset, store->data[lane], bytes);
     else

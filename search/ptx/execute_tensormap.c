@@ -12,8 +12,7 @@ static uint8_t *find_map(struct warp *warp, const struct instruction *instructio
                          const struct access *access, uint32_t place, int lane, bool is_store) {
     enum { HALF = TENSOR_MAP_BYTES / 2 }; /* maps are aligned to 64 bytes */
     int hint = -1;
-    const void *base = access->base_bytes ? operand_pointer(warp, place) : NULL;
-    uint64_t address = lane_address(access, base, (uint32_t)lane);
+    uint64_t address = operand_address(warp, access, place, lane);
     uint8_t *at =
         translate_address(warp, instruction, access->space, lane, address, HALF, is_store, &hint);
     if (!at || !translate_address(warp, instruction, access->space, lane, address + HALF, HALF,

@@ -24,15 +24,13 @@ static uint32_t member_group(struct warp *warp, const struct instruction *instru
 /* Reduces `*mask` to the lanes of one complete member mask; other groups execute this instruction
    afterwards. If none is complete, parks all until one is. */
 static enum action gather_members(struct warp *warp, const struct instruction *instruction,
-                                  uint32_t *mask, uint32_t place, uint32_t *members) {
+                                  uint32_t *mask, uint32_t place) {
     uint32_t masks[LANES], all = *mask, chosen = 0, common = ALL_LANES;
     memcpy(masks, operand_pointer(warp, place), sizeof masks);
     for (int lane = 0; lane < LANES; lane++)
         common &= masks[lane];
-    if (common == ALL_LANES && all == ALL_LANES) { /* the common case */
-        *members = ALL_LANES;
+    if (common == ALL_LANES && all == ALL_LANES) /* the common case */
         return ACTION_NEXT;
-    }
     for (uint32_t rest = all, group; rest; rest &= ~group) {
         uint32_t first = (uint32_t)__builtin_ctz(rest);
         group = member_group(warp, instruction, all, masks, first);
@@ -49,7 +47,6 @@ static enum action gather_members(struct warp *warp, const struct instruction *i
         rest &= ~group;
     }
     *mask = chosen ? chosen : all;
-    *members = chosen ? masks[__builtin_ctz(chosen)] : 0;
     return chosen || warp->active ? ACTION_NEXT : ACTION_WAIT;
 }
 
@@ -97,8 +94,7 @@ static uint32_t shuffle_lanes(enum shuffle mode, const uint32_t *a, const uint32
    operands: d, p, a, b, c, members. */
 EXECUTE(shuffle) {
     const uint32_t *operands = instruction->operands;
-    uint32_t members;
-    enum action action = gather_members(warp, instruction, &mask, operands[5], &members);
+    enum action action = gather_members(warp, instruction, &mask, operands[5]);
     if (action == ACTION_FAULT || all_parked(warp, mask))
         return action;
     const uint32_t *a = operand_pointer(warp, operands[2]), *b = operand_pointer(warp, operands[3]);
@@ -114,8 +110,7 @@ EXECUTE(shuffle) {
 /* operands: d, p, members */
 EXECUTE(vote) {
     const uint32_t *operands = instruction->operands;
-    uint32_t members;
-    enum action action = gather_members(warp, instruction, &mask, operands[2], &members);
+    enum action action = gather_members(warp, instruction, &mask, operands[2]);
     if (action == ACTION_FAULT || all_parked(warp, mask))
         return action;
     uint32_t votes = *(uint32_t *)operand_pointer(warp, operands[1]);
@@ -150,8 +145,8 @@ static uint64_t value_of_lane(const void *lanes, int width, uint32_t lane) {
    none. */
 EXECUTE(match) {
     const uint32_t *operands = instruction->operands;
-    uint32_t members, out[LANES], all_equal = ALL_LANES;
-    enum action action = gather_members(warp, instruction, &mask, operands[3], &members);
+    uint32_t out[LANES], all_equal = ALL_LANES;
+    enum action action = gather_members(warp, instruction, &mask, operands[3]);
     if (action == ACTION_FAULT || all_parked(warp, mask))
         return action;
     const void *values = operand_pointer(warp, operands[2]);
@@ -194,8 +189,7 @@ static uint32_t reduce_u32(enum reduction reduction, bool is_signed, uint32_t a,
 /* operands: d, a, members */
 EXECUTE(redux) {
     const uint32_t *operands = instruction->operands;
-    uint32_t members;
-    enum action action = gather_members(warp, instruction, &mask, operands[2], &members);
+    enum action action = gather_members(warp, instruction, &mask, operands[2]);
     if (action == ACTION_FAULT || all_parked(warp, mask))
         return action;
     const uint32_t *a = operand_pointer(warp, operands[1]);
@@ -211,8 +205,7 @@ EXECUTE(redux) {
 /* operands: d, p, members. The lowest lane is elected. */
 EXECUTE(elect) {
     const uint32_t *operands = instruction->operands;
-    uint32_t members;
-    enum action action = gather_members(warp, instruction, &mask, operands[2], &members);
+    enum action action = gather_members(warp, instruction, &mask, operands[2]);
     if (action == ACTION_FAULT || all_parked(warp, mask))
         return action;
     uint32_t *out = operand_pointer(warp, operands[0]), leader = mask & -mask;
@@ -222,11 +215,10 @@ EXECUTE(elect) {
 }
 
 EXECUTE(bar_warp_sync) {
-    uint32_t members;
-    enum action action =
-        gather_members(warp, instruction, &mask, instruction->operands[0], &members);
+    const uint32_t *members = operand_pointer(warp, instruction->operands[0]);
+    enum action action = gather_members(warp, instruction, &mask, instruction->operands[0]);
     if (warp->block->racecheck && action != ACTION_FAULT && !all_parked(warp, mask))
-        instrument_warp_sync(warp, members);
+        instrument_warp_sync(warp, members[__builtin_ctz(mask)]);
     return action;
 }
 
@@ -256,11 +248,10 @@ EXECUTE(barrier) {
         barrier->in_use = true;
         barrier->expected = expected;
         barrier->all = ALL_LANES;
-    } else if (barrier->expected != expected) {
+    } else if (barrier->expected != expected)
         return fault_at(warp, instruction, first, PTX_FAULT_UNDEFINED, 0,
                         "passed barrier %u a count of %u threads, but others passed %u", index,
                         expected, barrier->expected);
-    }
     if (barrier->arrived[warp->index] & mask)
         return fault_at(warp, instruction, first, PTX_FAULT_UNDEFINED, 0,
                         "arrived at barrier %u twice before it completed", index);

@@ -2,11 +2,11 @@
    when all four warps of the warpgroup have issued the awaited groups, and then the operands in
    shared memory must be unchanged. This detects a buffer that is refilled before the wait.
    Registers read before the wait are not detected (ptxas inserts that wait itself). */
+#include "base/memory.h"
 #include "ptx/execute.h"
 #include "ptx/half.h"
 #include "ptx/instrument.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -63,13 +63,12 @@ static int gather_chunks(struct warp *warp, const struct instruction *instructio
     for (uint32_t row = 0; row < rows; row++)
         for (uint32_t chunk = 0; chunk < chunks; chunk++, out += 8) {
             uint32_t offset = chunk_offset(&from, mn_major, first_row + row, first_chunk + chunk);
-            if (offset + 16 > block->shared_bytes) {
-                fault_at(warp, instruction, 0, PTX_FAULT_LOAD, offset,
-                         "used a wgmma descriptor that reads shared memory 0x%x: out of bounds (%u "
-                         "bytes)",
-                         offset, block->shared_bytes);
-                return -1;
-            }
+            if (offset + 16 > block->shared_bytes)
+                return fault_at(
+                    warp, instruction, 0, PTX_FAULT_LOAD, offset,
+                    "used a wgmma descriptor that reads shared memory 0x%x: out of bounds (%u "
+                    "bytes)",
+                    offset, block->shared_bytes);
             memcpy(out, block->shared + offset, 16);
             if (block->racecheck)
                 instrument_async_shared(warp, instruction, 0, block, offset, 16, false);
@@ -221,52 +220,8 @@ static void multiply_integers(const struct wgmma_form *form,
     }
 }
 
-/* A lane's adjacent pair of row g + 8 half, columns 8 i + 2 t: fp32 in registers 4 i + 2 half and
-   the next, f16 in register 2 i + half. */
-static void load_sums(const struct warp *warp, const struct instruction *instruction,
-                      float sums[ROWS][MMA_COLUMNS_MAX]) {
-    const struct wgmma_form *form = &instruction->as.wgmma;
-    const struct lanes *lanes = &warp->kernel->module->lanes;
-    for (int i = 0; i < form->n / 4; i++)
-        for (int lane = 0; lane < LANES; lane++) {
-            float *pair = &sums[lane / 4 + i % 2 * 8][i / 2 * 8 + lane % 4 * 2];
-            if (form->half_accumulators)
-                lanes->widen(pair,
-                             (const uint16_t *)operand_pointer(warp, instruction->operands[i]) +
-                                 2 * lane,
-                             2, MATRIX_F16);
-            else
-                for (int j = 0; j < 2; j++)
-                    pair[j] = ((const float *)operand_pointer(
-                        warp, instruction->operands[2 * i + j]))[lane];
-        }
-}
-
-static void store_sums(struct warp *warp, const struct instruction *instruction,
-                       float sums[ROWS][MMA_COLUMNS_MAX]) {
-    const struct wgmma_form *form = &instruction->as.wgmma;
-    for (int i = 0; i < form->n / 4; i++)
-        for (int lane = 0; lane < LANES; lane++) {
-            const float *pair = &sums[lane / 4 + i % 2 * 8][i / 2 * 8 + lane % 4 * 2];
-            for (int j = 0; j < 2; j++)
-                if (form->half_accumulators)
-                    ((uint16_t *)operand_pointer(warp, instruction->operands[i]))[2 * lane + j] =
-                        round_accumulator_to_half(pair[j]);
-                else
-                    ((float *)operand_pointer(warp, instruction->operands[2 * i + j]))[lane] =
-                        pair[j];
-        }
-}
-
 static void add_pending(struct warp *warp, const struct pending_wgmma *wgmma) {
-    if (warp->wgmma_count == warp->wgmma_capacity) {
-        int capacity = warp->wgmma_capacity ? 2 * warp->wgmma_capacity : 16;
-        void *grown = realloc(warp->wgmmas, (size_t)capacity * sizeof *warp->wgmmas);
-        if (!grown)
-            BUG("out of memory for wgmma");
-        warp->wgmmas = grown;
-        warp->wgmma_capacity = capacity;
-    }
+    warp->wgmmas = xgrow(warp->wgmmas, warp->wgmma_count, sizeof *warp->wgmmas);
     warp->wgmmas[warp->wgmma_count++] = *wgmma;
 }
 
@@ -311,18 +266,17 @@ EXECUTE(wgmma) {
     add_pending(warp, &wgmma);
     if (form->a_in_registers)
         read_a_registers(warp, a, raw_operands.a);
-    if (block->cluster->float_mode != FLOAT_NEAREST)
-        float_mode_set(block->cluster->float_mode = FLOAT_NEAREST);
+    enter_float_mode(warp, FLOAT_NEAREST);
     uint32_t adds = *(uint32_t *)operand_pointer(warp, b[1]);
     if ((adds & 1) != form->predicate_negated)
-        load_sums(warp, instruction, sums);
+        read_sums(warp, instruction->operands, form->n, form->half_accumulators, sums);
     else
         memset(sums, 0, sizeof sums);
     if (form->is_integer)
         multiply_integers(form, &raw_operands, &mma_operands, sums);
     else
         multiply_float(lanes, form, &raw_operands, &mma_operands, sums);
-    store_sums(warp, instruction, sums);
+    write_sums(warp, instruction->operands, form->n, form->half_accumulators, sums);
     block->counts->mma_operations += (uint64_t)(2 * ROWS * form->k * form->n);
     warp->path.operations += 2 * ROWS * form->k * form->n;
     uint64_t bytes =
@@ -355,9 +309,9 @@ static int complete_groups(struct warp *warp, uint32_t end) {
             return -1;
         if (hash_operands(&wgmma->instruction->as.wgmma, &raw_operands) == wgmma->operand_hash)
             continue;
-        fault_at(warp, wgmma->instruction, 0, PTX_FAULT_UNDEFINED, 0,
-                 "issued a wgmma, and its shared memory operands were overwritten before its wait");
-        return -1;
+        return fault_at(
+            warp, wgmma->instruction, 0, PTX_FAULT_UNDEFINED, 0,
+            "issued a wgmma, and its shared memory operands were overwritten before its wait");
     }
     warp->wgmma_count = remaining;
     return 0;

@@ -133,10 +133,10 @@ EXECUTE(wmma_store) {
 
 /* Reads a fragment as a row-major fp32 matrix. */
 static int read_fragment(struct warp *warp, const struct wmma_form *form, enum wmma_part part,
-                         enum type type, int registers, const uint32_t *places, float *out) {
+                         enum type type, const uint32_t *places, float *out) {
     uint8_t bytes[WMMA_ELEMENTS_MAX * 4];
     struct extent extent = extent_of(form, part);
-    int size = extent.rows * extent.columns;
+    int size = extent.rows * extent.columns, registers = wmma_fragment_registers(form, part, type);
     copy_fragment(warp, places, registers, size, type_bytes(type), bytes, false);
     if (type_bytes(type) == 2)
         warp->kernel->module->lanes.widen(out, bytes, size, matrix_format_of(type));
@@ -176,8 +176,8 @@ static void multiply_float(const struct lanes *lanes, const struct wmma_form *fo
     }
 }
 
-static void write_sums(struct warp *warp, const struct instruction *instruction, enum type type,
-                       void *sums) {
+static void write_result(struct warp *warp, const struct instruction *instruction, enum type type,
+                         void *sums) {
     const struct wmma_form *form = &instruction->as.wmma;
     copy_fragment(warp, instruction->operands,
                   wmma_fragment_registers(form, WMMA_ACCUMULATOR, type), form->m * form->n,
@@ -195,19 +195,15 @@ EXECUTE(wmma_mma) {
     const uint32_t *places = instruction->operands + result_registers;
     if (require_full_warp(warp, instruction, mask) == ACTION_FAULT)
         return ACTION_FAULT;
-    if (warp->block->cluster->float_mode != FLOAT_NEAREST)
-        float_mode_set(warp->block->cluster->float_mode = FLOAT_NEAREST);
-    places += read_fragment(warp, form, WMMA_A, form->type,
-                            wmma_fragment_registers(form, WMMA_A, form->type), places, a);
-    places += read_fragment(warp, form, WMMA_B, form->type,
-                            wmma_fragment_registers(form, WMMA_B, form->type), places, b);
-    read_fragment(warp, form, WMMA_ACCUMULATOR, accumulator,
-                  wmma_fragment_registers(form, WMMA_ACCUMULATOR, accumulator), places, c);
+    enter_float_mode(warp, FLOAT_NEAREST);
+    places += read_fragment(warp, form, WMMA_A, form->type, places, a);
+    places += read_fragment(warp, form, WMMA_B, form->type, places, b);
+    read_fragment(warp, form, WMMA_ACCUMULATOR, accumulator, places, c);
     multiply_float(&warp->kernel->module->lanes, form, a, b, c);
     uint16_t halves[WMMA_ELEMENTS_MAX];
     for (int i = 0; i < size && form->half_result; i++)
         halves[i] = round_accumulator_to_half(c[i]);
-    write_sums(warp, instruction, result, form->half_result ? (void *)halves : (void *)c);
+    write_result(warp, instruction, result, form->half_result ? (void *)halves : (void *)c);
     count_mma(warp, 2 * form->m * form->n * form->k);
     return ACTION_NEXT;
 }
@@ -246,7 +242,7 @@ EXECUTE(wmma_mma_int) {
         c[i] = sum_to_s32((int64_t)c[i] + integer_dot_product(left, right, k, form->is_xor),
                           form->saturates);
     }
-    write_sums(warp, instruction, TYPE_S32, c);
+    write_result(warp, instruction, TYPE_S32, c);
     count_mma(warp, 2 * form->m * form->n * k);
     return ACTION_NEXT;
 }
@@ -259,15 +255,14 @@ EXECUTE(wmma_mma_double) {
         instruction->operands + wmma_fragment_registers(form, WMMA_ACCUMULATOR, TYPE_F64);
     if (require_full_warp(warp, instruction, mask) == ACTION_FAULT)
         return ACTION_FAULT;
-    if (warp->block->cluster->float_mode != instruction->float_mode)
-        float_mode_set(warp->block->cluster->float_mode = instruction->float_mode);
+    enter_float_mode(warp, instruction->float_mode);
     places = read_bytes(warp, form, WMMA_A, TYPE_F64, places, a);
     places = read_bytes(warp, form, WMMA_B, TYPE_F64, places, b);
     read_bytes(warp, form, WMMA_ACCUMULATOR, TYPE_F64, places, c);
     for (int i = 0; i < form->m * form->n; i++)
         for (int k = 0; k < form->k; k++)
             c[i] = fma(a[i / form->n * form->k + k], b[k * form->n + i % form->n], c[i]);
-    write_sums(warp, instruction, TYPE_F64, c);
+    write_result(warp, instruction, TYPE_F64, c);
     count_mma(warp, 2 * form->m * form->n * form->k);
     return ACTION_NEXT;
 }

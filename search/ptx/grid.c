@@ -1,5 +1,6 @@
 #include "ptx/grid.h"
 
+#include "base/memory.h"
 #include "ptx/instrument.h"
 
 #include <pthread.h>
@@ -300,11 +301,9 @@ int grid_run(const struct ptx_launch *launch, struct ptx_counts *counts, struct 
     struct grid grid;
     init_grid(&grid, launch);
     int threads = thread_count_for(&grid);
-    struct grid_worker *grid_workers = calloc((size_t)threads, sizeof *grid_workers);
+    struct grid_worker *grid_workers = xcalloc((size_t)threads, sizeof *grid_workers);
     if (threads > 1)
-        grid.critical_paths = calloc((size_t)grid.runs, sizeof *grid.critical_paths);
-    if (!grid_workers || (threads > 1 && !grid.critical_paths))
-        BUG("out of memory");
+        grid.critical_paths = xcalloc((size_t)grid.runs, sizeof *grid.critical_paths);
     threads = run_workers(&grid, grid_workers, threads);
     uint64_t end = atomic_load(&grid.end);
     for (int i = 0; i < threads; i++) {

@@ -41,16 +41,16 @@ struct ptx_racecheck {
     struct ptx_memory *memory;
     struct vector_clocks clocks;
     struct finding_entry *entries;
-    int entry_count, entry_capacity;
+    int entry_count;
     bool sorted;
 
     /* State of the current launch. */
     const struct kernel *kernel;
     struct access_cost *access_costs;  /* per instruction: shared, then global memory */
     struct reported_finding *reported; /* findings already reported, by instruction index */
-    int reported_count, reported_capacity;
+    int reported_count;
     unsigned (*unit_positions)[3]; /* position of each unit's first block */
-    int unit_position_count, unit_position_capacity;
+    int unit_position_count;
     struct cluster_shadow *cluster_shadows; /* by slot */
     int cluster_shadow_count;
 };
@@ -128,23 +128,17 @@ void instrument_sectors(struct warp *warp, const struct instruction *instruction
 
 void instrument_barrier_arrive(struct warp *warp, const struct instruction *instruction,
                                uint32_t barrier, uint32_t mask);
-/* All threads have arrived at the barrier; one divergent group leaves it. */
 void instrument_barrier_complete(struct block *block, uint32_t barrier);
-void instrument_barrier_leave(struct warp *warp, uint32_t barrier, uint32_t mask);
+/* Barriers of all kinds, by their sync key (vector_clock.h): a warp arrives (a relaxed arrival
+   releases nothing, unless a fence came before it); a phase is complete; lanes leave. */
+void instrument_arrive(struct warp *warp, uint64_t key, bool relaxed);
+void instrument_complete(const struct block *block, uint64_t key);
+void instrument_leave(struct warp *warp, uint64_t key, uint32_t mask);
 void instrument_warp_sync(struct warp *warp, uint32_t mask);
 void instrument_fence(struct warp *warp);
 void instrument_proxy_fence(struct warp *warp);
 /* griddepcontrol.wait: the previous launch has completed. */
 void instrument_griddep_wait(struct warp *warp);
-/* mbarriers, identified by owning block and offset. */
-void instrument_mbarrier_arrive(struct warp *warp, const struct block *owner, uint32_t offset,
-                                bool relaxed);
-void instrument_mbarrier_complete(const struct block *owner, uint32_t offset);
-void instrument_mbarrier_wait(struct warp *warp, const struct block *owner, uint32_t offset,
-                              uint32_t mask);
-void instrument_cluster_arrive(struct warp *warp, bool relaxed);
-void instrument_cluster_complete(struct cluster *cluster);
-void instrument_cluster_wait(struct warp *warp, uint32_t mask);
 /* Reports a finding if a value differs between lanes. */
 void instrument_check_uniform(struct warp *warp, const struct instruction *instruction,
                               const void *lanes, int width, uint32_t mask, const char *what);

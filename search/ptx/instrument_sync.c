@@ -60,12 +60,6 @@ void instrument_barrier_complete(struct block *block, uint32_t barrier) {
     }
 }
 
-void instrument_barrier_leave(struct warp *warp, uint32_t barrier, uint32_t mask) {
-    vector_clock_acquire(&warp->block->racecheck->clocks, actor_of(warp), mask,
-                         sync_key_barrier(warp->block->rank, barrier));
-    instrument_warp_sync(warp, mask);
-}
-
 /* ---- warp synchronisation and fences ---- */
 
 void instrument_warp_sync(struct warp *warp, uint32_t mask) {
@@ -86,44 +80,20 @@ void instrument_griddep_wait(struct warp *warp) {
     warp->block->racecheck->clocks.current->has_waited_for_previous = true;
 }
 
-/* ---- mbarriers and clusters ---- */
+/* ---- all kinds of barriers ---- */
 
-/* A relaxed arrival releases nothing, unless a fence came before it. */
-static bool releases_nothing(const struct warp *warp, bool relaxed) {
-    return relaxed && !warp->block->racecheck->clocks.current->fence;
+void instrument_arrive(struct warp *warp, uint64_t key, bool relaxed) {
+    struct vector_clocks *clocks = &warp->block->racecheck->clocks;
+    if (!relaxed || clocks->current->fence)
+        vector_clock_release(clocks, actor_of(warp), key);
 }
 
-void instrument_mbarrier_arrive(struct warp *warp, const struct block *owner, uint32_t offset,
-                                bool relaxed) {
-    if (releases_nothing(warp, relaxed))
-        return;
-    vector_clock_release(&warp->block->racecheck->clocks, actor_of(warp),
-                         sync_key_shared(owner->rank, offset));
+void instrument_complete(const struct block *block, uint64_t key) {
+    vector_clock_complete(&block->racecheck->clocks, key);
 }
 
-void instrument_mbarrier_complete(const struct block *owner, uint32_t offset) {
-    vector_clock_complete(&owner->racecheck->clocks, sync_key_shared(owner->rank, offset));
-}
-
-void instrument_mbarrier_wait(struct warp *warp, const struct block *owner, uint32_t offset,
-                              uint32_t mask) {
-    vector_clock_acquire(&warp->block->racecheck->clocks, actor_of(warp), mask,
-                         sync_key_shared(owner->rank, offset));
-    instrument_warp_sync(warp, mask);
-}
-
-void instrument_cluster_arrive(struct warp *warp, bool relaxed) {
-    if (releases_nothing(warp, relaxed))
-        return;
-    vector_clock_release(&warp->block->racecheck->clocks, actor_of(warp), SYNC_KEY_CLUSTER);
-}
-
-void instrument_cluster_complete(struct cluster *cluster) {
-    vector_clock_complete(&cluster->blocks->racecheck->clocks, SYNC_KEY_CLUSTER);
-}
-
-void instrument_cluster_wait(struct warp *warp, uint32_t mask) {
-    vector_clock_acquire(&warp->block->racecheck->clocks, actor_of(warp), mask, SYNC_KEY_CLUSTER);
+void instrument_leave(struct warp *warp, uint64_t key, uint32_t mask) {
+    vector_clock_acquire(&warp->block->racecheck->clocks, actor_of(warp), mask, key);
     instrument_warp_sync(warp, mask);
 }
 

@@ -6,18 +6,14 @@
 
 enum { THREADS_MAX = 1024 };
 
-static int launch_fault(const struct ptx_launch *launch, struct ptx_fault *fault,
-                        enum ptx_fault_kind kind, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-static int launch_fault(const struct ptx_launch *launch, struct ptx_fault *fault,
-                        enum ptx_fault_kind kind, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static int
+launch_fault(const struct ptx_launch *launch, struct ptx_fault *fault, const char *format, ...) {
     char text[400];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    *fault = (struct ptx_fault){.kind = kind};
+    *fault = (struct ptx_fault){.kind = PTX_FAULT_LAUNCH};
     snprintf(fault->text, sizeof fault->text, "%.80s: %s", launch->kernel->name, text);
     return -1;
 }
@@ -29,17 +25,17 @@ static int check_launch(const struct ptx_launch *launch, struct ptx_fault *fault
         unsigned maximum = i == 0 ? 0x7fffffff : 65535;
         if (!launch->grid[i] || !launch->block[i] || launch->grid[i] > maximum ||
             launch->block[i] > THREADS_MAX)
-            return launch_fault(launch, fault, PTX_FAULT_LAUNCH,
+            return launch_fault(launch, fault,
                                 "a grid of (%u,%u,%u) blocks of (%u,%u,%u) threads is not allowed",
                                 launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
                                 launch->block[1], launch->block[2]);
         threads *= launch->block[i];
         if (kernel->required_block[0] && kernel->required_block[i] != launch->block[i])
-            return launch_fault(launch, fault, PTX_FAULT_LAUNCH,
-                                "requires blocks of (%u,%u,%u) threads", kernel->required_block[0],
-                                kernel->required_block[1], kernel->required_block[2]);
+            return launch_fault(launch, fault, "requires blocks of (%u,%u,%u) threads",
+                                kernel->required_block[0], kernel->required_block[1],
+                                kernel->required_block[2]);
         if (kernel->cluster[0] && launch->grid[i] % kernel->cluster[i])
-            return launch_fault(launch, fault, PTX_FAULT_LAUNCH,
+            return launch_fault(launch, fault,
                                 "a grid of (%u,%u,%u) blocks is not a multiple of the cluster size "
                                 "(%u,%u,%u)",
                                 launch->grid[0], launch->grid[1], launch->grid[2],
@@ -48,29 +44,28 @@ static int check_launch(const struct ptx_launch *launch, struct ptx_fault *fault
     }
     uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     if (launch->cooperative && blocks > CONCURRENT_UNITS_MAX)
-        return launch_fault(launch, fault, PTX_FAULT_LAUNCH,
+        return launch_fault(launch, fault,
                             "%llu blocks cannot be resident together: the maximum is %d",
                             (unsigned long long)blocks, CONCURRENT_UNITS_MAX);
     if (cluster > CLUSTER_MAX)
-        return launch_fault(launch, fault, PTX_FAULT_LAUNCH,
+        return launch_fault(launch, fault,
                             "a cluster of %llu blocks is too large: the maximum is %d",
                             (unsigned long long)cluster, CLUSTER_MAX);
     if (threads > THREADS_MAX || (kernel->max_threads && threads > kernel->max_threads))
-        return launch_fault(launch, fault, PTX_FAULT_LAUNCH,
-                            "a block of %llu threads is too large: the maximum is %u",
-                            (unsigned long long)threads,
-                            kernel->max_threads ? kernel->max_threads : THREADS_MAX);
+        return launch_fault(
+            launch, fault, "a block of %llu threads is too large: the maximum is %u",
+            (unsigned long long)threads, kernel->max_threads ? kernel->max_threads : THREADS_MAX);
     if (launch->argument_bytes != kernel->argument_bytes)
-        return launch_fault(launch, fault, PTX_FAULT_LAUNCH,
-                            "got %zu bytes of arguments, expects %u", launch->argument_bytes,
-                            kernel->argument_bytes);
+        return launch_fault(launch, fault, "got %zu bytes of arguments, expects %u",
+                            launch->argument_bytes, kernel->argument_bytes);
     if (launch->smem_bytes > 1u << 20)
-        return launch_fault(launch, fault, PTX_FAULT_LAUNCH,
-                            "%u bytes of shared memory exceed the maximum of 1 MB",
+        return launch_fault(launch, fault, "%u bytes of shared memory exceed the maximum of 1 MB",
                             launch->smem_bytes);
-    if (kernel->error)
-        return launch_fault(launch, fault, PTX_FAULT_UNKNOWN_OPCODE, "%s", kernel->error);
-    return 0;
+    if (!kernel->error)
+        return 0;
+    launch_fault(launch, fault, "%s", kernel->error);
+    fault->kind = PTX_FAULT_UNKNOWN_OPCODE;
+    return -1;
 }
 
 int ptx_launch(const struct ptx_launch *launch, struct ptx_counts *counts,

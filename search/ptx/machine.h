@@ -101,10 +101,10 @@ struct warp {
     uint32_t back_jumps;   /* since the warp last converged */
     uint32_t group[LANES]; /* cp.async groups committed */
     struct async_copy *copies;
-    int copy_count, copy_capacity;
+    int copy_count;
     uint32_t bulk_group[LANES]; /* bulk store groups committed */
     struct pending_wgmma *wgmmas;
-    int wgmma_count, wgmma_capacity;
+    int wgmma_count;
     uint32_t wgmma_group;     /* wgmma groups committed */
     uint32_t wgmma_yielded;   /* groups before this one have already yielded to other warps */
     uint32_t cluster_arrived; /* lanes that arrived in the current phase of the cluster barrier */
@@ -146,9 +146,9 @@ struct block {
     struct block_barrier barriers[BARRIERS_MAX];
     struct ptx_racecheck *racecheck; /* NULL: not instrumented */
     struct bulk_copy *bulk;          /* bulk copies in flight (execute_bulk.c), oldest first */
-    int bulk_count, bulk_capacity;
-    struct st_async *remote; /* st.async and red.async in flight, oldest first */
-    int remote_first, remote_count, remote_capacity; /* first: the oldest pending one */
+    int bulk_count;
+    struct st_async *remote;        /* st.async and red.async in flight, oldest first */
+    int remote_first, remote_count; /* first: the oldest pending one */
     bool waits_time_out; /* waits return false instead of suspending: nothing else can progress */
     bool polled;         /* a warp read a value that others change: they run next */
     struct mbarrier_time mbarrier_times[CRITICAL_PATH_BARRIERS];
@@ -236,6 +236,11 @@ void thread_position(const struct block *block, int warp, int lane, unsigned thr
 
 /* Sets the host's rounding mode and flush-to-zero; C code expects FLOAT_NEAREST. */
 void float_mode_set(uint8_t mode);
+/* Sets the mode that an instruction requires, unless it is already set or FLOAT_ANY. */
+static inline void enter_float_mode(const struct warp *warp, uint8_t mode) {
+    if (mode != FLOAT_ANY && mode != warp->block->cluster->float_mode)
+        float_mode_set(warp->block->cluster->float_mode = mode);
+}
 
 /* warp.c: runs a warp until it waits, yields, ends or has executed `budget` instructions. */
 enum action warp_run(struct warp *warp, uint32_t budget);

@@ -20,7 +20,7 @@ struct allocation {
 
 struct ptx_memory {
     struct allocation *allocations; /* sorted by address */
-    int count, capacity;
+    int count;
     uint64_t next_address;
     bool has_shadow;
 };
@@ -46,16 +46,7 @@ uint64_t ptx_memory_allocate(struct ptx_memory *memory, const char *name, size_t
     uint8_t *data = malloc(bytes ? bytes : 1);
     if (!data)
         return 0;
-    if (memory->count == memory->capacity) {
-        int capacity = memory->capacity ? 2 * memory->capacity : 16;
-        void *grown = realloc(memory->allocations, (size_t)capacity * sizeof *memory->allocations);
-        if (!grown) {
-            free(data);
-            return 0;
-        }
-        memory->allocations = grown;
-        memory->capacity = capacity;
-    }
+    memory->allocations = xgrow(memory->allocations, memory->count, sizeof *memory->allocations);
     memset(data, 0xff, bytes);
     struct allocation *allocation = &memory->allocations[memory->count++];
     *allocation =

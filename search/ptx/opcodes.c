@@ -12,58 +12,58 @@ const char *const reduction_names[REDUCE_COUNT + 1] = {
 };
 
 static const struct opcode opcodes[] = {
-    {"addc", decode_carry, execute_arithmetic, 0},
-    {"subc", decode_carry, execute_arithmetic, 0},
-    {"madc", decode_carry, execute_arithmetic, 0},
-    {"setp", decode_setp, execute_setp, 0},
-    {"set", decode_set, execute_set, 0},
-    {"mov", decode_mov, execute_arithmetic, 0},
-    {"cvt", decode_cvt, NULL, 0},
-    {"cvta", decode_cvta, execute_cvta, 0},
-    {"isspacep", decode_isspacep, execute_isspace, 0},
-    {"bra", decode_bra, execute_branch, 0},
-    {"brx", decode_brx, execute_branch_table, 0},
-    {"call", decode_call, NULL, 0},
-    {"ret", decode_ret, execute_exit, 0},
-    {"exit", decode_exit_or_trap, execute_exit, 0},
-    {"trap", decode_exit_or_trap, execute_trap, 0},
-    {"brkpt", decode_exit_or_trap, execute_trap, 0},
-    {"nanosleep", decode_nanosleep, execute_yield, 0},
-    {"ld", decode_load, execute_load, 0},
-    {"ldu", decode_load, execute_load, 0},
-    {"st", decode_store, execute_store, 0},
-    {"atom", decode_atomic, execute_atomic, 1},
-    {"red", decode_atomic, execute_atomic, 0},
-    {"cp", decode_cp, NULL, 0},
-    {"ldmatrix", decode_ldmatrix, execute_ldmatrix, 0},
-    {"stmatrix", decode_ldmatrix, execute_stmatrix, 1},
-    {"movmatrix", decode_movmatrix, execute_movmatrix, 0},
-    {"mma", decode_mma, execute_mma, 0},
-    {"wmma", decode_wmma, NULL, 0},
-    {"shfl", decode_shfl, execute_shuffle, 0},
-    {"vote", decode_vote, execute_vote, 0},
-    {"activemask", decode_activemask, execute_active_mask, 0},
-    {"match", decode_match, execute_match, 0},
-    {"redux", decode_redux, execute_redux, 0},
-    {"elect", decode_elect, execute_elect, 0},
-    {"bar", decode_barrier, execute_barrier, 0},
-    {"barrier", decode_barrier, execute_barrier, 0},
-    {"mbarrier", decode_mbarrier, NULL, 0},
-    {"mapa", decode_mapa, execute_mapa, 0},
-    {"getctarank", decode_getctarank, execute_getctarank, 0},
-    {"wgmma", decode_wgmma, NULL, 0},
-    {"tensormap", decode_tensormap, NULL, 0},
-    {"multimem", decode_multimem, NULL, 0},
-    {"membar", decode_fence, execute_fence, 0},
-    {"fence", decode_fence, execute_fence, 0},
-    {"prefetch", decode_nop, NULL, 0},
-    {"prefetchu", decode_nop, NULL, 0},
-    {"discard", decode_nop, NULL, 0},
-    {"applypriority", decode_nop, NULL, 0},
-    {"griddepcontrol", decode_griddepcontrol, execute_griddepcontrol_wait, 0},
-    {"pmevent", decode_nop, NULL, 0},
-    {"setmaxnreg", decode_nop, NULL, 0},
-    {"createpolicy", decode_createpolicy, NULL, 0},
+    {"addc", decode_carry, execute_arithmetic},
+    {"subc", decode_carry, execute_arithmetic},
+    {"madc", decode_carry, execute_arithmetic},
+    {"setp", decode_setp, execute_setp},
+    {"set", decode_set, execute_set},
+    {"mov", decode_mov, execute_arithmetic},
+    {"cvt", decode_cvt, NULL},
+    {"cvta", decode_cvta, execute_cvta},
+    {"isspacep", decode_isspacep, execute_isspace},
+    {"bra", decode_bra, execute_branch},
+    {"brx", decode_brx, execute_branch_table},
+    {"call", decode_call, NULL},
+    {"ret", decode_ret, execute_exit},
+    {"exit", decode_exit_or_trap, execute_exit},
+    {"trap", decode_exit_or_trap, execute_trap},
+    {"brkpt", decode_exit_or_trap, execute_trap},
+    {"nanosleep", decode_nanosleep, execute_yield},
+    {"ld", decode_load, execute_load},
+    {"ldu", decode_load, execute_load},
+    {"st", decode_store, execute_store},
+    {"atom", decode_atomic, execute_atomic},
+    {"red", decode_atomic, execute_atomic},
+    {"cp", decode_cp, NULL},
+    {"ldmatrix", decode_ldmatrix, execute_ldmatrix},
+    {"stmatrix", decode_ldmatrix, execute_stmatrix},
+    {"movmatrix", decode_movmatrix, execute_movmatrix},
+    {"mma", decode_mma, execute_mma},
+    {"wmma", decode_wmma, NULL},
+    {"shfl", decode_shfl, execute_shuffle},
+    {"vote", decode_vote, execute_vote},
+    {"activemask", decode_activemask, execute_active_mask},
+    {"match", decode_match, execute_match},
+    {"redux", decode_redux, execute_redux},
+    {"elect", decode_elect, execute_elect},
+    {"bar", decode_barrier, execute_barrier},
+    {"barrier", decode_barrier, execute_barrier},
+    {"mbarrier", decode_mbarrier, execute_mbarrier},
+    {"mapa", decode_mapa, execute_mapa},
+    {"getctarank", decode_mapa, execute_getctarank},
+    {"wgmma", decode_wgmma, execute_wgmma_commit},
+    {"tensormap", decode_tensormap, NULL},
+    {"multimem", decode_multimem, NULL},
+    {"membar", decode_fence, execute_fence},
+    {"fence", decode_fence, execute_fence},
+    {"prefetch", decode_nop, NULL},
+    {"prefetchu", decode_nop, NULL},
+    {"discard", decode_nop, NULL},
+    {"applypriority", decode_nop, NULL},
+    {"griddepcontrol", decode_griddepcontrol, execute_griddepcontrol_wait},
+    {"pmevent", decode_nop, NULL},
+    {"setmaxnreg", decode_nop, NULL},
+    {"createpolicy", decode_createpolicy, NULL},
 };
 
 const struct opcode *opcode_at(int index) {
@@ -86,28 +86,8 @@ static int split_opcode(struct decoder *decoder) {
     }
 }
 
-/* Extends results that are narrower than their registers. */
-static void emit_widenings(struct decoder *decoder) {
-    for (int i = 0; i < decoder->widening_count; i++) {
-        enum type from = decoder->widenings[i].from_bytes == 2
-                             ? decoder->widenings[i].is_signed ? TYPE_S16 : TYPE_U16
-                         : decoder->widenings[i].is_signed ? TYPE_S32
-                                                           : TYPE_U32;
-        struct conversion conversion = {
-            .from = from, .to = decoder->widenings[i].to_bytes == 4 ? TYPE_U32 : TYPE_U64};
-        struct instruction instruction = {.execute = execute_arithmetic,
-                                          .lanes =
-                                              decoder->module->lanes.convert_frequent(&conversion),
-                                          .float_mode = FLOAT_ANY,
-                                          .input_count = 1,
-                                          .width = (uint8_t)decoder->widenings[i].to_bytes};
-        uint32_t places[2] = {decoder->widenings[i].to, decoder->widenings[i].from};
-        emit_instruction(decoder, &instruction, places, 2);
-    }
-}
-
 int decode_instruction(struct decoder *decoder) {
-    static const struct opcode arithmetic = {"", decode_arithmetic, execute_arithmetic, 0};
+    static const struct opcode arithmetic = {"", decode_arithmetic, execute_arithmetic};
     const struct opcode *opcode = &arithmetic;
     if (split_opcode(decoder) < 0)
         return -1;
@@ -115,7 +95,9 @@ int decode_instruction(struct decoder *decoder) {
         if (slice_is(decoder->parts[0], opcodes[i].name))
             opcode = &opcodes[i];
     decoder->widening_count = 0;
-    if (opcode->decode(decoder, opcode) < 0)
+    struct instruction instruction = new_instruction(opcode->execute);
+    opcode->decode(decoder, &instruction);
+    if (decoder->error->kind)
         return -1;
     if (opcode->decode == decode_call) /* it decoded the statements of the callee */
         return 0;

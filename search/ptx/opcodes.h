@@ -8,17 +8,16 @@
 
 #include "ptx/decode.h"
 
-/* All instructions with the same first word. `variant` distinguishes opcodes that share a decode
-   function. */
+/* All instructions with the same first word. */
 struct opcode {
     const char *name;
-    int (*decode)(struct decoder *decoder, const struct opcode *opcode);
+    int (*decode)(struct decoder *decoder, struct instruction *instruction);
     execute_function execute;
-    int variant;
 };
 
-/* Decodes decoder->statement: takes its modifiers, reads its operands, emits instructions. */
-#define DECODE(name) int decode_##name(struct decoder *decoder, const struct opcode *opcode)
+/* Decodes decoder->statement: takes its modifiers, reads its operands, completes the instruction,
+   which has the opcode's execute function, and emits it or others. */
+#define DECODE(name) int decode_##name(struct decoder *decoder, struct instruction *instruction)
 
 DECODE(arithmetic);
 DECODE(carry);
@@ -55,17 +54,12 @@ DECODE(elect);
 DECODE(barrier);
 DECODE(mbarrier);
 DECODE(mapa);
-DECODE(getctarank);
 DECODE(wgmma);
 DECODE(tensormap);
 DECODE(multimem);
 
 /* Returns the index-th row of the table, or NULL past the end. */
 const struct opcode *opcode_at(int index);
-
-static inline struct instruction new_instruction(const struct opcode *opcode) {
-    return (struct instruction){.execute = opcode->execute, .float_mode = FLOAT_ANY};
-}
 
 /* The modifier of each enum reduction, for take_modifier_of. */
 extern const char *const reduction_names[REDUCE_COUNT + 1];
@@ -77,8 +71,8 @@ int decode_cp_async_mbarrier_arrive(struct decoder *decoder);
 /* barrier.cluster. */
 int decode_cluster_barrier(struct decoder *decoder);
 /* Decodes operand `index`, a vector of `count` matrix registers of `bytes` each. */
-int decode_matrix_operand(struct decoder *decoder, int index, int count, int bytes, bool is_result,
-                          uint32_t *places);
+void decode_matrix_operand(struct decoder *decoder, int index, int count, int bytes, bool is_result,
+                           uint32_t *places);
 bool is_fp8(enum type type); /* e4m3 or e5m2 */
 /* mma of integers, of doubles, and with a sparse a: called after the type of d has been taken. */
 int decode_mma_int(struct decoder *decoder, struct sparsity sparsity);
@@ -92,8 +86,8 @@ int emit_mma(struct decoder *decoder, const struct instruction *instruction, con
              int bytes, const uint32_t *metadata);
 /* Decodes the metadata operand of a sparse a with `k` columns, and the selector after it. Fills
    sparsity->first; the other fields must be set. */
-int decode_sparsity_metadata(struct decoder *decoder, int index, int k, struct sparsity *sparsity,
-                             uint32_t *place);
+uint32_t decode_sparsity_metadata(struct decoder *decoder, int index, int k,
+                                  struct sparsity *sparsity);
 /* Takes the next of s8, u8, s4, u4 and b1; false if there is none. */
 bool take_integer_format(struct decoder *decoder, struct integer_format *format);
 

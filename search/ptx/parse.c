@@ -1,6 +1,7 @@
 /* Common parts of the parser, variables and directives: PTX ISA 5 and 11. */
 #include "ptx/parse.h"
 
+#include "base/memory.h"
 #include "ptx/arena.h"
 
 #include <stdlib.h>
@@ -62,8 +63,7 @@ int intern_name(struct parser *parser, struct slice slice) {
             memcmp(name->slice.text, slice.text, (size_t)slice.length) == 0)
             return index;
     }
-    ast->names =
-        array_grow(ast->names, ast->name_count, &parser->name_capacity, sizeof *ast->names);
+    ast->names = xgrow(ast->names, ast->name_count, sizeof *ast->names);
     ast->names[ast->name_count] = (struct interned_name){slice, hash, *bucket};
     return *bucket = ast->name_count++;
 }
@@ -149,7 +149,7 @@ static const uint64_t space_bytes_max[] = {
    masks of a name, 0xff(name), are rejected. */
 static int parse_initialiser(struct parser *parser, struct variable *variable) {
     struct operand *values = NULL;
-    int count = 0, capacity = 0, depth = 0, result = -1;
+    int count = 0, depth = 0, result = -1;
     do {
         if (accept_token(parser, "{")) {
             if (++depth > NESTING_MAX) {
@@ -162,7 +162,7 @@ static int parse_initialiser(struct parser *parser, struct variable *variable) {
             depth--;
         } else {
             bool generic = accept_token(parser, "generic");
-            values = array_grow(values, count, &capacity, sizeof *values);
+            values = xgrow(values, count, sizeof *values);
             struct operand *value = &values[count++];
             if ((generic && expect_token(parser, "(") < 0) ||
                 parse_primary_operand(parser, value) < 0 ||
@@ -322,13 +322,11 @@ static int parse_location(struct parser *parser) {
                 location.inlined = index;
         }
         if (location.inlined < 0) {
-            ast->locations = array_grow(ast->locations, ast->location_count,
-                                        &parser->location_capacity, sizeof *ast->locations);
+            ast->locations = xgrow(ast->locations, ast->location_count, sizeof *ast->locations);
             ast->locations[location.inlined = ast->location_count++] = call;
         }
     }
-    ast->locations = array_grow(ast->locations, ast->location_count, &parser->location_capacity,
-                                sizeof *ast->locations);
+    ast->locations = xgrow(ast->locations, ast->location_count, sizeof *ast->locations);
     ast->locations[parser->location = ast->location_count++] = location;
     return 1;
 }
@@ -343,8 +341,7 @@ static int parse_file(struct parser *parser) {
         return parse_fail(parser, "the name of a file");
     lexer_next(&parser->lexer);
     while ((uint64_t)ast->file_count <= index) {
-        ast->files =
-            array_grow(ast->files, ast->file_count, &parser->file_capacity, sizeof *ast->files);
+        ast->files = xgrow(ast->files, ast->file_count, sizeof *ast->files);
         ast->files[ast->file_count++] = (struct slice){"", 0};
     }
     ast->files[index] = (struct slice){name.text + 1, name.length - 2};

@@ -28,10 +28,9 @@ struct parser {
     struct ast *ast;
     struct error *error;
     int buckets[NAME_BUCKETS];
-    int name_capacity, variable_capacity, function_capacity, location_capacity, file_capacity;
     /* The function being parsed; its statements move to the arena at its end. */
     struct statement *statements;
-    int statement_count, statement_capacity;
+    int statement_count;
     int location; /* of the last .loc, or -1 */
 };
 

@@ -1,19 +1,23 @@
 /* Statements and their operands: PTX ISA 4.1, 6.4. */
+#include "base/memory.h"
 #include "ptx/arena.h"
 #include "ptx/parse.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+static struct statement statement_of(const struct parser *parser, enum statement_kind kind) {
+    return (struct statement){.kind = kind,
+                              .guard = -1,
+                              .name = -1,
+                              .line = parser->lexer.token.line,
+                              .location = parser->location};
+}
+
 static struct statement *new_statement(struct parser *parser, enum statement_kind kind) {
-    parser->statements = array_grow(parser->statements, parser->statement_count,
-                                    &parser->statement_capacity, sizeof *parser->statements);
+    parser->statements =
+        xgrow(parser->statements, parser->statement_count, sizeof *parser->statements);
     struct statement *statement = &parser->statements[parser->statement_count++];
-    *statement = (struct statement){.kind = kind,
-                                    .guard = -1,
-                                    .name = -1,
-                                    .line = parser->lexer.token.line,
-                                    .location = parser->location};
+    *statement = statement_of(parser, kind);
     return statement;
 }
 
@@ -24,21 +28,26 @@ static struct operand *copy_operands(struct parser *parser, const struct operand
     return copy;
 }
 
-/* Parses elements up to and including `close`. */
-static int parse_elements(struct parser *parser, struct operand *operand, const char *close) {
-    struct operand elements[OPERANDS_MAX];
+/* Parses a list, each item with `parse`, up to and including `close`. Returns its length. */
+static int parse_list(struct parser *parser, const char *close, const char *fewer,
+                      int (*parse)(struct parser *parser, struct operand *operand),
+                      struct operand **copy) {
+    struct operand operands[OPERANDS_MAX];
     int count = 0;
     while (!accept_token(parser, close)) {
         if (count == OPERANDS_MAX)
-            return parse_fail(parser, "fewer elements");
-        if (count && expect_token(parser, ",") < 0)
-            return -1;
-        if (parse_primary_operand(parser, &elements[count++]) < 0)
+            return parse_fail(parser, fewer);
+        if ((count && expect_token(parser, ",") < 0) || parse(parser, &operands[count++]) < 0)
             return -1;
     }
-    operand->count = count;
-    operand->elements = copy_operands(parser, elements, count);
-    return 0;
+    *copy = copy_operands(parser, operands, count);
+    return count;
+}
+
+static int parse_elements(struct parser *parser, struct operand *operand, const char *close) {
+    operand->count =
+        parse_list(parser, close, "fewer elements", parse_primary_operand, &operand->elements);
+    return operand->count < 0 ? -1 : 0;
 }
 
 /* [address], or [tensor map, {coordinates}]. */
@@ -83,29 +92,14 @@ static int parse_operand(struct parser *parser, struct operand *operand) {
     return 0;
 }
 
-/* Parses operands up to and including the semicolon. */
-static int parse_operands(struct parser *parser, struct operand **copy, int *copy_count) {
-    struct operand operands[OPERANDS_MAX];
-    int count = 0;
-    while (!accept_token(parser, ";")) {
-        if (count == OPERANDS_MAX)
-            return parse_fail(parser, "fewer operands");
-        if (count && expect_token(parser, ",") < 0)
-            return -1;
-        if (parse_operand(parser, &operands[count++]) < 0)
-            return -1;
-    }
-    *copy = copy_operands(parser, operands, count);
-    *copy_count = count;
-    return 0;
+static int parse_operands(struct parser *parser, struct statement *statement) {
+    statement->operand_count =
+        parse_list(parser, ";", "fewer operands", parse_operand, &statement->operands);
+    return statement->operand_count < 0 ? -1 : 0;
 }
 
 static int parse_instruction(struct parser *parser) {
-    struct statement statement = {.kind = STATEMENT_INSTRUCTION,
-                                  .guard = -1,
-                                  .name = -1,
-                                  .line = parser->lexer.token.line,
-                                  .location = parser->location};
+    struct statement statement = statement_of(parser, STATEMENT_INSTRUCTION);
     if (accept_token(parser, "@")) {
         statement.guard_negated = accept_token(parser, "!");
         statement.guard = expect_identifier(parser);
@@ -117,7 +111,7 @@ static int parse_instruction(struct parser *parser) {
         return parse_fail(parser, "an instruction");
     lexer_next(&parser->lexer);
     statement.opcode = word;
-    if (parse_operands(parser, &statement.operands, &statement.operand_count) < 0)
+    if (parse_operands(parser, &statement) < 0)
         return -1;
     *new_statement(parser, STATEMENT_INSTRUCTION) = statement;
     return 0;
@@ -153,15 +147,9 @@ static int parse_label(struct parser *parser) {
         new_statement(parser, STATEMENT_LABEL)->name = name;
         return 0;
     }
-    struct operand *operands;
-    int count;
-    if (parse_operands(parser, &operands, &count) < 0)
-        return -1;
     struct statement *statement = new_statement(parser, STATEMENT_BRANCH_TARGETS);
     statement->name = name;
-    statement->operands = operands;
-    statement->operand_count = count;
-    return 0;
+    return parse_operands(parser, statement);
 }
 
 static int parse_statement(struct parser *parser, int *depth) {

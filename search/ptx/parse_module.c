@@ -1,4 +1,5 @@
 /* Module scope of the parser: directives, variables, functions. */
+#include "base/memory.h"
 #include "ptx/arena.h"
 #include "ptx/parse.h"
 
@@ -12,8 +13,7 @@ static int add_module_variable(struct parser *parser, const struct variable *var
         return parse_fail(parser, "a state space that module variables may have");
     struct variable *copy = arena_alloc(ast->arena, sizeof *copy);
     *copy = *variable;
-    ast->variables = array_grow(ast->variables, ast->variable_count, &parser->variable_capacity,
-                                sizeof *ast->variables);
+    ast->variables = xgrow(ast->variables, ast->variable_count, sizeof *ast->variables);
     ast->variables[ast->variable_count++] = copy;
     return 0;
 }
@@ -71,8 +71,7 @@ static int parse_function(struct parser *parser, bool is_entry) {
         return -1;
     if (!accept_token(parser, ";") && parse_body(parser, &function) < 0)
         return -1;
-    ast->functions = array_grow(ast->functions, ast->function_count, &parser->function_capacity,
-                                sizeof *ast->functions);
+    ast->functions = xgrow(ast->functions, ast->function_count, sizeof *ast->functions);
     ast->functions[ast->function_count++] = function;
     return 0;
 }

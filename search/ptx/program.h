@@ -40,11 +40,11 @@ enum { BARRIERS_MAX = 16, WARPS_MAX = 32, CLUSTER_MAX = 8 };
 
 /* The interpreter's next step after an instruction. */
 enum action {
+    ACTION_FAULT = -1, /* block->fault has been filled; functions that return int return it, too */
     ACTION_NEXT,
     ACTION_JUMP,  /* the warp's pc and divergent groups have been set */
     ACTION_WAIT,  /* the divergent group has been blocked */
     ACTION_YIELD, /* continue, but let other warps run first */
-    ACTION_FAULT, /* block->fault has been filled */
 };
 
 struct warp;
@@ -154,7 +154,7 @@ struct integer_format {
     uint8_t bits;
     bool is_signed;
 };
-/* Structured sparsity of a: which columns of each row are stored (execute_sparse.c). */
+/* Structured sparsity of a: which columns of each row are stored (execute_mma_sparse.c). */
 struct sparsity {
     bool is_sparse;
     bool ordered;    /* sp::ordered_metadata: indices are in ascending order */
@@ -162,7 +162,7 @@ struct sparsity {
     uint8_t width;   /* columns per four metadata bits; half of them are stored */
     uint8_t first;   /* the first of a row's four lanes that holds metadata (sparsity selector) */
 };
-/* An mma of integers, and one of doubles: execute_numbers.c. */
+/* An mma of integers, and one of doubles: execute_mma_int.c. */
 struct mma_int_form {
     uint8_t m;
     uint16_t k;
@@ -174,7 +174,7 @@ struct mma_int_form {
 struct mma_double_form {
     uint8_t m, k;
 };
-/* mma.m8n8k4 of f16: execute_quarters.c. */
+/* mma.m8n8k4 of f16: execute_mma_m8n8k4.c. */
 struct mma_m8n8k4_form {
     bool a_is_k_contiguous, b_is_k_contiguous; /* a lane's elements are contiguous in k rather than
                                                   spread over four lanes */
@@ -310,22 +310,19 @@ struct instruction {
     } as;
 };
 
-/* Special registers: tid.x etc. Registers up to SPECIAL_COUNTER are constant and set before a warp
-   starts; the others are read by an instruction. */
+/* Special registers. The first take three numbers each, for .x, .y and .z. Registers up to
+   SPECIAL_COUNTER are constant and set before a warp starts; the others are read by an instruction.
+   */
 enum special_register {
-    SPECIAL_TID_X,
-    SPECIAL_TID_Y,
-    SPECIAL_TID_Z,
-    SPECIAL_NTID_X,
-    SPECIAL_NTID_Y,
-    SPECIAL_NTID_Z,
-    SPECIAL_CTAID_X,
-    SPECIAL_CTAID_Y,
-    SPECIAL_CTAID_Z,
-    SPECIAL_NCTAID_X,
-    SPECIAL_NCTAID_Y,
-    SPECIAL_NCTAID_Z,
-    SPECIAL_LANEID,
+    SPECIAL_TID = 0,
+    SPECIAL_NTID = 3,
+    SPECIAL_CTAID = 6,
+    SPECIAL_NCTAID = 9,
+    SPECIAL_CLUSTER_CTAID = 12,
+    SPECIAL_CLUSTER_NCTAID = 15,
+    SPECIAL_CLUSTERID = 18,
+    SPECIAL_NCLUSTERID = 21,
+    SPECIAL_LANEID = 24,
     SPECIAL_WARPID,
     SPECIAL_NWARPID,
     SPECIAL_SMID,
@@ -344,18 +341,6 @@ enum special_register {
     SPECIAL_DYNAMIC_SMEM, /* not in PTX: the offset of dynamic shared memory */
     SPECIAL_CLUSTER_CTARANK,
     SPECIAL_CLUSTER_NCTARANK,
-    SPECIAL_CLUSTER_CTAID_X,
-    SPECIAL_CLUSTER_CTAID_Y,
-    SPECIAL_CLUSTER_CTAID_Z,
-    SPECIAL_CLUSTER_NCTAID_X,
-    SPECIAL_CLUSTER_NCTAID_Y,
-    SPECIAL_CLUSTER_NCTAID_Z,
-    SPECIAL_CLUSTERID_X,
-    SPECIAL_CLUSTERID_Y,
-    SPECIAL_CLUSTERID_Z,
-    SPECIAL_NCLUSTERID_X,
-    SPECIAL_NCLUSTERID_Y,
-    SPECIAL_NCLUSTERID_Z,
     SPECIAL_GRID_BARRIER_HIGH, /* %envreg1 and 2: the address of the grid barrier */
     SPECIAL_GRID_BARRIER_LOW,
     SPECIAL_RESERVED_SMEM,
@@ -388,7 +373,7 @@ struct routine {
         uint32_t place;
         int bytes;
     } * registers; /* saved by calls, since the routine may be recursive */
-    int register_count, register_capacity;
+    int register_count;
 };
 
 struct kernel {

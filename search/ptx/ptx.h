@@ -12,10 +12,10 @@
  * cp.async writes become visible at the wait that covers them, so a missing wait reads stale data
  * here as it may on a GPU. Copies tracked by mbarriers, TMA loads and stores to other blocks'
  * shared memory complete when no warp of their block can proceed without them; until then their
- * destination holds bytes of 0xff (execute_copy.c, execute_bulk.c, execute_remote.c). A wgmma is
- * computed when it is issued; its wait requires all four warps, and its inputs must stay unchanged
- * until then (execute_warpgroup.c). Behaviour that PTX leaves open is fixed: mma and wgmma
- * accumulate as on an H200 (matrix.inc); approximate functions are correctly rounded or nearly so.
+ * destination holds bytes of 0xff (execute_cp_async.c, execute_bulk.c, execute_st_async.c). A wgmma
+ * is computed when it is issued; its wait requires all four warps, and its inputs must stay
+ * unchanged until then (execute_wgmma.c). Behaviour that PTX leaves open is fixed: mma and wgmma
+ * accumulate as on an H200 (mma.inc); approximate functions are correctly rounded or nearly so.
  * README.md states the differences from a GPU.
  *
  * Limitations: no timing; a missing wgmma.fence is not found; not supported: sparse products of
@@ -157,7 +157,7 @@ struct ptx_counts {
     double critical_path_cycles, longest_critical_path_cycles;
 };
 
-/* Latencies in cycles, from which the critical path is computed (chain.h). */
+/* Latencies in cycles, from which the critical path is computed (critical_path.h). */
 struct ptx_latencies {
     double issue;             /* of a warp, between two instructions */
     double special_function;  /* the same after ex2, rcp, sin ... */

@@ -162,8 +162,8 @@ static struct finding_entry *find_or_add_entry(struct ptx_racecheck *racecheck,
         if (is_same_cause(entry, key))
             return entry;
     }
-    racecheck->entries = array_grow(racecheck->entries, racecheck->entry_count,
-                                    &racecheck->entry_capacity, sizeof *racecheck->entries);
+    racecheck->entries =
+        xgrow(racecheck->entries, racecheck->entry_count, sizeof *racecheck->entries);
     struct finding_entry *entry = &racecheck->entries[racecheck->entry_count];
     *entry = *key;
     entry->number = racecheck->entry_count++;
@@ -223,8 +223,8 @@ void racecheck_report(const struct finding_report *report, const char *format, .
     key.finding.other_line = report->other != NO_PC ? fault.line : 0;
     struct finding_entry *entry = find_or_add_entry(racecheck, &key);
     entry->finding.count++;
-    racecheck->reported = array_grow(racecheck->reported, racecheck->reported_count,
-                                     &racecheck->reported_capacity, sizeof *racecheck->reported);
+    racecheck->reported =
+        xgrow(racecheck->reported, racecheck->reported_count, sizeof *racecheck->reported);
     racecheck->reported[racecheck->reported_count++] =
         (struct reported_finding){report->kind, (uint32_t)(report->instruction - kernel->code),
                                   report->other, (int)(entry - racecheck->entries)};
@@ -280,17 +280,13 @@ void instrument_launch_begin(struct ptx_racecheck *racecheck, const struct clust
     racecheck->kernel = block->kernel;
     vector_clock_launch_begin(&racecheck->clocks, warps + 1, slots, block->launch->early);
     racecheck->access_costs =
-        calloc(2 * (size_t)block->kernel->code_count + 1, sizeof *racecheck->access_costs);
-    racecheck->cluster_shadows = calloc((size_t)slots, sizeof *racecheck->cluster_shadows);
+        xcalloc(2 * (size_t)block->kernel->code_count + 1, sizeof *racecheck->access_costs);
+    racecheck->cluster_shadows = xcalloc((size_t)slots, sizeof *racecheck->cluster_shadows);
     racecheck->cluster_shadow_count = slots;
-    if (!racecheck->access_costs || !racecheck->cluster_shadows)
-        BUG("out of memory for the race checker");
     for (int i = 0; i < slots; i++) {
         struct cluster_shadow *cluster_shadow = &racecheck->cluster_shadows[i];
         cluster_shadow->barrier_visits =
-            calloc((size_t)warps * BARRIERS_MAX, sizeof *cluster_shadow->barrier_visits);
-        if (!cluster_shadow->barrier_visits)
-            BUG("out of memory for the race checker");
+            xcalloc((size_t)warps * BARRIERS_MAX, sizeof *cluster_shadow->barrier_visits);
         for (int rank = 0; rank < cluster->count; rank++)
             if (!(cluster_shadow->shared[rank] = shadow_new(block->shared_bytes)))
                 BUG("out of memory for the race checker");
@@ -310,9 +306,8 @@ void instrument_cluster_begin(struct cluster *cluster) {
         memset(cluster_shadow->shared[i]->states + reserved_smem_offset(block), BYTE_WRITTEN,
                block->kernel->reserved_smem_bytes);
     }
-    racecheck->unit_positions =
-        array_grow(racecheck->unit_positions, racecheck->unit_position_count,
-                   &racecheck->unit_position_capacity, sizeof *racecheck->unit_positions);
+    racecheck->unit_positions = xgrow(racecheck->unit_positions, racecheck->unit_position_count,
+                                      sizeof *racecheck->unit_positions);
     memcpy(racecheck->unit_positions[racecheck->unit_position_count++], cluster->blocks->position,
            sizeof *racecheck->unit_positions);
 }

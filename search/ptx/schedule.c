@@ -21,27 +21,17 @@ static uint64_t special_value(const struct warp *warp, enum special_register whi
     const struct block *block = warp->block;
     const struct cluster *cluster = block->cluster;
     const struct ptx_launch *launch = block->launch;
-    const unsigned *size = launch->block;
-    uint32_t thread = (uint32_t)warp->index * LANES + lane, axis;
-    switch (which) {
-    case SPECIAL_TID_X:
-        return thread % size[0];
-    case SPECIAL_TID_Y:
-        return thread / size[0] % size[1];
-    case SPECIAL_TID_Z:
-        return thread / size[0] / size[1];
-    case SPECIAL_NTID_X:
-    case SPECIAL_NTID_Y:
-    case SPECIAL_NTID_Z:
-        return size[which - SPECIAL_NTID_X];
-    case SPECIAL_CTAID_X:
-    case SPECIAL_CTAID_Y:
-    case SPECIAL_CTAID_Z:
-        return block->position[which - SPECIAL_CTAID_X];
-    case SPECIAL_NCTAID_X:
-    case SPECIAL_NCTAID_Y:
-    case SPECIAL_NCTAID_Z:
-        return launch->grid[which - SPECIAL_NCTAID_X];
+    unsigned axis = which < SPECIAL_LANEID ? which % 3 : 0, thread[3];
+    switch ((enum special_register)(which - axis)) {
+    case SPECIAL_TID:
+        thread_position(block, warp->index, (int)lane, thread);
+        return thread[axis];
+    case SPECIAL_NTID:
+        return launch->block[axis];
+    case SPECIAL_CTAID:
+        return block->position[axis];
+    case SPECIAL_NCTAID:
+        return launch->grid[axis];
     case SPECIAL_LANEID:
         return lane;
     case SPECIAL_WARPID:
@@ -72,24 +62,13 @@ static uint64_t special_value(const struct warp *warp, enum special_register whi
         return block->rank;
     case SPECIAL_CLUSTER_NCTARANK:
         return (uint32_t)cluster->count;
-    case SPECIAL_CLUSTER_CTAID_X:
-    case SPECIAL_CLUSTER_CTAID_Y:
-    case SPECIAL_CLUSTER_CTAID_Z:
-        axis = which - SPECIAL_CLUSTER_CTAID_X;
+    case SPECIAL_CLUSTER_CTAID:
         return block->position[axis] % cluster->size[axis];
-    case SPECIAL_CLUSTER_NCTAID_X:
-    case SPECIAL_CLUSTER_NCTAID_Y:
-    case SPECIAL_CLUSTER_NCTAID_Z:
-        return cluster->size[which - SPECIAL_CLUSTER_NCTAID_X];
-    case SPECIAL_CLUSTERID_X:
-    case SPECIAL_CLUSTERID_Y:
-    case SPECIAL_CLUSTERID_Z:
-        axis = which - SPECIAL_CLUSTERID_X;
+    case SPECIAL_CLUSTER_NCTAID:
+        return cluster->size[axis];
+    case SPECIAL_CLUSTERID:
         return block->position[axis] / cluster->size[axis];
-    case SPECIAL_NCLUSTERID_X:
-    case SPECIAL_NCLUSTERID_Y:
-    case SPECIAL_NCLUSTERID_Z:
-        axis = which - SPECIAL_NCLUSTERID_X;
+    case SPECIAL_NCLUSTERID:
         return launch->grid[axis] / cluster->size[axis];
     case SPECIAL_FRAME:
         return block->local_bytes - STACK_BYTES;
@@ -219,9 +198,8 @@ static int report_deadlock(struct cluster *clusters, int count) {
         BUG("clusters neither progress nor wait");
     char text[320];
     describe_wait(ranked, ranked_group, text, sizeof text);
-    fault_at(ranked, &ranked->kernel->code[ranked_group->pc], __builtin_ctz(ranked_group->mask),
-             PTX_FAULT_DEADLOCK, 0, "%s", text);
-    return -1;
+    return fault_at(ranked, &ranked->kernel->code[ranked_group->pc],
+                    __builtin_ctz(ranked_group->mask), PTX_FAULT_DEADLOCK, 0, "%s", text);
 }
 
 static bool awaits_event(const struct block *block) {

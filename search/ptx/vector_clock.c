@@ -1,24 +1,15 @@
 #include "ptx/vector_clock.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { OBJECTS_FIRST = 64 };
 
-static void *reallocate(void *array, size_t bytes) {
-    void *more = realloc(array, bytes);
-    if (!more)
-        BUG("out of memory for the race checker");
-    return more;
-}
-
 static uint32_t *clock_new(const struct vector_clocks *clocks) {
-    uint32_t *clock = calloc((size_t)clocks->actors, sizeof *clock);
-    if (!clock)
-        BUG("out of memory for the race checker");
-    return clock;
+    return xcalloc((size_t)clocks->actors, sizeof(uint32_t));
 }
 
 static uint32_t *actor_clock(const struct vector_clocks *clocks, int actor) {
@@ -48,10 +39,7 @@ static int find_unit(const struct unit_times *times, uint32_t unit) {
 static void raise_unit_time(struct unit_times *times, uint32_t unit, uint32_t time) {
     int at = find_unit(times, unit);
     if (at == times->count || times->items[at].unit != unit) {
-        if (times->count == times->capacity) {
-            times->capacity = times->capacity ? 2 * times->capacity : 16;
-            times->items = reallocate(times->items, (size_t)times->capacity * sizeof *times->items);
-        }
+        times->items = xgrow(times->items, times->count, sizeof *times->items);
         memmove(times->items + at + 1, times->items + at,
                 (size_t)(times->count++ - at) * sizeof *times->items);
         times->items[at] = (struct unit_time){unit, 0};
@@ -96,9 +84,7 @@ static void grow_objects(struct vector_clocks *clocks) {
     if (2 * clocks->object_count < clocks->object_capacity)
         return;
     clocks->object_capacity = count ? 2 * count : OBJECTS_FIRST;
-    clocks->objects = calloc((size_t)clocks->object_capacity, sizeof *clocks->objects);
-    if (!clocks->objects)
-        BUG("out of memory for the race checker");
+    clocks->objects = xcalloc((size_t)clocks->object_capacity, sizeof *clocks->objects);
     for (int i = 0; i < count; i++)
         if (old[i].key)
             *find_slot(clocks, old[i].key) = old[i];
@@ -149,16 +135,15 @@ void vector_clock_launch_begin(struct vector_clocks *clocks, int actors, int slo
     clocks->prior_unit = clocks->first_unit;
     clocks->actors = actors;
     clocks->first_unit = clocks->unit_count + 1;
-    clocks->units = reallocate(NULL, (size_t)slots * sizeof *clocks->units);
+    clocks->units = xmalloc((size_t)slots * sizeof *clocks->units);
     clocks->slots = slots;
     for (int i = 0; i < slots; i++) {
         struct unit_clocks *unit = &clocks->units[i];
         *unit = (struct unit_clocks){0};
-        unit->actor_clocks =
-            reallocate(NULL, (size_t)actors * (size_t)actors * sizeof *unit->actor_clocks);
-        unit->lanes = reallocate(NULL, (size_t)actors * sizeof *unit->lanes);
-        unit->proxy_fences = reallocate(NULL, (size_t)actors * sizeof *unit->proxy_fences);
-        unit->engine_times = reallocate(NULL, (size_t)actors * sizeof *unit->engine_times);
+        unit->actor_clocks = xmalloc((size_t)actors * (size_t)actors * sizeof *unit->actor_clocks);
+        unit->lanes = xmalloc((size_t)actors * sizeof *unit->lanes);
+        unit->proxy_fences = xmalloc((size_t)actors * sizeof *unit->proxy_fences);
+        unit->engine_times = xmalloc((size_t)actors * sizeof *unit->engine_times);
     }
     clocks->current = clocks->units;
 }

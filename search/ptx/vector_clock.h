@@ -43,7 +43,7 @@ struct unit_time {
 };
 struct unit_times {
     struct unit_time *items; /* sorted by unit */
-    int count, capacity;
+    int count;
 };
 
 struct sync_object {

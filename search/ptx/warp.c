@@ -19,22 +19,19 @@ static void resume_group(struct warp *warp, int index) {
     warp->parked[index] = warp->parked[--warp->parked_count];
 }
 
-static int lowest_ready(const struct warp *warp) {
-    int lowest = -1;
-    for (int i = 0; i < warp->parked_count; i++)
-        if (warp->parked[i].state == GROUP_READY &&
-            (lowest < 0 || warp->parked[i].pc < warp->parked[lowest].pc))
-            lowest = i;
-    return lowest;
-}
-
-static int oldest_ready(const struct warp *warp) {
-    int oldest = -1;
-    for (int i = 0; i < warp->parked_count; i++)
-        if (warp->parked[i].state == GROUP_READY &&
-            (oldest < 0 || warp->parked[i].since < warp->parked[oldest].since))
-            oldest = i;
-    return oldest;
+/* The ready group with the lowest pc or, by age, the one that was parked first; -1: none. */
+static int first_ready(const struct warp *warp, bool by_age) {
+    int first = -1;
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < warp->parked_count; i++) {
+        const struct divergent_group *group = &warp->parked[i];
+        uint64_t rank = by_age ? group->since : group->pc;
+        if (group->state == GROUP_READY && rank < least) {
+            first = i;
+            least = rank;
+        }
+    }
+    return first;
 }
 
 /* Groups at bar.warp.sync synchronise even if they are at different bar.warp.sync instructions (PTX
@@ -73,7 +70,7 @@ static bool is_waiting(const struct divergent_group *group) {
 /* Merges groups at the current pc, switches to a group at a lower pc, and sets stop_pc. */
 static void reschedule(struct warp *warp) {
     if (!warp->grace) {
-        int lowest = lowest_ready(warp);
+        int lowest = first_ready(warp, false);
         if (lowest >= 0 && warp->parked[lowest].pc < warp->pc) {
             warp_park(warp, warp->active, GROUP_READY, 0);
             resume_group(warp, lowest);
@@ -97,11 +94,11 @@ static void reschedule(struct warp *warp) {
 
 /* Resumes a ready group; false if all wait or none is left. */
 static bool pick_group(struct warp *warp) {
-    int lowest = lowest_ready(warp);
+    int lowest = first_ready(warp, false);
     if (lowest < 0) {
         if (!release_at_warp_barrier(warp))
             return false;
-        lowest = lowest_ready(warp);
+        lowest = first_ready(warp, false);
     }
     resume_group(warp, lowest);
     reschedule(warp);
@@ -119,7 +116,7 @@ enum action warp_branch(struct warp *warp, uint32_t taken, uint32_t target) {
     }
     warp->pc = target;
     if (warp->back_jumps > BACK_JUMPS_MAX) {
-        int oldest = oldest_ready(warp);
+        int oldest = first_ready(warp, true);
         warp->back_jumps = 0;
         if (oldest >= 0) {
             warp_park(warp, warp->active, GROUP_READY, 0);
@@ -160,7 +157,8 @@ void warp_release(struct warp *warp, int barrier) {
         if (group->state != GROUP_AT_BARRIER || group->members != (uint32_t)barrier)
             continue;
         if (warp->block->racecheck)
-            instrument_barrier_leave(warp, (uint32_t)barrier, group->mask);
+            instrument_leave(warp, sync_key_barrier(warp->block->rank, (unsigned)barrier),
+                             group->mask);
         finish_barrier_reduction(warp, &warp->kernel->code[group->pc], group->mask,
                                  &warp->block->barriers[barrier]);
         if (critical_path_pace(warp))

@@ -17,8 +17,7 @@ enum { WAIT_MS = 5000, RECONNECT_MS = 500, RECONNECT_BYTES = 64 << 20 };
    some seconds without an acknowledgement, well within it. */
 static const int64_t duplicates_ns = INT64_C(120) * 1000000000;
 
-/* The library's last error message without its source position "(conn.c:1905): ". */
-static const char *last_nats_error(natsStatus status) {
+const char *connection_last_error(natsStatus status) {
     const char *why = nats_GetLastError(NULL);
     const char *source_end = why != NULL && *why == '(' ? strstr(why, "): ") : NULL;
     why = source_end != NULL ? source_end + 3 : why;
@@ -26,21 +25,15 @@ static const char *last_nats_error(natsStatus status) {
 }
 
 int connection_fail(natsStatus status, const char *doing, struct error *error) {
-    return error_set(error, "%s: %s", doing, last_nats_error(status));
+    return error_set(error, "%s: %s", doing, connection_last_error(status));
 }
 
-void connection_warn_rejected_because(struct connection *connection, const char *things,
-                                      const char *why) {
+void connection_warn_rejected(struct connection *connection, const char *things, const char *why) {
     double now = clock_seconds();
     if (connection->last_warning > 0 && now - connection->last_warning < 60)
         return;
     connection->last_warning = now;
     log_warn("the queue's server rejects %s: %s; see the server's log", things, why);
-}
-
-void connection_warn_rejected(struct connection *connection, const char *things,
-                              natsStatus status) {
-    connection_warn_rejected_because(connection, things, last_nats_error(status));
 }
 
 /* ---- authentication and TLS ---- */
@@ -179,8 +172,8 @@ static int set_options(natsOptions *options, const struct connection_settings *s
 struct connection *connection_open(const struct connection_settings *settings,
                                    struct error *error) {
     natsOptions *options = NULL;
-    struct connection *connection = calloc(1, sizeof *connection);
-    if (connection == NULL || natsOptions_Create(&options) != NATS_OK)
+    struct connection *connection = xcalloc(1, sizeof *connection);
+    if (natsOptions_Create(&options) != NATS_OK)
         BUG("out of memory");
     connection->was_up = true;
     int result = check_servers(settings, error);

@@ -28,12 +28,10 @@ struct connection {
 /* Returns -1 with the library's message. */
 int connection_fail(natsStatus status, const char *doing, struct error *error);
 
-/* Warns, at most once a minute, that the server is up but rejects `things`; the caller retries.
-   Adds the library's message. */
-void connection_warn_rejected(struct connection *connection, const char *things, natsStatus status);
-/* The same with the server's own message. */
-void connection_warn_rejected_because(struct connection *connection, const char *things,
-                                      const char *why);
+/* The library's last error message without its source position "(conn.c:1905): ". */
+const char *connection_last_error(natsStatus status);
+/* Warns, at most once a minute, that the server is up but rejects `things`; the caller retries. */
+void connection_warn_rejected(struct connection *connection, const char *things, const char *why);
 
 /* Opens the key-value stores. With `make` it creates missing stores and streams; without, it
    returns 1 if they are missing. */

@@ -107,7 +107,7 @@ static bool send_result(struct consumer *consumer, struct held_request *held) {
     natsStatus status = js_PublishMsg(NULL, consumer->connection->js, message, &options, &refused);
     natsMsg_Destroy(message);
     if (status != NATS_OK && refused != 0)
-        connection_warn_rejected(consumer->connection, "results", status);
+        connection_warn_rejected(consumer->connection, "results", connection_last_error(status));
     if (status != NATS_OK)
         return false;
     if (is_from_current_server(consumer, held))
@@ -182,38 +182,45 @@ static void finish_as_crashed(struct consumer *consumer, struct held_request *he
     finish_request(consumer, held, &result);
 }
 
-/* Takes ownership of the message. */
-static void take_request(struct consumer *consumer, natsMsg *message) {
-    char message_id[MESSAGE_ID_SIZE];
-    char nak[64];
+/* Reads a request that a search can send; else the message is not for this worker. */
+static bool read_request(natsMsg *message, char message_id[MESSAGE_ID_SIZE],
+                         struct trial_request *request) {
     struct protocol_message read;
     struct error error = {0};
     char *text = message_text(message, message_id);
-    int status = text != NULL ? protocol_read(text, &read, &error) : -1;
+    bool good = text != NULL && protocol_read(text, &read, &error) == 0;
     free(text);
-    if (status == 0 && read.kind == PROTOCOL_REQUEST && is_search_request(&read.request)) {
-        if (find_held(consumer, read.request.number) == NULL) {
-            struct held_request *held =
-                hold_request(consumer, message, message_id, read.request.number);
-            if (delivery_count(message) <= QUEUE_DELIVERIES_MAX) {
-                pool_submit(consumer->local_pool, &read.request);
-                return;
-            }
-            finish_as_crashed(consumer, held, &read.request);
-        } else { /* the trial is still running from an earlier delivery or session: retry later */
-            snprintf(nak, sizeof nak, "-NAK {\"delay\":%.0f}",
-                     1e9 * consumer->description->ack_wait_s);
-            send_ack(consumer, message, nak);
-            natsMsg_Destroy(message);
-        }
-        trial_request_release(&read.request);
-        return;
+    if (good && read.kind == PROTOCOL_REQUEST && is_search_request(&read.request)) {
+        *request = read.request;
+        return true;
     }
-    log_warn("dropped a message on the queue that is not a search request");
-    if (status == 0)
+    if (good)
         protocol_message_release(&read);
-    send_ack(consumer, message, "+TERM");
-    natsMsg_Destroy(message);
+    log_warn("dropped a message on the queue that is not a search request");
+    return false;
+}
+
+/* Takes ownership of the message. */
+static void take_request(struct consumer *consumer, natsMsg *message) {
+    char message_id[MESSAGE_ID_SIZE];
+    char answer[64] = "+TERM";
+    struct trial_request request = {0};
+    bool good = read_request(message, message_id, &request);
+    if (good && find_held(consumer, request.number) == NULL) {
+        struct held_request *held = hold_request(consumer, message, message_id, request.number);
+        if (delivery_count(message) <= QUEUE_DELIVERIES_MAX) {
+            pool_submit(consumer->local_pool, &request);
+            return;
+        }
+        finish_as_crashed(consumer, held, &request);
+    } else {
+        if (good) /* the trial still runs from an earlier delivery or session: retry later */
+            snprintf(answer, sizeof answer, "-NAK {\"delay\":%.0f}",
+                     1e9 * consumer->description->ack_wait_s);
+        send_ack(consumer, message, answer);
+        natsMsg_Destroy(message);
+    }
+    trial_request_release(&request);
 }
 
 static void unsubscribe_requests(struct consumer *consumer) {
@@ -285,31 +292,8 @@ static bool pull_requests(struct consumer *consumer) {
 
 /* ---- requests and results ---- */
 
-int consumer_poll(struct consumer *consumer, bool pulling, struct error *error) {
-    bool waited = pulling && pull_requests(consumer);
-    double timeout_s = waited ? 0 : pull_interval_s;
-    for (;;) {
-        struct trial_result result;
-        int got = pool_wait(consumer->local_pool, timeout_s, &result, error);
-        if (got <= 0) {
-            refresh_held(consumer);
-            consumer_send_heartbeat(consumer, false);
-            return got;
-        }
-        struct held_request *held = find_held(consumer, result.number);
-        if (held == NULL)
-            BUG("the pool returned trial %lld, which was not requested", (long long)result.number);
-        finish_request(consumer, held, &result);
-        consumer->last_busy = clock_seconds();
-        timeout_s = 0;
-    }
-}
-
-double consumer_idle_s(const struct consumer *consumer) {
-    return consumer->held_count > 0 ? 0 : clock_seconds() - consumer->last_busy;
-}
-
-void consumer_send_heartbeat(struct consumer *consumer, bool leaving) {
+/* At most every interval; immediately if `leaving`. */
+static void send_heartbeat(struct consumer *consumer, bool leaving) {
     char subject[QUEUE_SUBJECT_SIZE];
     double now = clock_seconds();
     if (!leaving && now - consumer->heartbeat_sent < interval_s(INTERVAL_HEARTBEAT))
@@ -326,10 +310,34 @@ void consumer_send_heartbeat(struct consumer *consumer, bool leaving) {
     free(text);
 }
 
+int consumer_poll(struct consumer *consumer, bool pulling, struct error *error) {
+    bool waited = pulling && pull_requests(consumer);
+    double timeout_s = waited ? 0 : pull_interval_s;
+    for (;;) {
+        struct trial_result result;
+        int got = pool_wait(consumer->local_pool, timeout_s, &result, error);
+        if (got <= 0) {
+            refresh_held(consumer);
+            send_heartbeat(consumer, false);
+            return got;
+        }
+        struct held_request *held = find_held(consumer, result.number);
+        if (held == NULL)
+            BUG("the pool returned trial %lld, which was not requested", (long long)result.number);
+        finish_request(consumer, held, &result);
+        consumer->last_busy = clock_seconds();
+        timeout_s = 0;
+    }
+}
+
+double consumer_idle_s(const struct consumer *consumer) {
+    return consumer->held_count > 0 ? 0 : clock_seconds() - consumer->last_busy;
+}
+
 void consumer_free(struct consumer *consumer) {
     if (consumer == NULL)
         return;
-    consumer_send_heartbeat(consumer, true);
+    send_heartbeat(consumer, true);
     while (consumer->held_count > 0) {
         if (is_from_current_server(consumer, &consumer->held[0]))
             send_ack(consumer, consumer->held[0].message, "-NAK");

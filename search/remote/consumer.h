@@ -33,7 +33,4 @@ int consumer_poll(struct consumer *consumer, bool pull, struct error *error);
 /* Seconds since it last had a request; 0 while it has one. */
 double consumer_idle_s(const struct consumer *consumer);
 
-/* Publishes this worker's heartbeat, at most every two seconds; immediately if `leaving`. */
-void consumer_send_heartbeat(struct consumer *consumer, bool leaving);
-
 #endif

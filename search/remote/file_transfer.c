@@ -18,28 +18,33 @@ static void chunk_key(char key[KEY_SIZE], const struct run_description *descript
              (long long)chunk);
 }
 
+/* The caller frees the bytes; NULL with `error`. */
+static char *read_run_file(const char *folder, const char *name, size_t *size,
+                           struct error *error) {
+    char path[PATH_SIZE];
+    return path_join(path, folder, name, error) == 0 ? path_read_file(path, file_max, size, error)
+                                                     : NULL;
+}
+
 /* ---- listing ---- */
 
 static int add_file(struct run_description *description, const char *folder, const char *name,
                     struct error *error) {
-    char path[PATH_SIZE];
     size_t size;
     struct run_file file = {0};
     if (strlen(name) >= sizeof file.path || description->file_count == QUEUE_FILES_MAX)
         return error_input(error,
                            "%s/%s: a queue takes names of less than %d bytes and at most %d files",
                            folder, name, QUEUE_PATH_SIZE, QUEUE_FILES_MAX);
-    if (path_join(path, folder, name, error) < 0)
-        return -1;
-    char *bytes = path_read_file(path, file_max, &size, error);
+    char *bytes = read_run_file(folder, name, &size, error);
     if (bytes == NULL)
         return -1;
     strcpy(file.path, name);
     file.bytes = (int64_t)size;
     file.hash = hash_bytes(bytes, size);
     free(bytes);
-    description->files = xrealloc(description->files, (size_t)(description->file_count + 1) *
-                                                          sizeof *description->files);
+    description->files =
+        xgrow(description->files, description->file_count, sizeof *description->files);
     description->files[description->file_count++] = file;
     return 0;
 }
@@ -77,12 +82,9 @@ int file_transfer_list(struct run_description *description, const char *folder,
 
 static int upload_file(struct connection *connection, const struct run_description *description,
                        const struct run_file *file, const char *folder, struct error *error) {
-    char path[PATH_SIZE];
     char key[KEY_SIZE];
     size_t size;
-    if (path_join(path, folder, file->path, error) < 0)
-        return -1;
-    char *bytes = path_read_file(path, file_max, &size, error);
+    char *bytes = read_run_file(folder, file->path, &size, error);
     if (bytes == NULL)
         return -1;
     natsStatus status = NATS_OK;

@@ -8,14 +8,6 @@
 
 enum { CAPACITY_MAX = 100000 };
 
-static char *print_and_delete(cJSON *object) {
-    char *text = cJSON_PrintUnformatted(object);
-    cJSON_Delete(object);
-    if (text == NULL)
-        BUG("out of memory");
-    return text;
-}
-
 /* ---- checks ---- */
 
 static int read_protocol_version(const struct json *root, struct error *error) {
@@ -96,12 +88,10 @@ bool platform_same(const struct platform *a, const struct platform *b, char why[
     return device_same_model(&a->device, &b->device);
 }
 
-/* A protocol message as a JSON object, to nest it in another. Frees `line`. */
+/* A protocol message, to nest it in another. Frees `line`. */
 static cJSON *message_json(char *line) {
-    cJSON *object = cJSON_Parse(line);
+    cJSON *object = cJSON_CreateRaw(line);
     free(line);
-    if (object == NULL)
-        BUG("out of memory");
     return object;
 }
 
@@ -164,7 +154,7 @@ char *run_description_print(const struct run_description *description) {
     for (int c = 0; c < description->champion_count; c++)
         cJSON_AddItemToArray(champions,
                              message_json(protocol_print_champion(&description->champions[c])));
-    return print_and_delete(root);
+    return json_print_line(root);
 }
 
 static int read_file(const struct json *object, struct run_file *file, struct error *error) {
@@ -269,7 +259,7 @@ char *heartbeat_print(const struct heartbeat *heartbeat) {
     cJSON_AddNumberToObject(root, "capacity", heartbeat->capacity);
     cJSON_AddNumberToObject(root, "in_flight", heartbeat->in_flight);
     cJSON_AddBoolToObject(root, "leaving", heartbeat->leaving);
-    return print_and_delete(root);
+    return json_print_line(root);
 }
 
 /* Reads who sent it, even if the rest is invalid. */

@@ -15,19 +15,14 @@ struct outbox {
     jsCtx *js; /* its own context, with on_publish_ack as handler */
     char run[QUEUE_ID_SIZE], session[QUEUE_ID_SIZE];
     int64_t serials;
-    int count, room;
+    int count;
     struct outbox_request *items;
     /* Written by the library's thread: serials of requests that the server has stored. */
     pthread_mutex_t lock;
-    int stored_count, stored_room;
+    int stored_count;
     int64_t *stored;
     char refused[128]; /* the server's last error; empty: none */
 };
-
-static void *grown(void *items, int count, size_t size) {
-    void *more = xrealloc(items, (size_t)count * size);
-    return more;
-}
 
 /* Runs in the library's thread. Failed requests (`bad`) are resent by outbox_send's timeout. */
 static void on_publish_ack(jsCtx *js, natsMsg *message, jsPubAck *good, jsPubAckErr *bad,
@@ -37,10 +32,7 @@ static void on_publish_ack(jsCtx *js, natsMsg *message, jsPubAck *good, jsPubAck
     (void)js;
     if (good != NULL && natsMsgHeader_Get(message, "Nats-Msg-Id", &message_id) == NATS_OK) {
         pthread_mutex_lock(&outbox->lock);
-        if (outbox->stored_count == outbox->stored_room) {
-            outbox->stored_room = 2 * outbox->stored_room + 64;
-            outbox->stored = grown(outbox->stored, outbox->stored_room, sizeof *outbox->stored);
-        }
+        outbox->stored = xgrow(outbox->stored, outbox->stored_count, sizeof *outbox->stored);
         outbox->stored[outbox->stored_count++] = strtoll(strchr(message_id, '-') + 1, NULL, 10);
         pthread_mutex_unlock(&outbox->lock);
     } else if (bad != NULL && bad->ErrCode != 0 && bad->ErrText != NULL) {
@@ -91,10 +83,7 @@ void outbox_free(struct outbox *outbox) {
 
 void outbox_add(struct outbox *outbox, const struct trial_request *request) {
     struct trial_request copy = *request;
-    if (outbox->count == outbox->room) {
-        outbox->room = 2 * outbox->room + 64;
-        outbox->items = grown(outbox->items, outbox->room, sizeof *outbox->items);
-    }
+    outbox->items = xgrow(outbox->items, outbox->count, sizeof *outbox->items);
     outbox->items[outbox->count++] =
         (struct outbox_request){.serial = outbox->serials++,
                                 .number = request->number,
@@ -120,7 +109,7 @@ static void apply_acknowledgements(struct outbox *outbox) {
             pending->stored = true;
     }
     if (*outbox->refused != '\0')
-        connection_warn_rejected_because(outbox->connection, "requests", outbox->refused);
+        connection_warn_rejected(outbox->connection, "requests", outbox->refused);
     *outbox->refused = '\0';
     pthread_mutex_unlock(&outbox->lock);
 }

@@ -2,8 +2,9 @@
  * outbox: the coordinator's requests that have no result yet. Private to remote_pool.c.
  *
  *     outbox_add(outbox, &request);              // takes ownership
- *     outbox_send(outbox);                       // call often: publishes new and unacknowledged
- * ones struct outbox_request *pending = outbox_find(outbox, message_id); if (pending != NULL)
+ *     outbox_send(outbox);                       // often: publishes new and unacknowledged ones
+ *     struct outbox_request *pending = outbox_find(outbox, message_id);
+ *     if (pending != NULL)
  *         outbox_remove(outbox, pending);
  *
  * The server acknowledges each request that it has stored. A request without acknowledgement is

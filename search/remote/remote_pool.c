@@ -154,10 +154,8 @@ static void read_heartbeats(struct remote_pool *remote) {
         struct heartbeat heartbeat;
         struct error error = {0};
         int length = natsMsg_GetDataLength(message);
-        char *text = length <= QUEUE_MESSAGE_MAX ? strndup(natsMsg_GetData(message), (size_t)length)
-                                                 : strdup("");
-        if (text == NULL)
-            BUG("out of memory");
+        char *text =
+            xstrndup(natsMsg_GetData(message), length <= QUEUE_MESSAGE_MAX ? (size_t)length : 0);
         int status = heartbeat_parse(&heartbeat, text, &error);
         if (*heartbeat.worker != '\0') {
             handle_heartbeat(remote, &heartbeat, status < 0 ? error.text : NULL);
@@ -398,21 +396,6 @@ static int remote_pool_list_workers(const struct pool *pool, struct pool_worker 
     return worker_registry_list(&remote_pool_of(pool)->registry, workers, limit);
 }
 
-/* The pool has no devices on this host. */
-static int remote_pool_device_count(const struct pool *pool) {
-    (void)pool;
-    return 0;
-}
-
-static const struct device_info *remote_pool_device_at(const struct pool *pool, int device) {
-    BUG("device %d of a pool on other hosts: %s", device, pool->device.name);
-}
-
-static void remote_pool_pause(struct pool *pool, int device, bool paused) {
-    (void)paused;
-    remote_pool_device_at(pool, device);
-}
-
 static void remote_pool_free(struct pool *pool) {
     struct remote_pool *remote = remote_pool_of(pool);
     close_run(remote);
@@ -428,11 +411,8 @@ static void remote_pool_free(struct pool *pool) {
 
 static const struct pool_backend remote_pool_backend = {
     .free = remote_pool_free,
-    .device_count = remote_pool_device_count,
-    .device_at = remote_pool_device_at,
     .capacity = remote_pool_capacity,
     .list_workers = remote_pool_list_workers,
-    .pause = remote_pool_pause,
     .submit = remote_pool_submit,
     .set_champion = remote_pool_set_champion,
     .poll = remote_pool_poll,

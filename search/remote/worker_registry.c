@@ -20,8 +20,7 @@ struct remote_worker *worker_registry_find(struct worker_registry *registry, con
             return &registry->workers[h];
     if (registry->count == WORKERS_MAX)
         return NULL;
-    registry->workers =
-        xrealloc(registry->workers, (size_t)(registry->count + 1) * sizeof *registry->workers);
+    registry->workers = xgrow(registry->workers, registry->count, sizeof *registry->workers);
     struct remote_worker *worker = &registry->workers[registry->count++];
     *worker = (struct remote_worker){0};
     return worker;

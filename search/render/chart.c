@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/memory.h"
 #include "base/mustache.h"
 
@@ -36,18 +35,11 @@ static const struct {
     {18, "#59718a", "#9db4cc"},           {19, "#6aa524", "#a8dd62"},
 };
 
-static FILE *open_text(char **text, size_t *size) {
-    FILE *out = open_memstream(text, size);
-    if (out == NULL)
-        BUG("open_memstream: %m");
-    return out;
-}
-
 struct chart *chart_new(int width, int height) {
     struct chart *chart = xcalloc(1, sizeof *chart);
     chart->width = width;
     chart->height = height;
-    chart->out = open_text(&chart->body, &chart->size);
+    chart->out = xopen_memstream(&chart->body, &chart->size);
     return chart;
 }
 
@@ -374,6 +366,10 @@ static void set_frame(struct chart *chart, struct tick_list *x_ticks, struct tic
 void chart_begin_panel(struct chart *chart, const struct chart_panel *panel) {
     struct tick_list x_ticks, y_ticks;
     chart->panel = *panel;
+    if (panel->width == 0) {
+        chart->panel.width = chart->width;
+        chart->panel.height = chart->height;
+    }
     set_frame(chart, &x_ticks, &y_ticks);
     lay_out_legend(chart, panel->top + (panel->title != NULL ? 15 : 0), true);
     draw_titles(chart, &panel->x, &panel->y, panel->title);
@@ -481,7 +477,7 @@ void chart_print_colours(FILE *out) {
 char *chart_free(struct chart *chart, const char *label, enum chart_form form) {
     char *svg = NULL;
     size_t size = 0;
-    FILE *out = open_text(&svg, &size);
+    FILE *out = xopen_memstream(&svg, &size);
     fclose(chart->out);
     fputs("<svg", out);
     if (form == CHART_FILE)

@@ -4,7 +4,7 @@
  *     const struct chart_point points[] = {{1, 60}, {20, 12}, {300, 6}};
  *     struct chart *chart = chart_new(560, 300);
  *     chart_begin_panel(chart, &(struct chart_panel){
- *         .title = "(2,8,512,64)", .width = 560, .height = 300,
+ *         .title = "(2,8,512,64)",
  *         .x = {.title = "trials", .low = 0, .high = 400},
  *         .y = chart_axis_around("us", 6, 60)});
  *     chart_steps(chart, points, 3, &(struct chart_style){.colour = CHART_ACCENT, .width = 2});
@@ -72,8 +72,8 @@ struct chart_series {
     bool dots; /* else a line */
 };
 
-/* Where a panel is, margins included: the frame is inside of them. A margin of 0 is as wide as the
-   labels need. */
+/* Where a panel is, margins included: the frame is inside of them. With a width of 0 it is the
+   whole picture. A margin of 0 is as wide as the labels need. */
 struct chart_panel {
     const char *title; /* NULL: none */
     double left, top, width, height;

@@ -1,10 +1,13 @@
 #include "render/table.h"
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/mustache.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -16,7 +19,7 @@ struct table_cell_value {
 };
 
 struct table {
-    int column_count, cell_count, capacity;
+    int column_count, cell_count;
     struct table_column *columns;
     struct table_cell_value *cells; /* row by row */
 };
@@ -46,13 +49,8 @@ void table_free(struct table *table) {
 /* ---- cells ---- */
 
 void table_cell(struct table *table, cJSON *value, const char *text) {
-    if (table->cell_count == table->capacity) {
-        table->capacity = table->capacity > 0 ? 2 * table->capacity : 64;
-        table->cells = realloc(table->cells, (size_t)table->capacity * sizeof *table->cells);
-    }
-    char *copy = strdup(text);
-    if (table->cells == NULL || value == NULL || copy == NULL)
-        BUG("out of memory");
+    char *copy = xstrdup(text);
+    table->cells = xgrow(table->cells, table->cell_count, sizeof *table->cells);
     /* A line break or a tab in a cell would break the layout. */
     for (char *at = copy; *at != '\0'; at++)
         if ((unsigned char)*at < ' ')
@@ -60,33 +58,57 @@ void table_cell(struct table *table, cJSON *value, const char *text) {
     table->cells[table->cell_count++] = (struct table_cell_value){value, copy};
 }
 
-void table_text(struct table *table, const char *text) {
-    table_cell(table, cJSON_CreateString(text), text);
-}
-
-void table_integer(struct table *table, int64_t number) {
+static void add_integer(struct table *table, int64_t number) {
     char text[32];
-    snprintf(text, sizeof text, "%lld", (long long)number);
+    snprintf(text, sizeof text, "%" PRId64, number);
     /* Raw, because cJSON's numbers are doubles and cannot hold every int64_t. */
     table_cell(table, cJSON_CreateRaw(text), text);
 }
 
-void table_number(struct table *table, double number, int decimals) {
-    char text[400];
+/* `word`: its conversion; "%.0f%%" shows a share in percent. */
+static void add_number(struct table *table, const char *word, double number) {
+    char conversion[16], text[400];
+    bool percent = strchr(word, '%') != strrchr(word, '%');
     if (!isfinite(number)) {
-        table_none(table);
+        table_cell(table, cJSON_CreateNull(), "-");
         return;
     }
-    snprintf(text, sizeof text, "%.*f", decimals, number);
+    snprintf(conversion, sizeof conversion, "%%%.*s", (int)strcspn(word + 1, "%"), word + 1);
+    snprintf(text, sizeof text, conversion, percent ? 100 * number : number);
     table_cell(table, cJSON_CreateNumber(number), text);
 }
 
-void table_none(struct table *table) {
-    table_cell(table, cJSON_CreateNull(), "-");
+static void add_text(struct table *table, const char *text) {
+    table_cell(table, text != NULL ? cJSON_CreateString(text) : cJSON_CreateNull(),
+               text != NULL ? text : "-");
 }
 
-void table_heading(struct table *table, int column, const char *heading) {
-    table->columns[column].heading = heading;
+void table_add(struct table *table, const char *format, ...) {
+    char words[256];
+    va_list arguments;
+    snprintf(words, sizeof words, "%s", format);
+    va_start(arguments, format);
+    char *rest = words;
+    for (const char *word; (word = strsep(&rest, " ")) != NULL;)
+        if (strcmp(word, "%s") == 0)
+            add_text(table, va_arg(arguments, const char *));
+        else if (strcmp(word, "%d") == 0)
+            add_integer(table, va_arg(arguments, int));
+        else if (strcmp(word, "%ld") == 0)
+            add_integer(table, va_arg(arguments, long));
+        else if (strcmp(word, "-") == 0)
+            add_text(table, NULL);
+        else
+            add_number(table, word, va_arg(arguments, double));
+    va_end(arguments);
+}
+
+void table_heading(struct table *table, const char *column, const char *heading) {
+    int c = 0;
+    while (table->columns[c].name == NULL || strcmp(table->columns[c].name, column) != 0)
+        if (++c == table->column_count)
+            BUG("the table has no column %s", column);
+    table->columns[c].heading = heading;
 }
 
 int table_row_count(const struct table *table) {
@@ -444,10 +466,7 @@ cJSON *table_json(const struct table *table) {
 }
 
 void table_print_json(cJSON *value, FILE *out) {
-    char *text = cJSON_Print(value);
-    if (text == NULL)
-        BUG("out of memory");
+    char *text = json_print(value);
     fprintf(out, "%s\n", text);
-    cJSON_free(text);
-    cJSON_Delete(value);
+    free(text);
 }

@@ -6,15 +6,13 @@
  *         {.name = "genome", .heading = "genome", .wrap = true},
  *     };
  *     struct table *table = table_new(columns, 3);
- *     table_integer(table, 1);
- *     table_number(table, 6.7243, 2);
- *     table_text(table, "BLOCK_M=64");
+ *     table_add(table, "%d %.2f %s", 1, 6.7243, "BLOCK_M=64");
  *     table_print(table, TABLE_TEXT, stdout);
  *     table_free(table);
  *
  * All tables of the program are printed by this module. Cells are added from left to right, row by
  * row. Text, Markdown and HTML show rounded numbers; CSV and JSON have all digits. A missing value
- * (NaN, table_none) is "-" in text and Markdown, a dash in HTML, empty in CSV and null in JSON. A
+ * (NaN, NULL) is "-" in text and Markdown, a dash in HTML, empty in CSV and null in JSON. A
  * rounded number in HTML has the attribute data-value with more digits, for sorting.
  */
 #ifndef EVOTILE_RENDER_TABLE_H
@@ -41,16 +39,17 @@ struct table;
 struct table *table_new(const struct table_column *columns, int count);
 void table_free(struct table *table);
 
-/* Each adds the next cell. Texts are copied. `decimals`: digits after the point in text. */
-void table_text(struct table *table, const char *text);
-void table_integer(struct table *table, int64_t number);
-void table_number(struct table *table, double number, int decimals);
-void table_none(struct table *table);
+/* Adds the next cells: one for each conversion of `format`, which are separated by spaces. They are
+   %s, %d, %ld, and those of a double, which say how text shows it. NULL and a number that is not
+   finite are missing values, as is the word "-" in the format. "%.0f%%" shows a share in percent.
+   Texts are copied. */
+void table_add(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A cell whose text differs from its value in CSV and JSON. Takes ownership of `value`. */
 void table_cell(struct table *table, cJSON *value, const char *text);
 
-/* Replaces a column's heading; NULL hides the column. For headings that depend on the rows. */
-void table_heading(struct table *table, int column, const char *heading);
+/* Replaces the heading of the column with that name; NULL hides the column. For headings that
+   depend on the rows. */
+void table_heading(struct table *table, const char *column, const char *heading);
 
 int table_row_count(const struct table *table);
 

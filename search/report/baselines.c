@@ -30,16 +30,16 @@ static void add_bar(struct baselines *it, int number, const struct baseline_figu
         return;
     struct bar *bar = bars_add(&it->bars, figure->warm.p50_us / it->champion_us[number], NAN, NAN);
     if (bar != NULL)
-        snprintf(bar->label, sizeof bar->label, "%.60s  %.30s",
-                 it->baseline_results->cases[number].name, figure->name);
+        snprintf(bar->label, sizeof bar->label, "%.60s  %.30s", it->results->cases[number].name,
+                 figure->name);
 }
 
 static void fill_bars(struct baselines *it) {
     int all = 0;
-    for (int c = 0; c < it->baseline_results->case_count; c++)
-        all += it->baseline_results->cases[c].count;
-    for (int c = 0; c < it->baseline_results->case_count; c++) {
-        const struct baseline_case *one = &it->baseline_results->cases[c];
+    for (int c = 0; c < it->results->case_count; c++)
+        all += it->results->cases[c].count;
+    for (int c = 0; c < it->results->case_count; c++) {
+        const struct baseline_case *one = &it->results->cases[c];
         for (int i = 0; i < one->count; i++)
             if (all <= BARS_MAX || i == one->fastest)
                 add_bar(it, c, &one->figures[i]);
@@ -47,19 +47,18 @@ static void fill_bars(struct baselines *it) {
 }
 
 int baselines_read(const struct run_data *run, struct baselines **baselines, struct error *error) {
-    struct baseline_results *baseline_results;
+    struct baseline_results *results;
     *baselines = NULL;
-    int found = baseline_results_read(run->store, &baseline_results, error);
+    int found = baseline_results_read(run->store, &results, error);
     if (found <= 0)
         return found;
     struct baselines *it = xcalloc(1, sizeof *it);
-    *it = (struct baselines){.baseline_results = baseline_results, .run = run};
+    *it = (struct baselines){.results = results, .run = run};
     if (read_champions(it, error) < 0) {
         baselines_free(it);
         return -1;
     }
-    snprintf(it->about, sizeof it->about, "%s, timed on %s", baseline_results->name,
-             baseline_results->device);
+    snprintf(it->about, sizeof it->about, "%s, timed on %s", results->name, results->device);
     fill_bars(it);
     *baselines = it;
     return 0;
@@ -68,7 +67,7 @@ int baselines_read(const struct run_data *run, struct baselines **baselines, str
 void baselines_free(struct baselines *baselines) {
     if (baselines == NULL)
         return;
-    baseline_results_free(baselines->baseline_results);
+    baseline_results_free(baselines->results);
     free(baselines);
 }
 
@@ -84,19 +83,16 @@ struct table *baselines_table(const struct baselines *it) {
         {.name = "note", .heading = "note", .wrap = true},
     };
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
-    for (int c = 0; c < it->baseline_results->case_count; c++) {
-        const struct baseline_case *one = &it->baseline_results->cases[c];
+    for (int c = 0; c < it->results->case_count; c++) {
+        const struct baseline_case *one = &it->results->cases[c];
         for (int i = 0; i < one->count; i++) {
             const struct baseline_figure *figure = &one->figures[i];
             bool able = figure->unable[0] == '\0';
-            table_text(table, one->name);
-            table_text(table, figure->name);
-            table_number(table, able ? figure->warm.p50_us : NAN, 3);
-            table_number(table, able ? figure->warm.p90_us : NAN, 3);
-            table_number(table, able ? figure->cold.p50_us : NAN, 3);
-            table_number(table, it->champion_us[c], 3);
-            table_number(table, able ? figure->warm.p50_us / it->champion_us[c] : NAN, 2);
-            table_text(table, able ? i == one->fastest ? "the fastest" : "" : figure->unable);
+            table_add(table, "%s %s %.3f %.3f %.3f %.3f %.2f %s", one->name, figure->name,
+                      able ? figure->warm.p50_us : NAN, able ? figure->warm.p90_us : NAN,
+                      able ? figure->cold.p50_us : NAN, it->champion_us[c],
+                      able ? figure->warm.p50_us / it->champion_us[c] : NAN,
+                      able ? i == one->fastest ? "the fastest" : "" : figure->unable);
         }
     }
     return table;

@@ -17,7 +17,7 @@
 #include "run/baseline_results.h"
 
 struct baselines {
-    struct baseline_results *baseline_results;
+    struct baseline_results *results;
     const struct run_data *run;
     double champion_us[CASES_MAX]; /* warm p50 by case; NaN: no champion */
     char about[320];

@@ -42,7 +42,7 @@ static void add_comparison(const struct page *page, cJSON *root) {
 }
 
 static void add_embedded(cJSON *to, const char *name, const char *start, const char *end) {
-    char *text = strndup(start, (size_t)(end - start));
+    char *text = xstrndup(start, (size_t)(end - start));
     add_text(to, name, text);
     free(text);
 }
@@ -50,9 +50,7 @@ static void add_embedded(cJSON *to, const char *name, const char *start, const c
 static void add_colours(cJSON *to) {
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        BUG("open_memstream: %m");
+    FILE *out = xopen_memstream(&text, &size);
     chart_print_colours(out);
     fclose(out);
     add_text(to, "colours", text);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/statistics.h"
+#include "base/strbuf.h"
 #include "outcome/scaling.h"
 #include "report/page_internal.h"
 #include "report/tables.h"
@@ -25,8 +26,8 @@ static void add_facts(cJSON *to, const struct run_data *run) {
     for (int g = 0; g < run->goal_count; g++) {
         const struct trial_row *champion = run_data_champion(run, g);
         int first = run->goals[g].first;
-        for (int i = 0; i < run->goals[g].champion_change_count; i++)
-            champions += !run->goals[g].champion_changes[i].again;
+        for (int i = 0; i < run->goals[g].champion_count; i++)
+            champions += !run->goals[g].champions[i].again;
         if (champion != NULL && first >= 0 && compared < CASES_MAX)
             gains[compared++] = run->rows[first].score_us / champion->score_us;
     }
@@ -39,8 +40,7 @@ static void add_facts(cJSON *to, const struct run_data *run) {
     add_text(to, "seed", run->seed);
     add_text(to, "run_version", run->version);
     add_text(to, "created", when);
-    cJSON_AddNumberToObject(to, "trials", (double)tried);
-    cJSON_AddNumberToObject(to, "seconds", run->seconds);
+    json_add(to, "trials=%ld seconds=%g", tried, run->seconds);
     add_text(to, "duration", duration);
     cJSON_AddNumberToObject(to, "rate",
                             rounded(run->seconds > 0 ? (double)tried / run->seconds : 0));
@@ -55,21 +55,17 @@ static void add_facts(cJSON *to, const struct run_data *run) {
 /* Adds remarks that a reader needs besides the figures. */
 static void add_remarks(cJSON *to, const struct run_data *run, bool several) {
     char text[512] = "";
-    size_t used = 0;
     if (run->pauses > 0)
-        used += (size_t)snprintf(text + used, sizeof text - used,
-                                 "Times exclude %d pause%s of more than %d minutes. ", run->pauses,
-                                 run->pauses > 1 ? "s" : "", PAUSE_S / 60);
+        text_append(text, sizeof text, "Times exclude %d pause%s of more than %d minutes. ",
+                    run->pauses, run->pauses > 1 ? "s" : "", PAUSE_S / 60);
     if (run->counts.outdated > 0)
-        used += (size_t)snprintf(
-            text + used, sizeof text - used,
-            "%lld trials measured with another driver or toolkit are excluded from "
-            "leaderboards, scatter plots and fits. ",
-            (long long)run->counts.outdated);
+        text_append(text, sizeof text,
+                    "%lld trials measured with another driver or toolkit are excluded from "
+                    "leaderboards, scatter plots and fits. ",
+                    (long long)run->counts.outdated);
     if (run->counts.asked > run->counts.observed)
-        snprintf(text + used, sizeof text - used,
-                 "%lld trials were in flight when this report was made.",
-                 (long long)(run->counts.asked - run->counts.observed));
+        text_append(text, sizeof text, "%lld trials were in flight when this report was made.",
+                    (long long)(run->counts.asked - run->counts.observed));
     add_text(to, "remarks", text);
     add_text(to, "run_note",
              run->predicted == 0 || !several ? ""
@@ -132,7 +128,7 @@ static void add_agreement(const struct page *page, cJSON *to, int r) {
             page_goal_analysis(page, r, g)->predicted_vs_measured;
         if (it == NULL)
             continue;
-        table_text(table, store_goal_name(run->store, g));
+        table_add(table, "%s", store_goal_name(run->store, g));
         agreement_add_cells(table, &it->agreement);
     }
     add_table(page, to, "agreement", table);

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <time.h>
 
+#include "base/memory.h"
 #include "report/page_internal.h"
 
 void add_text(cJSON *to, const char *name, const char *text) {
@@ -20,9 +21,7 @@ void add_format(cJSON *to, const char *name, const char *format, ...) {
 static char *print_table(const struct page *page, const struct table *table) {
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        BUG("open_memstream: %m");
+    FILE *out = xopen_memstream(&text, &size);
     if (table_row_count(table) > 0 && page->format == PAGE_TEXT)
         table_print_text(table, page->width, out);
     else if (table_row_count(table) > 0)

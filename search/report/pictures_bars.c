@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/strbuf.h"
 #include "render/chart.h"
 #include "report/pictures.h"
 
@@ -34,14 +35,12 @@ struct funnel_row {
 
 static int64_t pass_gate(const struct run_data *run, const struct funnel_gate *gate, int64_t left,
                          struct funnel_row *row) {
-    size_t used = 0;
     for (int i = 0; i < gate->count; i++) {
         int64_t lost = run->counts.verdicts[gate->verdicts[i]];
         left -= lost;
-        if (lost > 0 && used < sizeof row->lost)
-            used += (size_t)snprintf(row->lost + used, sizeof row->lost - used, "%s%lld %s",
-                                     used > 0 ? ", " : "", (long long)lost,
-                                     verdict_name(gate->verdicts[i]));
+        if (lost > 0)
+            text_append(row->lost, sizeof row->lost, "%s%lld %s", row->lost[0] != '\0' ? ", " : "",
+                        (long long)lost, verdict_name(gate->verdicts[i]));
     }
     row->name = gate->name;
     row->left = left;
@@ -58,8 +57,8 @@ static void fill_funnel(const struct run_data *run, struct funnel_row rows[FUNNE
         snprintf(rows[GATES].lost, sizeof rows[GATES].lost, "%lld dropped by the race",
                  (long long)run->counts.raced);
     for (int g = 0; g < run->goal_count; g++)
-        for (int i = 0; i < run->goals[g].champion_change_count; i++)
-            champions += !run->goals[g].champion_changes[i].again;
+        for (int i = 0; i < run->goals[g].champion_count; i++)
+            champions += !run->goals[g].champions[i].again;
     rows[GATES + 1].name = "became champion";
     rows[GATES + 1].left = champions;
 }
@@ -72,9 +71,7 @@ char *picture_funnel(const struct run_data *run) {
     fill_funnel(run, rows);
     struct chart *chart = chart_new(PICTURE_WIDE, height);
     chart_begin_panel(
-        chart, &(struct chart_panel){.width = PICTURE_WIDE,
-                                     .height = height,
-                                     .margin_left = 170,
+        chart, &(struct chart_panel){.margin_left = 170,
                                      .margin_right = 360,
                                      .margin_top = 5,
                                      .margin_bottom = 5,
@@ -111,7 +108,7 @@ struct bar *bars_add(struct bars *bars, double value, double low, double high) {
 
 /* Both axes; the ticks are the caller's, one for each bar. */
 static void begin_bars(struct chart *chart, const struct bars *bars, const char *axis,
-                       struct chart_tick ticks[BARS_MAX], int height) {
+                       struct chart_tick ticks[BARS_MAX]) {
     double low = 1, high = 1;
     for (int i = 0; i < bars->count; i++) {
         const struct bar *bar = &bars->bars[i];
@@ -120,9 +117,7 @@ static void begin_bars(struct chart *chart, const struct bars *bars, const char 
         high = fmax(fmax(high, bar->value), bar->high);
     }
     double room = fmax(0.06 * (high - low), 0.01);
-    chart_begin_panel(chart, &(struct chart_panel){.width = PICTURE_WIDE,
-                                                   .height = height,
-                                                   .x = {.title = axis,
+    chart_begin_panel(chart, &(struct chart_panel){.x = {.title = axis,
                                                          .low = low < 1 ? low - room : 1,
                                                          .high = high + room,
                                                          .grid = true},
@@ -156,11 +151,10 @@ static void draw_bar(struct chart *chart, const struct bar *bar, int row) {
 
 char *picture_bars(const struct bars *bars, const char *axis, const char *label) {
     struct chart_tick ticks[BARS_MAX];
-    int height = 60 + 22 * bars->count;
     if (bars->count == 0)
         return NULL;
-    struct chart *chart = chart_new(PICTURE_WIDE, height);
-    begin_bars(chart, bars, axis, ticks, height);
+    struct chart *chart = chart_new(PICTURE_WIDE, 60 + 22 * bars->count);
+    begin_bars(chart, bars, axis, ticks);
     for (int i = 0; i < bars->count; i++)
         draw_bar(chart, &bars->bars[i], -i);
     const struct chart_point one[] = {{1, 0.6}, {1, 0.4 - bars->count}};

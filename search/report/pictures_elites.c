@@ -87,9 +87,7 @@ char *picture_elites(const struct run_data *run, int goal) {
     names[axes] = (struct chart_tick){axes, run_data_unit(run)};
     struct chart *chart = chart_new(PICTURE_WIDE, HEIGHT);
     chart_begin_panel(chart,
-                      &(struct chart_panel){.width = PICTURE_WIDE,
-                                            .height = HEIGHT,
-                                            .margin_left = 40,
+                      &(struct chart_panel){.margin_left = 40,
                                             .x = {.low = -0.2,
                                                   .high = axes + 0.6,
                                                   .bare = true,
@@ -160,8 +158,6 @@ char *picture_ancestry(const struct run_data *run, const struct ancestry *ancest
     }
     struct chart *chart = chart_new(PICTURE_WIDE, HEIGHT);
     chart_begin_panel(chart, &(struct chart_panel){
-                                 .width = PICTURE_WIDE,
-                                 .height = HEIGHT,
                                  .x = {.title = "trials of this goal", .high = 1.05 * points[0].x},
                                  .y = chart_axis_around(run_data_unit(run), low, high)});
     draw_edges(chart, run, ancestry, members);

@@ -147,8 +147,6 @@ char *picture_pairs(const struct run_data *run, const struct gene_importance *im
     struct chart *chart = chart_new(PICTURE_WIDE, height);
     chart_begin_panel(
         chart, &(struct chart_panel){
-                   .width = PICTURE_WIDE,
-                   .height = height,
                    .x = {.title = "latency of the pair, relative to the product of both effects",
                          .low = low - room,
                          .high = high + room,

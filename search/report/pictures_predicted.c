@@ -40,22 +40,19 @@ char *picture_predicted_vs_measured(const struct run_data *run, int goal,
     const struct chart_point diagonal[] = {{low, low}, {high, high}};
     struct chart *chart = chart_new(LEFT + SIDE + RIGHT, TOP + SIDE + BOTTOM);
     /* The same range on both axes, so that the line of equality is the diagonal. */
-    chart_begin_panel(chart, &(struct chart_panel){.width = LEFT + SIDE + RIGHT,
-                                                   .height = TOP + SIDE + BOTTOM,
-                                                   .margin_left = LEFT,
+    struct chart_axis x = {.title = "measured us",
+                           .low = low,
+                           .high = high,
+                           .logarithmic = true,
+                           .grid = true},
+                      y = x;
+    y.title = "predicted us";
+    chart_begin_panel(chart, &(struct chart_panel){.margin_left = LEFT,
                                                    .margin_right = RIGHT,
                                                    .margin_top = TOP,
                                                    .margin_bottom = BOTTOM,
-                                                   .x = {.title = "measured us",
-                                                         .low = low,
-                                                         .high = high,
-                                                         .logarithmic = true,
-                                                         .grid = true},
-                                                   .y = {.title = "predicted us",
-                                                         .low = low,
-                                                         .high = high,
-                                                         .logarithmic = true,
-                                                         .grid = true}});
+                                                   .x = x,
+                                                   .y = y});
     chart_line(chart, diagonal, 2, &(struct chart_style){.colour = CHART_MUTED, .dashes = 1});
     draw_pairs(chart, run, pairs, most);
     if (has_champion)

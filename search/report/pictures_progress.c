@@ -8,15 +8,15 @@
 enum { HEIGHT = 300, LEGEND_HEIGHT = 60, LEGEND_GOALS_MAX = 14, RUN_COLUMNS = 3, RUN_HEIGHT = 280 };
 
 static bool has_champion(const struct goal_view *goal) {
-    return goal->champion_change_count > 0;
+    return goal->champion_count > 0;
 }
 
 static double last_score(const struct goal_view *goal) {
-    return goal->champion_changes[goal->champion_change_count - 1].score_us;
+    return goal->champions[goal->champion_count - 1].score_us;
 }
 
 static double first_x(const struct goal_view *goal, bool over_time) {
-    return over_time ? fmax(goal->champion_changes[0].seconds, 1) : goal->champion_changes[0].order;
+    return over_time ? fmax(goal->champions[0].seconds, 1) : goal->champions[0].order;
 }
 
 static double last_x(const struct run_data *run, const struct goal_view *goal, bool over_time) {
@@ -27,10 +27,10 @@ static double last_x(const struct run_data *run, const struct goal_view *goal, b
    more than champions. The caller frees them. */
 static struct chart_point *champion_points(const struct run_data *run, const struct goal_view *goal,
                                            bool over_time, double unit_us) {
-    int count = goal->champion_change_count;
+    int count = goal->champion_count;
     struct chart_point *points = xcalloc((size_t)count + 1, sizeof *points);
     for (int i = 0; i < count; i++) {
-        const struct champion_change *it = &goal->champion_changes[i];
+        const struct champion_change *it = &goal->champions[i];
         points[i] =
             (struct chart_point){over_time ? it->seconds : it->order, it->score_us / unit_us};
     }
@@ -42,7 +42,7 @@ static void draw_steps(struct chart *chart, const struct run_data *run,
                        const struct goal_view *goal, bool over_time, double unit_us,
                        const struct chart_style *style) {
     struct chart_point *points = champion_points(run, goal, over_time, unit_us);
-    chart_steps(chart, points, goal->champion_change_count + 1, style);
+    chart_steps(chart, points, goal->champion_count + 1, style);
     free(points);
 }
 
@@ -82,20 +82,18 @@ char *picture_best(const struct run_data *run, int goal, bool over_time) {
         return NULL;
     double first_us = view->first >= 0 ? run->rows[view->first].score_us : NAN;
     const struct chart_panel panel = {
-        .width = PICTURE_NARROW,
-        .height = HEIGHT,
         .x = progress_axis(first_x(view, over_time), last_x(run, view, over_time), over_time,
                            "trials of this goal"),
         .y = chart_axis_around(run_data_unit(run), fmin(last_score(view), first_us),
-                               fmax(view->champion_changes[0].score_us, first_us))};
+                               fmax(view->champions[0].score_us, first_us))};
     struct chart *chart = chart_new(PICTURE_NARROW, HEIGHT);
     chart_begin_panel(chart, &panel);
     if (view->first >= 0)
         draw_default(chart, panel.x.low, panel.x.high, first_us);
     struct chart_point *points = champion_points(run, view, over_time, 1);
-    chart_steps(chart, points, view->champion_change_count + 1,
+    chart_steps(chart, points, view->champion_count + 1,
                 &(struct chart_style){.colour = CHART_ACCENT, .width = 2});
-    chart_dots(chart, points, view->champion_change_count,
+    chart_dots(chart, points, view->champion_count,
                &(struct chart_style){.colour = CHART_ACCENT, .width = 6});
     free(points);
     return chart_free(
@@ -119,7 +117,7 @@ static struct progress_span find_span(const struct run_data *run, bool over_time
         span.goals++;
         span.first = fmin(span.first, first_x(goal, over_time));
         span.last = fmax(span.last, last_x(run, goal, over_time));
-        span.most = fmax(span.most, goal->champion_changes[0].score_us / last_score(goal));
+        span.most = fmax(span.most, goal->champions[0].score_us / last_score(goal));
     }
     return span;
 }
@@ -139,9 +137,7 @@ char *picture_all_best(const struct run_data *run, bool over_time) {
                                                 .dashes = g / CHART_SERIES_COUNT % 4}};
     struct chart *chart = chart_new(PICTURE_NARROW, height);
     chart_begin_panel(chart,
-                      &(struct chart_panel){.width = PICTURE_NARROW,
-                                            .height = height,
-                                            .x = progress_axis(span.first, span.last, over_time,
+                      &(struct chart_panel){.x = progress_axis(span.first, span.last, over_time,
                                                                "trials of each goal"),
                                             .y = {.title = "best so far / final champion",
                                                   .low = 0.98,
@@ -188,7 +184,7 @@ static void draw_goal_of_runs(struct chart *chart, struct chart_panel *panel,
         if (view == NULL)
             continue;
         low = fmin(low, last_score(view));
-        high = fmax(high, view->champion_changes[0].score_us);
+        high = fmax(high, view->champions[0].score_us);
         snprintf(names[drawn], sizeof *names, "%.200s%s", runs[r]->path,
                  runs[r]->predicted > 0 ? ", predicted" : "");
         series[drawn] = (struct chart_series){

@@ -1,4 +1,5 @@
 #include "report/scatter.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "render/chart.h"
 
@@ -14,9 +15,9 @@ enum { COLUMNS = 28, WIDTH = 1100, HEIGHT = 440, LABELS_MOST = 48, SHADES = 8 };
 struct scatter {
     const struct run_data *run;
     FILE *out;
-    int goal, rows;
-    const int *valid; /* row indices of the goal's valid trials */
-    int valid_count;
+    int goal, rows, dots_most;
+    int *valid, *dots; /* row indices of the goal's valid trials, and of those that are dots */
+    int valid_count, dot_count;
     const char *flags; /* by row: see `kinds` */
     double low_us, high_us;
     double low[RESOURCE_COUNT], high[RESOURCE_COUNT]; /* NaN: unknown for all trials */
@@ -26,24 +27,29 @@ static const struct trial_row *trial_at(const struct scatter *scatter, int i) {
     return &scatter->run->rows[scatter->valid[i]];
 }
 
-/* Prints a JSON string without "<". */
-static void print_string(FILE *out, const char *text) {
-    cJSON *value = cJSON_CreateString(text);
-    char *json = cJSON_PrintUnformatted(value);
+static const struct trial_row *dot_at(const struct scatter *scatter, int i) {
+    return &scatter->run->rows[scatter->dots[i]];
+}
+
+/* Before element `i` of a list. */
+static const char *comma(int i) {
+    return i > 0 ? "," : "";
+}
+
+/* Prints element `i` of a list: a JSON string without "<". */
+static void print_string(FILE *out, int i, const char *text) {
+    char *json = json_print_line(cJSON_CreateString(text));
+    fputs(comma(i), out);
     for (const char *at = json; *at != '\0'; at++)
         if (*at == '<')
             fputs("\\u003c", out);
         else
             fputc(*at, out);
-    cJSON_free(json);
-    cJSON_Delete(value);
+    free(json);
 }
 
-static void print_number(FILE *out, double number) {
-    if (isnan(number))
-        fputs("null", out);
-    else
-        fprintf(out, "%.5g", number);
+static void print_number(FILE *out, int i, double number) {
+    fprintf(out, isnan(number) ? "%snull" : "%s%.5g", comma(i), number);
 }
 
 /* Prints the index of a value as one character, from '0' on. */
@@ -80,50 +86,47 @@ static void find_ranges(struct scatter *scatter, struct scatter_note *note) {
     note->high_us = scatter->high_us;
 }
 
-static bool is_dot(const struct scatter *scatter, int i, bool binned) {
-    char flag = scatter->flags[scatter->valid[i]];
-    return !binned || flag == 'e' || flag == 'c';
+/* In bins, only champions and elites are dots. */
+static bool is_binned(const struct scatter *scatter) {
+    return scatter->valid_count > scatter->dots_most;
 }
 
-/* Prints the properties of all dots as arrays or strings with one element per dot. Returns the
-   number of dots. */
-static int print_dots(const struct scatter *scatter, bool binned) {
+static void find_dots(struct scatter *scatter) {
+    for (int i = 0; i < scatter->valid_count; i++) {
+        char flag = scatter->flags[scatter->valid[i]];
+        if (!is_binned(scatter) || flag == 'e' || flag == 'c')
+            scatter->dots[scatter->dot_count++] = scatter->valid[i];
+    }
+}
+
+/* Prints the properties of all dots as arrays or strings with one element per dot. */
+static void print_dots(const struct scatter *scatter) {
     FILE *out = scatter->out;
-    int count = 0;
+    int count = scatter->dot_count;
     fputs("\"dots\":{\"n\":[", out);
-    for (int i = 0; i < scatter->valid_count; i++)
-        if (is_dot(scatter, i, binned))
-            fprintf(out, "%s%lld", count++ > 0 ? "," : "", (long long)trial_at(scatter, i)->number);
+    for (int i = 0; i < count; i++)
+        fprintf(out, "%s%lld", comma(i), (long long)dot_at(scatter, i)->number);
     fputs("],\"f\":\"", out);
-    for (int i = 0; i < scatter->valid_count; i++)
-        if (is_dot(scatter, i, binned))
-            fputc(scatter->flags[scatter->valid[i]], out);
+    for (int i = 0; i < count; i++)
+        fputc(scatter->flags[scatter->dots[i]], out);
     fputs("\",\"us\":[", out);
-    for (int i = 0, printed = 0; i < scatter->valid_count; i++)
-        if (is_dot(scatter, i, binned)) {
-            fputs(printed++ > 0 ? "," : "", out);
-            print_number(out, trial_at(scatter, i)->score_us);
-        }
+    for (int i = 0; i < count; i++)
+        print_number(out, i, dot_at(scatter, i)->score_us);
     fputs("],\"g\":[", out);
-    for (int i = 0, printed = 0; i < scatter->valid_count; i++)
-        if (is_dot(scatter, i, binned)) {
-            fputs(printed++ > 0 ? ",\"" : "\"", out);
-            for (int g = 0; g < scatter->run->genes.count; g++)
-                print_place(out, trial_at(scatter, i)->genes[g]);
-            fputc('"', out);
-        }
+    for (int i = 0; i < count; i++) {
+        fprintf(out, "%s\"", comma(i));
+        for (int g = 0; g < scatter->run->genes.count; g++)
+            print_place(out, dot_at(scatter, i)->genes[g]);
+        fputc('"', out);
+    }
     fputs("],\"r\":[", out);
     for (int r = 0; r < RESOURCE_COUNT; r++) {
-        fputs(r > 0 ? ",[" : "[", out);
-        for (int i = 0, printed = 0; i < scatter->valid_count && !isnan(scatter->low[r]); i++)
-            if (is_dot(scatter, i, binned)) {
-                fputs(printed++ > 0 ? "," : "", out);
-                print_number(out, trial_at(scatter, i)->resources[r]);
-            }
+        fprintf(out, "%s[", comma(r));
+        for (int i = 0; i < count && !isnan(scatter->low[r]); i++)
+            print_number(out, i, dot_at(scatter, i)->resources[r]);
         fputc(']', out);
     }
     fputs("]}", out);
-    return count;
 }
 
 static int row_of(const struct scatter *scatter, const struct trial_row *trial) {
@@ -168,8 +171,7 @@ static void print_cells(const struct scatter *scatter, int axis, int *bins) {
     fputc('[', scatter->out);
     for (int i = 0; i < DOMAIN_MAX * rows; i++)
         if (bins[i] > 0)
-            fprintf(scatter->out, "%s%d,%d,%d", printed++ > 0 ? "," : "", i / rows, i % rows,
-                    bins[i]);
+            fprintf(scatter->out, "%s%d,%d,%d", comma(printed++), i / rows, i % rows, bins[i]);
     fputc(']', scatter->out);
 }
 
@@ -312,13 +314,13 @@ static void draw_cells(const struct scatter *scatter, struct chart *chart, int a
     free(bins);
 }
 
-/* Whether the goal has a dot of each kind. */
-static int list_kinds(const struct scatter *scatter, bool binned, double scale,
+/* Lists the kinds of which the goal has a dot. */
+static int list_kinds(const struct scatter *scatter, double scale,
                       struct chart_series series[KINDS]) {
     int count = 0;
     for (int k = 0; k < KINDS; k++)
-        for (int i = 0; i < scatter->valid_count; i++)
-            if (is_dot(scatter, i, binned) && scatter->flags[scatter->valid[i]] == kinds[k].flag) {
+        for (int i = 0; i < scatter->dot_count; i++)
+            if (scatter->flags[scatter->dots[i]] == kinds[k].flag) {
                 series[count++] = (struct chart_series){.name = kinds[k].name,
                                                         .style = {.colour = kinds[k].colour,
                                                                   .width = scale * kinds[k].width,
@@ -330,14 +332,14 @@ static int list_kinds(const struct scatter *scatter, bool binned, double scale,
     return count;
 }
 
-static void draw_dots(const struct scatter *scatter, struct chart *chart, int axis, bool binned,
+static void draw_dots(const struct scatter *scatter, struct chart *chart, int axis,
                       const struct chart_series *series) {
-    struct chart_point *points = xmalloc(((size_t)scatter->valid_count + 1) * sizeof *points);
+    struct chart_point *points = xmalloc(((size_t)scatter->dot_count + 1) * sizeof *points);
     char flag = series->style.name[strlen("dots-")];
     int count = 0;
-    for (int i = 0; i < scatter->valid_count; i++) {
-        const struct trial_row *trial = trial_at(scatter, i);
-        if (is_dot(scatter, i, binned) && scatter->flags[scatter->valid[i]] == flag)
+    for (int i = 0; i < scatter->dot_count; i++) {
+        const struct trial_row *trial = dot_at(scatter, i);
+        if (scatter->flags[scatter->dots[i]] == flag)
             points[count++] = (struct chart_point){share_of(scatter, trial, axis), trial->score_us};
     }
     chart_dots(chart, points, count, &series->style);
@@ -345,17 +347,15 @@ static void draw_dots(const struct scatter *scatter, struct chart *chart, int ax
 }
 
 /* Draws the first choice, and the axes of the others. Prints the frame for page.js.in. */
-static char *draw_picture(const struct scatter *scatter, int weightiest, bool binned, int dots) {
+static char *draw_picture(const struct scatter *scatter, int weightiest) {
     int first = first_choice(scatter, weightiest);
     struct chart_series series[KINDS];
     char label[128];
     if (scatter->valid_count == 0 || first < 0)
         return NULL;
-    int count = list_kinds(scatter, binned, dots < 500 ? 1.5 : 1, series);
+    int count = list_kinds(scatter, scatter->dot_count < 500 ? 1.5 : 1, series);
     struct chart *chart = chart_new(WIDTH, HEIGHT);
-    chart_begin_panel(chart, &(struct chart_panel){.width = WIDTH,
-                                                   .height = HEIGHT,
-                                                   .margin_left = 64,
+    chart_begin_panel(chart, &(struct chart_panel){.margin_left = 64,
                                                    .margin_bottom = 50,
                                                    .x = {.high = 1, .hidden = true},
                                                    .y = {.title = run_data_unit(scatter->run),
@@ -368,10 +368,10 @@ static char *draw_picture(const struct scatter *scatter, int weightiest, bool bi
     for (int axis = 0; axis < scatter->run->genes.count + RESOURCE_COUNT; axis++)
         if (is_choice(scatter, axis))
             draw_axis(scatter, chart, axis, axis == first);
-    if (binned)
+    if (is_binned(scatter))
         draw_cells(scatter, chart, first);
     for (int i = 0; i < count; i++)
-        draw_dots(scatter, chart, first, binned, &series[i]);
+        draw_dots(scatter, chart, first, &series[i]);
     struct chart_box frame = chart_frame(chart);
     fprintf(scatter->out, ",\"frame\":[%.1f,%.1f,%.1f,%.1f]", frame.from.x, frame.from.y,
             frame.to.x, frame.to.y);
@@ -381,27 +381,23 @@ static char *draw_picture(const struct scatter *scatter, int weightiest, bool bi
 
 /* ---- the goal ---- */
 
-static void print_goal(struct scatter *scatter, int weightiest, int dots_most,
-                       struct scatter_note *note) {
+static void print_goal(struct scatter *scatter, int weightiest, struct scatter_note *note) {
     FILE *out = scatter->out;
-    bool binned = scatter->valid_count > dots_most;
-    *note = (struct scatter_note){.valid = scatter->valid_count};
+    find_dots(scatter);
+    *note = (struct scatter_note){.valid = scatter->valid_count, .dots = scatter->dot_count};
     find_ranges(scatter, note);
     fprintf(out, "{\"low\":%.6g,\"high\":%.6g,\"ranges\":[",
             scatter->valid_count > 0 ? scatter->low_us : 1,
             scatter->valid_count > 0 ? scatter->high_us : 1);
     for (int r = 0; r < RESOURCE_COUNT; r++) {
-        fputs(r > 0 ? "," : "", out);
-        if (isnan(scatter->low[r]))
-            fputs("null", out);
-        else
-            fprintf(out, "[%.6g,%.6g]", scatter->low[r], scatter->high[r]);
+        fprintf(out, isnan(scatter->low[r]) ? "%snull" : "%s[%.6g,%.6g]", comma(r), scatter->low[r],
+                scatter->high[r]);
     }
     fputs("],", out);
-    note->dots = print_dots(scatter, binned);
-    if (binned)
+    print_dots(scatter);
+    if (is_binned(scatter))
         print_bins(scatter);
-    note->picture = draw_picture(scatter, weightiest, binned, note->dots);
+    note->picture = draw_picture(scatter, weightiest);
     fputc('}', out);
 }
 
@@ -415,8 +411,8 @@ static char *flag_trials(const struct run_data *run) {
         const struct goal_view *goal = &run->goals[g];
         for (int rank = 0; rank < goal->elite_count; rank++)
             flags[goal->ranked[rank]] = 'e';
-        for (int i = 0; i < goal->champion_change_count; i++)
-            flags[goal->champion_changes[i].row] = 'c';
+        for (int i = 0; i < goal->champion_count; i++)
+            flags[goal->champions[i].row] = 'c';
     }
     return flags;
 }
@@ -426,20 +422,16 @@ static void print_head(FILE *out, const struct run_data *run, int rows) {
             run_data_unit(run), rows, COLUMNS, SHADES);
     for (int g = 0; g < run->genes.count; g++) {
         const struct gene_column *gene = &run->genes.columns[g];
-        fputs(g > 0 ? ",{\"name\":" : "{\"name\":", out);
-        print_string(out, gene->name);
+        fprintf(out, "%s{\"name\":", comma(g));
+        print_string(out, 0, gene->name);
         fputs(",\"values\":[", out);
-        for (int v = 0; v < gene->count; v++) {
-            fputs(v > 0 ? "," : "", out);
-            print_string(out, gene->values[v]);
-        }
+        for (int v = 0; v < gene->count; v++)
+            print_string(out, v, gene->values[v]);
         fputs("]}", out);
     }
     fputs("],\"resources\":[", out);
-    for (int r = 0; r < RESOURCE_COUNT; r++) {
-        fputs(r > 0 ? "," : "", out);
-        print_string(out, resource_rows[r].title);
-    }
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        print_string(out, r, resource_rows[r].title);
     fputs("],\"goals\":[", out);
 }
 
@@ -449,22 +441,28 @@ char *scatter_json(const struct run_data *run, const int *weightiest, int dots_m
     size_t size = 0;
     char *flags = flag_trials(run);
     int *valid = xmalloc(((size_t)run->count + 1) * sizeof *valid);
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        BUG("open_memstream: %m");
+    int *dots = xmalloc(((size_t)run->count + 1) * sizeof *dots);
+    FILE *out = xopen_memstream(&text, &size);
     print_head(out, run, rows);
     for (int g = 0; g < run->goal_count; g++) {
-        struct scatter scatter = {
-            .run = run, .out = out, .goal = g, .rows = rows, .valid = valid, .flags = flags};
+        struct scatter scatter = {.run = run,
+                                  .out = out,
+                                  .goal = g,
+                                  .rows = rows,
+                                  .dots_most = dots_most,
+                                  .valid = valid,
+                                  .dots = dots,
+                                  .flags = flags};
         for (int i = 0; i < run->count; i++)
             if (run->rows[i].goal == g && !run->rows[i].outdated && !isnan(run->rows[i].score_us))
                 valid[scatter.valid_count++] = i;
-        fputs(g > 0 ? "," : "", out);
-        print_goal(&scatter, weightiest[g], dots_most, &notes[g]);
+        fputs(comma(g), out);
+        print_goal(&scatter, weightiest[g], &notes[g]);
     }
     fputs("]}", out);
     fclose(out);
     free(flags);
     free(valid);
+    free(dots);
     return text;
 }

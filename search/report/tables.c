@@ -9,20 +9,9 @@ static double first_us(const struct run_data *run, int goal) {
     return first >= 0 ? run->rows[first].score_us : NAN;
 }
 
-/* A cost in percent: "-5.2" for 0.948 - 1. */
-static void add_percent(struct table *table, double share) {
-    char text[32];
-    snprintf(text, sizeof text, "%+.1f", 100 * share);
-    if (isfinite(share))
-        table_cell(table, cJSON_CreateNumber(100 * share), text);
-    else
-        table_none(table);
-}
-
+/* In percent: "-5.2" for 0.948 - 1. */
 static void add_cost(struct table *table, const struct value_cost *cost) {
-    add_percent(table, cost->cost);
-    add_percent(table, cost->low);
-    add_percent(table, cost->high);
+    table_add(table, "%+.1f %+.1f %+.1f", 100 * cost->cost, 100 * cost->low, 100 * cost->high);
 }
 
 /* ---- goals ---- */
@@ -35,12 +24,12 @@ static void add_changes(struct table *table, const struct run_data *run, int goa
     int index = run->goals[goal].first;
     genes_print(&run->genes, row->genes, genome);
     if (index < 0) {
-        table_text(table, genome);
+        table_add(table, "%s", genome);
         return;
     }
     genes_print(&run->genes, run->rows[index].genes, first);
     run_history_print_changes(genome, parents, changes);
-    table_text(table, changes[0] != '\0' ? changes : "(the default)");
+    table_add(table, "%s", changes[0] != '\0' ? changes : "(the default)");
 }
 
 struct table *table_of_goals(const struct run_data *run) {
@@ -63,24 +52,18 @@ struct table *table_of_goals(const struct run_data *run) {
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
     for (int g = 0; g < run->goal_count; g++) {
         const struct trial_row *row = run_data_champion(run, g);
-        table_text(table, store_goal_name(run->store, g));
-        table_number(table, row != NULL ? row->score_us : NAN, 3);
-        table_number(table, first_us(run, g), 3);
-        table_number(table, row != NULL ? first_us(run, g) / row->score_us : NAN, 2);
-        table_number(table, row != NULL ? row->tflops : NAN, 2);
-        if (row != NULL) {
-            table_integer(table, row->number);
-            table_integer(table, row->order);
-        } else {
-            table_none(table);
-            table_none(table);
+        const struct goal_view *view = &run->goals[g];
+        const char *name = store_goal_name(run->store, g);
+        double preset_us = first_us(run, g);
+        if (row == NULL) {
+            table_add(table, "%s - %.3f - - - - %d %d -", name, preset_us, view->observed,
+                      view->valid);
+            continue;
         }
-        table_integer(table, run->goals[g].observed);
-        table_integer(table, run->goals[g].valid);
-        if (row != NULL)
-            add_changes(table, run, g, row);
-        else
-            table_none(table);
+        table_add(table, "%s %.3f %.3f %.2f %.2f %ld %d %d %d", name, row->score_us, preset_us,
+                  preset_us / row->score_us, row->tflops, row->number, row->order, view->observed,
+                  view->valid);
+        add_changes(table, run, g, row);
     }
     return table;
 }
@@ -110,10 +93,7 @@ struct table *table_of_workers(const struct run_data *run) {
         const char *name = run->workers.items[w];
         if (*name == '\0' || (count == 1 && strchr(name, '/') == NULL))
             continue;
-        table_text(table, name);
-        table_integer(table, done[w].trials);
-        table_integer(table, done[w].ok);
-        table_integer(table, done[w].lost);
+        table_add(table, "%s %d %d %d", name, done[w].trials, done[w].ok, done[w].lost);
     }
     free(done);
     return table;
@@ -135,16 +115,14 @@ struct table *table_of_genes(const struct run_data *run, const struct gene_impor
     for (int i = 0; i < importance->fitted_count; i++) {
         const struct gene_cost *it = &importance->genes[importance->order[i]];
         const struct gene_column *gene = &run->genes.columns[importance->order[i]];
-        table_text(table, gene->name);
+        table_add(table, "%s", gene->name);
         if (it->best == it->worst) {
-            for (int c = 1; c < 6; c++)
-                table_none(table);
+            table_add(table, "- - - - -");
         } else {
-            table_text(table, gene->values[it->best]);
-            table_text(table, gene->values[it->worst]);
+            table_add(table, "%s %s", gene->values[it->best], gene->values[it->worst]);
             add_cost(table, &it->spread);
         }
-        table_number(table, 100 * it->share, 1);
+        table_add(table, "%.1f", 100 * it->share);
     }
     return table;
 }
@@ -167,15 +145,12 @@ struct table *table_of_values(const struct run_data *run,
             const struct value_cost *it = &importance->genes[importance->order[i]].values[v];
             if (it->count == 0 && it->failed == 0)
                 continue;
-            table_text(table, gene->name);
-            table_text(table, gene->values[v]);
+            table_add(table, "%s %s", gene->name, gene->values[v]);
             if (it->count > 0)
                 add_cost(table, it);
             else
-                for (int c = 0; c < 3; c++)
-                    table_none(table);
-            table_integer(table, it->count);
-            table_integer(table, it->failed);
+                table_add(table, "- - -");
+            table_add(table, "%d %d", it->count, it->failed);
         }
     }
     return table;
@@ -197,9 +172,9 @@ struct table *table_of_pairs(const struct run_data *run, const struct gene_impor
         const struct gene_column *b = &run->genes.columns[it->genes[1]];
         snprintf(text, sizeof text, "%s=%s, %s=%s", a->name, a->values[it->values[0]], b->name,
                  b->values[it->values[1]]);
-        table_text(table, text);
+        table_add(table, "%s", text);
         add_cost(table, &it->cost);
-        table_integer(table, it->cost.count);
+        table_add(table, "%d", it->cost.count);
     }
     return table;
 }
@@ -228,14 +203,10 @@ struct table *table_of_line(const struct run_data *run, const struct ancestry *a
             }
         genes_print(&run->genes, it->genes, genome);
         run_history_print_changes(genome, parents, changes);
-        table_integer(table, it->number);
-        table_number(table, it->score_us, 3);
-        table_text(table, run->operators.items[it->operator_index]);
-        if (sources[1] != NULL)
-            table_integer(table, it->parent_b);
-        else
-            table_none(table);
-        table_text(table, parents[0] == NULL ? genome : changes);
+        table_add(table, "%ld %.3f %s", it->number, it->score_us,
+                  run->operators.items[it->operator_index]);
+        table_add(table, sources[1] != NULL ? "%ld" : "-", it->parent_b);
+        table_add(table, "%s", parents[0] == NULL ? genome : changes);
     }
     return table;
 }
@@ -249,20 +220,21 @@ struct table *table_of_succession(const struct run_data *run, int goal) {
     };
     const struct goal_view *view = &run->goals[goal];
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
-    for (int i = view->champion_change_count - 1; i >= 0; i--) {
-        const struct champion_change *it = &view->champion_changes[i];
+    for (int i = view->champion_count - 1; i >= 0; i--) {
+        const struct champion_change *it = &view->champions[i];
         const struct trial_row *row = &run->rows[it->row];
         char genome[GENOME_TEXT_SIZE], before[GENOME_TEXT_SIZE], changes[CHANGES_SIZE];
         const char *const parents[2] = {before, NULL};
         genes_print(&run->genes, row->genes, genome);
         if (i > 0) {
-            genes_print(&run->genes, run->rows[view->champion_changes[i - 1].row].genes, before);
+            genes_print(&run->genes, run->rows[view->champions[i - 1].row].genes, before);
             run_history_print_changes(genome, parents, changes);
         }
-        table_integer(table, row->number);
-        table_number(table, it->score_us, 3);
-        table_text(table, run->operators.items[row->operator_index]);
-        table_text(table, i == 0 ? genome : it->again ? "measured again" : changes);
+        table_add(table, "%ld %.3f %s %s", row->number, it->score_us,
+                  run->operators.items[row->operator_index],
+                  i == 0      ? genome
+                  : it->again ? "measured again"
+                              : changes);
     }
     return table;
 }
@@ -285,11 +257,9 @@ static void add_goal(struct table *table, struct run_data *const *runs, int coun
     }
     if (have < 2)
         return;
-    table_text(table, goal);
+    table_add(table, "%s", goal);
     for (int r = 0; r < count; r++) {
-        table_number(table, best[r], 3);
-        if (r > 0)
-            table_number(table, best[0] / best[r], 3);
+        table_add(table, r > 0 ? "%.3f %.3f" : "%.3f", best[r], best[0] / best[r]);
     }
 }
 

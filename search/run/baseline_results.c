@@ -65,9 +65,8 @@ static cJSON *figure_json(const struct baseline_figure *figure) {
 
 cJSON *baseline_results_json(const struct baseline_results *results) {
     cJSON *object = cJSON_CreateObject();
-    cJSON_AddStringToObject(object, "baseline", results->name);
-    cJSON_AddStringToObject(object, "device", results->device);
-    cJSON_AddNumberToObject(object, "measured", results->measured);
+    json_add(object, "baseline=%s device=%s measured=%g", results->name, results->device,
+             results->measured);
     cJSON *cases = cJSON_AddArrayToObject(object, "cases");
     for (int c = 0; c < results->case_count; c++) {
         const struct baseline_case *figures = &results->cases[c];

@@ -131,9 +131,7 @@ int predictions_write_rows(const char *path, const double *predicted_us, int64_t
                            struct error *error) {
     char *text = NULL;
     size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        BUG("out of memory");
+    FILE *out = xopen_memstream(&text, &size);
     fprintf(out, "{\"%s\": [", rows_key);
     for (int64_t row = 0; row < row_count; row++) {
         fprintf(out, row > 0 ? ",%s" : "%s", row % 16 == 0 ? "\n" : "");
@@ -195,10 +193,7 @@ const struct table_column agreement_columns[AGREEMENT_COLUMNS] = {
 };
 
 void agreement_add_cells(struct table *table, const struct agreement *agreement) {
-    table_integer(table, agreement->count);
-    table_number(table, agreement->fastest_us, 2);
-    table_number(table, agreement->slowest_us, 2);
-    table_number(table, agreement->rank_correlation, 3);
-    table_number(table, agreement->off_percent, 0);
-    table_number(table, agreement->best_hundredth, 3);
+    table_add(table, "%d %.2f %.2f %.3f %.0f %.3f", agreement->count, agreement->fastest_us,
+              agreement->slowest_us, agreement->rank_correlation, agreement->off_percent,
+              agreement->best_hundredth);
 }

@@ -77,15 +77,13 @@ static int write_config(struct replay_targets *targets, const struct manifest *m
                         struct error *error) {
     const char *temporary = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
     cJSON *config = cJSON_CreateObject();
-    cJSON_AddStringToObject(config, "template", manifest->template_name);
-    cJSON_AddStringToObject(config, "objective", "per_case");
+    json_add(config, "template=%s objective=%s", manifest->template_name, "per_case");
     cJSON *cases = cJSON_AddArrayToObject(config, "cases");
     for (int c = 0; c < manifest->case_count; c++)
         cJSON_AddItemToArray(cases, cJSON_Duplicate(manifest->cases[c].shape.value, 1));
     cJSON *limits = cJSON_AddObjectToObject(config, "limits");
     cJSON_AddNumberToObject(limits, "smem_bytes", manifest->smem_limit);
-    char *text = cJSON_Print(config);
-    cJSON_Delete(config);
+    char *text = json_print(config);
     int result = path_join(targets->scratch, temporary, "evotile-record-XXXXXX", error);
     if (result == 0 && mkdtemp(targets->scratch) == NULL) {
         targets->scratch[0] = '\0';
@@ -119,7 +117,7 @@ static void choose_emulated_device(struct replay_targets *targets,
     snprintf(spec, sizeof spec, "emulated:sm_%d", atoi(architecture + strlen("=sm_")));
     if (device_describe("auto", &here, &ignored) == 0 && here.predicts &&
         device_describe(spec, &like, &ignored) == 0)
-        targets->device = strdup(spec);
+        targets->device = xstrdup(spec);
 }
 
 /* Writes a variant's source as one file, for the workers. */
@@ -160,7 +158,7 @@ static int read_kernel_targets(struct replay_targets *targets, struct error *err
         key_copy(&target->key, &variant->key);
         if (write_source(targets, manifest, manifest->cases[c].variant, source, error) < 0)
             goto done;
-        target->request.sources[0] = strdup(source);
+        target->request.sources[0] = xstrdup(source);
     }
     result = 0;
 done:

@@ -1,5 +1,6 @@
 #include "run/run_artifacts.h"
 
+#include "base/json.h"
 #include "base/path.h"
 
 int run_artifact_read(struct store *store, const char *name, struct json_document *document,
@@ -16,10 +17,7 @@ int run_artifact_read(struct store *store, const char *name, struct json_documen
 }
 
 int run_artifact_write(struct store *store, const char *name, cJSON *object, struct error *error) {
-    char *text = cJSON_PrintUnformatted(object);
-    cJSON_Delete(object);
-    if (text == NULL)
-        BUG("out of memory");
+    char *text = json_print_line(object);
     int status = store_begin(store, error);
     if (status == 0)
         status = store_meta_set(store, name, text, error);

@@ -96,6 +96,16 @@ struct config *run_dir_config(struct store *store) {
     return config;
 }
 
+void run_dir_case_name(const struct store *store, const struct config *config, int goal,
+                       int case_count, int number, char name[CASE_NAME_SIZE]) {
+    if (case_count == 1)
+        snprintf(name, CASE_NAME_SIZE, "%s", store_goal_name(store, goal));
+    else if (config != NULL && number < config->case_count)
+        template_print_shape(config->shapes, &config->cases[number], name);
+    else
+        snprintf(name, CASE_NAME_SIZE, "case %d", number);
+}
+
 int run_dir_device(struct store *store, struct device_info *device, struct error *error) {
     char *line;
     struct protocol_message message;

@@ -26,6 +26,11 @@ struct config *run_dir_read_config(const char *run_dir, struct error *error);
    then numbered. */
 struct config *run_dir_config(struct store *store);
 
+/* The name of case `number` of a goal whose trials have `case_count` cases. `config`: of
+   run_dir_config. */
+void run_dir_case_name(const struct store *store, const struct config *config, int goal,
+                       int case_count, int number, char name[CASE_NAME_SIZE]);
+
 /* The device that the run was measured on; its space depends on it. Returns 1; 0 if the run does
    not record it; -1. */
 int run_dir_device(struct store *store, struct device_info *device, struct error *error);

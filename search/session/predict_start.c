@@ -69,9 +69,7 @@ int predict_start(const struct config *config, int goal, const struct template *
 char *predict_start_print(const struct predicted *predicted, int count, const struct space *space) {
     char *text = NULL;
     size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        BUG("out of memory");
+    FILE *out = xopen_memstream(&text, &size);
     for (int i = 0; i < count; i++) {
         char genome[GENOME_TEXT_SIZE];
         genome_print(&predicted[i].genome, space, genome);

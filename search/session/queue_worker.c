@@ -166,6 +166,7 @@ int queue_worker_run(const struct queue_worker_settings *settings, struct error 
     struct queue_worker *worker = xcalloc(1, sizeof *worker);
     worker->settings = settings;
     worker->last_work_s = clock_seconds();
+    signals = 0; /* those of an earlier call do not stop this one */
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     worker->connection = connection_open(&settings->connection, error);

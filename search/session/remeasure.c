@@ -17,8 +17,7 @@ struct remeasurement {
     struct session *session;
     struct elite *elites; /* the outdated ones, goal by goal, the best first */
     int count, measured_count, dropped;
-    struct member best[CASES_MAX]; /* of the goal's elites with current figures */
-    bool has_current[CASES_MAX];
+    struct member best[CASES_MAX]; /* of the goal's elites with current figures; score 0: none */
     int in_flight[CASES_MAX];
 };
 
@@ -40,10 +39,8 @@ static int read_current_key(const struct session *session, struct key *current,
 
 static int mark_outdated(struct session *session, const struct key *current, struct error *error) {
     if (session_open_batch(session, error) < 0 ||
-        session_check_stored(session, store_outdate(session->store, current, error)) < 0 ||
-        session_check_stored(session, store_meta_set(session->store, "driver",
-                                                     pool_device(session->pool)->driver, error)) <
-            0)
+        store_outdate(session->store, current, error) < 0 ||
+        store_meta_set(session->store, "driver", pool_device(session->pool)->driver, error) < 0)
         return -1;
     return session_close_batch(session, false, error);
 }
@@ -68,10 +65,8 @@ static int log_change(struct session *session, int64_t trial, const struct key *
 }
 
 static void update_best(struct remeasurement *pass, int goal, const struct member *member) {
-    if (pass->has_current[goal] && pass->best[goal].score_us <= member->score_us)
-        return;
-    pass->best[goal] = *member;
-    pass->has_current[goal] = true;
+    if (pass->best[goal].score_us == 0 || member->score_us < pass->best[goal].score_us)
+        pass->best[goal] = *member;
 }
 
 /* Inserts an elite in score order within its goal. */
@@ -104,14 +99,12 @@ static int collect_goal_elites(struct remeasurement *pass, int goal, struct erro
     return 0;
 }
 
-static int collect_elites(struct remeasurement *pass, struct error *error) {
-    for (int goal = 0; goal < pass->session->goal_count; goal++)
-        if (collect_goal_elites(pass, goal, error) < 0)
-            return -1;
-    return 0;
-}
-
 /* ---- timing them ---- */
+
+/* The best elite of a goal that has current figures; NULL if there is none yet. */
+static const struct member *best_of(const struct remeasurement *pass, int goal) {
+    return pass->best[goal].score_us > 0 ? &pass->best[goal] : NULL;
+}
 
 /* The next elite to submit; NULL if none may be now. The first elite of a goal is measured alone,
    because the others are compared with it in duels. */
@@ -119,16 +112,10 @@ static struct elite *next_elite_to_submit(struct remeasurement *pass) {
     for (int i = 0; i < pass->count; i++) {
         struct elite *elite = &pass->elites[i];
         if (!elite->submitted &&
-            (pass->has_current[elite->goal] || pass->in_flight[elite->goal] == 0))
+            (best_of(pass, elite->goal) != NULL || pass->in_flight[elite->goal] == 0))
             return elite;
     }
     return NULL;
-}
-
-static void submit_elite(struct remeasurement *pass, int64_t trial, int goal,
-                         const struct genome *genome) {
-    session_submit(pass->session, trial, goal, genome,
-                   pass->has_current[goal] ? &pass->best[goal] : NULL);
 }
 
 static int take_result(struct remeasurement *pass, const struct trial_result *result,
@@ -136,16 +123,15 @@ static int take_result(struct remeasurement *pass, const struct trial_result *re
     struct session *session = pass->session;
     const struct outcome *outcome = &result->outcome;
     int goal = result->goal;
-    if (session_needs_duel(result, pass->has_current[goal] ? &pass->best[goal] : NULL)) {
-        submit_elite(pass, result->number, goal, &result->genome);
+    if (session_needs_duel(result, best_of(pass, goal))) {
+        session_submit(session, result->number, goal, &result->genome, best_of(pass, goal));
         return 0;
     }
     pass->in_flight[goal]--;
     pass->measured_count++;
     if (session_open_batch(session, error) < 0 ||
-        session_check_stored(session, store_tell_again(session->store, result->number, outcome,
-                                                       result->has_key ? &result->key : NULL,
-                                                       result->worker, error)) < 0)
+        store_tell_again(session->store, result->number, outcome,
+                         result->has_key ? &result->key : NULL, result->worker, error) < 0)
         return -1;
     evolution_tell_again(session->evolutions[goal], result->number, &result->genome, outcome);
     session_update_gain(session, goal, true);
@@ -170,7 +156,8 @@ static int measure_elites(struct remeasurement *pass, struct error *error) {
                (elite = next_elite_to_submit(pass)) != NULL) {
             elite->submitted = true;
             pass->in_flight[elite->goal]++;
-            submit_elite(pass, elite->member.trial, elite->goal, &elite->member.genome);
+            session_submit(session, elite->member.trial, elite->goal, &elite->member.genome,
+                           best_of(pass, elite->goal));
         }
         if (pool_in_flight(session->pool) == 0 || session_stops_paused(session))
             break;
@@ -211,9 +198,8 @@ static int record_champions(struct session *session, struct error *error) {
             (champion->trial == last[goal].trial && champion->score_us == last[goal].score_us))
             continue;
         if (session_open_batch(session, error) < 0 ||
-            session_check_stored(session, store_record_champion(session->store, goal,
-                                                                champion->trial, last[goal].trial,
-                                                                champion->score_us, error)) < 0)
+            store_record_champion(session->store, goal, champion->trial, last[goal].trial,
+                                  champion->score_us, error) < 0)
             return -1;
         log_info("%s: champion on the new figures: trial %lld, %.3f us; before: trial %lld, %.3f "
                  "us",
@@ -234,8 +220,8 @@ int session_remeasure(struct session *session, struct error *error) {
     int status = read_current_key(session, &current, error);
     if (status == 0)
         status = mark_outdated(session, &current, error);
-    if (status == 0)
-        status = collect_elites(&pass, error);
+    for (int goal = 0; goal < session->goal_count && status == 0; goal++)
+        status = collect_goal_elites(&pass, goal, error);
     if (status == 0 && pass.count > 0)
         status = log_change(session, pass.elites[0].member.trial, &current, pass.count, error);
     if (status == 0 && pass.count > 0)

@@ -63,11 +63,11 @@ static void run_sanitizer(struct session *session, int goal, const char *tool) {
         free(findings);
         return;
     }
-    const struct sanitize_settings settings = {.tool = tool,
-                                               .program = program,
-                                               .config_path = config_path,
-                                               .template_folder = template_folder,
-                                               .device = pool_device(session->pool)->spec};
+    const struct tool_settings settings = {.tool = tool,
+                                           .program = program,
+                                           .config_path = config_path,
+                                           .template_folder = template_folder,
+                                           .device = pool_device(session->pool)->spec};
     const struct trial_request request = {
         .goal = goal, .genome = champion->genome, .seed = single_trial_fresh_seed()};
     session_set_phase(session, PHASE_SANITIZING, "");

@@ -12,17 +12,8 @@
  *
  * To continue a run, call session_resume in place of session_create.
  *
- * The life of a trial: evolution_ask proposes a genome; store_ask records it; session_submit hands
- * it to the pool; session_wait returns its result; store_tell and evolution_tell_outcome record the
- * outcome; an improvement is accepted as champion. There are no generations: the pool is kept full,
- * and each result changes what is proposed next.
- *
- * The run folder holds
- * - run.db: every event of the search (store.h)
- * - config.json: the settings of the run: the user's config with the keys that options changed
- * - template/: a copy of the template, so that later edits of the original do not change the run
- * - status.json: the current state for `evotile watch` (status_file.h)
- * - workers.lock: a lock that all workers of a session share
+ * There are no generations: the pool is kept full, and each result changes what is proposed next.
+ * docs/architecture.md has the life of a trial, docs/formats.md the files of a run folder.
  *
  * A killed run loses only trials in flight: `resume` replays the stored events through the
  * strategy, compares the result with the digest of the last checkpoint, and submits the trials
@@ -86,8 +77,7 @@ struct session {
     double seconds_before;           /* search time of earlier sessions */
     double started_s;                /* when this session's search started */
     int goal_to_sanitize;  /* a goal whose new champion waits for compute-sanitizer; -1: none */
-    bool batch_open;       /* a transaction of the store is open */
-    double batch_opened_s; /* when it was opened */
+    double batch_opened_s; /* when the store's batch was opened */
     struct status_publisher
         *publisher; /* owned by status_publisher.c; NULL: no status written yet */
     struct {
@@ -211,10 +201,6 @@ void session_update_gain(struct session *session, int goal, bool again);
    open. Closing adds a checkpoint and commits; with `if_due` only when the batch is old enough. */
 int session_open_batch(struct session *session, struct error *error);
 int session_close_batch(struct session *session, bool if_due, struct error *error);
-
-/* Wraps the return value of a store function within a batch: returns 0 or -1, and marks the batch
-   as closed on failure, because the store has then rolled it back. */
-int session_check_stored(struct session *session, int64_t status);
 
 /* Submits a trial. With a champion (not NULL), a candidate whose score comes near the champion's
    is compared with it in a duel on the device. */

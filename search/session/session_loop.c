@@ -98,31 +98,21 @@ static int next_goal(const struct session *session, const bool *exhausted) {
 /* ---- storing ---- */
 
 int session_open_batch(struct session *session, struct error *error) {
-    if (session->batch_open)
+    if (store_in_batch(session->store))
         return 0;
-    if (store_begin(session->store, error) < 0)
-        return -1;
-    session->batch_open = true;
     session->batch_opened_s = clock_seconds();
-    return 0;
-}
-
-int session_check_stored(struct session *session, int64_t status) {
-    if (status < 0)
-        session->batch_open = false;
-    return status < 0 ? -1 : 0;
+    return store_begin(session->store, error);
 }
 
 int session_close_batch(struct session *session, bool if_due, struct error *error) {
     char seconds[32];
-    if (!session->batch_open ||
+    if (!store_in_batch(session->store) ||
         (if_due && clock_seconds() - session->batch_opened_s < batch_length_s))
         return 0;
-    session->batch_open = false;
     snprintf(seconds, sizeof seconds, "%.3f", session_elapsed(session));
-    if (store_checkpoint(session->store, session_digest(session), seconds, error) < 0)
-        return -1;
-    return store_commit(session->store, error);
+    return store_checkpoint(session->store, session_digest(session), seconds, error) < 0
+               ? -1
+               : store_commit(session->store, error);
 }
 
 /* ---- submitting ---- */
@@ -175,9 +165,8 @@ static int accept_champion(struct session *session, const struct trial_result *r
     char goal[CASE_NAME_SIZE] = "";
     if (champion == NULL || champion->trial == previous)
         return 0;
-    if (session_check_stored(session,
-                             store_record_champion(session->store, result->goal, champion->trial,
-                                                   previous, champion->score_us, error)) < 0)
+    if (store_record_champion(session->store, result->goal, champion->trial, previous,
+                              champion->score_us, error) < 0)
         return -1;
     if (!session->settings.recording) {
         const struct trial_champion opponent = describe_champion(session, result->goal, champion);
@@ -244,9 +233,8 @@ static int tell_outcome(struct session *session, const struct trial_result *resu
         return 0;
     }
     if (session_open_batch(session, error) < 0 ||
-        session_check_stored(session, store_tell(session->store, result->number, &result->outcome,
-                                                 result->has_key ? &result->key : NULL,
-                                                 result->worker, error)) < 0)
+        store_tell(session->store, result->number, &result->outcome,
+                   result->has_key ? &result->key : NULL, result->worker, error) < 0)
         return -1;
     evolution_tell_outcome(session->evolutions[result->goal], result->number, &result->genome,
                            &result->outcome);
@@ -289,8 +277,7 @@ static int ask_strategy(struct session *session, bool *exhausted, struct error *
         .parent_b = proposal.parents[1],
         .operator_name = operator_name,
     };
-    if (session_open_batch(session, error) < 0 ||
-        session_check_stored(session, store_ask(session->store, &record, error)) < 0)
+    if (session_open_batch(session, error) < 0 || store_ask(session->store, &record, error) < 0)
         return -1;
     int64_t number = session->asked++;
     submit_new(session, number, goal, &proposal.genome);
@@ -462,7 +449,7 @@ int session_search(struct session *session, struct error *error) {
     if (status == 0 && signals == 0)
         status = run_loop(session, &progress, error);
     progress_end(&progress);
-    if (session->batch_open) {
+    if (store_in_batch(session->store)) {
         struct error second;
         /* A failed search stores what it can; the first error is the one to report. */
         if (session_close_batch(session, false, status < 0 ? &second : error) < 0)

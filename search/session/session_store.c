@@ -140,11 +140,10 @@ static int read_meta_text(struct session *session, const char *name, char *to, s
 }
 
 int session_store_restore(struct session *session, struct error *error) {
-    char *recording;
-    if (store_meta_get(session->store, "recording", &recording, error) < 0)
+    char recording[8] = "";
+    if (read_meta_text(session, "recording", recording, sizeof recording, error) < 0)
         return -1;
-    session->settings.recording = recording != NULL && strcmp(recording, "yes") == 0;
-    free(recording);
+    session->settings.recording = strcmp(recording, "yes") == 0;
     int found =
         read_meta_text(session, "devices", session->devices, sizeof session->devices, error);
     if (found == 0) /* the run is older than runs on several devices */

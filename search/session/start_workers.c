@@ -38,32 +38,30 @@ struct pool *session_open_local_pool(const struct config *config,
 }
 
 /* The run's id on its queue: created once and stored, so that it is the same after a resume. */
-static int find_queue_id(struct session *session, char id[QUEUE_ID_SIZE], struct error *error) {
+static int find_queue_id(struct session *session, struct error *error) {
     char *known = NULL;
     if (session->store != NULL && store_meta_get(session->store, "queue_id", &known, error) < 0)
         return -1;
     if (known != NULL)
-        snprintf(id, QUEUE_ID_SIZE, "%s", known);
+        snprintf(session->queue_id, sizeof session->queue_id, "%s", known);
     else
-        random_id(id);
+        random_id(session->queue_id);
     free(known);
-    snprintf(session->queue_id, sizeof session->queue_id, "%s", id);
     return 0;
 }
 
 int session_start_workers(struct session *session, const char *config_path,
                           const char *template_folder, const char *devices,
                           const struct device_info *wanted_device, struct error *error) {
-    char id[QUEUE_ID_SIZE];
     if (session->settings.queue.url != NULL) {
         const struct remote_pool_settings settings = {
             .connection = session->settings.queue,
             .run_dir = session->run_dir,
-            .id = id,
+            .id = session->queue_id,
             .ack_wait_s = session->settings.queue_patience_s,
             .wanted_device = wanted_device,
             .model_pipe = session->settings.queue_model_pipe};
-        if (find_queue_id(session, id, error) < 0)
+        if (find_queue_id(session, error) < 0)
             return -1;
         session->pool = remote_pool_new(&settings, error);
         return session->pool != NULL ? 0 : -1;

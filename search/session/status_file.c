@@ -1,6 +1,6 @@
 #include "session/status_file.h"
 
-#include "base/json.h"
+#include "base/json_fields.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -26,50 +26,46 @@ static const char *const roles[] = {"compile", "device"};
 
 enum { STATES = sizeof states / sizeof *states, ROLES = sizeof roles / sizeof *roles };
 
-enum kind { KIND_INT, KIND_INT64, KIND_DOUBLE, KIND_BOOL, KIND_TEXT };
-
-/* The members that are a single JSON value. */
-static const struct status_field {
-    const char *key;
-    enum kind kind;
-    size_t offset, size;
-} fields[] = {
-#define STATUS_FIELD(key, kind, member)                                                            \
-    { key, kind, offsetof(struct run_status, member), sizeof((struct run_status *)0)->member }
-    STATUS_FIELD("reason", KIND_TEXT, reason),
-    STATUS_FIELD("pid", KIND_INT64, pid),
-    STATUS_FIELD("updated", KIND_DOUBLE, updated),
-    STATUS_FIELD("device", KIND_TEXT, device),
-    STATUS_FIELD("predicts", KIND_BOOL, predicts),
-    STATUS_FIELD("asked", KIND_INT64, asked),
-    STATUS_FIELD("told", KIND_INT64, observed),
-    STATUS_FIELD("trials_per_s", KIND_DOUBLE, trials_per_s),
-    STATUS_FIELD("restarts", KIND_INT, restarts),
-    STATUS_FIELD("seconds", KIND_DOUBLE, seconds),
-    STATUS_FIELD("budget_trials", KIND_INT64, budget_trials),
-    STATUS_FIELD("budget_seconds", KIND_DOUBLE, budget_seconds),
-    STATUS_FIELD("patience", KIND_INT64, patience),
-    STATUS_FIELD("patience_left", KIND_INT64, patience_left),
-    STATUS_FIELD("target_us", KIND_DOUBLE, target_us),
-    STATUS_FIELD("target_ratio", KIND_DOUBLE, target_ratio),
-    STATUS_FIELD("nice", KIND_BOOL, nice),
-    STATUS_FIELD("max_temperature_c", KIND_INT, max_temperature_c),
-    STATUS_FIELD("others", KIND_INT, others),
-    STATUS_FIELD("sm_mhz", KIND_INT, gpu.sm_mhz),
-    STATUS_FIELD("sm_max_mhz", KIND_INT, gpu.sm_max_mhz),
-    STATUS_FIELD("memory_mhz", KIND_INT, gpu.memory_mhz),
-    STATUS_FIELD("memory_max_mhz", KIND_INT, gpu.memory_max_mhz),
-    STATUS_FIELD("temperature_c", KIND_INT, gpu.temperature_c),
-    STATUS_FIELD("power_w", KIND_DOUBLE, gpu.power_w),
-    STATUS_FIELD("power_limit_w", KIND_DOUBLE, gpu.power_limit_w),
-    STATUS_FIELD("memory_used_bytes", KIND_INT64, gpu.memory_used_bytes),
-    STATUS_FIELD("memory_bytes", KIND_INT64, gpu.memory_bytes),
-    STATUS_FIELD("slowdowns", KIND_INT64, gpu.slowdowns),
-    STATUS_FIELD("worker_count", KIND_INT, worker_count),
-#undef STATUS_FIELD
+/* The members that are a single number or boolean. */
+static const struct json_field fields[] = {
+#define FLAG(key, member)   JSON_FIELD(struct run_status, member, key, BOOL, 0, 1)
+#define COUNT(key, member)  JSON_FIELD(struct run_status, member, key, INT, 0, 1 << 30)
+#define LARGE(key, member)  JSON_FIELD(struct run_status, member, key, INT64, 0, 1e18)
+#define NUMBER(key, member) JSON_FIELD(struct run_status, member, key, DOUBLE, 0, 1e300)
+    LARGE("pid", pid),
+    NUMBER("updated", updated),
+    FLAG("predicts", predicts),
+    LARGE("asked", asked),
+    LARGE("told", observed),
+    NUMBER("trials_per_s", trials_per_s),
+    COUNT("restarts", restarts),
+    NUMBER("seconds", seconds),
+    LARGE("budget_trials", budget_trials),
+    NUMBER("budget_seconds", budget_seconds),
+    LARGE("patience", patience),
+    LARGE("patience_left", patience_left),
+    NUMBER("target_us", target_us),
+    NUMBER("target_ratio", target_ratio),
+    FLAG("nice", nice),
+    COUNT("max_temperature_c", max_temperature_c),
+    COUNT("others", others),
+    COUNT("sm_mhz", gpu.sm_mhz),
+    COUNT("sm_max_mhz", gpu.sm_max_mhz),
+    COUNT("memory_mhz", gpu.memory_mhz),
+    COUNT("memory_max_mhz", gpu.memory_max_mhz),
+    COUNT("temperature_c", gpu.temperature_c),
+    NUMBER("power_w", gpu.power_w),
+    NUMBER("power_limit_w", gpu.power_limit_w),
+    LARGE("memory_used_bytes", gpu.memory_used_bytes),
+    LARGE("memory_bytes", gpu.memory_bytes),
+    LARGE("slowdowns", gpu.slowdowns),
+    COUNT("worker_count", worker_count),
+    {0},
+#undef FLAG
+#undef COUNT
+#undef LARGE
+#undef NUMBER
 };
-
-enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
 struct run_status run_status_empty(void) {
     return (struct run_status){.others = -1,
@@ -95,36 +91,26 @@ bool phase_is_over(enum phase phase) {
 
 /* ---- writing ---- */
 
-static void add_field(cJSON *object, const struct status_field *row,
+static void add_field(cJSON *object, const struct json_field *field,
                       const struct run_status *from) {
-    const void *at = (const char *)from + row->offset;
-    double number = 0;
-    switch (row->kind) {
-    case KIND_TEXT:
-        cJSON_AddStringToObject(object, row->key, at);
-        return;
-    case KIND_BOOL:
-        cJSON_AddBoolToObject(object, row->key, *(const bool *)at);
-        return;
-    case KIND_INT:
-        number = *(const int *)at;
-        break;
-    case KIND_INT64:
-        number = (double)*(const int64_t *)at;
-        break;
-    case KIND_DOUBLE:
-        number = *(const double *)at;
-        break;
-    }
-    if (number >= 0 && isfinite(number))
-        cJSON_AddNumberToObject(object, row->key, number);
+    const void *at = (const char *)from + field->offset;
+    double number = field->kind == FIELD_INT      ? *(const int *)at
+                    : field->kind == FIELD_INT64  ? (double)*(const int64_t *)at
+                    : field->kind == FIELD_DOUBLE ? *(const double *)at
+                                                  : 0;
+    if (field->kind == FIELD_BOOL)
+        cJSON_AddBoolToObject(object, field->key, *(const bool *)at);
+    else if (number >= 0 && isfinite(number))
+        cJSON_AddNumberToObject(object, field->key, number);
 }
 
 cJSON *run_status_json(const struct run_status *status) {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "phase", phases[status->phase].name);
-    for (int i = 0; i < FIELD_COUNT; i++)
-        add_field(object, &fields[i], status);
+    cJSON_AddStringToObject(object, "reason", status->reason);
+    cJSON_AddStringToObject(object, "device", status->device);
+    for (const struct json_field *field = fields; field->key != NULL; field++)
+        add_field(object, field, status);
     cJSON *workers = cJSON_AddArrayToObject(object, "workers");
     for (int w = 0; w < status->worker_count && w < STATUS_WORKERS_MAX; w++) {
         const struct pool_worker *worker = &status->workers[w];
@@ -145,47 +131,13 @@ int status_file_write(const struct run_status *status, const char *run_dir, stru
     char path[PATH_SIZE];
     if (path_join(path, run_dir, "status.json", error) < 0)
         return -1;
-    cJSON *object = run_status_json(status);
-    char *text = cJSON_Print(object);
-    cJSON_Delete(object);
-    if (text == NULL)
-        BUG("out of memory");
+    char *text = json_print(run_status_json(status));
     int result = path_write_unsynced(path, text, strlen(text), error);
     cJSON_free(text);
     return result;
 }
 
 /* ---- reading ---- */
-
-static int read_field(const struct json *root, const struct status_field *row,
-                      struct run_status *status, struct error *error) {
-    void *at = (char *)status + row->offset;
-    struct json value;
-    const char *text;
-    double number;
-    if (!json_find(root, row->key, &value))
-        return 0;
-    if (row->kind == KIND_BOOL)
-        return json_bool(&value, at, error);
-    if (row->kind == KIND_TEXT) {
-        if (json_string(&value, &text, error) < 0)
-            return -1;
-        snprintf(at, row->size, "%s", text);
-        return 0;
-    }
-    if (json_number(&value, &number, error) < 0)
-        return -1;
-    double maximum = row->kind == KIND_INT ? 1 << 30 : row->kind == KIND_INT64 ? 1e18 : 1e300;
-    if (!(number >= 0 && number <= maximum))
-        return json_error(&value, error, "is out of range");
-    if (row->kind == KIND_INT)
-        *(int *)at = (int)number;
-    else if (row->kind == KIND_INT64)
-        *(int64_t *)at = (int64_t)number;
-    else
-        *(double *)at = number;
-    return 0;
-}
 
 /* The index of the word that the key's value names, or -1. */
 static int read_enum(const struct json *object, const char *key, const char *const *words,
@@ -200,25 +152,36 @@ static int read_enum(const struct json *object, const char *key, const char *con
     return json_error(&value, error, "is unknown to this version of evotile");
 }
 
-static int read_worker(const struct json *object, struct pool_worker *worker, struct error *error) {
+/* Copies a text, cut to `size` bytes; without the key `to` keeps its value. */
+static int read_text(const struct json *object, const char *key, char *to, size_t size,
+                     struct error *error) {
     struct json value;
-    const char *host = "";
-    double trial = -1;
-    double since_s = 0;
+    const char *text;
+    if (!json_find(object, key, &value))
+        return 0;
+    if (json_string(&value, &text, error) < 0)
+        return -1;
+    snprintf(to, size, "%s", text);
+    return 0;
+}
+
+static int read_worker(const struct json *object, struct pool_worker *worker, struct error *error) {
+    static const struct json_field numbers[] = {
+        JSON_FIELD(struct pool_worker, trial, "trial", INT64, -1, 1e18),
+        JSON_FIELD(struct pool_worker, since_s, "since_s", DOUBLE, -1e300, 1e300),
+        {0},
+    };
     if (json_is_object(object, error) < 0)
         return -1;
     int role = read_enum(object, "role", roles, ROLES, error);
     int state = role < 0 ? -1 : read_enum(object, "state", states, STATES, error);
-    if (state < 0 || (json_find(object, "host", &value) && json_string(&value, &host, error) < 0) ||
-        (json_find(object, "trial", &value) && json_number(&value, &trial, error) < 0) ||
-        (json_find(object, "since_s", &value) && json_number(&value, &since_s, error) < 0))
+    if (state < 0)
         return -1;
-    *worker = (struct pool_worker){.role = roles[role],
-                                   .state = (enum pool_worker_state)state,
-                                   .trial = trial >= 0 && trial < 1e18 ? (int64_t)trial : -1,
-                                   .since_s = since_s};
-    snprintf(worker->host, sizeof worker->host, "%s", host);
-    return 0;
+    *worker = (struct pool_worker){
+        .role = roles[role], .state = (enum pool_worker_state)state, .trial = -1};
+    return read_text(object, "host", worker->host, sizeof worker->host, error) < 0
+               ? -1
+               : json_fields_read(object, numbers, worker, error);
 }
 
 static int read_status(const struct json *root, struct run_status *status, struct error *error) {
@@ -232,9 +195,10 @@ static int read_status(const struct json *root, struct run_status *status, struc
     if (phase < 0)
         return -1;
     status->phase = (enum phase)phase;
-    for (int i = 0; i < FIELD_COUNT; i++)
-        if (read_field(root, &fields[i], status, error) < 0)
-            return -1;
+    if (read_text(root, "reason", status->reason, sizeof status->reason, error) < 0 ||
+        read_text(root, "device", status->device, sizeof status->device, error) < 0 ||
+        json_fields_read(root, fields, status, error) < 0)
+        return -1;
     if (json_require(root, "workers", &list, error) < 0 || json_is_array(&list, error) < 0)
         return -1;
     int listed = json_count(&list);

@@ -35,29 +35,23 @@ struct warm_start {
 
 /* ---- reading earlier runs ---- */
 
-static void *grow_array(void *array, int count, size_t size) {
-    void *more = xrealloc(array, (size_t)(count + 1) * size);
-    return more;
-}
-
 struct board_reading {
-    struct warm_start *warm_start;
+    struct warm_start *warm;
     int goal, rank;
 };
 
 static int add_elite(void *context, const struct store_trial *trial, struct error *error) {
     struct board_reading *reading = context;
-    struct warm_start *warm_start = reading->warm_start;
+    struct warm_start *warm = reading->warm;
     (void)error;
-    warm_start->elites =
-        grow_array(warm_start->elites, warm_start->elite_count, sizeof *warm_start->elites);
-    warm_start->elites[warm_start->elite_count++] = (struct earlier_elite){
-        strdup(trial->genome), warm_start->run_count - 1, reading->goal, reading->rank++};
+    warm->elites = xgrow(warm->elites, warm->elite_count, sizeof *warm->elites);
+    warm->elites[warm->elite_count++] = (struct earlier_elite){
+        xstrdup(trial->genome), warm->run_count - 1, reading->goal, reading->rank++};
     return 0;
 }
 
 /* Returns 1; 0 if it is a run of another template; -1. */
-static int read_run(struct warm_start *warm_start, const char *run_dir, const char *template_name,
+static int read_run(struct warm_start *warm, const char *run_dir, const char *template_name,
                     struct error *error) {
     char *name = NULL;
     struct store *store = store_open(run_dir, STORE_READ, error);
@@ -68,16 +62,12 @@ static int read_run(struct warm_start *warm_start, const char *run_dir, const ch
     int result = name != NULL && strcmp(name, template_name) == 0;
     struct config *config = result == 1 ? run_dir_config(store) : NULL;
     if (config != NULL) {
-        warm_start->runs =
-            grow_array(warm_start->runs, warm_start->run_count, sizeof *warm_start->runs);
-        warm_start->runs[warm_start->run_count++] = (struct earlier_run){.config = config};
-        result =
-            run_dir_device(store, &warm_start->runs[warm_start->run_count - 1].device, error) < 0
-                ? -1
-                : 1;
+        warm->runs = xgrow(warm->runs, warm->run_count, sizeof *warm->runs);
+        warm->runs[warm->run_count++] = (struct earlier_run){.config = config};
+        result = run_dir_device(store, &warm->runs[warm->run_count - 1].device, error) < 0 ? -1 : 1;
     }
     for (int goal = 0; config != NULL && result == 1 && goal < store_goal_count(store); goal++) {
-        struct board_reading reading = {warm_start, goal, 0};
+        struct board_reading reading = {warm, goal, 0};
         if (store_board(store, goal, WARM_START_FOUND_MAX, 0, add_elite, &reading, error) < 0)
             result = -1;
     }
@@ -86,8 +76,8 @@ static int read_run(struct warm_start *warm_start, const char *run_dir, const ch
     return result;
 }
 
-static int read_run_folders(struct warm_start *warm_start, const char *folder,
-                            const char *template_name, struct error *error) {
+static int read_run_folders(struct warm_start *warm, const char *folder, const char *template_name,
+                            struct error *error) {
     char run_dir[PATH_SIZE];
     char **names;
     int count;
@@ -99,22 +89,22 @@ static int read_run_folders(struct warm_start *warm_start, const char *folder,
         if (path_join(run_dir, folder, names[i], error) < 0)
             result = -1;
         else if (path_is_dir(run_dir) && store_holds_run(run_dir, &ignored) == 1 &&
-                 read_run(warm_start, run_dir, template_name, &ignored) < 0)
+                 read_run(warm, run_dir, template_name, &ignored) < 0)
             log_warn("%s is skipped: %s", run_dir, ignored.text);
     }
     path_list_free(names, count);
     return result;
 }
 
-static int read_runs(struct warm_start *warm_start, const char *path, const char *template_name,
+static int read_runs(struct warm_start *warm, const char *path, const char *template_name,
                      struct error *error) {
     if (!path_is_dir(path))
         return error_input(error, "--warm-start %s: there is no such run, or folder of runs", path);
     int present = store_holds_run(path, error);
     if (present < 0 ||
-        (present == 1 ? read_run : read_run_folders)(warm_start, path, template_name, error) < 0)
+        (present == 1 ? read_run : read_run_folders)(warm, path, template_name, error) < 0)
         return -1;
-    if (warm_start->elite_count == 0)
+    if (warm->elite_count == 0)
         return error_input(error,
                            "--warm-start %s: no run there has a trial of template %s on its board: "
                            "name another run, or leave the option out",
@@ -124,25 +114,25 @@ static int read_runs(struct warm_start *warm_start, const char *path, const char
 
 struct warm_start *warm_start_open(const char *named, const char *runs, const char *template_name,
                                    struct error *error) {
-    struct warm_start *warm_start = xcalloc(1, sizeof *warm_start);
-    warm_start->named = named != NULL ? strdup(named) : NULL;
-    if (runs == NULL || read_runs(warm_start, runs, template_name, error) == 0)
-        return warm_start;
-    warm_start_close(warm_start);
+    struct warm_start *warm = xcalloc(1, sizeof *warm);
+    warm->named = xstrdup(named);
+    if (runs == NULL || read_runs(warm, runs, template_name, error) == 0)
+        return warm;
+    warm_start_close(warm);
     return NULL;
 }
 
-void warm_start_close(struct warm_start *warm_start) {
-    if (warm_start == NULL)
+void warm_start_close(struct warm_start *warm) {
+    if (warm == NULL)
         return;
-    for (int i = 0; i < warm_start->run_count; i++)
-        config_free(warm_start->runs[i].config);
-    for (int i = 0; i < warm_start->elite_count; i++)
-        free(warm_start->elites[i].genome);
-    free(warm_start->runs);
-    free(warm_start->elites);
-    free(warm_start->named);
-    free(warm_start);
+    for (int i = 0; i < warm->run_count; i++)
+        config_free(warm->runs[i].config);
+    for (int i = 0; i < warm->elite_count; i++)
+        free(warm->elites[i].genome);
+    free(warm->runs);
+    free(warm->elites);
+    free(warm->named);
+    free(warm);
 }
 
 /* ---- distances ---- */
@@ -211,12 +201,12 @@ static bool add_unique(struct genome *genomes, int *count, const struct genome *
     return true;
 }
 
-static int add_named(const struct warm_start *warm_start, const struct space *space,
+static int add_named(const struct warm_start *warm, const struct space *space,
                      struct genome *genomes, struct error *error) {
     struct genome named[WARM_START_NAMED_MAX];
     struct problem problem;
     int count = 0;
-    int given = warm_start_parse(warm_start->named, space, named, WARM_START_NAMED_MAX, error);
+    int given = warm_start_parse(warm->named, space, named, WARM_START_NAMED_MAX, error);
     if (given < 0)
         return error_prefix(error, "--seed-genome");
     for (int i = 0; i < given; i++)
@@ -227,29 +217,28 @@ static int add_named(const struct warm_start *warm_start, const struct space *sp
     return count;
 }
 
-int warm_start_genomes(const struct warm_start *warm_start, const struct config *config, int goal,
+int warm_start_genomes(const struct warm_start *warm, const struct config *config, int goal,
                        const struct template *template, const struct device_info *device,
                        struct genome genomes[WARM_START_MAX], struct error *error) {
     const struct space *space = template->space;
-    int count = warm_start->named != NULL ? add_named(warm_start, space, genomes, error) : 0;
+    int count = warm->named != NULL ? add_named(warm, space, genomes, error) : 0;
     if (count < 0)
         return -1;
-    struct ranked_elite *order = xcalloc((size_t)warm_start->elite_count + 1, sizeof *order);
-    for (int i = 0; i < warm_start->elite_count; i++) {
-        const struct earlier_elite *elite = &warm_start->elites[i];
-        const struct earlier_run *run = &warm_start->runs[elite->run];
+    struct ranked_elite *order = xcalloc((size_t)warm->elite_count + 1, sizeof *order);
+    for (int i = 0; i < warm->elite_count; i++) {
+        const struct earlier_elite *elite = &warm->elites[i];
+        const struct earlier_run *run = &warm->runs[elite->run];
         order[i] = (struct ranked_elite){goal_distance(config, goal, run->config, elite->goal) +
                                              device_distance(device, &run->device) +
                                              rank_distance * elite->rank,
                                          i};
     }
-    qsort(order, (size_t)warm_start->elite_count, sizeof *order, by_distance);
+    qsort(order, (size_t)warm->elite_count, sizeof *order, by_distance);
     int found = 0;
-    for (int i = 0; i < warm_start->elite_count && found < WARM_START_FOUND_MAX; i++) {
+    for (int i = 0; i < warm->elite_count && found < WARM_START_FOUND_MAX; i++) {
         struct genome genome;
         struct error ignored;
-        if (genome_parse(&genome, space, warm_start->elites[order[i].elite].genome, &ignored) ==
-                0 &&
+        if (genome_parse(&genome, space, warm->elites[order[i].elite].genome, &ignored) == 0 &&
             space_check(space, &genome, NULL))
             found += add_unique(genomes, &count, &genome);
     }
@@ -262,9 +251,7 @@ int warm_start_genomes(const struct warm_start *warm_start, const struct config 
 char *warm_start_print(const struct genome *genomes, int count, const struct space *space) {
     char *text = NULL;
     size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        BUG("out of memory");
+    FILE *out = xopen_memstream(&text, &size);
     for (int i = 0; i < count; i++) {
         char genome[GENOME_TEXT_SIZE];
         genome_print(&genomes[i], space, genome);

@@ -30,11 +30,11 @@ enum {
    there is nothing to start from. */
 struct warm_start *warm_start_open(const char *named, const char *runs, const char *template_name,
                                    struct error *error);
-void warm_start_close(struct warm_start *warm_start);
+void warm_start_close(struct warm_start *warm);
 
 /* Fills the genomes for a goal, without duplicates. Returns how many; or -1 if a named genome does
    not belong to the space. Genomes that violate the goal's constraints are skipped. */
-int warm_start_genomes(const struct warm_start *warm_start, const struct config *config, int goal,
+int warm_start_genomes(const struct warm_start *warm, const struct config *config, int goal,
                        const struct template *template, const struct device_info *device,
                        struct genome genomes[WARM_START_MAX], struct error *error);
 

@@ -1,4 +1,5 @@
 /* simulate: compares search strategies on recorded spaces. */
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/path.h"
 #include "base/resource_limits.h"
@@ -31,11 +32,6 @@ struct simulate_context {
         *against_rows; /* by space: the row that runs start with and are compared with; or NULL */
 };
 
-static void *alloc_array(size_t count, size_t size) {
-    void *memory = xcalloc(count, size);
-    return memory;
-}
-
 static int cell_index(const struct simulate_context *context, int space, int strategy) {
     return space * context->simulation.strategy_count + strategy;
 }
@@ -61,7 +57,7 @@ static int choose_strategies(struct simulate_context *context, const char *list,
     int count = 0;
     for (const struct strategy *row = strategies; list == NULL && row->name != NULL; row++)
         context->strategies[count++] = row->name;
-    context->strategy_text = list != NULL ? strdup(list) : NULL;
+    context->strategy_text = xstrdup(list);
     char *rest = context->strategy_text;
     for (char *name; rest != NULL && (name = strsep(&rest, ",")) != NULL;) {
         if (count == STRATEGIES_MAX)
@@ -75,7 +71,7 @@ static int choose_strategies(struct simulate_context *context, const char *list,
 }
 
 static int read_spaces(struct simulate_context *context, int count, struct error *error) {
-    context->spaces = alloc_array((size_t)count, sizeof *context->spaces);
+    context->spaces = xcalloc((size_t)count, sizeof *context->spaces);
     context->simulation.spaces = context->spaces;
     context->simulation.space_count = count;
     for (int i = 0; i < count; i++) {
@@ -88,7 +84,7 @@ static int read_spaces(struct simulate_context *context, int count, struct error
 
 /* Finds the row of --against in each space: the default genome for "default", else a genome. */
 static int find_against(struct simulate_context *context, const char *genome, struct error *error) {
-    context->against_rows = alloc_array((size_t)context->simulation.space_count, sizeof(int64_t));
+    context->against_rows = xcalloc((size_t)context->simulation.space_count, sizeof(int64_t));
     context->simulation.first_rows = context->against_rows;
     for (int i = 0; i < context->simulation.space_count; i++) {
         const struct recorded *recorded = context->spaces[i];
@@ -108,7 +104,7 @@ static int find_against(struct simulate_context *context, const char *genome, st
 
 static int read_predicted(struct simulate_context *context, const char *path, struct error *error) {
     const struct recorded *recorded = context->spaces[0];
-    context->predicted_us = alloc_array((size_t)recorded->row_count, sizeof(double));
+    context->predicted_us = xcalloc((size_t)recorded->row_count, sizeof(double));
     context->simulation.predicted_us = context->predicted_us;
     return predictions_read_rows(path, context->predicted_us, recorded->row_count, error);
 }
@@ -116,19 +112,19 @@ static int read_predicted(struct simulate_context *context, const char *path, st
 static void score_all(struct simulate_context *context) {
     const struct simulation *simulation = &context->simulation;
     size_t cells = (size_t)simulation->space_count * (size_t)simulation->strategy_count;
-    struct visits *runs = alloc_array((size_t)simulation->seeds, sizeof *runs);
-    context->random_curves = alloc_array((size_t)simulation->space_count, sizeof(double *));
-    context->curves = alloc_array(cells, sizeof(double *));
-    context->scores = alloc_array(cells, sizeof *context->scores);
+    struct visits *runs = xcalloc((size_t)simulation->seeds, sizeof *runs);
+    context->random_curves = xcalloc((size_t)simulation->space_count, sizeof(double *));
+    context->curves = xcalloc(cells, sizeof(double *));
+    context->scores = xcalloc(cells, sizeof *context->scores);
     for (int space = 0; space < simulation->space_count; space++) {
-        double *random = alloc_array((size_t)simulation->trials, sizeof *random);
+        double *random = xcalloc((size_t)simulation->trials, sizeof *random);
         score_random_curve(context->spaces[space], simulation->trials, random);
         context->random_curves[space] = random;
         for (int strategy = 0; strategy < simulation->strategy_count; strategy++) {
             int at = cell_index(context, space, strategy);
             for (int seed = 0; seed < simulation->seeds; seed++)
                 runs[seed] = simulation_visits(simulation, space, strategy, seed);
-            context->curves[at] = alloc_array((size_t)simulation->trials, sizeof(double));
+            context->curves[at] = xcalloc((size_t)simulation->trials, sizeof(double));
             context->scores[at] =
                 score_runs(context->spaces[space], runs, simulation->seeds, simulation->trials,
                            context->near_percent, random, context->curves[at]);
@@ -159,12 +155,6 @@ static void release_context(struct simulate_context *context) {
 
 /* ---- printing ---- */
 
-static void add_percent(struct table *table, double share) {
-    char text[32];
-    snprintf(text, sizeof text, "%.0f", 100 * share);
-    table_cell(table, cJSON_CreateNumber(share), text);
-}
-
 static struct table *table_of_spaces(const struct simulate_context *context) {
     const struct table_column columns[] = {
         {.name = "space", .heading = "space"},
@@ -188,17 +178,11 @@ static struct table *table_of_spaces(const struct simulate_context *context) {
             const struct score *score = &context->scores[at];
             char name[NAME_LENGTH];
             space_name(context->paths[space], name, sizeof name);
-            table_text(table, name);
-            table_text(table, simulation->strategies[strategy]);
-            table_number(table, score->area, 4);
-            table_number(table, score->area_median, 4);
-            table_number(table, score->random, 4);
-            table_number(table, score->gain, 3);
-            add_percent(table, score->near_found);
-            table_number(table, score->trials_to_near, 0);
-            add_percent(table, score->optimum_found);
-            table_number(table, score->visited, 0);
-            table_number(table, simulation_speed(simulation, space, strategy), 0);
+            table_add(table, "%s %s %.4f %.4f %.4f %.3f %.0f%% %.0f %.0f%% %.0f %.0f", name,
+                      simulation->strategies[strategy], score->area, score->area_median,
+                      score->random, score->gain, score->near_found, score->trials_to_near,
+                      score->optimum_found, score->visited,
+                      simulation_speed(simulation, space, strategy));
             table_cell(table, cJSON_CreateDoubleArray(context->curves[at], simulation->trials), "");
         }
     return table;
@@ -217,7 +201,6 @@ static struct table *table_of_strategies(const struct simulate_context *context)
     for (int strategy = 0; strategy < simulation->strategy_count; strategy++) {
         struct score mean = {0};
         double least = INFINITY;
-        char text[32];
         for (int space = 0; space < simulation->space_count; space++) {
             const struct score *score = &context->scores[cell_index(context, space, strategy)];
             mean.area += score->area / simulation->space_count;
@@ -225,12 +208,8 @@ static struct table *table_of_strategies(const struct simulate_context *context)
             mean.near_found += score->near_found / simulation->space_count;
             least = fmin(least, score->gain);
         }
-        table_text(table, simulation->strategies[strategy]);
-        table_number(table, mean.area, 4);
-        table_number(table, mean.gain, 3);
-        table_number(table, least, 3);
-        snprintf(text, sizeof text, "%.0f", 100 * mean.near_found);
-        table_cell(table, cJSON_CreateNumber(mean.near_found), text);
+        table_add(table, "%s %.4f %.3f %.3f %.0f%%", simulation->strategies[strategy], mean.area,
+                  mean.gain, least, mean.near_found);
     }
     return table;
 }
@@ -249,7 +228,7 @@ static struct table *table_of_speedups(const struct simulate_context *context) {
     };
     const struct simulation *simulation = &context->simulation;
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
-    struct visits *runs = alloc_array((size_t)simulation->seeds, sizeof *runs);
+    struct visits *runs = xcalloc((size_t)simulation->seeds, sizeof *runs);
     for (int space = 0; space < simulation->space_count; space++)
         for (int strategy = 0; strategy < simulation->strategy_count; strategy++) {
             char name[NAME_LENGTH];
@@ -258,15 +237,9 @@ static struct table *table_of_speedups(const struct simulate_context *context) {
             struct speedup speedup = score_speedup(context->spaces[space], runs, simulation->seeds,
                                                    context->against_rows[space]);
             space_name(context->paths[space], name, sizeof name);
-            table_text(table, name);
-            table_text(table, simulation->strategies[strategy]);
-            table_number(table, speedup.median, 3);
-            table_number(table, speedup.least, 3);
-            table_number(table, speedup.best, 3);
-            add_percent(table, speedup.faster);
-            add_percent(table, speedup.compiled);
-            add_percent(table, speedup.ran);
-            add_percent(table, speedup.correct);
+            table_add(table, "%s %s %.3f %.3f %.3f %.0f%% %.0f%% %.0f%% %.0f%%", name,
+                      simulation->strategies[strategy], speedup.median, speedup.least, speedup.best,
+                      speedup.faster, speedup.compiled, speedup.ran, speedup.correct);
         }
     free(runs);
     return table;
@@ -279,9 +252,8 @@ static void print_scores(const struct simulate_context *context, bool json) {
     struct table *means = table_of_strategies(context);
     if (json) {
         cJSON *root = cJSON_CreateObject();
-        cJSON_AddNumberToObject(root, "trials", simulation->trials);
-        cJSON_AddNumberToObject(root, "seeds", simulation->seeds);
-        cJSON_AddNumberToObject(root, "in_flight", simulation->in_flight);
+        json_add(root, "trials=%d seeds=%d in_flight=%d", simulation->trials, simulation->seeds,
+                 simulation->in_flight);
         cJSON_AddItemToObject(root, "spaces", table_json(spaces));
         cJSON_AddItemToObject(root, "strategies", table_json(means));
         if (speedups != NULL)
@@ -308,9 +280,7 @@ static int write_visited(const struct simulate_context *context, const char *pat
     const struct simulation *simulation = &context->simulation;
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        BUG("out of memory");
+    FILE *out = xopen_memstream(&text, &size);
     for (int seed = 0; seed < simulation->seeds; seed++) {
         struct visits visits = simulation_visits(simulation, 0, 0, seed);
         fputs(seed == 0 ? "[[" : "],\n[", out);
@@ -327,8 +297,8 @@ static int write_visited(const struct simulate_context *context, const char *pat
 static int draw_curves(const struct simulate_context *context, const char *path,
                        struct error *error) {
     const struct simulation *simulation = &context->simulation;
-    struct panel *panels = alloc_array((size_t)simulation->space_count, sizeof *panels);
-    char(*names)[NAME_LENGTH] = alloc_array((size_t)simulation->space_count, sizeof *names);
+    struct panel *panels = xcalloc((size_t)simulation->space_count, sizeof *panels);
+    char(*names)[NAME_LENGTH] = xcalloc((size_t)simulation->space_count, sizeof *names);
     for (int space = 0; space < simulation->space_count; space++) {
         space_name(context->paths[space], names[space], sizeof names[space]);
         panels[space] =
@@ -385,31 +355,31 @@ static int run(const struct verb *verb, int argc, char **argv) {
     int64_t jobs = resource_limits_read("").cores;
     int64_t in_flight = 1;
     const struct option_row rows[] = {
-        {"strategy", "NAMES", "strategies, separated by commas (default: all)", OPTION_TEXT,
-         &options.strategies},
-        {"trials", "N", "trials in each run (default 400)", OPTION_INTEGER, &trials},
-        {"seeds", "N", "runs of each strategy on each space (default 50)", OPTION_INTEGER, &seeds},
-        {"seed", "N", "the first seed (default 1)", OPTION_INTEGER, &first_seed},
-        {"in-flight", "K", "candidates in flight at the same time (default 1)", OPTION_INTEGER,
-         &in_flight},
-        {"jobs", "N", "processes (default: the number of cores)", OPTION_INTEGER, &jobs},
-        {"against", "GENOME",
-         "start with this genome and print the speedup over it; \"default\": the template's",
-         OPTION_TEXT, &options.against_rows},
-        {"visited", "FILE", "write the rows that each run visited (one space, one strategy)",
-         OPTION_TEXT, &options.visited},
-        {"predicted", "FILE",
-         "predictions of `model predict` for the space, of which each run gets some", OPTION_TEXT,
-         &options.predicted},
-        {"predict", "N", "number of random rows with predictions for each run (default 200)",
-         OPTION_INTEGER, &predict},
-        {"noise", "P",
-         "results are medians of samples with a spread of about P percent (default 0)",
-         OPTION_NUMBER, &noise},
-        {"within", "P", "distance from the optimum in percent that counts as found (default 1)",
-         OPTION_NUMBER, &context.near_percent},
-        {"picture", "FILE.svg", "draw the curves", OPTION_TEXT, &options.picture},
-        {"json", NULL, "print one JSON object", OPTION_FLAG, &options.json},
+        OPTION("strategy", "NAMES", "strategies, separated by commas (default: all)",
+               &options.strategies),
+        OPTION("trials", "N", "trials in each run (default 400)", &trials),
+        OPTION("seeds", "N", "runs of each strategy on each space (default 50)", &seeds),
+        OPTION("seed", "N", "the first seed (default 1)", &first_seed),
+        OPTION("in-flight", "K", "candidates in flight at the same time (default 1)", &in_flight),
+        OPTION("jobs", "N", "processes (default: the number of cores)", &jobs),
+        OPTION("against", "GENOME",
+               "start with this genome and print the speedup over it; \"default\": the template's",
+               &options.against_rows),
+        OPTION("visited", "FILE", "write the rows that each run visited (one space, one strategy)",
+               &options.visited),
+        OPTION("predicted", "FILE",
+               "predictions of `model predict` for the space, of which each run gets some",
+               &options.predicted),
+        OPTION("predict", "N", "number of random rows with predictions for each run (default 200)",
+               &predict),
+        OPTION("noise", "P",
+               "results are medians of samples with a spread of about P percent (default 0)",
+               &noise),
+        OPTION("within", "P",
+               "distance from the optimum in percent that counts as found (default 1)",
+               &context.near_percent),
+        OPTION("picture", "FILE.svg", "draw the curves", &options.picture),
+        OPTION("json", NULL, "print one JSON object", &options.json),
         {"islands", "K", NULL, OPTION_REMOVED, NULL},
         {"prefilter", "F", NULL, OPTION_REMOVED, NULL},
         {0},

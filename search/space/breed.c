@@ -52,13 +52,17 @@ static bool mutate_genes(const struct space *space, struct random *random,
 }
 
 bool breed_mutate_step(const struct space *space, struct random *random,
-                       const struct genome *parent, struct genome *child) {
-    return mutate_genes(space, random, parent, child, step_value);
+                       const struct genome *mother, const struct genome *father,
+                       struct genome *child) {
+    (void)father;
+    return mutate_genes(space, random, mother, child, step_value);
 }
 
 bool breed_mutate_reset(const struct space *space, struct random *random,
-                        const struct genome *parent, struct genome *child) {
-    return mutate_genes(space, random, parent, child, other_value);
+                        const struct genome *mother, const struct genome *father,
+                        struct genome *child) {
+    (void)father;
+    return mutate_genes(space, random, mother, child, other_value);
 }
 
 bool breed_cross_uniform(const struct space *space, struct random *random,

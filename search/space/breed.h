@@ -4,7 +4,7 @@
  * child is new to the search, and which parents are used, is decided by the caller (strategy/).
  *
  *     struct genome child;
- *     bool found = breed_mutate_step(space, random, &parent, &child);
+ *     bool found = breed_mutate_step(space, random, &parent, NULL, &child);
  *     found = breed_cross_uniform(space, random, &mother, &father, &child);
  */
 #ifndef EVOTILE_SPACE_BREED_H
@@ -12,14 +12,18 @@
 
 #include "space/space.h"
 
+/* All operators have one signature; mutations do not use the father. */
+
 /* Moves one to three active genes to a neighbouring value in the domain; a gene that is not
    ordered to any other value. */
 bool breed_mutate_step(const struct space *space, struct random *random,
-                       const struct genome *parent, struct genome *child);
+                       const struct genome *mother, const struct genome *father,
+                       struct genome *child);
 
 /* Sets one to three active genes to any other value of the domain. */
 bool breed_mutate_reset(const struct space *space, struct random *random,
-                        const struct genome *parent, struct genome *child);
+                        const struct genome *mother, const struct genome *father,
+                        struct genome *child);
 
 /* Uniform crossover: each gene from either parent with equal probability. */
 bool breed_cross_uniform(const struct space *space, struct random *random,

@@ -75,6 +75,9 @@ bool space_cursor_next(struct space_cursor *cursor, struct genome *genome) {
 }
 
 void space_cursor_free(struct space_cursor *cursor) {
+    if (cursor == NULL)
+        return;
+    constraint_env_release(&cursor->env);
     free(cursor);
 }
 

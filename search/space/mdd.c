@@ -69,21 +69,17 @@ static uint32_t *find_cell(const struct mdd *mdd, int level, const uint32_t *chi
     return &mdd->table[at];
 }
 
-static void *grow_array(void *array, size_t count, size_t size) {
-    void *larger = xrealloc(array, count * size);
-    return larger;
-}
-
 static void reserve_node(struct mdd *mdd, int edges) {
     if (mdd->edge_count + (size_t)edges > mdd->edge_capacity) {
         mdd->edge_capacity = 2 * mdd->edge_capacity + 256;
-        mdd->children = grow_array(mdd->children, mdd->edge_capacity, sizeof(uint32_t));
-        mdd->ranks_before = grow_array(mdd->ranks_before, mdd->edge_capacity, sizeof(uint64_t));
+        mdd->children = xrealloc(mdd->children, mdd->edge_capacity * sizeof *mdd->children);
+        mdd->ranks_before =
+            xrealloc(mdd->ranks_before, mdd->edge_capacity * sizeof *mdd->ranks_before);
     }
     if (mdd->node_count < mdd->node_capacity)
         return;
     mdd->node_capacity *= 2;
-    mdd->nodes = grow_array(mdd->nodes, mdd->node_capacity, sizeof *mdd->nodes);
+    mdd->nodes = xrealloc(mdd->nodes, mdd->node_capacity * sizeof *mdd->nodes);
     free(mdd->table);
     mdd->table_size = 2 * mdd->node_capacity;
     mdd->table = xcalloc(mdd->table_size, sizeof *mdd->table);

@@ -32,9 +32,9 @@ struct mdd_builder {
     struct mdd *mdd;
     struct constraint_env env;
     uint64_t steps, limit;
-    bool truncated;                /* the step limit was reached */
-    struct term *terms;            /* grouped by level */
-    int term_count, term_capacity; /* of all levels */
+    bool truncated;     /* the step limit was reached */
+    struct term *terms; /* grouped by level */
+    int term_count;     /* of all levels */
     int first_term[GENES_MAX + 1];
     int64_t *values; /* buffer for the term values of one level */
     struct memo *memos;
@@ -44,11 +44,7 @@ struct mdd_builder {
 /* ---- search states ---- */
 
 static void add_term(struct mdd_builder *builder, struct term term) {
-    if (builder->term_count == builder->term_capacity) {
-        builder->term_capacity = 2 * builder->term_capacity + 64;
-        builder->terms =
-            xrealloc(builder->terms, (size_t)builder->term_capacity * sizeof *builder->terms);
-    }
+    builder->terms = xgrow(builder->terms, builder->term_count, sizeof *builder->terms);
     builder->terms[builder->term_count++] = term;
 }
 
@@ -272,9 +268,7 @@ static uint32_t build_from_rows(struct mdd *mdd, const struct space *space,
 
 void constraint_order_set_rows(const struct space *space, const struct genome *rows, size_t count) {
     struct constraint_order *order = space->order;
-    uint32_t *row_order = malloc((count + 1) * sizeof *row_order);
-    if (row_order == NULL || count > UINT32_MAX)
-        BUG("out of memory");
+    uint32_t *row_order = xmalloc((count + 1) * sizeof *row_order);
     for (size_t row = 0; row < count; row++)
         row_order[row] = (uint32_t)row;
     qsort_r(row_order, count, sizeof *row_order, compare_rows, (void *)rows);

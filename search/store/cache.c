@@ -151,7 +151,7 @@ static int compare_age(const void *a, const void *b) {
 
 struct entry_list {
     struct aged_entry *list;
-    int count, room;
+    int count;
     int64_t bytes;
 };
 
@@ -174,11 +174,7 @@ static void scan_folder(struct entry_list *entries, const char *folder) {
                 unlink(path);
             continue;
         }
-        if (entries->count == entries->room) {
-            entries->room = entries->room ? entries->room * 2 : 1024;
-            entries->list =
-                xrealloc(entries->list, (size_t)entries->room * sizeof entries->list[0]);
-        }
+        entries->list = xgrow(entries->list, entries->count, sizeof *entries->list);
         char *copy = xstrdup(path);
         entries->list[entries->count++] =
             (struct aged_entry){.path = copy, .size = status.st_size, .used = status.st_atim};

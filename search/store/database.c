@@ -210,11 +210,24 @@ sqlite3_stmt *database_use(struct store *store, enum statement statement, struct
 }
 
 int database_step(struct store *store, sqlite3_stmt *statement, struct error *error) {
+    if (statement == NULL)
+        return -1;
     int got = sqlite3_step(statement);
     return got == SQLITE_ROW ? 1 : got == SQLITE_DONE ? 0 : database_fail(store, error);
 }
 
+bool database_next(struct store *store, sqlite3_stmt *statement, int *status, struct error *error) {
+    int got = *status == 0 ? database_step(store, statement, error) : 0;
+    if (*status >= 0)
+        *status = got < 0 ? -1 : 0;
+    if (got != 1)
+        database_done(statement);
+    return got == 1;
+}
+
 void database_done(sqlite3_stmt *statement) {
+    if (statement == NULL)
+        return;
     sqlite3_reset(statement);
     sqlite3_clear_bindings(statement);
 }

@@ -3,8 +3,6 @@
  * turns SQLite errors into messages with a remedy. Private to store/ (tests may include it).
  *
  *     sqlite3_stmt *statement = database_use(store, SQL_META_GET, error);
- *     if (statement == NULL)
- *         return -1;
  *     database_bind_text(statement, 1, name);
  *     int status = database_step(store, statement, error);   // 1 row, 0 done, -1 failed
  *     database_done(statement);
@@ -48,10 +46,15 @@ int database_check(struct store *store, struct error *error);
 /* Runs SQL without results, such as the schema. */
 int database_run(struct store *store, const char *sql, struct error *error);
 
-/* A prepared statement without bound values. BUG if it is in use. */
+/* A prepared statement without bound values; BUG if it is in use. NULL, with `error` filled, if it
+   cannot be prepared: binding to NULL has no effect, and its steps fail. */
 sqlite3_stmt *database_use(struct store *store, enum statement statement, struct error *error);
 int database_step(struct store *store, sqlite3_stmt *statement, struct error *error);
 void database_done(sqlite3_stmt *statement);
+
+/* For a loop over rows, whose body sets `status`, 0 at first: another value ends the loop. Returns
+   whether there is a row; after the last the statement is reset, and `status` is 0 or -1. */
+bool database_next(struct store *store, sqlite3_stmt *statement, int *status, struct error *error);
 
 /* Steps a statement without rows, then resets it. */
 int database_finish(struct store *store, sqlite3_stmt *statement, struct error *error);

@@ -103,18 +103,12 @@ static int read_cases(struct store *store, int64_t event, struct outcome *outcom
     if (outcome->case_count == 0)
         return 0;
     sqlite3_stmt *statement = database_use(store, SQL_CASES, error);
-    if (statement == NULL)
-        return -1;
     sqlite3_bind_int64(statement, 1, event);
-    int got;
-    while ((got = database_step(store, statement, error)) == 1) {
-        if (!column_case(statement, outcome)) {
-            got = database_damaged(store, error, "a trial's cases are inconsistent with it");
-            break;
-        }
-    }
-    database_done(statement);
-    return got;
+    int status = 0;
+    while (database_next(store, statement, &status, error))
+        if (!column_case(statement, outcome))
+            status = database_damaged(store, error, "a trial's cases are inconsistent with it");
+    return status;
 }
 
 /* `first` is the first column of the trial. `outcome` is zeroed or holds the previous row. Without
@@ -163,28 +157,21 @@ static int read_trial(struct store *store, sqlite3_stmt *statement, int first, b
 static int each_trial(struct store *store, sqlite3_stmt *statement, store_trial_row *row,
                       void *context, struct error *error) {
     struct outcome outcome = {0};
-    int got;
-    while ((got = database_step(store, statement, error)) == 1) {
+    int status = 0;
+    while (database_next(store, statement, &status, error)) {
         struct store_trial trial;
-        int status = read_trial(store, statement, 0, true, &trial, &outcome, error);
+        status = read_trial(store, statement, 0, true, &trial, &outcome, error);
         if (status == 0)
             status = row(context, &trial, error);
-        if (status != 0) {
-            got = status < 0 ? -1 : 0;
-            break;
-        }
     }
-    database_done(statement);
     outcome_release(&outcome);
-    return got;
+    return status;
 }
 
 int64_t store_event_count(struct store *store, struct error *error) {
     if (store->in_batch)
         return store->events;
     sqlite3_stmt *statement = database_use(store, SQL_EVENT_COUNT, error);
-    if (statement == NULL)
-        return -1;
     int got = database_step(store, statement, error);
     int64_t count = got == 1 ? sqlite3_column_int64(statement, 0) : -1;
     database_done(statement);
@@ -194,37 +181,28 @@ int64_t store_event_count(struct store *store, struct error *error) {
 int store_events(struct store *store, int64_t after, store_event_row *row, void *context,
                  struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_EVENTS, error);
-    if (statement == NULL)
-        return -1;
     sqlite3_bind_int64(statement, 1, after);
     struct outcome outcome = {0};
-    int got;
-    while ((got = database_step(store, statement, error)) == 1) {
+    int status = 0;
+    while (database_next(store, statement, &status, error)) {
         int tells = sqlite3_column_int(statement, 1);
         struct store_event event = {.number = sqlite3_column_int64(statement, 0),
                                     .observed = tells > 0,
                                     .again = tells > 1};
-        int status = read_trial(store, statement, 2, event.observed, &event.trial, &outcome, error);
+        status = read_trial(store, statement, 2, event.observed, &event.trial, &outcome, error);
         if (status == 0)
             status = row(context, &event, error);
-        if (status != 0) {
-            got = status < 0 ? -1 : 0;
-            break;
-        }
     }
-    database_done(statement);
     outcome_release(&outcome);
-    return got;
+    return status;
 }
 
 int store_in_flight(struct store *store, store_trial_row *row, void *context, struct error *error) {
-    sqlite3_stmt *statement = database_use(store, SQL_IN_FLIGHT, error);
-    return statement != NULL ? each_trial(store, statement, row, context, error) : -1;
+    return each_trial(store, database_use(store, SQL_IN_FLIGHT, error), row, context, error);
 }
 
 int store_trials(struct store *store, store_trial_row *row, void *context, struct error *error) {
-    sqlite3_stmt *statement = database_use(store, SQL_TRIALS, error);
-    return statement != NULL ? each_trial(store, statement, row, context, error) : -1;
+    return each_trial(store, database_use(store, SQL_TRIALS, error), row, context, error);
 }
 
 /* A self-contained copy of a trial: its strings follow it in the same allocation. */
@@ -248,8 +226,6 @@ static size_t text_size(const char *text) {
 
 struct store_trial *store_trial_read(struct store *store, int64_t number, struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_TRIAL, error);
-    if (statement == NULL)
-        return NULL;
     sqlite3_bind_int64(statement, 1, number);
     struct outcome outcome = {0};
     struct owned_trial *owned = NULL;
@@ -286,8 +262,6 @@ void store_trial_free(struct store_trial *trial) {
 
 int store_key_read(struct store *store, int64_t trial, struct key *key, struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_KEY, error);
-    if (statement == NULL)
-        return -1;
     sqlite3_bind_int64(statement, 1, trial);
     int result = -1, got = database_step(store, statement, error);
     if (got == 0)
@@ -320,8 +294,6 @@ int store_key_read(struct store *store, int64_t trial, struct key *key, struct e
 int store_board(struct store *store, int goal, int64_t limit, int smem_bytes, store_trial_row *row,
                 void *context, struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_BOARD, error);
-    if (statement == NULL)
-        return -1;
     sqlite3_bind_int(statement, 1, goal);
     sqlite3_bind_int64(statement, 2, limit > 0 ? limit : -1);
     sqlite3_bind_int(statement, 3, smem_bytes);
@@ -332,8 +304,6 @@ int64_t store_ranked(struct store *store, int goal, int64_t rank, struct error *
     if (rank < 1)
         return STORE_NO_TRIAL;
     sqlite3_stmt *statement = database_use(store, SQL_RANKED, error);
-    if (statement == NULL)
-        return -2;
     sqlite3_bind_int(statement, 1, goal);
     sqlite3_bind_int64(statement, 2, rank - 1);
     int got = database_step(store, statement, error);
@@ -342,118 +312,104 @@ int64_t store_ranked(struct store *store, int goal, int64_t rank, struct error *
     return number;
 }
 
+/* Reads a verdict's name; -1 with `error` if there is no such verdict. */
+static int column_verdict(struct store *store, sqlite3_stmt *statement, int column,
+                          struct error *error) {
+    const char *name = column_text(statement, column);
+    int verdict = name != NULL ? verdict_parse(name) : -1;
+    return verdict >= 0 ? verdict : database_damaged(store, error, "a trial's verdict is invalid");
+}
+
+static int add_count(struct store *store, sqlite3_stmt *statement, struct store_counts *sum,
+                     struct error *error) {
+    int64_t count = sqlite3_column_int64(statement, 3);
+    sum->asked += count;
+    if (column_text(statement, 0) == NULL)
+        return 0; /* in flight */
+    int verdict = column_verdict(store, statement, 0, error);
+    if (verdict < 0)
+        return -1;
+    sum->observed += count;
+    sum->verdicts[verdict] += count;
+    sum->outdated += sqlite3_column_int(statement, 2) ? count : 0;
+    sum->raced += verdict == VERDICT_OK && sqlite3_column_int(statement, 1) ? count : 0;
+    return 0;
+}
+
 int store_count(struct store *store, struct store_counts *counts, struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_COUNTS, error);
-    if (statement == NULL)
-        return -1;
-    struct store_counts sum = {0};
-    int got;
-    while ((got = database_step(store, statement, error)) == 1) {
-        const char *name = column_text(statement, 0);
-        int64_t count = sqlite3_column_int64(statement, 3);
-        sum.asked += count;
-        if (name == NULL)
-            continue; /* in flight */
-        int verdict = verdict_parse(name);
-        if (verdict < 0) {
-            got = database_damaged(store, error, "a trial's verdict is invalid");
-            break;
-        }
-        sum.observed += count;
-        sum.verdicts[verdict] += count;
-        if (sqlite3_column_int(statement, 2))
-            sum.outdated += count;
-        if (verdict == VERDICT_OK && sqlite3_column_int(statement, 1))
-            sum.raced += count;
-    }
-    database_done(statement);
-    if (got == 0)
-        *counts = sum;
-    return got;
+    int status = 0;
+    *counts = (struct store_counts){0};
+    while (database_next(store, statement, &status, error))
+        status = add_count(store, statement, counts, error);
+    return status;
 }
 
 int store_tells(struct store *store, int64_t after, store_tell_row *row, void *context,
                 struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_TELLS, error);
-    int got = -1, status = 0;
-    if (statement != NULL)
-        sqlite3_bind_int64(statement, 1, after);
-    while (statement != NULL && status == 0 &&
-           (got = database_step(store, statement, error)) == 1) {
-        const char *name = column_text(statement, 1);
-        int verdict = name != NULL ? verdict_parse(name) : -1;
+    int status = 0;
+    sqlite3_bind_int64(statement, 1, after);
+    while (database_next(store, statement, &status, error)) {
+        int verdict = column_verdict(store, statement, 1, error);
         struct store_tell_summary tell = {.operator_name = column_text(statement, 0),
                                           .verdict = (enum verdict)verdict,
                                           .raced = sqlite3_column_int(statement, 2),
                                           .again = sqlite3_column_int(statement, 3) > 1,
                                           .observed = sqlite3_column_int64(statement, 4)};
-        status = verdict < 0 ? database_damaged(store, error, "a trial's verdict is invalid")
-                             : row(context, &tell, error);
+        status = verdict < 0 ? -1 : row(context, &tell, error);
     }
-    if (statement != NULL)
-        database_done(statement);
-    return status < 0 || got < 0 ? -1 : 0;
+    return status;
 }
 
 int store_operators(struct store *store, store_operator_row *row, void *context,
                     struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_OPERATORS, error);
-    int got = -1, status = 0;
-    while (statement != NULL && status == 0 && (got = database_step(store, statement, error)) == 1)
+    int status = 0;
+    while (database_next(store, statement, &status, error))
         status = row(context, column_text(statement, 0), sqlite3_column_int64(statement, 1),
                      sqlite3_column_int64(statement, 2), error);
-    if (statement != NULL)
-        database_done(statement);
-    return status < 0 || got < 0 ? -1 : 0;
+    return status;
 }
 
 int store_scores(struct store *store, store_score_row *row, void *context, struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_SCORES, error);
-    int got = -1, status = 0;
-    while (statement != NULL && status == 0 &&
-           (got = database_step(store, statement, error)) == 1) {
+    int status = 0;
+    while (database_next(store, statement, &status, error)) {
         int goal = sqlite3_column_int(statement, 0);
-        int verdict = verdict_parse(column_text(statement, 2));
+        int verdict = column_verdict(store, statement, 2, error);
         if (verdict < 0)
-            status = database_damaged(store, error, "a trial's verdict is invalid");
+            status = -1;
         else if (goal < 0 || goal >= store->goal_count)
             status = database_damaged(store, error, "a trial's goal is invalid");
         else
             status = row(context, goal, column_text(statement, 1), (enum verdict)verdict,
                          sqlite3_column_double(statement, 3), error);
     }
-    if (statement != NULL)
-        database_done(statement);
-    return status < 0 || got < 0 ? -1 : 0;
+    return status;
 }
 
 int store_reasons(struct store *store, int64_t limit, store_reason_row *row, void *context,
                   struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_REASONS, error);
-    int got = -1, status = 0;
-    if (statement != NULL)
-        sqlite3_bind_int64(statement, 1, limit);
-    while (statement != NULL && status == 0 &&
-           (got = database_step(store, statement, error)) == 1) {
-        int verdict = verdict_parse(column_text(statement, 0));
+    int status = 0;
+    sqlite3_bind_int64(statement, 1, limit);
+    while (database_next(store, statement, &status, error)) {
+        int verdict = column_verdict(store, statement, 0, error);
         const char *reason = column_text(statement, 1);
-        status = verdict < 0 ? database_damaged(store, error, "a trial's verdict is invalid")
+        status = verdict < 0 ? -1
                              : row(context, (enum verdict)verdict, reason != NULL ? reason : "",
                                    sqlite3_column_int64(statement, 2), error);
     }
-    if (statement != NULL)
-        database_done(statement);
-    return status < 0 || got < 0 ? -1 : 0;
+    return status;
 }
 
 int store_champions(struct store *store, store_champion_row *row, void *context,
                     struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_CHAMPIONS, error);
-    if (statement == NULL)
-        return -1;
-    int got;
-    while ((got = database_step(store, statement, error)) == 1) {
-        struct store_champion champion = {
+    int status = 0;
+    while (database_next(store, statement, &status, error)) {
+        const struct store_champion champion = {
             .event = sqlite3_column_int64(statement, 0),
             .goal = sqlite3_column_int(statement, 1),
             .trial = sqlite3_column_int64(statement, 2),
@@ -461,21 +417,14 @@ int store_champions(struct store *store, store_champion_row *row, void *context,
             .score_us = column_double(statement, 4),
             .accepted = sqlite3_column_double(statement, 5),
         };
-        int status = row(context, &champion, error);
-        if (status != 0) {
-            got = status < 0 ? -1 : 0;
-            break;
-        }
+        status = row(context, &champion, error);
     }
-    database_done(statement);
-    return got;
+    return status;
 }
 
 int store_checkpoint_read(struct store *store, struct store_checkpoint *checkpoint,
                           struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_CHECKPOINT_GET, error);
-    if (statement == NULL)
-        return -1;
     int got = database_step(store, statement, error);
     if (got == 1) {
         const char *digits = column_text(statement, 1), *text = column_text(statement, 2);

@@ -1,5 +1,6 @@
 #include "store/space_file.h"
 
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/path.h"
 #include "base/statistics.h"
@@ -96,12 +97,9 @@ static void write_text(struct writer *writer, const char *text) {
 
 /* Prints and frees the value. */
 static void write_json(struct writer *writer, cJSON *value) {
-    char *text = cJSON_PrintUnformatted(value);
-    if (text == NULL)
-        BUG("out of memory");
+    char *text = json_print_line(value);
     write_text(writer, text);
     free(text);
-    cJSON_Delete(value);
 }
 
 /* ---- T4 ---- */
@@ -170,14 +168,11 @@ static void write_cache_head(struct writer *writer) {
     cJSON_AddStringToObject(head, "objective", "time");
     if (writer->predicted)
         cJSON_AddBoolToObject(head, "predicted", true);
-    char *text = cJSON_PrintUnformatted(head);
-    if (text == NULL)
-        BUG("out of memory");
+    char *text = json_print_line(head);
     text[strlen(text) - 1] = '\0'; /* drops the closing brace: the object continues */
     write_text(writer, text);
     write_text(writer, ",\n\"cache\": {");
     free(text);
-    cJSON_Delete(head);
 }
 
 /* "64,4,xor": only the values. */

@@ -28,6 +28,10 @@ _Static_assert(KEY_GENOME == 0 && KEY_TEMPLATE == 1 && KEY_METHOD == 7 && KEY_PA
     "finished REAL, worker TEXT, key TEXT, setting INTEGER, verdict TEXT" OUTCOME_FIELDS(          \
         COLUMN_AND_TYPE) ", tells INTEGER NOT NULL DEFAULT 0, outdated INTEGER NOT NULL DEFAULT 0"
 
+#define CASES_COLUMNS                                                                              \
+    "event INTEGER NOT NULL, number INTEGER NOT NULL" CASE_FIELDS(COLUMN_AND_TYPE)                 \
+        CASE_SAMPLES(SAMPLES_AND_TYPE)
+
 const char *const sql_schema =
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE goals (number INTEGER PRIMARY KEY, name TEXT NOT NULL);"
@@ -41,18 +45,13 @@ const char *const sql_schema =
     "  WHERE verdict = 'ok' AND raced = 0 AND score_us > 0 AND outdated = 0;"
     "CREATE INDEX verdicts ON trials (verdict, raced, outdated);"
     "CREATE INDEX in_flight ON trials (asked) WHERE told IS NULL;"
-    "CREATE TABLE cases ("
-    "  event INTEGER NOT NULL, number INTEGER NOT NULL" CASE_FIELDS(COLUMN_AND_TYPE)
-        CASE_SAMPLES(SAMPLES_AND_TYPE) ","
-                                       "  PRIMARY KEY (event, number)) WITHOUT ROWID;"
-                                       "CREATE TABLE champions ("
-                                       "  event INTEGER NOT NULL, goal INTEGER NOT NULL, trial "
-                                       "INTEGER NOT NULL, previous INTEGER,"
-                                       "  score_us REAL, crowned REAL NOT NULL);"
-                                       "CREATE TABLE checkpoints ("
-                                       "  id INTEGER PRIMARY KEY CHECK (id = 1), events INTEGER "
-                                       "NOT NULL, digest TEXT NOT NULL,"
-                                       "  text TEXT NOT NULL);";
+    "CREATE TABLE cases (" CASES_COLUMNS ", PRIMARY KEY (event, number)) WITHOUT ROWID;"
+    "CREATE TABLE champions ("
+    "  event INTEGER NOT NULL, goal INTEGER NOT NULL, trial INTEGER NOT NULL, previous INTEGER,"
+    "  score_us REAL, crowned REAL NOT NULL);"
+    "CREATE TABLE checkpoints ("
+    "  id INTEGER PRIMARY KEY CHECK (id = 1), events INTEGER NOT NULL, digest TEXT NOT NULL,"
+    "  text TEXT NOT NULL);";
 
 /* In the order of enum trial_column in read.c. */
 #define TRIAL                                                                                      \

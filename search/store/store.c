@@ -31,22 +31,18 @@ void store_close(struct store *store) {
 
 static int load_goals(struct store *store, struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_GOALS, error);
-    if (statement == NULL)
-        return -1;
-    int got;
-    while ((got = database_step(store, statement, error)) == 1) {
+    int status = 0;
+    while (database_next(store, statement, &status, error)) {
         const char *name = (const char *)sqlite3_column_text(statement, 1);
         if (sqlite3_column_int(statement, 0) != store->goal_count || name == NULL) {
-            got = database_damaged(store, error, "its goals are not numbered from 0");
-            break;
+            status = database_damaged(store, error, "its goals are not numbered from 0");
+            continue;
         }
-        store->goals =
-            xrealloc(store->goals, (size_t)(store->goal_count + 1) * sizeof *store->goals);
+        store->goals = xgrow(store->goals, store->goal_count, sizeof *store->goals);
         store->goals[store->goal_count] = xstrdup(name);
         store->goal_count++;
     }
-    database_done(statement);
-    return got;
+    return status;
 }
 
 static int write_description(struct store *store, const struct store_description *description,
@@ -63,8 +59,6 @@ static int write_description(struct store *store, const struct store_description
             return -1;
     for (int i = 0; i < description->goal_count; i++) {
         sqlite3_stmt *statement = database_use(store, SQL_GOAL_ADD, error);
-        if (statement == NULL)
-            return -1;
         sqlite3_bind_int(statement, 1, i);
         database_bind_text(statement, 2, description->goals[i]);
         if (database_finish(store, statement, error) < 0)
@@ -103,10 +97,8 @@ struct store *store_create(const char *run_dir, const struct store_description *
                     run_dir);
         goto failed;
     }
-    if (store_begin(store, error) < 0)
-        goto failed;
-    if (write_description(store, description, error) < 0 || store_commit(store, error) < 0 ||
-        load_goals(store, error) < 0)
+    if (store_begin(store, error) < 0 || write_description(store, description, error) < 0 ||
+        store_commit(store, error) < 0 || load_goals(store, error) < 0)
         goto failed;
     return store;
 failed:
@@ -129,9 +121,8 @@ struct store *store_open(const char *run_dir, enum store_mode mode, struct error
                     store->path, strerror(errno));
         goto failed;
     }
-    if (mode == STORE_WRITE && lock_acquire(&store->lock, run_dir, error) < 0)
-        goto failed;
-    if (database_open(store, path_network_filesystem(run_dir), error) < 0)
+    if ((mode == STORE_WRITE && lock_acquire(&store->lock, run_dir, error) < 0) ||
+        database_open(store, path_network_filesystem(run_dir), error) < 0)
         goto failed;
     int found = database_check(store, error);
     if (found < 0)
@@ -180,12 +171,10 @@ const char *store_goal_name(const struct store *store, int goal) {
 int store_meta_get(struct store *store, const char *name, char **value, struct error *error) {
     *value = NULL;
     sqlite3_stmt *statement = database_use(store, SQL_META_GET, error);
-    if (statement == NULL)
-        return -1;
     database_bind_text(statement, 1, name);
     int got = database_step(store, statement, error);
-    if (got == 1 && (*value = strdup((const char *)sqlite3_column_text(statement, 0))) == NULL)
-        BUG("out of memory");
+    if (got == 1)
+        *value = xstrdup((const char *)sqlite3_column_text(statement, 0));
     database_done(statement);
     return got;
 }

@@ -100,6 +100,8 @@ int store_meta_get(struct store *store, const char *name, char **value, struct e
 
 int store_begin(struct store *store, struct error *error);
 int store_commit(struct store *store, struct error *error);
+/* True between store_begin and the commit or rollback. */
+bool store_in_batch(const struct store *store);
 /* Drops what came since store_begin, event numbers too. */
 void store_rollback(struct store *store);
 

@@ -8,11 +8,15 @@ int store_begin(struct store *store, struct error *error) {
     if (store->mode != STORE_WRITE || store->in_batch)
         BUG("cannot begin a batch in a store that is %s", store->in_batch ? "in one" : "read-only");
     sqlite3_stmt *statement = database_use(store, SQL_BEGIN, error);
-    if (statement == NULL || database_finish(store, statement, error) < 0)
+    if (database_finish(store, statement, error) < 0)
         return -1;
     store->in_batch = true;
     store->events_begin = store->events;
     return 0;
+}
+
+bool store_in_batch(const struct store *store) {
+    return store->in_batch;
 }
 
 void store_rollback(struct store *store) {
@@ -36,10 +40,15 @@ int store_commit(struct store *store, struct error *error) {
     if (!store->in_batch)
         BUG("a commit outside of a batch");
     sqlite3_stmt *statement = database_use(store, SQL_COMMIT, error);
-    if (statement == NULL || database_finish(store, statement, error) < 0)
+    if (database_finish(store, statement, error) < 0)
         return rollback_failed(store);
     store->in_batch = false;
     return 0;
+}
+
+/* Runs a statement of a batch; a failure rolls the batch back. */
+static int finish_in_batch(struct store *store, sqlite3_stmt *statement, struct error *error) {
+    return database_finish(store, statement, error) < 0 ? rollback_failed(store) : 0;
 }
 
 static sqlite3_stmt *use_in_batch(struct store *store, enum statement statement,
@@ -51,11 +60,9 @@ static sqlite3_stmt *use_in_batch(struct store *store, enum statement statement,
 
 int store_meta_set(struct store *store, const char *name, const char *value, struct error *error) {
     sqlite3_stmt *statement = use_in_batch(store, SQL_META_SET, error);
-    if (statement == NULL)
-        return rollback_failed(store);
     database_bind_text(statement, 1, name);
     database_bind_text(statement, 2, value);
-    return database_finish(store, statement, error) < 0 ? rollback_failed(store) : 0;
+    return finish_in_batch(store, statement, error);
 }
 
 static void bind_trial(sqlite3_stmt *statement, int index, int64_t trial) {
@@ -73,8 +80,6 @@ static void check_goal(const struct store *store, int goal) {
 int64_t store_ask(struct store *store, const struct store_ask *ask, struct error *error) {
     check_goal(store, ask->goal);
     sqlite3_stmt *statement = use_in_batch(store, SQL_ASK, error);
-    if (statement == NULL)
-        return rollback_failed(store);
     sqlite3_bind_int64(statement, 1, ask->number);
     sqlite3_bind_int(statement, 2, ask->goal);
     database_bind_text(statement, 3, ask->genome);
@@ -100,8 +105,6 @@ static int64_t setting_id(struct store *store, const struct key *key, struct err
     char text[HASH_TEXT_SIZE];
     hash_print(hash, text);
     sqlite3_stmt *statement = use_in_batch(store, SQL_SETTING_ADD, error);
-    if (statement == NULL)
-        return -1;
     database_bind_text(statement, 1, text);
     for (int part = KEY_GENOME + 1; part < KEY_PART_COUNT; part++)
         database_bind_text(statement, 1 + part, key->parts[part]);
@@ -161,8 +164,6 @@ static void bind_samples(sqlite3_stmt *statement, int index, const struct latenc
 static int add_case(struct store *store, int64_t event, int number,
                     const struct case_outcome *outcome, struct error *error) {
     sqlite3_stmt *statement = use_in_batch(store, SQL_CASE_ADD, error);
-    if (statement == NULL)
-        return -1;
     sqlite3_bind_int64(statement, 1, event);
     sqlite3_bind_int(statement, 2, number);
     int index = bind_fields(statement, 3, case_fields, outcome);
@@ -183,8 +184,6 @@ int64_t store_tell(struct store *store, int64_t number, const struct outcome *ou
             return rollback_failed(store);
     }
     sqlite3_stmt *statement = use_in_batch(store, SQL_TELL, error);
-    if (statement == NULL)
-        return rollback_failed(store);
     sqlite3_bind_int64(statement, 1, number);
     sqlite3_bind_int64(statement, 2, store->events + 1);
     sqlite3_bind_double(statement, 3, unix_time_s());
@@ -208,8 +207,6 @@ int64_t store_tell(struct store *store, int64_t number, const struct outcome *ou
 static int run_for_trial(struct store *store, enum statement which, int64_t number,
                          struct error *error) {
     sqlite3_stmt *statement = use_in_batch(store, which, error);
-    if (statement == NULL)
-        return -1;
     sqlite3_bind_int64(statement, 1, number);
     if (database_finish(store, statement, error) < 0)
         return -1;
@@ -228,37 +225,31 @@ int64_t store_tell_again(struct store *store, int64_t number, const struct outco
 
 int store_outdate(struct store *store, const struct key *present, struct error *error) {
     sqlite3_stmt *statement = use_in_batch(store, SQL_OUTDATE, error);
-    if (statement == NULL)
-        return rollback_failed(store);
     database_bind_text(statement, 1, present->parts[KEY_DRIVER]);
     database_bind_text(statement, 2, present->parts[KEY_NVRTC]);
     database_bind_text(statement, 3, present->parts[KEY_METHOD]);
-    return database_finish(store, statement, error) < 0 ? rollback_failed(store) : 0;
+    return finish_in_batch(store, statement, error);
 }
 
 int store_record_champion(struct store *store, int goal, int64_t trial, int64_t previous,
                           double score_us, struct error *error) {
     check_goal(store, goal);
     sqlite3_stmt *statement = use_in_batch(store, SQL_CHAMPION_ADD, error);
-    if (statement == NULL)
-        return rollback_failed(store);
     sqlite3_bind_int64(statement, 1, store->events);
     sqlite3_bind_int(statement, 2, goal);
     sqlite3_bind_int64(statement, 3, trial);
     bind_trial(statement, 4, previous);
     sqlite3_bind_double(statement, 5, score_us);
     sqlite3_bind_double(statement, 6, unix_time_s());
-    return database_finish(store, statement, error) < 0 ? rollback_failed(store) : 0;
+    return finish_in_batch(store, statement, error);
 }
 
 int store_checkpoint(struct store *store, struct hash digest, const char *text,
                      struct error *error) {
     sqlite3_stmt *statement = use_in_batch(store, SQL_CHECKPOINT_SET, error);
-    if (statement == NULL)
-        return rollback_failed(store);
     char digits[HASH_TEXT_SIZE];
     sqlite3_bind_int64(statement, 1, store->events);
     database_bind_text(statement, 2, hash_print(digest, digits));
     database_bind_text(statement, 3, text);
-    return database_finish(store, statement, error) < 0 ? rollback_failed(store) : 0;
+    return finish_in_batch(store, statement, error);
 }

@@ -16,6 +16,7 @@
 #include "strategy/output_transform.h"
 #include "strategy/strategy.h"
 #include "strategy/surrogate.h"
+#include "strategy/training_set.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -88,70 +89,6 @@ void bayes_free(void *state) {
     free(bayes);
 }
 
-static const struct history_entry *observed_entry(const struct evolution *evolution, size_t at) {
-    return &evolution->history.entries[evolution->observed[at]];
-}
-
-/* The entry must have been observed. */
-static bool has_failed(const struct history_entry *entry) {
-    return !entry->ok;
-}
-
-/* ---- The training set ---- */
-
-struct training_row {
-    double score_us;
-    uint32_t entry;
-};
-
-static int compare_scores(const void *left, const void *right) {
-    const struct training_row *a = left, *b = right;
-    if (a->score_us != b->score_us)
-        return a->score_us < b->score_us ? -1 : 1;
-    return a->entry < b->entry ? -1 : a->entry > b->entry;
-}
-
-/* Keeps the `best` first rows and a random sample of the others, `most` in total, in order of
-   score. */
-static int subsample(struct training_row *training_set, int count, int best, int best_gain,
-                     struct random *random) {
-    int kept_count = best;
-    if (count <= best_gain)
-        return count;
-    for (int i = best; i < count; i++)
-        if (random_below(random, (uint64_t)(count - i)) < (uint64_t)(best_gain - kept_count))
-            training_set[kept_count++] = training_set[i];
-    return kept_count;
-}
-
-/* Collects the successful ones of the first `told` results, best first. Returns their number. */
-static int collect_training_set(const struct evolution *evolution, size_t observed,
-                                struct training_row *training_set) {
-    int count = 0;
-    for (size_t i = 0; i < observed; i++)
-        if (observed_entry(evolution, i)->ok)
-            training_set[count++] = (struct training_row){observed_entry(evolution, i)->score_us,
-                                                          evolution->observed[i]};
-    qsort(training_set, (size_t)count, sizeof *training_set, compare_scores);
-    return count;
-}
-
-/* Fits the transform. The rows are in ascending order of score; at least one. */
-static struct output_transform fit_transform(const struct training_row *training_set, int count) {
-    double scores[ROWS_MAX] = {0};
-    for (int i = 0; i < count; i++)
-        scores[i] = training_set[i].score_us;
-    return output_transform_fit(scores, count);
-}
-
-/* The noise variance of the transformed score, from its relative standard error. */
-static double training_noise(const struct evolution *evolution,
-                             const struct output_transform *transform,
-                             const struct training_row *row_at) {
-    return output_transform_noise(transform, row_at->score_us,
-                                  evolution->history.entries[row_at->entry].score_error);
-}
-
 /* ---- Milestones ---- */
 
 static size_t step_after(size_t milestone) {
@@ -173,12 +110,12 @@ static void fit_hyperparameters(struct bayes *bayes, const struct evolution *evo
     struct genome genomes[FIT_MAX];
     double values[FIT_MAX], noises[FIT_MAX], predictions[FIT_MAX];
     memcpy(chosen, training_set, (size_t)count * sizeof *chosen);
-    count = subsample(chosen, count, FIT_MAX / 2, FIT_MAX, random);
-    const struct output_transform transform = fit_transform(chosen, count);
+    count = training_set_sample(chosen, count, FIT_MAX / 2, FIT_MAX, random);
+    const struct output_transform transform = training_set_transform(chosen, count);
     for (int i = 0; i < count; i++) {
         genomes[i] = evolution->history.entries[chosen[i].entry].genome;
         values[i] = output_transform_apply(&transform, chosen[i].score_us);
-        noises[i] = training_noise(evolution, &transform, &chosen[i]);
+        noises[i] = training_set_noise(evolution, &transform, &chosen[i]);
     }
     if (uses_predictions(bayes, count)) {
         for (int i = 0; i < count; i++)
@@ -233,9 +170,9 @@ static void add_training_set(struct bayes *bayes, const struct evolution *evolut
     bayes->median_noise = 0;
     if (count == 0)
         return;
-    const struct output_transform transform = fit_transform(training_set, count);
+    const struct output_transform transform = training_set_transform(training_set, count);
     for (int i = 0; i < count; i++) {
-        noises[i] = training_noise(evolution, &transform, &training_set[i]);
+        noises[i] = training_set_noise(evolution, &transform, &training_set[i]);
         add_row(bayes, evolution, training_set[i].entry, noises[i]);
     }
     bayes->median_noise = statistics_median(noises, count);
@@ -256,7 +193,7 @@ static void build_model(struct bayes *bayes, const struct evolution *evolution,
     bayes->weighted_count = 0;
     bayes->has_failures = false;
     for (size_t i = 0; i < bayes->milestone; i++)
-        bayes->has_failures = bayes->has_failures || has_failed(observed_entry(evolution, i));
+        bayes->has_failures = bayes->has_failures || !evolution_observed(evolution, i)->ok;
 }
 
 /* Builds the model before the first milestone, from low-fidelity predictions alone. */
@@ -275,12 +212,12 @@ static void process_milestones(struct bayes *bayes, const struct evolution *evol
     while (bayes->next_milestone <= evolution->observed_count) {
         struct random random;
         size_t milestone_now = bayes->next_milestone;
-        int count = collect_training_set(evolution, milestone_now, training_set);
+        int count = training_set_collect(evolution, milestone_now, training_set);
         random_seed(&random, evolution->seed + milestone_now, evolution->stream);
         bayes->next_milestone = milestone_now + step_after(milestone_now);
         if (count < 2)
             continue;
-        count = subsample(training_set, count, TRAINING_BEST, TRAINING_MAX, &random);
+        count = training_set_sample(training_set, count, TRAINING_BEST, TRAINING_MAX, &random);
         fit_hyperparameters(bayes, evolution, training_set, count, &random);
         bayes->milestone = milestone_now;
         if (bayes->next_milestone > evolution->observed_count)
@@ -321,18 +258,18 @@ static void compute_feasibility_weights(struct bayes *bayes, const struct evolut
         add_feasibility_weight(bayes, &evolution->history.entries[bayes->row_entries[row]], first);
     for (size_t i = bayes->milestone;
          i-- > 0 && failed < FAILURES_MAX && first < bayes->weighted_count;)
-        if (has_failed(observed_entry(evolution, i))) {
-            add_feasibility_weight(bayes, observed_entry(evolution, i), first);
+        if (!evolution_observed(evolution, i)->ok) {
+            add_feasibility_weight(bayes, evolution_observed(evolution, i), first);
             failed++;
         }
     for (size_t i = bayes->milestone; i < bayes->observed_processed; i++)
-        add_feasibility_weight(bayes, observed_entry(evolution, i), first);
+        add_feasibility_weight(bayes, evolution_observed(evolution, i), first);
 }
 
 static void add_result(struct bayes *bayes, const struct history_entry *entry) {
     if (bayes->has_failures)
         add_feasibility_weight(bayes, entry, 0);
-    bayes->has_failures = bayes->has_failures || has_failed(entry);
+    bayes->has_failures = bayes->has_failures || !entry->ok;
     if (entry->ok && entry->score_us < bayes->best_us) {
         bayes->best_us = entry->score_us;
         candidate_pool_add_neighbours(bayes->pool, &entry->genome);
@@ -347,7 +284,7 @@ static void extend_model(struct bayes *bayes, const struct evolution *evolution)
         if (!was_known_at_milestone(bayes, &evolution->history.entries[bayes->history_processed]))
             add_row(bayes, evolution, (uint32_t)bayes->history_processed, bayes->median_noise);
     for (; bayes->observed_processed < evolution->observed_count; bayes->observed_processed++)
-        add_result(bayes, observed_entry(evolution, bayes->observed_processed));
+        add_result(bayes, evolution_observed(evolution, bayes->observed_processed));
     add_candidates(bayes);
     if (bayes->has_failures && bayes->weighted_count < surrogate_candidate_count(bayes->surrogate))
         compute_feasibility_weights(bayes, evolution);
@@ -363,7 +300,7 @@ static int known_rows(const struct bayes *bayes, const struct evolution *evoluti
         if (entry->ok)
             known[count++] = (struct training_row){entry->score_us, (uint32_t)row};
     }
-    qsort(known, (size_t)count, sizeof *known, compare_scores);
+    training_set_sort(known, count);
     return count;
 }
 
@@ -381,7 +318,7 @@ static double use_predictions_only(struct bayes *bayes) {
 static void transform_values(struct bayes *bayes, const struct training_row *known, int count,
                              double *values) {
     double sorted[ROWS_MAX], predictions[ROWS_MAX];
-    const struct output_transform transform = fit_transform(known, count);
+    const struct output_transform transform = training_set_transform(known, count);
     for (int i = 0; i < count; i++) {
         sorted[i] = output_transform_apply(&transform, known[i].score_us);
         predictions[i] = bayes->row_predictions[known[i].entry];
@@ -491,7 +428,7 @@ static bool propose_design_point(struct bayes *bayes, const struct evolution *ev
     }
     for (; bayes->design_count < evolution->history.count; bayes->design_count++)
         design_add(bayes->design, &evolution->history.entries[bayes->design_count].genome);
-    *proposal = (struct proposal){.made_by = OPERATOR_START, .parents = {TRIAL_NONE, TRIAL_NONE}};
+    *proposal = strategy_proposal(OPERATOR_START, NULL, NULL);
     return design_next(bayes->design, &proposal->genome);
 }
 
@@ -529,8 +466,7 @@ bool bayes_propose(struct evolution *evolution, struct proposal *proposal) {
     int chosen = choose_candidate(bayes, evolution, condition_model(bayes, evolution));
     if (chosen < 0)
         return false;
-    *proposal = (struct proposal){.genome = *surrogate_candidate(bayes->surrogate, chosen),
-                                  .made_by = OPERATOR_MODEL,
-                                  .parents = {TRIAL_NONE, TRIAL_NONE}};
+    *proposal = strategy_proposal(OPERATOR_MODEL, NULL, NULL);
+    proposal->genome = *surrogate_candidate(bayes->surrogate, chosen);
     return true;
 }

@@ -38,9 +38,8 @@ void evoengineer_free(void *state) {
 /* Adds the results observed since the last call; starts over if scores were replaced. */
 static const struct effects *updated_effects(struct evolution *evolution) {
     struct evoengineer *evoengineer = evolution->state;
-    if (evoengineer == NULL) {
+    if (evoengineer == NULL)
         evolution->state = evoengineer = xcalloc(1, sizeof *evoengineer);
-    }
     if (evoengineer->effects == NULL || evoengineer->rescored_count != evolution->rescored_count) {
         effects_free(evoengineer->effects);
         evoengineer->effects = effects_new(evolution->space);
@@ -50,7 +49,7 @@ static const struct effects *updated_effects(struct evolution *evolution) {
     for (; evoengineer->observed_processed < evolution->observed_count;
          evoengineer->observed_processed++) {
         const struct history_entry *entry =
-            &evolution->history.entries[evolution->observed[evoengineer->observed_processed]];
+            evolution_observed(evolution, evoengineer->observed_processed);
         effects_add(evoengineer->effects, &entry->genome, entry->ok ? log(entry->score_us) : NAN);
     }
     return evoengineer->effects;
@@ -164,21 +163,16 @@ static bool breed_child(const struct evoengineer_variant *variant, struct evolut
     const struct population *population = &evolution->population;
     struct random *random = &evolution->random;
     enum operator_kind kind = pick_operator(variant, evolution);
-    const struct member *picked[2] = {&population->members[0], NULL};
-    if (variant->elites)
-        picked[0] = pick_elite(population, NULL, random);
-    if (operators[kind].parents == 2)
-        picked[1] = pick_elite(population, picked[0], random);
-    const struct genome *parents[2] = {&picked[0]->genome,
-                                       picked[1] != NULL ? &picked[1]->genome : NULL};
-    *proposal = (struct proposal){
-        .made_by = kind,
-        .parents = {picked[0]->trial, picked[1] != NULL ? picked[1]->trial : TRIAL_NONE}};
+    const struct member *mother =
+        variant->elites ? pick_elite(population, NULL, random) : &population->members[0];
+    const struct member *father =
+        operators[kind].parents == 2 ? pick_elite(population, mother, random) : NULL;
+    *proposal = strategy_proposal(kind, mother, father);
     if (kind == OPERATOR_INSIGHT)
-        return breed_insight(evolution, parents[0], &proposal->genome);
+        return breed_insight(evolution, &mother->genome, &proposal->genome);
     if (kind == OPERATOR_HINT)
-        return breed_by_hint(evolution, parents[0], proposal);
-    return operators[kind].breed(evolution->space, random, parents, &proposal->genome);
+        return breed_by_hint(evolution, &mother->genome, proposal);
+    return strategy_breed(evolution, kind, mother, father, proposal);
 }
 
 static bool propose_child(const struct evoengineer_variant *variant, struct evolution *evolution,
@@ -187,8 +181,7 @@ static bool propose_child(const struct evoengineer_variant *variant, struct evol
         random_uniform(&evolution->random) < evolution->exploration)
         return strategy_explore(evolution, proposal);
     for (int i = 0; i < ATTEMPTS; i++)
-        if (breed_child(variant, evolution, proposal) &&
-            history_find(&evolution->history, &proposal->genome) == NULL &&
+        if (breed_child(variant, evolution, proposal) && strategy_is_new(evolution, proposal) &&
             !is_rejected(variant, evolution, &proposal->genome))
             return true;
     return false;

@@ -141,29 +141,21 @@ static struct hash hash_entry(const struct evolution *evolution,
     return hash_bytes(&hashed, sizeof hashed);
 }
 
-/* Called before and after each change of an entry, so that a digest need not visit all entries. */
-static void digest_remove(struct evolution *evolution, const struct history_entry *entry) {
+/* Called with -1 before each change of an entry and with 1 after it, so that a digest need not
+   visit all entries. */
+static void digest_update(struct evolution *evolution, const struct history_entry *entry,
+                          int sign) {
     struct hash hash = hash_entry(evolution, entry);
-    evolution->history_hash.low -= hash.low;
-    evolution->history_hash.high -= hash.high;
-}
-
-static void digest_add(struct evolution *evolution, const struct history_entry *entry) {
-    struct hash hash = hash_entry(evolution, entry);
-    evolution->history_hash.low += hash.low;
-    evolution->history_hash.high += hash.high;
+    evolution->history_hash.low += (uint64_t)sign * hash.low;
+    evolution->history_hash.high += (uint64_t)sign * hash.high;
 }
 
 /* ---- Ask ---- */
 
-static bool is_new(const struct evolution *evolution, const struct proposal *proposal) {
-    return history_find(&evolution->history, &proposal->genome) == NULL;
-}
-
 static bool next_initial(struct evolution *evolution, struct proposal *proposal) {
     while (evolution->start_at < evolution->start_count) {
         *proposal = evolution->starts[evolution->start_at++];
-        if (is_new(evolution, proposal))
+        if (strategy_is_new(evolution, proposal))
             return true;
     }
     return false;
@@ -187,7 +179,7 @@ static struct history_entry *add_to_history(struct evolution *evolution,
 static void record_proposal(struct evolution *evolution, const struct proposal *proposal) {
     struct history_entry *entry = add_to_history(evolution, &proposal->genome, proposal->made_by);
     entry->hint = (uint8_t)proposal->hint;
-    digest_add(evolution, entry);
+    digest_update(evolution, entry, 1);
     if (proposal->made_by == OPERATOR_HINT)
         evolution->hint_counters[proposal->hint].tries++;
 }
@@ -223,11 +215,8 @@ static struct member make_member(int64_t trial, const struct genome *genome, dou
 }
 
 static void append_observed(struct evolution *evolution, struct history_entry *entry) {
-    if ((evolution->observed_count & (evolution->observed_count - 1)) ==
-        0) { /* double the capacity */
-        size_t room = evolution->observed_count ? 2 * evolution->observed_count : 1;
-        evolution->observed = xrealloc(evolution->observed, room * sizeof *evolution->observed);
-    }
+    evolution->observed =
+        xgrow(evolution->observed, evolution->observed_count, sizeof *evolution->observed);
     evolution->observed[evolution->observed_count++] =
         (uint32_t)(entry - evolution->history.entries);
     entry->observed_at = (uint32_t)evolution->observed_count;
@@ -267,7 +256,7 @@ static void tell_result(struct evolution *evolution, int64_t trial, const struct
                         const struct observed_result *result, const struct measures *measures) {
     struct history_entry *entry = history_find(&evolution->history, genome);
     if (entry != NULL)
-        digest_remove(evolution, entry);
+        digest_update(evolution, entry, -1);
     else
         entry = add_to_history(evolution, genome, OPERATOR_SEED);
     if (entry->observed_at)
@@ -276,7 +265,7 @@ static void tell_result(struct evolution *evolution, int64_t trial, const struct
     entry->trial = trial;
     if (result->verdict == VERDICT_OK)
         add_member(evolution, entry, result, measures);
-    digest_add(evolution, entry);
+    digest_update(evolution, entry, 1);
 }
 
 void evolution_tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
@@ -319,11 +308,11 @@ void evolution_tell_again(struct evolution *evolution, int64_t trial, const stru
         BUG("trial %lld is told again, but never was", (long long)trial);
     const struct observed_result result = observed_result_of(outcome);
     evolution->rescored_count++;
-    digest_remove(evolution, entry);
+    digest_update(evolution, entry, -1);
     entry->ok = result.verdict == VERDICT_OK;
     entry->score_us = entry->ok ? result.score_us : 0;
     entry->score_error = entry->ok ? result.score_error : 0;
-    digest_add(evolution, entry);
+    digest_update(evolution, entry, 1);
     population_remove(&evolution->population, genome);
     if (entry->ok) {
         const struct member again = make_member(trial, genome, result.score_us);
@@ -372,4 +361,8 @@ struct hash evolution_digest(const struct evolution *evolution) {
         hasher_add(hasher, &evolution->starts[i].genome, sizeof evolution->starts[i].genome);
     /* The position of the enumeration follows from the history. */
     return hasher_finish(hasher);
+}
+
+const struct history_entry *evolution_observed(const struct evolution *evolution, size_t at) {
+    return &evolution->history.entries[evolution->observed[at]];
 }

@@ -7,41 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adapters: in the table all operators have one signature; a mutation uses only its first
-   parent. */
-static bool mutate_step(const struct space *space, struct random *random,
-                        const struct genome *parents[2], struct genome *child) {
-    return breed_mutate_step(space, random, parents[0], child);
-}
-
-static bool mutate_reset(const struct space *space, struct random *random,
-                         const struct genome *parents[2], struct genome *child) {
-    return breed_mutate_reset(space, random, parents[0], child);
-}
-
-static bool cross_uniform(const struct space *space, struct random *random,
-                          const struct genome *parents[2], struct genome *child) {
-    return breed_cross_uniform(space, random, parents[0], parents[1], child);
-}
-
-static bool cross_block(const struct space *space, struct random *random,
-                        const struct genome *parents[2], struct genome *child) {
-    return breed_cross_block(space, random, parents[0], parents[1], child);
-}
-
 const struct operator_row operators[OPERATOR_COUNT] = {
     [OPERATOR_DEFAULT] = {"default", "the default genome", 0, 0, NULL},
     [OPERATOR_SEED] = {"seed", "given by the user, or an earlier champion", 0, 0, NULL},
     [OPERATOR_START] = {"start", "a point of the initial space-filling design", 0, 0, NULL},
     [OPERATOR_EXPLORE] = {"explore", "uniform over the space", 0, 0, NULL},
     [OPERATOR_MUTATE_STEP] = {"mutate_step", "one to three genes moved by a step", 1, 3,
-                              mutate_step},
+                              breed_mutate_step},
     [OPERATOR_MUTATE_RESET] = {"mutate_reset", "one to three genes set to random values", 1, 2,
-                               mutate_reset},
+                               breed_mutate_reset},
     [OPERATOR_CROSS_UNIFORM] = {"cross_uniform", "each gene from either parent", 2, 2,
-                                cross_uniform},
+                                breed_cross_uniform},
     [OPERATOR_CROSS_BLOCK] = {"cross_block", "neighbouring genes from one parent", 2, 2,
-                              cross_block},
+                              breed_cross_block},
     [OPERATOR_INSIGHT] = {"insight", "one or two genes sampled from the archive's effects", 1, 0,
                           NULL},
     [OPERATOR_HINT] = {"rule", "genes moved as an insight of the template advises", 1, 0, NULL},

@@ -3,7 +3,7 @@
  * child (space/breed.h); an operator without parents takes what the search itself keeps.
  *
  *     enum operator_kind kind = operators_pick(parents_available, &random);
- *     bool found = operators[kind].breed(space, &random, parents, &child);
+ *     bool found = operators[kind].breed(space, &random, mother, father, &child);
  */
 #ifndef EVOTILE_STRATEGY_OPERATORS_H
 #define EVOTILE_STRATEGY_OPERATORS_H
@@ -36,8 +36,8 @@ struct operator_row {
     int parents; /* 0 to 2 */
     int weight;  /* relative frequency; 0: never by operators_pick */
     /* NULL for operators without parents. */
-    bool (*breed)(const struct space *space, struct random *random, const struct genome *parents[2],
-                  struct genome *child);
+    bool (*breed)(const struct space *space, struct random *random, const struct genome *mother,
+                  const struct genome *father, struct genome *child);
 };
 
 extern const struct operator_row operators[OPERATOR_COUNT];

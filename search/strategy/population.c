@@ -1,15 +1,16 @@
 #include "strategy/population.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 
 #include <math.h>
 #include <string.h>
 
 void population_init(struct population *population, int capacity) {
-    *population = (struct population){.capacity = capacity};
-    population->members = calloc((size_t)capacity, sizeof *population->members);
-    if (capacity < 1 || population->members == NULL)
+    if (capacity < 1)
         BUG("a population of %d", capacity);
+    *population = (struct population){.capacity = capacity};
+    population->members = xcalloc((size_t)capacity, sizeof *population->members);
 }
 
 void population_release(struct population *population) {

@@ -7,8 +7,9 @@ bool start_add(struct evolution *evolution, const struct genome *genome, enum op
     for (int i = 0; i < evolution->start_count; i++)
         if (genome_equal(&evolution->starts[i].genome, genome))
             return false;
-    evolution->starts[evolution->start_count++] =
-        (struct proposal){.genome = *genome, .made_by = kind, .parents = {TRIAL_NONE, TRIAL_NONE}};
+    struct proposal *start = &evolution->starts[evolution->start_count++];
+    *start = strategy_proposal(kind, NULL, NULL);
+    start->genome = *genome;
     return true;
 }
 

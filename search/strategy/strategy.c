@@ -10,26 +10,41 @@ enum {
     EXPLORE_TRIES = 64, /* draws after which a space counts as nearly exhausted */
 };
 
-static bool is_new(const struct evolution *evolution, const struct proposal *proposal) {
+bool strategy_is_new(const struct evolution *evolution, const struct proposal *proposal) {
     return history_find(&evolution->history, &proposal->genome) == NULL;
 }
 
+struct proposal strategy_proposal(enum operator_kind made_by, const struct member *mother,
+                                  const struct member *father) {
+    return (struct proposal){.made_by = made_by,
+                             .parents = {mother != NULL ? mother->trial : TRIAL_NONE,
+                                         father != NULL ? father->trial : TRIAL_NONE}};
+}
+
+bool strategy_breed(struct evolution *evolution, enum operator_kind kind,
+                    const struct member *mother, const struct member *father,
+                    struct proposal *proposal) {
+    *proposal = strategy_proposal(kind, mother, father);
+    return operators[kind].breed(evolution->space, &evolution->random, &mother->genome,
+                                 father != NULL ? &father->genome : NULL, &proposal->genome);
+}
+
 bool strategy_explore(struct evolution *evolution, struct proposal *proposal) {
-    *proposal = (struct proposal){.made_by = OPERATOR_EXPLORE, .parents = {TRIAL_NONE, TRIAL_NONE}};
+    *proposal = strategy_proposal(OPERATOR_EXPLORE, NULL, NULL);
     for (int i = 0; i < EXPLORE_TRIES; i++)
         if (space_sample(evolution->space, &evolution->random, &proposal->genome) &&
-            is_new(evolution, proposal))
+            strategy_is_new(evolution, proposal))
             return true;
     return false;
 }
 
 /* The history only grows, so the enumeration never has to go back. */
 bool strategy_enumerate(struct evolution *evolution, struct proposal *proposal) {
-    *proposal = (struct proposal){.made_by = OPERATOR_REST, .parents = {TRIAL_NONE, TRIAL_NONE}};
+    *proposal = strategy_proposal(OPERATOR_REST, NULL, NULL);
     if (evolution->rest == NULL)
         evolution->rest = space_cursor_new(evolution->space);
     while (space_cursor_next(evolution->rest, &proposal->genome))
-        if (is_new(evolution, proposal))
+        if (strategy_is_new(evolution, proposal))
             return true;
     return false;
 }
@@ -43,12 +58,7 @@ static bool breed_child(struct evolution *evolution, struct proposal *proposal) 
         picked[0] = population_pick(population, random);
     else if (!population_pick_two(population, random, picked))
         return false;
-    const struct genome *parents[2] = {&picked[0]->genome,
-                                       picked[1] != NULL ? &picked[1]->genome : NULL};
-    *proposal = (struct proposal){
-        .made_by = kind,
-        .parents = {picked[0]->trial, picked[1] != NULL ? picked[1]->trial : TRIAL_NONE}};
-    return operators[kind].breed(evolution->space, random, parents, &proposal->genome);
+    return strategy_breed(evolution, kind, picked[0], picked[1], proposal);
 }
 
 /* Steady-state evolution: a child of ranked parents, or with probability `exploration` a uniform
@@ -60,7 +70,7 @@ static bool evolve_propose(struct evolution *evolution, struct proposal *proposa
         random_uniform(&evolution->random) < evolution->exploration)
         return strategy_explore(evolution, proposal);
     for (int i = 0; i < BREED_TRIES; i++)
-        if (breed_child(evolution, proposal) && is_new(evolution, proposal))
+        if (breed_child(evolution, proposal) && strategy_is_new(evolution, proposal))
             return true;
     return false;
 }

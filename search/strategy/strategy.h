@@ -70,6 +70,18 @@ bool insight_propose(struct evolution *evolution, struct proposal *proposal);
 bool full_propose(struct evolution *evolution, struct proposal *proposal);
 void evoengineer_free(void *state);
 
+/* A proposal without its genome; the parents may be NULL. */
+struct proposal strategy_proposal(enum operator_kind made_by, const struct member *mother,
+                                  const struct member *father);
+
+/* True if the history does not have the proposal's genome. */
+bool strategy_is_new(const struct evolution *evolution, const struct proposal *proposal);
+
+/* Makes a child of members of the population by an operator of space/breed.h. */
+bool strategy_breed(struct evolution *evolution, enum operator_kind kind,
+                    const struct member *mother, const struct member *father,
+                    struct proposal *proposal);
+
 /* Proposes a uniform draw that is not in the history; the fallback of a strategy without
    parents. Returns false if a number of draws gave nothing new. */
 bool strategy_explore(struct evolution *evolution, struct proposal *proposal);
@@ -77,5 +89,8 @@ bool strategy_explore(struct evolution *evolution, struct proposal *proposal);
 /* Proposes the next valid genome, in the order of the space, that is not in the history. Returns
    false at the end. */
 bool strategy_enumerate(struct evolution *evolution, struct proposal *proposal);
+
+/* The history's entry of the `at`-th result. */
+const struct history_entry *evolution_observed(const struct evolution *evolution, size_t at);
 
 #endif

@@ -42,11 +42,6 @@ struct surrogate {
     float *explained, *means, *variances;
 };
 
-static void *allocate(size_t count, size_t size) {
-    void *memory = xcalloc(count, size);
-    return memory;
-}
-
 static void apply_parameters(struct surrogate *surrogate) {
     for (int f = 0; f < surrogate->features.count; f++)
         surrogate->weights[f] = (float)exp(-2 * surrogate->parameters[f]);
@@ -54,18 +49,18 @@ static void apply_parameters(struct surrogate *surrogate) {
 }
 
 struct surrogate *surrogate_new(const struct space *space) {
-    struct surrogate *surrogate = allocate(1, sizeof *surrogate);
+    struct surrogate *surrogate = xcalloc(1, sizeof *surrogate);
     surrogate->space = space;
     features_init(&surrogate->features, space);
-    surrogate->row_genes = allocate((size_t)GENES_MAX * ROWS_MAX, 1);
-    surrogate->rows = allocate(ROWS_MAX, sizeof *surrogate->rows);
-    surrogate->factor = allocate((size_t)ROWS_MAX * ROWS_MAX, sizeof *surrogate->factor);
-    surrogate->candidates = allocate(CANDIDATES_MAX, sizeof *surrogate->candidates);
-    surrogate->candidate_genes = allocate((size_t)GENES_MAX * CANDIDATES_MAX, 1);
-    surrogate->projections = allocate((size_t)ROWS_MAX * CANDIDATES_MAX, sizeof(float));
-    surrogate->explained = allocate(CANDIDATES_MAX, sizeof(float));
-    surrogate->means = allocate(CANDIDATES_MAX, sizeof(float));
-    surrogate->variances = allocate(CANDIDATES_MAX, sizeof(float));
+    surrogate->row_genes = xcalloc((size_t)GENES_MAX * ROWS_MAX, 1);
+    surrogate->rows = xcalloc(ROWS_MAX, sizeof *surrogate->rows);
+    surrogate->factor = xcalloc((size_t)ROWS_MAX * ROWS_MAX, sizeof *surrogate->factor);
+    surrogate->candidates = xcalloc(CANDIDATES_MAX, sizeof *surrogate->candidates);
+    surrogate->candidate_genes = xcalloc((size_t)GENES_MAX * CANDIDATES_MAX, 1);
+    surrogate->projections = xcalloc((size_t)ROWS_MAX * CANDIDATES_MAX, sizeof(float));
+    surrogate->explained = xcalloc(CANDIDATES_MAX, sizeof(float));
+    surrogate->means = xcalloc(CANDIDATES_MAX, sizeof(float));
+    surrogate->variances = xcalloc(CANDIDATES_MAX, sizeof(float));
     surrogate_reset(surrogate);
     return surrogate;
 }

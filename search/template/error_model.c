@@ -86,8 +86,7 @@ static int load_stress(struct template *template, const struct json *value, stru
     for (int t = 0; t < TENSORS_MAX; t++)
         stress->fills[t] = (struct tensor_fill){FILL_NORMAL, 1};
     if (json_check_keys(value, stress_keys, error) < 0 ||
-        json_require(value, "name", &member, error) < 0 ||
-        load_name(&member, stress->name, error) < 0 ||
+        json_copy_text(value, "name", stress->name, NAME_SIZE, error) < 0 ||
         load_optional_expression(template, value, "when", &stress->when, error) < 0)
         return -1;
     for (int fill = 0; fill < FILL_COUNT; fill++)
@@ -106,38 +105,15 @@ static int load_relaxed(struct template *template, const struct json *value, str
     struct json member;
     if (json_check_keys(value, relaxed_keys, error) < 0 ||
         load_about(value, relaxed->about, error) < 0 ||
-        json_require(value, "when", &member, error) < 0 ||
-        load_expression(template, &member, &relaxed->when, error) < 0 ||
-        json_require(value, "tile", &member, error) < 0 ||
-        load_expression(template, &member, &relaxed->tile, error) < 0 ||
-        json_require(value, "length", &member, error) < 0 ||
-        load_expression(template, &member, &relaxed->length, error) < 0 ||
+        load_required_expression(template, value, "when", &relaxed->when, error) < 0 ||
+        load_required_expression(template, value, "tile", &relaxed->tile, error) < 0 ||
+        load_required_expression(template, value, "length", &relaxed->length, error) < 0 ||
         json_require(value, "input_range", &member, error) < 0 ||
         json_number(&member, &relaxed->input_range, error) < 0)
         return -1;
     if (!(relaxed->input_range >= FILL_NORMAL_MAX))
         return json_error(&member, error, "must be at least %.1f, the largest random input",
                           FILL_NORMAL_MAX);
-    return 0;
-}
-
-/* Calls `load` for each element of the root's list `key`, which may be missing. */
-static int
-load_list(struct template *template, const struct json *root, const char *key, int maximum,
-          int (*load)(struct template *template, const struct json *value, struct error *error),
-          struct error *error) {
-    struct json list;
-    if (!json_find(root, key, &list))
-        return 0;
-    if (json_is_array(&list, error) < 0)
-        return -1;
-    if (json_count(&list) > maximum)
-        return json_error(&list, error, "more than %d of them", maximum);
-    for (int i = 0; i < json_count(&list); i++) {
-        struct json value = json_at(&list, i);
-        if (load(template, &value, error) < 0)
-            return -1;
-    }
     return 0;
 }
 
@@ -159,27 +135,25 @@ static int forbid_relaxed_rule(struct template *template, const struct json *val
 }
 
 int forbid_relaxed(struct template *template, const struct json *root, struct error *error) {
-    return load_list(template, root, "relaxed", RELAXED_MAX, forbid_relaxed_rule, error);
+    static const struct section sections[] = {
+        {"relaxed", forbid_relaxed_rule, .maximum = RELAXED_MAX, .noun = "of them"},
+        {0},
+    };
+    return load_sections(template, root, sections, error);
 }
 
 int load_error_model(struct template *template, const struct json *root, struct error *error) {
+    static const struct section sections[] = {
+        {"relaxed", load_relaxed, .maximum = RELAXED_MAX, .noun = "of them"},
+        {"stress", load_stress, .maximum = STRESSES_MAX, .noun = "of them"},
+        {0},
+    };
     struct json value;
     if (load_program(template, root, "plain", &template->plain_source, &template->plain, error) <
             0 ||
-        load_list(template, root, "relaxed", RELAXED_MAX, load_relaxed, error) < 0 ||
-        load_list(template, root, "stress", STRESSES_MAX, load_stress, error) < 0)
+        load_sections(template, root, sections, error) < 0)
         return -1;
     return json_find(root, "float_atomics", &value)
                ? json_bool(&value, &template->float_atomics, error)
                : 0;
-}
-
-void release_error_model(struct template *template) {
-    for (int i = 0; i < template->relaxed_count; i++) {
-        expression_free(template->relaxed[i].when);
-        expression_free(template->relaxed[i].tile);
-        expression_free(template->relaxed[i].length);
-    }
-    for (int i = 0; i < template->stress_count; i++)
-        expression_free(template->stresses[i].when);
 }

@@ -12,51 +12,64 @@
 
 /* ---- device attributes that expressions may read ---- */
 
-struct device_attribute {
-    const char *name;
-    int64_t (*value)(const struct template_setting *setting);
+enum attribute {
+    SM_COUNT,
+    SMEM_LIMIT,
+    CC,
+    REGISTERS_PER_SM,
+    THREADS_PER_SM,
+    MAX_THREADS,
+    ATTRIBUTE_COUNT
 };
 
-static int64_t sm_count(const struct template_setting *setting) {
-    return setting->device->sm_count;
-}
-static int64_t smem_limit(const struct template_setting *setting) {
-    return setting->smem_limit;
-}
-static int64_t compute_capability(const struct template_setting *setting) {
-    return setting->device->compute_capability;
-}
-static int64_t registers_per_sm(const struct template_setting *setting) {
-    return setting->device->registers_per_sm;
-}
-static int64_t threads_per_sm(const struct template_setting *setting) {
-    return setting->device->threads_per_sm;
-}
-static int64_t max_threads(const struct template_setting *setting) {
-    (void)setting;
-    return 1024; /* maximum threads of a block on every architecture (CUDA Programming Guide,
-                    "Compute Capabilities") */
-}
-
-static const struct device_attribute attributes[] = {
-    {"SM_COUNT", sm_count},
-    {"SMEM_LIMIT", smem_limit},
-    {"CC", compute_capability},
-    {"REGISTERS_PER_SM", registers_per_sm},
-    {"THREADS_PER_SM", threads_per_sm},
-    {"MAX_THREADS", max_threads},
+static const char *const attribute_names[ATTRIBUTE_COUNT] = {
+    [SM_COUNT] = "SM_COUNT",
+    [SMEM_LIMIT] = "SMEM_LIMIT",
+    [CC] = "CC",
+    [REGISTERS_PER_SM] = "REGISTERS_PER_SM",
+    [THREADS_PER_SM] = "THREADS_PER_SM",
+    [MAX_THREADS] = "MAX_THREADS",
 };
-enum { ATTRIBUTE_COUNT = sizeof attributes / sizeof *attributes };
+
+static void read_attributes(const struct template_setting *setting,
+                            int64_t values[ATTRIBUTE_COUNT]) {
+    values[SM_COUNT] = setting->device->sm_count;
+    values[SMEM_LIMIT] = setting->smem_limit;
+    values[CC] = setting->device->compute_capability;
+    values[REGISTERS_PER_SM] = setting->device->registers_per_sm;
+    values[THREADS_PER_SM] = setting->device->threads_per_sm;
+    values[MAX_THREADS] = 1024; /* of a block on every architecture (CUDA Programming Guide,
+                                   "Compute Capabilities") */
+}
 
 /* ---- names and expressions ---- */
 
-int load_name(const struct json *value, char name[NAME_SIZE], struct error *error) {
-    const char *text;
-    if (json_string(value, &text, error) < 0)
-        return -1;
-    if (*text == '\0' || strlen(text) >= NAME_SIZE)
-        return json_error(value, error, "must have 1 to %d characters", NAME_SIZE - 1);
-    strcpy(name, text);
+int load_key(const struct json *value, char name[NAME_SIZE], struct error *error) {
+    if (strlen(json_key(value)) >= NAME_SIZE)
+        return json_error(value, error, "a name has fewer than %d characters", NAME_SIZE);
+    strcpy(name, json_key(value));
+    return 0;
+}
+
+int load_sections(struct template *template, const struct json *object,
+                  const struct section *sections, struct error *error) {
+    struct json list;
+    for (const struct section *section = sections; section->key != NULL; section++) {
+        if (!json_find(object, section->key, &list)) {
+            if (section->required)
+                return json_require(object, section->key, &list, error);
+            continue;
+        }
+        if ((section->object ? json_is_object(&list, error) : json_is_array(&list, error)) < 0)
+            return -1;
+        if (section->maximum > 0 && json_count(&list) > section->maximum)
+            return json_error(&list, error, "more than %d %s", section->maximum, section->noun);
+        for (int i = 0; i < json_count(&list); i++) {
+            struct json value = json_at(&list, i);
+            if (section->load(template, &value, error) < 0)
+                return -1;
+        }
+    }
     return 0;
 }
 
@@ -111,18 +124,35 @@ int load_reject_real(const struct template *template, const struct json *value,
     return 0;
 }
 
-int load_expression(const struct template *template, const struct json *value,
+struct expression *load_parse(struct template *template, const char *text, struct error *error) {
+    struct expression *expression = expression_parse(text, &template->space->symbols, error);
+    if (expression == NULL)
+        return NULL;
+    template->expressions = xgrow(template->expressions, (size_t) template->expression_count,
+                                  sizeof(struct expression *));
+    return template->expressions[template->expression_count++] = expression;
+}
+
+int load_expression(struct template *template, const struct json *value,
                     struct expression **expression, struct error *error) {
     char text[EXPRESSION_TEXT_MAX];
     if (load_expression_text(value, text, error) < 0)
         return -1;
-    *expression = expression_parse(text, &template->space->symbols, error);
+    *expression = load_parse(template, text, error);
     return *expression != NULL ? load_reject_real(template, value, *expression, error)
                                : load_locate_error(value, error);
 }
 
-int load_optional_expression(const struct template *template, const struct json *object,
-                             const char *key, struct expression **expression, struct error *error) {
+int load_required_expression(struct template *template, const struct json *object, const char *key,
+                             struct expression **expression, struct error *error) {
+    struct json value;
+    return json_require(object, key, &value, error) < 0
+               ? -1
+               : load_expression(template, &value, expression, error);
+}
+
+int load_optional_expression(struct template *template, const struct json *object, const char *key,
+                             struct expression **expression, struct error *error) {
     struct json value;
     return json_find(object, key, &value) ? load_expression(template, &value, expression, error)
                                           : 0;
@@ -161,7 +191,7 @@ static int load_real_dimension(struct template *template, const struct json *val
     if (load_float_bits(&member, &bits, error) < 0)
         return -1;
     snprintf(text, sizeof text, "%lld", (long long)bits);
-    dimension->default_value = expression_parse(text, &template->space->symbols, error);
+    dimension->default_value = load_parse(template, text, error);
     return dimension->default_value != NULL ? 0 : -1;
 }
 
@@ -198,11 +228,9 @@ static int load_dimension(struct template *template, const struct json *value,
     struct dimension *dimension = &template->dimensions[template->dimension_count++];
     *dimension = (struct dimension){.minimum = 1, .maximum = INT32_MAX};
     if (json_check_keys(value, dimension_keys, error) < 0 ||
-        load_about(value, dimension->about, error) < 0)
+        load_about(value, dimension->about, error) < 0 ||
+        load_key(value, dimension->name, error) < 0)
         return -1;
-    if (strlen(json_key(value)) >= NAME_SIZE)
-        return json_error(value, error, "a name has fewer than %d characters", NAME_SIZE);
-    strcpy(dimension->name, json_key(value));
     if ((json_find(value, "real", &member) && json_bool(&member, &real, error) < 0) ||
         (real ? load_real_dimension(template, value, dimension, error)
               : load_integer_dimension(template, value, dimension, error)) < 0)
@@ -212,38 +240,27 @@ static int load_dimension(struct template *template, const struct json *value,
                : 0;
 }
 
-static int load_dimensions(struct template *template, const struct json *root,
-                           struct error *error) {
-    struct json dimensions;
-    struct json specialised;
-    if (json_require(root, "dimensions", &dimensions, error) < 0 ||
-        json_is_object(&dimensions, error) < 0)
+static int load_specialised(struct template *template, const struct json *value,
+                            struct error *error) {
+    const char *name;
+    int d = 0;
+    if (json_string(value, &name, error) < 0)
         return -1;
-    for (int i = 0; i < json_count(&dimensions); i++) {
-        struct json value = json_at(&dimensions, i);
-        if (load_dimension(template, &value, error) < 0)
-            return -1;
-    }
-    if (!json_find(root, "specialised", &specialised))
-        return 0;
-    if (json_is_array(&specialised, error) < 0)
-        return -1;
-    for (int i = 0; i < json_count(&specialised); i++) {
-        struct json value = json_at(&specialised, i);
-        char name[NAME_SIZE];
-        if (load_name(&value, name, error) < 0)
-            return -1;
-        int d = 0;
-        while (d < template->dimension_count && strcmp(template->dimensions[d].name, name) != 0)
-            d++;
-        if (d == template->dimension_count)
-            return json_error(&value, error, "no such dimension");
-        if (template->dimensions[d].real)
-            return json_error(&value, error, "a real number cannot be compiled in");
-        template->dimensions[d].specialised = true;
-    }
+    while (d < template->dimension_count && strcmp(template->dimensions[d].name, name) != 0)
+        d++;
+    if (d == template->dimension_count)
+        return json_error(value, error, "no such dimension");
+    if (template->dimensions[d].real)
+        return json_error(value, error, "a real number cannot be compiled in");
+    template->dimensions[d].specialised = true;
     return 0;
 }
+
+static const struct section dimension_sections[] = {
+    {"dimensions", load_dimension, .object = true, .required = true},
+    {"specialised", .load = load_specialised},
+    {0},
+};
 
 /* ---- the config's "genes", and the cases ---- */
 
@@ -296,9 +313,7 @@ static int restrict_gene(struct template *template, const struct gene_restrictio
     if (used >= sizeof text)
         return error_input(error, "gene %s is restricted to too many values", gene->name);
     return space_add_constraint(space, text, "the config's \"genes\" allows only these values",
-                                error) < 0
-               ? -1
-               : 0;
+                                error);
 }
 
 static int restrict_genes(struct template *template, const struct template_setting *setting,
@@ -318,8 +333,7 @@ static int add_environments(struct template *template, const struct template_set
     for (int c = 0; c < setting->case_count; c++) {
         memcpy(values, setting->cases[c].values,
                (size_t) template->dimension_count * sizeof *values);
-        for (int a = 0; a < ATTRIBUTE_COUNT; a++)
-            values[template->dimension_count + a] = attributes[a].value(setting);
+        read_attributes(setting, values + template->dimension_count);
         template->cases[c] = setting->cases[c];
         template_print_shape(template, &setting->cases[c], name);
         if (space_add_environment(template->space, name, values, error) < 0)
@@ -333,6 +347,7 @@ static int add_environments(struct template *template, const struct template_set
 
 /* ---- whole template ---- */
 
+/* "niches" belonged to a strategy that is gone: it is ignored. */
 static const char *const root_keys[] = {"format",
                                         "name",
                                         "about",
@@ -342,7 +357,7 @@ static const char *const root_keys[] = {"format",
                                         "derived",
                                         "constraints",
                                         "insights",
-                                        "niches", /* of a strategy that is gone: ignored */
+                                        "niches",
                                         "tensors",
                                         "tensor_maps",
                                         "launches",
@@ -369,8 +384,7 @@ static int load_head(struct template *template, const struct json *root, struct 
         return -1;
     if (format != 1)
         return json_error(&value, error, "this evotile reads templates of format 1");
-    if (json_require(root, "name", &value, error) < 0 ||
-        load_name(&value, template->name, error) < 0 ||
+    if (json_copy_text(root, "name", template->name, NAME_SIZE, error) < 0 ||
         load_about(root, template->about, error) < 0)
         return -1;
     return json_find(root, "baseline", &value)
@@ -393,7 +407,8 @@ struct template *template_load(const char *folder, const struct template_setting
         json_read(&template->document, path, error) < 0)
         goto failed;
     struct json root = json_root(&template->document);
-    if (load_head(template, &root, error) < 0 || load_dimensions(template, &root, error) < 0)
+    if (load_head(template, &root, error) < 0 ||
+        load_sections(template, &root, dimension_sections, error) < 0)
         goto failed;
     if (setting == NULL)
         return template;
@@ -401,7 +416,7 @@ struct template *template_load(const char *folder, const struct template_setting
         BUG("more than %d cases", CASES_MAX);
     template->compute_capability = setting->device->compute_capability;
     for (int a = 0; a < ATTRIBUTE_COUNT; a++)
-        if (space_add_dimension(template->space, attributes[a].name, error) < 0) {
+        if (space_add_dimension(template->space, attribute_names[a], error) < 0) {
             error_prefix(error, "%s", path);
             goto failed;
         }
@@ -424,9 +439,14 @@ bool template_has_kernel(const struct template *template) {
 void template_free(struct template *template) {
     if (template == NULL)
         return;
-    for (int d = 0; d < template->dimension_count; d++)
-        expression_free(template->dimensions[d].default_value);
-    release_kernel(template);
+    for (int i = 0; i < template->expression_count; i++)
+        expression_free(template->expressions[i]);
+    free(template->expressions);
+    free(template->source);
+    free(template->reference_source);
+    free(template->plain_source);
+    free(template->cpu_reference);
+    free(template->cpu_reference_function);
     release_recorded_template(template);
     baseline_command_release(&template->baseline);
     space_free(template->space);

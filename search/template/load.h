@@ -10,17 +10,35 @@
 
 #include "template/template.h"
 
-int load_name(const struct json *value, char name[NAME_SIZE], struct error *error);
+/* A list of template.json: what reads one of its elements or members. */
+struct section {
+    const char *key; /* NULL: the end of a table */
+    int (*load)(struct template *template, const struct json *value, struct error *error);
+    bool object,
+        required;     /* members of an object instead of elements of an array; it must be there */
+    int maximum;      /* of elements; 0: `load` checks it */
+    const char *noun; /* "more than 8 options" */
+};
+/* Reads the lists of a table, in its order. */
+int load_sections(struct template *template, const struct json *object,
+                  const struct section *sections, struct error *error);
+
+/* Reads the key of an object's member as a name. */
+int load_key(const struct json *value, char name[NAME_SIZE], struct error *error);
 /* Reads the object's key "about", which may be missing. */
 int load_about(const struct json *object, char about[ABOUT_SIZE], struct error *error);
-int load_expression(const struct template *template, const struct json *value,
+/* The template owns every expression that is parsed here. */
+struct expression *load_parse(struct template *template, const char *text, struct error *error);
+int load_expression(struct template *template, const struct json *value,
                     struct expression **expression, struct error *error);
 /* Reads an expression as text: a string, or a whole number. */
 int load_expression_text(const struct json *value, char text[EXPRESSION_TEXT_MAX],
                          struct error *error);
+int load_required_expression(struct template *template, const struct json *object, const char *key,
+                             struct expression **expression, struct error *error);
 /* Leaves `expression` unchanged if the object has no such key. */
-int load_optional_expression(const struct template *template, const struct json *object,
-                             const char *key, struct expression **expression, struct error *error);
+int load_optional_expression(struct template *template, const struct json *object, const char *key,
+                             struct expression **expression, struct error *error);
 /* Rejects an expression that reads a real dimension: its slot holds the float's bits, not a
    number. */
 int load_reject_real(const struct template *template, const struct json *value,
@@ -35,9 +53,13 @@ int load_locate_error(const struct json *value, struct error *error);
 int load_space(struct template *template, const struct json *root, struct error *error);
 int load_insights(struct template *template, const struct json *root, struct error *error);
 
-/* tensors.c: tensors, launches, options, source files. */
+/* tensors.c: tensors and tensor maps, and their indices by name, or -1. */
+extern const struct section tensor_sections[];
+int find_tensor(const struct template *template, const char *name);
+int find_map(const struct template *template, const char *name);
+
+/* launches.c: tensors, launches, options, source files. */
 int load_kernel(struct template *template, const struct json *root, struct error *error);
-void release_kernel(struct template *template);
 /* Reads an object {"source", "launches"}: the reference or the plain kernel. */
 int load_program(struct template *template, const struct json *root, const char *key, char **source,
                  struct launch_list *launches, struct error *error);
@@ -49,7 +71,6 @@ void release_recorded_template(struct template *template);
 
 /* error_model.c: the plain kernel, relaxed genomes, stress inputs. */
 int load_error_model(struct template *template, const struct json *root, struct error *error);
-void release_error_model(struct template *template);
 /* Adds constraints that make relaxed genomes invalid; call it before the space is sealed. */
 int forbid_relaxed(struct template *template, const struct json *root, struct error *error);
 

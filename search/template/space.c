@@ -52,57 +52,44 @@ static int load_gene(struct template *template, const struct json *value, struct
     return condition_read != NULL ? load_reject_real(template, &when, condition_read, error) : 0;
 }
 
+static int load_derived(struct template *template, const struct json *value, struct error *error) {
+    const struct space *space = template->space;
+    char text[EXPRESSION_TEXT_MAX];
+    if (load_expression_text(value, text, error) < 0)
+        return -1;
+    if (space_add_derived(template->space, json_key(value), text, error) < 0)
+        return load_locate_error(value, error);
+    return load_reject_real(template, value, space->derived[space->derived_count - 1].expression,
+                            error);
+}
+
 static const char *const constraint_keys[] = {"require", "because", NULL};
 
-int load_space(struct template *template, const struct json *root, struct error *error) {
-    struct json list;
+static int load_constraint(struct template *template, const struct json *value,
+                           struct error *error) {
+    const struct space *space = template->space;
+    struct json require, why;
     char text[EXPRESSION_TEXT_MAX];
     const char *because;
-    if (json_require(root, "genes", &list, error) < 0 || json_is_object(&list, error) < 0)
+    if (json_check_keys(value, constraint_keys, error) < 0 ||
+        json_require(value, "require", &require, error) < 0 ||
+        json_require(value, "because", &why, error) < 0 ||
+        load_expression_text(&require, text, error) < 0 || json_string(&why, &because, error) < 0)
         return -1;
-    for (int i = 0; i < json_count(&list); i++) {
-        struct json gene = json_at(&list, i);
-        if (load_gene(template, &gene, error) < 0)
-            return -1;
-    }
-    if (json_find(root, "derived", &list)) {
-        if (json_is_object(&list, error) < 0)
-            return -1;
-        for (int i = 0; i < json_count(&list); i++) {
-            struct json value = json_at(&list, i);
-            if (load_expression_text(&value, text, error) < 0)
-                return -1;
-            if (space_add_derived(template->space, json_key(&value), text, error) < 0)
-                return load_locate_error(&value, error);
-            const struct space *space = template->space;
-            if (load_reject_real(template, &value,
-                                 space->derived[space->derived_count - 1].expression, error) < 0)
-                return -1;
-        }
-    }
-    if (json_find(root, "constraints", &list)) {
-        if (json_is_array(&list, error) < 0)
-            return -1;
-        for (int i = 0; i < json_count(&list); i++) {
-            struct json value = json_at(&list, i);
-            struct json require;
-            struct json why;
-            if (json_check_keys(&value, constraint_keys, error) < 0 ||
-                json_require(&value, "require", &require, error) < 0 ||
-                json_require(&value, "because", &why, error) < 0 ||
-                load_expression_text(&require, text, error) < 0 ||
-                json_string(&why, &because, error) < 0)
-                return -1;
-            if (space_add_constraint(template->space, text, because, error) < 0)
-                return load_locate_error(&require, error);
-            const struct space *space = template->space;
-            if (load_reject_real(template, &require,
-                                 space->constraints[space->constraint_count - 1].expression,
-                                 error) < 0)
-                return -1;
-        }
-    }
-    return 0;
+    if (space_add_constraint(template->space, text, because, error) < 0)
+        return load_locate_error(&require, error);
+    return load_reject_real(template, &require,
+                            space->constraints[space->constraint_count - 1].expression, error);
+}
+
+int load_space(struct template *template, const struct json *root, struct error *error) {
+    static const struct section sections[] = {
+        {"genes", load_gene, .object = true, .required = true},
+        {"derived", load_derived, .object = true},
+        {"constraints", .load = load_constraint},
+        {0},
+    };
+    return load_sections(template, root, sections, error);
 }
 
 static const char *const insight_keys[] = {"when", "favour", "because", NULL};
@@ -138,16 +125,9 @@ static int load_insight(struct template *template, const struct json *value, str
 }
 
 int load_insights(struct template *template, const struct json *root, struct error *error) {
+    static const struct section sections[] = {{"insights", .load = load_insight}, {0}};
     struct json list;
-    if (!json_find(root, "insights", &list))
-        return 0;
-    if (json_is_array(&list, error) < 0)
-        return -1;
-    space_name_measures(template->space, measure_names, MEASURE_COUNT, MEASURE_PROFILED);
-    for (int i = 0; i < json_count(&list); i++) {
-        struct json value = json_at(&list, i);
-        if (load_insight(template, &value, error) < 0)
-            return -1;
-    }
-    return 0;
+    if (json_find(root, "insights", &list))
+        space_name_measures(template->space, measure_names, MEASURE_COUNT, MEASURE_PROFILED);
+    return load_sections(template, root, sections, error);
 }

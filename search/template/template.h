@@ -205,7 +205,9 @@ struct template {
     struct hash hash; /* of every byte that a candidate may depend on: lib/ and the folder, without
                          prose and the baseline's program */
     struct json_document document;
-    struct space *space; /* one environment a case, in the order of the cases; sealed */
+    int expression_count;
+    struct expression **expressions; /* all of those below, to free them */
+    struct space *space;             /* one environment a case, in the order of the cases; sealed */
     int dimension_count;
     struct dimension dimensions[DIMENSIONS_MAX];
     int case_count;

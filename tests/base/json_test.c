@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -309,6 +311,35 @@ static void many_elements_are_quick(void **state) {
     assert_int_equal(json_count(&root), COUNT);
 }
 
+struct record {
+    int count;
+    int64_t bytes;
+    double ratio, unknown;
+    bool passed;
+    char name[8];
+};
+
+static void fields_become_members(void **state) {
+    (void)state;
+    static const struct field fields[] = {
+        FIELD(struct record, INT, count),
+        FIELD(struct record, INT64, bytes),
+        FIELD_AS(struct record, DOUBLE, ratio, "share"),
+        FIELD(struct record, DOUBLE, unknown),
+        FIELD(struct record, BOOL, passed),
+        FIELD(struct record, TEXT, name),
+        {0},
+    };
+    const struct record record = {-3, INT64_C(1) << 40, 0.25, NAN, true, "a\"b"};
+    cJSON *object = cJSON_CreateObject();
+    json_add_fields(object, fields, &record);
+    char *text = json_print_line(object);
+    assert_string_equal(text,
+                        "{\"count\":-3,\"bytes\":1099511627776,\"share\":0.25,\"unknown\":null,"
+                        "\"passed\":true,\"name\":\"a\\\"b\"}");
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(reads_values, release),
@@ -324,6 +355,7 @@ int main(void) {
         cmocka_unit_test_teardown(long_paths_are_cut, release),
         cmocka_unit_test_teardown(paths_are_one_line, release),
         cmocka_unit_test_teardown(many_elements_are_quick, release),
+        cmocka_unit_test(fields_become_members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

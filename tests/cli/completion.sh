@@ -32,10 +32,10 @@ done
 grep -c '^\.SH' evotile.1
 if command -v mandoc >/dev/null; then
     mandoc -T lint -W warning evotile.1 | grep -v 'missing date'
-elif command -v man >/dev/null; then
+elif man --version 2>/dev/null | grep -q "^man "; then
     man --warnings -l evotile.1 2>&1 >/dev/null
 fi
-if command -v man >/dev/null; then
+if man --version 2>/dev/null | grep -q "^man "; then # a container may have a script in its place
     MANWIDTH=80 man -l evotile.1 | col -b | grep -A 2 '^EXIT STATUS'
 else
     printf 'EXIT STATUS\n       0      done\n\n'

@@ -24,8 +24,7 @@ the stored predictions are damaged: %.60s	the same; tests/session/predict_start_
 %s has no readable config.json: restore it from a copy	the same
 the genome "%.200s" has other genes than the first: the run is damaged	needs a run.db that was edited by hand
 %s has %d goals: the run is damaged	the same
-is out of range	of status.json, which watch passes over: tests/session/status_file_test.c
-is unknown to this version of evotile	the same
+is unknown to this version of evotile	of status.json, which watch passes over: tests/session/status_file_test.c
 LIST
 
 perl -0777 -e '

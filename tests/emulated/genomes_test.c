@@ -2,8 +2,8 @@
  * Random genomes give correct results on the emulated device at ragged shapes, with grouped heads,
  * strided rows and everything else in the probe cases: every genome that the constraints admit
  * works. GENOMES of each template and variant run a complete trial (default 1; GENOMES=100 make
- * check-genomes), limited to the sets that SETS names ("attention*"). many_*_test.c try more of each
- * template in a shorter way.
+ * check-genomes), limited to the sets that SETS names ("attention*"). many_*_test.c try more of
+ * each template in a shorter way.
  */
 #include "emulated/genomes.h"
 

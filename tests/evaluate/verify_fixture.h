@@ -147,7 +147,6 @@ static inline enum verdict verify_fixture_run(struct verify_fixture *verify_fixt
                                               struct verify_result *found,
                                               char reason[REASON_SIZE]) {
     struct error error = {0};
-    enum verdict verdict;
     const struct verify_case one = {.device = verify_fixture->device,
                                     .comparator = verify_fixture->comparator,
                                     .reference = verify_fixture->reference,
@@ -156,9 +155,9 @@ static inline enum verdict verify_fixture_run(struct verify_fixture *verify_fixt
                                     .genome = &verify_fixture->genome,
                                     .module = verify_fixture->candidate,
                                     .deadline_s = 60};
-    reason[0] = '\0';
-    must(verify_input(&one, input, &verdict, found, reason, &error), &error);
-    return verdict;
+    must(verify_input(&one, input, found, &error) < 0 ? -1 : 0, &error);
+    snprintf(reason, REASON_SIZE, "%s", found->failure.reason);
+    return found->failure.verdict;
 }
 
 static inline void verify_fixture_close(struct verify_fixture *verify_fixture) {

@@ -1,5 +1,6 @@
 /* Any text as a report of ncu: names in the result are terminated, and numbers are present or
    absent; a report without a kernel gives an error. */
+#include "base/memory.h"
 #include "pool/profile.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct profile *profile = profile_new();
+    struct profile *profile = xcalloc(1, sizeof *profile);
     char *report = strndup((const char *)data, size);
     if (report == NULL)
         abort();
@@ -23,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         for (int m = 0; m < PROFILE_METRIC_COUNT; m++)
             if (isinf(profile->kernels[k].values[m]))
                 BUG("an infinite %s", profile_metric_name((enum profile_metric)m));
-    profile_free(profile);
+    free(profile);
     free(report);
     return 0;
 }

@@ -56,8 +56,7 @@ static struct device_image compile(struct verify_fixture *verify_fixture,
 static void time_kind(struct verify_fixture *verify_fixture, const struct device_image *image,
                       const struct kind *kind, int count, double medians[]) {
     struct error error = {0};
-    char reason[REASON_SIZE];
-    enum verdict verdict;
+    struct failure failure = {0};
     struct measurement *measurements[PLACEMENTS_AT_MOST];
     struct device_module *modules[PLACEMENTS_AT_MOST];
     struct device *device = verify_fixture->device;
@@ -80,12 +79,13 @@ static void time_kind(struct verify_fixture *verify_fixture, const struct device
             .seed = 1,
             .share_with = i == 0 || kind->buffers ? NULL : measurements[0]};
         device->fresh_memory = true;
-        must(measurement_new(&one, &settings, &measurements[i], &verdict, reason, &error), &error);
+        int status = measurement_new(&one, &settings, &measurements[i], &failure, &error);
         device->fresh_memory = false;
-        if (verdict != VERDICT_OK)
-            fail_msg("%s", reason);
-        if (measurement_warm(measurements[i], 5000, SAMPLES, &latency, reason) != VERDICT_OK)
-            fail_msg("%s", reason);
+        must(status < 0 ? -1 : 0, &error);
+        if (status == 0)
+            status = measurement_warm(measurements[i], 5000, SAMPLES, &latency, &failure);
+        if (status != 0)
+            fail_msg("%s", failure.reason);
         medians[i] = latency.p50_us;
         latency_release(&latency);
     }

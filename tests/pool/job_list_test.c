@@ -19,8 +19,7 @@ static struct job *numbered_job(int64_t number) {
 
 static void jobs_leave_in_the_order_they_came(void **state) {
     (void)state;
-    struct job_list list;
-    job_list_init(&list);
+    struct job_list list = {0};
     assert_null(job_list_pop(&list));
     for (int round = 0; round < 3; round++) { /* a list that was emptied can be filled again */
         for (int i = 0; i < 4; i++)
@@ -36,9 +35,7 @@ static void jobs_leave_in_the_order_they_came(void **state) {
 
 static void popped_job_moves_to_another_list(void **state) {
     (void)state;
-    struct job_list waiting, finished;
-    job_list_init(&waiting);
-    job_list_init(&finished);
+    struct job_list waiting = {0}, finished = {0};
     for (int i = 0; i < 3; i++)
         job_list_add(&waiting, numbered_job(i));
     job_list_add(&finished, job_list_pop(&waiting));
@@ -56,12 +53,11 @@ static void popped_job_moves_to_another_list(void **state) {
 
 static void released_jobs_close_their_files(void **state) {
     (void)state;
-    struct job_list list;
+    struct job_list list = {0};
     struct job *job = numbered_job(0);
     assert_int_equal(job->images, -1);
     assert_false(job->is_compiled);
     int file = job->images = image_file_new();
-    job_list_init(&list);
     job_list_add(&list, job);
     job_list_add(&list, numbered_job(1));
     job_list_release(&list);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/memory.h"
 #include "outcome/measure_names.h"
 #include "pool/profile.h"
 
@@ -20,13 +21,13 @@ static struct profile *profile;
 
 static int open_profile(void **state) {
     (void)state;
-    profile = profile_new();
+    profile = xcalloc(1, sizeof *profile);
     return 0;
 }
 
 static int close_profile(void **state) {
     (void)state;
-    profile_free(profile);
+    free(profile);
     return 0;
 }
 
@@ -220,14 +221,14 @@ static char *run_under(const char *script) {
     assert_int_equal(path_write_file(tool, script, strlen(script), &error), 0);
     assert_int_equal(chmod(tool, 0755), 0);
     const char *const kernels[] = {"rows_main", "rows_finish"};
-    const struct profile_settings how = {.tool = tool,
-                                         .program = "evotile",
-                                         .config_path = "config.json",
-                                         .template_folder = "template",
-                                         .device = "cuda:0",
+    const struct profile_settings how = {.run = {.tool = tool,
+                                                 .program = "evotile",
+                                                 .config_path = "config.json",
+                                                 .template_folder = "template",
+                                                 .device = "cuda:0",
+                                                 .limit_s = 20},
                                          .kernels = kernels,
-                                         .kernel_count = 2,
-                                         .limit_s = 20};
+                                         .kernel_count = 2};
     const struct trial_request request = {.number = 1};
     if (profile_run(&how, &request, profile, &error) < 0)
         fail_msg("%s", error.text);

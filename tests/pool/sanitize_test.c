@@ -60,12 +60,12 @@ static void unfinished_tool_is_not_clean(void **state) {
     assert_int_equal(path_join(tool, folder, "compute-sanitizer", &error), 0);
     assert_int_equal(path_write_file(tool, script, sizeof script - 1, &error), 0);
     assert_int_equal(chmod(tool, 0755), 0);
-    const struct sanitize_settings how = {.tool = tool,
-                                          .program = "/bin/true",
-                                          .config_path = "config.json",
-                                          .template_folder = folder,
-                                          .device = "cuda:0",
-                                          .limit_s = 0.2};
+    const struct tool_settings how = {.tool = tool,
+                                      .program = "/bin/true",
+                                      .config_path = "config.json",
+                                      .template_folder = folder,
+                                      .device = "cuda:0",
+                                      .limit_s = 0.2};
     const struct trial_request request = {.number = 1};
     assert_int_equal(sanitize_run(&how, &request, findings, &error), 0);
     for (int t = 0; t < SANITIZER_COUNT; t++) {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static struct platform example_platform(void) {
+static inline struct platform example_platform(void) {
     struct platform platform = {.nvrtc = "12.6", .method = "a method"};
     struct error error = {0};
     if (device_describe("emulated:sm_89", &platform.device, &error) < 0)
@@ -15,7 +15,7 @@ static struct platform example_platform(void) {
 }
 
 /* `files` is an array of two that the caller owns. */
-static struct run_description example_description(struct run_file *files) {
+static inline struct run_description example_description(struct run_file *files) {
     struct run_description description = {
         .id = "0123456789abcdef", .name = "night", .ack_wait_s = 30, .has_platform = true};
     description.platform = example_platform();

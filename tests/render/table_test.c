@@ -40,14 +40,9 @@ static void expect(const struct table *table, enum table_format format, int widt
 
 static struct table *example(void) {
     struct table *table = table_new(columns, 4);
-    table_integer(table, 1);
-    table_number(table, 6.7251, 2);
-    table_text(table, "a \"b\", c");
-    table_text(table, "BLOCK_M=64,WARPS=4|x");
-    table_integer(table, INT64_MAX);
-    table_number(table, NAN, 2);
-    table_none(table);
-    table_text(table, "line\nbreak");
+    table_add(table, "%d %.2f %s", 1, 6.7251, "a \"b\", c");
+    table_add(table, "%s", "BLOCK_M=64,WARPS=4|x");
+    table_add(table, "%ld %.2f - %s", INT64_MAX, NAN, "line\nbreak");
     return table;
 }
 
@@ -99,10 +94,8 @@ static void an_empty_table_has_its_head(void **state) {
 static void long_cells_wrap(void **state) {
     (void)state;
     struct table *table = table_new(columns, 4);
-    table_integer(table, 1);
-    table_number(table, 2, 0);
-    table_none(table);
-    table_text(table, "BLOCK_M=128,BLOCK_N=128,WARPS=8,STAGES=4,KV_SPLITS=16");
+    table_add(table, "%d %.0f - %s", 1, 2.0,
+              "BLOCK_M=128,BLOCK_N=128,WARPS=8,STAGES=4,KV_SPLITS=16");
     expect(table, TABLE_TEXT, 40,
            "      p50\n"
            "rank   us  genome\n"
@@ -168,7 +161,7 @@ static void random_text_comes_back(void **state) {
                 /* Use whole UTF-8 characters: half of one is not text. */
                 strcat(texts[i], letter & '\x80' ? "\xc3\xa9" : (char[]){letter, '\0'});
             }
-            table_text(table, texts[i]);
+            table_add(table, "%s", texts[i]);
         }
         char *csv = printed(table, TABLE_CSV, 0);
         const char *at = strchr(csv, '\n') + 1;

@@ -174,7 +174,9 @@ static void the_seed_decides_the_start(void **state) {
 
 /* ---- budgets ---- */
 
-enum { PATIENCE = 15, IN_FLIGHT_MOST = 64 };
+/* IN_FLIGHT_MOST: while the first trial is compiled, the workers of a large machine end others,
+   most of which fail at once. */
+enum { PATIENCE = 15, IN_FLIGHT_MOST = 256 };
 
 /* When each goal last gained 1 %, from the stored events alone. */
 struct patience {

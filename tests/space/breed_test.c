@@ -31,13 +31,14 @@ static struct space *space_of_two_genes(void) {
  * only. */
 static void count_children(const struct space *space,
                            bool (*mutate)(const struct space *, struct random *,
-                                          const struct genome *, struct genome *),
+                                          const struct genome *, const struct genome *,
+                                          struct genome *),
                            const struct genome *parent, int counts[GENES][VALUES]) {
     struct random random;
     random_seed(&random, 5, 1);
     for (int i = 0; i < DRAWS; i++) {
         struct genome child;
-        assert_true(mutate(space, &random, parent, &child));
+        assert_true(mutate(space, &random, parent, NULL, &child));
         assert_false(genome_equal(&child, parent));
         bool moves[GENES];
         for (int gene = 0; gene < GENES; gene++)

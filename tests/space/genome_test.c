@@ -118,10 +118,10 @@ static void children_are_good(void **state) {
             bool made = false;
             switch (j % 4) {
             case 0:
-                made = breed_mutate_step(space, &random, &mother, &child);
+                made = breed_mutate_step(space, &random, &mother, NULL, &child);
                 break;
             case 1:
-                made = breed_mutate_reset(space, &random, &mother, &child);
+                made = breed_mutate_reset(space, &random, &mother, NULL, &child);
                 break;
             case 2:
                 made = breed_cross_uniform(space, &random, &mother, &father, &child);
@@ -186,9 +186,9 @@ static void a_step_is_a_step(void **state) {
     assert_int_equal(space_seal(space, &error), 0);
     int far = 0;
     for (int i = 0; i < 300; i++) {
-        assert_true(breed_mutate_step(space, &random, &parent, &child));
+        assert_true(breed_mutate_step(space, &random, &parent, NULL, &child));
         assert_in_range(child.value[0], 29, 35);
-        assert_true(breed_mutate_reset(space, &random, &parent, &child));
+        assert_true(breed_mutate_reset(space, &random, &parent, NULL, &child));
         far += child.value[0] < 29 || child.value[0] > 35;
     }
     assert_true(far > 200);
@@ -231,10 +231,10 @@ static void a_block_is_a_block(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prints_and_parses), cmocka_unit_test(bad_text_is_refused),
-        cmocka_unit_test(a_text_is_read_gene_by_gene),
-        cmocka_unit_test(children_are_good), cmocka_unit_test(valid_needs_no_repair),
-        cmocka_unit_test(a_step_is_a_step),  cmocka_unit_test(a_block_is_a_block),
+        cmocka_unit_test(prints_and_parses),           cmocka_unit_test(bad_text_is_refused),
+        cmocka_unit_test(a_text_is_read_gene_by_gene), cmocka_unit_test(children_are_good),
+        cmocka_unit_test(valid_needs_no_repair),       cmocka_unit_test(a_step_is_a_step),
+        cmocka_unit_test(a_block_is_a_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

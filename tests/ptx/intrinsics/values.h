@@ -1,7 +1,7 @@
 /*
  * values: intrinsics and what they give, by their documentation: a call of x, y and z, which are
- * unsigned unless the row says otherwise, and the same in C. Rows of SIMD and DPX intrinsics describe
- * the results of the fields a, b and c of x, y and z, each of `bits` bits.
+ * unsigned unless the row says otherwise, and the same in C. Rows of SIMD and DPX intrinsics
+ * describe the results of the fields a, b and c of x, y and z, each of `bits` bits.
  */
 #ifndef EVOTILE_TESTS_DEVICE_PTX_INTRINSICS_VALUES_H
 #define EVOTILE_TESTS_DEVICE_PTX_INTRINSICS_VALUES_H

@@ -1,0 +1,215 @@
+/* Reads the launches of template.json, their arguments, the compiler options and the source files.
+ */
+#include "template/load.h"
+
+#include "base/memory.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const char *const launch_keys[] = {"kernel", "grid",  "block",       "smem", "arguments",
+                                          "when",   "early", "cooperative", NULL};
+static const char *const argument_keys[] = {"i32", "i64", "f32", NULL};
+
+static int load_triple(struct template *template, const struct json *launch, const char *key,
+                       struct expression *triple[3], struct error *error) {
+    struct json value;
+    if (json_require(launch, key, &value, error) < 0 || json_is_array(&value, error) < 0)
+        return -1;
+    if (json_count(&value) != 3)
+        return json_error(&value, error, "must have 3 extents: x, y, z");
+    for (int i = 0; i < 3; i++) {
+        struct json extent = json_at(&value, i);
+        if (load_expression(template, &extent, &triple[i], error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Reads the name of a real dimension. */
+static int load_real_argument(struct template *template, const struct json *value,
+                              struct argument *argument, struct error *error) {
+    const char *name;
+    int d = 0;
+    if (json_string(value, &name, error) < 0)
+        return -1;
+    while (d < template->dimension_count &&
+           !(template->dimensions[d].real && strcmp(template->dimensions[d].name, name) == 0))
+        d++;
+    if (d == template->dimension_count)
+        return json_error(value, error, "there is no real dimension \"%s\"", name);
+    argument->real = true;
+    argument->expression = load_parse(template, name, error);
+    return argument->expression != NULL ? 0 : -1;
+}
+
+static int load_argument(struct template *template, const struct json *value,
+                         struct argument *argument, struct error *error) {
+    const char *name;
+    struct json inner;
+    *argument = (struct argument){.tensor = -1, .map = -1};
+    if (cJSON_IsObject(value->value)) {
+        if (json_check_keys(value, argument_keys, error) < 0)
+            return -1;
+        if (json_count(value) != 1)
+            return json_error(value, error,
+                              "must be {\"i32\": ...}, {\"i64\": ...} or {\"f32\": ...}");
+        inner = json_at(value, 0);
+        argument->size = 4;
+        if (strcmp(json_key(&inner), "f32") == 0)
+            return load_real_argument(template, &inner, argument, error);
+        argument->size = strcmp(json_key(&inner), "i64") == 0 ? 8 : 4;
+        return load_expression(template, &inner, &argument->expression, error);
+    }
+    if (json_string(value, &name, error) < 0)
+        return -1;
+    argument->tensor = find_tensor(template, name);
+    argument->map = find_map(template, name);
+    argument->size = argument->map >= 0 ? TENSOR_MAP_BYTES : 8;
+    if (argument->tensor < 0 && argument->map < 0)
+        return json_error(value, error, "there is no tensor or tensor map \"%s\"", name);
+    return 0;
+}
+
+static int load_launch(struct template *template, const struct json *value,
+                       struct launch_list *list, struct error *error) {
+    struct json member;
+    if (list->count == LAUNCHES_MAX)
+        return json_error(value, error, "more than %d launches", LAUNCHES_MAX);
+    struct launch *launch = &list->launches[list->count++];
+    if (json_check_keys(value, launch_keys, error) < 0 ||
+        json_copy_text(value, "kernel", launch->kernel, NAME_SIZE, error) < 0 ||
+        load_triple(template, value, "grid", launch->grid, error) < 0 ||
+        load_triple(template, value, "block", launch->block, error) < 0 ||
+        load_optional_expression(template, value, "smem", &launch->smem, error) < 0 ||
+        load_optional_expression(template, value, "when", &launch->when, error) < 0 ||
+        load_optional_expression(template, value, "early", &launch->early, error) < 0 ||
+        load_optional_expression(template, value, "cooperative", &launch->cooperative, error) < 0 ||
+        json_require(value, "arguments", &member, error) < 0 || json_is_array(&member, error) < 0)
+        return -1;
+    if (json_count(&member) > ARGUMENTS_MAX)
+        return json_error(&member, error, "more than %d arguments", ARGUMENTS_MAX);
+    for (int i = 0; i < json_count(&member); i++) {
+        struct json argument = json_at(&member, i);
+        launch->argument_count++;
+        if (load_argument(template, &argument, &launch->arguments[i], error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int load_launches(struct template *template, const struct json *object,
+                         struct launch_list *list, struct error *error) {
+    struct json value;
+    if (json_require(object, "launches", &value, error) < 0 || json_is_array(&value, error) < 0)
+        return -1;
+    if (json_count(&value) == 0)
+        return json_error(&value, error, "must have at least one launch");
+    for (int i = 0; i < json_count(&value); i++) {
+        struct json launch = json_at(&value, i);
+        if (load_launch(template, &launch, list, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- options ---- */
+
+static const char *const option_keys[] = {"option", "when", NULL};
+
+static int load_option(struct template *template, const struct json *value, struct error *error) {
+    struct option *option = &template->options[template->option_count++];
+    return json_check_keys(value, option_keys, error) < 0 ||
+                   json_copy_text(value, "option", option->text, NAME_SIZE, error) < 0
+               ? -1
+               : load_optional_expression(template, value, "when", &option->when, error);
+}
+
+/* ---- whole kernel ---- */
+
+/* Reads the name of a file in the template's folder. */
+static int load_file_name(const struct template *template, const struct json *value, char **name,
+                          struct error *error) {
+    const char *text;
+    char path[PATH_SIZE];
+    if (json_string(value, &text, error) < 0)
+        return -1;
+    if (*text == '\0' || *text == '.' || strchr(text, '/') != NULL)
+        return json_error(value, error, "must name a file in the template's own folder");
+    if (path_join(path, template->folder, text, error) < 0)
+        return -1;
+    if (!path_exists(path))
+        return json_error(value, error, "there is no file %s", path);
+    *name = xstrdup(text);
+    return 0;
+}
+
+/* Reads "reference.c" (with a function NAME_reference), or { "source": ..., "function": ... }. */
+static int load_cpu_reference(struct template *template, const struct json *value,
+                              struct error *error) {
+    static const char *const keys[] = {"source", "function", NULL};
+    struct json source = *value;
+    struct json function;
+    const char *name = NULL;
+    char own[2 * NAME_SIZE];
+    if (cJSON_IsObject(value->value)) {
+        if (json_check_keys(value, keys, error) < 0 ||
+            json_require(value, "source", &source, error) < 0 ||
+            json_require(value, "function", &function, error) < 0 ||
+            json_string(&function, &name, error) < 0)
+            return -1;
+        if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") !=
+                strlen(name) ||
+            *name == '\0' || isdigit((unsigned char)*name))
+            return json_error(&function, error, "must be the name of a C function");
+    } else {
+        snprintf(own, sizeof own, "%s_reference", template->name);
+        name = own;
+    }
+    if (load_file_name(template, &source, &template->cpu_reference, error) < 0)
+        return -1;
+    template->cpu_reference_function = xstrdup(name);
+    return 0;
+}
+
+static const char *const program_keys[] = {"source", "launches", NULL};
+
+int load_program(struct template *template, const struct json *root, const char *key, char **source,
+                 struct launch_list *launches, struct error *error) {
+    struct json value;
+    struct json file;
+    if (json_require(root, key, &value, error) < 0 ||
+        json_check_keys(&value, program_keys, error) < 0 ||
+        load_launches(template, &value, launches, error) < 0 ||
+        json_require(&value, "source", &file, error) < 0)
+        return -1;
+    for (int i = 0; i < launches->count; i++)
+        for (int k = 0; k < launches->launches[i].argument_count; k++)
+            if (launches->launches[i].arguments[k].map >= 0)
+                return json_error(&value, error, "takes tensors, not tensor maps");
+    return load_file_name(template, &file, source, error);
+}
+
+int load_kernel(struct template *template, const struct json *root, struct error *error) {
+    static const struct section sections[] = {
+        {"options", load_option, .maximum = OPTIONS_MAX, .noun = "options"},
+        {0},
+    };
+    struct json value;
+    if (load_sections(template, root, tensor_sections, error) < 0 ||
+        load_launches(template, root, &template->launches, error) < 0 ||
+        load_sections(template, root, sections, error) < 0 ||
+        json_require(root, "source", &value, error) < 0 ||
+        load_file_name(template, &value, &template->source, error) < 0 ||
+        load_program(template, root, "reference", &template->reference_source, &template->reference,
+                     error) < 0 ||
+        load_error_model(template, root, error) < 0 ||
+        load_required_expression(template, root, "operations", &template->operations, error) < 0 ||
+        load_required_expression(template, root, "bytes", &template->bytes, error) < 0)
+        return -1;
+    if (json_find(root, "cpu_reference", &value) && load_cpu_reference(template, &value, error) < 0)
+        return -1;
+    return json_find(root, "architecture_variant", &value)
+               ? json_bool(&value, &template->architecture_variant, error)
+               : 0;
+}

@@ -1,0 +1,459 @@
+/* A consumer between a server and a pool that this file invents: its functions replace those of the
+   NATS library. */
+#include "remote/consumer.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "evaluate/messages.h"
+#include "remote/connection_internal.h"
+#include "remote/example_messages.h"
+
+enum { MESSAGES_MAX = 256, SENT_MAX = 4096, WAIT_LIMIT_S = 10 };
+
+/* ---- the server ---- */
+
+/* What the consumer publishes, in order: "SUBJECT TEXT"; a result's subject ends with its id. */
+static struct {
+    int waiting, delivered; /* requests in `messages` */
+    natsMsg *messages[MESSAGES_MAX];
+    int asked; /* requests asked for by the last pull */
+    int sent;
+    char *texts[SENT_MAX];
+    bool is_full; /* refuses results */
+} server;
+
+static void record_sent(const char *subject, const char *text) {
+    assert_in_range(server.sent, 0, SENT_MAX - 1);
+    char **to = &server.texts[server.sent++];
+    assert_true(asprintf(to, "%s %s", subject, text) > 0);
+}
+
+natsConnStatus natsConnection_Status(natsConnection *nats) {
+    (void)nats;
+    return NATS_CONN_STATUS_CONNECTED;
+}
+
+natsStatus natsConnection_GetConnectedServerId(natsConnection *nats, char *id, size_t size) {
+    (void)nats;
+    snprintf(id, size, "one server");
+    return NATS_OK;
+}
+
+natsStatus natsInbox_Create(natsInbox **inbox) {
+    *inbox = strdup("inbox");
+    return NATS_OK;
+}
+
+void natsInbox_Destroy(natsInbox *inbox) {
+    free(inbox);
+}
+
+natsStatus natsConnection_SubscribeSync(natsSubscription **subscription, natsConnection *nats,
+                                        const char *subject) {
+    (void)nats, (void)subject;
+    *subscription = (natsSubscription *)&server;
+    return NATS_OK;
+}
+
+void natsSubscription_Destroy(natsSubscription *subscription) {
+    (void)subscription;
+}
+
+natsStatus natsSubscription_Drain(natsSubscription *subscription) {
+    (void)subscription;
+    return NATS_OK;
+}
+
+natsStatus natsConnection_PublishRequestString(natsConnection *nats, const char *subject,
+                                               const char *reply, const char *text) {
+    (void)nats, (void)reply;
+    assert_string_equal(subject, "$JS.API.CONSUMER.MSG.NEXT.EVOTILE_TRIALS.0123456789abcdef");
+    assert_int_equal(sscanf(text, "{\"batch\":%d,", &server.asked), 1);
+    return NATS_OK;
+}
+
+natsStatus natsSubscription_NextMsg(natsMsg **message, natsSubscription *subscription,
+                                    int64_t timeout_ms) {
+    (void)subscription, (void)timeout_ms;
+    if (server.delivered == server.waiting)
+        return NATS_TIMEOUT;
+    *message = server.messages[server.delivered++];
+    return NATS_OK;
+}
+
+/* The reply subject of a request is its number of deliveries. */
+natsStatus natsMsg_GetMetaData(jsMsgMetaData **data, natsMsg *message) {
+    *data = calloc(1, sizeof **data);
+    assert_non_null(*data);
+    (*data)->NumDelivered = strtoull(strrchr(natsMsg_GetReply(message), '.') + 1, NULL, 10);
+    return NATS_OK;
+}
+
+void jsMsgMetaData_Destroy(jsMsgMetaData *data) {
+    free(data);
+}
+
+natsStatus natsConnection_PublishString(natsConnection *nats, const char *subject,
+                                        const char *text) {
+    (void)nats;
+    record_sent(subject, text);
+    return NATS_OK;
+}
+
+natsStatus js_PublishMsg(jsPubAck **ack, jsCtx *js, natsMsg *message, jsPubOptions *options,
+                         jsErrCode *refused) {
+    const char *id;
+    (void)ack, (void)js, (void)options;
+    if (server.is_full) {
+        *refused = JSInsufficientResourcesErr;
+        return NATS_ERR;
+    }
+    assert_int_equal(natsMsgHeader_Get(message, "Nats-Msg-Id", &id), NATS_OK);
+    char subject[128];
+    snprintf(subject, sizeof subject, "%s/%s", natsMsg_GetSubject(message), id);
+    char *text = strndup(natsMsg_GetData(message), (size_t)natsMsg_GetDataLength(message));
+    record_sent(subject, text);
+    free(text);
+    return NATS_OK;
+}
+
+/* Puts a line on the queue, as its `delivery`-th delivery; its message id is a-NUMBER, and its
+   acknowledgements go to ack.NUMBER.DELIVERY. */
+static void put_line(const char *line, int number, int delivery) {
+    char id[32], reply[64];
+    natsMsg *message;
+    assert_in_range(server.waiting, 0, MESSAGES_MAX - 1);
+    snprintf(id, sizeof id, "a-%d", number);
+    snprintf(reply, sizeof reply, "ack.%d.%d", number, delivery);
+    assert_int_equal(natsMsg_Create(&message, "evotile.trial", reply, line, (int)strlen(line)),
+                     NATS_OK);
+    assert_int_equal(natsMsgHeader_Set(message, "Nats-Msg-Id", id), NATS_OK);
+    server.messages[server.waiting++] = message;
+}
+
+static void put_request(const struct trial_request *request, int delivery) {
+    char *line = protocol_print_request(request);
+    put_line(line, (int)request->number, delivery);
+    free(line);
+}
+
+static void put_trial(int number, int delivery) {
+    const struct trial_request request = {.number = number, .genome = {{(uint8_t)number}}};
+    put_request(&request, delivery);
+}
+
+/* The position of the first sent text from `from` on that starts with `start`; -1: none. */
+static int find_sent(const char *start, int from) {
+    for (int i = from; i < server.sent; i++)
+        if (strncmp(server.texts[i], start, strlen(start)) == 0)
+            return i;
+    return -1;
+}
+
+static int count_sent(const char *start) {
+    int count = 0;
+    for (int i = 0; i < server.sent; i++)
+        count += strncmp(server.texts[i], start, strlen(start)) == 0;
+    return count;
+}
+
+/* ---- the pool ---- */
+
+static struct {
+    struct pool pool;
+    int capacity;
+    int submitted, done; /* trials that the pool got and has finished */
+    int64_t numbers[MESSAGES_MAX];
+    int may_finish; /* how many it finishes */
+} local;
+
+static void submit_trial(struct pool *pool, const struct trial_request *request) {
+    struct trial_request copy = *request;
+    (void)pool;
+    assert_in_range(local.submitted, 0, MESSAGES_MAX - 1);
+    local.numbers[local.submitted++] = request->number;
+    trial_request_release(&copy);
+}
+
+static int finish_trial(struct pool *pool, double timeout_s, struct trial_result *result,
+                        struct error *error) {
+    (void)pool, (void)timeout_s, (void)error;
+    if (local.done == local.submitted || local.may_finish == 0)
+        return 0;
+    const struct trial_request request = {.number = local.numbers[local.done++]};
+    local.may_finish--;
+    trial_result_init(result, &request);
+    strcpy(result->worker, "cuda:0");
+    return 1;
+}
+
+static int local_capacity(const struct pool *pool) {
+    (void)pool;
+    return local.capacity;
+}
+
+static const struct pool_backend backend = {
+    .submit = submit_trial, .wait = finish_trial, .capacity = local_capacity};
+
+/* ---- a consumer ---- */
+
+static struct connection connection = {.was_up = true};
+static struct run_file files[2];
+static struct run_description description;
+static struct consumer *consumer;
+
+static int open_consumer(void **state) {
+    (void)state;
+    const struct platform platform = example_platform();
+    memset(&server, 0, sizeof server);
+    memset(&local, 0, sizeof local);
+    local.pool.backend = &backend;
+    local.capacity = MESSAGES_MAX;
+    description = example_description(files);
+    description.ack_wait_s = 3600;
+    setenv("EVOTILE_INTERVALS", "result_resend=0.001", 1);
+    consumer = consumer_new(&connection, &description, &local.pool, &platform);
+    return nats_Open(-1) == NATS_OK ? 0 : -1;
+}
+
+static int close_consumer(void **state) {
+    (void)state;
+    consumer_free(consumer);
+    consumer = NULL;
+    for (int i = 0; i < server.sent; i++)
+        free(server.texts[i]);
+    nats_Close();
+    return 0;
+}
+
+static void poll_consumer(void) {
+    struct error error = {0};
+    assert_int_equal(consumer_poll(consumer, true, &error), 0);
+}
+
+/* Polls until a text that starts so was sent; returns its position. */
+static int poll_until_sent(const char *start) {
+    double end_s = clock_seconds() + WAIT_LIMIT_S;
+    int at;
+    while ((at = find_sent(start, 0)) < 0 && clock_seconds() < end_s)
+        poll_consumer();
+    if (at < 0)
+        fail_msg("nothing starts with %s", start);
+    return at;
+}
+
+static void read_result(int at, struct protocol_message *message) {
+    struct error error = {0};
+    if (protocol_read(strchr(server.texts[at], ' ') + 1, message, &error) < 0)
+        fail_msg("%s", error.text);
+    assert_int_equal(message->kind, PROTOCOL_RESULT);
+}
+
+/* ---- tests ---- */
+
+/* Each request runs once; its result has its message id and is stored before it is acknowledged. */
+static void request_is_acknowledged_after_its_result_is_stored(void **state) {
+    (void)state;
+    enum { TRIALS = 20 };
+    static struct protocol_message message;
+    for (int i = 0; i < TRIALS; i++)
+        put_trial(i, 1);
+    poll_consumer();
+    assert_int_equal(local.submitted, TRIALS);
+    assert_int_equal(count_sent("ack."), 0);
+    for (int i = 0; i < TRIALS; i++) {
+        char result[64], ack[64];
+        snprintf(result, sizeof result, "evotile.result.0123456789abcdef/a-%d ", i);
+        snprintf(ack, sizeof ack, "ack.%d.1 +ACK", i);
+        local.may_finish = 1;
+        int at = poll_until_sent(result);
+        assert_true(find_sent(ack, at) > at);
+        read_result(at, &message);
+        assert_int_equal(message.result.number, i);
+        assert_non_null(strstr(message.result.worker, "/cuda:0"));
+        protocol_message_release(&message);
+        assert_int_equal(count_sent("ack."), i + 1);
+    }
+    assert_int_equal(count_sent("evotile.result."), TRIALS);
+}
+
+/* Three workers get the same trial; the fourth answers in their place, and does not run it. */
+static void fourth_delivery_is_answered_as_crashed(void **state) {
+    (void)state;
+    static struct protocol_message message;
+    for (int delivery = 1; delivery <= 5; delivery++)
+        put_trial(delivery, delivery);
+    poll_consumer();
+    assert_int_equal(local.submitted, 3);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(local.numbers[i], i + 1);
+    assert_int_equal(count_sent("evotile.result."), 2);
+    read_result(poll_until_sent("evotile.result.0123456789abcdef/a-4 "), &message);
+    assert_int_equal(message.result.outcome.verdict, VERDICT_CRASHED);
+    assert_string_equal(message.result.outcome.reason, "3 workers vanished while they had it");
+    protocol_message_release(&message);
+    assert_true(find_sent("ack.4.4 +ACK", 0) >= 0);
+    assert_true(find_sent("ack.5.5 +ACK", 0) >= 0);
+    assert_int_equal(count_sent("ack."), 2);
+}
+
+/* Files and programs of this host are never run for another one. */
+static void request_with_local_files_is_dropped(void **state) {
+    (void)state;
+    struct trial_request requests[] = {
+        {.under_tool = true},
+        {.profiled = true},
+        {.duel_blocks = 1},
+        {.sources[0] = "/etc/passwd"},
+        {.sources[CASES_MAX - 1] = "/etc/passwd"},
+        {.opponent = {.present = true, .config = "config.json"}},
+        {.opponent = {.present = true, .template_folder = "template"}},
+        {.opponent = {.present = true, .implementation = "fused"}},
+        {.opponent = {.present = true, .sources[3] = "/etc/passwd"}},
+        {.opponent = {.present = true, .baseline = {.count = 1, .words = {"rm"}}}},
+        {.opponent = {.present = true,
+                      .implementation = "x",
+                      .baseline = {.count = 1, .words = {"rm"}}}},
+    };
+    const int count = sizeof requests / sizeof *requests;
+    for (int i = 0; i < count; i++) {
+        requests[i].number = i;
+        put_request(&requests[i], 1);
+    }
+    put_trial(count, 1);
+    poll_consumer();
+    int dropped = count_sent("ack.");
+    /* An implementation is a part of a baseline: without one, the message does not hold it. */
+    assert_int_equal(dropped, count - 1);
+    assert_int_equal(local.submitted, 2);
+    assert_int_equal(local.numbers[0], 7);
+    assert_int_equal(local.numbers[1], count);
+    for (int i = 0; i < server.sent; i++)
+        assert_true(strncmp(server.texts[i], "ack.", 4) != 0 ||
+                    strstr(server.texts[i], " +TERM") != NULL);
+}
+
+/* A request that is cut anywhere, and every other kind of message. */
+static void damaged_message_is_dropped(void **state) {
+    (void)state;
+    static const char *const lines[] = {
+        "", "{}", "[]", "null", "{\"kind\":\"request\"}", "{\"kind\":\"result\"}", "{\"kind\":7}"};
+    const struct trial_request request = {.number = 7};
+    const struct trial_champion champion = {.goal = 1};
+    int count = 0;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        put_line(lines[i], count++, 1);
+    char *line = protocol_print_champion(&champion);
+    put_line(line, count++, 1);
+    free(line);
+    line = protocol_print_request(&request);
+    for (size_t length = strlen(line) - 1; length > 0; length -= length > 7 ? 7 : length) {
+        line[length] = '\0';
+        put_line(line, count++, 1);
+    }
+    free(line);
+    poll_consumer();
+    assert_int_equal(local.submitted, 0);
+    assert_int_equal(count_sent("ack."), count);
+    assert_int_equal(count_sent("evotile.result."), 0);
+}
+
+/* The first delivery still runs: it answers, and the second waits on the server. */
+static void second_delivery_is_put_back_while_the_first_runs(void **state) {
+    (void)state;
+    put_trial(5, 1);
+    put_trial(5, 2);
+    poll_consumer();
+    assert_int_equal(local.submitted, 1);
+    assert_int_equal(count_sent("ack.5.2 -NAK {\"delay\":3600000000000}"), 1);
+    local.may_finish = 1;
+    poll_until_sent("ack.5.1 +ACK");
+    assert_int_equal(count_sent("evotile.result."), 1);
+}
+
+static void refused_result_is_sent_again(void **state) {
+    (void)state;
+    put_trial(5, 1);
+    server.is_full = true;
+    local.may_finish = 1;
+    poll_consumer();
+    poll_consumer();
+    assert_int_equal(local.done, 1);
+    assert_int_equal(count_sent("evotile.result."), 0);
+    assert_int_equal(count_sent("ack."), 0);
+    assert_true(consumer_idle_s(consumer) == 0);
+    server.is_full = false;
+    poll_until_sent("ack.5.1 +ACK");
+    assert_int_equal(count_sent("evotile.result.0123456789abcdef/a-5 "), 1);
+}
+
+static void lease_of_a_running_trial_is_extended(void **state) {
+    (void)state;
+    description.ack_wait_s = 0.003;
+    put_trial(5, 1);
+    poll_until_sent("ack.5.1 +WPI");
+    assert_int_equal(count_sent("ack.5.1 +ACK"), 0);
+}
+
+/* Pulls no more than the pool has room for, and nothing while it has none. */
+static void pulls_as_many_as_the_pool_has_room_for(void **state) {
+    (void)state;
+    local.capacity = 3;
+    double end_s = clock_seconds() + WAIT_LIMIT_S;
+    while (server.asked == 0 && clock_seconds() < end_s)
+        poll_consumer();
+    assert_int_equal(server.asked, 3);
+    for (int i = 0; i < 3; i++)
+        put_trial(i, 1);
+    poll_consumer();
+    assert_int_equal(pool_in_flight(&local.pool), 3);
+    server.asked = 0;
+    for (int i = 0; i < 10; i++)
+        poll_consumer();
+    assert_int_equal(server.asked, 0);
+}
+
+/* Those that are held, and those that arrive while the subscription ends. */
+static void unfinished_requests_go_back(void **state) {
+    (void)state;
+    put_trial(1, 1);
+    put_trial(2, 1);
+    poll_consumer();
+    put_trial(3, 1);
+    consumer_free(consumer);
+    consumer = NULL;
+    assert_true(find_sent("ack.1.1 -NAK", 0) >= 0);
+    assert_true(find_sent("ack.2.1 -NAK", 0) >= 0);
+    assert_true(find_sent("ack.3.1 -NAK", 0) >= 0);
+    assert_int_equal(count_sent("ack."), 3);
+    struct heartbeat heartbeat;
+    struct error error = {0};
+    int at = -1;
+    for (int next = find_sent("evotile.beat.", 0); next >= 0;
+         next = find_sent("evotile.beat.", next + 1))
+        at = next;
+    assert_int_equal(heartbeat_parse(&heartbeat, strchr(server.texts[at], ' ') + 1, &error), 0);
+    assert_true(heartbeat.leaving);
+}
+
+int main(void) {
+#define CONSUMER_TEST(test) cmocka_unit_test_setup_teardown(test, open_consumer, close_consumer)
+    const struct CMUnitTest tests[] = {
+        CONSUMER_TEST(request_is_acknowledged_after_its_result_is_stored),
+        CONSUMER_TEST(fourth_delivery_is_answered_as_crashed),
+        CONSUMER_TEST(request_with_local_files_is_dropped),
+        CONSUMER_TEST(damaged_message_is_dropped),
+        CONSUMER_TEST(second_delivery_is_put_back_while_the_first_runs),
+        CONSUMER_TEST(refused_result_is_sent_again),
+        CONSUMER_TEST(lease_of_a_running_trial_is_extended),
+        CONSUMER_TEST(pulls_as_many_as_the_pool_has_room_for),
+        CONSUMER_TEST(unfinished_requests_go_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
