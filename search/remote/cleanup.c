@@ -61,11 +61,6 @@ static natsStatus last_message_ns(struct connection *connection, enum location l
     return status;
 }
 
-bool cleanup_is_purged(struct connection *connection, const char *id) {
-    int64_t when_ns;
-    return last_message_ns(connection, LOCATION_FILES, id, &when_ns) == NATS_NOT_FOUND;
-}
-
 /* When the description was last updated, or else when the files were stored; 0: unknown. */
 static int64_t last_activity_ns(struct connection *connection, const char *id) {
     int64_t when_ns;

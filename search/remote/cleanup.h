@@ -18,9 +18,6 @@
 void cleanup_queues(struct connection *connection, const char *id);
 void cleanup_run(struct connection *connection, const char *id);
 
-/* True if the run was purged completely: its files are removed last. */
-bool cleanup_is_purged(struct connection *connection, const char *id);
-
 /* Purges runs other than `id` that were silent for `silent_s` by the server's clock; a run without
    a description is as old as its files. Returns how many. */
 int cleanup_abandoned(struct connection *connection, const char *id, double silent_s);

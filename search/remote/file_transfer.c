@@ -105,6 +105,16 @@ int file_transfer_upload(struct connection *connection, const struct run_descrip
     return 0;
 }
 
+bool file_transfer_is_purged(struct connection *connection,
+                             const struct run_description *description) {
+    char key[KEY_SIZE];
+    kvEntry *entry = NULL;
+    chunk_key(key, description, &description->files[0], 0);
+    natsStatus status = kvStore_Get(&entry, connection->files, key);
+    kvEntry_Destroy(entry);
+    return status == NATS_NOT_FOUND;
+}
+
 /* ---- downloading ---- */
 
 /* Returns as file_transfer_download does. */

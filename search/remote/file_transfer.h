@@ -19,6 +19,10 @@ int file_transfer_list(struct run_description *description, const char *folder,
                        struct error *error);
 int file_transfer_upload(struct connection *connection, const struct run_description *description,
                          const char *folder, struct error *error);
+/* True if the files were purged. It looks at the first chunk that an upload stores: a purge in the
+   middle of an upload leaves the later ones. */
+bool file_transfer_is_purged(struct connection *connection,
+                             const struct run_description *description);
 /* 0; -1 with `error`; 1: the server did not answer, retry. */
 int file_transfer_download(struct connection *connection, const struct run_description *description,
                            const char *folder, struct error *error);

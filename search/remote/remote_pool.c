@@ -298,7 +298,7 @@ static void resend_lost(struct remote_pool *remote) {
     remote->last_progress = now;
     natsStatus status = count_pending(remote, &pending);
     if ((status == NATS_NOT_FOUND ||
-         cleanup_is_purged(remote->connection, remote->description.id)) &&
+         file_transfer_is_purged(remote->connection, &remote->description)) &&
         file_transfer_upload(remote->connection, &remote->description, remote->run_dir, &ignored) ==
             0)
         status = create_consumers(remote);

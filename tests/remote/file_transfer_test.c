@@ -199,6 +199,25 @@ static void damaged_chunk_is_not_written(void **state) {
     assert_int_equal(download(&error), 0);
 }
 
+/* A purge in the middle of an upload leaves only the chunks that were stored after it. */
+static void partial_purge_is_noticed(void **state) {
+    (void)state;
+    struct error error;
+    assert_false(file_transfer_is_purged(&connection, &description));
+    for (int e = 0; e < server.count; e++) {
+        char first = server.entries[e].key[0];
+        server.entries[e].key[0] = 'x';
+        assert_true(file_transfer_is_purged(&connection, &description));
+        server.entries[e].key[0] = e + 1 < server.count ? 'x' : first;
+    }
+    assert_true(file_transfer_is_purged(&connection, &description));
+    server.answer = NATS_TIMEOUT;
+    assert_false(file_transfer_is_purged(&connection, &description));
+    server.answer = NATS_OK;
+    assert_int_equal(file_transfer_upload(&connection, &description, from, &error), 0);
+    assert_false(file_transfer_is_purged(&connection, &description));
+}
+
 /* The description says another size or another hash than the chunks have. */
 static void wrong_description_is_noticed(void **state) {
     (void)state;
@@ -242,6 +261,7 @@ static void runs_do_not_share_files(void **state) {
 int main(void) {
 #define TRANSFER_TEST(test) cmocka_unit_test_setup_teardown(test, open_folders, remove_folders)
     const struct CMUnitTest tests[] = {
+        TRANSFER_TEST(partial_purge_is_noticed),
         TRANSFER_TEST(files_arrive_as_they_were),    TRANSFER_TEST(damaged_chunk_is_not_written),
         TRANSFER_TEST(wrong_description_is_noticed), TRANSFER_TEST(silent_server_is_asked_again),
         TRANSFER_TEST(runs_do_not_share_files),
