@@ -140,6 +140,9 @@ static int issue_copy(struct bulk_copy *copy, const uint32_t *operands) {
             is_store(copy)
                 ? "copied from another block's shared memory: the source must be in its own"
                 : "copied to one block's shared memory with an mbarrier of another block");
+    if (warp->block->racecheck && !is_store(copy))
+        instrument_mbarrier(warp, copy->instruction, copy->lane, barrier_block, copy->barrier,
+                            MBARRIER_COMPLETE);
     copy->data = xcalloc(1, copy->bytes);
     *(is_block_to_block(copy) ? &warp->block->counts->shared_bytes
                               : &warp->block->counts->async_bytes) += copy->bytes;

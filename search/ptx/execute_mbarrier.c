@@ -57,6 +57,14 @@ static uint8_t *find_mbarrier(struct warp *warp, const struct instruction *instr
     return NULL;
 }
 
+static void instrument_use(struct warp *warp, const struct instruction *instruction, int lane,
+                           const uint8_t *at) {
+    const struct block *owner = owner_of_shared(warp->block, at);
+    const struct mbarrier_form *form = &instruction->as.mbarrier;
+    instrument_mbarrier(warp, instruction, lane, owner, (uint32_t)(at - owner->shared),
+                        form->waits ? MBARRIER_ARRIVE : form->operation);
+}
+
 static int load_mbarrier(struct warp *warp, const struct instruction *instruction, int lane,
                          const uint8_t *bytes, struct mbarrier *barrier) {
     uint64_t bits;
@@ -134,6 +142,8 @@ int mbarrier_expect_copies(struct warp *warp, const struct instruction *instruct
     if (owner_of_shared(warp->block, at) != warp->block)
         return fault_at(warp, instruction, lane, PTX_FAULT_UNDEFINED, 0,
                         "used cp.async.mbarrier.arrive on an mbarrier of another block");
+    if (warp->block->racecheck)
+        instrument_use(warp, instruction, lane, at);
     *offset = (uint32_t)(at - warp->block->shared);
     if (instruction->as.mbarrier.is_counted)
         return 0;
@@ -183,6 +193,8 @@ EXECUTE(mbarrier) {
         if (!at || (form->operation != MBARRIER_INIT &&
                     load_mbarrier(warp, instruction, lane, at, &barrier) < 0))
             return ACTION_FAULT;
+        if (warp->block->racecheck)
+            instrument_use(warp, instruction, lane, at);
         uint64_t before = 0;
         memcpy(&before, at, sizeof before);
         switch (form->operation) {
@@ -229,6 +241,8 @@ EXECUTE(mbarrier_wait) {
         const uint8_t *at = find_mbarrier(warp, instruction, (int)lane);
         if (!at || load_mbarrier(warp, instruction, (int)lane, at, &barrier) < 0)
             return ACTION_FAULT;
+        if (block->racecheck)
+            instrument_use(warp, instruction, (int)lane, at);
         uint32_t phase = ((const uint32_t *)values)[lane] & 1;
         if (!form->by_parity) {
             unpack_mbarrier(((const uint64_t *)values)[lane], &given);

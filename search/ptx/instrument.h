@@ -6,9 +6,9 @@
  *     if (block->racecheck != NULL)
  *         instrument_access(warp, instruction, access, base_place, mask, bytes);
  *
- * instrument_access.c checks accesses against shadow memory, instrument_cost.c counts bank
- * conflicts and sectors, instrument_sync.c updates the vector clocks (vector_clock.h), racecheck.c
- * collects the findings.
+ * instrument_access.c checks accesses against shadow memory, instrument_async.c ends asynchronous
+ * copies in it, instrument_cost.c counts bank conflicts and sectors, instrument_sync.c updates the
+ * vector clocks (vector_clock.h), racecheck.c collects the findings.
  */
 #ifndef EVOTILE_PTX_INSTRUMENT_H
 #define EVOTILE_PTX_INSTRUMENT_H
@@ -95,6 +95,11 @@ uint32_t instrument_cp_async_track(struct warp *warp, uint32_t offset, uint32_t 
 void instrument_async_shared(struct warp *warp, const struct instruction *instruction, int lane,
                              const struct block *owner, uint32_t offset, uint32_t bytes,
                              bool is_store);
+/* An operation of an mbarrier in the shared memory of `owner`. The initialisation is a plain store,
+   which must happen before every use; uses do not race with each other. */
+void instrument_mbarrier(struct warp *warp, const struct instruction *instruction, int lane,
+                         const struct block *owner, uint32_t offset,
+                         enum mbarrier_operation operation);
 /* As instrument_async_shared, at an address of any space. */
 void instrument_async_access(struct warp *warp, const struct instruction *instruction,
                              enum space space, uint64_t address, uint32_t bytes, bool is_store);

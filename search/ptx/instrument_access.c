@@ -5,11 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* UPDATES: atomics. FILLS, REDUCES: asynchronous writes, which complete at a wait. */
-enum access_kind { LOAD, STORE, UPDATE, ASYNC_WRITE, ASYNC_REDUCE };
+/* UPDATE: atomics. USE_OF_MBARRIER: every operation of an mbarrier but its initialisation.
+   ASYNC_WRITE, ASYNC_REDUCE: asynchronous writes, which complete at a wait. */
+enum access_kind { LOAD, STORE, UPDATE, USE_OF_MBARRIER, ASYNC_WRITE, ASYNC_REDUCE };
 
-static const char *const verbs[] = {"loaded", "stored", "atomically updated",
-                                    "asynchronously copied", "asynchronously reduced"};
+static const char *const verbs[] = {"loaded",
+                                    "stored",
+                                    "atomically updated",
+                                    "used the mbarrier of",
+                                    "asynchronously copied",
+                                    "asynchronously reduced"};
 
 /* One lane's access of contiguous bytes. */
 struct access_check {
@@ -118,6 +123,9 @@ static const char *remedy_for(const struct access_check *check, const struct acc
     uint32_t code = (uint32_t)(check->report.instruction - check->report.warp->kernel->code);
     if (by_engine)
         return "wait for the copy before the access";
+    if (check->kind == USE_OF_MBARRIER)
+        return same_block ? "add __syncthreads() between the initialisation and the first use"
+                          : "add fence.mbarrier_init and a cluster barrier between the two";
     if (is_write(check) && other->code == code)
         return "use an atomic, or let one thread store it";
     if (same_block)
@@ -403,32 +411,6 @@ void instrument_async_global(struct warp *warp, const struct instruction *instru
         check_bytes(&check);
 }
 
-/* ---- asynchronous copies ---- */
-
-void instrument_cp_async_complete(struct warp *warp, uint32_t offset, uint32_t bytes) {
-    const struct block *block = warp->block;
-    struct shadow *shadow = cluster_shadow_of(block)->shared[block->rank];
-    memset(shadow->states + offset, BYTE_WRITTEN, bytes);
-    for (uint32_t i = 0; i < bytes; i++) {
-        struct access_epoch *write = &shadow->cells[offset + i].write;
-        write->time = block->racecheck->clocks.now;
-        write->actor = (uint16_t)actor_of(warp);
-    }
-}
-
-uint32_t instrument_cp_async_track(struct warp *warp, uint32_t offset, uint32_t bytes) {
-    const struct block *block = warp->block;
-    struct vector_clocks *clocks = &block->racecheck->clocks;
-    struct shadow *shadow = cluster_shadow_of(block)->shared[block->rank];
-    clocks->now++;
-    for (uint32_t i = 0; i < bytes; i++) {
-        struct access_epoch *write = &shadow->cells[offset + i].write;
-        write->time = clocks->now;
-        write->actor = (uint16_t)vector_clock_engine(clocks);
-    }
-    return clocks->now;
-}
-
 uint32_t instrument_bulk_issue(struct warp *warp, const struct instruction *instruction, int lane,
                                const struct block *owner, uint32_t offset, uint32_t bytes,
                                bool reduces) {
@@ -445,36 +427,14 @@ uint32_t instrument_bulk_issue(struct warp *warp, const struct instruction *inst
     return clocks->now;
 }
 
-/* Bytes that a later copy also writes stay pending. */
-void instrument_bulk_complete(const struct block *owner, uint32_t offset, uint32_t bytes,
-                              uint32_t barrier, uint32_t issued) {
-    struct ptx_racecheck *racecheck = owner->racecheck;
-    struct shadow *shadow = cluster_shadow_of(owner)->shared[owner->rank];
-    for (uint32_t i = 0; i < bytes; i++) {
-        uint8_t *state = &shadow->states[offset + i];
-        *state |= BYTE_WRITTEN;
-        if (shadow->cells[offset + i].write.time == issued)
-            *state &= (uint8_t)~BYTE_PENDING_WRITE;
-    }
-    vector_clock_release_engine(&racecheck->clocks, sync_key_shared(owner->rank, barrier), issued);
-}
-
-static void set_byte_flag(uint8_t *states, uint32_t bytes, int flag, bool set) {
-    for (uint32_t i = 0; i < bytes; i++)
-        states[i] = (uint8_t)(set ? states[i] | flag : states[i] & ~flag);
-}
-
-void instrument_pending_read(const struct block *owner, uint32_t offset, uint32_t bytes,
-                             bool is_source_pending) {
-    set_byte_flag(cluster_shadow_of(owner)->shared[owner->rank]->states + offset, bytes,
-                  BYTE_PENDING_READ, is_source_pending);
-}
-
-void instrument_pending_write(const struct block *block, uint64_t address, uint32_t bytes,
-                              bool is_pending) {
-    struct memory_location location;
-    if (memory_locate(block->memory, address, &location) && location.shadow &&
-        bytes <= location.bytes - location.offset)
-        set_byte_flag(location.shadow->states + location.offset, bytes, BYTE_PENDING_WRITE,
-                      is_pending);
+void instrument_mbarrier(struct warp *warp, const struct instruction *instruction, int lane,
+                         const struct block *owner, uint32_t offset,
+                         enum mbarrier_operation operation) {
+    bool is_weak = operation == MBARRIER_INIT || operation == MBARRIER_INVALIDATE;
+    struct access_check check =
+        access_check_of(warp, instruction, is_weak ? STORE : USE_OF_MBARRIER, lane, 8);
+    check.strong = !is_weak;
+    warp->block->racecheck->clocks.now++;
+    if (locate_shared(&check, warp->block, owner, offset))
+        check_bytes(&check);
 }

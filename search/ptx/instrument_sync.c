@@ -25,11 +25,13 @@ void instrument_barrier_arrive(struct warp *warp, const struct instruction *inst
     visit->split |= code != visit->code;
 }
 
-/* All lanes of a warp must arrive at an aligned barrier together. */
+/* All lanes of a warp must arrive at an aligned barrier together. Lanes that have exited count as
+   arrived (CUDA Programming Guide, "Synchronization functions": from compute capability 7.0 on a
+   barrier waits for all threads of the block that have not exited). */
 static void check_barrier_divergence(struct warp *warp, uint32_t barrier) {
     struct barrier_visit *visit = barrier_visit_of(warp, barrier);
     const struct instruction *instruction = &warp->kernel->code[visit->code];
-    uint32_t missing = visit->live & ~visit->arrived;
+    uint32_t missing = visit->live & warp->live & ~visit->arrived;
     const struct finding_report report = {.kind = PTX_FINDING_DIVERGENT_BARRIER,
                                           .warp = warp,
                                           .instruction = instruction,
