@@ -10,6 +10,16 @@
 /* Return to the first column and clear the line; harmless if there is no progress line. */
 static const char clear_line[] = "\r\x1b[K";
 
+static void write_bytes(const char *bytes, size_t count) {
+    while (count > 0) {
+        ssize_t written = write(STDERR_FILENO, bytes, count);
+        if (written <= 0)
+            return; /* stderr is closed: the message is lost */
+        bytes += written;
+        count -= (size_t)written;
+    }
+}
+
 /* One write() a line, so that the lines of several processes do not mix. */
 static void write_line(const char *before, const char *label, const char *format, va_list arguments,
                        const char *after, int columns) {
@@ -17,12 +27,13 @@ static void write_line(const char *before, const char *label, const char *format
     vsnprintf(text, sizeof text, format, arguments);
     char line[sizeof text + 64];
     int length = snprintf(line, sizeof line, "%s%s%.*s%s", before, label, columns, text, after);
-    for (int written = 0; written < length;) {
-        ssize_t count = write(STDERR_FILENO, line + written, (size_t)(length - written));
-        if (count <= 0)
-            return; /* stderr is closed: the message is lost */
-        written += (int)count;
-    }
+    write_bytes(line, (size_t)length);
+}
+
+void log_text(const char *text, size_t count, bool starts_line) {
+    if (starts_line && isatty(STDERR_FILENO))
+        write_bytes(clear_line, sizeof clear_line - 1);
+    write_bytes(text, count);
 }
 
 void log_info(const char *format, ...) {

@@ -16,10 +16,13 @@
 #define EVOTILE_BASE_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Print one line, "evotile: ..." or "evotile: warning: ..."; a warning names its remedy. */
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Writes `count` bytes as they are; `starts_line`: they do not continue a line. */
+void log_text(const char *text, size_t count, bool starts_line);
 
 struct progress {
     bool terminal;     /* stderr is a terminal */

@@ -48,16 +48,60 @@ bool process_find(const char *name, char path[PATH_SIZE]) {
 
 /* ---- starting and communicating ---- */
 
-int process_start(struct process *child, const char *const *argv, struct error *error) {
-    int in[2];
-    int out[2];
-    *child = (struct process){.to = -1, .from = -1};
-    if (pipe2(in, O_CLOEXEC) < 0)
-        return error_set(error, "no pipe for a child process: %s", strerror(errno));
-    if (pipe2(out, O_CLOEXEC) < 0) {
-        close(in[0]);
-        close(in[1]);
-        return error_set(error, "no pipe for a child process: %s", strerror(errno));
+/* The child's ends of its pipes; errors -1: it has the caller's standard error. */
+struct pipe_ends {
+    int in, out, errors;
+};
+
+static void close_ends(const struct pipe_ends *ends) {
+    const int files[] = {ends->in, ends->out, ends->errors};
+    for (int i = 0; i < 3; i++)
+        if (files[i] >= 0)
+            close(files[i]);
+}
+
+static void close_pipes(struct process *child) {
+    if (child->to >= 0)
+        close(child->to);
+    if (child->from >= 0)
+        close(child->from);
+    relay_close(&child->errors);
+    free(child->buffer);
+    *child = (struct process){.to = -1, .from = -1, .errors.from = -1};
+}
+
+static int new_pipe(int *read_end, int *write_end) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -1;
+    *read_end = ends[0];
+    *write_end = ends[1];
+    return 0;
+}
+
+static int open_pipes(struct process *child, bool relays, struct pipe_ends *ends) {
+    if (new_pipe(&ends->in, &child->to) < 0 || new_pipe(&child->from, &ends->out) < 0)
+        return -1;
+    fcntl(child->from, F_SETFL, O_NONBLOCK);
+    if (!relays)
+        return 0;
+    if (new_pipe(&child->errors.from, &ends->errors) < 0)
+        return -1;
+    fcntl(child->errors.from, F_SETFL, O_NONBLOCK);
+    /* A large one: the child shall not wait while the parent is busy. The smaller one serves, too.
+     */
+    fcntl(child->errors.from, F_SETPIPE_SZ, RELAY_BYTES_MAX);
+    return 0;
+}
+
+static int start(struct process *child, const char *const *argv, bool relays, struct error *error) {
+    struct pipe_ends ends = {-1, -1, -1};
+    *child = (struct process){.to = -1, .from = -1, .errors.from = -1};
+    if (open_pipes(child, relays, &ends) < 0) {
+        error_set(error, "no pipe for a child process: %s", strerror(errno));
+        close_ends(&ends);
+        close_pipes(child);
+        return -1;
     }
     /* vfork, because the parent may hold a GPU, and the mappings of its driver must not be copied.
        The child shares the parent's memory until execv and calls only functions that do not modify
@@ -66,22 +110,27 @@ int process_start(struct process *child, const char *const *argv, struct error *
     if (pid == 0) {
         signal(SIGPIPE, SIG_DFL);
         process_die_with_parent();
-        if (dup2(in[0], STDIN_FILENO) >= 0 && dup2(out[1], STDOUT_FILENO) >= 0)
+        if (dup2(ends.in, STDIN_FILENO) >= 0 && dup2(ends.out, STDOUT_FILENO) >= 0 &&
+            (!relays || dup2(ends.errors, STDERR_FILENO) >= 0))
             execv(argv[0], (char *const *)argv);
         _exit(127);
     }
-    close(in[0]);
-    close(out[1]);
-    child->to = in[1];
-    child->from = out[0];
+    close_ends(&ends);
     if (pid < 0) {
-        close(in[1]);
-        close(out[0]);
-        return error_set(error, "cannot start a child process: %s", strerror(errno));
+        error_set(error, "cannot start a child process: %s", strerror(errno));
+        close_pipes(child);
+        return -1;
     }
     child->pid = pid;
-    fcntl(child->from, F_SETFL, O_NONBLOCK);
     return 0;
+}
+
+int process_start(struct process *child, const char *const *argv, struct error *error) {
+    return start(child, argv, false, error);
+}
+
+int process_start_relayed(struct process *child, const char *const *argv, struct error *error) {
+    return start(child, argv, true, error);
 }
 
 static bool send_bytes(int to, const char *bytes, size_t count) {
@@ -102,6 +151,7 @@ bool process_send(struct process *child, const char *line) {
 }
 
 void process_read_output(struct process *child) {
+    relay_copy(&child->errors);
     if (child->consumed > 0) {
         memmove(child->buffer, child->buffer + child->consumed, child->used - child->consumed);
         child->used -= child->consumed;
@@ -139,12 +189,15 @@ char *process_next_line(struct process *child) {
 
 enum { KILL_TIMEOUT_S = 1 }; /* timeout for a killed process to exit */
 
-/* Returns whether the process exits within `timeout_s`. */
-static bool wait_for_exit(pid_t pid, double timeout_s, int *status) {
+/* Returns whether the process exits within `timeout_s`. It may have much to print before. */
+static bool wait_for_exit(struct process *child, double timeout_s, int *status) {
     double start = clock_seconds();
     pid_t reaped;
-    while ((reaped = waitpid(pid, status, WNOHANG)) == 0 && clock_seconds() - start < timeout_s)
+    while ((reaped = waitpid(child->pid, status, WNOHANG)) == 0 &&
+           clock_seconds() - start < timeout_s) {
+        relay_copy(&child->errors);
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    }
     return reaped != 0;
 }
 
@@ -154,9 +207,10 @@ pid_t process_stop(struct process *child, double timeout_s, char *how, size_t ho
     if (child->pid == 0)
         return 0;
     close(child->to);
-    if (!wait_for_exit(child->pid, timeout_s, &status)) {
+    child->to = -1;
+    if (!wait_for_exit(child, timeout_s, &status)) {
         kill(child->pid, SIGKILL);
-        if (!wait_for_exit(child->pid, KILL_TIMEOUT_S, &status))
+        if (!wait_for_exit(child, KILL_TIMEOUT_S, &status))
             left_behind = child->pid;
     }
     if (how != NULL && left_behind != 0)
@@ -166,9 +220,7 @@ pid_t process_stop(struct process *child, double timeout_s, char *how, size_t ho
                  strsignal(WTERMSIG(status)));
     else if (how != NULL)
         snprintf(how, how_size, "ended with status %d", WEXITSTATUS(status));
-    close(child->from);
-    free(child->buffer);
-    *child = (struct process){.to = -1, .from = -1};
+    close_pipes(child);
     return left_behind;
 }
 

@@ -10,8 +10,9 @@
  *         process_read_output(&child);    // better: after poll() says that child.from is readable
  *     process_stop(&child, 2.0, NULL, 0);
  *
- * A child's standard input and output are the pipes; its standard error is the caller's. Reading
- * never blocks; writing blocks while the child does not read. A grandchild that must not outlive
+ * A child's standard input and output are the pipes; its standard error is the caller's, or passes
+ * through a relay (base/relay.h) that process_read_output and process_stop serve. Reading never
+ * blocks; writing blocks while the child does not read. A grandchild that must not outlive
  * the child calls process_die_with_parent.
  */
 #ifndef EVOTILE_BASE_PROCESS_H
@@ -19,6 +20,7 @@
 
 #include "base/error.h"
 #include "base/path.h"
+#include "base/relay.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,6 +32,7 @@ struct process {
     bool ended;   /* end of file was reached on its output */
     char *buffer; /* bytes received and not yet returned as lines */
     size_t used, capacity, consumed;
+    struct relay errors; /* what it prints on its standard error; poll() its `from`, too */
 };
 
 /* Finds a program: on PATH, else in the CUDA Toolkit; a name with a slash is taken as a path.
@@ -39,10 +42,14 @@ bool process_find(const char *name, char path[PATH_SIZE]);
 /* `argv[0]` is the path of the program. The child is killed when the calling process dies. */
 int process_start(struct process *child, const char *const *argv, struct error *error);
 
+/* The same for a child that runs what is not trusted: its standard error is relayed. */
+int process_start_relayed(struct process *child, const char *const *argv, struct error *error);
+
 /* Sends one line; returns false if the child is gone. SIGPIPE must be ignored. */
 bool process_send(struct process *child, const char *line);
 
-/* Reads the available output into the buffer; call it when `from` is readable. */
+/* Reads the available output into the buffer and relays the errors; call it when `from` or
+   `errors.from` is readable. */
 void process_read_output(struct process *child);
 
 /* Returns the next complete line without its newline, valid until the next process_read_output;

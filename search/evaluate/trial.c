@@ -66,6 +66,13 @@ void trial_result_set_case_results(struct trial_result *result, int count) {
     result->case_results = count > 0 ? xcalloc((size_t)count, sizeof *result->case_results) : NULL;
 }
 
+/* A compiler's message quotes the candidate, which may contain a terminal's escape sequences. */
+static void blank_controls(char *text) {
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            *text = ' ';
+}
+
 void trial_add_gate(struct trial_result *result, const char *name, bool passed, double seconds,
                     const char *format, ...) {
     if (result->gate_count == GATES_MAX)
@@ -77,10 +84,12 @@ void trial_add_gate(struct trial_result *result, const char *name, bool passed, 
     va_start(arguments, format);
     vsnprintf(gate->text, sizeof gate->text, format, arguments);
     va_end(arguments);
+    blank_controls(gate->text);
 }
 
 void trial_set_verdict(struct trial_result *result, enum verdict verdict, const char *reason) {
     result->outcome.verdict = verdict;
     if (reason != NULL)
         snprintf(result->outcome.reason, sizeof result->outcome.reason, "%s", reason);
+    blank_controls(result->outcome.reason);
 }

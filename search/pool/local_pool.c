@@ -43,14 +43,18 @@ static int serve_worker(struct local_pool *local, struct worker *worker, bool is
 
 /* Waits up to the timeout for messages, and serves every worker once. */
 static int poll_once(struct local_pool *local, double timeout_s, struct error *error) {
-    struct pollfd polled[LOCAL_POOL_WORKERS_MAX];
+    struct pollfd polled[2 * LOCAL_POOL_WORKERS_MAX]; /* output and errors of each */
     if (local_pool_check_zombies(local, error) < 0)
         return -1;
-    for (int w = 0; w < local->worker_count; w++)
-        polled[w] = (struct pollfd){.fd = local->workers[w].process.from, .events = POLLIN};
-    int ready_count = poll(polled, (nfds_t)local->worker_count, (int)(timeout_s * 1000));
     for (int w = 0; w < local->worker_count; w++) {
-        bool is_readable = ready_count > 0 && polled[w].revents != 0;
+        const struct process *process = &local->workers[w].process;
+        polled[2 * w] = (struct pollfd){.fd = process->from, .events = POLLIN};
+        polled[2 * w + 1] = (struct pollfd){.fd = process->errors.from, .events = POLLIN};
+    }
+    int ready_count = poll(polled, 2 * (nfds_t)local->worker_count, (int)(timeout_s * 1000));
+    for (int w = 0; w < local->worker_count; w++) {
+        bool is_readable =
+            ready_count > 0 && (polled[2 * w].revents != 0 || polled[2 * w + 1].revents != 0);
         if (serve_worker(local, &local->workers[w], is_readable, error) < 0)
             return -1;
     }
@@ -63,7 +67,8 @@ static int add_workers(struct local_pool *local, enum stage stage, int slot, int
                        struct error *error) {
     for (int i = 0; i < count; i++) {
         struct worker *worker = &local->workers[local->worker_count++];
-        *worker = (struct worker){.stage = stage, .slot = slot, .process = {.to = -1, .from = -1}};
+        *worker = (struct worker){
+            .stage = stage, .slot = slot, .process = {.to = -1, .from = -1, .errors.from = -1}};
         if (worker_spawn(local, worker, error) < 0)
             return -1;
     }

@@ -22,7 +22,8 @@ static enum message_status read_message(struct process *child, double deadline,
     struct error ignored;
     for (;;) {
         char *line = child->buffer != NULL ? process_next_line(child) : NULL;
-        struct pollfd polled = {.fd = child->from, .events = POLLIN};
+        struct pollfd polled[] = {{.fd = child->from, .events = POLLIN},
+                                  {.fd = child->errors.from, .events = POLLIN}};
         double left_s = deadline - clock_seconds();
         if (line != NULL && protocol_read(line, message, &ignored) == 0)
             return MESSAGE_RECEIVED;
@@ -32,7 +33,7 @@ static enum message_status read_message(struct process *child, double deadline,
             return MESSAGE_END_OF_FILE;
         if (left_s <= 0)
             return MESSAGE_DEADLINE;
-        poll(&polled, 1, left_s < 0.1 ? 10 : 100);
+        poll(polled, 2, left_s < 0.1 ? 10 : 100);
         process_read_output(child);
     }
 }
@@ -95,7 +96,7 @@ int tool_runner_run(const struct tool_settings *settings, const char *const *arg
         argv[count++] = *arguments;
     }
     memcpy(argv + count, worker, sizeof worker);
-    if (process_start(&child, argv, error) < 0)
+    if (process_start_relayed(&child, argv, error) < 0)
         return -1;
     bool finished =
         exchange_messages(&child, settings, &tool_request, clock_seconds() + limit_s, problem);

@@ -41,7 +41,7 @@ static void send_start(const struct local_pool *local, struct worker *worker) {
 int worker_spawn(struct local_pool *local, struct worker *worker, struct error *error) {
     const char *const argv[] = {local->settings.program, POOL_WORKER, stage_names[worker->stage],
                                 worker_device(local, worker)->spec, NULL};
-    if (process_start(&worker->process, argv, error) < 0)
+    if (process_start_relayed(&worker->process, argv, error) < 0)
         return -1;
     worker->ready = worker->is_exiting = false;
     worker->trials_done = 0;
@@ -71,6 +71,7 @@ static void send_images(struct local_pool *local, struct worker *worker) {
 
 void worker_start_job(struct local_pool *local, struct worker *worker, struct job *job) {
     worker->job = job;
+    relay_reset(&worker->process.errors);
     worker->since_s = clock_seconds();
     worker->deadline = worker->since_s + worker_job_limit_s(local, worker);
     send_images(local, worker);

@@ -49,8 +49,19 @@ static void result_moves_with_its_keys(void **state) {
     trial_result_release(&other);
 }
 
+static void quoted_controls_are_blanked(void **state) {
+    (void)state;
+    result = (struct trial_result){0};
+    trial_add_gate(&result, "compile", false, 0, "%s", "kernel.cu(1): error: \033[2Jgone\r");
+    trial_set_verdict(&result, VERDICT_COMPILE_FAILED, "\"\033[31m\"\x7f: \xc3\xa4");
+    assert_string_equal(result.gates[0].text, "kernel.cu(1): error:  [2Jgone ");
+    assert_string_equal(result.outcome.reason, "\" [31m\" : \xc3\xa4");
+    trial_result_release(&result);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(request_initialises_result),
-                                       cmocka_unit_test(result_moves_with_its_keys)};
+                                       cmocka_unit_test(result_moves_with_its_keys),
+                                       cmocka_unit_test(quoted_controls_are_blanked)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
