@@ -52,19 +52,21 @@ void buffers_release(struct buffers *buffers) {
     buffers->set_count = 0;
 }
 
-/* `fills` NULL: all N(0, 1). */
-static int fill_inputs(struct buffers *buffers, int set, const struct tensor_fill *fills,
-                       uint64_t seed, struct error *error) {
+/* `stress` NULL: all N(0, 1). */
+static int fill_inputs(struct buffers *buffers, int set, const struct stress *stress, uint64_t seed,
+                       struct error *error) {
     static const struct tensor_fill normal = {FILL_NORMAL, 1};
     for (int t = 0; t < buffers->template->tensor_count; t++) {
         const struct planned_tensor *tensor = &buffers->plan->tensors[t];
         if (tensor->present && buffers->template->tensors[t].role == ROLE_INPUT &&
             comparator_fill(buffers->comparator, buffers->tensors[set][t], tensor,
-                            fills != NULL ? &fills[t] : &normal,
+                            stress != NULL ? &stress->fills[t] : &normal,
                             seed + (uint64_t)t * UINT64_C(0x9e3779b97f4a7c15), seed, error) < 0)
             return -1;
     }
     buffers->filled[set] = true;
+    buffers->stress[set] = stress;
+    buffers->seeds[set] = seed;
     return buffers_checksum(buffers, set, ROLE_INPUT, &buffers->inputs[set], error);
 }
 
@@ -74,7 +76,7 @@ int buffers_fill(struct buffers *buffers, int set, uint64_t seed, struct error *
 
 int buffers_fill_stress(struct buffers *buffers, int set, const struct stress *stress,
                         uint64_t seed, struct error *error) {
-    return fill_inputs(buffers, set, stress->fills, seed, error);
+    return fill_inputs(buffers, set, stress, seed, error);
 }
 
 /* A 32-bit word of a tensor: two halves, a float, half a double. */

@@ -38,8 +38,10 @@ struct buffers {
     uint64_t tensors[SETS_MAX][TENSORS_MAX];           /* 0: not present */
     struct tensor_map maps[SETS_MAX][TENSOR_MAPS_MAX]; /* sequences point to these */
     bool filled[SETS_MAX];
-    uint64_t inputs[SETS_MAX]; /* checksums, as filled */
-    bool read_only;            /* whether the last buffers_protect made all inputs read-only */
+    const struct stress *stress[SETS_MAX]; /* how each was filled last: NULL: ordinary random */
+    uint64_t seeds[SETS_MAX];              /* numbers; and with which seed */
+    uint64_t inputs[SETS_MAX];             /* checksums, as filled */
+    bool read_only; /* whether the last buffers_protect made all inputs read-only */
 };
 
 /* On failure nothing stays allocated. */

@@ -15,7 +15,7 @@ enum { THREADS = 256, RUN_DEADLINE_S = 60 };
 struct raw_comparison {
     double error_squares, reference_squares;
     double worst_row, worst_element, largest_reference;
-    uint64_t not_finite, not_zero;
+    uint64_t not_finite, reference_not_finite, not_zero;
 };
 
 struct comparator {
@@ -145,6 +145,7 @@ int comparator_compare(struct comparator *comparator, uint64_t output,
                    .row_relative_l2 = raw.worst_row,
                    .max_absolute = raw.worst_element},
         .not_finite = (int64_t)raw.not_finite,
+        .reference_not_finite = (int64_t)raw.reference_not_finite,
         .not_zero = (int64_t)raw.not_zero,
         .reference_l2 = sqrt(raw.reference_squares),
         .largest_reference = raw.largest_reference,

@@ -99,6 +99,7 @@ struct comparison {
     u64 worst_element_bits;     // absolute
     u64 largest_reference_bits; // absolute
     u64 not_finite;             // elements that are NaN or infinite where the reference is not, or vice versa
+    u64 reference_not_finite;   // elements of the reference that are NaN or infinite
     u64 not_zero;               // nonzero elements of the output
 };
 
@@ -121,11 +122,12 @@ extern "C" __global__ void evotile_compare(const void *output, int dtype, const 
     double least = (double)row * smallest_normal * smallest_normal;
     for (u64 r = (u64)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; r < rows; r += warps) {
         double error_squares = 0.0, reference_squares = 0.0, worst = 0.0, largest = 0.0;
-        u64 not_finite = 0, not_zero = 0;
+        u64 not_finite = 0, reference_not_finite = 0, not_zero = 0;
         for (u64 i = r * row + lane; i < (r + 1) * row; i += 32) {
             double got = element(output, dtype, i), wanted = reference[i];
             not_zero += got != 0.0;
             if (!is_finite(wanted) || !is_finite(got)) {
+                reference_not_finite += !is_finite(wanted);
                 not_finite += got != wanted && (got == got || wanted == wanted);
                 continue;
             }
@@ -142,6 +144,8 @@ extern "C" __global__ void evotile_compare(const void *output, int dtype, const 
             atomicMax(&result->largest_reference_bits, (u64)__double_as_longlong(largest));
         if (not_finite)
             atomicAdd(&result->not_finite, not_finite);
+        if (reference_not_finite)
+            atomicAdd(&result->reference_not_finite, reference_not_finite);
         if (not_zero)
             atomicAdd(&result->not_zero, not_zero);
         error_squares = warp_sum(error_squares);

@@ -27,11 +27,12 @@ struct comparator;
    absolutely. */
 struct comparison {
     struct errors errors;
-    int64_t not_finite;       /* elements that are NaN or infinite where the reference is not, or
-                                 finite where it is not */
-    int64_t not_zero;         /* nonzero elements of the output */
-    double reference_l2;      /* of the whole reference tensor */
-    double largest_reference; /* its largest absolute element */
+    int64_t not_finite; /* elements that are NaN or infinite where the reference is not, or
+                           finite where it is not */
+    int64_t reference_not_finite; /* elements of the reference that are NaN or infinite */
+    int64_t not_zero;             /* nonzero elements of the output */
+    double reference_l2;          /* of the whole reference tensor */
+    double largest_reference;     /* its largest absolute element */
 };
 
 struct comparator *comparator_new(struct device *device, struct nvrtc *nvrtc, struct error *error);

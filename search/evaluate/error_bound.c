@@ -6,6 +6,7 @@ static const double tensor_factor = 2;
 static const double row_factor = 4;
 static const double element_factor = 4;
 static const double min_roundings = 2.5;
+static const double float_roundings = 6;
 static const double dropped_tile_share = 0.25;
 static const double relaxed_roundings = 32;
 
@@ -19,9 +20,12 @@ struct errors error_bound_from_plain(const struct comparison *plain, enum dtype 
         .max_absolute = element_factor * plain->errors.max_absolute +
                         u * fmax(largest, dtype_smallest_normal(precision)),
     };
-    const double min_absolute = min_roundings * u * largest;
-    const struct errors minimum = {plain->reference_l2 > 0 ? min_absolute / plain->reference_l2 : 0,
-                                   min_roundings * u, min_absolute};
+    const double floats = u > 0 ? float_roundings * dtype_rounding(DTYPE_F32) : 0;
+    const double min_relative = min_roundings * u + floats;
+    const double min_absolute = min_relative * largest;
+    const struct errors minimum = {
+        fmax(plain->reference_l2 > 0 ? min_absolute / plain->reference_l2 : 0, floats),
+        min_relative, min_absolute};
     errors_max(&bound, &minimum);
     if (!plan->limited_range)
         return bound;

@@ -31,6 +31,13 @@
  * trials on an H200 one that the emulated device reproduces had been called wrong: six rows of 64,
  * in whose largest elements the plain kernel was 0.1 u off, and the candidate 1.6.)
  *
+ * Approximate float instructions differ by more than half a unit: ex2.approx and lg2.approx by
+ * 2^-22, rcp.approx and div.approx by one or two units in the last place (PTX ISA, "Floating Point
+ * Instructions"). So 6 roundings of float are always allowed, in every element: of an f32 output
+ * half a unit is no more than one of them, for f16 and bf16 they are nothing.
+ *
+ * A plain kernel may also be lucky on an output of few elements: lucky.h.
+ *
  * A relaxed genome (sums in half) is limited to a quarter of the error of one dropped tile, and to
  * 32 u: a sum in half is a random walk of one rounding per addition, which after 16384 terms in
  * steps of 16 has reached sqrt(1024) u. Rows and elements scale in the same proportion as above.

@@ -88,6 +88,16 @@ static int check_self_test(struct evaluator *evaluator, struct trial_result *res
     return 0;
 }
 
+/* Returns 0 with a verdict if the candidate damaged the evaluator's own kernels, which makes any
+   template look unfit; else -1. */
+static int blame_candidate(struct evaluator *evaluator, struct trial_result *result) {
+    struct error ignored = {0};
+    return check_self_test(evaluator, result, &ignored) == 0 &&
+                   result->outcome.verdict != VERDICT_OK
+               ? 0
+               : -1;
+}
+
 struct evaluator *evaluator_new(const struct evaluation_settings *settings, struct device *device,
                                 struct compiler *compiler, struct error *error) {
     struct evaluator *evaluator = xcalloc(1, sizeof *evaluator);
@@ -370,7 +380,7 @@ int evaluator_run(struct evaluator *evaluator, const struct trial_request *reque
     /* A lost context has already unloaded its modules; an emulated device is never lost. */
     if (device->info.predicts || (verdict != VERDICT_CRASHED && verdict != VERDICT_TIMEOUT))
         evaluation_unload(&evaluation);
-    if (status < 0)
-        return -1;
-    return check_self_test(evaluator, result, error);
+    if (status == 0 || status == 1)
+        return check_self_test(evaluator, result, error);
+    return error->kind == ERROR_INPUT ? blame_candidate(evaluator, result) : -1;
 }

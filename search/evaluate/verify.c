@@ -1,11 +1,11 @@
 #include "evaluate/verify.h"
 #include "base/memory.h"
+#include "evaluate/lucky.h"
+#include "evaluate/references.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { REFERENCE_DEADLINE_S = 120 };
 
 /* XORed with an input's seed, gives the seed of the new inputs. */
 #define NEW_INPUTS_SEED UINT64_C(0x5851f42d4c957f2d)
@@ -28,78 +28,6 @@ static int fail(struct failure *failure, enum verdict verdict, const char *forma
     return 1;
 }
 
-/* ---- the reference and the plain kernel ---- */
-
-/* A launch plan and the buffers that it uses. Of the reference and the plain kernel, the buffers
-   are the outputs, computed from the candidate's own inputs. */
-struct planned_buffers {
-    struct launch_plan plan;
-    struct buffers buffers;
-};
-
-/* Runs `reference_run->plan` on the inputs of a set, into newly allocated outputs. */
-static int run_reference(const struct verify_case *one, const struct buffers *buffers, int set,
-                         struct device_module *module, const char *what,
-                         struct planned_buffers *reference_run, struct error *error) {
-    struct device_sequence sequence;
-    char reason[REASON_SIZE];
-    struct launch_plan outputs = reference_run->plan;
-    uint64_t own[TENSORS_MAX];
-    for (int t = 0; t < one->template->tensor_count; t++)
-        outputs.tensors[t].present =
-            reference_run->plan.tensors[t].present && one->template->tensors[t].role == ROLE_OUTPUT;
-    if (buffers_init(&reference_run->buffers, one->comparator, one->device, one->template, &outputs,
-                     1, error) < 0)
-        return -1;
-    reference_run->buffers.plan = &reference_run->plan;
-    uint64_t *tensors = reference_run->buffers.tensors[0];
-    memcpy(own, tensors, sizeof own);
-    for (int t = 0; t < one->template->tensor_count; t++)
-        if (one->template->tensors[t].role == ROLE_INPUT)
-            tensors[t] = buffers->tensors[set][t];
-    buffers_sequence(&reference_run->buffers, 0, module, &sequence);
-    memcpy(tensors, own, sizeof own);
-    if (one->device->backend->run(one->device, &sequence, REFERENCE_DEADLINE_S, reason) ==
-        VERDICT_OK)
-        return 0;
-    buffers_release(&reference_run->buffers);
-    return error_set(error, "the %s of %s failed: %s", what, one->template->name, reason);
-}
-
-/* Of one case. */
-struct reference_runs {
-    struct planned_buffers reference, plain;
-};
-
-/* Plans both; NULL on an error. */
-static struct reference_runs *reference_runs_new(const struct verify_case *one,
-                                                 struct error *error) {
-    struct reference_runs *runs = xcalloc(1, sizeof *runs);
-    if (template_reference_launch_plan(one->template, one->case_index, &runs->reference.plan,
-                                       error) == 0 &&
-        template_plain_launch_plan(one->template, one->genome, one->case_index, &runs->plain.plan,
-                                   error) == 0)
-        return runs;
-    free(runs);
-    return NULL;
-}
-
-static void reference_runs_free(struct reference_runs *runs) {
-    buffers_release(&runs->reference.buffers);
-    buffers_release(&runs->plain.buffers);
-    free(runs);
-}
-
-static int run_references(const struct verify_case *one, const struct buffers *buffers, int set,
-                          struct reference_runs *runs, struct error *error) {
-    return run_reference(one, buffers, set, one->reference, "reference", &runs->reference, error) <
-                       0 ||
-                   run_reference(one, buffers, set, one->plain, "plain kernel", &runs->plain,
-                                 error) < 0
-               ? -1
-               : 0;
-}
-
 /* ---- comparing ---- */
 
 /* Compares one output of a set: computes the error bound from the plain kernel, then checks the
@@ -117,12 +45,11 @@ static int compare_output(const struct verify_case *one, const struct buffers *b
         comparator_compare(one->comparator, buffers->tensors[set][t], tensor, reference, &candidate,
                            error) < 0)
         return -1;
-    if (plain.not_finite > 0)
-        return error_input(error,
-                           "%s: the plain kernel's %s has %lld elements that are NaN or infinite "
-                           "where the reference's are not: reduce its \"stress\" values",
-                           one->template->document.file, name, (long long)plain.not_finite);
-    const struct errors bound = error_bound_from_plain(&plain, tensor->precision, buffers->plan);
+    if (check_references(one, buffers, set, t, &plain, error) < 0)
+        return -1;
+    struct errors bound = error_bound_from_plain(&plain, tensor->precision, buffers->plan);
+    if (widen_lucky_bound(one, buffers, set, t, &plain, &candidate.errors, &bound, error) < 0)
+        return -1;
     errors_max(&found->errors, &candidate.errors);
     errors_max(&found->bound, &bound);
     if (candidate.not_finite > 0)
@@ -340,21 +267,15 @@ int verify_self_test(const struct verify_case *one, uint64_t *self_test_hash, st
     struct reference_runs *runs = reference_runs_new(one, error);
     if (runs == NULL)
         return -1;
-    struct planned_buffers *inputs = xcalloc(1, sizeof *inputs);
-    inputs->plan = runs->reference.plan;
-    for (int t = 0; t < one->template->tensor_count; t++)
-        inputs->plan.tensors[t].present =
-            inputs->plan.tensors[t].present && one->template->tensors[t].role == ROLE_INPUT;
-    int status = buffers_init(&inputs->buffers, one->comparator, one->device, one->template,
-                              &inputs->plan, 1, error);
+    struct planned_buffers *inputs = reference_inputs_new(one, runs, error);
+    int status = inputs != NULL ? 0 : -1;
     if (status == 0)
         status = buffers_fill(&inputs->buffers, 0, SELF_TEST_SEED, error);
     if (status == 0)
         status = run_references(one, &inputs->buffers, 0, runs, error);
     if (status == 0)
         status = hash_results(one, &inputs->buffers, runs, self_test_hash, error);
-    buffers_release(&inputs->buffers);
-    free(inputs);
+    reference_inputs_free(inputs);
     reference_runs_free(runs);
     return status;
 }

@@ -1,0 +1,37 @@
+/*
+ * lucky: outputs of few elements, on which a plain kernel may be right by luck. Private to
+ * evaluate/.
+ *
+ * The relative L2 error of a plain kernel over n elements is the root of a mean of n squares, so it
+ * is a sample of its own scale. If n is large it is close to it: its relative deviation is about
+ * 1 / sqrt(2 n). If n is 1 it is below a tenth of it in 8 of 100 inputs, and for two kernels with
+ * equally distributed errors the ratio of one to the other has no mean: one exceeds twice the
+ * other in 3 of 10 inputs. No factor covers this, and the scale itself depends on the function (on
+ * the number of terms, and on how much they cancel), which evotile does not know.
+ *
+ * So where few elements exceed the bound, the scale is measured: the plain kernel runs on other
+ * inputs of the same kind, DRAWS_MAX of them, and the largest of its errors gives the bound. The
+ * largest of 16 normal numbers is below half their deviation once in 10^7; a candidate with the
+ * same distribution of errors as the plain kernel exceeds twice the largest of 16 others, the
+ * narrowest of the bounds, about once in 10,000 inputs, and needs to have exceeded the first bound
+ * too. A wrong kernel is wrong by much more.
+ */
+#ifndef EVOTILE_EVALUATE_LUCKY_H
+#define EVOTILE_EVALUATE_LUCKY_H
+
+#include "evaluate/verify.h"
+
+enum { DRAWS_MAX = 16, FEW_ELEMENTS = 4096 };
+
+/* Widens the bound of output `t` of a set if `candidate` exceeds it, the output has few elements
+   and the plain kernel's errors on other inputs allow it. `plain` is its error on this one. */
+int widen_lucky_bound(const struct verify_case *one, const struct buffers *buffers, int set, int t,
+                      const struct comparison *plain, const struct errors *candidate,
+                      struct errors *bound, struct error *error);
+
+/* Sets each member of `plain->errors` to the larger of itself and that of another input's, `other`,
+   at the scale of this input's reference. If `relative`, the scale is that of the references, else
+   errors do not depend on it: sums that cancel have the errors of their terms. */
+void pool_errors(struct comparison *plain, const struct comparison *other, bool relative);
+
+#endif

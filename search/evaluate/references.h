@@ -1,0 +1,50 @@
+/*
+ * references: runs the template's reference and plain kernel on the inputs of a candidate, and
+ * checks that they are fit to judge it. Private to evaluate/.
+ *
+ *     struct comparison plain;          // of the plain kernel's outputs with the reference's
+ *     struct reference_runs *runs = reference_runs_new(one, &error);
+ *     if (run_references(one, buffers, 0, runs, &error) == 0)
+ *         check_references(one, buffers, 0, 1, &plain, &error);
+ *     reference_runs_free(runs);
+ */
+#ifndef EVOTILE_EVALUATE_REFERENCES_H
+#define EVOTILE_EVALUATE_REFERENCES_H
+
+#include "evaluate/verify.h"
+
+/* A launch plan and the buffers that it uses. Of the reference and the plain kernel, the buffers
+   are the outputs, computed from the candidate's own inputs. */
+struct planned_buffers {
+    struct launch_plan plan;
+    struct buffers buffers;
+};
+
+/* Of one case. */
+struct reference_runs {
+    struct planned_buffers reference, plain;
+};
+
+/* Plans both kernels of a case; NULL on an error. The caller frees them, which releases the outputs
+   of the last run. */
+struct reference_runs *reference_runs_new(const struct verify_case *one, struct error *error);
+void reference_runs_free(struct reference_runs *runs);
+
+/* Runs both on the inputs of a set, into newly allocated outputs; once per reference_runs_new. */
+int run_references(const struct verify_case *one, const struct buffers *buffers, int set,
+                   struct reference_runs *runs, struct error *error);
+
+/* Buffers of the case's inputs alone, not filled yet; NULL on an error. The caller frees them. */
+struct planned_buffers *reference_inputs_new(const struct verify_case *one,
+                                             const struct reference_runs *runs,
+                                             struct error *error);
+void reference_inputs_free(struct planned_buffers *inputs);
+
+/* Checks output `t` of both kernels on a set; `plain` compares them. An error of the template if
+   the plain kernel is not finite where the reference is, and on ordinary random inputs also if the
+   reference is not finite or the plain kernel's error is beyond what its types explain: it would
+   give every candidate a licence. */
+int check_references(const struct verify_case *one, const struct buffers *buffers, int set, int t,
+                     const struct comparison *plain, struct error *error);
+
+#endif

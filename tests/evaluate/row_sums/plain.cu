@@ -1,0 +1,12 @@
+// Sums of rows in float, in the order of the columns.
+
+extern "C" __global__ void row_sums_plain(const float *x, float *sum, float *squares, int COLS) {
+    const float *row = x + (long long)blockIdx.x * COLS;
+    float own_sum = 0, own_squares = 0;
+    for (int column = 0; column < COLS; ++column) {
+        own_sum += row[column];
+        own_squares += (float)row[column] * row[column];
+    }
+    sum[blockIdx.x] = own_sum;
+    squares[blockIdx.x] = own_squares;
+}
