@@ -140,19 +140,15 @@ int buffers_changed(struct buffers *buffers, int set, struct error *error) {
                : now != buffers->inputs[set];
 }
 
-int buffers_poison(struct buffers *buffers, int set, uint32_t word, struct error *error) {
-    const struct device_backend *backend = buffers->device->backend;
-    for (int t = 0; t < buffers->template->tensor_count; t++) {
-        size_t bytes = (size_t)buffers->plan->tensors[t].bytes;
-        uint64_t address = buffers->tensors[set][t];
-        if (address == 0 || buffers->template->tensors[t].role == ROLE_INPUT)
-            continue;
-        if (backend->fill32(buffers->device, address, word, bytes / 4, error) < 0 ||
-            (bytes % 4 != 0 &&
-             backend->write(buffers->device, address + bytes / 4 * 4, &word, bytes % 4, error) < 0))
+int buffers_poison(struct buffers *buffers, int set, enum poison poison, uint64_t seed,
+                   struct error *error) {
+    for (int t = 0; t < buffers->template->tensor_count; t++)
+        if (buffers->tensors[set][t] != 0 && buffers->template->tensors[t].role != ROLE_INPUT &&
+            comparator_poison(buffers->comparator, buffers->tensors[set][t],
+                              buffers->plan->tensors[t].bytes, poison,
+                              seed + (uint64_t)t * UINT64_C(0x9e3779b97f4a7c15), error) < 0)
             return -1;
-    }
-    return 0;
+    return comparator_finish(buffers->comparator, error);
 }
 
 int buffers_checksum(struct buffers *buffers, int set, enum role role, uint64_t *checksum,

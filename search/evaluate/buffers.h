@@ -4,7 +4,7 @@
  *     struct buffers buffers;
  *     if (buffers_init(&buffers, comparator, device, template, &plan, 1, &error) < 0) return -1;
  *     buffers_fill(&buffers, 0, seed, &error);
- *     buffers_poison(&buffers, 0, POISON, &error);
+ *     buffers_poison(&buffers, 0, POISON_NAN, seed, &error);
  *     buffers_sequence(&buffers, 0, module, &sequence);
  *     buffers_release(&buffers);
  *
@@ -24,10 +24,6 @@ enum placement {
     PLACED_AT_START, /* unmapped memory before the first byte */
     PLACED_AT_END,   /* unmapped memory behind the last byte, rounded up to 16 bytes */
 };
-
-/* Words that are NaN in every floating dtype. */
-#define POISON       0xffffffffu
-#define OTHER_POISON 0x7fff7fffu
 
 struct buffers {
     struct comparator *comparator;
@@ -69,8 +65,9 @@ int buffers_fill_stress(struct buffers *buffers, int set, const struct stress *s
 int buffers_protect(struct buffers *buffers, int set, bool read_only, struct error *error);
 /* Returns 1 if the inputs of a filled set have changed since. */
 int buffers_changed(struct buffers *buffers, int set, struct error *error);
-/* Fills outputs and workspaces with a word. */
-int buffers_poison(struct buffers *buffers, int set, uint32_t word, struct error *error);
+/* Poisons outputs and workspaces, each with other words. */
+int buffers_poison(struct buffers *buffers, int set, enum poison poison, uint64_t seed,
+                   struct error *error);
 /* One checksum over all tensors of a role. */
 int buffers_checksum(struct buffers *buffers, int set, enum role role, uint64_t *checksum,
                      struct error *error);

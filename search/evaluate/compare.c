@@ -112,6 +112,22 @@ int comparator_fill(struct comparator *comparator, uint64_t address,
     return enqueue_launch(comparator, &launch, tensor->elements, error);
 }
 
+int comparator_poison(struct comparator *comparator, uint64_t address, int64_t bytes,
+                      enum poison poison, uint64_t seed, struct error *error) {
+    struct device_launch launch = {.kernel = "evotile_poison"};
+    int64_t halves = bytes / 2;
+    int32_t kind = (int32_t)poison;
+    launch_add_argument(&launch, &address, 8);
+    launch_add_argument(&launch, &halves, 8);
+    launch_add_argument(&launch, &kind, 4);
+    launch_add_argument(&launch, &seed, 8);
+    return enqueue_launch(comparator, &launch, (halves + 1) / 2, error);
+}
+
+int comparator_finish(struct comparator *comparator, struct error *error) {
+    return run_enqueued(comparator, error);
+}
+
 static int clear_result(struct comparator *comparator, struct error *error) {
     return comparator->device->backend->fill32(comparator->device, comparator->result, 0,
                                                sizeof(struct raw_comparison) / 4, error);

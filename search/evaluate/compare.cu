@@ -78,6 +78,36 @@ extern "C" __global__ void evotile_fill(void *tensor, int dtype, u64 elements, u
     }
 }
 
+// ---- poison ----
+
+enum poison { POISON_NAN, POISON_RANDOM }; // compare.h's order
+
+// Two halves that are NaN in every floating dtype, also as a float or as either half of a double: of any sign, with
+// any of the fractions that all dtypes share. A halfword is 0x7ff0 and the sign, and 1 to 15.
+__device__ u32 nan_word(u64 bits) {
+    u32 fractions = 0x00010001u + (u32)(bits % 15) + ((u32)(bits / 15 % 15) << 16);
+    return 0x7ff07ff0u | ((u32)bits & 0x80008000u) | fractions;
+}
+
+// Half of the words are random bits; the others are shifted by a random distance, because a counter that nothing
+// cleared does harm where its value looks like one.
+__device__ u32 random_word(u64 bits) {
+    return (u32)bits >> ((bits >> 37 & 1) ? bits >> 32 & 31 : 0);
+}
+
+// Fills `count` 16-bit words, a function of the seed and of the position.
+extern "C" __global__ void evotile_poison(unsigned short *halves, u64 count, int poison, u64 seed) {
+    u64 step = (u64)gridDim.x * blockDim.x;
+    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; 2 * i < count; i += step) {
+        u64 bits = split_mix(seed + i * 0xd1342543de82ef95ull);
+        u32 word = poison == POISON_NAN ? nan_word(bits) : random_word(bits);
+        if (2 * i + 2 <= count)
+            ((u32 *)halves)[i] = word;
+        else
+            halves[2 * i] = (unsigned short)word;
+    }
+}
+
 // ---- comparison ----
 
 __device__ double element(const void *tensor, int dtype, u64 i) {

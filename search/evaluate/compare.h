@@ -9,7 +9,7 @@
  *     comparator_free(comparator);
  *
  * Waiting for the device costs more than a small kernel, so fills are only queued: they are
- * complete when the next call that returns a number has returned.
+ * complete when comparator_finish, or the next call that returns a number, has returned.
  *
  * Errors are the device's, not the candidate's: the device is lost.
  */
@@ -43,6 +43,20 @@ void comparator_free(struct comparator *comparator);
 int comparator_fill(struct comparator *comparator, uint64_t address,
                     const struct planned_tensor *tensor, const struct tensor_fill *fill,
                     uint64_t seed, uint64_t pattern, struct error *error);
+
+/* What outputs and workspaces hold before a run. Every word differs from its neighbours and from
+   those of another seed, so that a kernel cannot know it and take it for zero. */
+enum poison {
+    POISON_NAN,    /* NaN in every floating dtype: an unwritten element shows */
+    POISON_RANDOM, /* random bits: half of the words uniform, the others of uniform magnitude */
+};
+
+/* Queues filling `bytes`, an even number, by a function of the seed. */
+int comparator_poison(struct comparator *comparator, uint64_t address, int64_t bytes,
+                      enum poison poison, uint64_t seed, struct error *error);
+
+/* Completes everything that is queued. */
+int comparator_finish(struct comparator *comparator, struct error *error);
 
 /* Compares the output with an fp64 reference of the same shape. */
 int comparator_compare(struct comparator *comparator, uint64_t output,

@@ -35,7 +35,8 @@ static int fill_inputs(struct measurement *it, struct error *error) {
             return -1;
         if (inputs && buffers_fill(&it->buffers, s, it->settings.seed + (uint64_t)s, error) < 0)
             return -1;
-        if (!predicts && buffers_poison(&it->buffers, s, POISON, error) < 0)
+        if (!predicts &&
+            buffers_poison(&it->buffers, s, POISON_NAN, it->settings.seed + (uint64_t)s, error) < 0)
             return -1;
         buffers_sequence(&it->buffers, s, it->one.module, &it->sequences[s]);
     }

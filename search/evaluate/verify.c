@@ -10,6 +10,9 @@
 /* XORed with an input's seed, gives the seed of the new inputs. */
 #define NEW_INPUTS_SEED UINT64_C(0x5851f42d4c957f2d)
 
+/* The same for poison. */
+#define POISON_SEED UINT64_C(0xa0761d6478bd642f)
+
 /* Seed of the self-test's inputs. */
 #define SELF_TEST_SEED UINT64_C(1)
 
@@ -117,9 +120,10 @@ static int run_guarded(const struct verify_case *one, struct buffers *buffers, i
     return status == 0 ? check_inputs(buffers, set, failure, error) : status;
 }
 
-static int poison_outputs(struct buffers *buffers, const struct verify_input *input, uint32_t word,
-                          struct error *error) {
-    return input->unpoisoned ? 0 : buffers_poison(buffers, 0, word, error);
+static int poison_outputs(struct buffers *buffers, const struct verify_input *input,
+                          enum poison poison, struct error *error) {
+    return input->unpoisoned ? 0
+                             : buffers_poison(buffers, 0, poison, input->seed ^ POISON_SEED, error);
 }
 
 static int repeat_run(const struct verify_case *one, struct buffers *buffers,
@@ -127,7 +131,7 @@ static int repeat_run(const struct verify_case *one, struct buffers *buffers,
                       struct error *error) {
     uint64_t first, second;
     if (buffers_checksum(buffers, 0, ROLE_OUTPUT, &first, error) < 0 ||
-        poison_outputs(buffers, input, OTHER_POISON, error) < 0)
+        poison_outputs(buffers, input, POISON_RANDOM, error) < 0)
         return -1;
     int status = run_guarded(one, buffers, 0, &found->failure, error);
     if (status != 0)
@@ -164,7 +168,7 @@ static int verify_filled_input(const struct verify_case *one, struct buffers *bu
     int status = input->stress != NULL
                      ? buffers_fill_stress(buffers, 0, input->stress, input->seed, error)
                      : buffers_fill(buffers, 0, input->seed, error);
-    if (status < 0 || poison_outputs(buffers, input, POISON, error) < 0)
+    if (status < 0 || poison_outputs(buffers, input, POISON_NAN, error) < 0)
         return -1;
     status = run_and_compare(one, buffers, 0, found, error);
     if (status != 0 || !input->twice)

@@ -39,14 +39,14 @@ struct verify_case {
 struct verify_input {
     uint64_t seed;
     const struct stress *stress; /* NULL: random numbers */
-    bool twice;                  /* run again on other poison: outputs must agree bit for bit or,
-                                    if the template uses float atomics, be correct again. Then
-                                    run on new inputs in the same buffers, over the old outputs:
-                                    this fails kernels that cache results by address and kernels
-                                    that work only on poison */
-    enum placement placement;    /* of the candidate's tensors */
-    bool unpoisoned;             /* do not poison outputs and workspaces, for tools that find
-                                    reads of uninitialised memory */
+    bool twice; /* run again on random bits for poison: outputs must agree bit for bit or,
+                   if the template uses float atomics, be correct again. Then
+                   run on new inputs in the same buffers, over the old outputs:
+                   this fails kernels that cache results by address and kernels
+                   that work only on poison */
+    enum placement placement; /* of the candidate's tensors */
+    bool unpoisoned;          /* do not poison outputs and workspaces, for tools that find
+                                 reads of uninitialised memory */
 };
 
 /* How a candidate failed. */

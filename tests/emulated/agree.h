@@ -293,6 +293,23 @@ static inline bool agree_run(struct agree_seat *seat, struct agree_result *resul
     return verdict == VERDICT_OK;
 }
 
+/* NaN in every floating dtype, and the same for both. */
+static inline void agree_poison(struct agree_seat *seat, const struct template *template,
+                                const struct launch_plan *plan) {
+    struct error error = {0};
+    for (int t = 0; t < template->tensor_count; t++) {
+        size_t bytes = (size_t)plan->tensors[t].bytes;
+        if (!plan->tensors[t].present || template->tensors[t].role == ROLE_INPUT)
+            continue;
+        void *poison = malloc(bytes);
+        memset(poison, 0xff, bytes);
+        agree_must(seat->device->backend->write(seat->device, seat->buffers.tensors[0][t], poison,
+                                                bytes, &error) == 0,
+                   &error);
+        free(poison);
+    }
+}
+
 /* The same inputs for both; outputs and workspaces are poison. */
 static inline void agree_prepare(struct agree_desk *desk, const struct template *template,
                                  const struct launch_plan *plan, struct random *random) {
@@ -300,9 +317,9 @@ static inline void agree_prepare(struct agree_desk *desk, const struct template 
     struct error error = {0};
     for (int i = 0; i < 2; i++) {
         agree_must(buffers_init(&seats[i]->buffers, NULL, seats[i]->device, template, plan, 1,
-                                &error) == 0 &&
-                       buffers_poison(&seats[i]->buffers, 0, POISON, &error) == 0,
+                                &error) == 0,
                    &error);
+        agree_poison(seats[i], template, plan);
     }
     for (int t = 0; t < template->tensor_count; t++) {
         const struct planned_tensor *tensor = &plan->tensors[t];

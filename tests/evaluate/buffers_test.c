@@ -151,6 +151,35 @@ static void host_can_write_protected_inputs(void **state) {
     assert_false(changed(0));
 }
 
+static void poison_is_random(void **state) {
+    (void)state;
+    enum { WORDS = 6 * 40 };
+    struct error error = {0};
+    uint32_t words[2][WORDS];
+    const enum poison poisons[] = {POISON_NAN, POISON_RANDOM};
+    for (int p = 0; p < 2; p++) {
+        int same = 0, neighbours = 0, nan = 0;
+        for (int i = 0; i < 2; i++) {
+            must(buffers_poison(&buffers, 0, poisons[p], 9 + (uint64_t)i, &error), &error);
+            take_write_access(0, C, (char *)words[i]);
+        }
+        for (int i = 0; i < WORDS; i++) {
+            same += words[0][i] == words[1][i];
+            neighbours += i > 0 && words[0][i] == words[0][i - 1];
+            nan += (words[0][i] & 0x7ff07ff0u) == 0x7ff07ff0u && (words[0][i] & 0x000f000fu) != 0;
+        }
+        /* One NaN in 900 is alike; of the random words those of few bits. */
+        assert_in_range(same, 0, 20);
+        assert_in_range(neighbours, 0, 20);
+        assert_in_range(nan, p == 0 ? WORDS : 0, p == 0 ? WORDS : 8);
+    }
+    must(buffers_poison(&buffers, 1, POISON_RANDOM, 9, &error), &error);
+    must(buffers_poison(&buffers, 0, POISON_RANDOM, 9, &error), &error);
+    take_write_access(0, C, (char *)words[0]);
+    take_write_access(1, C, (char *)words[1]);
+    assert_memory_equal(words[0], words[1], sizeof words[0]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_input_byte_is_checksummed),
@@ -158,6 +187,7 @@ int main(void) {
         cmocka_unit_test(seed_determines_inputs),
         cmocka_unit_test(pattern_inputs_are_normal_numbers),
         cmocka_unit_test(host_can_write_protected_inputs),
+        cmocka_unit_test(poison_is_random),
     };
     return cmocka_run_group_tests(tests, make_buffers, release_buffers);
 }

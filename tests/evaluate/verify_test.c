@@ -193,8 +193,8 @@ static void one_bad_row_is_found(void **state) {
 static void hidden_state_is_racy(void **state) {
     (void)state;
     /* Depends on the output's old contents. */
-    expect("", LOOP "c[i] = (" RIGHT ") * (__float_as_int(c[i]) == -1 ? 1.0f : 1.0000002f);",
-           VERDICT_RACY, "two runs");
+    expect("", LOOP "c[i] = (" RIGHT ") * (c[i] != c[i] ? 1.0f : 1.0000002f);", VERDICT_RACY,
+           "two runs");
     /* Depends on the number of calls. */
     expect("",
            "__device__ int calls;---" LOOP "c[i] = (" RIGHT ") * (calls == 0 ? 1.0f : 1.0000002f);"
@@ -202,16 +202,22 @@ static void hidden_state_is_racy(void **state) {
            VERDICT_RACY, "two runs");
 }
 
-/* A kernel that keeps its results for as long as they are in its output: right only as long as the
-   inputs stay the same. */
-#define TEXT(value)    TEXT_OF(value)
-#define TEXT_OF(value) #value
+/* A kernel that keeps its results for as long as the input's address stays: right only as long as
+   the inputs stay the same. */
 static void kept_results_are_wrong(void **state) {
     (void)state;
     expect("",
-           LOOP "{ const unsigned old = __float_as_uint(c[i]);\n"
-                "if (old == " TEXT(POISON) " || old == " TEXT(OTHER_POISON) ") c[i] = " RIGHT "; }",
+           "__device__ const float *kept_of[512]; __device__ float kept[512];---" LOOP
+           "{ if (kept_of[i] != a) kept[i] = " RIGHT "; kept_of[i] = a; c[i] = kept[i]; }",
            VERDICT_WRONG, "relative L2 error");
+}
+
+/* A kernel that works only where the output holds NaN. */
+static void no_poison_is_known(void **state) {
+    (void)state;
+    expect("", LOOP "if (c[i] != c[i]) c[i] = " RIGHT ";", VERDICT_RACY, "two runs");
+    expect("", LOOP "if (__float_as_uint(c[i]) == 0xffffffffu) c[i] = " RIGHT ";", VERDICT_WRONG,
+           "NaN");
 }
 
 /* ---- forbidden accesses ---- */
@@ -339,6 +345,7 @@ int main(void) {
         cmocka_unit_test(one_bad_row_is_found),
         cmocka_unit_test(hidden_state_is_racy),
         cmocka_unit_test(kept_results_are_wrong),
+        cmocka_unit_test(no_poison_is_known),
         cmocka_unit_test(writes_outside_the_output_are_found),
         cmocka_unit_test(changed_inputs_are_found),
         cmocka_unit_test(changed_inputs_are_found_without_protection),
