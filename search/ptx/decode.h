@@ -152,6 +152,8 @@ int decode_fail(struct decoder *decoder, const char *format, ...)
 bool take_modifier(struct decoder *decoder, const char *modifier);
 /* Takes the first part that is in a NULL-terminated list; returns its index in the list, or -1. */
 int take_modifier_of(struct decoder *decoder, const char *const *modifiers);
+/* Takes .cta, .cluster, .gpu or .sys; the device without them. */
+enum memory_scope take_scope(struct decoder *decoder);
 /* Takes all parts that begin with `prefix`. */
 void take_modifiers_with_prefix(struct decoder *decoder, const char *prefix);
 /* Takes the next type; TYPE_NONE if there is none. */

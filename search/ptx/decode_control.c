@@ -86,6 +86,7 @@ DECODE(fence) {
     bool proxy = take_modifier(decoder, "proxy"), async = take_modifier(decoder, "async");
     async |= take_modifier(decoder, "async::generic");
     instruction->as.fence.proxy = proxy && async && !take_modifier(decoder, "global");
+    instruction->as.fence.scope = take_scope(decoder);
     memset(decoder->taken, true, sizeof decoder->taken);
     return emit_instruction(decoder, instruction, NULL, 0);
 }

@@ -38,18 +38,26 @@ DECODE(isspacep) {
     return emit_instruction(decoder, instruction, places, 2);
 }
 
+enum memory_scope take_scope(struct decoder *decoder) {
+    static const char *const scopes[] = {"cta", "cluster", "gpu", "sys", NULL};
+    int scope = take_modifier_of(decoder, scopes);
+    return scope < 0 || scope > SCOPE_DEVICE ? SCOPE_DEVICE : (enum memory_scope)scope;
+}
+
 /* Takes cache operators, memory order and scope. They have no effect, since one warp runs at a time
-   and in order; the order is kept for racecheck. */
+   and in order; order and scope are kept for racecheck. */
 static void take_memory_hints(struct decoder *decoder, struct access *access) {
     static const char *const orders[] = {"volatile", "relaxed", "acquire", "release",
                                          "acq_rel",  "sc",      NULL};
     take_modifier(decoder, "mmio"); /* occurs together with relaxed */
     int order = take_modifier_of(decoder, orders);
     access->strong = order >= 0;
+    access->is_volatile = order == 0;
     access->fenced = order >= 3;
-    static const char *const hints[] = {"ca",      "cg",      "cs",    "lu",  "cv",  "wb",
-                                        "wt",      "nc",      "weak",  "cta", "gpu", "sys",
-                                        "cluster", "unified", "noftz", NULL};
+    access->scope = take_scope(decoder);
+    access->non_coherent = take_modifier(decoder, "nc");
+    static const char *const hints[] = {"ca", "cg",   "cs",      "lu",    "cv", "wb",
+                                        "wt", "weak", "unified", "noftz", NULL};
     while (take_modifier_of(decoder, hints) >= 0)
         ;
     take_modifiers_with_prefix(decoder, "L1::");

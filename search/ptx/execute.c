@@ -303,7 +303,7 @@ EXECUTE(fence) {
     (void)mask;
     if (!warp->block->racecheck)
         return ACTION_NEXT;
-    instrument_fence(warp);
+    instrument_fence(warp, instruction->as.fence.scope);
     if (instruction->as.fence.proxy)
         instrument_proxy_fence(warp);
     return ACTION_NEXT;

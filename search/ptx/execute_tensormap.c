@@ -110,6 +110,6 @@ EXECUTE(tensormap_copy) {
         return ACTION_FAULT;
     memcpy(to, from, TENSOR_MAP_BYTES);
     if (warp->block->racecheck)
-        instrument_fence(warp);
+        instrument_fence(warp, SCOPE_DEVICE);
     return ACTION_NEXT;
 }

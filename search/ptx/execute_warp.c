@@ -90,6 +90,17 @@ static uint32_t shuffle_lanes(enum shuffle mode, const uint32_t *a, const uint32
     }
 }
 
+/* The lanes that each lane reads, without those out of range: lane numbers shuffled. */
+static void check_shuffle(struct warp *warp, const struct instruction *instruction, uint32_t mask) {
+    const uint32_t *operands = instruction->operands;
+    const uint32_t *b = operand_pointer(warp, operands[3]), *c = operand_pointer(warp, operands[4]);
+    uint32_t lanes[LANES], from[LANES];
+    for (uint32_t lane = 0; lane < LANES; lane++)
+        lanes[lane] = lane;
+    shuffle_lanes(instruction->as.shuffle.mode, lanes, b, c, ALL_LANES, from);
+    instrument_shuffle(warp, instruction, from, mask);
+}
+
 /* A lane that does not participate, or has exited, provides bytes of 0xff: PTX leaves it undefined.
    operands: d, p, a, b, c, members. */
 EXECUTE(shuffle) {
@@ -99,6 +110,8 @@ EXECUTE(shuffle) {
         return action;
     const uint32_t *a = operand_pointer(warp, operands[2]), *b = operand_pointer(warp, operands[3]);
     const uint32_t *c = operand_pointer(warp, operands[4]);
+    if (warp->block->racecheck)
+        check_shuffle(warp, instruction, mask);
     uint32_t result[LANES],
         in_range = shuffle_lanes(instruction->as.shuffle.mode, a, b, c, mask, result);
     merge_lanes(operand_pointer(warp, operands[0]), result, 4, mask);

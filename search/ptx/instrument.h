@@ -6,9 +6,10 @@
  *     if (block->racecheck != NULL)
  *         instrument_access(warp, instruction, access, base_place, mask, bytes);
  *
- * instrument_access.c checks accesses against shadow memory, instrument_async.c ends asynchronous
- * copies in it, instrument_cost.c counts bank conflicts and sectors, instrument_sync.c updates the
- * vector clocks (vector_clock.h), racecheck.c collects the findings.
+ * instrument_access.c checks accesses against shadow memory, instrument_local.c local memory,
+ * instrument_async.c ends asynchronous copies in it, instrument_cost.c counts bank conflicts and
+ * sectors, instrument_sync.c updates the vector clocks (vector_clock.h), racecheck.c collects the
+ * findings.
  */
 #ifndef EVOTILE_PTX_INSTRUMENT_H
 #define EVOTILE_PTX_INSTRUMENT_H
@@ -27,14 +28,23 @@ struct access_cost {
 /* A warp's arrival at a barrier of the block. */
 struct barrier_visit {
     uint32_t live, arrived; /* lanes: live at the first arrival; arrived */
-    uint32_t code;          /* instruction of the first arrival */
+    uint32_t code, time;    /* instruction and time of the first arrival */
     bool split;             /* lanes arrived at different instructions */
+};
+
+/* The last completed phase of a named barrier: which warps arrived, and when. */
+struct barrier_phase {
+    uint32_t warps, times[WARPS_MAX];
 };
 
 /* Shadow state of a running cluster. */
 struct cluster_shadow {
     struct shadow *shared[CLUSTER_MAX];   /* by rank */
     struct barrier_visit *barrier_visits; /* by actor and barrier */
+    struct barrier_phase *barrier_phases; /* by rank and barrier */
+    /* Which bytes of local memory were written, by rank, thread and byte; NULL: the kernel writes
+       local memory in other ways than by stores (calls, printf), so it is not checked. */
+    uint8_t *local_written;
 };
 
 struct ptx_racecheck {
@@ -81,6 +91,9 @@ void instrument_fault(struct ptx_racecheck *racecheck, const struct kernel *kern
 /* Loads, stores, atomics, ldmatrix, stmatrix, and the writes of cp.async. */
 void instrument_access(struct warp *warp, const struct instruction *instruction,
                        const struct access *access, uint32_t base_place, uint32_t mask, int bytes);
+/* A load from or a store to local memory. */
+void instrument_local(struct warp *warp, const struct instruction *instruction,
+                      const struct access *access, int lane, uint64_t offset, bool is_store);
 /* The reads of cp.async: bytes[lane] at addresses[lane]. */
 void instrument_cp_async_reads(struct warp *warp, const struct instruction *instruction,
                                const uint64_t addresses[LANES], const uint32_t bytes[LANES],
@@ -140,10 +153,14 @@ void instrument_arrive(struct warp *warp, uint64_t key, bool relaxed);
 void instrument_complete(const struct block *block, uint64_t key);
 void instrument_leave(struct warp *warp, uint64_t key, uint32_t mask);
 void instrument_warp_sync(struct warp *warp, uint32_t mask);
-void instrument_fence(struct warp *warp);
+void instrument_fence(struct warp *warp, enum memory_scope scope);
 void instrument_proxy_fence(struct warp *warp);
 /* griddepcontrol.wait: the previous launch has completed. */
 void instrument_griddep_wait(struct warp *warp);
+/* Reports a lane of `mask` that reads the register of a lane outside `mask`: undefined (PTX ISA
+   9.7.9.6). */
+void instrument_shuffle(struct warp *warp, const struct instruction *instruction,
+                        const uint32_t from[LANES], uint32_t mask);
 /* Reports a finding if a value differs between lanes. */
 void instrument_check_uniform(struct warp *warp, const struct instruction *instruction,
                               const void *lanes, int width, uint32_t mask, const char *what);

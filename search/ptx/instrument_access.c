@@ -20,14 +20,15 @@ static const char *const verbs[] = {"loaded",
 struct access_check {
     struct finding_report report; /* template for findings */
     enum access_kind kind;
-    bool strong, by_async_proxy;
+    bool by_async_proxy;
+    uint8_t strong; /* as in struct access_epoch */
     int actor;
     uint32_t bytes;
     struct shadow *shadow;
     uint64_t offset; /* in the shadow */
     const uint8_t *data;
     bool is_shared;
-    /* Of a plain store: the location of its values. */
+    /* Of a plain load or store; of a store also the location of its values. */
     const struct access *access;
     const void *base;
 };
@@ -126,6 +127,9 @@ static const char *remedy_for(const struct access_check *check, const struct acc
     if (check->kind == USE_OF_MBARRIER)
         return same_block ? "add __syncthreads() between the initialisation and the first use"
                           : "add fence.mbarrier_init and a cluster barrier between the two";
+    if (check->strong && other->strong)
+        return check->kind == LOAD ? "volatile orders nothing: add a barrier between the two"
+                                   : "give both the scope of the device";
     if (is_write(check) && other->code == code)
         return "use an atomic, or let one thread store it";
     if (same_block)
@@ -189,9 +193,50 @@ static bool is_same_value(const struct access_check *check, const struct access_
     return value == check->data[byte];
 }
 
+/* Whether two strong accesses synchronise: the scope of each includes the other's thread. */
+static bool are_morally_strong(const struct access_check *check, const struct access_epoch *other) {
+    const struct block *block = check->report.warp->block;
+    uint8_t needed = 1 + SCOPE_DEVICE;
+    if (other->unit == block->racecheck->clocks.current->number)
+        needed = other->actor / block->warp_count == (int)block->rank ? 1 + SCOPE_BLOCK
+                                                                      : 1 + SCOPE_CLUSTER;
+    return check->strong >= needed && other->strong >= needed;
+}
+
+/* A loop that waits stores nothing: the code from the load to the jump back behind it. The compiler
+   may have peeled one turn, so any load of the same source line counts. */
+static bool is_in_waiting_loop(const struct kernel *kernel, const struct instruction *load) {
+    enum { LOOP_MAX = 64 };
+    for (uint32_t i = 0; i < kernel->code_count; i++) {
+        const struct instruction *same = &kernel->code[i];
+        if (same->execute != execute_load || same->location != load->location)
+            continue;
+        for (uint32_t j = i + 1; j < kernel->code_count && j < i + LOOP_MAX; j++) {
+            execute_function execute = kernel->code[j].execute;
+            if (execute == execute_store || execute == execute_barrier)
+                break;
+            if (execute == execute_branch && kernel->code[j].as.branch.target <= i)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* A volatile load of what another thread's volatile store wrote exchanges a value and does not wait
+   for it: nothing says that the store comes first. */
+static bool exchanges_volatile(const struct access_check *check, const struct access_epoch *other) {
+    const struct kernel *kernel = check->report.warp->kernel;
+    const struct instruction *store = &kernel->code[other->code];
+    return check->kind == LOAD && check->access && check->access->is_volatile &&
+           store->execute == execute_store && store->as.access.is_volatile &&
+           !is_in_waiting_loop(kernel, check->report.instruction);
+}
+
 static bool is_race(const struct access_check *check, const struct access_epoch *other) {
     const struct vector_clocks *clocks = &check->report.warp->block->racecheck->clocks;
-    if (!other->time || (check->strong && other->strong) ||
+    if (!other->time ||
+        (check->strong && other->strong && are_morally_strong(check, other) &&
+         (other->unit < clocks->first_unit || !exchanges_volatile(check, other))) ||
         (check->is_shared && other->unit != clocks->current->number))
         return false;
     return !vector_clock_happens_before(clocks, check->actor, (uint32_t)check->report.lane, other);
@@ -233,7 +278,7 @@ static void record_read(const struct access_check *check, struct shadow_cell *ce
 
 /* Findings of an access over all of its bytes. */
 struct found {
-    bool is_uninitialized, is_pending, is_source_pending, is_race_found, is_unfenced;
+    bool is_uninitialized, is_pending, is_source_pending, is_race_found, is_unfenced, is_stale;
     bool is_suspected; /* a potential race, unless the values are equal, which must be checked per
                         * byte
                         */
@@ -263,6 +308,9 @@ static void check_byte(struct access_check *check, uint32_t byte, const struct a
     }
     found->is_unfenced |=
         !is_pending_access && !found->is_race_found && lacks_proxy_fence(check, &cell->write);
+    found->is_stale |= check->access && check->access->non_coherent && cell->write.time &&
+                       !found->is_race_found &&
+                       cell->write.unit >= check->report.warp->block->racecheck->clocks.first_unit;
     for (int r = 0; r < 2 && is_write(check) && !found->is_race_found; r++)
         if (is_race(check, &cell->reads[r])) {
             report_race(check, &cell->reads[r], "read");
@@ -317,6 +365,10 @@ static void check_bytes(struct access_check *check) {
     else if (found.is_unfenced)
         report_state(check, PTX_FINDING_MISSING_PROXY_FENCE,
                      "stored without a fence.proxy.async since");
+    else if (found.is_stale)
+        report_state(check, PTX_FINDING_MISUSE,
+                     "which this launch wrote, through the read-only path (ld.global.nc): load it "
+                     "without __ldg, and without const and __restrict__");
 }
 
 static struct access_check access_check_of(struct warp *warp, const struct instruction *instruction,
@@ -336,10 +388,11 @@ static void synchronise_atomic(const struct access_check *check, const struct ac
     struct vector_clocks *clocks = &block->racecheck->clocks;
     uint64_t key =
         check->is_shared ? sync_key_shared(block->rank, check->offset) : check->report.address;
+    bool reaches_units = access->scope == SCOPE_DEVICE;
     if (check->kind != STORE)
-        vector_clock_acquire(clocks, check->actor, 1u << check->report.lane, key);
+        vector_clock_acquire(clocks, check->actor, 1u << check->report.lane, key, reaches_units);
     if (check->kind != LOAD)
-        vector_clock_publish(clocks, check->actor, key, access->fenced);
+        vector_clock_publish(clocks, check->actor, key, access->fenced, reaches_units);
 }
 
 void instrument_access(struct warp *warp, const struct instruction *instruction,
@@ -356,12 +409,17 @@ void instrument_access(struct warp *warp, const struct instruction *instruction,
     FOR_EACH_LANE(lane, mask) {
         struct access_check check =
             access_check_of(warp, instruction, kind, (int)lane, (uint32_t)bytes);
-        check.strong = atomic || access->strong;
-        if (execute == execute_store) {
+        check.strong = atomic || access->strong ? (uint8_t)(1 + access->scope) : 0;
+        if (execute == execute_store || execute == execute_load) {
             check.access = access;
             check.base = base;
         }
-        if (!locate_access(&check, block, access->space, lane_address(access, base, lane)))
+        uint64_t address = lane_address(access, base, lane), offset = address;
+        if (check.access &&
+            (access->space == SPACE_LOCAL ||
+             (access->space == SPACE_GENERIC && resolve_generic_address(&offset) == SPACE_LOCAL)))
+            instrument_local(warp, instruction, access, (int)lane, offset, kind == STORE);
+        if (!locate_access(&check, block, access->space, address))
             continue;
         if (check.strong)
             synchronise_atomic(&check, access);
@@ -405,7 +463,7 @@ void instrument_async_global(struct warp *warp, const struct instruction *instru
                              uint64_t address, uint32_t bytes, enum global_operation kind) {
     static const enum access_kind kinds[] = {LOAD, STORE, UPDATE};
     struct access_check check = access_check_of(warp, instruction, kinds[kind], lane, bytes);
-    check.strong = kind == GLOBAL_ATOMIC;
+    check.strong = kind == GLOBAL_ATOMIC ? 1 + SCOPE_DEVICE : 0;
     warp->block->racecheck->clocks.now++;
     if (locate_global(&check, warp->block, address))
         check_bytes(&check);
@@ -417,7 +475,7 @@ uint32_t instrument_bulk_issue(struct warp *warp, const struct instruction *inst
     struct vector_clocks *clocks = &warp->block->racecheck->clocks;
     struct access_check check =
         access_check_of(warp, instruction, reduces ? ASYNC_REDUCE : ASYNC_WRITE, lane, bytes);
-    check.strong = reduces;
+    check.strong = reduces ? 1 + SCOPE_DEVICE : 0;
     clocks->now++;
     if (!locate_shared(&check, warp->block, owner, offset))
         return clocks->now;
@@ -433,7 +491,7 @@ void instrument_mbarrier(struct warp *warp, const struct instruction *instructio
     bool is_weak = operation == MBARRIER_INIT || operation == MBARRIER_INVALIDATE;
     struct access_check check =
         access_check_of(warp, instruction, is_weak ? STORE : USE_OF_MBARRIER, lane, 8);
-    check.strong = !is_weak;
+    check.strong = is_weak ? 0 : 1 + SCOPE_DEVICE;
     warp->block->racecheck->clocks.now++;
     if (locate_shared(&check, warp->block, owner, offset))
         check_bytes(&check);

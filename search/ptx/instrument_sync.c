@@ -10,16 +10,54 @@ static struct barrier_visit *barrier_visit_of(const struct warp *warp, uint32_t 
     return &barrier_visits[actor_of(warp) * BARRIERS_MAX + (int)barrier];
 }
 
+static struct barrier_phase *barrier_phase_of(const struct block *block, uint32_t barrier) {
+    return &cluster_shadow_of(block)->barrier_phases[block->rank * BARRIERS_MAX + barrier];
+}
+
+/* Two groups of warps use a barrier at once if a warp arrives that had no part in the last phase
+   and does not come after it: in another order, the two groups' arrivals would be counted together.
+ */
+static void check_barrier_groups(struct warp *warp, const struct instruction *instruction,
+                                 uint32_t barrier, uint32_t mask) {
+    const struct vector_clocks *clocks = &warp->block->racecheck->clocks;
+    const struct barrier_phase *last = barrier_phase_of(warp->block, barrier);
+    const struct finding_report report = {.kind = PTX_FINDING_MISUSE,
+                                          .warp = warp,
+                                          .instruction = instruction,
+                                          .lane = __builtin_ctz(mask),
+                                          .other = NO_PC};
+    if (last->warps >> warp->index & 1)
+        return;
+    FOR_EACH_LANE(other, last->warps) {
+        const struct access_epoch arrival = {
+            .time = last->times[other],
+            .unit = clocks->current->number,
+            .actor = (uint16_t)((int)warp->block->rank * warp->block->warp_count + (int)other)};
+        if (vector_clock_happens_before(clocks, actor_of(warp), 0, &arrival))
+            continue;
+        if (!racecheck_count_repeat(&report))
+            racecheck_report(&report,
+                             "arrived at barrier %u of the block, which warp %u of another group "
+                             "may use at the same time: give each group a barrier of its own",
+                             barrier, other);
+        return;
+    }
+}
+
 void instrument_barrier_arrive(struct warp *warp, const struct instruction *instruction,
                                uint32_t barrier, uint32_t mask) {
     struct ptx_racecheck *racecheck = warp->block->racecheck;
     struct barrier_visit *visit = barrier_visit_of(warp, barrier);
     uint32_t code = (uint32_t)(instruction - warp->kernel->code);
+    racecheck->clocks.now++;
+    if (instruction->as.barrier.has_count)
+        check_barrier_groups(warp, instruction, barrier, mask);
     vector_clock_release(&racecheck->clocks, actor_of(warp),
                          sync_key_barrier(warp->block->rank, barrier));
     if (!visit->arrived) {
         visit->live = warp->live;
         visit->code = code;
+        visit->time = racecheck->clocks.now;
     }
     visit->arrived |= mask;
     visit->split |= code != visit->code;
@@ -53,11 +91,16 @@ static void check_barrier_divergence(struct warp *warp, uint32_t barrier) {
 }
 
 void instrument_barrier_complete(struct block *block, uint32_t barrier) {
+    struct barrier_phase *phase = barrier_phase_of(block, barrier);
     vector_clock_complete(&block->racecheck->clocks, sync_key_barrier(block->rank, barrier));
+    phase->warps = 0;
     for (int i = 0; i < block->warp_count; i++) {
         struct barrier_visit *visit = barrier_visit_of(&block->warps[i], barrier);
-        if (visit->arrived)
+        if (visit->arrived) {
+            phase->warps |= 1u << i;
+            phase->times[i] = visit->time;
             check_barrier_divergence(&block->warps[i], barrier);
+        }
         *visit = (struct barrier_visit){0};
     }
 }
@@ -68,9 +111,11 @@ void instrument_warp_sync(struct warp *warp, uint32_t mask) {
     vector_clock_join_lanes(&warp->block->racecheck->clocks, actor_of(warp), mask);
 }
 
-void instrument_fence(struct warp *warp) {
+void instrument_fence(struct warp *warp, enum memory_scope scope) {
     struct vector_clocks *clocks = &warp->block->racecheck->clocks;
-    clocks->current->fence = clocks->now;
+    clocks->current->block_fence = clocks->now;
+    if (scope == SCOPE_DEVICE)
+        clocks->current->device_fence = clocks->now;
 }
 
 void instrument_proxy_fence(struct warp *warp) {
@@ -86,7 +131,7 @@ void instrument_griddep_wait(struct warp *warp) {
 
 void instrument_arrive(struct warp *warp, uint64_t key, bool relaxed) {
     struct vector_clocks *clocks = &warp->block->racecheck->clocks;
-    if (!relaxed || clocks->current->fence)
+    if (!relaxed || clocks->current->block_fence)
         vector_clock_release(clocks, actor_of(warp), key);
 }
 
@@ -95,7 +140,7 @@ void instrument_complete(const struct block *block, uint64_t key) {
 }
 
 void instrument_leave(struct warp *warp, uint64_t key, uint32_t mask) {
-    vector_clock_acquire(&warp->block->racecheck->clocks, actor_of(warp), mask, key);
+    vector_clock_acquire(&warp->block->racecheck->clocks, actor_of(warp), mask, key, true);
     instrument_warp_sync(warp, mask);
 }
 
@@ -115,6 +160,24 @@ void instrument_check_uniform(struct warp *warp, const struct instruction *instr
         if (!racecheck_count_repeat(&report))
             racecheck_report(&report, "passed %s that differs from lane %d's", what,
                              __builtin_ctz(mask));
+        return;
+    }
+}
+
+void instrument_shuffle(struct warp *warp, const struct instruction *instruction,
+                        const uint32_t from[LANES], uint32_t mask) {
+    FOR_EACH_LANE(lane, mask) {
+        const struct finding_report report = {.kind = PTX_FINDING_INACTIVE_LANE,
+                                              .warp = warp,
+                                              .instruction = instruction,
+                                              .lane = (int)lane,
+                                              .other = NO_PC};
+        if (mask >> from[lane] & 1)
+            continue;
+        if (!racecheck_count_repeat(&report))
+            racecheck_report(
+                &report, "read a register of lane %u, which %s: its value is undefined", from[lane],
+                warp->live >> from[lane] & 1 ? "is not in the member mask" : "has exited");
         return;
     }
 }

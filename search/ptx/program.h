@@ -69,6 +69,9 @@ enum reduction {
     REDUCE_COUNT
 };
 
+/* Which threads an atomic, a strong access or a fence orders; the system counts as the device. */
+enum memory_scope { SCOPE_BLOCK, SCOPE_CLUSTER, SCOPE_DEVICE, SCOPES };
+
 /* A load, store or atomic. The address is base + offset, or offset alone. */
 struct access {
     enum space space;
@@ -82,7 +85,10 @@ struct access {
     bool returns; /* atom rather than red */
     bool strong;  /* volatile, relaxed, acquire, release: never races with another strong access */
     bool fenced;  /* release, acq_rel: orders earlier accesses */
-    bool transposed; /* ldmatrix.trans */
+    bool is_volatile;        /* strong as well */
+    bool non_coherent;       /* ld.global.nc: of memory that the launch does not write */
+    enum memory_scope scope; /* of an atomic or strong access */
+    bool transposed;         /* ldmatrix.trans */
     int64_t offset;
 };
 
@@ -298,6 +304,7 @@ struct instruction {
         } copy;
         struct {
             bool proxy; /* .proxy.async for shared memory */
+            enum memory_scope scope;
         } fence;
         uint64_t shift; /* cvta: offset between the windows */
         struct {

@@ -24,6 +24,7 @@ static const struct {
     [PTX_FINDING_BEFORE_WAIT] = {"before-wait", false},
     [PTX_FINDING_MISSING_PROXY_FENCE] = {"missing-proxy-fence", false},
     [PTX_FINDING_LANES_DISAGREE] = {"lanes-disagree", false},
+    [PTX_FINDING_INACTIVE_LANE] = {"inactive-lane", false},
     [PTX_FINDING_ENDLESS_LOOP] = {"endless-loop", false},
     [PTX_FINDING_DEADLOCK] = {"deadlock", false},
     [PTX_FINDING_TRAP] = {"trap", false},
@@ -84,6 +85,8 @@ static void release_launch(struct ptx_racecheck *racecheck) {
         for (int rank = 0; rank < CLUSTER_MAX; rank++)
             shadow_free(racecheck->cluster_shadows[i].shared[rank]);
         free(racecheck->cluster_shadows[i].barrier_visits);
+        free(racecheck->cluster_shadows[i].barrier_phases);
+        free(racecheck->cluster_shadows[i].local_written);
     }
     free(racecheck->cluster_shadows);
     free(racecheck->access_costs);
@@ -273,6 +276,19 @@ static void add_cost_finding(struct ptx_racecheck *racecheck, const struct clust
 
 /* ---- launches ---- */
 
+/* Whether only stores write local memory: not calls, which pass values in it, nor printf. */
+static bool checks_local_memory(const struct kernel *kernel) {
+    bool stores_only = kernel->info.local_bytes > 0 && kernel->routine_count == 0;
+    for (uint32_t i = 0; i < kernel->code_count && stores_only; i++)
+        stores_only = kernel->code[i].execute != execute_print;
+    return stores_only;
+}
+
+static size_t local_bytes_of(const struct cluster *cluster) {
+    const struct block *block = cluster->blocks;
+    return (size_t)block->local_bytes * (size_t)(block->warp_count * cluster->count) * LANES;
+}
+
 void instrument_launch_begin(struct ptx_racecheck *racecheck, const struct cluster *cluster,
                              int slots) {
     const struct block *block = cluster->blocks;
@@ -287,6 +303,10 @@ void instrument_launch_begin(struct ptx_racecheck *racecheck, const struct clust
         struct cluster_shadow *cluster_shadow = &racecheck->cluster_shadows[i];
         cluster_shadow->barrier_visits =
             xcalloc((size_t)warps * BARRIERS_MAX, sizeof *cluster_shadow->barrier_visits);
+        cluster_shadow->barrier_phases =
+            xcalloc((size_t)cluster->count * BARRIERS_MAX, sizeof *cluster_shadow->barrier_phases);
+        if (checks_local_memory(block->kernel))
+            cluster_shadow->local_written = xmalloc(local_bytes_of(cluster));
         for (int rank = 0; rank < cluster->count; rank++)
             if (!(cluster_shadow->shared[rank] = shadow_new(block->shared_bytes)))
                 BUG("out of memory for the race checker");
@@ -300,6 +320,10 @@ void instrument_cluster_begin(struct cluster *cluster) {
     vector_clock_unit_begin(&racecheck->clocks, cluster->slot);
     memset(cluster_shadow->barrier_visits, 0,
            (size_t)warps * BARRIERS_MAX * sizeof *cluster_shadow->barrier_visits);
+    memset(cluster_shadow->barrier_phases, 0,
+           (size_t)cluster->count * BARRIERS_MAX * sizeof *cluster_shadow->barrier_phases);
+    if (cluster_shadow->local_written)
+        memset(cluster_shadow->local_written, 0, local_bytes_of(cluster));
     for (int i = 0; i < cluster->count; i++) {
         const struct block *block = &cluster->blocks[i];
         memset(cluster_shadow->shared[i]->states, 0, cluster_shadow->shared[i]->bytes);

@@ -18,8 +18,10 @@
  * Happens-before edges: barriers of the block, warp and cluster; phases of mbarriers; waits for
  * cp.async; the copy engine, modelled as an actor of its own (a write to memory that it has yet to
  * read is reported as well), including st.async and red.async; atomics and strong accesses
- * (volatile, relaxed, acquire, release), which order other blocks' accesses only together with a
- * fence or a release; and griddepcontrol.wait, which orders what the previous launch did. Lanes of
+ * (volatile, relaxed, acquire, release), which order other accesses only together with a fence or a
+ * release, and those of other blocks only if the scopes are the device's; and griddepcontrol.wait,
+ * which orders what the previous launch did. A volatile load orders nothing unless it is in a loop
+ * that waits for the value. An mbarrier's initialisation must happen before its uses. Lanes of
  * a warp are threads like any other and need __syncwarp between dependent accesses. Therefore two
  * collectives of a cooperative group of more than 32 threads race without a sync between them:
  * NVIDIA's header relies on more than PTX guarantees.
@@ -29,9 +31,9 @@
  * cp.async counts as fenced.
  *
  * Limitations: a fault stops its launch, so later findings are not reported; a missing wgmma.fence,
- * or a missing fence between warps of one block, is not detected; nor are overruns into padding of
- * the same tensor, races with more than two readers of a byte since its last write, and local
- * memory; a release to other blocks is assumed to cover all threads of the block.
+ * or a missing fence after a relaxed load that acquires, is not detected; nor are overruns into
+ * padding of the same tensor, races with more than two readers of a byte since its last write, and
+ * local memory; a release to other blocks is assumed to cover all threads of the block.
  *
  * A finding is an error or a cost (bank conflicts, uncoalesced accesses).
  */
@@ -52,6 +54,7 @@ enum ptx_finding_kind {
     PTX_FINDING_MISSING_PROXY_FENCE, /* no fence.proxy.async between a thread's store and an
                                         async-proxy read */
     PTX_FINDING_LANES_DISAGREE,
+    PTX_FINDING_INACTIVE_LANE, /* a shuffle from a lane that does not take part */
     PTX_FINDING_ENDLESS_LOOP,
     PTX_FINDING_DEADLOCK,
     PTX_FINDING_TRAP,

@@ -152,7 +152,7 @@ void vector_clock_unit_begin(struct vector_clocks *clocks, int slot) {
     size_t actors = (size_t)clocks->actors;
     vector_clock_unit_resume(clocks, slot);
     clocks->current->number = ++clocks->unit_count;
-    clocks->current->fence = 0;
+    clocks->current->block_fence = clocks->current->device_fence = 0;
     clocks->current->has_waited_for_previous = false;
     clocks->current->other_units.count = 0;
     memset(clocks->current->actor_clocks, 0,
@@ -206,23 +206,35 @@ void vector_clock_complete(struct vector_clocks *clocks, uint64_t key) {
     memset(object->pending, 0, (size_t)clocks->actors * sizeof *object->pending);
 }
 
-void vector_clock_publish(struct vector_clocks *clocks, int actor, uint64_t key, bool fenced) {
+/* Raises `clock` to what happened before `limit` according to the actor's own clock. */
+static void publish_until(const struct vector_clocks *clocks, int actor, uint32_t *clock,
+                          uint32_t limit) {
+    const uint32_t *own = actor_clock(clocks, actor);
+    for (int i = 0; i < clocks->actors; i++) {
+        uint32_t time = i == actor || own[i] > limit ? limit : own[i];
+        clock[i] = clock[i] > time ? clock[i] : time;
+    }
+}
+
+void vector_clock_publish(struct vector_clocks *clocks, int actor, uint64_t key, bool fenced,
+                          bool reaches_units) {
     struct sync_object *object = find_or_add_object(clocks, key, current_slot(clocks));
-    clock_join(clocks, object->done, actor_clock(clocks, actor));
-    object->done[actor] = clocks->now;
-    if (!sync_key_is_global(key) || (!fenced && !clocks->current->fence))
+    publish_until(clocks, actor, object->done, fenced ? clocks->now : clocks->current->block_fence);
+    uint32_t limit = fenced ? clocks->now : clocks->current->device_fence;
+    if (!sync_key_is_global(key) || !reaches_units || !limit)
         return;
     struct unit_times *times = &find_or_add_object(clocks, key, 0)->other_units;
-    raise_unit_time(times, clocks->current->number, fenced ? clocks->now : clocks->current->fence);
+    raise_unit_time(times, clocks->current->number, limit);
     raise_unit_times(times, &clocks->current->other_units);
 }
 
-void vector_clock_acquire(struct vector_clocks *clocks, int actor, uint32_t mask, uint64_t key) {
+void vector_clock_acquire(struct vector_clocks *clocks, int actor, uint32_t mask, uint64_t key,
+                          bool reaches_units) {
     struct sync_object *object = find_or_add_object(clocks, key, current_slot(clocks));
     clock_join(clocks, actor_clock(clocks, actor), object->done);
     raise_engine_times(clocks->current->engine_times[actor], mask,
                        object->done[vector_clock_engine(clocks)]);
-    if (sync_key_is_global(key))
+    if (sync_key_is_global(key) && reaches_units)
         raise_unit_times(&clocks->current->other_units,
                          &find_or_add_object(clocks, key, 0)->other_units);
 }

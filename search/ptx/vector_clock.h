@@ -16,7 +16,7 @@
  *     vector_clock_unit_resume(&clocks, slot);
  *     vector_clock_release(&clocks, actor, key);             // arrives at a barrier
  *     vector_clock_complete(&clocks, key);                   // all have arrived
- *     vector_clock_acquire(&clocks, other, lanes, key);      // leaves it
+ *     vector_clock_acquire(&clocks, other, lanes, key, true);  // leaves it
  *     bool is_race = !vector_clock_happens_before(&clocks, other, lane, &epoch);
  */
 #ifndef EVOTILE_PTX_VECTOR_CLOCK_H
@@ -33,7 +33,9 @@ struct access_epoch {
     uint32_t code; /* instruction index in the kernel */
     uint16_t actor;
     uint8_t lane;
-    bool strong; /* an atomic or strong access: does not race with other strong accesses */
+    uint8_t
+        strong; /* 1 + the scope of an atomic or strong access, which does not race with others
+                   that it reaches and that reach it (PTX ISA 8.7.1, "morally strong"); 0: weak */
 };
 _Static_assert(sizeof(struct access_epoch) == 16, "traces are compared as they lie");
 
@@ -56,11 +58,12 @@ struct sync_object {
 
 /* The clocks of a running unit. */
 struct unit_clocks {
-    uint32_t number, fence;        /* fence: time of the last one */
-    bool has_waited_for_previous;  /* for the previous launch (griddepcontrol.wait) */
-    uint32_t *actor_clocks;        /* actors * actors */
-    uint32_t (*lanes)[32][32];     /* by warp, lane, other lane */
-    uint32_t *proxy_fences;        /* by warp: time of its last fence.proxy.async */
+    uint32_t number;
+    uint32_t block_fence, device_fence; /* time of the last one: of any scope; of the device */
+    bool has_waited_for_previous;       /* for the previous launch (griddepcontrol.wait) */
+    uint32_t *actor_clocks;             /* actors * actors */
+    uint32_t (*lanes)[32][32];          /* by warp, lane, other lane */
+    uint32_t *proxy_fences;             /* by warp: time of its last fence.proxy.async */
     uint32_t (*engine_times)[32];  /* by warp, lane: time up to which the copy engine's accesses
                                 happened before */
     struct unit_times other_units; /* of other units */
@@ -115,11 +118,15 @@ void vector_clock_release(struct vector_clocks *clocks, int actor, uint64_t key)
 /* An asynchronous copy issued at `time` completed at an object. */
 void vector_clock_release_engine(struct vector_clocks *clocks, uint64_t key, uint32_t time);
 void vector_clock_complete(struct vector_clocks *clocks, uint64_t key);
-/* Releases the actor's clock immediately: an atomic or a strong store. Other units see only what
-   happened before the unit's last fence, or everything if `fenced`. */
-void vector_clock_publish(struct vector_clocks *clocks, int actor, uint64_t key, bool fenced);
-/* The lanes of the actor acquire the object's clock. */
-void vector_clock_acquire(struct vector_clocks *clocks, int actor, uint32_t mask, uint64_t key);
+/* Releases the actor's clock immediately: an atomic or a strong store. Others see only what
+   happened before the unit's last fence whose scope reaches them, or everything if `fenced`; other
+   units see nothing unless the access `reaches_units`. */
+void vector_clock_publish(struct vector_clocks *clocks, int actor, uint64_t key, bool fenced,
+                          bool reaches_units);
+/* The lanes of the actor acquire the object's clock, of other units only if the access
+   `reaches_units`. */
+void vector_clock_acquire(struct vector_clocks *clocks, int actor, uint32_t mask, uint64_t key,
+                          bool reaches_units);
 
 /* Returns whether the recorded access happened before the current access of this lane of the actor.
  */

@@ -1,0 +1,18 @@
+// The fence reaches the device, but the ticket is an atomic of block scope, taken by several blocks.
+// run: 4 blocks of 32 threads, 0
+// buffer: parts 16 empty
+// buffer: tickets 4 output
+// buffer: x 4 output
+extern "C" __global__ void faulty(float *parts, unsigned *tickets, float *x) {
+    if (threadIdx.x)
+        return;
+    parts[blockIdx.x] = 1;
+    __threadfence();
+    if (atomicAdd_block(tickets, 1) != 3) // expect: race-between-blocks
+        return;
+    __threadfence();
+    float sum = 0;
+    for (int i = 0; i < 4; i++)
+        sum += parts[i]; // expect: race-between-blocks
+    *x = sum;
+}
