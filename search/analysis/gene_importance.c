@@ -243,7 +243,8 @@ static int *valid_rows(const struct run_data *run, int goal, struct gene_importa
     *count = 0;
     for (int i = 0; i < run->count; i++) {
         const struct trial_row *row = &run->rows[i];
-        if (row->goal != goal || row->outdated || row->verdict == VERDICT_FILTERED)
+        if (row->goal != goal || row->outdated || row->verdict == VERDICT_FILTERED ||
+            row->verdict == VERDICT_LOST)
             continue;
         if (!isnan(row->score_us)) {
             rows[(*count)++] = i;

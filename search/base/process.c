@@ -201,25 +201,37 @@ static bool wait_for_exit(struct process *child, double timeout_s, int *status) 
     return reaped != 0;
 }
 
-pid_t process_stop(struct process *child, double timeout_s, char *how, size_t how_size) {
+static bool comes_from_outside(int signal) {
+    return signal == SIGKILL || signal == SIGTERM || signal == SIGHUP || signal == SIGINT ||
+           signal == SIGQUIT;
+}
+
+static void describe_end(int status, bool killed, bool left_behind, struct process_end *end) {
+    int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    *end = (struct process_end){.is_by_outside = !killed && comes_from_outside(signal)};
+    if (left_behind)
+        snprintf(end->text, sizeof end->text, "killed, but has not exited");
+    else if (signal != 0)
+        snprintf(end->text, sizeof end->text, "killed by signal %d (%s)", signal,
+                 strsignal(signal));
+    else
+        snprintf(end->text, sizeof end->text, "ended with status %d", WEXITSTATUS(status));
+}
+
+pid_t process_stop(struct process *child, double timeout_s, struct process_end *end) {
     int status = 0;
-    pid_t left_behind = 0;
     if (child->pid == 0)
         return 0;
     close(child->to);
     child->to = -1;
-    if (!wait_for_exit(child, timeout_s, &status)) {
+    bool exited = wait_for_exit(child, timeout_s, &status), killed = !exited;
+    if (killed) {
         kill(child->pid, SIGKILL);
-        if (!wait_for_exit(child, KILL_TIMEOUT_S, &status))
-            left_behind = child->pid;
+        exited = wait_for_exit(child, KILL_TIMEOUT_S, &status);
     }
-    if (how != NULL && left_behind != 0)
-        snprintf(how, how_size, "killed, but has not exited");
-    else if (how != NULL && WIFSIGNALED(status))
-        snprintf(how, how_size, "killed by signal %d (%s)", WTERMSIG(status),
-                 strsignal(WTERMSIG(status)));
-    else if (how != NULL)
-        snprintf(how, how_size, "ended with status %d", WEXITSTATUS(status));
+    if (end != NULL)
+        describe_end(status, killed, !exited, end);
+    pid_t left_behind = exited ? 0 : child->pid;
     close_pipes(child);
     return left_behind;
 }

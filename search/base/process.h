@@ -8,7 +8,7 @@
  *     process_send(&child, "{...}");
  *     while ((line = process_next_line(&child)) == NULL && !child.ended)
  *         process_read_output(&child);    // better: after poll() says that child.from is readable
- *     process_stop(&child, 2.0, NULL, 0);
+ *     process_stop(&child, 2.0, NULL);
  *
  * A child's standard input and output are the pipes; its standard error is the caller's, or passes
  * through a relay (base/relay.h) that process_read_output and process_stop serve. Reading never
@@ -56,11 +56,17 @@ void process_read_output(struct process *child);
    NULL if there is none yet. */
 char *process_next_line(struct process *child);
 
+/* How a child ended. */
+struct process_end {
+    char text[96];      /* in words: "killed by signal 11 (Segmentation fault)" */
+    bool is_by_outside; /* by a signal that neither process_stop nor a fault of the child sends:
+                           SIGKILL, as from the kernel when memory runs out, or SIGTERM */
+};
+
 /* Closes the child's input, waits up to `timeout_s` for it to exit, then kills it and releases
-   everything. `how`, which may be NULL, gets the exit status in words ("killed by signal 11
-   (Segmentation fault)"). Returns 0, or the child's pid if it is not reaped a second after SIGKILL
-   (a driver may hold it for minutes): poll process_try_reap with it. */
-pid_t process_stop(struct process *child, double timeout_s, char *how, size_t how_size);
+   everything. `end` may be NULL. Returns 0, or the child's pid if it is not reaped a second after
+   SIGKILL (a driver may hold it for minutes): poll process_try_reap with it. */
+pid_t process_stop(struct process *child, double timeout_s, struct process_end *end);
 
 /* Reaps a process that process_stop could not; never blocks. After it returns true the pid may be
    reused and must not be used again. */

@@ -91,7 +91,7 @@ static void read_torch_version(char version[64]) {
     }
     if (line != NULL)
         snprintf(version, 64, "%s", line);
-    process_stop(&child, 0, NULL, 0);
+    process_stop(&child, 0, NULL);
 }
 
 static void check_tools(struct doctor *doctor) {

@@ -66,7 +66,7 @@ static int count_trial(void *context, const struct store_tell_summary *news, str
     stats->verdicts[news->verdict]++;
     stats->raced += news->verdict == VERDICT_OK && news->raced;
     if (row != NULL) {
-        row->observed += news->verdict != VERDICT_FILTERED;
+        row->observed += news->verdict != VERDICT_FILTERED && news->verdict != VERDICT_LOST;
         row->ok += news->verdict == VERDICT_OK;
     }
     return 0;

@@ -55,10 +55,10 @@ static const char *program_name(const struct baseline *baseline) {
 }
 
 static int report_exit(struct baseline *baseline, struct error *error) {
-    char how[96];
-    process_stop(&baseline->child, 1, how, sizeof how);
+    struct process_end end;
+    process_stop(&baseline->child, 1, &end);
     return error_set(error, "the baseline's program %s %s before it answered: try it by hand",
-                     program_name(baseline), how);
+                     program_name(baseline), end.text);
 }
 
 /* Reads the next line of the program's standard output. */
@@ -73,7 +73,7 @@ static int read_answer(struct baseline *baseline, const char *question, char **l
             return report_exit(baseline, error);
         double left_s = deadline - clock_seconds();
         if (left_s <= 0) {
-            process_stop(child, 0, NULL, 0);
+            process_stop(child, 0, NULL);
             return error_set(
                 error,
                 "the baseline's program %s had no answer to \"%s\" within %g s and was "
@@ -206,7 +206,7 @@ struct baseline *baseline_open(const struct baseline_command *command,
 void baseline_close(struct baseline *baseline) {
     if (baseline == NULL)
         return;
-    process_stop(&baseline->child, 1, NULL, 0);
+    process_stop(&baseline->child, 1, NULL);
     free(baseline);
 }
 

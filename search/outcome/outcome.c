@@ -27,6 +27,7 @@ static const struct {
     [VERDICT_TOO_SLOW] = {"too_slow", "timeout", "RuntimeFailedConfig"},
     [VERDICT_TIMEOUT] = {"timeout", "timeout", "RuntimeFailedConfig"},
     [VERDICT_CRASHED] = {"crashed", "runtime", "RuntimeFailedConfig"},
+    [VERDICT_LOST] = {"lost", "runtime", "RuntimeFailedConfig"},
 };
 
 const char *verdict_name(enum verdict verdict) {

@@ -38,6 +38,7 @@ enum verdict {
     VERDICT_TOO_SLOW,
     VERDICT_TIMEOUT,
     VERDICT_CRASHED, /* the worker died, or the device lost its context */
+    VERDICT_LOST,    /* its workers were killed from outside, twice; says nothing of the genome */
     VERDICT_COUNT
 };
 

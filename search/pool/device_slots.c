@@ -52,7 +52,8 @@ int device_slots_record_trial(struct device_slots *slots, int slot, enum verdict
                               struct error *error) {
     struct device_slot *device_slot = &slots->items[slot];
     int trial_count = 0, lost_count = 0;
-    bool is_lost = verdict == VERDICT_CRASHED || verdict == VERDICT_TIMEOUT;
+    bool is_lost =
+        verdict == VERDICT_CRASHED || verdict == VERDICT_TIMEOUT || verdict == VERDICT_LOST;
     device_slot->trial_count++;
     device_slot->lost_count += is_lost;
     device_slot->consecutive_lost = is_lost ? device_slot->consecutive_lost + 1 : 0;

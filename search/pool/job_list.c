@@ -9,6 +9,13 @@ void job_list_add(struct job_list *job_list, struct job *job) {
     job_list->last = job;
 }
 
+void job_list_add_first(struct job_list *job_list, struct job *job) {
+    if (job_list->first == NULL)
+        job_list->last = job;
+    job->next = job_list->first;
+    job_list->first = job;
+}
+
 struct job *job_list_pop(struct job_list *job_list) {
     struct job *job = job_list->first;
     if (job == NULL)

@@ -10,6 +10,7 @@ struct job {
     struct trial_request request;
     struct trial_result result; /* the compile worker's result, in the end the whole trial's */
     bool is_compiled;
+    int losses; /* workers that were killed from outside while they had it */
     int images; /* its file of machine code (pool/image_file.h); -1: none. Owned */
 };
 
@@ -19,6 +20,7 @@ struct job_list {
 };
 
 void job_list_add(struct job_list *job_list, struct job *job);
+void job_list_add_first(struct job_list *job_list, struct job *job);
 /* Removes and returns the first job, which the caller then owns; NULL if the list is empty. */
 struct job *job_list_pop(struct job_list *job_list);
 /* Frees the remaining jobs. */

@@ -114,7 +114,7 @@ static void local_pool_free(struct pool *pool) {
     struct local_pool *local = local_pool_of(pool);
     for (int w = 0; w < local->worker_count; w++) {
         struct worker *worker = &local->workers[w];
-        worker_stop(local, worker, worker->job == NULL ? 2.0 : 0, NULL, 0);
+        worker_stop(local, worker, worker->job == NULL ? 2.0 : 0, NULL);
         if (worker->job != NULL)
             job_free(worker->job);
     }

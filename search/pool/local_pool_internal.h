@@ -47,9 +47,9 @@ struct local_pool {
 
 int worker_spawn(struct local_pool *local, struct worker *worker, struct error *error);
 void worker_start_job(struct local_pool *local, struct worker *worker, struct job *job);
-/* Stops it, after `grace_s` by force; `how`, which may be NULL, gets how it ended. */
-void worker_stop(struct local_pool *local, struct worker *worker, double grace_s, char *how,
-                 size_t how_size);
+/* Stops it, after `grace_s` by force; `end`, which may be NULL, gets how it ended. */
+void worker_stop(struct local_pool *local, struct worker *worker, double grace_s,
+                 struct process_end *end);
 /* How long a job of the worker's stage may take. */
 double worker_job_limit_s(const struct local_pool *local, const struct worker *worker);
 
@@ -67,7 +67,8 @@ bool worker_is_quarantined(const struct local_pool *local, const struct worker *
    it. */
 bool worker_is_blocked(const struct local_pool *local, const struct worker *worker);
 /* Replaces a worker that exited or must exit. Its job, if any, ends with `verdict`, because the
-   worker was `how`; NULL: as it exited. */
+   worker was `how`; NULL: as it exited, and if it was killed from outside the job is queued again,
+   the second time it ends as lost. */
 int worker_replace(struct local_pool *local, struct worker *worker, enum verdict verdict,
                    const char *how, double grace_s, struct error *error);
 int worker_enforce_deadline(struct local_pool *local, struct worker *worker, struct error *error);

@@ -9,7 +9,8 @@
  *     pool_free(pool);
  *
  * Results come in any order, exactly one for each request, even if its worker dies: a candidate
- * that hangs or kills its worker gets the verdict timeout or crashed.
+ * that hangs or kills its worker gets the verdict timeout or crashed. A trial whose worker is
+ * killed from outside runs again; the second time its verdict is lost.
  *
  * All devices of a pool are of one model: they serve one population, and both sides of a duel run
  * on the same device.

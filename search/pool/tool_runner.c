@@ -101,7 +101,7 @@ int tool_runner_run(const struct tool_settings *settings, const char *const *arg
     bool finished =
         exchange_messages(&child, settings, &tool_request, clock_seconds() + limit_s, problem);
     /* The tool writes its report when the worker has exited. */
-    process_stop(&child, finished ? EXIT_GRACE_S : 0, NULL, 0);
+    process_stop(&child, finished ? EXIT_GRACE_S : 0, NULL);
     if (!finished)
         snprintf(problem, TOOL_PROBLEM_SIZE, "not finished after %g s", limit_s);
     return finished ? 0 : 1;

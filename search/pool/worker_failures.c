@@ -32,7 +32,7 @@ int local_pool_quarantine(struct local_pool *local, int slot, const struct error
         struct worker *worker = &local->workers[w];
         if (worker->slot != slot)
             continue;
-        worker_stop(local, worker, 0, NULL, 0);
+        worker_stop(local, worker, 0, NULL);
         if (worker->job != NULL)
             job_list_add(&local->waiting[STAGE_DEVICE], worker->job);
         worker->job = NULL;
@@ -79,21 +79,40 @@ static void end_job(struct local_pool *local, struct worker *worker, enum verdic
         local_pool_record_trial(local, worker->slot, verdict);
 }
 
+/* A worker that was killed from outside says nothing of its candidate: when memory runs out, Linux
+   kills the largest process, whatever it works on. The trial runs once more. */
+static void repeat_or_lose_job(struct local_pool *local, struct worker *worker, const char *how) {
+    char how_again[160];
+    struct job *job = worker->job;
+    if (job->losses++ > 0) {
+        snprintf(how_again, sizeof how_again, "%s from outside, as one before it", how);
+        end_job(local, worker, VERDICT_LOST, how_again);
+        return;
+    }
+    log_warn("the %s worker of trial %lld was %s from outside: the trial runs again; if memory ran "
+             "out (see dmesg), use fewer workers",
+             stage_names[worker->stage], (long long)job->request.number, how);
+    job_list_add_first(&local->waiting[worker->stage], job);
+    worker->job = NULL;
+}
+
 int worker_replace(struct local_pool *local, struct worker *worker, enum verdict verdict,
                    const char *how, double grace_s, struct error *error) {
-    char exit_text[128] = "";
+    struct process_end end = {0};
     struct device_slot *slot = worker_slot(local, worker);
     int *failed_starts = slot != NULL ? &slot->failed_starts : &local->compile_failed_starts;
     *failed_starts = worker->ready ? 0 : *failed_starts + 1;
-    worker_stop(local, worker, grace_s, exit_text, sizeof exit_text);
-    if (worker->job != NULL)
-        end_job(local, worker, verdict, how != NULL ? how : exit_text);
+    worker_stop(local, worker, grace_s, &end);
+    if (worker->job != NULL && how == NULL && end.is_by_outside)
+        repeat_or_lose_job(local, worker, end.text);
+    else if (worker->job != NULL)
+        end_job(local, worker, verdict, how != NULL ? how : end.text);
     if (worker_is_quarantined(local, worker))
         return 0;
     if (*failed_starts < FAILED_STARTS_MAX)
         return worker_spawn(local, worker, error);
     error_set(error, "the %s worker does not start (%s): try `evotile doctor`",
-              stage_names[worker->stage], exit_text);
+              stage_names[worker->stage], end.text);
     return slot != NULL ? local_pool_quarantine(local, worker->slot, error) : -1;
 }
 

@@ -78,9 +78,9 @@ void worker_start_job(struct local_pool *local, struct worker *worker, struct jo
     send_message(worker, protocol_print_request(&job->request));
 }
 
-void worker_stop(struct local_pool *local, struct worker *worker, double grace_s, char *how,
-                 size_t how_size) {
-    pid_t left_behind = process_stop(&worker->process, grace_s, how, how_size);
+void worker_stop(struct local_pool *local, struct worker *worker, double grace_s,
+                 struct process_end *end) {
+    pid_t left_behind = process_stop(&worker->process, grace_s, end);
     zombie_workers_add(&local->zombies, stage_names[worker->stage], worker->slot, left_behind);
 }
 

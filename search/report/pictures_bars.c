@@ -16,7 +16,7 @@ struct funnel_gate {
 };
 
 static const struct funnel_gate gates[] = {
-    {"tried", {VERDICT_FILTERED}, 1},
+    {"tried", {VERDICT_FILTERED, VERDICT_LOST}, 2},
     {"compiled", {VERDICT_INVALID, VERDICT_COMPILE_FAILED}, 2},
     {"within limits, ran",
      {VERDICT_OVER_LIMIT, VERDICT_LAUNCH_FAILED, VERDICT_TIMEOUT, VERDICT_CRASHED},

@@ -128,6 +128,12 @@ static int take_result(struct remeasurement *pass, const struct trial_result *re
         return 0;
     }
     pass->in_flight[goal]--;
+    if (outcome->verdict == VERDICT_LOST) { /* it stays outdated, and an elite */
+        log_warn("trial %lld, an elite, could not be measured again: %s; `evotile resume` tries "
+                 "again",
+                 (long long)result->number, outcome->reason);
+        return 0;
+    }
     pass->measured_count++;
     if (session_open_batch(session, error) < 0 ||
         store_tell_again(session->store, result->number, outcome,

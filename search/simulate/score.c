@@ -98,7 +98,7 @@ static bool has_compiled(enum verdict verdict) {
 
 static bool has_run(enum verdict verdict) {
     return has_compiled(verdict) && verdict != VERDICT_LAUNCH_FAILED &&
-           verdict != VERDICT_TIMEOUT && verdict != VERDICT_CRASHED;
+           verdict != VERDICT_TIMEOUT && verdict != VERDICT_CRASHED && verdict != VERDICT_LOST;
 }
 
 struct speedup score_speedup(const struct recorded *recorded, const struct visits *runs,

@@ -238,7 +238,8 @@ int space_file_format_parse(const char *name) {
 static bool is_row(const struct writer *writer, const struct store_event *event) {
     return event->observed && event->trial.observed == event->number && !event->trial.outdated &&
            event->trial.goal == writer->file->goal &&
-           event->trial.outcome->verdict != VERDICT_FILTERED; /* was not tried */
+           event->trial.outcome->verdict != VERDICT_FILTERED && /* was not tried */
+           event->trial.outcome->verdict != VERDICT_LOST;       /* nor judged */
 }
 
 static int add_value(struct parameter *parameter, const char *value, struct error *error) {

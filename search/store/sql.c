@@ -58,7 +58,7 @@ const char *const sql_schema =
     "number, goal, genome, parent_a, parent_b, operator, asked, told, issued, finished, worker, "  \
     "key, outdated, verdict" OUTCOME_FIELDS(COLUMN) " "
 
-#define TRIED "told IS NOT NULL AND verdict <> 'filtered' "
+#define TRIED "told IS NOT NULL AND verdict NOT IN ('filtered', 'lost') "
 /* Must match the condition of the index `board` literally, or SQLite does not use the index. */
 #define ON_BOARD "verdict = 'ok' AND raced = 0 AND score_us > 0 AND outdated = 0 "
 

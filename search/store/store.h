@@ -230,7 +230,7 @@ int store_tells(struct store *store, int64_t after, store_tell_row *row, void *c
                 struct error *error);
 
 /* Counts observed trials, and ok ones among them, for each operator, in descending order. Here and
-   below, filtered trials are not counted. */
+   below, filtered and lost trials are not counted. */
 typedef int store_operator_row(void *context, const char *operator_name, int64_t observed,
                                int64_t ok, struct error *error);
 int store_operators(struct store *store, store_operator_row *row, void *context,

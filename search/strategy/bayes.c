@@ -66,6 +66,10 @@ struct bayes {
     bool already_seen[CANDIDATES_MAX]; /* found in the history, so not proposed again */
 };
 
+static bool has_failed(const struct history_entry *observed) {
+    return !observed->ok && !observed->lost;
+}
+
 static size_t first_milestone(const struct bayes *bayes) {
     return bayes->low_fidelity != NULL ? FIRST_MILESTONE_PREDICTED : FIRST_MILESTONE;
 }
@@ -193,7 +197,7 @@ static void build_model(struct bayes *bayes, const struct evolution *evolution,
     bayes->weighted_count = 0;
     bayes->has_failures = false;
     for (size_t i = 0; i < bayes->milestone; i++)
-        bayes->has_failures = bayes->has_failures || !evolution_observed(evolution, i)->ok;
+        bayes->has_failures = bayes->has_failures || has_failed(evolution_observed(evolution, i));
 }
 
 /* Builds the model before the first milestone, from low-fidelity predictions alone. */
@@ -239,6 +243,8 @@ static void add_feasibility_weight(struct bayes *bayes, const struct history_ent
                                    int first) {
     float correlations[CANDIDATES_MAX];
     int count = surrogate_candidate_count(bayes->surrogate);
+    if (entry->lost)
+        return;
     surrogate_correlations(bayes->surrogate, &entry->genome, first, correlations);
     for (int i = first; i < count; i++) {
         float square = correlations[i - first] * correlations[i - first];
@@ -258,7 +264,7 @@ static void compute_feasibility_weights(struct bayes *bayes, const struct evolut
         add_feasibility_weight(bayes, &evolution->history.entries[bayes->row_entries[row]], first);
     for (size_t i = bayes->milestone;
          i-- > 0 && failed < FAILURES_MAX && first < bayes->weighted_count;)
-        if (!evolution_observed(evolution, i)->ok) {
+        if (has_failed(evolution_observed(evolution, i))) {
             add_feasibility_weight(bayes, evolution_observed(evolution, i), first);
             failed++;
         }
@@ -269,7 +275,7 @@ static void compute_feasibility_weights(struct bayes *bayes, const struct evolut
 static void add_result(struct bayes *bayes, const struct history_entry *entry) {
     if (bayes->has_failures)
         add_feasibility_weight(bayes, entry, 0);
-    bayes->has_failures = bayes->has_failures || !entry->ok;
+    bayes->has_failures = bayes->has_failures || has_failed(entry);
     if (entry->ok && entry->score_us < bayes->best_us) {
         bayes->best_us = entry->score_us;
         candidate_pool_add_neighbours(bayes->pool, &entry->genome);

@@ -50,7 +50,9 @@ static const struct effects *updated_effects(struct evolution *evolution) {
          evoengineer->observed_processed++) {
         const struct history_entry *entry =
             evolution_observed(evolution, evoengineer->observed_processed);
-        effects_add(evoengineer->effects, &entry->genome, entry->ok ? log(entry->score_us) : NAN);
+        if (!entry->lost)
+            effects_add(evoengineer->effects, &entry->genome,
+                        entry->ok ? log(entry->score_us) : NAN);
     }
     return evoengineer->effects;
 }

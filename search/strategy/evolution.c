@@ -119,7 +119,7 @@ void evolution_free(struct evolution *evolution) {
 /* The part of an entry that belongs to the state, without padding. */
 struct hashed_entry {
     struct genome genome;
-    uint8_t made_by, hint, ok, zero; /* zero: was a flag; the digests of earlier runs hold */
+    uint8_t made_by, hint, ok, lost; /* lost: no trial of earlier runs is; their digests hold */
     uint32_t hints, observed_at, index;
     double score_us, score_error;
 };
@@ -132,6 +132,7 @@ static struct hash hash_entry(const struct evolution *evolution,
         .made_by = entry->made_by,
         .hint = entry->hint,
         .ok = entry->ok,
+        .lost = entry->lost,
         .hints = entry->hints & ~evolution->space->hints.profiled,
         .observed_at = entry->observed_at,
         .index = (uint32_t)(entry - evolution->history.entries),
@@ -263,6 +264,7 @@ static void tell_result(struct evolution *evolution, int64_t trial, const struct
         BUG("the genome of trial %lld was told twice", (long long)trial);
     append_observed(evolution, entry);
     entry->trial = trial;
+    entry->lost = result->verdict == VERDICT_LOST;
     if (result->verdict == VERDICT_OK)
         add_member(evolution, entry, result, measures);
     digest_update(evolution, entry, 1);
@@ -310,6 +312,7 @@ void evolution_tell_again(struct evolution *evolution, int64_t trial, const stru
     evolution->rescored_count++;
     digest_update(evolution, entry, -1);
     entry->ok = result.verdict == VERDICT_OK;
+    entry->lost = result.verdict == VERDICT_LOST;
     entry->score_us = entry->ok ? result.score_us : 0;
     entry->score_error = entry->ok ? result.score_error : 0;
     digest_update(evolution, entry, 1);

@@ -17,6 +17,7 @@ struct history_entry {
     uint8_t made_by;      /* enum operator_kind */
     uint8_t hint;         /* index of the template's hint, for OPERATOR_HINT */
     bool ok;              /* observed with VERDICT_OK */
+    bool lost;            /* observed with VERDICT_LOST: neither a success nor a failure */
     uint32_t observed_at; /* its position among the observed results, from 1; 0: not observed */
     int64_t trial;        /* trial number; 0 until observed */
     uint32_t hints;       /* one bit per hint that holds for it; 0 until observed */

@@ -57,7 +57,7 @@ static void control_characters_are_shown(void **state) {
     struct process child;
     FILE *file = capture();
     run_script(&child, "printf 'a\\tb\\n\\033[31mred\\r\\007\\200\\377\\177~\\n' >&2");
-    assert_int_equal(process_stop(&child, 1, NULL, 0), 0);
+    assert_int_equal(process_stop(&child, 1, NULL), 0);
     char *text = shown_text(file);
     assert_string_equal(text, "a\tb\n\\x1b[31mred\\x0d\\x07\\x80\\xff\\x7f~\n");
     free(text);
@@ -79,7 +79,7 @@ static void output_without_end_is_dropped(void **state) {
     FILE *file = capture();
     run_script(&child, flood);
     assert_true(child.errors.full);
-    assert_int_equal(process_stop(&child, 1, NULL, 0), 0);
+    assert_int_equal(process_stop(&child, 1, NULL), 0);
     char *text = shown_text(file);
     size_t length = strlen(text);
     assert_int_equal(strspn(text, "x"), RELAY_BYTES_MAX);
@@ -123,13 +123,14 @@ static void reset_shows_again(void **state) {
 static void last_words_are_shown(void **state) {
     (void)state;
     struct process child;
-    char how[64];
+    struct process_end end;
     FILE *file = capture();
     run_script(&child, "echo 'out of luck' >&2; kill -SEGV $$");
-    assert_int_equal(process_stop(&child, 1, how, sizeof how), 0);
+    assert_int_equal(process_stop(&child, 1, &end), 0);
     char *text = shown_text(file);
     assert_string_equal(text, "out of luck\n");
-    assert_non_null(strstr(how, "signal 11"));
+    assert_non_null(strstr(end.text, "signal 11"));
+    assert_false(end.is_by_outside);
     free(text);
 }
 

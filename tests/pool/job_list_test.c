@@ -51,6 +51,21 @@ static void popped_job_moves_to_another_list(void **state) {
     assert_null(job_list_pop(&finished));
 }
 
+static void first_job_overtakes_the_others(void **state) {
+    (void)state;
+    struct job_list list = {0};
+    job_list_add_first(&list, numbered_job(1)); /* to an empty list */
+    job_list_add(&list, numbered_job(2));
+    job_list_add_first(&list, numbered_job(0));
+    job_list_add(&list, numbered_job(3));
+    for (int i = 0; i < 4; i++) {
+        struct job *job = job_list_pop(&list);
+        assert_int_equal(job->request.number, i);
+        job_free(job);
+    }
+    assert_null(job_list_pop(&list));
+}
+
 static void released_jobs_close_their_files(void **state) {
     (void)state;
     struct job_list list = {0};
@@ -68,6 +83,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_leave_in_the_order_they_came),
         cmocka_unit_test(popped_job_moves_to_another_list),
+        cmocka_unit_test(first_job_overtakes_the_others),
         cmocka_unit_test(released_jobs_close_their_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

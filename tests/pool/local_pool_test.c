@@ -306,34 +306,97 @@ static void single_worker_is_deterministic(void **state) {
 
 /* ---- lost workers ---- */
 
-static void killed_device_worker_costs_its_trial(void **state) {
+/* Stops the only worker of a role, so that it gets the next trial and does not begin it. */
+static void freeze_worker(const char *role) {
+    pid_t pids[CHILDREN_MAX];
+    assert_int_equal(workers_of(getpid(), role, pids), 1);
+    assert_int_equal(kill(pids[0], SIGSTOP), 0);
+}
+
+/* Until a worker of the pool has the trial. */
+static void wait_until_runs(struct pool_fixture *test, int64_t trial) {
+    struct error error = {0};
+    double end_s = clock_seconds() + WAIT_LIMIT_S;
+    while (!any_worker_runs(test, trial) && clock_seconds() < end_s) {
+        assert_int_equal(pool_poll(test->pool, &error), 0);
+        usleep(1000);
+    }
+    assert_true(any_worker_runs(test, trial));
+}
+
+/* Kills the worker that has the trial; its successor gets it as soon as it is ready. */
+static void kill_worker_in_trial(struct pool_fixture *test, const char *role, int64_t trial,
+                                 int signal) {
+    wait_until_runs(test, trial);
+    pid_t pids[CHILDREN_MAX];
+    assert_int_equal(workers_of(getpid(), role, pids), 1);
+    assert_int_equal(kill(pids[0], signal), 0);
+    assert_int_equal(kill(pids[0], SIGCONT), 0);
+    struct error error = {0};
+    while (parent_of(pids[0]) == getpid())
+        assert_int_equal(pool_poll(test->pool, &error), 0);
+    assert_int_equal(pool_poll(test->pool, &error), 0);
+}
+
+/* As the kernel does when memory runs out: it says nothing of the candidate. */
+static void trial_of_killed_worker_is_repeated(void **state) {
+    (void)state;
+    static const char *const roles[] = {"device", "compile"};
+    for (int with_compiler = 0; with_compiler < 2; with_compiler++) {
+        struct pool_fixture test;
+        start_fixture(&test, with_compiler, 1, 0);
+        submit(&test, 0, "ITEMS=2", 0);
+        expect(&test, 0, VERDICT_OK, ""); /* its workers are ready */
+        freeze_worker(roles[with_compiler]);
+        submit(&test, 1, "ITEMS=2", 0);
+        kill_worker_in_trial(&test, roles[with_compiler], 1, SIGKILL);
+        expect(&test, 1, VERDICT_OK, "");
+        assert_int_equal(pool_restarts(test.pool), 1);
+        release_fixture(&test);
+    }
+}
+
+/* The trials behind it are not touched. */
+static void trial_is_lost_with_its_second_worker(void **state) {
     (void)state;
     struct pool_fixture test;
-    struct error error = {0};
-    static struct trial_result result;
-    pid_t pids[CHILDREN_MAX];
     start_fixture(&test, 0, 1, 0);
     submit(&test, 0, "FAULT=hang", slow_champion_us);
     for (int i = 1; i <= 5; i++)
         submit(&test, i, "ITEMS=2", 0);
-    assert_int_equal(pool_wait(test.pool, 0, &result, &error), 0); /* dispatches it to the worker */
-    assert_int_equal(workers_of(getpid(), "device", pids), 1);
-    assert_int_equal(kill(pids[0], SIGKILL), 0);
-    expect(&test, 0, VERDICT_CRASHED, "killed by signal 9");
+    kill_worker_in_trial(&test, "device", 0, SIGKILL);
+    kill_worker_in_trial(&test, "device", 0, SIGKILL);
+    expect(&test, 0, VERDICT_LOST,
+           "the device worker was killed by signal 9 (Killed) from outside, as one before it");
     for (int i = 1; i <= 5; i++)
         expect(&test, i, VERDICT_OK, "");
+    assert_int_equal(pool_restarts(test.pool), 2);
+    release_fixture(&test);
+}
+
+/* A fault of its own is the candidate's, the first time. */
+static void worker_that_crashes_costs_its_trial(void **state) {
+    (void)state;
+    struct pool_fixture test;
+    start_fixture(&test, 0, 1, 0);
+    submit(&test, 0, "FAULT=hang", slow_champion_us);
+    submit(&test, 1, "ITEMS=2", 0);
+    kill_worker_in_trial(&test, "device", 0, SIGSEGV);
+    expect(&test, 0, VERDICT_CRASHED, "the device worker was ");
+    expect(&test, 1, VERDICT_OK, "");
     assert_int_equal(pool_restarts(test.pool), 1);
     release_fixture(&test);
 }
 
-static void killed_compile_workers_cost_at_most_a_trial_each(void **state) {
+/* Whatever a compile worker does when it is killed, every trial comes back, once. */
+static void killed_compile_workers_cost_no_trial(void **state) {
     (void)state;
     enum { TRIALS = 60, KILLS = 4 };
     struct pool_fixture test;
     static struct trial_result result;
     struct random random;
     struct genome genome;
-    int kills = 0, crashed = 0;
+    int kills = 0, lost = 0;
     start_fixture(&test, 1, 1, 0);
     random_seed(&random, 2, 1);
     for (int i = 0; i < TRIALS; i++) {
@@ -345,15 +408,15 @@ static void killed_compile_workers_cost_at_most_a_trial_each(void **state) {
     for (int i = 0; i < TRIALS; i++) {
         pid_t pids[CHILDREN_MAX];
         take_result(&test, &result);
-        crashed += result.outcome.verdict == VERDICT_CRASHED;
+        lost += result.outcome.verdict == VERDICT_LOST;
         assert_true(result.outcome.verdict == VERDICT_OK ||
-                    (result.outcome.verdict == VERDICT_CRASHED &&
+                    (result.outcome.verdict == VERDICT_LOST &&
                      strstr(result.outcome.reason, "compile worker") != NULL));
         trial_result_release(&result);
         if (i % 10 == 5 && kills < KILLS && workers_of(getpid(), "compile", pids) == 1)
             kills += kill(pids[0], SIGKILL) == 0;
     }
-    assert_true(kills > 0 && crashed <= kills);
+    assert_true(kills > 0 && 2 * lost <= kills);
     assert_true(pool_restarts(test.pool) <= kills);
     assert_int_equal(pool_in_flight(test.pool), 0);
     release_fixture(&test);
@@ -686,7 +749,7 @@ static void worker_exits_at_end_of_input(void **state) {
     struct tiny tiny;
     struct process worker;
     struct error error = {0};
-    char how[64];
+    struct process_end end;
     tiny_make(&tiny, TINY_CONFIG "}");
     const char *const argv[] = {tiny.program, POOL_WORKER, NULL};
     const struct worker_start start = {.has_device = true,
@@ -698,8 +761,8 @@ static void worker_exits_at_end_of_input(void **state) {
     char *line = protocol_print_start(&start);
     assert_true(process_send(&worker, line));
     free(line);
-    process_stop(&worker, WAIT_LIMIT_S, how, sizeof how); /* closes its input first */
-    assert_string_equal(how, "ended with status 0");
+    process_stop(&worker, WAIT_LIMIT_S, &end); /* closes its input first */
+    assert_string_equal(end.text, "ended with status 0");
     tiny_remove(&tiny);
 }
 
@@ -711,8 +774,10 @@ int main(void) {
         cmocka_unit_test(device_worker_never_compiles),
         cmocka_unit_test(queued_trials_get_new_champion),
         cmocka_unit_test(single_worker_is_deterministic),
-        cmocka_unit_test(killed_device_worker_costs_its_trial),
-        cmocka_unit_test(killed_compile_workers_cost_at_most_a_trial_each),
+        cmocka_unit_test(trial_of_killed_worker_is_repeated),
+        cmocka_unit_test(trial_is_lost_with_its_second_worker),
+        cmocka_unit_test(worker_that_crashes_costs_its_trial),
+        cmocka_unit_test(killed_compile_workers_cost_no_trial),
         cmocka_unit_test(hung_worker_is_killed_at_its_deadline),
         cmocka_unit_test(zombie_worker_blocks_its_device),
         cmocka_unit_test(workers_are_recycled),

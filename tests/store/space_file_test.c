@@ -70,9 +70,10 @@ static struct store *make_run(const char *run_dir) {
     return store;
 }
 
-/* Filtered trials are not rows: they were not tried. */
+/* Filtered and lost trials are not rows: they were not judged. */
 static bool is_row(int64_t number) {
-    return number % 5 != 0 && number % 17 != 0 && outcomes[number].verdict != VERDICT_FILTERED;
+    return number % 5 != 0 && number % 17 != 0 && outcomes[number].verdict != VERDICT_FILTERED &&
+           outcomes[number].verdict != VERDICT_LOST;
 }
 
 static double expected_us(const struct outcome *outcome) {

@@ -442,6 +442,50 @@ static void observed_again_moves_to_its_new_place(void **state) {
     space_free(space);
 }
 
+/* How many of the trials have the first value of the last gene, if none of these comes back ok. */
+static int trials_at_first_value(const struct space *space, const char *strategy,
+                                 enum verdict verdict) {
+    enum { TRIALS = 200 };
+    struct evolution *evolution = evolution_of(space, strategy, 3);
+    struct proposal proposal;
+    int count = 0;
+    for (int trial = 0; trial < TRIALS; trial++) {
+        assert_int_equal(evolution_ask(evolution, &proposal), 1);
+        bool first = proposal.genome.value[space->gene_count - 1] == 0;
+        count += first;
+        evolution_tell(evolution, trial, &proposal.genome, first ? verdict : VERDICT_OK,
+                       score_of(&proposal.genome));
+    }
+    evolution_free(evolution);
+    return count;
+}
+
+/* A lost trial is not a failure: the model goes on asking where trials were lost. */
+static void lost_trials_are_no_failures(void **state) {
+    (void)state;
+    static const char *const learning[] = {"auto", "insight"};
+    struct space *space = landscape();
+    for (int i = 0; i < 2; i++) {
+        int lost = trials_at_first_value(space, learning[i], VERDICT_LOST);
+        int crashed = trials_at_first_value(space, learning[i], VERDICT_CRASHED);
+        print_message("%s: %d at lost, %d at crashed\n", learning[i], lost, crashed);
+        assert_true(lost > crashed);
+    }
+    struct evolution *evolution = evolution_of(space, "auto", 3);
+    struct proposal proposal;
+    assert_int_equal(evolution_ask(evolution, &proposal), 1);
+    evolution_tell(evolution, 0, &proposal.genome, VERDICT_OK, 5);
+    struct hash ok = evolution_digest(evolution);
+    evolution_tell_again(evolution, 0, &proposal.genome, outcome_of(VERDICT_WRONG, 0));
+    struct hash wrong = evolution_digest(evolution);
+    evolution_tell_again(evolution, 0, &proposal.genome, outcome_of(VERDICT_LOST, 0));
+    assert_false(hash_equal(wrong, evolution_digest(evolution)));
+    evolution_tell_again(evolution, 0, &proposal.genome, outcome_of(VERDICT_OK, 5));
+    assert_true(hash_equal(ok, evolution_digest(evolution)));
+    evolution_free(evolution);
+    space_free(space);
+}
+
 static int ascending(const void *left, const void *right) {
     return *(const int *)left - *(const int *)right;
 }
@@ -504,6 +548,7 @@ int main(void) {
         cmocka_unit_test(counters_add_up),
         cmocka_unit_test(genomes_observed_elsewhere_are_not_asked),
         cmocka_unit_test(observed_again_moves_to_its_new_place),
+        cmocka_unit_test(lost_trials_are_no_failures),
         cmocka_unit_test(evolution_beats_chance),
         cmocka_unit_test(bad_settings_are_refused),
     };
