@@ -110,7 +110,12 @@ static int add_trial(void *context, const struct store_trial *trial, struct erro
         run->predicted += outcome->predicted;
         run->measured += !outcome->predicted;
     }
-    return genes_add(&run->genes, trial->genome, row->genes, error);
+    if (genes_add(&run->genes, trial->genome, row->genes, error) == 0)
+        return 0;
+    return error_prefix(error,
+                        "%s/run.db is damaged (table trials, number %" PRId64 "; `evotile fsck` "
+                        "says more)",
+                        run->path, trial->number);
 }
 
 static void sort_genes(struct run_data *run) {

@@ -191,7 +191,16 @@ static int replay_event(void *context, const struct store_event *event, struct e
     struct template *template = session->templates[trial->goal];
     struct genome genome;
     if (genome_parse(&genome, template->space, trial->genome, error) < 0)
-        return -1;
+        return error_prefix(error, "%s/run.db, table trials, number %lld", session->run_dir,
+                            (long long)trial->number);
+    if (event->observed && evolution_genome_state(evolution, &genome) !=
+                               (event->again ? GENOME_OBSERVED : GENOME_PROPOSED))
+        return error_set(error,
+                         "%s/run.db is damaged (table trials, number %lld: told %lld does not "
+                         "continue its events): restore it from a copy, or save what is whole of "
+                         "it with `evotile fsck %s --salvage OUT`",
+                         session->run_dir, (long long)trial->number, (long long)event->number,
+                         session->run_dir);
     if (event->again) {
         evolution_tell_again(evolution, trial->number, &genome, trial->outcome);
         session_update_gain(session, trial->goal, true);
@@ -251,6 +260,11 @@ static int read_profiles(struct session *session, struct error *error) {
 
 static int replay_events(struct session *session, struct error *error) {
     struct store_checkpoint checkpoint;
+    if (store_goal_count(session->store) != session->goal_count)
+        return error_set(error,
+                         "%s/run.db has %d goals, and config.json gives %d: restore both from a "
+                         "copy, or start a new run",
+                         session->run_dir, store_goal_count(session->store), session->goal_count);
     if (store_events(session->store, 0, replay_event, session, error) < 0)
         return -1;
     int found = store_checkpoint_read(session->store, &checkpoint, error);

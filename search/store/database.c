@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "base/strbuf.h"
 
 /* How long a statement waits for another process's lock. */
 enum { BUSY_MS = 10000 };
@@ -46,14 +47,13 @@ int database_fail(struct store *store, struct error *error) {
         return error_input(error, "%s is not a results file: give a folder that a run wrote",
                            store->path);
     case SQLITE_CORRUPT:
-        return error_set(
-            error,
-            "%s is damaged (%s): restore it from a copy, or start a new run; sqlite3's "
-            ".recover may save most of it",
-            store->path, message);
+    case SQLITE_CONSTRAINT: /* a row that the store does not know of */
+    case SQLITE_MISMATCH:
+    case SQLITE_TOOBIG:
+    case SQLITE_ERROR: /* no such table, no such column, malformed database schema */
+        return database_damaged(store, error, message);
     case SQLITE_NOMEM:
         BUG("out of memory");
-    case SQLITE_CONSTRAINT:
     case SQLITE_MISUSE:
     case SQLITE_RANGE:
         BUG("%s: %s", store->path, message);
@@ -64,8 +64,26 @@ int database_fail(struct store *store, struct error *error) {
 }
 
 int database_damaged(struct store *store, struct error *error, const char *what) {
-    return error_set(error, "%s is damaged (%s): restore it from a copy, or start a new run",
-                     store->path, what);
+    return error_set(error,
+                     "%s is damaged (%s): restore it from a copy, or save what is whole of it with "
+                     "`evotile fsck %s --salvage OUT`",
+                     store->path, what, store->run_dir);
+}
+
+/* The number of a prepared statement. */
+static enum statement which_statement(const struct store *store, const sqlite3_stmt *statement) {
+    enum statement which = 0;
+    while (store->statements[which] != statement)
+        which++;
+    return which;
+}
+
+int database_damaged_row(struct store *store, sqlite3_stmt *statement, struct error *error,
+                         const char *what) {
+    char text[512] = "";
+    row_check_name(&store->checks[which_statement(store, statement)], statement, text, sizeof text);
+    text_append(text, sizeof text, ": %s", what);
+    return database_damaged(store, error, text);
 }
 
 int database_run(struct store *store, const char *sql, struct error *error) {
@@ -141,6 +159,9 @@ int database_open(struct store *store, const char *network, struct error *error)
     }
     sqlite3_extended_result_codes(store->database, 1);
     sqlite3_busy_timeout(store->database, BUSY_MS);
+    /* A run.db from elsewhere runs no functions of its schema, and cannot edit it. */
+    sqlite3_db_config(store->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(store->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     if (store->mode == STORE_READ) {
         struct error ignored = {0};
         if (database_check(store, &ignored) < 0 &&
@@ -163,8 +184,10 @@ int database_open(struct store *store, const char *network, struct error *error)
 void database_close(struct store *store) {
     if (store->database == NULL)
         return;
-    for (int i = 0; i < SQL_COUNT; i++)
+    for (int i = 0; i < SQL_COUNT; i++) {
         sqlite3_finalize(store->statements[i]);
+        row_check_release(&store->checks[i]);
+    }
     if (store->mode == STORE_WRITE) {
         /* Merges the log, so that a closed run is one file, which can be copied and read on a
            read-only file system. Fails harmlessly while there are readers. */
@@ -198,11 +221,13 @@ int database_check(struct store *store, struct error *error) {
 
 sqlite3_stmt *database_use(struct store *store, enum statement statement, struct error *error) {
     sqlite3_stmt **prepared = &store->statements[statement];
-    if (*prepared == NULL &&
-        sqlite3_prepare_v3(store->database, sql_text(statement), -1, SQLITE_PREPARE_PERSISTENT,
-                           prepared, NULL) != SQLITE_OK) {
-        database_fail(store, error);
-        return NULL;
+    if (*prepared == NULL) {
+        if (sqlite3_prepare_v3(store->database, sql_text(statement), -1, SQLITE_PREPARE_PERSISTENT,
+                               prepared, NULL) != SQLITE_OK) {
+            database_fail(store, error);
+            return NULL;
+        }
+        row_check_prepare(&store->checks[statement], sql_table(statement), *prepared);
     }
     if (sqlite3_stmt_busy(*prepared))
         BUG("read within its own rows: %s", sql_text(statement));
@@ -213,7 +238,13 @@ int database_step(struct store *store, sqlite3_stmt *statement, struct error *er
     if (statement == NULL)
         return -1;
     int got = sqlite3_step(statement);
-    return got == SQLITE_ROW ? 1 : got == SQLITE_DONE ? 0 : database_fail(store, error);
+    if (got != SQLITE_ROW)
+        return got == SQLITE_DONE ? 0 : database_fail(store, error);
+    char what[512];
+    return row_check_holds(&store->checks[which_statement(store, statement)], store->goal_count,
+                           statement, what, sizeof what)
+               ? 1
+               : database_damaged(store, error, what);
 }
 
 bool database_next(struct store *store, sqlite3_stmt *statement, int *status, struct error *error) {

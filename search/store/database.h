@@ -12,6 +12,7 @@
 
 #include <sqlite3.h>
 
+#include "store/columns.h"
 #include "store/lock.h"
 #include "store/sql.h"
 #include "store/store.h"
@@ -19,6 +20,7 @@
 struct store {
     sqlite3 *database;
     sqlite3_stmt *statements[SQL_COUNT];
+    struct row_check checks[SQL_COUNT]; /* of the statements */
     enum store_mode mode;
     struct lock lock;
     char run_dir[PATH_SIZE];
@@ -49,6 +51,7 @@ int database_run(struct store *store, const char *sql, struct error *error);
 /* A prepared statement without bound values; BUG if it is in use. NULL, with `error` filled, if it
    cannot be prepared: binding to NULL has no effect, and its steps fail. */
 sqlite3_stmt *database_use(struct store *store, enum statement statement, struct error *error);
+/* Steps the statement. A row is checked (columns.h): one that does not hold is an error. */
 int database_step(struct store *store, sqlite3_stmt *statement, struct error *error);
 void database_done(sqlite3_stmt *statement);
 
@@ -64,6 +67,9 @@ int database_fail(struct store *store, struct error *error);
 
 /* Reports contents that only a damaged file can have; returns -1. */
 int database_damaged(struct store *store, struct error *error, const char *what);
+/* The same about the present row of a statement: "table trials, number 4: WHAT". */
+int database_damaged_row(struct store *store, sqlite3_stmt *statement, struct error *error,
+                         const char *what);
 
 /* Binds NULL for NULL. The text must stay valid until the statement is reset. */
 void database_bind_text(sqlite3_stmt *statement, int index, const char *text);

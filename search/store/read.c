@@ -85,17 +85,18 @@ static bool column_samples(sqlite3_stmt *statement, int column, struct latency *
     return true;
 }
 
-static bool column_case(sqlite3_stmt *statement, struct outcome *outcome) {
+/* What is inconsistent; NULL: nothing. */
+static const char *column_case(sqlite3_stmt *statement, struct outcome *outcome) {
     int number = sqlite3_column_int(statement, 0);
-    if (number < 0 || number >= outcome->case_count)
-        return false;
+    if (number >= outcome->case_count)
+        return "the trial of that event has fewer cases";
     struct case_outcome *one = &outcome->cases[number];
     int column = column_fields(statement, 1, case_fields, one);
     for (const struct samples_field *field = case_samples; field->name != NULL;
          field++, column += 2)
         if (!column_samples(statement, column, samples_latency(field, one)))
-            return false;
-    return true;
+            return "the number of samples is not that of the samples";
+    return NULL;
 }
 
 static int read_cases(struct store *store, int64_t event, struct outcome *outcome,
@@ -104,11 +105,18 @@ static int read_cases(struct store *store, int64_t event, struct outcome *outcom
         return 0;
     sqlite3_stmt *statement = database_use(store, SQL_CASES, error);
     sqlite3_bind_int64(statement, 1, event);
-    int status = 0;
-    while (database_next(store, statement, &status, error))
-        if (!column_case(statement, outcome))
-            status = database_damaged(store, error, "a trial's cases are inconsistent with it");
-    return status;
+    int status = 0, count = 0;
+    for (; database_next(store, statement, &status, error); count++) {
+        const char *wrong = column_case(statement, outcome);
+        if (wrong != NULL)
+            status = database_damaged_row(store, statement, error, wrong);
+    }
+    if (status < 0 || count == outcome->case_count)
+        return status;
+    char what[128];
+    snprintf(what, sizeof what, "table cases, event %lld: %d rows of a trial with %d cases",
+             (long long)event, count, outcome->case_count);
+    return database_damaged(store, error, what);
 }
 
 /* `first` is the first column of the trial. `outcome` is zeroed or holds the previous row. Without
@@ -131,21 +139,16 @@ static int read_trial(struct store *store, sqlite3_stmt *statement, int first, b
         .has_key = key != NULL,
         .outdated = sqlite3_column_int(statement, first + OUTDATED),
     };
-    if (trial->goal < 0 || trial->goal >= store->goal_count ||
-        (key != NULL && !hash_parse(&trial->key, key)))
-        return database_damaged(store, error, "a trial's goal or key is invalid");
+    if (key != NULL)
+        hash_parse(&trial->key, key);
     if (trial->observed == 0 || !with_outcome)
         return 0;
 
-    const char *verdict = column_text(statement, first + VERDICT);
-    int parsed = verdict != NULL ? verdict_parse(verdict) : -1;
     outcome_release(outcome);
     column_fields(statement, first + FIELDS, outcome_fields, outcome);
     int case_count = outcome->case_count;
     outcome->case_count = 0;
-    if (parsed < 0 || case_count < 0 || case_count > CASES_MAX)
-        return database_damaged(store, error, "a trial's outcome is invalid");
-    outcome->verdict = parsed;
+    outcome->verdict = (enum verdict)verdict_parse(column_text(statement, first + VERDICT));
     outcome_set_cases(outcome, case_count);
     if (read_cases(store, trial->observed, outcome, error) < 0)
         return -1;
@@ -171,11 +174,15 @@ static int each_trial(struct store *store, sqlite3_stmt *statement, store_trial_
 int64_t store_event_count(struct store *store, struct error *error) {
     if (store->in_batch)
         return store->events;
-    sqlite3_stmt *statement = database_use(store, SQL_EVENT_COUNT, error);
-    int got = database_step(store, statement, error);
-    int64_t count = got == 1 ? sqlite3_column_int64(statement, 0) : -1;
-    database_done(statement);
-    return count;
+    sqlite3_stmt *statement = database_use(store, SQL_LAST_EVENTS, error);
+    int status = 0;
+    int64_t last = 0;
+    while (database_next(store, statement, &status, error))
+        for (int column = 1; column <= 2; column++) {
+            int64_t event = sqlite3_column_int64(statement, column);
+            last = event > last ? event : last;
+        }
+    return status < 0 ? -1 : last;
 }
 
 int store_events(struct store *store, int64_t after, store_event_row *row, void *context,
@@ -312,28 +319,28 @@ int64_t store_ranked(struct store *store, int goal, int64_t rank, struct error *
     return number;
 }
 
-/* Reads a verdict's name; -1 with `error` if there is no such verdict. */
-static int column_verdict(struct store *store, sqlite3_stmt *statement, int column,
-                          struct error *error) {
-    const char *name = column_text(statement, column);
-    int verdict = name != NULL ? verdict_parse(name) : -1;
-    return verdict >= 0 ? verdict : database_damaged(store, error, "a trial's verdict is invalid");
+static enum verdict column_verdict(sqlite3_stmt *statement, int column) {
+    return (enum verdict)verdict_parse(column_text(statement, column));
 }
 
-static int add_count(struct store *store, sqlite3_stmt *statement, struct store_counts *sum,
-                     struct error *error) {
+/* The same of a trial that was observed; -1 with `error` if its verdict is NULL. */
+static int observed_verdict(struct store *store, sqlite3_stmt *statement, int column,
+                            struct error *error) {
+    return column_text(statement, column) != NULL
+               ? (int)column_verdict(statement, column)
+               : database_damaged_row(store, statement, error, "verdict is NULL");
+}
+
+static void add_count(sqlite3_stmt *statement, struct store_counts *sum) {
     int64_t count = sqlite3_column_int64(statement, 3);
     sum->asked += count;
     if (column_text(statement, 0) == NULL)
-        return 0; /* in flight */
-    int verdict = column_verdict(store, statement, 0, error);
-    if (verdict < 0)
-        return -1;
+        return; /* in flight */
+    enum verdict verdict = column_verdict(statement, 0);
     sum->observed += count;
     sum->verdicts[verdict] += count;
     sum->outdated += sqlite3_column_int(statement, 2) ? count : 0;
     sum->raced += verdict == VERDICT_OK && sqlite3_column_int(statement, 1) ? count : 0;
-    return 0;
 }
 
 int store_count(struct store *store, struct store_counts *counts, struct error *error) {
@@ -341,7 +348,7 @@ int store_count(struct store *store, struct store_counts *counts, struct error *
     int status = 0;
     *counts = (struct store_counts){0};
     while (database_next(store, statement, &status, error))
-        status = add_count(store, statement, counts, error);
+        add_count(statement, counts);
     return status;
 }
 
@@ -351,7 +358,7 @@ int store_tells(struct store *store, int64_t after, store_tell_row *row, void *c
     int status = 0;
     sqlite3_bind_int64(statement, 1, after);
     while (database_next(store, statement, &status, error)) {
-        int verdict = column_verdict(store, statement, 1, error);
+        int verdict = observed_verdict(store, statement, 1, error);
         struct store_tell_summary tell = {.operator_name = column_text(statement, 0),
                                           .verdict = (enum verdict)verdict,
                                           .raced = sqlite3_column_int(statement, 2),
@@ -376,15 +383,11 @@ int store_scores(struct store *store, store_score_row *row, void *context, struc
     sqlite3_stmt *statement = database_use(store, SQL_SCORES, error);
     int status = 0;
     while (database_next(store, statement, &status, error)) {
-        int goal = sqlite3_column_int(statement, 0);
-        int verdict = column_verdict(store, statement, 2, error);
-        if (verdict < 0)
-            status = -1;
-        else if (goal < 0 || goal >= store->goal_count)
-            status = database_damaged(store, error, "a trial's goal is invalid");
-        else
-            status = row(context, goal, column_text(statement, 1), (enum verdict)verdict,
-                         sqlite3_column_double(statement, 3), error);
+        int verdict = observed_verdict(store, statement, 2, error);
+        status = verdict < 0
+                     ? -1
+                     : row(context, sqlite3_column_int(statement, 0), column_text(statement, 1),
+                           (enum verdict)verdict, sqlite3_column_double(statement, 3), error);
     }
     return status;
 }
@@ -395,7 +398,7 @@ int store_reasons(struct store *store, int64_t limit, store_reason_row *row, voi
     int status = 0;
     sqlite3_bind_int64(statement, 1, limit);
     while (database_next(store, statement, &status, error)) {
-        int verdict = column_verdict(store, statement, 0, error);
+        int verdict = observed_verdict(store, statement, 0, error);
         const char *reason = column_text(statement, 1);
         status = verdict < 0 ? -1
                              : row(context, (enum verdict)verdict, reason != NULL ? reason : "",
@@ -417,7 +420,13 @@ int store_champions(struct store *store, store_champion_row *row, void *context,
             .score_us = column_double(statement, 4),
             .accepted = sqlite3_column_double(statement, 5),
         };
-        status = row(context, &champion, error);
+        const char *wrong = sqlite3_column_type(statement, 6) == SQLITE_NULL
+                                ? "the trial does not exist or has no outcome"
+                            : sqlite3_column_int(statement, 7) != champion.goal
+                                ? "goal is not the trial's"
+                                : NULL;
+        status = wrong != NULL ? database_damaged_row(store, statement, error, wrong)
+                               : row(context, &champion, error);
     }
     return status;
 }
@@ -428,14 +437,9 @@ int store_checkpoint_read(struct store *store, struct store_checkpoint *checkpoi
     int got = database_step(store, statement, error);
     if (got == 1) {
         const char *digits = column_text(statement, 1), *text = column_text(statement, 2);
-        struct hash digest;
-        if (digits == NULL || text == NULL || !hash_parse(&digest, digits)) {
-            got = database_damaged(store, error, "its checkpoint is invalid");
-        } else {
-            *checkpoint = (struct store_checkpoint){.events = sqlite3_column_int64(statement, 0),
-                                                    .digest = digest,
-                                                    .text = xstrdup(text)};
-        }
+        *checkpoint = (struct store_checkpoint){.events = sqlite3_column_int64(statement, 0),
+                                                .text = xstrdup(text)};
+        hash_parse(&checkpoint->digest, digits);
     }
     database_done(statement);
     return got;

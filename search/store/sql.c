@@ -65,7 +65,7 @@ const char *const sql_schema =
 static const char *const texts[SQL_COUNT] = {
     [SQL_BEGIN] = "BEGIN IMMEDIATE",
     [SQL_COMMIT] = "COMMIT",
-    [SQL_META_GET] = "SELECT value FROM meta WHERE name = ?1",
+    [SQL_META_GET] = "SELECT value, name FROM meta WHERE name = ?1",
     [SQL_META_SET] = "INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)",
     [SQL_GOALS] = "SELECT number, name FROM goals ORDER BY number",
     [SQL_GOAL_ADD] = "INSERT INTO goals (number, name) VALUES (?1, ?2)",
@@ -91,11 +91,14 @@ static const char *const texts[SQL_COUNT] = {
                          "VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     [SQL_CHECKPOINT_SET] = "INSERT OR REPLACE INTO checkpoints (id, events, digest, text) "
                            "VALUES (1, ?1, ?2, ?3)",
-    [SQL_CHECKPOINT_GET] = "SELECT events, digest, text FROM checkpoints",
-    [SQL_EVENT_COUNT] = "SELECT max(coalesce((SELECT max(asked) FROM trials), 0), "
-                        "coalesce((SELECT max(told) FROM trials), 0))",
+    [SQL_CHECKPOINT_GET] = "SELECT events, digest, text, id FROM checkpoints",
+    /* The rows with the last ask and the last tell, so that the reader can check them. */
+    [SQL_LAST_EVENTS] =
+        "SELECT * FROM (SELECT number, asked, told FROM trials ORDER BY asked DESC LIMIT 1) "
+        "UNION ALL "
+        "SELECT * FROM (SELECT number, asked, told FROM trials ORDER BY told DESC LIMIT 1)",
     /* A merge of three index scans: nothing is sorted. */
-    [SQL_EVENTS] = "SELECT asked AS event, 0, " TRIAL "FROM trials WHERE asked > ?1 "
+    [SQL_EVENTS] = "SELECT asked AS event, 0 AS tells, " TRIAL "FROM trials WHERE asked > ?1 "
                    "UNION ALL SELECT told AS event, tells, " TRIAL "FROM trials WHERE told > ?1 "
                    "UNION ALL SELECT told AS event, tells, " TRIAL "FROM earlier WHERE told > ?1 "
                    "ORDER BY event",
@@ -106,24 +109,52 @@ static const char *const texts[SQL_COUNT] = {
                   "AND (?3 = 0 OR smem_bytes <= ?3) ORDER BY score_us, number LIMIT ?2",
     [SQL_RANKED] = "SELECT number FROM trials WHERE goal = ?1 AND " ON_BOARD
                    "ORDER BY score_us, number LIMIT 1 OFFSET ?2",
-    [SQL_CASES] =
-        "SELECT number" CASE_FIELDS(COLUMN) CASE_SAMPLES(SAMPLES) " FROM cases WHERE event = ?1",
-    [SQL_KEY] = "SELECT key, genome, template, options, cases, device, driver, nvrtc, method "
-                "FROM trials JOIN settings ON settings.id = setting WHERE number = ?1",
-    [SQL_COUNTS] = "SELECT verdict, raced, outdated, count(*) FROM trials "
+    [SQL_CASES] = "SELECT number" CASE_FIELDS(COLUMN)
+        CASE_SAMPLES(SAMPLES) ", event FROM cases WHERE event = ?1",
+    [SQL_KEY] =
+        "SELECT key, genome, template, options, cases, device, driver, nvrtc, method, number "
+        "FROM trials JOIN settings ON settings.id = setting WHERE number = ?1",
+    /* One number of each group, to name a row that is damaged. */
+    [SQL_COUNTS] = "SELECT verdict, raced, outdated, count(*), min(number) AS number FROM trials "
                    "GROUP BY verdict, raced, outdated",
     /* Counted by the caller: GROUP BY would cost SQLite more than the rest of the query. */
-    [SQL_TELLS] = "SELECT operator, verdict, raced, tells, told FROM trials WHERE told > ?1",
-    [SQL_OPERATORS] = "SELECT operator, count(*), sum(verdict = 'ok') FROM trials WHERE " TRIED
-                      "GROUP BY operator ORDER BY count(*) DESC, operator",
-    [SQL_SCORES] = "SELECT goal, genome, verdict, score_us FROM trials WHERE " TRIED
+    [SQL_TELLS] =
+        "SELECT operator, verdict, raced, tells, told, number FROM trials WHERE told > ?1",
+    [SQL_OPERATORS] =
+        "SELECT operator, count(*), sum(verdict = 'ok'), min(number) AS number "
+        "FROM trials WHERE " TRIED "GROUP BY operator ORDER BY count(*) DESC, operator",
+    [SQL_SCORES] = "SELECT goal, genome, verdict, score_us, number, told FROM trials WHERE " TRIED
                    "AND NOT outdated ORDER BY number",
-    [SQL_REASONS] =
-        "SELECT verdict, reason, count(*) FROM trials WHERE verdict NOT IN ('ok', 'filtered') "
-        "GROUP BY verdict, reason ORDER BY count(*) DESC, verdict, reason LIMIT ?1",
-    [SQL_CHAMPIONS] = "SELECT event, goal, trial, previous, score_us, crowned FROM champions "
-                      "ORDER BY rowid",
+    [SQL_REASONS] = "SELECT verdict, reason, count(*), min(number) AS number FROM trials WHERE "
+                    "verdict NOT IN ('ok', 'filtered') "
+                    "GROUP BY verdict, reason ORDER BY count(*) DESC, verdict, reason LIMIT ?1",
+    [SQL_CHAMPIONS] =
+        "SELECT event, champions.goal AS goal, trial, previous, "
+        "champions.score_us AS score_us, crowned, trials.told, trials.goal AS of_trial "
+        "FROM champions LEFT JOIN trials ON trials.number = trial "
+        "ORDER BY champions.rowid",
+    [SQL_FOREIGN] =
+        "SELECT type, name FROM sqlite_master WHERE type IN ('view', 'trigger') LIMIT 1",
 };
+
+const char *sql_table(enum statement statement) {
+    switch (statement) {
+    case SQL_META_GET:
+        return "meta";
+    case SQL_GOALS:
+        return "goals";
+    case SQL_SETTING_ID:
+        return "settings";
+    case SQL_CASES:
+        return "cases";
+    case SQL_CHAMPIONS:
+        return "champions";
+    case SQL_CHECKPOINT_GET:
+        return "checkpoints";
+    default:
+        return statement >= SQL_LAST_EVENTS && statement < SQL_FOREIGN ? "trials" : NULL;
+    }
+}
 
 const char *sql_text(enum statement statement) {
     return texts[statement];

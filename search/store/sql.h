@@ -42,7 +42,7 @@ enum statement {
     SQL_CHAMPION_ADD,   /* event, goal, trial, previous, score_us, accepted */
     SQL_CHECKPOINT_SET, /* events, digest, text */
     SQL_CHECKPOINT_GET, /* -> events, digest, text */
-    SQL_EVENT_COUNT,    /* -> the last event */
+    SQL_LAST_EVENTS,    /* -> number, asked, observed; at most two rows */
     SQL_EVENTS,         /* after -> event, tells (0: an ask), trial's columns */
     SQL_IN_FLIGHT,      /* -> trial's columns */
     SQL_TRIAL,          /* number -> trial's columns */
@@ -56,10 +56,15 @@ enum statement {
     SQL_OPERATORS,      /* -> operator, trials observed, ok */
     SQL_SCORES,         /* -> goal, genome, verdict, score_us */
     SQL_REASONS,        /* limit -> verdict, reason, count */
-    SQL_CHAMPIONS,      /* -> event, goal, trial, previous, score_us, accepted */
+    SQL_CHAMPIONS, /* -> event, goal, trial, previous, score_us, accepted; event and goal of the
+                      trial */
+    SQL_FOREIGN,   /* -> type, name of what a run.db does not have */
     SQL_COUNT
 };
 
 const char *sql_text(enum statement statement);
+
+/* The table whose rows the statement reads; columns.h says what they may hold. NULL: none. */
+const char *sql_table(enum statement statement);
 
 #endif

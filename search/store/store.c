@@ -34,8 +34,8 @@ static int load_goals(struct store *store, struct error *error) {
     int status = 0;
     while (database_next(store, statement, &status, error)) {
         const char *name = (const char *)sqlite3_column_text(statement, 1);
-        if (sqlite3_column_int(statement, 0) != store->goal_count || name == NULL) {
-            status = database_damaged(store, error, "its goals are not numbered from 0");
+        if (sqlite3_column_int64(statement, 0) != store->goal_count) {
+            status = database_damaged_row(store, statement, error, "goals are not numbered from 0");
             continue;
         }
         store->goals = xgrow(store->goals, store->goal_count, sizeof *store->goals);
@@ -43,6 +43,21 @@ static int load_goals(struct store *store, struct error *error) {
         store->goal_count++;
     }
     return status;
+}
+
+/* A view or a trigger stands in for what the store reads, or runs SQL of its own. */
+static int refuse_foreign(struct store *store, struct error *error) {
+    sqlite3_stmt *statement = database_use(store, SQL_FOREIGN, error);
+    int got = database_step(store, statement, error);
+    if (got == 1) {
+        char what[128];
+        snprintf(what, sizeof what, "it has a %s, which no run has",
+                 strcmp((const char *)sqlite3_column_text(statement, 0), "view") == 0 ? "view"
+                                                                                      : "trigger");
+        got = database_damaged(store, error, what);
+    }
+    database_done(statement);
+    return got;
 }
 
 static int write_description(struct store *store, const struct store_description *description,
@@ -132,7 +147,8 @@ struct store *store_open(const char *run_dir, enum store_mode mode, struct error
                     run_dir);
         goto failed;
     }
-    if (load_goals(store, error) < 0 || (store->events = store_event_count(store, error)) < 0)
+    if (refuse_foreign(store, error) < 0 || load_goals(store, error) < 0 ||
+        (store->events = store_event_count(store, error)) < 0)
         goto failed;
     return store;
 failed:

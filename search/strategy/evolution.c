@@ -325,6 +325,12 @@ void evolution_tell_again(struct evolution *evolution, int64_t trial, const stru
 
 /* ---- Accessors ---- */
 
+enum genome_state evolution_genome_state(const struct evolution *evolution,
+                                         const struct genome *genome) {
+    const struct history_entry *entry = history_find(&evolution->history, genome);
+    return entry == NULL ? GENOME_NEW : entry->observed_at ? GENOME_OBSERVED : GENOME_PROPOSED;
+}
+
 const struct population *evolution_population(const struct evolution *evolution) {
     return &evolution->population;
 }

@@ -109,6 +109,11 @@ void evolution_tell_profile(struct evolution *evolution, const struct genome *ge
 void evolution_tell_again(struct evolution *evolution, int64_t trial, const struct genome *genome,
                           const struct outcome *outcome);
 
+/* What is known of a genome: whether it was proposed, and whether it was observed. */
+enum genome_state { GENOME_NEW, GENOME_PROPOSED, GENOME_OBSERVED };
+enum genome_state evolution_genome_state(const struct evolution *evolution,
+                                         const struct genome *genome);
+
 /* Valid until the next tell. */
 const struct population *evolution_population(const struct evolution *evolution);
 

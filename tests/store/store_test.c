@@ -416,7 +416,7 @@ static int see_champion(void *context, const struct store_champion *champion, st
     assert_int_equal(champion->trial, *count == 0 ? 1 : 3);
     assert_int_equal(champion->previous, *count == 0 ? STORE_NO_TRIAL : 1);
     assert_int_equal(champion->goal, 1);
-    assert_int_equal(champion->event, *count == 0 ? 1 : 2);
+    assert_int_equal(champion->event, *count == 0 ? 2 : 4);
     assert_true(champion->score_us == (*count == 0 ? 8.0 / 3 : 2.5));
     ++*count;
     return 0;
@@ -429,7 +429,8 @@ static void champions_and_checkpoint(void **state) {
     assert_int_equal(store_checkpoint_read(store, &checkpoint, &error), 0);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(store_begin(store, &error), 0);
-        example_ask(store, i + 1, &error);
+        example_ask(store, 2 * i + 1, &error);
+        example_tell(store, 2 * i + 1, &error);
         assert_int_equal(store_record_champion(store, 1, i ? 3 : 1, i ? 1 : STORE_NO_TRIAL,
                                                i ? 2.5 : 8.0 / 3, &error),
                          0);
@@ -444,7 +445,7 @@ static void champions_and_checkpoint(void **state) {
     assert_int_equal(store_champions(store, see_champion, &count, &error), 0);
     assert_int_equal(count, 2);
     assert_int_equal(store_checkpoint_read(store, &checkpoint, &error), 1);
-    assert_int_equal(checkpoint.events, 2);
+    assert_int_equal(checkpoint.events, 4);
     assert_true(hash_equal(checkpoint.digest, hash_bytes("state", strlen("state"))));
     assert_string_equal(checkpoint.text, "two");
     free(checkpoint.text);
