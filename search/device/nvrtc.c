@@ -24,7 +24,7 @@
     X(nvrtcGetNumSupportedArchs)                                                                   \
     X(nvrtcGetSupportedArchs)
 
-enum { INCLUDES_MAX = 2, COMPILE_OPTIONS_MAX = 64 };
+enum { INCLUDES_MAX = 2, COMPILE_OPTIONS_MAX = 64, IMAGE_BYTES_MAX = 32 << 20 };
 
 struct nvrtc {
     void *library;
@@ -32,6 +32,7 @@ struct nvrtc {
     int include_count;
     char includes[INCLUDES_MAX][PATH_SIZE]; /* include options for the toolkit's headers */
     struct image_cache cache;
+    struct resource_budget budget;
 #define X(name) __typeof__(&name) name;
     NVRTC_FUNCTIONS(X)
 #undef X
@@ -129,6 +130,10 @@ void nvrtc_use_cache(struct nvrtc *nvrtc, const struct image_cache *cache) {
     nvrtc->cache = cache != NULL ? *cache : (struct image_cache){0};
 }
 
+void nvrtc_set_budget(struct nvrtc *nvrtc, const struct resource_budget *budget) {
+    nvrtc->budget = *budget;
+}
+
 const struct image_cache *nvrtc_cache(const struct nvrtc *nvrtc) {
     return &nvrtc->cache;
 }
@@ -185,6 +190,14 @@ static void extract_first_error(const char *log, char *reason) {
     snprintf(reason, REASON_SIZE, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
+/* The front end reports that it has no memory as an error of the source. */
+static void name_memory_limit(const struct nvrtc *nvrtc, char *reason) {
+    if (strstr(reason, "out of memory") != NULL && nvrtc->budget.memory_bytes > 0)
+        snprintf(reason, REASON_SIZE,
+                 "the compiler ran out of memory: the limit of a compilation is %lld MB",
+                 (long long)(nvrtc->budget.memory_bytes >> 20));
+}
+
 typedef nvrtcResult (*size_function)(nvrtcProgram, size_t *);
 typedef nvrtcResult (*text_function)(nvrtcProgram, char *);
 
@@ -198,6 +211,31 @@ static char *program_output(nvrtcProgram program, size_function size_of, text_fu
         return copy;
     free(copy);
     return NULL;
+}
+
+/* Writes the reason if an output is larger than any that is useful: a device array with an
+   initialiser can have gigabytes. */
+static bool is_too_large(const struct nvrtc *nvrtc, nvrtcProgram program, char *reason) {
+    size_t cubin_bytes = 0, ptx_bytes = 0;
+    if (nvrtc->nvrtcGetCUBINSize(program, &cubin_bytes) != NVRTC_SUCCESS ||
+        nvrtc->nvrtcGetPTXSize(program, &ptx_bytes) != NVRTC_SUCCESS)
+        return false;
+    size_t bytes = cubin_bytes > ptx_bytes ? cubin_bytes : ptx_bytes;
+    if (bytes <= IMAGE_BYTES_MAX)
+        return false;
+    snprintf(reason, REASON_SIZE, "the machine code or PTX has %zu MB: at most %d MB are taken",
+             bytes >> 20, IMAGE_BYTES_MAX >> 20);
+    return true;
+}
+
+static nvrtcResult compile_within_budget(struct nvrtc *nvrtc, nvrtcProgram program,
+                                         const char *const *options, int option_count) {
+    if (nvrtc->budget.memory_bytes == 0 && nvrtc->budget.cpu_s == 0)
+        return nvrtc->nvrtcCompileProgram(program, option_count, options);
+    resource_budget_begin(&nvrtc->budget);
+    nvrtcResult status = nvrtc->nvrtcCompileProgram(program, option_count, options);
+    resource_budget_end();
+    return status;
 }
 
 static int compile_program(struct nvrtc *nvrtc, const char *name, const char *source,
@@ -215,11 +253,21 @@ static int compile_program(struct nvrtc *nvrtc, const char *name, const char *so
     if (status != NVRTC_SUCCESS)
         return error_set(error, "NVRTC cannot start: %s", nvrtc->nvrtcGetErrorString(status));
     *image = (struct device_image){.name = name};
-    status = nvrtc->nvrtcCompileProgram(program, option_count + nvrtc->include_count, all_options);
+    status =
+        compile_within_budget(nvrtc, program, all_options, option_count + nvrtc->include_count);
     image->log =
         program_output(program, nvrtc->nvrtcGetProgramLogSize, nvrtc->nvrtcGetProgramLog, &bytes);
     if (status == NVRTC_ERROR_COMPILATION || status == NVRTC_ERROR_INVALID_OPTION) {
         extract_first_error(image->log != NULL ? image->log : "no log", reason);
+        name_memory_limit(nvrtc, reason);
+        result = 1;
+    } else if (status == NVRTC_ERROR_OUT_OF_MEMORY || status == NVRTC_ERROR_INTERNAL_ERROR) {
+        /* of this source; the next one may compile */
+        snprintf(reason, REASON_SIZE, "%s",
+                 status == NVRTC_ERROR_OUT_OF_MEMORY ? "out of memory" : "the compiler failed");
+        name_memory_limit(nvrtc, reason);
+        result = 1;
+    } else if (status == NVRTC_SUCCESS && is_too_large(nvrtc, program, reason)) {
         result = 1;
     } else if (status != NVRTC_SUCCESS) {
         error_set(error, "NVRTC failed: %s", nvrtc->nvrtcGetErrorString(status));

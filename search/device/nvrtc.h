@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/resource_budget.h"
 #include "device/device.h"
 
 struct nvrtc;
@@ -36,6 +37,9 @@ void nvrtc_close(struct nvrtc *nvrtc);
 /* Sets the cache; NULL: none, the default. The struct is copied; its context must outlive the
    nvrtc. */
 void nvrtc_use_cache(struct nvrtc *nvrtc, const struct image_cache *cache);
+/* Limits each compilation from now on (base/resource_budget.h): a source that needs more does not
+   compile, if the compiler survives it. The default is no limit. */
+void nvrtc_set_budget(struct nvrtc *nvrtc, const struct resource_budget *budget);
 const struct image_cache *nvrtc_cache(const struct nvrtc *nvrtc);
 
 /* "13.0" */
@@ -45,8 +49,9 @@ bool nvrtc_supports(const struct nvrtc *nvrtc, int compute_capability);
 
 /* Compiles `source`. An option sm_XX gives cubin and PTX; compute_XX gives the same PTX and an
    empty cubin in two thirds of the time. On success the image owns its buffers (release it). If the
-   source does not compile, returns 1 and writes the first error of the compiler's log, one line, to
-   `reason` of REASON_SIZE bytes. Returns -1 with `error` if NVRTC itself failed. */
+   source does not compile, or gives more than 32 MB of machine code or PTX, returns 1 and writes
+   the first error of the compiler's log, one line, to `reason` of REASON_SIZE bytes. Returns -1
+   with `error` if NVRTC itself failed. */
 int nvrtc_compile(struct nvrtc *nvrtc, const char *name, const char *source,
                   const char *const *options, int option_count, struct device_image *image,
                   char *reason, struct error *error);

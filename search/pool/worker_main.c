@@ -5,6 +5,7 @@
 #include "base/process.h"
 #include "device/emulated.h"
 #include "evaluate/evaluator.h"
+#include "pool/compile_guard.h"
 #include "pool/image_file.h"
 #include "pool/protocol.h"
 #include "pool/settings.h"
@@ -30,6 +31,7 @@ struct worker {
     struct loaded_config own, opponent; /* of the run; of the last duel's opponent, if another */
     struct device *device;              /* NULL: a compile worker */
     struct compiler *compiler;
+    struct resource_budget budget; /* of a compilation */
     struct evaluator *evaluator;
 };
 
@@ -94,6 +96,17 @@ static void release_config(struct loaded_config *loaded) {
     *loaded = (struct loaded_config){0};
 }
 
+static int open_compiler(struct worker *worker, const struct device_info *device,
+                         const struct image_cache *cache, struct error *error) {
+    worker->compiler = compiler_new(&worker->own.settings, device, cache, error);
+    if (worker->compiler == NULL)
+        return -1;
+    worker->budget = resource_budget_default();
+    nvrtc_set_budget(compiler_nvrtc(worker->compiler), &worker->budget);
+    compile_guard_install();
+    return 0;
+}
+
 /* Fills `info` with the worker's device, calibrated; a compile worker's is the one it was given. */
 static int start_worker(struct worker *worker, const struct image_cache *cache,
                         struct device_info *info, struct error *error) {
@@ -102,16 +115,13 @@ static int start_worker(struct worker *worker, const struct image_cache *cache,
     *info = start->device;
     if (load_config(&worker->own, start->config_path, start->template_folder, error) < 0)
         return -1;
-    if (!start->has_device) {
-        worker->compiler = compiler_new(settings, info, cache, error);
-        return worker->compiler != NULL ? 0 : -1;
-    }
+    if (!start->has_device)
+        return open_compiler(worker, info, cache, error);
     if ((worker->device = device_open(start->device.spec, error)) == NULL)
         return -1;
     if (worker->device->backend == &emulated_backend)
         emulated_set_threads(worker->device, start->threads);
-    worker->compiler = compiler_new(settings, &worker->device->info, cache, error);
-    if (worker->compiler == NULL)
+    if (open_compiler(worker, &worker->device->info, cache, error) < 0)
         return -1;
     worker->evaluator = evaluator_new(settings, worker->device, worker->compiler, error);
     if (worker->evaluator == NULL)
@@ -205,6 +215,7 @@ static int run_trial(struct worker *worker, struct trial_request *request,
     trial_result_init(result, request);
     snprintf(result->worker, sizeof result->worker, "%s",
              worker->device != NULL ? worker->device->info.spec : "compile");
+    compile_guard_prepare(fileno(worker->out), request, result->worker, &worker->budget);
     int status = (worker->device != NULL ? evaluate_trial : compile_trial)(worker, request, images,
                                                                            result, error);
     for (int c = 0; c < CASES_MAX; c++)
