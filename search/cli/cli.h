@@ -125,6 +125,7 @@ int error_report(const struct error *error);
     X(sanitize)                                                                                    \
     X(simulate)                                                                                    \
     X(record)                                                                                      \
+    X(fsck)                                                                                        \
     X(model)                                                                                       \
     X(completion)                                                                                  \
     X(manual)                                                                                      \

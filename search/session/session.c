@@ -223,6 +223,8 @@ static int replay_event(void *context, const struct store_event *event, struct e
             "its results can be read, but start a new run",
             (long long)trial->number, session->run_dir);
     session->asked++;
+    if (trial->number >= session->next_number)
+        session->next_number = trial->number + 1;
     return 0;
 }
 

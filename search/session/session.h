@@ -71,6 +71,7 @@ struct session {
     struct evolution *evolutions[CASES_MAX];
     char *seeds[CASES_MAX];     /* start genomes of a goal as text (warm_start.h); NULL: none */
     char *predicted[CASES_MAX]; /* predictions for a goal as text (predict_start.h); NULL: none */
+    int64_t next_number;        /* of a trial; a salvaged run lacks some numbers */
     int64_t asked, observed;    /* trials proposed, and trials with an outcome; of all sessions */
     int64_t verdicts[VERDICT_COUNT]; /* of the trials with an outcome */
     int64_t trials_before;           /* `told` at the start of this session */

@@ -270,7 +270,7 @@ static int ask_strategy(struct session *session, bool *exhausted, struct error *
     genome_print(&proposal.genome, session->templates[goal]->space, genome);
     operator_print(proposal.made_by, proposal.hint, operator_name);
     const struct store_ask record = {
-        .number = session->asked,
+        .number = session->next_number,
         .goal = goal,
         .genome = genome,
         .parent_a = proposal.parents[0],
@@ -279,7 +279,8 @@ static int ask_strategy(struct session *session, bool *exhausted, struct error *
     };
     if (session_open_batch(session, error) < 0 || store_ask(session->store, &record, error) < 0)
         return -1;
-    int64_t number = session->asked++;
+    int64_t number = session->next_number++;
+    session->asked++;
     submit_new(session, number, goal, &proposal.genome);
     return 1;
 }

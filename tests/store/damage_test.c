@@ -11,6 +11,7 @@
 #include "example.h"
 #include "readers.h"
 #include "store/columns.h"
+#include "store/salvage.h"
 
 enum { TRIALS = 20, IN_FLIGHT = 2 };
 
@@ -231,6 +232,61 @@ static void rows_that_disagree_are_named(void **state) {
     }
 }
 
+/* ---- what is whole ---- */
+
+/* Salvages the damaged run; every reader accepts the result. */
+static void salvage_run(const struct fixture *fixture, int64_t damages, const char *sql) {
+    struct error error = {0};
+    struct salvage salvage;
+    char out[96];
+    snprintf(out, sizeof out, "%s-out", fixture->folder);
+    if (path_remove_tree(out, &error) < 0 || path_make_folder(out, &error) < 0 ||
+        salvage_database(fixture->folder, out, &salvage, &error) < 0)
+        fail_msg("%s: %s", error.text, sql);
+    if (salvage_damages(&salvage) < damages)
+        fail_msg("%lld rows are damaged: %s", (long long)salvage_damages(&salvage), sql);
+    struct store *store = store_open(out, STORE_READ, &error);
+    if (store == NULL)
+        fail_msg("%s: %s", error.text, sql);
+    store_close(store);
+    struct expected expected = {0};
+    read_everything(out, see, &expected);
+    if (expected.seen)
+        fail_msg("a salvaged run has damage: %s", sql);
+}
+
+static void whole_rows_are_salvaged(void **state) {
+    struct fixture *fixture = *state;
+    struct error error = {0};
+    struct salvage salvage;
+    assert_int_equal(salvage_database(fixture->folder, NULL, &salvage, &error), 0);
+    assert_int_equal(salvage_damages(&salvage), 0);
+    assert_int_equal(salvage.tables[3].whole, TRIALS);
+    drop_constraints(fixture->path);
+    free(fixture->whole);
+    fixture->whole = path_read_file(fixture->path, 1 << 24, &fixture->size, &error);
+    salvage_run(fixture, 0, "");
+    int turn = 0;
+    for (const struct column *column = store_columns; column->table != NULL; column++) {
+        char sql[256];
+        snprintf(sql, sizeof sql, "UPDATE %s SET %s = x'00ff' WHERE rowid %% 3 = 1", column->table,
+                 column->name);
+        /* Without its genome no row is of use; without goals no run. */
+        if (strcmp(column->table, "goals") == 0 || (getenv("EVOTILE_LONG") == NULL && turn++ % 3))
+            continue;
+        restore(fixture, fixture->size);
+        run_sql(fixture->path, sql);
+        salvage_run(fixture, 1, sql);
+    }
+    restore(fixture, fixture->size);
+    run_sql(fixture->path,
+            "DELETE FROM cases WHERE event % 4 = 0; DELETE FROM settings; "
+            "DROP TABLE checkpoints; DELETE FROM earlier; UPDATE champions SET trial = 90");
+    salvage_run(fixture, 5, "many");
+    assert_int_equal(salvage_database(fixture->folder, NULL, &salvage, &error), 0);
+    assert_true(salvage.tables[3].whole >= TRIALS / 2);
+}
+
 /* ---- schemas ---- */
 
 static void other_schemas_are_errors(void **state) {
@@ -286,9 +342,9 @@ static void truncated_and_changed_files_are_errors(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(no_reader_fails_on_a_whole_run),         TEST(every_column_is_checked),
-        TEST(rows_that_disagree_are_named),           TEST(other_schemas_are_errors),
-        TEST(truncated_and_changed_files_are_errors),
+        TEST(no_reader_fails_on_a_whole_run), TEST(every_column_is_checked),
+        TEST(rows_that_disagree_are_named),   TEST(whole_rows_are_salvaged),
+        TEST(other_schemas_are_errors),       TEST(truncated_and_changed_files_are_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
