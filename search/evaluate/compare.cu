@@ -41,7 +41,7 @@ __device__ unsigned short to_bf16(float value) {
     return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
-enum fill { NORMAL, CONSTANT, SPIKES, EXTREMES }; // template.h's order
+enum fill { NORMAL, CONSTANT, SPIKES, EXTREMES, COLUMN, FIRST, LAST }; // template.h's order
 
 // Element i of a tensor with rows of `row` elements, as template.h describes each fill. `largest` is the dtype's;
 // `pattern` is the same for all tensors of an input, `seed` differs.
@@ -56,10 +56,20 @@ __device__ float filled(int fill, float value, float largest, u64 seed, u64 patt
         bool spike = i / row % 64 == pattern % (rows < 64 ? rows : 64) && i % row == split_mix(pattern) % row;
         return spike ? value : random;
     }
+    if (fill != EXTREMES) {
+        if (i % row != split_mix(pattern) % row)
+            return random;
+        bool leads = fill == COLUMN || (fill == FIRST ? i < row : i + row >= elements);
+        return leads ? value : 0.0f;
+    }
+    // Neighbouring columns have opposite signs, and one element of each of two is an extreme: both signs occur,
+    // if there is more than one row not in the same.
     u64 bits = split_mix(seed ^ (i * 0x9e3779b97f4a7c15ull));
-    if (bits % 256 != 0 && i != split_mix(seed) % elements)
+    u64 one = split_mix(seed) % elements, other = one / row * row + (one % row + 1) % row;
+    other = (other + row) % elements;
+    if (bits % 256 != 0 && i != one && i != other)
         return random;
-    return (split_mix(seed + i % row) & 1) ? value * largest : -value * largest;
+    return ((split_mix(seed) + i % row) & 1) ? value * largest : -value * largest;
 }
 
 // Fills a tensor. In a tensor of integers, element i becomes a hash.

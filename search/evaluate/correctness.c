@@ -2,10 +2,10 @@
 
      every trial   each probe case on random numbers, twice, and on one of the template's stress
                    recipes; each case on `inputs` sets of random numbers, at least two: the first of
-                   them twice, the second in the same buffers; the smallest case of each variant on
-   one stress recipe, which changes from trial to trial a champion    the smallest case of each
-   variant on all recipes; the held-out cases on random numbers and all recipes; each case on fresh
-   random numbers, in flush memory with read-only inputs */
+                   them twice, the second in the same buffers; one case on one stress recipe, which
+                   change from trial to trial
+     a champion    each case on all recipes; the held-out cases on random numbers and all recipes;
+                   each case on fresh random numbers, in flush memory with read-only inputs */
 #include "evaluate/evaluation.h"
 
 #include "base/clock.h"
@@ -148,24 +148,35 @@ static int check_random(struct gate_run *run, uint64_t seed) {
     return check_input(run, &(struct verify_input){.seed = seed, .twice = true}, &found);
 }
 
-/* Checks the stress recipes first, first + step, ... that apply to the genome. */
-static int check_stress_recipes(struct gate_run *run, int first, int step, uint64_t seed) {
+static int check_stress(struct gate_run *run, int recipe, uint64_t seed) {
     struct verify_result found;
+    const struct verify_input input = {.seed = seed + (uint64_t)recipe,
+                                       .stress = &run->template->stresses[recipe]};
+    return check_input(run, &input, &found);
+}
+
+static bool recipe_applies(const struct gate_run *run, int recipe) {
+    return verify_applies_to(&run->plan, run->template, &run->template->stresses[recipe]);
+}
+
+/* Checks all stress recipes that apply to the genome and the case. */
+static int check_stress_recipes(struct gate_run *run, uint64_t seed) {
     int status = 0;
-    for (int r = first; r < run->template->stress_count && status == 0; r += step) {
-        const struct verify_input input = {.seed = seed + (uint64_t)r,
-                                           .stress = &run->template->stresses[r]};
-        if (verify_applies_to(&run->plan, run->template, input.stress))
-            status = check_input(run, &input, &found);
-    }
+    for (int r = 0; r < run->template->stress_count && status == 0; r++)
+        if (recipe_applies(run, r))
+            status = check_stress(run, r, seed);
     return status;
 }
 
-/* Checks one stress recipe, which changes from trial to trial and from case to case. */
-static int check_stress_turn(struct gate_run *run, uint64_t seed) {
+/* Checks one stress recipe that applies, which changes with `turn`. */
+static int check_stress_turn(struct gate_run *run, uint64_t turn, uint64_t seed) {
     int count = run->template->stress_count;
-    uint64_t turn = run->evaluation->request->seed + (uint64_t)run->one.case_index;
-    return count > 0 ? check_stress_recipes(run, (int)(turn % (uint64_t)count), count, seed) : 0;
+    for (int i = 0; i < count; i++) {
+        int recipe = (int)((turn + (uint64_t)i) % (uint64_t)count);
+        if (recipe_applies(run, recipe))
+            return check_stress(run, recipe, seed);
+    }
+    return 0;
 }
 
 /* Adds the gate of cases that all passed. */
@@ -194,7 +205,7 @@ static int verify_probes(struct evaluation *evaluation) {
         if (status == 1)
             status = check_random(&run, evaluation_seed(evaluation, PROBE_SEEDS + p, 0));
         if (status == 0)
-            status = check_stress_turn(&run,
+            status = check_stress_turn(&run, evaluation->request->seed + (uint64_t)p,
                                        evaluation_seed(evaluation, PROBE_SEEDS + p, STRESS_INPUTS));
         if (status != 0)
             return status;
@@ -204,21 +215,6 @@ static int verify_probes(struct evaluation *evaluation) {
                    "%d of %d correct on %d inputs", run.cases, run.template->case_count,
                    run.inputs);
     return 0;
-}
-
-/* Returns whether a case has the fewest operations of its variant. That case represents the
-   variant on stress recipes: on one of them in a trial, on all of them for a champion. */
-static bool is_smallest(const struct gate_run *run) {
-    const struct template *template = run->template;
-    int own = run->one.case_index;
-    struct launch_plan other;
-    for (int c = 0; c < template->case_count; c++)
-        if (c != own && template_variant(template, c) == template_variant(template, own) &&
-            template_launch_plan(template, run->one.genome, c, &other, &(struct error){0}) == 0 &&
-            (other.operations < run->plan.operations ||
-             (other.operations == run->plan.operations && c < own)))
-            return false;
-    return true;
 }
 
 static int verify_case(struct gate_run *run, int c) {
@@ -236,9 +232,29 @@ static int verify_case(struct gate_run *run, int c) {
         errors_max(&outcome->errors, &found.errors);
         errors_max(&outcome->bound, &found.bound);
     }
-    return status == 0 && is_smallest(run)
-               ? check_stress_turn(run, evaluation_seed(evaluation, c, STRESS_INPUTS))
-               : status;
+    return status;
+}
+
+/* Checks one stress recipe at one of the cases that are checked: with consecutive seeds, each
+   recipe at each case in turn. */
+static int verify_hard_case(struct gate_run *run) {
+    struct evaluation *evaluation = run->evaluation;
+    int checked[CASES_MAX], count = 0;
+    for (int c = 0; c < evaluation->template->case_count; c++) {
+        int status = begin_short_case(run, c);
+        if (status < 0)
+            return -1;
+        if (status == 1)
+            checked[count++] = c;
+    }
+    if (count == 0)
+        return 0;
+    uint64_t seed = evaluation->request->seed;
+    int c = checked[seed % (uint64_t)count];
+    return begin_case(run, c) < 0
+               ? -1
+               : check_stress_turn(run, seed / (uint64_t)count,
+                                   evaluation_seed(evaluation, c, STRESS_INPUTS));
 }
 
 static int verify_cases(struct evaluation *evaluation) {
@@ -256,6 +272,9 @@ static int verify_cases(struct evaluation *evaluation) {
             return status;
         run.cases++;
     }
+    int status = verify_hard_case(&run);
+    if (status != 0)
+        return status;
     trial_add_gate(evaluation->result, run.gate, true, clock_seconds() - run.start,
                    "%d of %d correct on %d inputs, error %.2e%s%s", run.cases, count, run.inputs,
                    run.worst, outcome->limited_range ? ", limited range" : "",
@@ -284,7 +303,7 @@ static int check_held_out(struct evaluation *evaluation) {
             status = check_random(&run, evaluation_seed(evaluation, HELD_OUT_SEEDS + c, 0));
         if (status == 0)
             status = check_stress_recipes(
-                &run, 0, 1, evaluation_seed(evaluation, HELD_OUT_SEEDS + c, STRESS_INPUTS));
+                &run, evaluation_seed(evaluation, HELD_OUT_SEEDS + c, STRESS_INPUTS));
         if (status != 0)
             return status;
         run.cases++;
@@ -294,16 +313,16 @@ static int check_held_out(struct evaluation *evaluation) {
     return 0;
 }
 
-/* Checks all stress recipes on the smallest case of each variant. */
+/* Checks all stress recipes at every case. */
 static int check_hard_inputs(struct evaluation *evaluation) {
     struct gate_run run = begin_gate(evaluation, "hard inputs", evaluation->template);
     for (int c = 0; c < evaluation->template->case_count; c++) {
         int status = begin_short_case(&run, c);
-        if (status == 0 || (status == 1 && !is_smallest(&run)))
+        if (status == 0)
             continue;
         if (status == 1)
             status = check_stress_recipes(
-                &run, 0, 1, evaluation_seed(evaluation, c, FINAL_CHECK_INPUTS + STRESS_INPUTS));
+                &run, evaluation_seed(evaluation, c, FINAL_CHECK_INPUTS + STRESS_INPUTS));
         if (status != 0)
             return status;
         run.cases++;

@@ -22,12 +22,11 @@ void pool_errors(struct comparison *plain, const struct comparison *other, bool 
     errors_max(&plain->errors, &errors);
 }
 
-/* Whether the input's tensors hold a few elements of another magnitude than the rest, as spikes
-   and extremes do: then the magnitude of the output depends on the draw, and so do errors. */
-static bool has_outliers(const struct verify_case *one, const struct stress *stress) {
+/* Whether the input's tensors hold extremes: their number, and so the magnitude of the output and
+   of its errors, depends on the draw. */
+static bool has_extremes(const struct verify_case *one, const struct stress *stress) {
     for (int t = 0; stress != NULL && t < one->template->tensor_count; t++)
-        if (one->template->tensors[t].role == ROLE_INPUT && stress->fills[t].fill != FILL_NORMAL &&
-            stress->fills[t].fill != FILL_CONSTANT)
+        if (one->template->tensors[t].role == ROLE_INPUT && stress->fills[t].fill == FILL_EXTREMES)
             return true;
     return false;
 }
@@ -76,7 +75,7 @@ int widen_lucky_bound(const struct verify_case *one, const struct buffers *buffe
             return 0;
         if (draw(one, stress, seed, t, &drawn, error) < 0)
             return -1;
-        pool_errors(&pooled, &drawn, has_outliers(one, stress));
+        pool_errors(&pooled, &drawn, has_extremes(one, stress));
         *bound = error_bound_from_plain(&pooled, tensor->precision, buffers->plan);
     }
     return 0;

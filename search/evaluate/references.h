@@ -40,7 +40,9 @@ struct planned_buffers *reference_inputs_new(const struct verify_case *one,
                                              struct error *error);
 void reference_inputs_free(struct planned_buffers *inputs);
 
-/* Checks output `t` of both kernels on a set; `plain` compares them. An error of the template if
+/* Checks output `t` of both kernels on a set; `plain` compares them. Returns 0; 1 if the input is a
+   derived stress recipe that the plain kernel cannot compute, which says nothing about a candidate;
+   -1 with an error of the template if
    the plain kernel is not finite where the reference is, and on ordinary random inputs also if the
    reference is not finite or the plain kernel's error is beyond what its types explain: it would
    give every candidate a licence. */

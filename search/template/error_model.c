@@ -38,6 +38,9 @@ double template_fill_maximum(const struct tensor_fill *fill, enum dtype dtype) {
     case FILL_CONSTANT:
         return fabs(fill->value);
     case FILL_SPIKES:
+    case FILL_COLUMN:
+    case FILL_FIRST:
+    case FILL_LAST:
         return fmax(fabs(fill->value), FILL_NORMAL_MAX);
     default:
         return fmax(fabs(fill->value) * dtype_largest(dtype), FILL_NORMAL_MAX);
@@ -46,13 +49,12 @@ double template_fill_maximum(const struct tensor_fill *fill, enum dtype dtype) {
 
 /* ---- stress ---- */
 
-static const char *const stress_keys[] = {"name",   "when",     "normal", "constant",
-                                          "spikes", "extremes", NULL};
+static const char *const stress_keys[] = {"name",     "when",   "normal", "constant", "spikes",
+                                          "extremes", "column", "first",  "last",     NULL};
 static const char *const fill_names[FILL_COUNT] = {
-    [FILL_NORMAL] = "normal",
-    [FILL_CONSTANT] = "constant",
-    [FILL_SPIKES] = "spikes",
-    [FILL_EXTREMES] = "extremes",
+    [FILL_NORMAL] = "normal",     [FILL_CONSTANT] = "constant", [FILL_SPIKES] = "spikes",
+    [FILL_EXTREMES] = "extremes", [FILL_COLUMN] = "column",     [FILL_FIRST] = "first",
+    [FILL_LAST] = "last",
 };
 
 /* {"q": 8, "k": 8}: the fill's value for some input tensors. */
@@ -94,6 +96,36 @@ static int load_stress(struct template *template, const struct json *value, stru
             load_fills(template, &member, (enum fill)fill, stress, given, error) < 0)
             return -1;
     return 0;
+}
+
+/* Adds a copy of a recipe whose last spiked tensor has spikes of the other sign: the product of two
+   spikes becomes negative, and a single spike an extreme at the other end. */
+static void derive_negative(struct template *template, const struct stress *from) {
+    int spiked = -1;
+    for (int t = 0; t < template->tensor_count; t++)
+        if (from->fills[t].fill == FILL_SPIKES)
+            spiked = t;
+    if (spiked < 0)
+        return;
+    struct stress *stress = &template->stresses[template->stress_count++];
+    *stress = *from;
+    stress->derived = true;
+    stress->fills[spiked].value = -stress->fills[spiked].value;
+    snprintf(stress->name, NAME_SIZE, "%.*s, negative", NAME_SIZE - 11, from->name);
+}
+
+/* Adds a recipe in which single elements lead while the others still matter, unless one is
+   declared: e^4 outweighs 55 others. */
+static void derive_leader(struct template *template) {
+    static const double leader = 4;
+    for (int i = 0; i < template->stress_count; i++)
+        for (int t = 0; t < template->tensor_count; t++)
+            if (template->stresses[i].fills[t].fill >= FILL_COLUMN)
+                return;
+    struct stress *stress = &template->stresses[template->stress_count++];
+    *stress = (struct stress){.name = "single elements lead", .derived = true};
+    for (int t = 0; t < TENSORS_MAX; t++)
+        stress->fills[t] = (struct tensor_fill){FILL_SPIKES, leader};
 }
 
 /* ---- relaxed genomes ---- */
@@ -145,7 +177,7 @@ int forbid_relaxed(struct template *template, const struct json *root, struct er
 int load_error_model(struct template *template, const struct json *root, struct error *error) {
     static const struct section sections[] = {
         {"relaxed", load_relaxed, .maximum = RELAXED_MAX, .noun = "of them"},
-        {"stress", load_stress, .maximum = STRESSES_MAX, .noun = "of them"},
+        {"stress", load_stress, .maximum = DECLARED_STRESSES_MAX, .noun = "of them"},
         {0},
     };
     struct json value;
@@ -153,6 +185,10 @@ int load_error_model(struct template *template, const struct json *root, struct 
             0 ||
         load_sections(template, root, sections, error) < 0)
         return -1;
+    int declared = template->stress_count;
+    for (int i = 0; i < declared; i++)
+        derive_negative(template, &template->stresses[i]);
+    derive_leader(template);
     return json_find(root, "float_atomics", &value)
                ? json_bool(&value, &template->float_atomics, error)
                : 0;

@@ -32,7 +32,8 @@ enum {
     OPTIONS_MAX = 16,
     RANK_MAX = 6,
     RELAXED_MAX = 4,
-    STRESSES_MAX = 8,
+    DECLARED_STRESSES_MAX = 8,
+    STRESSES_MAX = 2 * DECLARED_STRESSES_MAX + 1, /* with the derived ones */
     CASE_NAME_SIZE = 128,
 };
 
@@ -131,9 +132,14 @@ enum fill {
     FILL_CONSTANT, /* value */
     FILL_SPIKES,   /* N(0, 1), but `value` in one column of one row in 64; the column is the same in
                       all tensors */
-    FILL_EXTREMES, /* N(0, 1), but one element in 256 is `value` times the dtype's largest number;
-                      all in a column have the same sign, because no correct summation survives two
-                      that cancel */
+    FILL_EXTREMES, /* N(0, 1), but one element in 256 is `value` times the dtype's largest number,
+                      at least one of either sign; all in a column have the same sign, because no
+                      correct summation survives two that cancel */
+    FILL_COLUMN,   /* N(0, 1), but `value` in one column, which is the same in all tensors */
+    FILL_FIRST, /* N(0, 1), but in that column `value` in the first row and 0 in the others: of the
+                   products of rows with those of a FILL_COLUMN tensor, one leads by the product
+                   of both values */
+    FILL_LAST,  /* the same with the last row */
     FILL_COUNT
 };
 #define FILL_NORMAL_MAX 6.8
@@ -148,6 +154,7 @@ struct stress {
     char name[NAME_SIZE];
     struct expression *when; /* NULL: for every case */
     struct tensor_fill fills[TENSORS_MAX];
+    bool derived; /* not declared: skipped where the plain kernel cannot compute it */
 };
 
 /* A program that times the alternative to the kernel, such as a framework's operator. The protocol
