@@ -52,6 +52,11 @@ void buffers_release(struct buffers *buffers) {
     buffers->set_count = 0;
 }
 
+int buffers_record(struct buffers *buffers, int set, struct error *error) {
+    buffers->filled[set] = true;
+    return buffers_checksum(buffers, set, ROLE_INPUT, &buffers->inputs[set], error);
+}
+
 /* `stress` NULL: all N(0, 1). */
 static int fill_inputs(struct buffers *buffers, int set, const struct stress *stress, uint64_t seed,
                        struct error *error) {
@@ -64,10 +69,9 @@ static int fill_inputs(struct buffers *buffers, int set, const struct stress *st
                             seed + (uint64_t)t * UINT64_C(0x9e3779b97f4a7c15), seed, error) < 0)
             return -1;
     }
-    buffers->filled[set] = true;
     buffers->stress[set] = stress;
     buffers->seeds[set] = seed;
-    return buffers_checksum(buffers, set, ROLE_INPUT, &buffers->inputs[set], error);
+    return buffers_record(buffers, set, error);
 }
 
 int buffers_fill(struct buffers *buffers, int set, uint64_t seed, struct error *error) {

@@ -65,6 +65,8 @@ int buffers_fill_stress(struct buffers *buffers, int set, const struct stress *s
 int buffers_protect(struct buffers *buffers, int set, bool read_only, struct error *error);
 /* Returns 1 if the inputs of a filled set have changed since. */
 int buffers_changed(struct buffers *buffers, int set, struct error *error);
+/* Records the checksum of inputs that were changed on purpose. */
+int buffers_record(struct buffers *buffers, int set, struct error *error);
 /* Poisons outputs and workspaces, each with other words. */
 int buffers_poison(struct buffers *buffers, int set, enum poison poison, uint64_t seed,
                    struct error *error);

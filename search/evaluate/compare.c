@@ -77,6 +77,14 @@ static int run_enqueued(struct comparator *comparator, struct error *error) {
                      enqueued->launches[0].kernel, reason);
 }
 
+struct device_launch comparator_launch(const struct comparator *comparator, const char *kernel,
+                                       int64_t blocks) {
+    return (struct device_launch){.module = comparator->module,
+                                  .kernel = kernel,
+                                  .grid = {(unsigned)blocks, 1, 1},
+                                  .block = {THREADS, 1, 1}};
+}
+
 /* Queues one of compare.cu's kernels over `items`; each thread processes one or more. */
 static int enqueue_launch(struct comparator *comparator, struct device_launch *launch,
                           int64_t items, struct error *error) {

@@ -72,20 +72,23 @@ __device__ float filled(int fill, float value, float largest, u64 seed, u64 patt
     return ((split_mix(seed) + i % row) & 1) ? value * largest : -value * largest;
 }
 
-// Fills a tensor. In a tensor of integers, element i becomes a hash.
+// Stores an element; in a tensor of integers a hash.
+__device__ void store(void *tensor, int dtype, u64 i, float element, u64 seed) {
+    switch (dtype) {
+    case F16: ((unsigned short *)tensor)[i] = to_f16(element); break;
+    case BF16: ((unsigned short *)tensor)[i] = to_bf16(element); break;
+    case F32: ((float *)tensor)[i] = element; break;
+    case F64: ((double *)tensor)[i] = element; break;
+    default: ((u32 *)tensor)[i] = (u32)split_mix(seed + i); break;
+    }
+}
+
+// Fills a tensor.
 extern "C" __global__ void evotile_fill(void *tensor, int dtype, u64 elements, u64 row, int fill, float value,
                                         float largest, u64 seed, u64 pattern) {
     u64 step = (u64)gridDim.x * blockDim.x;
-    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < elements; i += step) {
-        float element = filled(fill, value, largest, seed, pattern, i, row, elements);
-        switch (dtype) {
-        case F16: ((unsigned short *)tensor)[i] = to_f16(element); break;
-        case BF16: ((unsigned short *)tensor)[i] = to_bf16(element); break;
-        case F32: ((float *)tensor)[i] = element; break;
-        case F64: ((double *)tensor)[i] = element; break;
-        default: ((u32 *)tensor)[i] = (u32)split_mix(seed + i); break;
-        }
-    }
+    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < elements; i += step)
+        store(tensor, dtype, i, filled(fill, value, largest, seed, pattern, i, row, elements), seed);
 }
 
 // ---- poison ----
@@ -116,6 +119,69 @@ extern "C" __global__ void evotile_poison(unsigned short *halves, u64 count, int
         else
             halves[2 * i] = (unsigned short)word;
     }
+}
+
+// ---- changes between calls ----
+
+enum change { CHANGE_MIXED, CHANGE_EVERY_ROW, CHANGE_NOTHING }; // carry_over.c's order
+enum role { INPUT, OUTPUT, WORKSPACE };                         // template.h's order
+
+// carry_over.c mirrors both.
+struct changed_tensor {
+    void *tensor;
+    u64 elements, row, bytes;
+    int dtype, role;
+    u64 set;
+};
+struct change_control {
+    u64 seed, generation, change;
+};
+
+// Half of a random row, so that a kernel that knows an input by some of its elements does not see it.
+__device__ void change_half_row(const changed_tensor *it, u64 seed, u64 thread, u64 step) {
+    u64 half = (it->row + 1) / 2;
+    u64 first = split_mix(seed) % (it->elements / it->row) * it->row + split_mix(seed + 1) % (it->row - half + 1);
+    for (u64 i = thread; i < half; i += step)
+        store(it->tensor, it->dtype, first + i, normal(seed, first + i), seed);
+}
+
+// One element of every row.
+__device__ void change_every_row(const changed_tensor *it, u64 seed, u64 thread, u64 step) {
+    for (u64 r = thread; r < it->elements / it->row; r += step) {
+        u64 i = r * it->row + split_mix(seed ^ r) % it->row;
+        store(it->tensor, it->dtype, i, normal(seed, i), seed);
+    }
+}
+
+// Random bits in a random half of the 32-bit words, or in all.
+__device__ void poison_words(const changed_tensor *it, bool all, u64 seed, u64 thread, u64 step) {
+    for (u64 i = thread; 4 * i + 4 <= it->bytes; i += step) {
+        u64 bits = split_mix(seed + i * 0xd1342543de82ef95ull);
+        if (all || bits >> 63)
+            ((u32 *)it->tensor)[i] = random_word(bits);
+    }
+}
+
+// Changes the tensors of all sets, a row of blocks each. `round` distinguishes the launches of one graph. If the
+// control says so nothing changes: the same elements get the same values each time.
+extern "C" __global__ void evotile_change(const changed_tensor *tensors, const change_control *control, u64 round) {
+    const changed_tensor *it = tensors + blockIdx.y;
+    u64 change = control->change, generation = change == CHANGE_NOTHING ? 0 : split_mix(control->generation) + round;
+    u64 seed = split_mix(split_mix(control->seed + generation) + blockIdx.y);
+    u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x, step = (u64)gridDim.x * blockDim.x;
+    if (it->role == INPUT && change == CHANGE_MIXED)
+        change_half_row(it, seed, thread, step);
+    else if (it->role == INPUT)
+        change_every_row(it, seed, thread, step);
+    else if (it->role == OUTPUT && change == CHANGE_MIXED)
+        poison_words(it, false, seed, thread, step);
+    else if (change == CHANGE_MIXED && (it->set + control->generation) % 2 == 0) // half of the sets keep theirs
+        poison_words(it, true, seed, thread, step);
+}
+
+// One thread: the next replay of the graph changes other elements.
+extern "C" __global__ void evotile_next_change(change_control *control) {
+    ++control->generation;
 }
 
 // ---- comparison ----

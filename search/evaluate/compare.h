@@ -63,6 +63,10 @@ int comparator_compare(struct comparator *comparator, uint64_t output,
                        const struct planned_tensor *tensor, uint64_t reference,
                        struct comparison *comparison, struct error *error);
 
+/* Begins a launch of one of compare.cu's kernels in `blocks` blocks, without arguments. */
+struct device_launch comparator_launch(const struct comparator *comparator, const char *kernel,
+                                       int64_t blocks);
+
 struct span {
     uint64_t address;
     int64_t bytes;

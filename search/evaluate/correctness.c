@@ -350,6 +350,7 @@ static int check_flush_memory(struct evaluation *evaluation) {
             const struct verify_input input = {
                 .seed = evaluation_seed(evaluation, c, FINAL_CHECK_INPUTS + (int)placement),
                 .twice = true,
+                .carried_over = true,
                 .placement = placement};
             struct verify_result found;
             status = check_input(&run, &input, &found);

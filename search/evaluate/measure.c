@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/statistics.h"
+#include "evaluate/carry_over.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,7 +16,9 @@ struct measurement {
     struct buffers buffers;
     struct device_sequence sequences[SETS_MAX];
     struct device_graph *warm, *cold;
+    struct carry_over *carry_over; /* NULL: not used yet */
     double warmed_us;
+    int replays;              /* with changed inputs */
     bool shared[TENSORS_MAX]; /* with settings.share_with */
 };
 
@@ -113,6 +116,7 @@ void measurement_free(struct measurement *measurement) {
         device->backend->graph_free(device, measurement->warm);
     if (measurement->cold != NULL)
         device->backend->graph_free(device, measurement->cold);
+    carry_over_free(measurement->carry_over);
     release_buffers(measurement);
     free(measurement);
 }
@@ -182,8 +186,49 @@ int measurement_cold(struct measurement *measurement, int samples, struct latenc
                        : status;
 }
 
+static struct carry_over *carry_over_of(struct measurement *it, struct error *error) {
+    if (it->carry_over == NULL)
+        it->carry_over = carry_over_new(&it->buffers, it->settings.seed, error);
+    return it->carry_over;
+}
+
+/* Verifies outputs of a graph whose inputs changed. */
+static int check_changed(struct measurement *it, bool one_set, struct failure *failure,
+                         struct error *error) {
+    int status = verify_timed(&it->one, &it->buffers, it->settings.seed + (uint64_t)it->replays++,
+                              one_set, failure, error);
+    if (status == 1)
+        failure_explain_kept(failure);
+    return status;
+}
+
+int measurement_replay(struct measurement *measurement, bool one_set, struct failure *failure,
+                       struct error *error) {
+    struct device *device = measurement->one.device;
+    double sample_us;
+    struct carry_over *carry_over = carry_over_of(measurement, error);
+    if (carry_over == NULL || carry_over_change(carry_over, error) < 0)
+        return -1;
+    failure->verdict =
+        device->backend->graph_sample(device, measurement->warm, 1, &sample_us, failure->reason);
+    return failure->verdict != VERDICT_OK ? 1 : check_changed(measurement, one_set, failure, error);
+}
+
+int measurement_chain(struct measurement *measurement, struct failure *failure,
+                      struct error *error) {
+    int sets = measurement->buffers.set_count, rounds = measurement->settings.launches / sets;
+    struct carry_over *carry_over = carry_over_of(measurement, error);
+    if (carry_over == NULL)
+        return -1;
+    int status = carry_over_chain(carry_over, measurement->sequences, rounds < 2 ? 2 : rounds,
+                                  measurement->one.deadline_s, failure, error);
+    if (status == 0)
+        status = check_changed(measurement, false, failure, error);
+    return status == 0 ? carry_over_time(carry_over, failure, error) : status;
+}
+
 int measurement_check(struct measurement *measurement, struct failure *failure,
                       struct error *error) {
-    uint64_t fresh = measurement->settings.seed + (uint64_t)measurement->buffers.set_count;
-    return verify_timed(&measurement->one, &measurement->buffers, fresh, failure, error);
+    uint64_t seed = measurement->settings.seed + (uint64_t)measurement->buffers.set_count;
+    return verify_timed(&measurement->one, &measurement->buffers, seed, false, failure, error);
 }

@@ -65,6 +65,17 @@ int measurement_cold(struct measurement *measurement, int samples, struct latenc
 int measurement_check(struct measurement *measurement, struct failure *failure,
                       struct error *error);
 
+/* Changes a part of the inputs, outputs and workspaces, replays the warm graph and verifies the
+   outputs: of one set, or as measurement_check. A kernel that returns results of earlier calls is
+   wrong. */
+int measurement_replay(struct measurement *measurement, bool one_set, struct failure *failure,
+                       struct error *error);
+/* The same in a graph in which inputs change between calls, so that these follow as closely as when
+   they are timed; then compares its time with that of the same graph without changes. Once for a
+   measurement. */
+int measurement_chain(struct measurement *measurement, struct failure *failure,
+                      struct error *error);
+
 /* Computes the percentiles from the samples. */
 void latency_summarise(struct latency *latency);
 

@@ -27,6 +27,7 @@ struct timing_plan {
     int samples, cold_samples, placements;
     double warmup_us; /* per placement */
     bool check_after;
+    bool final; /* of a champion: verified between the samples, too, and in the chain */
 };
 
 static bool is_device_lost(enum verdict verdict) {
@@ -140,6 +141,16 @@ static bool keeps_race_measurement(const struct evaluation *evaluation,
            evaluation->template->case_count == 1;
 }
 
+/* Verifies what the timed calls computed, and that they would compute it again. */
+static int check_placement(const struct timing_plan *timing_plan, struct measurement *measurement,
+                           bool first, struct failure *failure, struct error *error) {
+    bool chain = first && timing_plan->final;
+    int status = measurement_check(measurement, failure, error);
+    if (status == 0)
+        status = measurement_replay(measurement, !chain, failure, error);
+    return status == 0 && chain ? measurement_chain(measurement, failure, error) : status;
+}
+
 static int time_case(struct evaluation *evaluation, const struct timing_plan *timing_plan, int c,
                      struct failure *failure) {
     struct timed_placement placement[PLACEMENTS_MAX] = {{NULL, NULL}};
@@ -150,12 +161,15 @@ static int time_case(struct evaluation *evaluation, const struct timing_plan *ti
         status = create_placement(evaluation, c, i, &placement[i], failure);
         if (status == 0)
             status = sample_placement(timing_plan, i, placement[i].measurement, to, failure);
+        if (status == 0 && timing_plan->final)
+            status = measurement_replay(placement[i].measurement, true, failure, evaluation->error);
     }
     if (status == 0)
         status = compute_rates(evaluation, measurement_plan(placement[0].measurement), to, failure);
     for (int i = 0; i < timing_plan->placements; i++) {
         if (timing_plan->check_after && status == 0)
-            status = measurement_check(placement[i].measurement, failure, evaluation->error);
+            status = check_placement(timing_plan, placement[i].measurement, i == 0, failure,
+                                     evaluation->error);
         if (i == 0 && status == 0 && keeps_race_measurement(evaluation, timing_plan))
             evaluation->raced = placement[i].measurement;
         else
@@ -235,7 +249,8 @@ static int run_full_timing(struct evaluation *evaluation, const char *gate, bool
             all_placements || timing->samples < COLD_SAMPLES ? timing->samples : COLD_SAMPLES,
         .placements = all_placements ? placements_of(timing) : 1,
         .warmup_us = 1000 * timing->warmup_ms,
-        .check_after = true};
+        .check_after = true,
+        .final = all_placements};
     return time_cases(evaluation, &timing_plan, &least_us);
 }
 

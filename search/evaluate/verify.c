@@ -1,5 +1,6 @@
 #include "evaluate/verify.h"
 #include "base/memory.h"
+#include "evaluate/carry_over.h"
 #include "evaluate/lucky.h"
 #include "evaluate/references.h"
 
@@ -9,6 +10,12 @@
 
 /* XORed with an input's seed, gives the seed of the new inputs. */
 #define NEW_INPUTS_SEED UINT64_C(0x5851f42d4c957f2d)
+
+/* The same for the changes after them. */
+#define CHANGES_SEED UINT64_C(0xe7037ed1a0b428db)
+
+/* Runs after changes: with workspaces of random bits, and with those of the call before. */
+enum { CHANGED_RUNS = 2 };
 
 /* The same for poison. */
 #define POISON_SEED UINT64_C(0xa0761d6478bd642f)
@@ -163,6 +170,32 @@ static int run_on_new_inputs(const struct verify_case *one, struct buffers *buff
                : run_and_compare(one, buffers, set, found, error);
 }
 
+void failure_explain_kept(struct failure *failure) {
+    char reason[REASON_SIZE];
+    if (failure->verdict != VERDICT_WRONG)
+        return;
+    memcpy(reason, failure->reason, sizeof reason);
+    snprintf(failure->reason, sizeof failure->reason,
+             "keeps results between calls: wrong after a part of its inputs changed: %.400s",
+             reason);
+}
+
+/* Runs after changes that leave most of the inputs, and some of what it wrote itself. */
+static int run_after_changes(const struct verify_case *one, struct buffers *buffers, uint64_t seed,
+                             struct verify_result *found, struct error *error) {
+    struct carry_over *carry_over = carry_over_new(buffers, seed, error);
+    int status = carry_over != NULL ? 0 : -1;
+    for (int i = 0; i < CHANGED_RUNS && status == 0; i++) {
+        status = carry_over_change(carry_over, error);
+        if (status == 0)
+            status = run_and_compare(one, buffers, 0, found, error);
+    }
+    if (status == 1)
+        failure_explain_kept(&found->failure);
+    carry_over_free(carry_over);
+    return status;
+}
+
 static int verify_filled_input(const struct verify_case *one, struct buffers *buffers,
                                const struct verify_input *input, struct verify_result *found,
                                struct error *error) {
@@ -175,8 +208,10 @@ static int verify_filled_input(const struct verify_case *one, struct buffers *bu
     if (status != 0 || !input->twice)
         return status;
     status = repeat_run(one, buffers, input, found, error);
-    return status == 0
-               ? run_on_new_inputs(one, buffers, 0, input->seed ^ NEW_INPUTS_SEED, found, error)
+    if (status == 0)
+        status = run_on_new_inputs(one, buffers, 0, input->seed ^ NEW_INPUTS_SEED, found, error);
+    return status == 0 && input->carried_over
+               ? run_after_changes(one, buffers, input->seed ^ CHANGES_SEED, found, error)
                : status;
 }
 
@@ -213,19 +248,18 @@ bool verify_applies_to(const struct launch_plan *plan, const struct template *te
 /* ---- after timing ---- */
 
 int verify_timed(const struct verify_case *one, struct buffers *buffers, uint64_t seed,
-                 struct failure *failure, struct error *error) {
+                 bool one_set, struct failure *failure, struct error *error) {
     struct verify_result found = {0};
     int sets = buffers->set_count;
-    int one_set = (int)(seed % (uint64_t)sets);
-    bool all = (double)buffers->plan->operations * sets <= all_sets_operations;
+    /* A trial's seeds are multiples of 4: their upper bits differ. */
+    int picked = (int)((seed * UINT64_C(0x9e3779b97f4a7c15) >> 32) % (uint64_t)sets);
+    bool all = !one_set && (double)buffers->plan->operations * sets <= all_sets_operations;
     int status = check_red_zones(one, &found.failure);
     for (int s = 0; s < sets && status == 0; s++) {
         status = check_inputs(buffers, s, &found.failure, error);
-        if (status == 0 && (all || s == one_set))
+        if (status == 0 && (all || s == picked))
             status = compare_outputs(one, buffers, s, &found, error);
     }
-    if (status == 0)
-        status = run_on_new_inputs(one, buffers, one_set, seed, &found, error);
     *failure = found.failure;
     return status;
 }

@@ -45,6 +45,8 @@ struct verify_input {
                    this fails kernels that cache results by address and kernels
                    that work only on poison */
     enum placement placement; /* of the candidate's tensors */
+    bool carried_over;        /* with `twice`: then run after changes of a part of the inputs,
+                                 outputs and workspaces (carry_over.h), two times */
     bool unpoisoned;          /* do not poison outputs and workspaces, for tools that find
                                  reads of uninitialised memory */
 };
@@ -78,12 +80,13 @@ bool verify_applies_to(const struct launch_plan *plan, const struct template *te
    each time. */
 int verify_self_test(const struct verify_case *one, uint64_t *self_test_hash, struct error *error);
 
-/* Verifies after timing: checks the red zones and the inputs of every set, compares outputs with
-   the reference, and then runs once more on new inputs in the same buffers, over the old
-   outputs, to catch a kernel that caches results by address or looks for poison. If references
-   are expensive, it compares one set, which the candidate cannot know, instead of all.
-   Overwrites the inputs. Returns as verify_input. */
+/* Verifies after timing: checks the red zones and the inputs of every set, and compares outputs
+   with the reference: of all sets, or, if references are expensive or `one_set`, of one that the
+   seed picks, which the candidate cannot know. Returns as verify_input. */
 int verify_timed(const struct verify_case *one, struct buffers *buffers, uint64_t seed,
-                 struct failure *failure, struct error *error);
+                 bool one_set, struct failure *failure, struct error *error);
+
+/* Puts before the reason of a failure that is the result's that it shows kept results. */
+void failure_explain_kept(struct failure *failure);
 
 #endif

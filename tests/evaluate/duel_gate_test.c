@@ -313,7 +313,7 @@ static void requested_timing_uses_several_placements(void **state) {
     scripted_run_trial(it, &request, &result);
     const struct latency *warm = &result.outcome.cases[0].warm;
     assert_int_equal(result.outcome.verdict, VERDICT_OK);
-    assert_int_equal(it->graphs - graphs, 5);
+    assert_int_equal(it->graphs - graphs, 5 + 1); /* one with changes between its calls */
     assert_int_equal(it->modules - modules, 5);
     assert_int_equal(warm->sample_count, 50);
     assert_int_equal(result.outcome.cases[0].cold.sample_count, 50);
@@ -343,6 +343,37 @@ static void champion_is_timed_in_several_placements(void **state) {
     assert_int_equal(it->graphs - graphs, 1);
     assert_int_equal(result.outcome.cases[0].cold.sample_count, 10);
     trial_result_release(&result);
+}
+
+/* A kernel whose calls return what is in the output already, as long as the graph is the same. */
+static void kept_results_are_found(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    it->keeps_results = true;
+    challenge_at(it, 1.1 * CHAMPION_US, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_WRONG);
+    assert_non_null(strstr(result.outcome.reason, "keeps results between calls: wrong after"));
+    assert_true(result.outcome.score_us == 0);
+    trial_result_release(&result);
+    it->keeps_results = false;
+}
+
+/* A kernel that is right but slower where it does not know its inputs. */
+static void known_inputs_are_found(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    struct trial_request request = scripted_request(it, "THREADS=64");
+    request.full = true;
+    it->change_delay = 0.4;
+    scripted_run_trial(it, &request, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_WRONG);
+    assert_non_null(strstr(result.outcome.reason, "1.40 times as slow when its inputs change"));
+    trial_result_release(&result);
+    it->change_delay = 0.2; /* might be noise */
+    scripted_run_trial(it, &request, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    trial_result_release(&result);
+    it->change_delay = 0;
 }
 
 /* A champion that another process compiled is not compiled here. */
@@ -493,6 +524,8 @@ int main(void) {
         cmocka_unit_test(requested_timing_uses_several_placements),
         cmocka_unit_test(champion_is_timed_in_several_placements),
         cmocka_unit_test(opponent_is_compiled_once),
+        cmocka_unit_test(kept_results_are_found),
+        cmocka_unit_test(known_inputs_are_found),
         cmocka_unit_test(handed_champion_is_not_compiled),
         cmocka_unit_test(adopted_images_are_not_compiled),
         cmocka_unit_test(damaged_evaluator_is_reported),

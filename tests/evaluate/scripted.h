@@ -34,8 +34,8 @@ enum { SCRIPTED_WARPS_MAX = 5 };
 struct device_graph {
     double us; /* per call */
     bool cold, ran;
-    int set_count;
-    struct device_sequence sets[SETS_MAX];
+    int set_count, changes; /* changes: as counted when it ran */
+    struct device_sequence *sets;
 };
 
 struct scripted {
@@ -51,6 +51,8 @@ struct scripted {
     const struct device_image
         *stale_image;            /* what the cache returns for every key; NULL: it is empty */
     bool skips_timed_calls;      /* a graph's calls compute nothing */
+    bool keeps_results;          /* they compute nothing but the first time */
+    double change_delay;         /* relative, of the calls of a graph in which inputs change */
     bool writes_to_freed_memory; /* report a write to freed memory */
     const char *damaged_kernel;  /* name of a kernel that gets wrong results in its third argument;
                              NULL:  none */
@@ -62,6 +64,7 @@ struct scripted {
     double spread; /* relative spread of a call's time over placements: five consecutive graphs
                       have -2 to 2 times it */
     int drifted;   /* samples since the drift started */
+    int changes;   /* of a part of the inputs */
     int modules, graphs, waits, allocations, compilations, warm_samples,
         cold_samples; /* counters */
 };
@@ -81,24 +84,46 @@ static enum verdict scripted_graph_new(struct device *device, const struct devic
     (*graph)->cold = timing->cold;
     (*graph)->ran = false;
     (*graph)->set_count = set_count;
+    (*graph)->sets = malloc((size_t)set_count * sizeof *sets);
+    assert_non_null((*graph)->sets);
     memcpy((*graph)->sets, sets, (size_t)set_count * sizeof *sets);
     scripted->graphs += !timing->cold;
     return VERDICT_OK;
 }
 
-/* The calls run once, so that outputs exist. */
+/* Returns whether inputs change in every replay: the second member of evotile_change's arguments
+   points to seed, generation and kind of change, as in evaluate/carry_over.c. */
+static bool scripted_changes_inputs(struct device *device, const struct device_graph *graph) {
+    enum { CHANGE_EVERY_ROW = 1 };
+    struct error error = {0};
+    uint64_t address, control[3] = {0};
+    for (int s = 0; s < graph->set_count; s++) {
+        const struct device_launch *launch = &graph->sets[s].launches[0];
+        if (launch->kernel == NULL || strcmp(launch->kernel, "evotile_change") != 0)
+            continue;
+        memcpy(&address, launch->arguments[1].bytes, sizeof address);
+        if (emulated_backend.read(device, address, control, sizeof control, &error) < 0)
+            fail_msg("%s", error.text);
+    }
+    return control[2] == CHANGE_EVERY_ROW;
+}
+
+/* The calls run once, so that outputs exist, and again when the evaluator changed the inputs. */
 static enum verdict scripted_graph_sample(struct device *device, struct device_graph *graph,
                                           int count, double *samples_us, char *reason) {
     scripted->waits++;
+    graph->ran = graph->ran && (scripted->keeps_results || graph->changes == scripted->changes);
+    graph->changes = scripted->changes;
     for (int s = 0; s < graph->set_count && !graph->ran && !scripted->skips_timed_calls; s++) {
         enum verdict verdict = emulated_backend.run(device, &graph->sets[s], 60, reason);
         if (verdict != VERDICT_OK)
             return verdict;
     }
     graph->ran = true;
+    double delay = scripted_changes_inputs(device, graph) ? 1 + scripted->change_delay : 1;
     int *samples = graph->cold ? &scripted->cold_samples : &scripted->warm_samples;
     for (int i = 0; i < count; i++, ++*samples)
-        samples_us[i] = graph->us *
+        samples_us[i] = graph->us * delay *
                         (1 + scripted->scatter * (random_uniform(&scripted->random) - 0.5)) *
                         pow(1 + scripted->drift, scripted->drifted++) *
                         (*samples % 3 == 0 ? 1 : 1 + scripted->interference);
@@ -107,6 +132,7 @@ static enum verdict scripted_graph_sample(struct device *device, struct device_g
 
 static void scripted_graph_free(struct device *device, struct device_graph *graph) {
     (void)device;
+    free(graph->sets);
     free(graph);
 }
 
@@ -149,6 +175,9 @@ static enum verdict scripted_run(struct device *device, const struct device_sequ
                                  double deadline_s, char *reason) {
     scripted->waits++;
     enum verdict verdict = emulated_backend.run(device, sequence, 60 + deadline_s, reason);
+    for (int i = 0; i < sequence->count; i++)
+        scripted->changes += sequence->launches[i].kernel != NULL &&
+                             strcmp(sequence->launches[i].kernel, "evotile_change") == 0;
     for (int i = 0; scripted->damaged_kernel != NULL && i < sequence->count; i++)
         scripted_damage(device, &sequence->launches[i]);
     return verdict;
