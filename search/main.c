@@ -2,6 +2,7 @@
 #include "base/intervals.h"
 #include "base/spelling.h"
 #include "cli/describe.h"
+#include "cli/diagnose.h"
 #include "pool/worker_main.h"
 #include "session/image_cache.h"
 
@@ -72,8 +73,10 @@ static int print_help(const char *name) {
     return run_verb(verb, 2, arguments);
 }
 
-/* This process is a child of a pool: it has no verb. */
-static int run_pool_worker(void) {
+/* This process is a child of a pool, which has no verb, or of `evotile try --diagnose`. */
+static int run_pool_worker(int argc, char **argv) {
+    if (argc > 2 && strcmp(argv[2], DIAGNOSE_WORKER) == 0)
+        return run_verb(&verb_try, argc - 2, argv + 2);
     struct cache *cache = cache_new(NULL, 0);
     const struct image_cache images = image_cache_on_disk(cache);
     int status = worker_main(&images);
@@ -97,7 +100,7 @@ static int dispatch(int argc, char **argv) {
         return STATUS_DONE;
     }
     if (strcmp(argv[1], POOL_WORKER) == 0)
-        return run_pool_worker();
+        return run_pool_worker(argc, argv);
     const struct verb *verb = find_verb(argv[1]);
     return verb != NULL ? run_verb(verb, argc - 1, argv + 1) : unknown_verb(argv[1]);
 }

@@ -208,7 +208,9 @@ static bool comes_from_outside(int signal) {
 
 static void describe_end(int status, bool killed, bool left_behind, struct process_end *end) {
     int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    *end = (struct process_end){.is_by_outside = !killed && comes_from_outside(signal)};
+    bool has_exited = !left_behind && WIFEXITED(status);
+    *end = (struct process_end){.status = has_exited ? WEXITSTATUS(status) : -1,
+                                .is_by_outside = !killed && comes_from_outside(signal)};
     if (left_behind)
         snprintf(end->text, sizeof end->text, "killed, but has not exited");
     else if (signal != 0)

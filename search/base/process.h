@@ -58,6 +58,7 @@ char *process_next_line(struct process *child);
 
 /* How a child ended. */
 struct process_end {
+    int status;         /* exit status; -1: it was killed */
     char text[96];      /* in words: "killed by signal 11 (Segmentation fault)" */
     bool is_by_outside; /* by a signal that neither process_stop nor a fault of the child sends:
                            SIGKILL, as from the kernel when memory runs out, or SIGTERM */

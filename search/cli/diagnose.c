@@ -1,16 +1,21 @@
 /* diagnose: `try --diagnose`. */
 #include "cli/diagnose.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
+#include "base/path.h"
+#include "base/process.h"
 #include "cli/cli.h"
 #include "device/emulated.h"
 #include "evaluate/evaluator.h"
 #include "pool/settings.h"
+#include "pool/worker_main.h"
 #include "render/table.h"
 #include "session/image_cache.h"
 #include "session/single_trial.h"
 
 #include <math.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +86,8 @@ static int open_context(struct diagnose_context *context, const struct config *c
     context->compiler = compiler_new(&context->settings, &context->device->info, &images, error);
     if (context->compiler == NULL)
         return -1;
+    const struct resource_budget budget = resource_budget_default();
+    nvrtc_set_budget(compiler_nvrtc(context->compiler), &budget);
     context->evaluator =
         evaluator_new(&context->settings, context->device, context->compiler, error);
     context->template = compiler_template(context->compiler, goal, error);
@@ -213,4 +220,53 @@ int diagnose_genome(const struct config *config, int goal, const char *device, c
         status = check_genome(&context, &request, json, error);
     close_context(&context);
     return status;
+}
+
+/* ---- the worker ---- */
+
+enum { WORDS_MAX = 16, WORKER_LIMIT_S = 600, POLL_MS = 100, EXIT_GRACE_S = 10 };
+
+/* Copies the worker's lines to standard output until it has closed its own. Returns false if that
+   takes too long. */
+static bool copy_output(struct process *child) {
+    double deadline = clock_seconds() + WORKER_LIMIT_S;
+    const char *line;
+    while (!child->ended && clock_seconds() < deadline) {
+        struct pollfd polled[] = {{.fd = child->from, .events = POLLIN},
+                                  {.fd = child->errors.from, .events = POLLIN}};
+        poll(polled, 2, POLL_MS);
+        process_read_output(child);
+        while ((line = process_next_line(child)) != NULL)
+            puts(line);
+    }
+    return child->ended;
+}
+
+int diagnose_in_worker(const char *const *words, struct error *error) {
+    char program[PATH_SIZE];
+    struct process child;
+    struct process_end end;
+    const char *argv[WORDS_MAX + 4] = {program, POOL_WORKER, DIAGNOSE_WORKER};
+    for (int i = 0; words[i] != NULL; i++) {
+        if (i == WORDS_MAX)
+            BUG("more than %d words for a worker", WORDS_MAX);
+        argv[3 + i] = words[i];
+    }
+    if (path_program(program, error) < 0 || process_start_relayed(&child, argv, error) < 0)
+        return -1;
+    bool finished = copy_output(&child);
+    process_stop(&child, finished ? EXIT_GRACE_S : 0, &end);
+    if (!finished) {
+        printf("timeout: the worker did not finish in %d s\n", WORKER_LIMIT_S);
+        return STATUS_GATE;
+    }
+    if (end.is_by_outside) {
+        printf("lost: the worker was %s from outside: run it again\n", end.text);
+        return STATUS_GATE;
+    }
+    if (end.status < 0) {
+        printf("crashed: the worker was %s\n", end.text);
+        return STATUS_GATE;
+    }
+    return end.status;
 }

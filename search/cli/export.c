@@ -122,9 +122,12 @@ static void warn_about_compiler(const struct export_context *context, const stru
 
 static int compile_variants(struct export_context *context, struct error *error) {
     struct nvrtc *nvrtc = nvrtc_open(error);
+    const struct resource_budget budget = resource_budget_default();
     int result = nvrtc != NULL ? 0 : -1;
-    if (nvrtc != NULL)
+    if (nvrtc != NULL) {
+        nvrtc_set_budget(nvrtc, &budget);
         warn_about_compiler(context, nvrtc);
+    }
     for (int u = 0; u < context->variant_count && result == 0; u++) {
         struct export_variant *variant = &context->variants[u];
         struct compile_options options;

@@ -3,7 +3,6 @@
 #include "cli/diagnose.h"
 #include "config/config.h"
 #include "outcome/fields.h"
-#include "outcome/fields.h"
 #include "render/table.h"
 #include "session/single_trial.h"
 
@@ -112,7 +111,25 @@ static int run_with_default(struct try_context *context, const char *genome_text
     return status;
 }
 
+/* The same words, as options_parse understood them, for the worker. */
+static int start_diagnosis(const char *config, const char *genome, const char *device, int64_t goal,
+                           const char *templates, bool json, struct error *error) {
+    char goal_text[24];
+    int count = 8;
+    const char *words[16] = {config,     "--diagnose", "--genome", genome,
+                             "--device", device,       "--goal",   goal_text};
+    snprintf(goal_text, sizeof goal_text, "%lld", (long long)goal);
+    if (templates != NULL) {
+        words[count++] = "--templates";
+        words[count++] = templates;
+    }
+    if (json)
+        words[count++] = "--json";
+    return diagnose_in_worker(words, error);
+}
+
 static int run(const struct verb *verb, int argc, char **argv) {
+    bool in_worker = strcmp(argv[0], DIAGNOSE_WORKER) == 0;
     const char *genome = "";
     const char *device = NULL;
     const char *templates = NULL;
@@ -155,8 +172,10 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (device == NULL)
         device = context.config->device;
     if (diagnose) {
-        status =
-            diagnose_genome(context.config, context.goal, device, genome, context.json, &error);
+        status = in_worker ? diagnose_genome(context.config, context.goal, device, genome,
+                                             context.json, &error)
+                           : start_diagnosis(argv[0], genome, device, goal, templates, context.json,
+                                             &error);
         goto done;
     }
     context.single_trial =

@@ -20,6 +20,8 @@ struct tracer *tracer_new(const struct evaluation_settings *settings,
         tracer_free(tracer);
         return NULL;
     }
+    const struct resource_budget budget = resource_budget_default();
+    nvrtc_set_budget(compiler_nvrtc(tracer->compiler), &budget);
     return tracer;
 }
 
