@@ -1,5 +1,6 @@
 /* Reads the launches of template.json, their arguments, the compiler options and the source files.
  */
+#include "template/compile_options.h"
 #include "template/load.h"
 
 #include "base/memory.h"
@@ -119,9 +120,12 @@ static const char *const option_keys[] = {"option", "when", NULL};
 
 static int load_option(struct template *template, const struct json *value, struct error *error) {
     struct option *option = &template->options[template->option_count++];
-    return json_check_keys(value, option_keys, error) < 0 ||
-                   json_copy_text(value, "option", option->text, NAME_SIZE, error) < 0
-               ? -1
+    char why[OPTION_REFUSAL_SIZE];
+    if (json_check_keys(value, option_keys, error) < 0 ||
+        json_copy_text(value, "option", option->text, NAME_SIZE, error) < 0)
+        return -1;
+    return !compile_option_allowed(option->text, why)
+               ? json_error(value, error, "%s", why)
                : load_optional_expression(template, value, "when", &option->when, error);
 }
 

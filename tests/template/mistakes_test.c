@@ -152,6 +152,14 @@ static void mistakes_of_the_folder(void **state) {
          "21: launches[0].arguments[3].i33: unknown key; did you mean \"i32\"?"},
         {"{ \"i32\": \"N\" }", "{}",
          "21: launches[0].arguments[3]: must be {\"i32\": ...}, {\"i64\": ...} or {\"f32\": ...}"},
+        {"-DX=1", "--create-pch=/etc/x",
+         "23: options[1]: \"--create-pch=/etc/x\" is not an option that a template may give: it "
+         "may "
+         "give those that change the code, such as --use_fast_math, --maxrregcount=N, --fmad=false "
+         "and -DNAME=VALUE (docs/templates.md lists them)"},
+        {"-DX=1", "-D",
+         "23: options[1]: \"-D\" has no value that a template may give: write NAME=VALUE in "
+         "one word, without spaces, quotes and signs of a shell"},
         {"\"option\": \"-DX=1\"", "\"option\": 3",
          "23: options[1].option: must be a string in double quotes"},
         {"\"architecture_variant\": true", "\"architecture_variant\": 1",
