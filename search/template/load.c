@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "base/spelling.h"
 #include "device/device.h"
+#include "template/files.h"
 #include "template/load.h"
 
 #include <ctype.h>
@@ -403,7 +404,8 @@ struct template *template_load(const char *folder, const struct template_setting
             goto failed;
         return template;
     }
-    if (path_join(path, folder, "template.json", error) < 0 ||
+    if (template_files_check(folder, error) < 0 ||
+        path_join(path, folder, "template.json", error) < 0 ||
         json_read(&template->document, path, error) < 0)
         goto failed;
     struct json root = json_root(&template->document);

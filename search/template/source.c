@@ -1,4 +1,5 @@
 /* Instantiates the CUDA source that NVRTC compiles for a genome. */
+#include "template/files.h"
 #include "template/load.h"
 
 #include "base/memory.h"
@@ -64,7 +65,7 @@ static int inline_file(const struct template *template, const char *path, const 
     char *source = path_read_file(path, SOURCE_BYTES_MAX, NULL, error);
     if (source == NULL)
         return -1;
-    int result = 0, number = 1;
+    int result = template_includes_check(path, source, error), number = 1;
     add_line_directive(files, number, name, text);
     for (const char *line = source; *line != '\0' && result == 0; number++) {
         size_t length = strcspn(line, "\n");
