@@ -131,6 +131,7 @@ static int check_input(struct gate_run *run, const struct verify_input *input,
     if (status < 0)
         return -1;
     run->inputs += input->twice ? 2 : 1;
+    run->evaluation->inputs++;
     run->worst = fmax(run->worst, found->errors.relative_l2);
     if (status == 0)
         return 0;
@@ -257,6 +258,16 @@ static int verify_hard_case(struct gate_run *run) {
                                    evaluation_seed(evaluation, c, STRESS_INPUTS));
 }
 
+/* Ends a trial in which nothing was verified: what was not looked at is not right. */
+static int fail_unverified(struct evaluation *evaluation, double start) {
+    static const char reason[] =
+        "nothing was verified: every case takes too long on an emulated device, and no probe case "
+        "fits: add small \"probe_cases\" to template.json";
+    trial_add_gate(evaluation->result, "cases", false, clock_seconds() - start, "%.150s", reason);
+    trial_set_verdict(evaluation->result, VERDICT_UNVERIFIED, reason);
+    return 1;
+}
+
 static int verify_cases(struct evaluation *evaluation) {
     struct gate_run run = begin_gate(evaluation, "cases", evaluation->template);
     struct outcome *outcome = &evaluation->result->outcome;
@@ -275,6 +286,8 @@ static int verify_cases(struct evaluation *evaluation) {
     int status = verify_hard_case(&run);
     if (status != 0)
         return status;
+    if (evaluation->inputs == 0)
+        return fail_unverified(evaluation, run.start);
     trial_add_gate(evaluation->result, run.gate, true, clock_seconds() - run.start,
                    "%d of %d correct on %d inputs, error %.2e%s%s", run.cases, count, run.inputs,
                    run.worst, outcome->limited_range ? ", limited range" : "",

@@ -64,6 +64,7 @@ struct evaluation {
     struct device_module *modules[CASES_MAX]; /* at the index of the variant's first case */
     struct measurement *raced; /* of the race, kept for the full timing; NULL: none */
     double deadline_s;         /* of one call */
+    int inputs;                /* that were verified so far */
 };
 
 /* Loads the images of every variant and reads the genome mark back. If it is another genome's,

@@ -23,6 +23,7 @@ static const struct {
     [VERDICT_RACY] = {"racy", "correctness", "RuntimeFailedConfig"},
     [VERDICT_WROTE_OUTSIDE] = {"wrote_outside", "correctness", "RuntimeFailedConfig"},
     [VERDICT_CHANGED_INPUT] = {"changed_input", "correctness", "RuntimeFailedConfig"},
+    [VERDICT_UNVERIFIED] = {"unverified", "correctness", "RuntimeFailedConfig"},
     [VERDICT_IMPOSSIBLE] = {"impossible", "correctness", "RuntimeFailedConfig"},
     [VERDICT_TOO_SLOW] = {"too_slow", "timeout", "RuntimeFailedConfig"},
     [VERDICT_TIMEOUT] = {"timeout", "timeout", "RuntimeFailedConfig"},

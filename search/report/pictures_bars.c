@@ -21,7 +21,10 @@ static const struct funnel_gate gates[] = {
     {"within limits, ran",
      {VERDICT_OVER_LIMIT, VERDICT_LAUNCH_FAILED, VERDICT_TIMEOUT, VERDICT_CRASHED},
      4},
-    {"correct", {VERDICT_WRONG, VERDICT_RACY, VERDICT_WROTE_OUTSIDE, VERDICT_CHANGED_INPUT}, 4},
+    {"correct",
+     {VERDICT_WRONG, VERDICT_RACY, VERDICT_WROTE_OUTSIDE, VERDICT_CHANGED_INPUT,
+      VERDICT_UNVERIFIED},
+     5},
     {"ok", {VERDICT_IMPOSSIBLE, VERDICT_TOO_SLOW}, 2},
 };
 /* After the gates: timed in full, and became champion. */
