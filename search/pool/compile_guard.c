@@ -8,6 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Marks the answers; no other gate has this name. */
+static const char gate_name[] = "compiler";
+
 enum answer { ANSWER_CPU, ANSWER_MEMORY, ANSWER_COUNT };
 
 static struct {
@@ -53,7 +56,7 @@ static void prepare_answer(enum answer answer, const struct trial_request *reque
     struct trial_result *result = xcalloc(1, sizeof *result);
     trial_result_init(result, request);
     snprintf(result->worker, sizeof result->worker, "%s", worker);
-    trial_add_gate(result, "compile", false, 0, "%.150s", reason);
+    trial_add_gate(result, gate_name, false, 0, "%.150s", reason);
     trial_set_verdict(result, VERDICT_COMPILE_FAILED, reason);
     char *line = protocol_print_result(result);
     size_t length = strlen(line);
@@ -63,6 +66,13 @@ static void prepare_answer(enum answer answer, const struct trial_request *reque
     guard.lengths[answer] = length + 1;
     trial_result_release(result);
     free(result);
+}
+
+bool compile_guard_ended_worker(const struct trial_result *result) {
+    for (int g = 0; g < result->gate_count; g++)
+        if (strcmp(result->gates[g].name, gate_name) == 0)
+            return true;
+    return false;
 }
 
 void compile_guard_prepare(int to, const struct trial_request *request, const char *worker,

@@ -20,6 +20,9 @@
 /* Handles SIGXCPU, SIGABRT and SIGSEGV. */
 void compile_guard_install(void);
 
+/* True if the worker sent this as it died: it gets no other trial. */
+bool compile_guard_ended_worker(const struct trial_result *result);
+
 /* `to` is the file descriptor of the messages; `worker` is named in the result. */
 void compile_guard_prepare(int to, const struct trial_request *request, const char *worker,
                            const struct resource_budget *budget);

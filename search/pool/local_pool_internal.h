@@ -22,7 +22,8 @@ struct worker {
     int slot; /* index of its device slot; ZOMBIE_NO_DEVICE: a compile worker */
     struct process process;
     bool ready;
-    bool is_exiting; /* it lost its CUDA context in its last trial and exits by itself */
+    bool is_exiting; /* it lost its CUDA context, or its compiler died, in its last trial, and it
+                        exits by itself */
     struct job *job; /* NULL: idle */
     double deadline; /* for the job, or for becoming ready; INFINITY: none */
     double since_s;  /* when it was started, became idle or got its job */

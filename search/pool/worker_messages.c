@@ -1,6 +1,7 @@
 #include "pool/local_pool_internal.h"
 
 #include "base/clock.h"
+#include "pool/compile_guard.h"
 #include "pool/protocol.h"
 
 #include <math.h>
@@ -50,6 +51,11 @@ static void take_result(struct local_pool *local, struct worker *worker,
     worker->job = NULL;
     worker->trials_done++;
     become_idle(worker);
+    worker->is_exiting = compile_guard_ended_worker(result) ||
+                         (worker->stage == STAGE_DEVICE && !local->pool.device.predicts &&
+                          (verdict == VERDICT_CRASHED || verdict == VERDICT_TIMEOUT));
+    if (worker->is_exiting)
+        worker->deadline = worker->since_s + EXIT_GRACE_S;
     if (worker->stage == STAGE_COMPILE) {
         concurrency_record(&local->concurrency.compile, seconds);
         take_compiled(local, job, result);
@@ -57,10 +63,6 @@ static void take_result(struct local_pool *local, struct worker *worker,
     }
     concurrency_record(&local->concurrency.evaluate, seconds);
     take_evaluated(local, job, result);
-    worker->is_exiting =
-        !local->pool.device.predicts && (verdict == VERDICT_CRASHED || verdict == VERDICT_TIMEOUT);
-    if (worker->is_exiting)
-        worker->deadline = worker->since_s + EXIT_GRACE_S;
     local_pool_record_trial(local, worker->slot, verdict);
 }
 

@@ -85,13 +85,16 @@ static struct pool *open_pool(const struct tiny *tiny, int compile_workers) {
     return pool;
 }
 
-static struct trial_result run_trial(struct pool *pool, const struct genome *genome,
-                                     const char *source) {
-    struct error error = {0};
-    struct trial_result result = {0};
-    struct trial_request request = {.genome = *genome, .seed = 1};
+static void submit(struct pool *pool, int64_t number, const struct genome *genome,
+                   const char *source) {
+    struct trial_request request = {.number = number, .genome = *genome, .seed = 1};
     request.sources[0] = source != NULL ? strdup(source) : NULL;
     pool_submit(pool, &request);
+}
+
+static struct trial_result take(struct pool *pool) {
+    struct error error = {0};
+    struct trial_result result = {0};
     if (pool_wait(pool, OUTPUT_LIMIT_S, &result, &error) != 1)
         fail_msg("no result: %s", error.text);
     return result;
@@ -115,8 +118,10 @@ static void try_bomb(const struct bomb *bomb, int compile_workers) {
     setenv("EVOTILE_COMPILE_SECONDS", bomb->cpu_s, 1);
     struct pool *pool = open_pool(&tiny, compile_workers);
     write_source(&tiny, bomb->source, path, &genome);
-    expect(run_trial(pool, &genome, path), bomb->name, VERDICT_COMPILE_FAILED, bomb->says);
-    expect(run_trial(pool, &genome, NULL), bomb->name, VERDICT_OK, "");
+    submit(pool, 0, &genome, path);
+    submit(pool, 1, &genome, NULL); /* waits: a worker that dies must not get it */
+    expect(take(pool), bomb->name, VERDICT_COMPILE_FAILED, bomb->says);
+    expect(take(pool), bomb->name, VERDICT_OK, "");
     assert_int_equal(pool_restarts(pool), bomb->restarts);
     pool_free(pool);
     unsetenv("EVOTILE_COMPILE_MB");
