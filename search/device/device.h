@@ -190,7 +190,8 @@ struct device_backend {
 struct device {
     const struct device_backend *backend;
     struct device_info info;
-    bool fresh_memory; /* memory_new does not reuse freed memory */
+    bool fresh_memory;   /* memory_new does not reuse freed memory */
+    uint64_t order_seed; /* of an emulated device: not 0: blocks and warps run in another order */
 };
 
 /* spec: cuda:N, emulated:sm_XX, or auto (the first GPU, else emulated:sm_89). */

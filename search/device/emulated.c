@@ -56,6 +56,16 @@ struct ptx_racecheck *emulated_attach_racecheck(struct device *device, const cha
     return emulated->racecheck;
 }
 
+void emulated_limit_instructions(struct device *device, uint64_t instructions) {
+    emulated_of(device)->instruction_limit = emulated_of(device)->instructions + instructions;
+}
+
+bool emulated_is_exhausted(struct device *device) {
+    const struct emulated *emulated = emulated_of(device);
+    return emulated->instruction_limit != 0 &&
+           emulated->instructions >= emulated->instruction_limit;
+}
+
 uint64_t emulated_instructions(struct device *device) {
     return emulated_of(device)->instructions;
 }
@@ -340,6 +350,7 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
                              .print = stderr,
                              .cooperative = launch->cooperative,
                              .early = launch->early,
+                             .block_seed = device->order_seed,
                              .deadline_s = deadline_s};
     struct ptx_counts counts;
     struct ptx_fault fault;
@@ -348,6 +359,14 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
         ptx.deadline_s = 0;
         ptx.step_limit = RACECHECK_STEPS;
     }
+    if (emulated_is_exhausted(device)) {
+        snprintf(reason, REASON_SIZE, "%s: the limit of instructions is reached", kernel->name);
+        return VERDICT_TIMEOUT;
+    }
+    uint64_t limit = emulated_of(device)->instruction_limit;
+    uint64_t left = limit - emulated_of(device)->instructions;
+    if (limit != 0 && (ptx.step_limit == 0 || ptx.step_limit > left))
+        ptx.step_limit = left;
     memcpy(ptx.grid, launch->grid, sizeof ptx.grid);
     memcpy(ptx.block, launch->block, sizeof ptx.block);
     int result = ptx_launch(&ptx, &counts, &fault);

@@ -36,6 +36,12 @@ struct device *emulated_open_with(const struct device_info *info, struct error *
    times as slow (make bench-emulated, OBSERVED=1). */
 struct ptx_racecheck *emulated_attach_racecheck(struct device *device, const char *symbol);
 
+/* Lets later calls execute this many warp instructions in all; then a call ends with
+   VERDICT_TIMEOUT, and emulated_is_exhausted. Unlike a deadline, this ends it at the same place on
+   every host. */
+void emulated_limit_instructions(struct device *device, uint64_t instructions);
+bool emulated_is_exhausted(struct device *device);
+
 /* Sets the number of host threads that interpret independent blocks (ptx/ptx.h), for a process that
    has the host to itself. Results, counters and predictions do not change. */
 void emulated_set_threads(struct device *device, int threads);

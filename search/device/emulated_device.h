@@ -40,6 +40,7 @@ struct emulated {
     uint64_t sample; /* number of clusters of a launch to run; 0: all */
     int threads;     /* as in struct ptx_launch */
     uint64_t instructions;
+    uint64_t instruction_limit; /* of `instructions`; 0: none */
 };
 
 struct device_graph {

@@ -46,9 +46,8 @@ static int load_held_out(struct evaluator *evaluator, struct error *error) {
     return evaluator->held_out != NULL ? 0 : -1;
 }
 
-/* The goal's variant that matches a case of another template; -1 if none does. */
-static int matching_variant(const struct template *template, const struct template *other_template,
-                            int other_case) {
+int evaluation_matching_variant(const struct template *template,
+                                const struct template *other_template, int other_case) {
     for (int c = 0; c < template->case_count; c++) {
         bool same = true;
         for (int d = 0; d < template->dimension_count; d++)
@@ -106,7 +105,7 @@ static struct gate_run begin_gate(struct evaluation *evaluation, const char *gat
 static int begin_case(struct gate_run *run, int c) {
     struct evaluation *evaluation = run->evaluation;
     const struct genome *genome = &evaluation->request->genome;
-    int variant = matching_variant(evaluation->template, run->template, c);
+    int variant = evaluation_matching_variant(evaluation->template, run->template, c);
     if (variant < 0 || !template_genome_is_valid(run->template, genome, c))
         return 0;
     run->one = evaluation_verify_case(evaluation, run->template, c, evaluation->modules[variant]);
@@ -394,7 +393,9 @@ int evaluation_run_final_checks(struct evaluation *evaluation) {
     int status = check_hard_inputs(evaluation);
     if (status == 0)
         status = check_held_out(evaluation);
-    return status == 0 ? check_flush_memory(evaluation) : status;
+    if (status == 0)
+        status = check_flush_memory(evaluation);
+    return status == 0 ? evaluation_check_races(evaluation) : status;
 }
 
 /* ---- under a tool ---- */

@@ -82,6 +82,12 @@ int evaluation_run_under_tool(struct evaluation *evaluation);
    held-out cases, fresh seeds, tensors flush against unmapped memory. Runs after timing and
    duel. */
 int evaluation_run_final_checks(struct evaluation *evaluation);
+/* Runs the candidate's small cases under the emulated device's race checker (ptx/racecheck.h), on
+   every device; the last of the final checks. */
+int evaluation_check_races(struct evaluation *evaluation);
+/* The goal's variant that matches a case of another template; -1 if none does. */
+int evaluation_matching_variant(const struct template *template,
+                                const struct template *other_template, int other_case);
 void evaluation_unload(struct evaluation *evaluation);
 
 /* Race and full timing; sets the score. */

@@ -33,13 +33,11 @@ static size_t text_bytes(const char *text) {
     return text != NULL ? strlen(text) : 0;
 }
 
-static bool write_image(FILE *file, int case_index, const struct device_image *image,
-                        bool with_ptx) {
+static bool write_image(FILE *file, int case_index, const struct device_image *image) {
     const void *const parts[PART_COUNT] = {image->cubin, image->ptx, image->log};
     const struct image_header header = {
         .case_index = (uint64_t)case_index,
-        .bytes = {image->cubin_bytes, with_ptx ? text_bytes(image->ptx) : 0,
-                  text_bytes(image->log)},
+        .bytes = {image->cubin_bytes, text_bytes(image->ptx), text_bytes(image->log)},
     };
     bool ok = fwrite(&header, sizeof header, 1, file) == 1;
     for (int i = 0; i < PART_COUNT; i++)
@@ -48,7 +46,7 @@ static bool write_image(FILE *file, int case_index, const struct device_image *i
     return ok;
 }
 
-int image_file_write(const char *path, const struct device_image images[CASES_MAX], bool with_ptx,
+int image_file_write(const char *path, const struct device_image images[CASES_MAX],
                      struct error *error) {
     FILE *file = fopen(path, "we");
     if (file == NULL)
@@ -56,7 +54,7 @@ int image_file_write(const char *path, const struct device_image images[CASES_MA
     bool ok = true;
     for (int c = 0; c < CASES_MAX; c++)
         if (images[c].cubin != NULL)
-            ok = ok && write_image(file, c, &images[c], with_ptx);
+            ok = ok && write_image(file, c, &images[c]);
     ok = fclose(file) == 0 && ok;
     if (ok)
         return 0;

@@ -8,7 +8,7 @@
  *     int file = image_file_new();                          // the parent
  *     image_file_path(file, path);
  *
- *     image_file_write(path, images, false, &error);        // a compile worker
+ *     image_file_write(path, images, &error);        // a compile worker
  *     image_file_read(path, "kernel.cu", images, &error);   // a device worker
  */
 #ifndef EVOTILE_POOL_IMAGE_FILE_H
@@ -24,9 +24,9 @@ int image_file_new(void);
 /* The path under which other processes of the same user open it while this one has it open. */
 void image_file_path(int file, char path[IMAGE_FILE_PATH_SIZE]);
 
-/* Replaces the file's content. Empty images are left out. PTX is for devices that interpret it.
-   After -1 the file is empty. */
-int image_file_write(const char *path, const struct device_image images[CASES_MAX], bool with_ptx,
+/* Replaces the file's content. Empty images are left out. After
+   -1 the file is empty. */
+int image_file_write(const char *path, const struct device_image images[CASES_MAX],
                      struct error *error);
 /* Fills all images, those left out with zeros; the caller releases them (nvrtc_image_release).
    `name`, the source's, is borrowed. -1: the file cannot be read, is empty or damaged; then

@@ -190,8 +190,7 @@ static int compile_trial(struct worker *worker, struct trial_request *request,
     struct error unwritten = {0};
     int status = compiler_build(worker->compiler, request, images, result, error);
     if (status == 0 && *worker->files.candidate != '\0' &&
-        image_file_write(worker->files.candidate, images, worker->start.device.predicts,
-                         &unwritten) < 0)
+        image_file_write(worker->files.candidate, images, &unwritten) < 0)
         log_warn("the machine code is not handed on: %s", unwritten.text);
     return status;
 }

@@ -179,7 +179,8 @@ struct ptx_launch {
     size_t argument_bytes; /* must equal kernel->argument_bytes */
     uint64_t step_limit;   /* warp instructions of the whole launch; 0 for 2^40 */
     double deadline_s;     /* CPU seconds from now; 0 for none */
-    uint64_t block_seed;   /* 0: blocks run in ascending order; else seed of a random order */
+    uint64_t block_seed;   /* 0: blocks run in ascending order, and the warps of each; else seed of
+                              random orders */
     bool cooperative; /* all blocks are resident: kernels may synchronise the grid (this_grid()) */
     bool early;       /* PDL: may overlap the previous launch; for racecheck */
     FILE *print;      /* output of printf; NULL: discarded */

@@ -250,6 +250,19 @@ static void start_block(struct block *block) {
         start_warp(&block->warps[i]);
 }
 
+/* The warp that has the turn-th turn. With a seed, each block's order begins with another warp than
+   its first, ascending or descending. */
+static int warp_at(const struct block *block, int turn) {
+    uint64_t seed = block->launch->block_seed;
+    int count = block->warp_count;
+    if (!seed || count == 1)
+        return turn;
+    for (int i = 0; i < 3; i++)
+        seed = (seed ^ block->position[i]) * 0x9e3779b97f4a7c15ull;
+    int first = 1 + (int)((seed >> 33) % (uint64_t)(count - 1));
+    return (first + (seed >> 32 & 1 ? turn : count - turn)) % count;
+}
+
 /* Gives every warp a turn. *progress: a warp executed an instruction. The block ends with its last
    warp. */
 static int run_warps(struct block *block, bool *progress) {
@@ -259,7 +272,7 @@ static int run_warps(struct block *block, bool *progress) {
     if (block->deadline_s && thread_cpu_time_s() > block->deadline_s)
         return report_timeout(block, "exceeded the time limit: endless loop?");
     for (int i = 0; i < block->warp_count; i++) {
-        struct warp *warp = &block->warps[i];
+        struct warp *warp = &block->warps[warp_at(block, i)];
         uint64_t left = block->step_limit - counts->warp_instructions, before = warp->tick;
         if (!warp->live)
             continue;

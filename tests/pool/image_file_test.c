@@ -26,7 +26,7 @@ static void release(struct device_image images[CASES_MAX]) {
         nvrtc_image_release(&images[c]);
 }
 
-static void check(const struct device_image images[CASES_MAX], bool with_ptx) {
+static void check(const struct device_image images[CASES_MAX]) {
     for (int c = 0; c < CASES_MAX; c++) {
         if (sent[c].cubin == NULL) {
             assert_null(images[c].cubin);
@@ -35,7 +35,7 @@ static void check(const struct device_image images[CASES_MAX], bool with_ptx) {
         assert_ptr_equal(images[c].name, name);
         assert_int_equal(images[c].cubin_bytes, sent[c].cubin_bytes);
         assert_memory_equal(images[c].cubin, sent[c].cubin, sent[c].cubin_bytes);
-        assert_string_equal(images[c].ptx, with_ptx && sent[c].ptx != NULL ? sent[c].ptx : "");
+        assert_string_equal(images[c].ptx, sent[c].ptx != NULL ? sent[c].ptx : "");
         assert_string_equal(images[c].log, sent[c].log != NULL ? sent[c].log : "");
     }
 }
@@ -49,17 +49,17 @@ static void images_pass_between_processes(void **state) {
     int file = image_file_new();
     assert_true(file >= 0);
     image_file_path(file, path);
-    for (int with_ptx = 0; with_ptx < 2; with_ptx++) {
+    for (int turn = 0; turn < 2; turn++) {
         int status;
         pid_t writer = fork();
         if (writer == 0) {
             close(file);
-            _exit(image_file_write(path, sent, with_ptx, &error) < 0);
+            _exit(image_file_write(path, sent, &error) < 0);
         }
         assert_int_equal(waitpid(writer, &status, 0), writer);
         assert_int_equal(status, 0);
         assert_int_equal(image_file_read(path, name, images, &error), 0);
-        check(images, with_ptx);
+        check(images);
         release(images);
     }
     close(file);
@@ -75,7 +75,7 @@ static void damaged_file_is_rejected(void **state) {
     char path[IMAGE_FILE_PATH_SIZE];
     int file = image_file_new();
     image_file_path(file, path);
-    assert_int_equal(image_file_write(path, sent, true, &error), 0);
+    assert_int_equal(image_file_write(path, sent, &error), 0);
     assert_int_equal(fstat(file, &whole), 0);
     int accepted = 0;
     for (off_t bytes = whole.st_size; bytes-- > 0;) {
