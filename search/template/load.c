@@ -393,6 +393,28 @@ static int load_head(struct template *template, const struct json *root, struct 
                : 0;
 }
 
+static bool has_control(const char *text) {
+    for (; text != NULL && *text != '\0'; text++)
+        if (((unsigned char)*text < ' ' && *text != '\n' && *text != '\t') || *text == 127)
+            return true;
+    return false;
+}
+
+/* Verbs print names and prose of a template, which must not drive a terminal. */
+static int refuse_controls(const cJSON *value, const char *path, struct error *error) {
+    for (; value != NULL; value = value->next) {
+        const char *key = value->string != NULL && !has_control(value->string) ? value->string : "";
+        if (has_control(value->string) || has_control(value->valuestring))
+            return error_input(error,
+                               "%s: a text%s%.60s has a control character: remove it, only line "
+                               "breaks and tabs may stand in a text",
+                               path, *key != '\0' ? " of " : "", key);
+        if (refuse_controls(value->child, path, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 struct template *template_load(const char *folder, const struct template_setting *setting,
                                struct error *error) {
     char path[PATH_SIZE];
@@ -407,6 +429,8 @@ struct template *template_load(const char *folder, const struct template_setting
     if (template_files_check(folder, error) < 0 ||
         path_join(path, folder, "template.json", error) < 0 ||
         json_read(&template->document, path, error) < 0)
+        goto failed;
+    if (refuse_controls(json_root(&template->document).value, path, error) < 0)
         goto failed;
     struct json root = json_root(&template->document);
     if (load_head(template, &root, error) < 0 ||

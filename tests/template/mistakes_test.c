@@ -55,6 +55,12 @@ static void mistakes_of_the_folder(void **state) {
     (void)state;
     static const struct mistake mistakes[] = {
         {"\"format\": 1", "\"format\": 2", "2: format: this evotile reads templates of format 1"},
+        {"doubles numbers", "\\u001b[31m",
+         " a text of about has a control character: remove it, only line breaks and tabs may stand "
+         "in a text"},
+        {"\"THREADS\": {", "\"THR\\u0007\": {",
+         " a text has a control character: remove it, only line breaks and tabs may stand in a "
+         "text"},
         {"\"format\": 1,", "", "1: the key \"format\" is missing"},
         {"\"name\": \"example\"", "\"name\": \"\"", "3: name: must have 1 to 47 characters"},
         {"\"about\": \"doubles numbers\"", "\"abuot\": \"x\"",
