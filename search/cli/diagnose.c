@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/path.h"
 #include "base/process.h"
+#include "base/sandbox.h"
 #include "cli/cli.h"
 #include "device/emulated.h"
 #include "evaluate/evaluator.h"
@@ -76,6 +77,7 @@ static int open_context(struct diagnose_context *context, const struct config *c
     *context = (struct diagnose_context){0};
     if (choose_device(device, spec, error) < 0)
         return -1;
+    sandbox_enter(false);
     context->device = device_open(spec, error);
     if (context->device == NULL)
         return -1;

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/sandbox.h"
 #include "device/emulated.h"
 #include "evaluate/evaluator.h"
 #include "pool/compile_guard.h"
@@ -78,6 +79,14 @@ static void handle_signals(bool under_tool) {
         process_die_with_parent();
     signal(SIGINT, SIG_IGN); /* the parent handles a ^C in the terminal */
     signal(SIGTERM, SIG_IGN);
+}
+
+/* Not for a worker that opens a GPU, whose driver may do what it likes. An emulated device's worker
+   may start a baseline's program. */
+static void enter_sandbox(const struct worker_start *start) {
+    bool is_emulated = strncmp(start->device.spec, "emulated:", strlen("emulated:")) == 0;
+    if (!start->under_tool && (!start->has_device || is_emulated))
+        sandbox_enter(start->has_device);
 }
 
 static int load_config(struct loaded_config *loaded, const char *path, const char *template_folder,
@@ -269,6 +278,7 @@ int worker_main(const struct image_cache *cache) {
     int status = read_start(&worker, &error);
     if (status == 1) {
         handle_signals(worker.start.under_tool);
+        enter_sandbox(&worker.start);
         status = start_worker(&worker, cache, &info, &error);
         if (status == 0) {
             send_message(&worker, protocol_print_device(&info));

@@ -304,6 +304,39 @@ static void single_worker_is_deterministic(void **state) {
     release_fixture(&test);
 }
 
+/* The number behind a name in /proc/PID/status; -1: none. */
+static int status_number(pid_t pid, const char *name) {
+    char path[64], line[256];
+    int number = -1;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *file = fopen(path, "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, name, strlen(name)) == 0)
+            number = atoi(line + strlen(name));
+    if (file != NULL)
+        fclose(file);
+    return number;
+}
+
+/* Both kinds have a seccomp filter (mode 2) and no way to new privileges; this process has not. */
+static void workers_are_in_a_sandbox(void **state) {
+    (void)state;
+    static const char *const roles[] = {"compile", "device"};
+    struct pool_fixture test;
+    pid_t pids[CHILDREN_MAX];
+    if (status_number(getpid(), "Seccomp:") < 0)
+        skip();
+    start_fixture(&test, 1, 1, 0);
+    submit(&test, 0, "ITEMS=2", 0);
+    expect(&test, 0, VERDICT_OK, "");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(workers_of(getpid(), roles[i], pids), 1);
+        assert_int_equal(status_number(pids[0], "Seccomp:"), 2);
+        assert_int_equal(status_number(pids[0], "NoNewPrivs:"), 1);
+    }
+    release_fixture(&test);
+}
+
 /* ---- lost workers ---- */
 
 /* Stops the only worker of a role, so that it gets the next trial and does not begin it. */
@@ -774,6 +807,7 @@ int main(void) {
         cmocka_unit_test(device_worker_never_compiles),
         cmocka_unit_test(queued_trials_get_new_champion),
         cmocka_unit_test(single_worker_is_deterministic),
+        cmocka_unit_test(workers_are_in_a_sandbox),
         cmocka_unit_test(trial_of_killed_worker_is_repeated),
         cmocka_unit_test(trial_is_lost_with_its_second_worker),
         cmocka_unit_test(worker_that_crashes_costs_its_trial),
