@@ -261,10 +261,9 @@ static void runs_do_not_share_files(void **state) {
 int main(void) {
 #define TRANSFER_TEST(test) cmocka_unit_test_setup_teardown(test, open_folders, remove_folders)
     const struct CMUnitTest tests[] = {
-        TRANSFER_TEST(partial_purge_is_noticed),
-        TRANSFER_TEST(files_arrive_as_they_were),    TRANSFER_TEST(damaged_chunk_is_not_written),
-        TRANSFER_TEST(wrong_description_is_noticed), TRANSFER_TEST(silent_server_is_asked_again),
-        TRANSFER_TEST(runs_do_not_share_files),
+        TRANSFER_TEST(partial_purge_is_noticed),     TRANSFER_TEST(files_arrive_as_they_were),
+        TRANSFER_TEST(damaged_chunk_is_not_written), TRANSFER_TEST(wrong_description_is_noticed),
+        TRANSFER_TEST(silent_server_is_asked_again), TRANSFER_TEST(runs_do_not_share_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
