@@ -24,6 +24,9 @@ the stored predictions are damaged: %.60s	the same; tests/session/predict_start_
 %s has no readable config.json: restore it from a copy	the same
 the genome "%.200s" has other genes than the first: the run is damaged	needs a run.db that was edited by hand
 %s has %d goals: the run is damaged	the same
+%s/run.db has %d goals, and config.json gives %d: restore both from a copy, or start a new run	the same; tests/runs/damaged.py adds a goal
+%s/run.db is damaged (table trials, number %lld: told %lld does not continue its events): restore it from a copy, or save what is whole of it with `evotile fsck %s --salvage OUT`	the same; tests/runs/damaged.py changes each column
+%s has hash %s, and the run began with %s: restore it from a copy	shows hashes, which change with the template
 is unknown to this version of evotile	of status.json, which watch passes over: tests/session/status_file_test.c
 LIST
 

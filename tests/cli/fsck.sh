@@ -3,11 +3,14 @@
 "$EVOTILE" run recorded:"$ROOT"/tests/spaces/pnpoly_RTX_3090.json.gz --trials 20 --seed 1 --strategy free --out run >/dev/null 2>&1
 edit() {
     python3 -c 'import sqlite3, sys
-with sqlite3.connect("run/run.db") as run:
-    run.executescript(sys.argv[1])' "$1"
+with sqlite3.connect(sys.argv[1] + "/run.db") as run:
+    run.executescript(sys.argv[2])' "$1" "$2"
 }
 tell fsck run | grep -v '^cases'
-edit 'UPDATE trials SET told = "late" WHERE number = 3; UPDATE trials SET verdict = zeroblob(1) WHERE number = 5;
+cp -r run bare
+edit bare "DELETE FROM meta WHERE name = 'template_hash'"
+"$EVOTILE" fsck bare | grep '^template'
+edit run 'UPDATE trials SET told = "late" WHERE number = 3; UPDATE trials SET verdict = zeroblob(1) WHERE number = 5;
     UPDATE champions SET goal = -1 WHERE rowid = 1; UPDATE checkpoints SET digest = "abc"'
 tell board run
 tell fsck run --salvage saved | sed -E '/^(cases|champions)/s/ [0-9]+ (rows|damaged)/ N \1/g'

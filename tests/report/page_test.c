@@ -24,7 +24,7 @@
 
 enum { TRIALS = 240, GOALS = 2 };
 
-static const char *const goals[GOALS] = {"<img src=x onerror=alert(1)>", "a\"b,'c'\n&amp; {{raw}}"};
+static const char *const goals[GOALS] = {"<img src=x onerror=alert(1)>", "a\"b,'c' &amp; {{raw}}"};
 static const char gene_a[] = "</script><script>alert(2)</script>";
 static const char gene_b[] = "'\"><svg onload alert(3)>";
 static const char *const labels[] = {"\"quoted\"", "<b>bold", "back\\slash", "\xc3\xa9|`*"};
