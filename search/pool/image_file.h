@@ -24,8 +24,7 @@ int image_file_new(void);
 /* The path under which other processes of the same user open it while this one has it open. */
 void image_file_path(int file, char path[IMAGE_FILE_PATH_SIZE]);
 
-/* Replaces the file's content. Empty images are left out. After
-   -1 the file is empty. */
+/* Replaces the file's content. Empty images are left out. After -1 the file is empty. */
 int image_file_write(const char *path, const struct device_image images[CASES_MAX],
                      struct error *error);
 /* Fills all images, those left out with zeros; the caller releases them (nvrtc_image_release).

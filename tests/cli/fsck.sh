@@ -10,6 +10,10 @@ tell fsck run | grep -v '^cases'
 cp -r run bare
 edit bare "DELETE FROM meta WHERE name = 'template_hash'"
 "$EVOTILE" fsck bare | grep '^template'
+cp -r run other
+file=other/template/pnpoly_RTX_3090.json.gz
+zcat "$file" | sed '0,/[0-9]\.[0-9]/s/\([0-9]\)\.\([0-9]\)/\1.7\2/' >changed && gzip -c changed >"$file"
+"$EVOTILE" fsck other | grep '^template' | sed -E 's/[0-9a-f]{32}/HASH/g'
 edit run 'UPDATE trials SET told = "late" WHERE number = 3; UPDATE trials SET verdict = zeroblob(1) WHERE number = 5;
     UPDATE champions SET goal = -1 WHERE rowid = 1; UPDATE checkpoints SET digest = "abc"'
 tell board run
