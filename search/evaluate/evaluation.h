@@ -59,8 +59,9 @@ struct evaluation {
     const struct template *template;
     struct trial_result *result;
     struct error *error;
-    const struct device_image *images; /* of the modules, to load them at other addresses; NULL:
-                                          not available */
+    const struct device_image *images;        /* of the modules */
+    struct device_image rebuilt[CASES_MAX];   /* what `images` is after a compilation without the
+                                                 cache */
     struct device_module *modules[CASES_MAX]; /* at the index of the variant's first case */
     struct measurement *raced; /* of the race, kept for the full timing; NULL: none */
     double deadline_s;         /* of one call */

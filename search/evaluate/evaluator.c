@@ -176,20 +176,17 @@ static int load_images(struct evaluation *evaluation, const struct device_image 
 int evaluation_load(struct evaluation *evaluation, const struct device_image images[CASES_MAX]) {
     static const char wrong_genome[] =
         "the compiled kernel has another genome's mark, even when compiled without the cache";
-    struct device_image rebuilt[CASES_MAX];
     int status = load_images(evaluation, images);
     if (status != LOAD_WRONG_GENOME)
         return status;
-    evaluation->images = NULL;
     log_warn("a cached kernel was another genome's: recompiled without the cache");
     evaluation_unload(evaluation);
-    status = compiler_rebuild(evaluation->evaluator->compiler, evaluation->request, rebuilt,
-                              evaluation->result, evaluation->error);
+    status = compiler_rebuild(evaluation->evaluator->compiler, evaluation->request,
+                              evaluation->rebuilt, evaluation->result, evaluation->error);
     if (status != 0)
         return status;
-    status = load_images(evaluation, rebuilt);
-    for (int c = 0; c < CASES_MAX; c++)
-        nvrtc_image_release(&rebuilt[c]);
+    evaluation->images = evaluation->rebuilt;
+    status = load_images(evaluation, evaluation->rebuilt);
     if (status != LOAD_WRONG_GENOME)
         return status;
     trial_add_gate(evaluation->result, "load", false, 0, "%s", wrong_genome);
@@ -320,6 +317,7 @@ void evaluation_unload(struct evaluation *evaluation) {
             evaluation->evaluator->device->backend->module_unload(evaluation->evaluator->device,
                                                                   evaluation->modules[c]);
         evaluation->modules[c] = NULL;
+        nvrtc_image_release(&evaluation->rebuilt[c]);
     }
 }
 

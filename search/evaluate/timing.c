@@ -95,9 +95,8 @@ static int create_placement(struct evaluation *evaluation, int c, int index,
         evaluation->raced = NULL;
         return 0;
     }
-    if (index > 0 && evaluation->images != NULL &&
-        device->backend->module_load(device, &evaluation->images[variant], &placement->module,
-                                     evaluation->error) < 0)
+    if (index > 0 && device->backend->module_load(device, &evaluation->images[variant],
+                                                  &placement->module, evaluation->error) < 0)
         return -1;
     struct verify_case one = evaluation_verify_case(
         evaluation, evaluation->template, c,

@@ -11,6 +11,8 @@ void format_source_location(const struct kernel *kernel, const struct instructio
     size_t used = 0;
     text[0] = '\0';
     int index = instruction ? instruction->location : -1;
+    if (instruction && ast->location_count == 0)
+        snprintf(text, text_bytes, " at instruction %d", (int)(instruction - kernel->code));
     for (int depth = 0; index >= 0 && depth < 4 && used < text_bytes; depth++) {
         const struct location *location = &ast->locations[index];
         struct slice file = {"", 0};

@@ -203,19 +203,27 @@ static bool are_morally_strong(const struct access_check *check, const struct ac
     return check->strong >= needed && other->strong >= needed;
 }
 
-/* A loop that waits stores nothing: the code from the load to the jump back behind it. The compiler
-   may have peeled one turn, so any load of the same source line counts. */
+static bool stores_or_waits(const struct kernel *kernel, uint32_t first, uint32_t end) {
+    for (; first < end; first++)
+        if (kernel->code[first].execute == execute_store ||
+            kernel->code[first].execute == execute_barrier)
+            return true;
+    return false;
+}
+
+/* A loop that waits for a load stores nothing. The compiler may have peeled one turn, so any load
+   of the same source line counts; without line information (PTX for a GPU) only the load itself. */
 static bool is_in_waiting_loop(const struct kernel *kernel, const struct instruction *load) {
     enum { LOOP_MAX = 64 };
     for (uint32_t i = 0; i < kernel->code_count; i++) {
         const struct instruction *same = &kernel->code[i];
-        if (same->execute != execute_load || same->location != load->location)
+        if (same != load && (same->execute != execute_load || same->location < 0 ||
+                             same->location != load->location))
             continue;
         for (uint32_t j = i + 1; j < kernel->code_count && j < i + LOOP_MAX; j++) {
-            execute_function execute = kernel->code[j].execute;
-            if (execute == execute_store || execute == execute_barrier)
-                break;
-            if (execute == execute_branch && kernel->code[j].as.branch.target <= i)
+            const struct instruction *jump = &kernel->code[j];
+            if (jump->execute == execute_branch && jump->as.branch.target <= i &&
+                !stores_or_waits(kernel, jump->as.branch.target, j))
                 return true;
         }
     }
