@@ -208,7 +208,7 @@ check: deps-test ## every test that needs no GPU (SAN=1: with address and undefi
 
 check-long: deps-test ## those with full counts where `check` tries a sample (EVOTILE_LONG=1), check-kill and check-genomes
 	@$(remake) built
-	@EVOTILE_LONG=1 TEST_SECONDS=3600 BUILD=$(BUILD) tests/run
+	@EVOTILE_LONG=1 LONG_STATE=$(CURDIR)/$(BUILD)/long TEST_SECONDS=3600 BUILD=$(BUILD) tests/run
 	@$(remake) check-kill check-genomes
 
 check-gpu: deps-test ## those and the tests that need a GPU (SKIP without one)

@@ -110,14 +110,7 @@ static void wrong_sums_are_refused(void **state) {
 static void assert_unfit(const char *says) {
     struct error error = {0};
     struct verify_result found;
-    const struct verify_case one = {.device = verify_fixture.device,
-                                    .comparator = verify_fixture.comparator,
-                                    .reference = verify_fixture.reference,
-                                    .plain = verify_fixture.plain,
-                                    .template = verify_fixture.template,
-                                    .genome = &verify_fixture.genome,
-                                    .module = verify_fixture.candidate,
-                                    .deadline_s = 60};
+    const struct verify_case one = verify_fixture_case(&verify_fixture, 0);
     assert_int_equal(verify_input(&one, &(struct verify_input){.seed = 3}, &found, &error), -1);
     if (strstr(error.text, says) == NULL)
         fail_msg("\"%s\" does not say \"%s\"", error.text, says);

@@ -97,23 +97,26 @@ static inline void verify_fixture_compile(struct verify_fixture *verify_fixture,
     nvrtc_image_release(&image);
 }
 
-/* The template for one case, and its reference and plain kernels. */
-static inline void verify_fixture_load(struct verify_fixture *verify_fixture, const char *folder,
-                                       const char *shape_text) {
+/* The template for cases of one variant, and its reference and plain kernels. */
+static inline void verify_fixture_load_cases(struct verify_fixture *verify_fixture,
+                                             const char *folder, char *const *shape_texts,
+                                             int count, int smem_limit) {
     struct error error = {0};
     struct json_document document;
-    struct shape shape;
+    struct shape shapes[CASES_MAX];
     struct template *bare = template_load(folder, NULL, &error);
     must(bare != NULL ? 0 : -1, &error);
-    must(json_read_text(&document, "shape", shape_text, &error), &error);
-    struct json root = json_root(&document);
-    must(template_read_shape(bare, &root, NULL, &shape, &error), &error);
-    json_release(&document);
+    for (int i = 0; i < count; i++) {
+        must(json_read_text(&document, "shape", shape_texts[i], &error), &error);
+        struct json root = json_root(&document);
+        must(template_read_shape(bare, &root, NULL, &shapes[i], &error), &error);
+        json_release(&document);
+    }
     template_free(bare);
     const struct template_setting setting = {.device = &verify_fixture->device->info,
-                                             .smem_limit = 48 << 10,
-                                             .cases = &shape,
-                                             .case_count = 1};
+                                             .smem_limit = smem_limit,
+                                             .cases = shapes,
+                                             .case_count = count};
     template_free(verify_fixture->template);
     verify_fixture->template = template_load(folder, &setting, &error);
     must(verify_fixture->template != NULL ? 0 : -1, &error);
@@ -122,6 +125,13 @@ static inline void verify_fixture_load(struct verify_fixture *verify_fixture, co
                            &verify_fixture->reference);
     verify_fixture_compile(verify_fixture, template_plain_source(verify_fixture->template, &error),
                            NULL, &verify_fixture->plain);
+}
+
+/* The same for one case. */
+static inline void verify_fixture_load(struct verify_fixture *verify_fixture, const char *folder,
+                                       const char *shape_text) {
+    verify_fixture_load_cases(verify_fixture, folder, (char *[]){(char *)(uintptr_t)shape_text}, 1,
+                              48 << 10);
 }
 
 /* Builds a genome. `mutate`, unless NULL, frees the source and returns a changed one. */
@@ -142,19 +152,26 @@ static inline void verify_fixture_build(struct verify_fixture *verify_fixture,
     verify_fixture_compile(verify_fixture, source, &options, &verify_fixture->candidate);
 }
 
+/* What verify_input needs to know of the genome at a case. */
+static inline struct verify_case verify_fixture_case(const struct verify_fixture *verify_fixture,
+                                                     int case_index) {
+    return (struct verify_case){.device = verify_fixture->device,
+                                .comparator = verify_fixture->comparator,
+                                .reference = verify_fixture->reference,
+                                .plain = verify_fixture->plain,
+                                .template = verify_fixture->template,
+                                .genome = &verify_fixture->genome,
+                                .case_index = case_index,
+                                .module = verify_fixture->candidate,
+                                .deadline_s = 60};
+}
+
 static inline enum verdict verify_fixture_run(struct verify_fixture *verify_fixture,
                                               const struct verify_input *input,
                                               struct verify_result *found,
                                               char reason[REASON_SIZE]) {
     struct error error = {0};
-    const struct verify_case one = {.device = verify_fixture->device,
-                                    .comparator = verify_fixture->comparator,
-                                    .reference = verify_fixture->reference,
-                                    .plain = verify_fixture->plain,
-                                    .template = verify_fixture->template,
-                                    .genome = &verify_fixture->genome,
-                                    .module = verify_fixture->candidate,
-                                    .deadline_s = 60};
+    const struct verify_case one = verify_fixture_case(verify_fixture, 0);
     must(verify_input(&one, input, found, &error) < 0 ? -1 : 0, &error);
     snprintf(reason, REASON_SIZE, "%s", found->failure.reason);
     return found->failure.verdict;
