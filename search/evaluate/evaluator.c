@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "device/nvtx.h"
 #include "evaluate/calibrate.h"
+#include "evaluate/checks.h"
 #include "evaluate/evaluation.h"
 
 #include <math.h>
@@ -378,7 +379,10 @@ int evaluator_run(struct evaluator *evaluator, const struct trial_request *reque
     /* A lost context has already unloaded its modules; an emulated device is never lost. */
     if (device->info.predicts || (verdict != VERDICT_CRASHED && verdict != VERDICT_TIMEOUT))
         evaluation_unload(&evaluation);
-    if (status == 0 || status == 1)
-        return check_self_test(evaluator, result, error);
+    if (status == 0 || status == 1) {
+        status = check_self_test(evaluator, result, error);
+        checks_record(result, evaluation.inputs, request->seed, &device->info);
+        return status;
+    }
     return error->kind == ERROR_INPUT ? blame_candidate(evaluator, result) : -1;
 }

@@ -16,7 +16,11 @@ void trial_key_set_environment(struct key *key, const struct device_info *device
     key_set(key, KEY_DEVICE, device->name);
     key_set(key, KEY_DRIVER, device->driver[0] != '\0' ? device->driver : "none");
     key_set(key, KEY_NVRTC, nvrtc);
-    key_set(key, KEY_METHOD, device->predicts ? "prediction 4" : TRIAL_METHOD);
+    key_set(key, KEY_METHOD, trial_method(device));
+}
+
+const char *trial_method(const struct device_info *device) {
+    return device->predicts ? "prediction 4" : TRIAL_METHOD;
 }
 
 void trial_request_release(struct trial_request *request) {

@@ -104,6 +104,8 @@ struct trial_result {
 /* Sets the parts of the key that describe the environment: device, driver, NVRTC and method. */
 void trial_key_set_environment(struct key *key, const struct device_info *device,
                                const char *nvrtc);
+/* How trials on the device are verified and timed. */
+const char *trial_method(const struct device_info *device);
 
 void trial_request_release(struct trial_request *request);
 /* Sets the request's fields about its goal's champion. */

@@ -43,7 +43,9 @@
     X(DOUBLE, conditions.power_w, power_w)                                                         \
     X(INT64, conditions.slowdowns, slowdowns)                                                      \
     X(INT, conditions.discarded, discarded)                                                        \
-    X(BOOL, limited_range, limited_range)
+    X(BOOL, limited_range, limited_range)                                                          \
+    X(TEXT, checks, checks)                                                                        \
+    X(TEXT, uses, uses)
 
 /* X(kind, member of struct case_outcome, column in the table `cases`) */
 #define CASE_FIELDS(X)                                                                             \

@@ -54,7 +54,7 @@ int verdict_parse(const char *name);
 void verdict_print_counts(const int64_t counts[VERDICT_COUNT], int64_t raced, char *text,
                           size_t size);
 
-enum { REASON_SIZE = 512, CASES_MAX = 64, SAMPLES_MAX = 256 };
+enum { REASON_SIZE = 512, CHECKS_SIZE = 512, USES_SIZE = 256, CASES_MAX = 64, SAMPLES_MAX = 256 };
 
 struct resources {
     int registers;    /* per thread */
@@ -112,6 +112,10 @@ struct duel_outcome {
 struct outcome {
     enum verdict verdict;
     char reason[REASON_SIZE];   /* one line; empty when ok */
+    char checks[CHECKS_SIZE];   /* what a champion passed, one line (evaluate/checks.h); empty: its
+                                   final checks did not run */
+    char uses[USES_SIZE];       /* what the kernel uses that an honest one rarely needs, such as
+                                   clocks: words with commas; empty: nothing */
     bool predicted;             /* latencies are predictions */
     bool limited_range;         /* coarse arithmetic, tested with a smaller range of inputs */
     bool raced;                 /* stopped early by the race: few samples, slower than the elite */

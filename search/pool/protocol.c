@@ -329,13 +329,21 @@ static enum verdict read_verdict(const cJSON *object, bool *ok) {
     return *ok ? (enum verdict)verdict : VERDICT_CRASHED;
 }
 
+/* A line for a terminal and for a column of run.db. */
+static bool is_line(const char *text) {
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < ' ' || *text == 127)
+            return false;
+    return true;
+}
+
 static void read_outcome(const cJSON *object, struct outcome *outcome, bool *ok) {
     const cJSON *cases = message_array(object, "cases", 0, CASES_MAX, ok);
     const cJSON *item;
     outcome->verdict = read_verdict(object, ok);
     message_read_fields(outcome_fields, message_member(object, "outcome", ok), outcome, ok);
-    *ok = *ok && outcome->duel.result <= DUEL_UNDECIDED &&
-          outcome->case_count == cJSON_GetArraySize(cases);
+    *ok = *ok && outcome->duel.result <= DUEL_UNDECIDED && is_line(outcome->checks) &&
+          is_line(outcome->uses) && outcome->case_count == cJSON_GetArraySize(cases);
     outcome->case_count = 0;
     outcome_set_cases(outcome, *ok ? cJSON_GetArraySize(cases) : 0);
     struct case_outcome *one = outcome->cases;

@@ -69,6 +69,8 @@ const struct column store_columns[] = {
     {"trials", "parent_a", COLUMN_INT, MAYBE_NULL, 0, COUNT_HIGH},
     {"trials", "parent_b", COLUMN_INT, MAYBE_NULL, 0, COUNT_HIGH},
     NAME("trials", "operator"),
+    {"trials", "checks", COLUMN_NAME, MAYBE_NULL, 0, 0},
+    {"trials", "uses", COLUMN_NAME, MAYBE_NULL, 0, 0},
     {"trials", "asked", COLUMN_INT, NEVER_NULL, 1, COUNT_HIGH},
     {"trials", "told", COLUMN_INT, MAYBE_NULL, 1, COUNT_HIGH},
     {"trials", "issued", COLUMN_REAL, NEVER_NULL, 0, TIME_HIGH},

@@ -211,12 +211,24 @@ int database_check(struct store *store, struct error *error) {
         return error_input(error,
                            "%s is a database of another program: give a folder that a run wrote",
                            store->path);
-    if (strtol(format, NULL, 10) != STORE_FORMAT)
+    store->format = (int)strtol(format, NULL, 10);
+    if (store->format != STORE_FORMAT && store->format != STORE_FORMAT_WITHOUT_CHECKS)
         return error_input(error,
                            "%s has format %s, and this evotile reads format %d: use the evotile "
                            "that wrote it, or start a new run",
                            store->path, format, STORE_FORMAT);
     return 1;
+}
+
+int database_upgrade(struct store *store, struct error *error) {
+    if (store->format == STORE_FORMAT)
+        return 0;
+    if (store->mode == STORE_READ)
+        return database_run(store, sql_read_without_checks, error);
+    if (database_run(store, sql_add_checks, error) == 0)
+        return 0;
+    sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
+    return -1;
 }
 
 sqlite3_stmt *database_use(struct store *store, enum statement statement, struct error *error) {

@@ -22,6 +22,7 @@ struct store {
     sqlite3_stmt *statements[SQL_COUNT];
     struct row_check checks[SQL_COUNT]; /* of the statements */
     enum store_mode mode;
+    int format; /* of the file when it was opened */
     struct lock lock;
     char run_dir[PATH_SIZE];
     char path[PATH_SIZE]; /* of run.db */
@@ -42,8 +43,11 @@ int database_open(struct store *store, const char *network, struct error *error)
    readers prevent it. */
 void database_close(struct store *store);
 
-/* 1: a run of this format; 0: empty; -1: another format or not a run. */
+/* 1: a run of a format that can be read; 0: empty; -1: another format or not a run. */
 int database_check(struct store *store, struct error *error);
+/* After database_check gave 1: gives a run of an earlier format the columns of this one. A reader
+   changes only its own connection. */
+int database_upgrade(struct store *store, struct error *error);
 
 /* Runs SQL without results, such as the schema. */
 int database_run(struct store *store, const char *sql, struct error *error);

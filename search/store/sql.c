@@ -58,6 +58,18 @@ const char *const sql_schema =
     "number, goal, genome, parent_a, parent_b, operator, asked, told, issued, finished, worker, "  \
     "key, outdated, verdict" OUTCOME_FIELDS(COLUMN) " "
 
+/* Views of the connection's own hide the tables of their names. */
+const char *const sql_read_without_checks =
+    "CREATE TEMP VIEW trials AS SELECT *, NULL AS checks, NULL AS uses FROM main.trials;"
+    "CREATE TEMP VIEW earlier AS SELECT *, NULL AS checks, NULL AS uses FROM main.earlier;";
+
+const char *const sql_add_checks =
+    "BEGIN IMMEDIATE;"
+    "ALTER TABLE trials ADD COLUMN checks TEXT; ALTER TABLE trials ADD COLUMN uses TEXT;"
+    "ALTER TABLE earlier ADD COLUMN checks TEXT; ALTER TABLE earlier ADD COLUMN uses TEXT;"
+    "PRAGMA user_version = 4; COMMIT";
+_Static_assert(STORE_FORMAT == 4, "sql_add_checks sets it");
+
 #define TRIED "told IS NOT NULL AND verdict NOT IN ('filtered', 'lost') "
 /* Must match the condition of the index `board` literally, or SQLite does not use the index. */
 #define ON_BOARD "verdict = 'ok' AND raced = 0 AND score_us > 0 AND outdated = 0 "

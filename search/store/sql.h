@@ -12,17 +12,22 @@
  * trial's key other than the genome; shared by many trials champions    which trial became champion
  * of which goal at which event checkpoints  one row: the state of the search
  *
- * A change to the schema requires a new STORE_FORMAT. NaN is stored as NULL.
+ * A change to the schema requires a new STORE_FORMAT. NaN is stored as NULL. A reader gets the
+ * columns that an earlier format has not by views of its own connection; a writer adds them.
  */
 #ifndef EVOTILE_STORE_SQL_H
 #define EVOTILE_STORE_SQL_H
 
 enum {
     STORE_APPLICATION = 0x65766f74, /* "evot", in the file's header */
-    STORE_FORMAT = 3
+    STORE_FORMAT = 4,
+    STORE_FORMAT_WITHOUT_CHECKS = 3 /* trials have no columns `checks` and `uses` */
 };
 
 extern const char *const sql_schema;
+/* Of STORE_FORMAT_WITHOUT_CHECKS: what a reader executes, and what a writer does. */
+extern const char *const sql_read_without_checks;
+extern const char *const sql_add_checks;
 
 enum statement {
     SQL_BEGIN,

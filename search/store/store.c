@@ -147,8 +147,8 @@ struct store *store_open(const char *run_dir, enum store_mode mode, struct error
                     run_dir);
         goto failed;
     }
-    if (refuse_foreign(store, error) < 0 || load_goals(store, error) < 0 ||
-        (store->events = store_event_count(store, error)) < 0)
+    if (refuse_foreign(store, error) < 0 || database_upgrade(store, error) < 0 ||
+        load_goals(store, error) < 0 || (store->events = store_event_count(store, error)) < 0)
         goto failed;
     return store;
 failed:

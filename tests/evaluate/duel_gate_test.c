@@ -156,6 +156,7 @@ static void duel_is_won(void **state) {
     assert_true(fabs(result.outcome.score_us - 9.5) < 0.01);
     assert_non_null(find_gate(&result, "held out"));
     assert_non_null(find_gate(&result, "flush memory"));
+    assert_non_null(strstr(result.outcome.checks, "held-out cases (1 case), "));
     assert_int_equal(result.outcome.cases[0].cold.sample_count, 50);
     trial_result_release(&result);
 }
@@ -173,6 +174,7 @@ static void duel_is_lost(void **state) {
     assert_true(result.outcome.score_us > CHAMPION_US); /* ranks behind the champion for any
                                                            timing */
     assert_null(find_gate(&result, "flush memory"));
+    assert_string_equal(result.outcome.checks, "");
     trial_result_release(&result);
 }
 

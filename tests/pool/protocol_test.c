@@ -385,6 +385,8 @@ static void values_out_of_range_are_rejected(void **state) {
         {PROTOCOL_RESULT, "\"verdict\":\"", "\"verdict\":\"un"},
         {PROTOCOL_RESULT, "\"case_count\":2", "\"case_count\":3"},
         {PROTOCOL_RESULT, "\"case_count\":2", "\"case_count\":-2"},
+        {PROTOCOL_RESULT, "\"checks\":\"", "\"checks\":\"\\u001b[2J"},
+        {PROTOCOL_RESULT, "\"uses\":\"", "\"uses\":\"\\n"},
         {PROTOCOL_DEVICE, "\"sm_count\":132", "\"sm_count\":132000000000"},
         {PROTOCOL_DEVICE, "\"kind\":\"", "\"kind\":\"no "},
     };

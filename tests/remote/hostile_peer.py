@@ -299,7 +299,7 @@ def result_of(request, genome, score_us):
         "resources.occupancy compile_s verify_s measure_s duel.result duel.blocks duel.ratio duel.low duel.high "
         "conditions.sm_mhz_low conditions.sm_mhz_high conditions.memory_mhz conditions.temperature_c conditions.power_w "
         "conditions.discarded".split(), 0)
-    outcome.update(reason="", predicted=False, raced=False, limited_range=False, case_count=1, score_us=score_us)
+    outcome.update(reason="", checks="", uses="", predicted=False, raced=False, limited_range=False, case_count=1, score_us=score_us)
     outcome["conditions.slowdowns"] = "0"
     case = dict.fromkeys(
         "errors.relative_l2 errors.row_relative_l2 errors.max_absolute bound.relative_l2 bound.row_relative_l2 "

@@ -63,6 +63,8 @@ static inline void example_outcome(int64_t number, struct outcome *outcome) {
                                             .ctas_per_sm = 3,
                                             .occupancy = 1.0 / 3};
     outcome->limited_range = number % 3 == 0;
+    snprintf(outcome->checks, sizeof outcome->checks, "cases, %lld inputs", (long long)number);
+    snprintf(outcome->uses, sizeof outcome->uses, "%s", number % 2 ? "clock64, gridid" : "");
     outcome->compile_s = 0.1 * (double)number;
     outcome->verify_s = 1e-9;
     outcome->measure_s = 0.3;

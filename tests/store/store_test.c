@@ -463,6 +463,22 @@ static void tamper(const char *run_dir, const char *sql) {
     sqlite3_close(database);
 }
 
+static int format_of(const char *run_dir) {
+    char path[PATH_SIZE];
+    struct error error = {0};
+    sqlite3 *database;
+    sqlite3_stmt *statement;
+    assert_int_equal(path_join(path, run_dir, "run.db", &error), 0);
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(database, "PRAGMA user_version", -1, &statement, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    int format = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(database);
+    return format;
+}
+
 static void assert_rejected(const char *run_dir, enum error_kind kind, const char *word) {
     for (enum store_mode mode = STORE_READ; mode <= STORE_WRITE; mode++) {
         struct error error = {0};
@@ -473,6 +489,50 @@ static void assert_rejected(const char *run_dir, enum error_kind kind, const cha
     }
     struct error error = {0};
     assert_null(example_create(run_dir, &error));
+}
+
+static int no_checks_row(void *context, const struct store_trial *trial, struct error *error) {
+    (void)error;
+    int *count = context;
+    assert_string_equal(trial->outcome->checks, "");
+    assert_string_equal(trial->outcome->uses, "");
+    assert_true(trial->outcome->resources.smem_bytes == 49152);
+    ++*count;
+    return 0;
+}
+
+/* Format 3 had no columns `checks` and `uses`. A reader leaves the file as it is; a writer adds
+   them. */
+static void an_earlier_format_is_read_and_upgraded(void **state) {
+    struct error error = {0};
+    struct store *store = create(*state);
+    int count = 0;
+    fill(store, 10);
+    store_close(store);
+    tamper(*state, "ALTER TABLE trials DROP COLUMN checks; ALTER TABLE trials DROP COLUMN uses;"
+                   "ALTER TABLE earlier DROP COLUMN checks; ALTER TABLE earlier DROP COLUMN uses;"
+                   "PRAGMA user_version = 3");
+    for (int i = 0; i < 2; i++) { /* the first reader changes nothing for the second */
+        assert_int_equal(format_of(*state), 3);
+        store = open_run(*state, STORE_READ);
+        count = 0;
+        assert_int_equal(store_trials(store, no_checks_row, &count, &error), 0);
+        assert_int_equal(count, 8);
+        store_close(store);
+    }
+    store = open_run(*state, STORE_WRITE);
+    assert_true(store_begin(store, &error) == 0 && example_ask(store, 11, &error) > 0 &&
+                example_tell(store, 11, &error) > 0 && store_commit(store, &error) == 0);
+    store_close(store);
+    assert_int_equal(format_of(*state), 4);
+    store = open_run(*state, STORE_READ);
+    struct store_trial *added = store_trial_read(store, 11, &error);
+    assert_true(added != NULL && added->outcome != NULL && example_matches(added));
+    store_trial_free(added);
+    struct store_trial *older = store_trial_read(store, 8, &error);
+    assert_string_equal(older->outcome->checks, "");
+    store_trial_free(older);
+    store_close(store);
 }
 
 static void other_files_are_rejected(void **state) {
@@ -490,7 +550,7 @@ static void other_files_are_rejected(void **state) {
 
     tamper(*state, "PRAGMA user_version = 7");
     assert_rejected(*state, ERROR_INPUT, "format 7");
-    tamper(*state, "PRAGMA user_version = 3; PRAGMA application_id = 5");
+    tamper(*state, "PRAGMA user_version = 4; PRAGMA application_id = 5");
     assert_rejected(*state, ERROR_INPUT, "another program");
     tamper(*state, "PRAGMA application_id = 0x65766f74");
     store = open_run(*state, STORE_WRITE);
@@ -566,6 +626,7 @@ int main(void) {
         TEST(counts_match),
         TEST(events_continue_after_a_number),
         TEST(champions_and_checkpoint),
+        TEST(an_earlier_format_is_read_and_upgraded),
         TEST(other_files_are_rejected),
         TEST(damage_is_an_error),
         TEST(a_closed_run_is_one_file),
