@@ -211,14 +211,19 @@ static bool stores_or_waits(const struct kernel *kernel, uint32_t first, uint32_
     return false;
 }
 
+static bool loads_same_address(const struct instruction *a, const struct instruction *b) {
+    return a->as.access.offset == b->as.access.offset &&
+           a->as.access.base_bytes == b->as.access.base_bytes &&
+           a->operands[a->as.access.vector] == b->operands[b->as.access.vector];
+}
+
 /* A loop that waits for a load stores nothing. The compiler may have peeled one turn, so any load
-   of the same source line counts; without line information (PTX for a GPU) only the load itself. */
+   through the same register counts. */
 static bool is_in_waiting_loop(const struct kernel *kernel, const struct instruction *load) {
     enum { LOOP_MAX = 64 };
     for (uint32_t i = 0; i < kernel->code_count; i++) {
         const struct instruction *same = &kernel->code[i];
-        if (same != load && (same->execute != execute_load || same->location < 0 ||
-                             same->location != load->location))
+        if (same->execute != execute_load || !loads_same_address(same, load))
             continue;
         for (uint32_t j = i + 1; j < kernel->code_count && j < i + LOOP_MAX; j++) {
             const struct instruction *jump = &kernel->code[j];
