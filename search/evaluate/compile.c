@@ -169,8 +169,7 @@ static int check_and_fill_key(struct compiler *compiler, const struct trial_requ
         trial_set_verdict(result, VERDICT_INVALID, problem.text);
         return 1;
     }
-    if (template_options(*template, &request->genome, compiler->device.predicts, options, error) <
-        0)
+    if (template_options(*template, &request->genome, true, options, error) < 0)
         return -1;
     fill_key(compiler, *template, request, options, &result->key);
     result->has_key = true;

@@ -217,8 +217,8 @@ char *template_plain_source(const struct template *template, struct error *error
 
 /* ---- options ---- */
 
-int template_options(const struct template *template, const struct genome *genome,
-                     bool for_emulation, struct compile_options *options, struct error *error) {
+int template_options(const struct template *template, const struct genome *genome, bool line_info,
+                     struct compile_options *options, struct error *error) {
     int64_t values[SLOTS_MAX];
     *options = (struct compile_options){0};
     if (space_values(template->space, genome, 0, values, error) < 0)
@@ -229,7 +229,7 @@ int template_options(const struct template *template, const struct genome *genom
     options->items[options->count++] = options->storage;
     options->items[options->count++] = "--std=c++17";
     options->items[options->count++] = "--ptxas-options=-v";
-    if (for_emulation)
+    if (line_info)
         options->items[options->count++] = "-lineinfo";
     for (int i = 0; i < template->option_count; i++) {
         int64_t holds = 1;

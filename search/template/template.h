@@ -303,14 +303,14 @@ uint64_t template_genome_tag(const struct genome *genome);
 #define TEMPLATE_TAG_SYMBOL "evotile_genome"
 
 /* The compiler options of a genome, ended by NULL, at most OPTIONS_MAX + 8; `storage` holds text
-   that they point to. */
+   that they point to. Line information lets findings name lines; it does not change the code. */
 struct compile_options {
     int count;
     const char *items[OPTIONS_MAX + 8];
     char storage[512];
 };
-int template_options(const struct template *template, const struct genome *genome,
-                     bool for_emulation, struct compile_options *options, struct error *error);
+int template_options(const struct template *template, const struct genome *genome, bool line_info,
+                     struct compile_options *options, struct error *error);
 
 /* ---- a candidate: launch plan ---- */
 
