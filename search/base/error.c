@@ -24,6 +24,14 @@ int error_input(struct error *error, const char *format, ...) {
     return -1;
 }
 
+int error_refuse(struct error *error, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    set(error, ERROR_REFUSED, format, arguments);
+    va_end(arguments);
+    return -1;
+}
+
 int error_prefix(struct error *error, const char *format, ...) {
     char prefix[512];
     char text[sizeof error->text];

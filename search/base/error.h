@@ -22,8 +22,9 @@
 
 enum error_kind {
     ERROR_NONE,
-    ERROR_FAILED, /* the environment failed: a full disk, a missing GPU. Exit status 1 */
-    ERROR_INPUT,  /* the user's input is wrong: an option, a config, a template. Exit status 2 */
+    ERROR_FAILED,  /* the environment failed: a full disk, a missing GPU. Exit status 1 */
+    ERROR_INPUT,   /* the user's input is wrong: an option, a config, a template. Exit status 2 */
+    ERROR_REFUSED, /* a kernel is not what it must be: changed, wrong. Exit status 3 */
 };
 
 struct error {
@@ -33,9 +34,12 @@ struct error {
 };
 
 /* Fills `error` with a formatted line that names the remedy, and returns -1 so that callers can
-   `return error_set(...)`. error_input is for mistakes in the user's input. */
+   `return error_set(...)`. error_input is for mistakes in the user's input, error_refuse for a
+   kernel that is not accepted. */
 int error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int error_input(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int error_refuse(struct error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Puts "prefix: " before the existing text; returns -1. */
 int error_prefix(struct error *error, const char *format, ...)

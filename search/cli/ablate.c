@@ -183,7 +183,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (context.blocks < 2 || context.blocks > DUEL_BLOCKS_MAX)
         status = error_input(&error, "--blocks must be from 2 to %d", DUEL_BLOCKS_MAX);
     if (status == 0)
-        status = replay_targets_read(&context.targets, argv[0], rank, goal, &error);
+        status = replay_targets_read(&context.targets, argv[0], rank, goal, false, &error);
     if (status == 0)
         status = (context.target = replay_targets_choose(&context.targets, goal, &error)) != NULL
                      ? 0

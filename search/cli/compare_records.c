@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* Parses "results/demo:3". If a file with the whole name exists, the colon is part of the name. */
-static int open_kernel(struct compared_kernel *kernel, const char *text, int64_t goal,
-                       struct error *error) {
+static int open_kernel(struct record_comparison *comparison, struct compared_kernel *kernel,
+                       const char *text, struct error *error) {
     const char *colon = strrchr(text, ':');
     char *end = NULL;
     kernel->text = text;
@@ -26,7 +26,8 @@ static int open_kernel(struct compared_kernel *kernel, const char *text, int64_t
                 text);
         kernel->from[colon - text] = '\0';
     }
-    return replay_targets_read(&kernel->targets, kernel->from, kernel->rank, goal, error);
+    return replay_targets_read(&kernel->targets, kernel->from, kernel->rank, comparison->goal,
+                               comparison->promote, error);
 }
 
 /* B's record of the same cases as A's `record`, or NULL. */
@@ -51,8 +52,10 @@ static struct trial_request make_request(const struct record_comparison *compari
     request.promote = comparison->promote;
     request.seed = single_trial_fresh_seed();
     request.duel_blocks = (int)comparison->blocks;
-    for (int c = 0; c < CASES_MAX; c++)
+    for (int c = 0; c < CASES_MAX; c++) {
         request.sources[c] = xstrdup(a->request.sources[c]);
+        request.cubins[c] = xstrdup(a->request.cubins[c]);
+    }
     request.opponent = (struct trial_opponent){.present = true};
     if (comparison->baseline) {
         baseline_command_copy(&request.opponent.baseline, &comparison->a.targets.config->baseline);
@@ -64,8 +67,10 @@ static struct trial_request make_request(const struct record_comparison *compari
     request.opponent.genome = b->request.genome;
     request.opponent.config = xstrdup(comparison->b.targets.config_path);
     request.opponent.template_folder = xstrdup(comparison->b.targets.template_folder);
-    for (int c = 0; c < CASES_MAX; c++)
+    for (int c = 0; c < CASES_MAX; c++) {
         request.opponent.sources[c] = xstrdup(b->request.sources[c]);
+        request.opponent.cubins[c] = xstrdup(b->request.cubins[c]);
+    }
     return request;
 }
 
@@ -107,7 +112,7 @@ static int open_baseline(struct record_comparison *comparison, const char *text,
 
 int compare_records_open(struct record_comparison *comparison, const char *a, const char *b,
                          struct error *error) {
-    if (open_kernel(&comparison->a, a, comparison->goal, error) < 0)
+    if (open_kernel(comparison, &comparison->a, a, error) < 0)
         return -1;
     if (strcmp(b, "baseline") == 0 && !path_exists(b))
         return open_baseline(comparison, b, error);
@@ -116,7 +121,7 @@ int compare_records_open(struct record_comparison *comparison, const char *a, co
                            "--python and --implementation apply only if B is the word baseline, "
                            "not %s: remove them",
                            b);
-    return open_kernel(&comparison->b, b, comparison->goal, error);
+    return open_kernel(comparison, &comparison->b, b, error);
 }
 
 void compare_records_release(struct record_comparison *comparison) {

@@ -30,7 +30,8 @@ struct record_comparison {
     /* For a baseline. python: the interpreter; NULL: as in its command. implementation: NULL: the
        fastest of each case. */
     const char *python, *implementation;
-    bool promote; /* A must also pass the final checks of a champion */
+    bool promote; /* A must also pass the final checks of a champion, and exported kernels are
+                     exact (run/replay_targets.h) */
     /* Called after each duel. `result` is A's trial, with any verdict. Returns -1 with `error`
        filled to stop. */
     int (*on_result)(void *context, const struct record_comparison *comparison,

@@ -13,7 +13,9 @@ enum { HELP_WIDTH = 80, OPTIONS_SHOWN_MAX = 64 };
 
 int error_report(const struct error *error) {
     fprintf(stderr, "evotile: %s\n", error->text);
-    return error->kind == ERROR_INPUT ? STATUS_USAGE : STATUS_FAILED;
+    return error->kind == ERROR_REFUSED ? STATUS_GATE
+           : error->kind == ERROR_INPUT ? STATUS_USAGE
+                                        : STATUS_FAILED;
 }
 
 /* ---- help ---- */

@@ -360,7 +360,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN);
     context.profile = xcalloc(1, sizeof *context.profile);
     context.result = xcalloc(1, sizeof *context.result);
-    int status = replay_targets_read(&context.targets, argv[0], rank, goal, &error);
+    int status = replay_targets_read(&context.targets, argv[0], rank, goal, false, &error);
     if (status == 0)
         status = (context.target = replay_targets_choose(&context.targets, goal, &error)) != NULL
                      ? 0

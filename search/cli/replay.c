@@ -69,6 +69,7 @@ static int replay_record(struct replay_context *context, struct replay_target *t
     target->request.seed = single_trial_fresh_seed();
     int trial_status = single_trial_run(context->single_trial, &target->request, &result, error);
     memset(target->request.sources, 0, sizeof target->request.sources); /* the pool owns them now */
+    memset(target->request.cubins, 0, sizeof target->request.cubins);
     if (trial_status < 0)
         return -1;
     const struct outcome *outcome = &result.outcome;
@@ -176,7 +177,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN);
     context->rows = cJSON_CreateArray();
     int status =
-        replay_targets_read(&context->targets, argv[0], context->rank, context->goal, &error);
+        replay_targets_read(&context->targets, argv[0], context->rank, context->goal, true, &error);
     if (status == 0)
         status = replay_all_targets(context, &error);
     single_trial_free(context->single_trial);

@@ -103,7 +103,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     struct sanitize_context *context = xcalloc(1, sizeof *context);
     signal(SIGPIPE, SIG_IGN);
     context->table = table_new(columns, sizeof columns / sizeof *columns);
-    int status = replay_targets_read(&context->targets, argv[0], rank, goal, &error);
+    int status = replay_targets_read(&context->targets, argv[0], rank, goal, false, &error);
     if (status == 0)
         status = prepare_tool(context, device, tool, program, &error);
     for (int i = 0; i < context->targets.count && status == 0; i++)

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { SOURCE_BYTES_MAX = 4 << 20 };
+enum { SOURCE_BYTES_MAX = 4 << 20, CUBIN_BYTES_MAX = 64 << 20 };
 
 struct compiler {
     const struct evaluation_settings *settings;
@@ -137,6 +137,42 @@ static int build_variant(struct compiler *compiler, const struct template *templ
     return 0;
 }
 
+/* Takes the machine code of an exported folder in place of the compiler's, so that what gets linked
+   is judged. A device that runs PTX cannot run it: there it must be what this compiler makes of the
+   source with the options of an export. */
+static int use_cubin(struct compiler *compiler, const struct template *template,
+                     const struct trial_request *request, int variant, const char *source,
+                     struct device_image *image, struct trial_result *result, struct error *error) {
+    struct compile_options options;
+    struct device_image exported = {0};
+    char reason[REASON_SIZE] = "";
+    size_t size;
+    char *cubin = path_read_file(request->cubins[variant], CUBIN_BYTES_MAX, &size, error);
+    if (cubin == NULL)
+        return -1;
+    if (!compiler->device.predicts) {
+        free((void *)image->cubin);
+        image->cubin = cubin;
+        image->cubin_bytes = size;
+        return 0;
+    }
+    int status = template_options(template, &request->genome, false, &options, error);
+    if (status == 0)
+        status = nvrtc_compile(compiler->nvrtc, template->source, source, options.items,
+                               options.count, &exported, reason, error);
+    if (status == 0 && (exported.cubin_bytes != size || memcmp(exported.cubin, cubin, size) != 0)) {
+        snprintf(reason, sizeof reason,
+                 "the machine code differs from what NVRTC %s compiles from the source",
+                 nvrtc_version(compiler->nvrtc));
+        status = 1;
+    }
+    if (status == 1)
+        trial_set_verdict(result, VERDICT_COMPILE_FAILED, reason);
+    nvrtc_image_release(&exported);
+    free(cubin);
+    return status;
+}
+
 /* Replaces the position in NVRTC's message by the template's own file and line. */
 static int name_template_line(const struct template *template, const struct genome *genome,
                               int variant, char reason[REASON_SIZE], struct error *error) {
@@ -209,6 +245,8 @@ static int build_variants(struct compiler *compiler, const struct trial_request 
         status = source == NULL ? -1
                                 : build_variant(compiler, template, source, &options, rebuild,
                                                 &images[c], result, error);
+        if (status == 0 && request->cubins[c] != NULL)
+            status = use_cubin(compiler, template, request, c, source, &images[c], result, error);
         free(source);
         variants++;
         if (status == 1 && request->sources[c] == NULL && !request->under_tool &&

@@ -149,6 +149,7 @@ static int prepare_genome_opponent(struct evaluation *evaluation, struct opponen
                                                .full = true,
                                                .seed = evaluation->request->seed};
     memcpy(opponent->request.sources, requested->sources, sizeof requested->sources);
+    memcpy(opponent->request.cubins, requested->cubins, sizeof requested->cubins);
     opponent->evaluation = (struct evaluation){
         .evaluator = evaluator,
         .request = &opponent->request,

@@ -26,6 +26,8 @@ const char *trial_method(const struct device_info *device) {
 void trial_request_release(struct trial_request *request) {
     for (int c = 0; c < CASES_MAX; c++) {
         free_text(&request->sources[c]);
+        free_text(&request->cubins[c]);
+        free_text(&request->opponent.cubins[c]);
         free_text(&request->opponent.sources[c]);
     }
     free_text(&request->opponent.config);

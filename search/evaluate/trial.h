@@ -41,9 +41,9 @@ struct trial_opponent {
     int goal;
     struct genome genome;
     char *config, *template_folder; /* the opponent's files; NULL: the worker's own. Owned */
-    const struct evaluation_settings *settings; /* made from them where the trial runs; NULL: the
-                                                   evaluator's own. Borrowed, and not sent */
-    char *sources[CASES_MAX];                   /* as in a request */
+    const struct evaluation_settings *settings;   /* made from them where the trial runs; NULL: the
+                                                     evaluator's own. Borrowed, and not sent */
+    char *sources[CASES_MAX], *cubins[CASES_MAX]; /* as in a request */
 };
 
 /* A goal's current champion, which the goal's trials are compared against. */
@@ -70,6 +70,8 @@ struct trial_request {
     uint64_t seed;                 /* of the inputs; differs between trials */
     char *sources[CASES_MAX]; /* files to compile in place of the template's source, at the index
                                  of a variant's first case; owned, mostly NULL */
+    char *cubins[CASES_MAX];  /* of the same variants: files of machine code to judge in place of
+                                 what the compiler makes; a device that runs PTX compares the two */
     struct trial_opponent opponent; /* the champion: a candidate with a score near its own has a
                                  duel against it */
     int duel_blocks;                /* more than 0: a requested duel, of at least so many blocks,

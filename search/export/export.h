@@ -35,6 +35,7 @@
 #ifndef EVOTILE_EXPORT_EXPORT_H
 #define EVOTILE_EXPORT_EXPORT_H
 
+#include "base/strbuf.h"
 #include "outcome/key.h"
 #include "outcome/outcome.h"
 #include "template/template.h"
@@ -92,6 +93,7 @@ struct manifest_variant {
     const char *source, *cubin; /* file names */
     const char *header;         /* that of its macros; NULL: the source has them */
     const char *genome;         /* canonical text: genome_parse */
+    const char *genome_mark;    /* 16 hexadecimal digits; NULL in exports of earlier versions */
     struct key key;
 };
 
@@ -126,8 +128,12 @@ void manifest_release(struct manifest *manifest);
 char *manifest_read_source(const struct manifest *manifest, const char *folder, int variant,
                            struct error *error);
 
-/* Counts the listed files that are missing or whose hash differs from the recorded one. If there
-   are any, copies the first one's name to `first` (PATH_SIZE bytes). */
-int manifest_verify(const struct manifest *manifest, const char *folder, char *first);
+/* Compares the folder with its manifest: the hash of each file, and the genome's mark inside the
+   machine code. Appends "kernel.cu changed, extra.h added, reference.c missing" to `changes`: what
+   the folder's Makefile, the launcher or `replay` would read. A link counts as changed; what `make`
+   writes there and files of other kinds do not count. Exports of earlier versions list fewer
+   files: *whole is then false, and what is not listed was not compared. */
+int manifest_verify(const struct manifest *manifest, const char *folder, struct strbuf *changes,
+                    bool *whole, struct error *error);
 
 #endif

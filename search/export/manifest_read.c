@@ -127,12 +127,15 @@ static int read_key(const struct json *variant, struct key *key, struct error *e
 static int read_variant(const struct json *value, struct manifest_variant *variant,
                         struct error *error) {
     struct json header; /* exports of earlier versions have a source for each variant instead */
+    struct json mark;
     if (json_check_keys(value, variant_keys, error) < 0 ||
         need_file(value, "source", &variant->source, error) < 0 ||
         need_file(value, "cubin", &variant->cubin, error) < 0 ||
         (json_find(value, "header", &header) &&
          need_file(value, "header", &variant->header, error) < 0) ||
-        need_string(value, "genome", &variant->genome, error) < 0)
+        need_string(value, "genome", &variant->genome, error) < 0 ||
+        (json_find(value, "genome_mark", &mark) &&
+         json_string(&mark, &variant->genome_mark, error) < 0))
         return -1;
     return read_key(value, &variant->key, error);
 }
@@ -224,7 +227,7 @@ int manifest_read(struct manifest *manifest, const char *folder, struct error *e
     struct json files;
     if (read_header(manifest, &root, folder, error) == 0 &&
         read_lists(manifest, &root, error) == 0 &&
-        json_require(&root, "files", &files, error) == 0 && json_is_object(&files, error) == 0)
+        (!json_find(&root, "files", &files) || json_is_object(&files, error) == 0))
         return 0;
     manifest_release(manifest);
     return -1;
@@ -276,31 +279,4 @@ void manifest_release(struct manifest *manifest) {
         key_release(&manifest->variants[i].key);
     json_release(&manifest->document);
     *manifest = (struct manifest){0};
-}
-
-/* True if the file exists and has that hash. */
-static bool is_unchanged(const char *folder, const char *name, const cJSON *digits) {
-    char path[PATH_SIZE];
-    struct hash recorded;
-    size_t size;
-    struct error ignored;
-    if (!cJSON_IsString(digits) || !hash_parse(&recorded, digits->valuestring) ||
-        path_join(path, folder, name, &ignored) < 0)
-        return false;
-    char *bytes = path_read_file(path, SIZE_MAX, &size, &ignored);
-    bool same = bytes != NULL && hash_equal(recorded, hash_bytes(bytes, size));
-    free(bytes);
-    return same;
-}
-
-int manifest_verify(const struct manifest *manifest, const char *folder, char *first) {
-    struct json root = json_root(&manifest->document);
-    struct json files;
-    int changed = 0;
-    if (!json_find(&root, "files", &files))
-        BUG("a manifest that was not read");
-    for (const cJSON *file = files.value->child; file != NULL; file = file->next)
-        if (!is_unchanged(folder, file->string, file) && changed++ == 0)
-            snprintf(first, PATH_SIZE, "%s", file->string);
-    return changed;
 }

@@ -141,14 +141,14 @@ static char *print_message(cJSON *object, enum protocol_message_kind kind) {
 }
 
 /* Prints the array up to its last entry that is not NULL. */
-static void add_sources(cJSON *object, char *const sources[CASES_MAX]) {
-    cJSON *list = cJSON_AddArrayToObject(object, "sources");
+static void add_files(cJSON *object, const char *name, char *const files[CASES_MAX]) {
+    cJSON *list = cJSON_AddArrayToObject(object, name);
     int count = CASES_MAX;
-    while (count > 0 && sources[count - 1] == NULL)
+    while (count > 0 && files[count - 1] == NULL)
         count--;
     for (int c = 0; c < count; c++)
-        cJSON_AddItemToArray(list, sources[c] != NULL ? cJSON_CreateString(sources[c])
-                                                      : cJSON_CreateNull());
+        cJSON_AddItemToArray(list,
+                             files[c] != NULL ? cJSON_CreateString(files[c]) : cJSON_CreateNull());
 }
 
 /* A NULL string becomes JSON null. */
@@ -186,13 +186,15 @@ static void add_opponent(cJSON *object, const struct trial_opponent *opponent) {
     add_genome(to, &opponent->genome);
     add_text_or_null(to, "config", opponent->config);
     add_text_or_null(to, "template", opponent->template_folder);
-    add_sources(to, opponent->sources);
+    add_files(to, "sources", opponent->sources);
+    add_files(to, "cubins", opponent->cubins);
 }
 
 char *protocol_print_request(const struct trial_request *request) {
     cJSON *object = message_print_fields(request_fields, request);
     add_genome(object, &request->genome);
-    add_sources(object, request->sources);
+    add_files(object, "sources", request->sources);
+    add_files(object, "cubins", request->cubins);
     if (request->opponent.present)
         add_opponent(object, &request->opponent);
     return print_message(object, PROTOCOL_REQUEST);
@@ -218,10 +220,10 @@ void worker_start_release(struct worker_start *start) {
     start->config_path = start->template_folder = NULL;
 }
 
-static void read_sources(const cJSON *object, char *sources[CASES_MAX], bool *ok) {
-    const cJSON *list = message_array(object, "sources", 0, CASES_MAX, ok);
-    const cJSON *source;
-    cJSON_ArrayForEach(source, list) read_text_or_null(source, sources++, ok);
+static void read_files(const cJSON *object, const char *name, char *files[CASES_MAX], bool *ok) {
+    const cJSON *list = message_array(object, name, 0, CASES_MAX, ok);
+    const cJSON *file;
+    cJSON_ArrayForEach(file, list) read_text_or_null(file, files++, ok);
 }
 
 static void read_baseline(const cJSON *object, struct trial_opponent *opponent, bool *ok) {
@@ -247,7 +249,8 @@ static void read_opponent(const cJSON *object, struct trial_opponent *opponent, 
     read_genome(object, &opponent->genome, ok);
     read_text_or_null(message_member(object, "config", ok), &opponent->config, ok);
     read_text_or_null(message_member(object, "template", ok), &opponent->template_folder, ok);
-    read_sources(object, opponent->sources, ok);
+    read_files(object, "sources", opponent->sources, ok);
+    read_files(object, "cubins", opponent->cubins, ok);
 }
 
 static void read_request(const cJSON *object, struct trial_request *request, bool *ok) {
@@ -256,7 +259,8 @@ static void read_request(const cJSON *object, struct trial_request *request, boo
     check_goal(request->goal, ok);
     *ok = *ok && request->duel_blocks >= 0;
     read_genome(object, &request->genome, ok);
-    read_sources(object, request->sources, ok);
+    read_files(object, "sources", request->sources, ok);
+    read_files(object, "cubins", request->cubins, ok);
     if (opponent != NULL)
         read_opponent(opponent, &request->opponent, ok);
 }

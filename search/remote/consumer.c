@@ -158,7 +158,8 @@ static bool is_search_request(const struct trial_request *request) {
                  request->opponent.template_folder == NULL && request->opponent.goal >= 0 &&
                  request->opponent.goal < CASES_MAX;
     for (int c = 0; c < CASES_MAX; c++)
-        plain = plain && request->sources[c] == NULL && request->opponent.sources[c] == NULL;
+        plain = plain && request->sources[c] == NULL && request->opponent.sources[c] == NULL &&
+                request->cubins[c] == NULL && request->opponent.cubins[c] == NULL;
     return plain;
 }
 

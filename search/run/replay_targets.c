@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "device/nvrtc.h"
 #include "export/export.h"
 #include "run/run_dir.h"
 
@@ -9,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { CUBIN_BYTES_MAX = 64 << 20 };
 
 /* ---- targets of a run ---- */
 
@@ -120,48 +123,81 @@ static void choose_emulated_device(struct replay_targets *targets,
         targets->device = xstrdup(spec);
 }
 
-/* Writes a variant's source as one file, for the workers. */
-static int write_source(const struct replay_targets *targets, const struct manifest *manifest,
-                        int variant, char path[PATH_SIZE], struct error *error) {
+/* Writes a file for the workers: a copy of what was verified. Takes ownership of the bytes, which
+   may be NULL. Returns its path, which the caller owns, or NULL. */
+static char *write_scratch(const struct replay_targets *targets, int variant, const char *kind,
+                           char *bytes, size_t size, struct error *error) {
     char name[32];
-    char *text = manifest_read_source(manifest, targets->from, variant, error);
-    snprintf(name, sizeof name, "variant_%d.cu", variant + 1);
-    int result = text == NULL || path_join(path, targets->scratch, name, error) < 0
+    char path[PATH_SIZE];
+    snprintf(name, sizeof name, "variant_%d.%s", variant + 1, kind);
+    int result = bytes == NULL || path_join(path, targets->scratch, name, error) < 0
                      ? -1
-                     : path_write_file(path, text, strlen(text), error);
-    free(text);
+                     : path_write_file(path, bytes, size, error);
+    free(bytes);
+    return result < 0 ? NULL : xstrdup(path);
+}
+
+static int read_variant(const struct replay_targets *targets, const struct manifest *manifest,
+                        int variant, bool exact, struct replay_target *target,
+                        struct error *error) {
+    const struct manifest_variant *from = &manifest->variants[variant];
+    char path[PATH_SIZE];
+    char *text = manifest_read_source(manifest, targets->from, variant, error);
+    target->request.sources[0] =
+        write_scratch(targets, variant, "cu", text, text != NULL ? strlen(text) : 0, error);
+    if (target->request.sources[0] == NULL ||
+        path_join(path, targets->from, from->cubin, error) < 0)
+        return -1;
+    key_copy(&target->key, &from->key);
+    if (from->genome_mark != NULL)
+        snprintf(target->genome_mark, sizeof target->genome_mark, "%s", from->genome_mark);
+    if (!exact || !path_exists(path))
+        return 0;
+    size_t size;
+    char *cubin = path_read_file(path, CUBIN_BYTES_MAX, &size, error);
+    target->request.cubins[0] = write_scratch(targets, variant, "cubin", cubin, size, error);
+    return target->request.cubins[0] != NULL ? 0 : -1;
+}
+
+/* Whether the folder is what was exported. */
+static int verify_files(const struct replay_targets *targets, const struct manifest *manifest,
+                        bool exact, struct error *error) {
+    struct strbuf changes = {0};
+    bool whole;
+    int result = manifest_verify(manifest, targets->from, &changes, &whole, error);
+    if (result == 0 && changes.used > 0 && exact)
+        result =
+            error_refuse(error, "%s is not what was exported: %.900s: restore it, or export again",
+                         targets->from, changes.bytes);
+    else if (result == 0 && changes.used > 0)
+        log_warn("%s was changed since it was exported, and is evaluated as it is: %.900s",
+                 targets->from, changes.bytes);
+    else if (result == 0 && exact && !whole)
+        log_info("%s/manifest.json does not list the hash of every file: the others were not "
+                 "compared; export again to have them listed",
+                 targets->from);
+    strbuf_release(&changes);
     return result;
 }
 
-static int read_kernel_targets(struct replay_targets *targets, struct error *error) {
+static int read_kernel_targets(struct replay_targets *targets, bool exact, struct error *error) {
     struct manifest *manifest = xmalloc(sizeof *manifest);
-    char source[PATH_SIZE];
-    char changed[PATH_SIZE];
-    int result = -1;
     if (manifest_read(manifest, targets->from, error) < 0) {
         free(manifest);
         return -1;
     }
-    if (manifest_verify(manifest, targets->from, changed) > 0)
-        log_warn("%s/%s was changed since it was exported: the changed file is evaluated",
-                 targets->from, changed);
     snprintf(targets->template_folder, PATH_SIZE, "%s", manifest->template_folder);
     choose_emulated_device(targets, manifest);
-    if (write_config(targets, manifest, error) < 0)
-        goto done;
-    for (int c = 0; c < manifest->case_count; c++) {
+    int result = verify_files(targets, manifest, exact, error);
+    if (result == 0)
+        result = write_config(targets, manifest, error);
+    for (int c = 0; c < manifest->case_count && result == 0; c++) {
         struct replay_target *target = &targets->items[targets->count++];
-        const struct manifest_variant *variant = &manifest->variants[manifest->cases[c].variant];
         config_goal_name(targets->config, c, target->name);
         target->request = (struct trial_request){.number = c, .goal = c};
         target->score_us = manifest->cases[c].p50_us;
-        key_copy(&target->key, &variant->key);
-        if (write_source(targets, manifest, manifest->cases[c].variant, source, error) < 0)
-            goto done;
-        target->request.sources[0] = xstrdup(source);
+        result = read_variant(targets, manifest, manifest->cases[c].variant, exact, target, error);
     }
-    result = 0;
-done:
     manifest_release(manifest);
     free(manifest);
     return result;
@@ -170,7 +206,7 @@ done:
 /* ---- either ---- */
 
 int replay_targets_read(struct replay_targets *targets, const char *from, int64_t rank,
-                        int64_t goal, struct error *error) {
+                        int64_t goal, bool exact, struct error *error) {
     char manifest[PATH_SIZE];
     *targets = (struct replay_targets){.from = from,
                                        .rank = rank,
@@ -181,7 +217,7 @@ int replay_targets_read(struct replay_targets *targets, const char *from, int64_
                                        .items = xcalloc(CASES_MAX, sizeof *targets->items)};
     if (path_join(manifest, from, "manifest.json", error) < 0)
         return -1;
-    return path_exists(manifest) ? read_kernel_targets(targets, error)
+    return path_exists(manifest) ? read_kernel_targets(targets, exact, error)
                                  : read_run_targets(targets, error);
 }
 
@@ -211,16 +247,66 @@ struct replay_target *replay_targets_choose(struct replay_targets *targets, int6
     return NULL;
 }
 
+/* Whether this device can judge the exported machine code: one that runs it, or one that compares
+   it with what the same compiler makes of the source. Says so if it cannot. */
+static bool judges_cubin(const struct replay_targets *targets, const struct replay_target *target,
+                         const struct template *template, const struct device_info *device) {
+    struct compile_options options;
+    struct error ignored;
+    const char *recorded = target->key.parts[KEY_OPTIONS];
+    if (template_options(template, &target->request.genome, false, &options, &ignored) < 0)
+        return true; /* the trial reports it */
+    size_t length = strlen(options.items[0]);
+    if (strncmp(recorded, options.items[0], length) != 0 || recorded[length] == 'a') {
+        log_info(
+            "%s: the machine code was not verified, which is for %.*s: its source was compiled "
+            "for %s",
+            targets->from, (int)strcspn(recorded, " "), recorded, device->name);
+        return false;
+    }
+    if (!device->predicts)
+        return true;
+    struct nvrtc *nvrtc = nvrtc_open(&ignored);
+    const char *made_by = target->key.parts[KEY_NVRTC];
+    bool same = nvrtc == NULL || strcmp(nvrtc_version(nvrtc), made_by) == 0;
+    if (!same)
+        log_info("%s: the machine code was not compared, which NVRTC %s made and this is %s: a GPU "
+                 "verifies it",
+                 targets->from, made_by, nvrtc_version(nvrtc));
+    nvrtc_close(nvrtc);
+    return same;
+}
+
+static int check_genome_mark(const struct replay_targets *targets,
+                             const struct replay_target *target, struct error *error) {
+    char mark[sizeof target->genome_mark];
+    snprintf(mark, sizeof mark, "%016llx",
+             (unsigned long long)template_genome_tag(&target->request.genome));
+    if (target->genome_mark[0] == '\0' || strcmp(target->genome_mark, mark) == 0)
+        return 0;
+    return error_refuse(error,
+                        "%s is not what was exported: the mark of its genome is %s, not %s: export "
+                        "it again",
+                        targets->from, mark, target->genome_mark);
+}
+
 int replay_target_genome(const struct replay_targets *targets, struct replay_target *target,
                          const struct device_info *device, struct error *error) {
     struct template *template =
         config_load_template(targets->config, target->request.goal, device, error);
     if (template == NULL)
         return -1;
-    int parsed = genome_parse(&target->request.genome, template->space,
+    int result = genome_parse(&target->request.genome, template->space,
                               target->key.parts[KEY_GENOME], error);
+    if (result == 0)
+        result = check_genome_mark(targets, target, error);
+    if (result == 0 && target->request.cubins[0] != NULL &&
+        !judges_cubin(targets, target, template, device)) {
+        free(target->request.cubins[0]);
+        target->request.cubins[0] = NULL;
+    }
     template_free(template);
-    return parsed;
+    return result;
 }
 
 void replay_target_cases(const struct replay_targets *targets, const struct replay_target *target,

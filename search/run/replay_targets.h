@@ -2,7 +2,7 @@
  * exported kernel. For replay, sanitize, profile and the other verbs that start from one.
  *
  *     struct replay_targets targets;
- *     int status = replay_targets_read(&targets, "results/demo", 1, 0, &error);
+ *     int status = replay_targets_read(&targets, "results/demo", 1, 0, false, &error);
  *     for (int i = 0; status == 0 && i < targets.count; i++)
  *         status = replay_target_genome(&targets, &targets.items[i], info, &error);
  *     replay_targets_release(&targets);          // also after a failure
@@ -16,6 +16,7 @@
 struct replay_target {
     char name[CASE_NAME_SIZE + 32]; /* for messages */
     struct trial_request request;   /* without its genome: replay_target_genome fills it */
+    char genome_mark[20];           /* recorded with an exported kernel; empty: none */
     struct key key;
     double score_us;
 };
@@ -36,9 +37,11 @@ enum { REPLAY_ALL_GOALS = -1 };
 
 /* `from` is the folder of a run or of an exported kernel, and outlives the targets. For a run,
    `rank` counts from 1 on the board of `goal`, or, with REPLAY_ALL_GOALS, of each goal that has
-   such a rank. Returns 0 or -1. */
+   such a rank. `exact`: of an exported kernel its machine code is judged as it lies in the folder,
+   and a folder that is not what was exported is refused (ERROR_REFUSED); else its source is, and a
+   change is a warning. Returns 0 or -1. */
 int replay_targets_read(struct replay_targets *targets, const char *from, int64_t rank,
-                        int64_t goal, struct error *error);
+                        int64_t goal, bool exact, struct error *error);
 void replay_targets_release(struct replay_targets *targets);
 
 /* The target that --goal means: the single target of a run, or the case of an exported kernel.
@@ -46,7 +49,9 @@ void replay_targets_release(struct replay_targets *targets);
 struct replay_target *replay_targets_choose(struct replay_targets *targets, int64_t goal,
                                             struct error *error);
 
-/* Fills the request's genome, parsed in the space that the template has on this device. */
+/* Fills the request's genome, parsed in the space that the template has on this device. Machine
+   code that the device can neither run nor compare is left out of the request, with a line that
+   says so. */
 int replay_target_genome(const struct replay_targets *targets, struct replay_target *target,
                          const struct device_info *device, struct error *error);
 

@@ -68,15 +68,17 @@ static void run_sanitizer(struct session *session, int goal, const char *tool) {
                                            .config_path = config_path,
                                            .template_folder = template_folder,
                                            .device = pool_device(session->pool)->spec};
-    const struct trial_request request = {
+    struct trial_request *request = xcalloc(1, sizeof *request);
+    *request = (struct trial_request){
         .goal = goal, .genome = champion->genome, .seed = single_trial_fresh_seed()};
     session_set_phase(session, PHASE_SANITIZING, "");
-    int status = sanitize_run(&settings, &request, findings, &error);
+    int status = sanitize_run(&settings, request, findings, &error);
     session_set_phase(session, PHASE_SEARCHING, "");
     if (status == 0)
         log_findings(session, goal, champion->trial, findings);
     else
         log_warn("compute-sanitizer could not be run: %s", error.text);
+    free(request);
     free(findings);
 }
 

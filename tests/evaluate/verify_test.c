@@ -330,6 +330,75 @@ static void other_genomes_kernel_is_rejected(void **state) {
     trial_request_release(&request);
 }
 
+/* The default genome's machine code as `export` compiles it; the caller frees it. */
+static char *export_machine_code(size_t *size) {
+    struct error error = {0};
+    struct compile_options options;
+    struct device_image image;
+    char reason[REASON_SIZE];
+    const struct template *template = verify_stage.template;
+    struct genome genome = genome_default(template->space);
+    char *source = template_source(template, &genome, 0, &error);
+    if (source == NULL || template_options(template, &genome, false, &options, &error) < 0 ||
+        nvrtc_compile(compiler_nvrtc(verify_stage.compiler), template->source, source,
+                      options.items, options.count, &image, reason, &error) != 0)
+        fail_msg("%s", error.text);
+    char *cubin = malloc(image.cubin_bytes);
+    memcpy(cubin, image.cubin, image.cubin_bytes);
+    *size = image.cubin_bytes;
+    nvrtc_image_release(&image);
+    free(source);
+    return cubin;
+}
+
+/* Builds the default genome with the machine code in this file. */
+static int build_exported(struct compiler *compiler, const char *cubin,
+                          struct device_image images[CASES_MAX]) {
+    struct error error = {0};
+    struct trial_request request = {.cubins = {strdup(cubin)}};
+    trial_result_release(&result);
+    memset(&result, 0, sizeof result);
+    if (genome_parse(&request.genome, verify_stage.template->space, "", &error) < 0)
+        fail_msg("%s", error.text);
+    int status = compiler_build(compiler, &request, images, &result, &error);
+    trial_request_release(&request);
+    return status;
+}
+
+/* A device that runs PTX compares an exported folder's machine code with the compiler's; one that
+   runs machine code gets the folder's. */
+static void exported_machine_code_is_judged(void **state) {
+    (void)state;
+    struct error error = {0};
+    struct device_image images[CASES_MAX];
+    struct device_info runs_it = verify_stage.device->info;
+    char path[PATH_SIZE];
+    runs_it.predicts = false;
+    struct compiler *compiler = compiler_new(&verify_stage.settings, &runs_it, NULL, &error);
+    assert_non_null(compiler);
+    assert_int_equal(path_join(path, verify_stage.tiny.folder, "a.cubin", &error), 0);
+    size_t size;
+    char *cubin = export_machine_code(&size);
+
+    assert_int_equal(path_write_file(path, cubin, size, &error), 0);
+    assert_int_equal(build_exported(verify_stage.compiler, path, images), 0);
+    assert_int_not_equal(images[0].cubin_bytes, size); /* with line information */
+    nvrtc_image_release(&images[0]);
+
+    cubin[size / 2] ^= 1;
+    assert_int_equal(path_write_file(path, cubin, size, &error), 0);
+    assert_int_equal(build_exported(verify_stage.compiler, path, images), 1);
+    assert_int_equal(result.outcome.verdict, VERDICT_COMPILE_FAILED);
+    assert_non_null(strstr(result.outcome.reason, "machine code differs"));
+    assert_int_equal(build_exported(compiler, path, images), 0);
+    assert_int_equal(images[0].cubin_bytes, size);
+    assert_memory_equal(images[0].cubin, cubin, size);
+    nvrtc_image_release(&images[0]);
+    assert_int_equal(build_exported(compiler, "/no/such.cubin", images), -1);
+    compiler_free(compiler);
+    free(cubin);
+}
+
 /* After all these, the evaluator still verifies correctly. */
 static void evaluator_survives_all_of_them(void **state) {
     (void)state;
@@ -354,6 +423,7 @@ int main(void) {
         cmocka_unit_test(endless_loops_time_out),
         cmocka_unit_test(gates_run_in_order),
         cmocka_unit_test(other_genomes_kernel_is_rejected),
+        cmocka_unit_test(exported_machine_code_is_judged),
         cmocka_unit_test(evaluator_survives_all_of_them),
     };
     return cmocka_run_group_tests(tests, open_stage, close_stage);

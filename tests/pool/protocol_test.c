@@ -126,7 +126,9 @@ static void opponents_round_trip(void **state) {
                                                  .genome = {{1, 2, 255}},
                                                  .config = strdup("a config"),
                                                  .template_folder = strdup("a template"),
-                                                 .sources[2] = strdup("kernel.cu")}};
+                                                 .sources[2] = strdup("kernel.cu"),
+                                                 .cubins[2] = strdup("kernel.cubin")}};
+    request.cubins[1] = strdup("its own.cubin");
     char *line = protocol_print_request(&request);
     read_line(line, PROTOCOL_REQUEST);
     const struct trial_opponent *read = &message.request.opponent;
@@ -137,6 +139,8 @@ static void opponents_round_trip(void **state) {
     assert_string_equal(read->config, "a config");
     assert_string_equal(read->template_folder, "a template");
     assert_string_equal(read->sources[2], "kernel.cu");
+    assert_string_equal(read->cubins[2], "kernel.cubin");
+    assert_string_equal(message.request.cubins[1], "its own.cubin");
     assert_int_equal(read->baseline.count, 0);
     free(line);
     protocol_message_release(&message);

@@ -316,6 +316,8 @@ static void request_with_local_files_is_dropped(void **state) {
         {.opponent = {.present = true, .template_folder = "template"}},
         {.opponent = {.present = true, .implementation = "fused"}},
         {.opponent = {.present = true, .sources[3] = "/etc/passwd"}},
+        {.opponent = {.present = true, .cubins[3] = "/etc/passwd"}},
+        {.cubins[2] = "/etc/passwd"},
         {.opponent = {.present = true, .baseline = {.count = 1, .words = {"rm"}}}},
         {.opponent = {.present = true,
                       .implementation = "x",

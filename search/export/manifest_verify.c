@@ -1,0 +1,130 @@
+/* Compares an exported folder with its manifest. */
+#include "device/cubin.h"
+#include "export/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { CHANGES_NAMED = 8 };
+
+struct comparison {
+    cJSON *files; /* name: hash, of those that were not found yet; NULL: the manifest lists none */
+    bool whole;
+    int count;
+    struct strbuf *changes;
+};
+
+static void add_change(struct comparison *comparison, const char *name, const char *change) {
+    if (comparison->count++ < CHANGES_NAMED)
+        strbuf_print(comparison->changes, "%s%s %s", comparison->count > 1 ? ", " : "", name,
+                     change);
+}
+
+/* True if the file has that hash. */
+static bool is_unchanged(const char *path, const cJSON *digits) {
+    struct hash recorded;
+    size_t size;
+    struct error ignored;
+    if (!cJSON_IsString(digits) || !hash_parse(&recorded, digits->valuestring))
+        return false;
+    char *bytes = path_read_file(path, SIZE_MAX, &size, &ignored);
+    bool same = bytes != NULL && hash_equal(recorded, hash_bytes(bytes, size));
+    free(bytes);
+    return same;
+}
+
+/* Whether a file that is not listed could get into what is built: a source, or a makefile that make
+   prefers to Makefile. The copy of the template is read whole. */
+static bool is_read_by_build(const char *name) {
+    static const char *const kinds[] = {".c",     ".h",   ".cu", ".cuh", ".hpp", ".cpp",
+                                        ".cubin", ".inc", ".s",  ".S",   ".mk"};
+    const char *kind = strrchr(name, '.');
+    if (strcmp(name, "makefile") == 0 || strcmp(name, "GNUmakefile") == 0 ||
+        strncmp(name, "template/", strlen("template/")) == 0)
+        return true;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && kind != NULL; i++)
+        if (strcmp(kind, kinds[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Every file below `path`. `make SOURCE=1` writes the folder source/. */
+static int compare_folder(struct comparison *comparison, const char *path, const char *prefix,
+                          struct error *error) {
+    char **names;
+    int count;
+    int result = 0;
+    if (path_list(path, &names, &count, error) < 0)
+        return -1;
+    for (int i = 0; i < count && result == 0; i++) {
+        char file[PATH_SIZE];
+        char name[PATH_SIZE];
+        struct stat status;
+        if (path_join(file, path, names[i], error) < 0 ||
+            path_join(name, prefix, names[i], error) < 0) {
+            result = -1;
+            break;
+        }
+        cJSON *listed = cJSON_DetachItemFromObjectCaseSensitive(comparison->files, name);
+        bool exists = lstat(file, &status) == 0;
+        if (listed == NULL && exists && S_ISDIR(status.st_mode)) {
+            if (strcmp(name, "source") != 0)
+                result = compare_folder(comparison, file, name, error);
+        } else if (listed == NULL) {
+            if (comparison->whole && is_read_by_build(name))
+                add_change(comparison, name, "added");
+        } else if (!exists || !S_ISREG(status.st_mode) || !is_unchanged(file, listed)) {
+            add_change(comparison, name, "changed");
+        }
+        cJSON_Delete(listed);
+    }
+    path_list_free(names, count);
+    return result;
+}
+
+/* The mark that the compiled genome left in the machine code. */
+static void compare_mark(struct comparison *comparison, const struct manifest_variant *variant,
+                         const char *folder) {
+    char path[PATH_SIZE];
+    char mark[20] = "";
+    uint64_t value;
+    size_t size;
+    struct error ignored;
+    if (variant->genome_mark == NULL || path_join(path, folder, variant->cubin, &ignored) < 0 ||
+        !path_exists(path))
+        return;
+    char *cubin = path_read_file(path, SIZE_MAX, &size, &ignored);
+    if (cubin != NULL && cubin_global_u64(cubin, size, TEMPLATE_TAG_SYMBOL, &value))
+        snprintf(mark, sizeof mark, "%016llx", (unsigned long long)value);
+    if (strcmp(mark, variant->genome_mark) != 0)
+        add_change(comparison, variant->cubin, "not of its genome");
+    free(cubin);
+}
+
+static bool lists_variant(const cJSON *files, const struct manifest_variant *variant) {
+    return cJSON_HasObjectItem(files, variant->source) &&
+           cJSON_HasObjectItem(files, variant->cubin) &&
+           (variant->header == NULL || cJSON_HasObjectItem(files, variant->header));
+}
+
+int manifest_verify(const struct manifest *manifest, const char *folder, struct strbuf *changes,
+                    bool *whole, struct error *error) {
+    struct json root = json_root(&manifest->document);
+    struct json files = {0};
+    struct comparison comparison = {.whole = json_find(&root, "files", &files), .changes = changes};
+    for (int i = 0; i < manifest->variant_count; i++)
+        comparison.whole = comparison.whole && lists_variant(files.value, &manifest->variants[i]);
+    comparison.files = cJSON_Duplicate(files.value, 1);
+    int result = compare_folder(&comparison, folder, "", error);
+    for (const cJSON *file = comparison.files != NULL ? comparison.files->child : NULL;
+         file != NULL; file = file->next)
+        add_change(&comparison, file->string, "missing");
+    for (int i = 0; i < manifest->variant_count; i++)
+        compare_mark(&comparison, &manifest->variants[i], folder);
+    if (comparison.count > CHANGES_NAMED)
+        strbuf_print(changes, " and %d more", comparison.count - CHANGES_NAMED);
+    cJSON_Delete(comparison.files);
+    *whole = comparison.whole;
+    return result;
+}
