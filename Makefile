@@ -11,6 +11,7 @@ PREFIX ?= /usr/local
 SAN ?= 0
 FUZZ ?= 0
 FUZZ_RUNS ?= 1000000
+MUTATIONS ?= 1000000
 
 # ---- what is built from what ----
 
@@ -206,10 +207,10 @@ check: deps-test ## every test that needs no GPU (SAN=1: with address and undefi
 	@$(remake) built
 	@BUILD=$(BUILD) tests/run
 
-check-long: deps-test ## those with full counts where `check` tries a sample (EVOTILE_LONG=1), check-kill and check-genomes
+check-long: deps-test ## those with full counts where `check` tries a sample (EVOTILE_LONG=1), check-kill, check-genomes and fuzz
 	@$(remake) built
 	@EVOTILE_LONG=1 LONG_STATE=$(CURDIR)/$(BUILD)/long TEST_SECONDS=3600 BUILD=$(BUILD) tests/run
-	@$(remake) check-kill check-genomes
+	@$(remake) check-kill check-genomes fuzz
 
 check-gpu: deps-test ## those and the tests that need a GPU (SKIP without one)
 	@$(remake) built gpu-built
@@ -234,7 +235,11 @@ mutants: deps-test ## break the sources in the places of tests/mutants.list, one
 built: $(BUILD)/evotile $(tests) $(fuzzers)
 gpu-built: $(gpu_tests)
 
-fuzz: deps-fuzz ## every fuzz target FUZZ_RUNS (1000000) times with libFuzzer
+fuzz: deps-test ## MUTATIONS (1000000) of databases, configs, templates, manifests and messages, with SAN=1; can be resumed
+	@$(remake) SAN=1 fuzz-built
+	@LONG_STATE=$(CURDIR)/build/san/long BUILD=build/san tests/run_fuzz --files $(MUTATIONS)
+
+fuzz-coverage: deps-fuzz ## every fuzz target FUZZ_RUNS (1000000) times with libFuzzer
 	@$(remake) FUZZ=1 fuzz-built
 	@BUILD=build/fuzz tests/run_fuzz $(FUZZ_RUNS)
 fuzz-built: $(fuzzers)
@@ -308,5 +313,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 FORCE:
-.PHONY: all deps deps-test deps-fuzz check check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-built floors lint bench-emulated bench-search bench-engineer bench-attention bench-scale bench-queue demo bundle \
+.PHONY: all deps deps-test deps-fuzz check check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-search bench-engineer bench-attention bench-scale bench-queue demo bundle \
         install clean help FORCE

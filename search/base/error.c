@@ -2,9 +2,20 @@
 
 #include <string.h>
 
+/* A text may quote a stranger's file: a terminal must not obey it. 0xc2 is the first byte of U+0080
+   to U+00BF in UTF-8, half of which are control characters. */
+static void replace_controls(char *text) {
+    for (unsigned char *at = (unsigned char *)text; *at != '\0'; at++)
+        if ((*at < 0x20 && *at != '\n' && *at != '\t') || *at == 0x7f)
+            *at = '?';
+        else if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0)
+            at[0] = at[1] = '?';
+}
+
 static int set(struct error *error, enum error_kind kind, const char *format, va_list arguments) {
     error->kind = kind;
     vsnprintf(error->text, sizeof error->text, format, arguments);
+    replace_controls(error->text);
     return -1;
 }
 

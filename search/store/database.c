@@ -50,10 +50,9 @@ int database_fail(struct store *store, struct error *error) {
     case SQLITE_CONSTRAINT: /* a row that the store does not know of */
     case SQLITE_MISMATCH:
     case SQLITE_TOOBIG:
+    case SQLITE_NOMEM: /* for the length that a damaged record claims */
     case SQLITE_ERROR: /* no such table, no such column, malformed database schema */
         return database_damaged(store, error, message);
-    case SQLITE_NOMEM:
-        BUG("out of memory");
     case SQLITE_MISUSE:
     case SQLITE_RANGE:
         BUG("%s: %s", store->path, message);
@@ -64,10 +63,14 @@ int database_fail(struct store *store, struct error *error) {
 }
 
 int database_damaged(struct store *store, struct error *error, const char *what) {
+    char line[512]; /* SQLite quotes names from the file, which may hold line ends */
+    snprintf(line, sizeof line, "%s", what);
+    for (char *at = line; (at = strchr(at, '\n')) != NULL;)
+        *at = ' ';
     return error_set(error,
                      "%s is damaged (%s): restore it from a copy, or save what is whole of it with "
                      "`evotile fsck %s --salvage OUT`",
-                     store->path, what, store->run_dir);
+                     store->path, line, store->run_dir);
 }
 
 /* The number of a prepared statement. */

@@ -2,26 +2,23 @@
  * driver: runs a fuzz target without libFuzzer, so that `make check` needs only gcc. It accepts the
  * libFuzzer options that tests/run_fuzz passes, runs every seed unchanged, then simple mutations of
  * them: flipped bits; removed, duplicated, moved and spliced pieces; interesting numbers and words
- * of JSON. It has no coverage feedback, so it does not replace `make fuzz`; it detects regressions
- * quickly.
+ * of JSON. It has no coverage feedback, which `make fuzz-coverage` has.
  *
- *     NAME_fuzz -runs=20000 -seed=1 -artifact_prefix=build/crash- SEEDS_FOLDER
+ *     NAME_fuzz -runs=20000 -artifact_prefix=build/crash- SEEDS_FOLDER
  *
- * The current input is in the file PREFIXinput, which is removed at the end: if the file remains,
- * its content crashed the target or, after -timeout seconds, hung it.
+ * UNIT_RUNS inputs are a unit (long/units.h), whose number seeds them: processes share the work,
+ * and with LONG_STATE a second call goes on where the first was stopped. The current input of a
+ * process is in the file PREFIXinput-PID, which is removed at the end: if the file remains, its
+ * content crashed the target or, after -timeout seconds, hung it.
  */
+#include "long/units.h"
+
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { INPUT_MAX = 1 << 16, SEEDS_MAX = 1024 };
+enum { INPUT_MAX = 1 << 16, SEEDS_MAX = 1024, UNIT_RUNS = 500 };
 
 struct input {
     size_t size;
@@ -49,6 +46,26 @@ static void insert(struct input *input, size_t at, const uint8_t *bytes, size_t 
 static void erase(struct input *input, size_t at, size_t count) {
     memmove(input->bytes + at, input->bytes + at + count, input->size - at - count);
     input->size -= count;
+}
+
+/* A page of a database or of machine code that moves is only garbage. */
+static void mutate_in_place(struct input *input) {
+    size_t at = below(input->size);
+    switch (below(4)) {
+    case 0:
+        input->bytes[at] ^= (uint8_t)(1 << below(8));
+        break;
+    case 1:
+        input->bytes[at] = (uint8_t)below(256);
+        break;
+    case 2:
+        memset(input->bytes + at, below(2) == 0 ? 0 : 0xff, 1 + below(8) % (input->size - at));
+        break;
+    default: {
+        size_t from = below(input->size), longest = input->size - (from > at ? from : at);
+        memmove(input->bytes + at, input->bytes + from, 1 + below(longest < 64 ? longest : 64));
+    }
+    }
 }
 
 static void mutate(struct input *input, const struct input *other) {
@@ -150,47 +167,89 @@ static uint8_t *map_input(const char *path) {
     return map;
 }
 
-static void run(const struct input *input, uint8_t *map, unsigned timeout) {
+/* ---- running ---- */
+
+struct driver {
+    struct input seeds[SEEDS_MAX], input;
+    int seed_count;
+    unsigned timeout;
+    char prefix[4096];
+    uint8_t *map; /* the file with the input */
+};
+
+static void run(struct driver *driver) {
+    const struct input *input = &driver->input;
     /* A copy of the exact size, so that the sanitizer detects a read past its end. */
     uint8_t *copy = malloc(input->size > 0 ? input->size : 1);
     if (copy == NULL)
         abort();
     memcpy(copy, input->bytes, input->size);
-    memcpy(map, input->bytes, input->size);
-    memset(map + input->size, 0, INPUT_MAX - input->size);
-    alarm(timeout);
+    memcpy(driver->map, input->bytes, input->size);
+    memset(driver->map + input->size, 0, INPUT_MAX - input->size);
+    alarm(driver->timeout);
     LLVMFuzzerTestOneInput(copy, input->size);
+    alarm(0);
     free(copy);
 }
 
+static char input_path[4200];
+
+static void remove_input(void) {
+    unlink(input_path);
+}
+
+static void open_input(void *context) {
+    struct driver *driver = context;
+    snprintf(input_path, sizeof input_path, "%sinput-%d", driver->prefix, (int)getpid());
+    driver->map = map_input(input_path);
+    atexit(remove_input);
+}
+
+static bool run_unit(void *context, int unit, struct unit_result *result) {
+    struct driver *driver = context;
+    const struct input *seeds = driver->seeds;
+    size_t count = (size_t)driver->seed_count;
+    state = (uint64_t)unit * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    for (int s = 0; unit == 0 && s < driver->seed_count; s++) {
+        driver->input = seeds[s];
+        run(driver);
+    }
+    for (int r = 0; r < UNIT_RUNS; r++) {
+        const struct input *seed = &seeds[below(count)];
+        bool in_place = memchr(seed->bytes, '\0', seed->size) != NULL && below(8) > 0;
+        driver->input = *seed;
+        for (size_t left = 1 + below(6); left > 0; left--)
+            if (in_place)
+                mutate_in_place(&driver->input);
+            else
+                mutate(&driver->input, &seeds[below(count)]);
+        run(driver);
+    }
+    result->done = UNIT_RUNS;
+    result->mark = (uint64_t)unit;
+    return true;
+}
+
 int main(int argc, char **argv) {
-    static struct input seeds[SEEDS_MAX];
-    static struct input input;
-    char path[4096] = "crash-input";
-    long runs = 20000;
-    unsigned timeout = 20;
-    int count = 0;
-    state = 1;
+    static struct driver driver = {.timeout = 20, .prefix = "crash-"};
+    const char *name = strrchr(argv[0], '/');
+    int64_t runs = 20000;
     for (int i = 1; i < argc; i++)
         if (strncmp(argv[i], "-runs=", 6) == 0)
             runs = atol(argv[i] + 6);
-        else if (strncmp(argv[i], "-seed=", 6) == 0)
-            state = strtoull(argv[i] + 6, NULL, 10) | 1;
         else if (strncmp(argv[i], "-timeout=", 9) == 0)
-            timeout = (unsigned)atoi(argv[i] + 9);
+            driver.timeout = (unsigned)atoi(argv[i] + 9);
         else if (strncmp(argv[i], "-artifact_prefix=", 17) == 0)
-            snprintf(path, sizeof path, "%sinput", argv[i] + 17);
+            snprintf(driver.prefix, sizeof driver.prefix, "%s", argv[i] + 17);
         else if (argv[i][0] != '-')
-            count = read_seeds(argv[i], seeds);
-    uint8_t *map = map_input(path);
-    for (int s = 0; s < count; s++)
-        run(&seeds[s], map, timeout);
-    for (long r = count; r < runs; r++) {
-        input = seeds[below((size_t)count)];
-        for (size_t left = 1 + below(6); left > 0; left--)
-            mutate(&input, &seeds[below((size_t)count)]);
-        run(&input, map, timeout);
-    }
-    unlink(path);
-    return 0;
+            driver.seed_count = read_seeds(argv[i], driver.seeds);
+    const struct units work = {.name = name != NULL ? name + 1 : argv[0],
+                               .count = (int)((runs + UNIT_RUNS - 1) / UNIT_RUNS),
+                               .each = UNIT_RUNS,
+                               .context = &driver,
+                               .open = open_input,
+                               .run = run_unit};
+    const struct units_total total = units_run(&work);
+    printf("%ld mutations, %d crashes or hangs\n", total.done, total.lost);
+    return total.lost == 0 && total.units == work.count ? 0 : 1;
 }
