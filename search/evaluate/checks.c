@@ -9,9 +9,13 @@
 static const struct {
     const char *gate, *words;
 } measures[] = {
-    {"probe cases", "probe cases"},   {"cases", "cases"},
-    {"timing", "timed outputs"},      {"hard inputs", "hard inputs"},
-    {"held out", "held-out cases"},   {"flush memory", "work carried over in flush memory"},
+    {"probe cases", "probe cases"},
+    {"cases", "cases"},
+    {"timing", "timed outputs"},
+    {"edge shapes", "edge shapes"},
+    {"hard inputs", "hard inputs"},
+    {"held out", "held-out cases"},
+    {"flush memory", "work carried over in flush memory"},
     {"race checker", "race checker"},
 };
 

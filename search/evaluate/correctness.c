@@ -4,17 +4,28 @@
                    recipes; each case on `inputs` sets of random numbers, at least two: the first of
                    them twice, the second in the same buffers; one case on one stress recipe, which
                    change from trial to trial
-     a champion    each case on all recipes; the held-out cases on random numbers and all recipes;
-                   each case on fresh random numbers, in flush memory with read-only inputs */
+     a champion    small shapes at the edges of its tiles; each case on all recipes; the held-out
+                   cases on random numbers and all recipes; each case on fresh random numbers, in
+                   flush memory with read-only inputs */
 #include "evaluate/evaluation.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
+#include "evaluate/edge_shapes.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Ranges of a trial's input seeds by purpose: cases start at 0, each with up to 900 inputs. */
 enum { PROBE_SEEDS = 500, HELD_OUT_SEEDS = 700, STRESS_INPUTS = 100, FINAL_CHECK_INPUTS = 400 };
+/* Of edge shapes: the seeds of their inputs; how many there are; what they may cost (input_cost):
+   on an emulated device a fifth of what the trial has cost, but 10 ms to 0.5 s; on a GPU a second.
+ */
+enum { EDGE_SEEDS = 600, EDGE_SHAPES_EMULATED = 12, EDGE_SHAPES_GPU = 24, EDGE_SHARE = 5 };
+#define EDGE_COST_EMULATED_MIN 2e6
+#define EDGE_COST_EMULATED_MAX 1e8
+#define EDGE_COST_GPU          1e11
 
 /* ---- the other templates ---- */
 
@@ -123,6 +134,27 @@ static int begin_short_case(struct gate_run *run, int c) {
     return status == 1 && too_long ? 0 : status;
 }
 
+/* What verifying one input costs, in operations; on an emulated device some 5 ns each. It counts
+   the reference and the plain kernel, which compute without tensor cores: there a thread costs as
+   much as 640 operations, in the candidate some 64. Within a factor of 2 for the shipped
+   templates. */
+static double input_cost(const struct gate_run *run) {
+    double cost = 3 * (double)run->plan.operations + 16 * (double)run->plan.bytes;
+    struct launch_plan *reference = xmalloc(sizeof *reference);
+    const struct launch_plan *plans[] = {&run->plan, reference};
+    struct error ignored = {0};
+    if (template_reference_launch_plan(run->template, run->one.case_index, reference, &ignored) < 0)
+        reference->launch_count = 0;
+    for (int p = 0; p < 2; p++)
+        for (int i = 0; i < plans[p]->launch_count; i++) {
+            const struct planned_launch *launch = &plans[p]->launches[i];
+            cost += (p == 0 ? 64.0 : 2 * 640.0) * launch->grid[0] * launch->grid[1] *
+                    launch->grid[2] * launch->block[0] * launch->block[1] * launch->block[2];
+        }
+    free(reference);
+    return cost;
+}
+
 static int check_input(struct gate_run *run, const struct verify_input *input,
                        struct verify_result *found) {
     struct failure failure;
@@ -131,6 +163,7 @@ static int check_input(struct gate_run *run, const struct verify_input *input,
         return -1;
     run->inputs += input->twice ? 2 : 1;
     run->evaluation->inputs++;
+    run->evaluation->cost += (input->twice ? 2 : 1) * input_cost(run);
     run->worst = fmax(run->worst, found->errors.relative_l2);
     if (status == 0)
         return 0;
@@ -325,6 +358,41 @@ static int check_held_out(struct evaluation *evaluation) {
     return 0;
 }
 
+/* Checks small shapes at the edges of the genome's tiles, on random numbers, within a share of what
+   the trial has cost so far. */
+static int check_edge_shapes(struct evaluation *evaluation) {
+    const struct evaluator *evaluator = evaluation->evaluator;
+    const struct template_setting setting = evaluation_setting(
+        &evaluator->settings->goals[evaluation->request->goal], &evaluator->device->info);
+    const bool emulated = evaluator->device->info.predicts;
+    double budget = emulated ? fmin(fmax(evaluation->cost / EDGE_SHARE, EDGE_COST_EMULATED_MIN),
+                                    EDGE_COST_EMULATED_MAX)
+                             : EDGE_COST_GPU;
+    struct gate_run run = begin_gate(evaluation, "edge shapes", NULL);
+    struct error ignored = {0};
+    struct template *edges = edge_shapes_load(evaluation->template, &evaluation->request->genome,
+                                              &setting, evaluation->request->seed, &ignored);
+    const int most = emulated ? EDGE_SHAPES_EMULATED : EDGE_SHAPES_GPU;
+    int status = 0;
+    run.template = edges;
+    for (int c = 0; edges != NULL && c < edges->case_count && run.cases < most && status == 0;
+         c++) {
+        struct verify_result found;
+        const struct verify_input input = {.seed = evaluation_seed(evaluation, EDGE_SEEDS + c, 0)};
+        status = begin_case(&run, c);
+        if (status == 1 && input_cost(&run) <= budget) {
+            budget -= input_cost(&run);
+            status = check_input(&run, &input, &found);
+            run.cases++;
+        } else if (status == 1)
+            status = 0;
+    }
+    if (status == 0 && run.cases > 0)
+        report_cases(&run);
+    template_free(edges);
+    return status;
+}
+
 /* Checks all stress recipes at every case. */
 static int check_hard_inputs(struct evaluation *evaluation) {
     struct gate_run run = begin_gate(evaluation, "hard inputs", evaluation->template);
@@ -390,7 +458,9 @@ bool evaluation_would_be_champion(const struct evaluation *evaluation) {
 int evaluation_run_final_checks(struct evaluation *evaluation) {
     if (!evaluation_would_be_champion(evaluation))
         return 0;
-    int status = check_hard_inputs(evaluation);
+    int status = check_edge_shapes(evaluation);
+    if (status == 0)
+        status = check_hard_inputs(evaluation);
     if (status == 0)
         status = check_held_out(evaluation);
     if (status == 0)

@@ -66,6 +66,7 @@ struct evaluation {
     struct measurement *raced; /* of the race, kept for the full timing; NULL: none */
     double deadline_s;         /* of one call */
     int inputs;                /* that were verified so far */
+    double cost;               /* of that, in operations (correctness.c) */
 };
 
 /* Loads the images of every variant and reads the genome mark back. If it is another genome's,

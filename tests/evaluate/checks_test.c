@@ -18,6 +18,7 @@ static struct trial_result champion(void) {
     trial_add_gate(&result, "probe cases", true, 0, "3 of 4 correct on 12 inputs");
     trial_add_gate(&result, "cases", true, 0, "2 of 2 correct on 9 inputs, error 3.0e-04");
     trial_add_gate(&result, "timing", true, 0, "9.000 us warm, 12.000 us cold");
+    trial_add_gate(&result, "edge shapes", true, 0, "24 cases correct on 24 inputs, error 3e-04");
     trial_add_gate(&result, "hard inputs", true, 0, "2 cases correct on 16 inputs, error 3.0e-04");
     trial_add_gate(&result, "flush memory", true, 0, "2 cases correct on 8 fresh inputs, tensors");
     trial_add_gate(&result, "race checker", true, 0, "3 of 4 small cases without findings, and a");
@@ -30,8 +31,9 @@ static void passed_gates_are_listed(void **state) {
     checks_record(&result, 45, UINT64_C(18446744073709551615), &device);
     assert_string_equal(
         result.outcome.checks,
-        "probe cases (3 of 4), cases (2 of 2), timed outputs, hard inputs (2 cases), "
-        "work carried over in flush memory (2 cases), race checker (3 of 4 small "
+        "probe cases (3 of 4), cases (2 of 2), timed outputs, "
+        "edge shapes (24 cases), hard inputs (2 cases), work carried over in flush memory (2 "
+        "cases), race checker (3 of 4 small "
         "cases); 45 inputs of seed 18446744073709551615; NVIDIA H200; " TRIAL_METHOD);
 }
 

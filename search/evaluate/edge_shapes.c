@@ -1,0 +1,156 @@
+#include "evaluate/edge_shapes.h"
+
+#include <string.h>
+
+enum {
+    TILES_MAX = 8,
+    TILE_MIN = 8,
+    TILE_MAX = 256,
+    NEAR_TILES = 4,
+    FAR_TILES = 16,
+    PAIRS_MAX = 32,
+    SMALL = 2
+};
+
+/* The sizes of the two largest dimensions; `others` is that of the rest. */
+struct pair {
+    int64_t first, second, others;
+};
+
+struct pair_list {
+    int count;
+    struct pair pairs[PAIRS_MAX];
+};
+
+static void add_pair(struct pair_list *list, int64_t first, int64_t second, int64_t others) {
+    if (list->count < PAIRS_MAX)
+        list->pairs[list->count++] = (struct pair){first, second, others};
+}
+
+static void add_edges(struct pair_list *list, int64_t size) {
+    add_pair(list, size + 1, size - 1, 1);
+    add_pair(list, size - 1, size + 1, 1);
+}
+
+static void add_far(struct pair_list *list, int64_t size) {
+    add_pair(list, SMALL, size, 1);
+    add_pair(list, size, SMALL, 1);
+}
+
+/* The genes that may be tiles, largest first, without those that divide another: an edge of the
+   larger is one of theirs. Returns their number. */
+static int find_tiles(const struct space *space, const struct genome *genome,
+                      int64_t tiles[TILES_MAX]) {
+    int count = 0;
+    for (int64_t tile = TILE_MAX; tile >= TILE_MIN && count < TILES_MAX; tile--) {
+        bool is_gene = false, divides = false;
+        for (int g = 0; g < space->gene_count; g++)
+            is_gene = is_gene ||
+                      (space->genes[g].ordered && space->genes[g].values[genome->value[g]] == tile);
+        for (int i = 0; i < count; i++)
+            divides = divides || tiles[i] % tile == 0;
+        if (is_gene && !divides)
+            tiles[count++] = tile;
+    }
+    return count;
+}
+
+static struct pair_list list_pairs(const int64_t *tiles, int tile_count, uint64_t seed) {
+    struct pair_list list = {0};
+    const int64_t largest = tiles[0];
+    add_edges(&list, largest);
+    add_far(&list, NEAR_TILES * largest + 1);
+    add_edges(&list, 2 * largest);
+    for (int i = 1; i < tile_count; i++)
+        add_edges(&list, tiles[i]);
+    add_far(&list, FAR_TILES * largest + 1);
+    /* For a budget that did not suffice for those above. */
+    add_far(&list, largest + 1);
+    add_far(&list, largest - 1);
+    for (; list.count < PAIRS_MAX; seed = seed * UINT64_C(6364136223846793005) + 1) {
+        const uint64_t bits = seed >> 32;
+        const int64_t tile = tiles[bits / 64 % (uint64_t)tile_count];
+        add_pair(&list, (int64_t)(bits % 2 + 1) * tile + (int64_t)(bits / 2 % 3) - 1,
+                 (int64_t)(bits / 8 % 2 + 1) * tile + (int64_t)(bits / 16 % 3) - 1, SMALL);
+    }
+    return list;
+}
+
+/* Evaluates a dimension's default, with every other dimension at `others`. Returns whether that is
+   possible. */
+static bool default_at(const struct template *template, const struct dimension *dimension,
+                       int64_t others, int64_t *value) {
+    int64_t slots[SLOTS_MAX] = {0};
+    for (int d = 0; d < template->dimension_count; d++)
+        slots[symbol_table_find(&template->space->symbols, template->dimensions[d].name)] = others;
+    return expression_evaluate(dimension->default_value, slots, value, NULL) == 0;
+}
+
+/* Whether a dimension is a size, not a choice: see edge_shapes.h. */
+static bool is_size(const struct template *template, const struct dimension *dimension) {
+    int64_t one, two;
+    if (dimension->specialised || dimension->real || dimension->value_count > 0)
+        return false;
+    return dimension->default_value == NULL ||
+           (default_at(template, dimension, 1, &one) && default_at(template, dimension, 2, &two) &&
+            one != two);
+}
+
+/* The size that is largest in the template's cases, except `excluded`; -1 if there is none. Of
+   equal ones the last: batches and heads come first. */
+static int largest_size(const struct template *template, int excluded) {
+    int found = -1;
+    int64_t largest = 0;
+    for (int d = 0; d < template->dimension_count; d++)
+        for (int c = 0; c < template->case_count; c++)
+            if (d != excluded && is_size(template, &template->dimensions[d]) &&
+                template->cases[c].values[d] >= largest) {
+                largest = template->cases[c].values[d];
+                found = d;
+            }
+    return found;
+}
+
+/* A case with the sizes of a pair. Returns whether they are in range. */
+static bool edge_shape(const struct template *template, const struct shape *from,
+                       const struct pair *pair, struct shape *shape) {
+    int first = largest_size(template, -1), second = largest_size(template, first);
+    int64_t slots[SLOTS_MAX] = {0};
+    *shape = *from;
+    for (int d = 0; d < template->dimension_count; d++) {
+        const struct dimension *dimension = &template->dimensions[d];
+        int64_t *value = &shape->values[d];
+        if (d == first || d == second)
+            *value = d == first ? pair->first : pair->second;
+        else if (is_size(template, dimension) && dimension->default_value == NULL)
+            *value = pair->others;
+        else if (is_size(template, dimension))
+            expression_evaluate(dimension->default_value, slots, value, NULL);
+        if (is_size(template, dimension) &&
+            (*value < dimension->minimum || *value > dimension->maximum))
+            return false;
+        slots[symbol_table_find(&template->space->symbols, dimension->name)] = *value;
+    }
+    return true;
+}
+
+struct template *edge_shapes_load(const struct template *template, const struct genome *genome,
+                                  const struct template_setting *setting, uint64_t seed,
+                                  struct error *error) {
+    struct shape shapes[CASES_MAX];
+    int64_t tiles[TILES_MAX];
+    struct template_setting on_edges = *setting;
+    int tile_count = find_tiles(template->space, genome, tiles);
+    if (tile_count == 0 || largest_size(template, -1) < 0)
+        return NULL;
+    const struct pair_list list = list_pairs(tiles, tile_count, seed);
+    on_edges.cases = shapes;
+    on_edges.case_count = 0;
+    for (int i = 0; i < list.count; i++)
+        for (int c = 0; c < template->case_count; c++)
+            if (template_variant(template, c) == c && on_edges.case_count < CASES_MAX &&
+                edge_shape(template, &template->cases[c], &list.pairs[i],
+                           &shapes[on_edges.case_count]))
+                on_edges.case_count++;
+    return on_edges.case_count > 0 ? template_load(template->folder, &on_edges, error) : NULL;
+}
