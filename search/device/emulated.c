@@ -66,6 +66,10 @@ bool emulated_is_exhausted(struct device *device) {
            emulated->instructions >= emulated->instruction_limit;
 }
 
+void emulated_sample_clusters(struct device *device, uint64_t clusters) {
+    emulated_of(device)->sample = clusters;
+}
+
 uint64_t emulated_instructions(struct device *device) {
     return emulated_of(device)->instructions;
 }
@@ -351,6 +355,7 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
                              .cooperative = launch->cooperative,
                              .early = launch->early,
                              .block_seed = device->order_seed,
+                             .multiprocessors = (unsigned)device->info.sm_count,
                              .deadline_s = deadline_s};
     struct ptx_counts counts;
     struct ptx_fault fault;

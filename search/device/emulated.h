@@ -42,6 +42,10 @@ struct ptx_racecheck *emulated_attach_racecheck(struct device *device, const cha
 void emulated_limit_instructions(struct device *device, uint64_t instructions);
 bool emulated_is_exhausted(struct device *device);
 
+/* Lets later calls run at most this many clusters (or blocks) of each launch that is not
+   cooperative, spread over the grid; 0: all. */
+void emulated_sample_clusters(struct device *device, uint64_t clusters);
+
 /* Sets the number of host threads that interpret independent blocks (ptx/ptx.h), for a process that
    has the host to itself. Results, counters and predictions do not change. */
 void emulated_set_threads(struct device *device, int threads);

@@ -1,7 +1,7 @@
 /*
  * checks: what a champion passed, as one line:
  *
- *     cases (1 of 1), hard inputs (1 case), ..., race checker (5 of 5 small cases); 61 inputs of
+ *     cases (1 of 1), hard inputs (1 case), ..., race checker (5 of 5 cases); 61 inputs of
  *     seed 123; NVIDIA H200; warm and cold graphs 6
  *
  * A measure is listed only if its gate ran and passed; the words in parentheses are the gate's own.

@@ -5,9 +5,11 @@
  * right, because they are right by the order in which this device happened to run it.
  *
  * The small cases are the template's probe cases, or the goal's own cases with every dimension
- * made small. They run in ascending order of size until an instruction limit is reached, so a
- * verdict does not depend on the host's speed. What the emulated device cannot execute is not
- * checked, and condemns nothing.
+ * made small. Of at most two of the own cases, a few blocks run as well: some races exist only at
+ * larger sizes. Each case has a limit of instructions of its own, so that a verdict does not depend
+ * on the host's speed, and idle work in one case hides nothing in another. Blocks run in a random
+ * order, so that the limit does not always spare the same ones. What the emulated device cannot
+ * execute is not checked, and condemns nothing.
  */
 #include "evaluate/evaluation.h"
 
@@ -18,21 +20,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* INSTRUCTIONS_MAX: warp instructions in all, a tenth of a second (docs/measurements/emulator.md).
-   RACE_SEEDS: see the ranges of input seeds in correctness.c. */
-enum { INSTRUCTIONS_MAX = 100000, RACE_SEEDS = 800 };
+/* Warp instructions, of which 100,000 take a tenth of a second (docs/measurements/emulator.md): the
+   smallest case runs to its end unless it exceeds SMALLEST_MAX, the other small ones share
+   SMALL_MAX, each sampled one may execute SAMPLED_MAX. RACE_SEEDS: see the ranges of input seeds in
+   correctness.c. */
+enum {
+    SMALLEST_MAX = 400000,
+    SMALL_MAX = 100000,
+    SAMPLED_MAX = 25000,
+    SAMPLED_BLOCKS = 2,
+    RACE_SEEDS = 800
+};
+static const double sampled_bytes_max = 64 << 20;
 
 static const char gate[] = "race checker";
 
 struct race_check {
     struct evaluation *evaluation;
-    const struct template *template; /* of the small cases */
-    struct template *derived;        /* the same, if this check made it; else NULL */
-    struct device *device;           /* emulated */
+    struct template *derived; /* the template of the small cases, if this check made it; else NULL
+                               */
+    struct device *device;    /* emulated */
     struct ptx_racecheck *racecheck;
     struct device_module *modules[CASES_MAX]; /* by variant of the goal */
     double start;
-    int cases; /* checked so far */
+    int cases, partial;       /* checked so far: to their end; up to the limit */
+    char reason[REASON_SIZE]; /* why one could not be checked; else empty */
 };
 
 /* ---- the small cases ---- */
@@ -80,9 +92,13 @@ static struct template *derive_small_cases(const struct evaluation *evaluation) 
 }
 
 struct small_case {
+    const struct template *template;
     int index, variant;
     double size; /* a byte costs about as much as sixteen operations (correctness.c) */
+    double bytes;
+    bool sampled; /* only SAMPLED_BLOCKS clusters of each launch run */
 };
+enum { SMALL_CASES_MAX = CASES_MAX + 2 };
 
 static int compare_cases(const void *left, const void *right) {
     const struct small_case *a = left, *b = right;
@@ -102,49 +118,67 @@ static int list_cases(const struct race_check *check, const struct template *tem
             template_launch_plan(template, genome, c, plan, &(struct error){0}) < 0)
             continue;
         cases[count++] =
-            (struct small_case){.index = c,
+            (struct small_case){.template = template,
+                                .index = c,
                                 .variant = variant,
-                                .size = (double)plan->operations + 16 * (double)plan->bytes};
+                                .size = (double)plan->operations + 16 * (double)plan->bytes,
+                                .bytes = (double)plan->bytes};
     }
     free(plan);
     qsort(cases, (size_t)count, sizeof *cases, compare_cases);
     return count;
 }
 
-static int choose_cases(struct race_check *check, struct small_case cases[CASES_MAX]) {
+/* Adds samples of the largest own case that fits, and of another one at random. */
+static int add_samples(const struct race_check *check, struct small_case cases[SMALL_CASES_MAX],
+                       int count) {
+    struct small_case own[CASES_MAX];
+    int fitting = list_cases(check, check->evaluation->template, own);
+    while (fitting > 0 && own[fitting - 1].bytes > sampled_bytes_max)
+        fitting--;
+    for (int n = 0; n < 2 && n < fitting; n++) {
+        uint64_t random = evaluation_seed(check->evaluation, RACE_SEEDS, 1) * 0x9e3779b97f4a7c15ull;
+        int at = n == 0 ? fitting - 1 : (int)((random >> 33) % (uint64_t)(fitting - 1));
+        cases[count] = own[at];
+        cases[count++].sampled = true;
+    }
+    return count;
+}
+
+static int choose_cases(struct race_check *check, struct small_case cases[SMALL_CASES_MAX]) {
     const struct evaluation *evaluation = check->evaluation;
-    check->template = evaluation->evaluator->probes[evaluation->request->goal];
-    int count = list_cases(check, check->template, cases);
-    if (count > 0)
-        return count;
-    check->template = check->derived = derive_small_cases(evaluation);
-    count = list_cases(check, check->template, cases);
-    if (count > 0)
-        return count;
-    check->template = evaluation->template;
-    return list_cases(check, check->template, cases);
+    int count = list_cases(check, evaluation->evaluator->probes[evaluation->request->goal], cases);
+    if (count == 0) {
+        check->derived = derive_small_cases(evaluation);
+        count = list_cases(check, check->derived, cases);
+    }
+    return count > 0 ? add_samples(check, cases, count)
+                     : list_cases(check, evaluation->template, cases);
 }
 
 /* ---- running a case ---- */
 
 /* Copies what the device of the trial fills a case's inputs with: the emulated device has no
-   kernels to fill them. */
-static int copy_inputs(const struct race_check *check, int case_index, struct buffers *emulated,
-                       struct error *error) {
+   kernels to fill them. The other tensors of a sampled case become zeros, because the blocks that
+   write them may not run. */
+static int fill_tensors(const struct race_check *check, const struct small_case *small,
+                        struct buffers *emulated, struct error *error) {
     const struct evaluation *evaluation = check->evaluation;
     struct device *device = evaluation->evaluator->device;
     struct buffers *filled = xmalloc(sizeof *filled);
-    int status = buffers_init(filled, evaluation->evaluator->comparator, device, check->template,
+    int status = buffers_init(filled, evaluation->evaluator->comparator, device, small->template,
                               emulated->plan, 1, error);
     if (status == 0)
-        status =
-            buffers_fill(filled, 0, evaluation_seed(evaluation, RACE_SEEDS + case_index, 0), error);
-    for (int t = 0; t < check->template->tensor_count && status == 0; t++) {
+        status = buffers_fill(filled, 0, evaluation_seed(evaluation, RACE_SEEDS + small->index, 0),
+                              error);
+    for (int t = 0; t < small->template->tensor_count && status == 0; t++) {
         size_t bytes = (size_t)emulated->plan->tensors[t].bytes;
-        if (filled->tensors[0][t] == 0 || check->template->tensors[t].role != ROLE_INPUT)
+        bool is_input = small->template->tensors[t].role == ROLE_INPUT;
+        if (filled->tensors[0][t] == 0 || (!is_input && !small->sampled))
             continue;
-        void *host = xmalloc(bytes + 1);
-        status = device->backend->read(device, filled->tensors[0][t], host, bytes, error);
+        void *host = xcalloc(bytes + 1, 1);
+        if (is_input)
+            status = device->backend->read(device, filled->tensors[0][t], host, bytes, error);
         if (status == 0)
             status = check->device->backend->write(check->device, emulated->tensors[0][t], host,
                                                    bytes, error);
@@ -163,12 +197,13 @@ static bool refuses(enum ptx_finding_kind kind) {
            kind != PTX_FINDING_LAUNCH;
 }
 
-/* Fills the failure from the first finding that refuses; `verdict` is that of the call. */
-static bool find_failure(const struct race_check *check, enum verdict verdict,
-                         struct failure *failure) {
+/* Fills the failure from the first finding that refuses; `verdict` is that of the call. A trap in a
+   sampled case may be due to what the other blocks did not write. */
+static bool find_failure(const struct race_check *check, const struct small_case *small,
+                         enum verdict verdict, struct failure *failure) {
     for (int i = 0; i < ptx_racecheck_finding_count(check->racecheck); i++) {
         const struct ptx_finding *finding = ptx_racecheck_finding(check->racecheck, i);
-        if (!refuses(finding->kind))
+        if (!refuses(finding->kind) || (small->sampled && finding->kind == PTX_FINDING_TRAP))
             continue;
         bool is_fault = finding->kind == PTX_FINDING_OUT_OF_BOUNDS ||
                         finding->kind == PTX_FINDING_READ_ONLY ||
@@ -182,32 +217,36 @@ static bool find_failure(const struct race_check *check, enum verdict verdict,
     return false;
 }
 
-/* As a gate; returns 2 if the emulated device cannot go on, with why in `reason`. */
-static int run_case(struct race_check *check, const struct small_case *small, char *reason) {
+/* Runs a case whose module is loaded; as a gate. */
+static int run_case(struct race_check *check, const struct small_case *small) {
     struct evaluation *evaluation = check->evaluation;
+    struct device *device = check->device;
     struct launch_plan *plan = xmalloc(sizeof *plan);
     struct buffers *buffers = xcalloc(1, sizeof *buffers);
     struct device_sequence *sequence = xmalloc(sizeof *sequence);
     struct failure failure;
-    enum verdict verdict = VERDICT_OK;
-    int status = template_launch_plan(check->template, &evaluation->request->genome, small->index,
+    char reason[REASON_SIZE];
+    int status = template_launch_plan(small->template, &evaluation->request->genome, small->index,
                                       plan, evaluation->error);
     if (status == 0)
-        status =
-            buffers_init(buffers, NULL, check->device, check->template, plan, 1, evaluation->error);
+        status = buffers_init(buffers, NULL, device, small->template, plan, 1, evaluation->error);
     if (status == 0)
-        status = copy_inputs(check, small->index, buffers, evaluation->error);
+        status = fill_tensors(check, small, buffers, evaluation->error);
     if (status == 0 && buffers_protect(buffers, 0, true, evaluation->error) < 0)
         status = -1;
     if (status == 0) {
         buffers_sequence(buffers, 0, check->modules[small->variant], sequence);
-        verdict = check->device->backend->run(check->device, sequence, 0, reason);
-        if (find_failure(check, verdict, &failure))
-            status = evaluation_fail(evaluation, gate, check->template, small->index, check->start,
+        emulated_sample_clusters(device, small->sampled ? SAMPLED_BLOCKS : 0);
+        enum verdict verdict = device->backend->run(device, sequence, 0, reason);
+        if (find_failure(check, small, verdict, &failure))
+            status = evaluation_fail(evaluation, gate, small->template, small->index, check->start,
                                      &failure);
+        else if (emulated_is_exhausted(device))
+            check->partial++;
         else if (verdict != VERDICT_OK)
-            status = 2;
-        check->cases += status == 0;
+            memcpy(check->reason, reason, sizeof reason);
+        else
+            check->cases++;
     }
     if (buffers->device != NULL)
         buffers_release(buffers);
@@ -217,44 +256,54 @@ static int run_case(struct race_check *check, const struct small_case *small, ch
     return status;
 }
 
-/* Loads the variant of a case; returns as run_case. */
-static int load_variant(struct race_check *check, int variant, char *reason) {
+/* Loads the variant of a case, or says why not in `reason`. */
+static bool load_variant(struct race_check *check, int variant) {
     const struct device_image *image = &check->evaluation->images[variant];
     struct error error = {0};
-    if (check->modules[variant] != NULL)
-        return 0;
-    if (image->ptx != NULL && *image->ptx != '\0' &&
+    if (check->modules[variant] != NULL ||
         check->device->backend->module_load(check->device, image, &check->modules[variant],
                                             &error) == 0)
-        return 0;
-    snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1,
-             error.kind != ERROR_NONE ? error.text : "it has no PTX");
-    return 2;
+        return true;
+    snprintf(check->reason, sizeof check->reason, "%.*s", REASON_SIZE - 1, error.text);
+    return false;
+}
+
+static void report_cases(const struct race_check *check, int count) {
+    char parts[32] = "", unchecked[128] = "";
+    if (check->partial > 0)
+        snprintf(parts, sizeof parts, " and parts of %d", check->partial);
+    if (check->reason[0] != '\0')
+        snprintf(unchecked, sizeof unchecked, "; not checked: %.80s", check->reason);
+    if (check->cases + check->partial == 0)
+        trial_add_gate(check->evaluation->result, gate, true, clock_seconds() - check->start,
+                       "not checked: %.80s", count == 0 ? "no case" : check->reason);
+    else
+        trial_add_gate(check->evaluation->result, gate, true, clock_seconds() - check->start,
+                       "%d of %d cases%s without findings%s", check->cases, count, parts,
+                       unchecked);
 }
 
 static int run_cases(struct race_check *check) {
-    struct small_case cases[CASES_MAX];
-    char reason[REASON_SIZE] = "";
-    int count = choose_cases(check, cases), status = 0;
-    for (int i = 0; i < count && status == 0 && !emulated_is_exhausted(check->device); i++) {
-        status = load_variant(check, cases[i].variant, reason);
-        if (status == 0)
-            status = run_case(check, &cases[i], reason);
+    struct small_case cases[SMALL_CASES_MAX];
+    int count = choose_cases(check, cases), small_count = 0, status = 0;
+    uint64_t left = SMALL_MAX;
+    while (small_count < count && !cases[small_count].sampled)
+        small_count++;
+    for (int i = 0; i < count && status == 0; i++) {
+        uint64_t before = emulated_instructions(check->device);
+        uint64_t limit = i == 0            ? SMALLEST_MAX
+                         : i < small_count ? left / (uint64_t)(small_count - i)
+                                           : SAMPLED_MAX;
+        emulated_limit_instructions(check->device, limit);
+        check->device->order_seed = evaluation_seed(check->evaluation, RACE_SEEDS + i, 2) | 1;
+        if (load_variant(check, cases[i].variant))
+            status = run_case(check, &cases[i]);
+        if (i > 0 && i < small_count)
+            left -= emulated_instructions(check->device) - before;
     }
-    if (status != 0 && status != 2)
-        return status;
-
-    bool is_limited = status == 2 && emulated_is_exhausted(check->device);
-    double seconds = clock_seconds() - check->start;
-    if (status == 2 && !is_limited)
-        trial_add_gate(check->evaluation->result, gate, true, seconds,
-                       "%d of %d small cases without findings; not checked further: %.80s",
-                       check->cases, count, reason);
-    else
-        trial_add_gate(check->evaluation->result, gate, true, seconds,
-                       "%d of %d small cases without findings%s", check->cases, count,
-                       is_limited ? ", and a part of one more" : "");
-    return 0;
+    if (status == 0)
+        report_cases(check, count);
+    return status;
 }
 
 int evaluation_check_races(struct evaluation *evaluation) {
@@ -263,7 +312,6 @@ int evaluation_check_races(struct evaluation *evaluation) {
     if (check.device == NULL)
         return -1;
     check.racecheck = emulated_attach_racecheck(check.device, NULL);
-    emulated_limit_instructions(check.device, INSTRUCTIONS_MAX);
     int status = run_cases(&check);
     for (int v = 0; v < CASES_MAX; v++)
         check.device->backend->module_unload(check.device, check.modules[v]);

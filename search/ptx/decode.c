@@ -97,6 +97,37 @@ static int check_guard(struct decoder *decoder, const struct statement *statemen
     return 0;
 }
 
+static const char *keep_text(const struct decoder *decoder, const char *text) {
+    size_t bytes = strlen(text) + 1;
+    return memcpy(arena_alloc(decoder->ast->arena, bytes), text, bytes);
+}
+
+/* Appends an instruction that faults with the decoder's error when it is executed. */
+static int emit_unsupported(struct decoder *decoder) {
+    struct instruction unsupported = new_instruction(execute_unsupported);
+    unsupported.as.text = keep_text(decoder, decoder->error->text);
+    if (!decoder->kernel->info.error)
+        decoder->kernel->info.error = unsupported.as.text;
+    *decoder->error = (struct error){0};
+    return emit_instruction(decoder, &unsupported, NULL, 0);
+}
+
+/* An instruction that cannot be decoded does not keep the rest of its kernel from running; an
+   inlined call does. */
+static int decode_or_defer(struct decoder *decoder) {
+    int code = decoder->code_count, operands = decoder->operand_count;
+    int jumps = decoder->jump_count, returns = decoder->return_count, scope = decoder->scope;
+    if (decode_instruction(decoder) == 0)
+        return 0;
+    if (decoder->scope != scope)
+        return -1;
+    decoder->code_count = code;
+    decoder->operand_count = operands;
+    decoder->jump_count = jumps;
+    decoder->return_count = returns;
+    return emit_unsupported(decoder);
+}
+
 static int decode_statement(struct decoder *decoder, const struct statement *statement) {
     decoder->statement = statement;
     if (++decoder->statement_count > STATEMENTS_MAX || decoder->code_count > CODE_MAX)
@@ -123,7 +154,7 @@ static int decode_statement(struct decoder *decoder, const struct statement *sta
             return declare_registers(decoder, statement->variable);
         return declare_variable(decoder, statement->variable);
     default:
-        return check_guard(decoder, statement) < 0 ? -1 : decode_instruction(decoder);
+        return check_guard(decoder, statement) < 0 ? -1 : decode_or_defer(decoder);
     }
 }
 
@@ -237,10 +268,9 @@ void decode_kernel(struct ptx_module *module, struct kernel *kernel,
     decoder->routine = -1;
     kernel->dynamic_smem_alignment = 16;
     if (decode_function(decoder, function) < 0) {
-        size_t bytes = strlen(error.text) + 1;
-        char *text = arena_alloc(module->ast->arena, bytes);
-        memcpy(text, error.text, bytes);
-        kernel->info.error = text;
+        decoder->statement = NULL;
+        decoder->code_count = decoder->operand_count = 0;
+        emit_unsupported(decoder);
     }
     finish_kernel(decoder);
     free(head_of_name);

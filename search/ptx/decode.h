@@ -139,8 +139,8 @@ struct decoder {
     int widening_count;
 };
 
-/* Decodes a kernel. On failure kernel->visible.error holds the reason and the kernel has no code.
- */
+/* Decodes a kernel. What cannot be decoded faults when it is executed; kernel->info.error then
+   holds the first reason. */
 void decode_kernel(struct ptx_module *module, struct kernel *kernel,
                    const struct function *function);
 

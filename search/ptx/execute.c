@@ -274,9 +274,17 @@ EXECUTE(isspace) {
     return ACTION_NEXT;
 }
 
-/* Clocks count the launch's instructions: they increase and are reproducible. */
+/* Clocks count the launch's instructions: they increase and are reproducible. With a seed they do
+   not give the emulated device away: they start late, and the steps between instructions vary. */
 EXECUTE(special_register) {
     uint64_t now = warp->block->counts->warp_instructions + warp->tick, result[LANES];
+    uint64_t seed = warp->block->launch->block_seed;
+    if (seed) {
+        now = 16 * now + ((now ^ seed) * 0x9e3779b97f4a7c15ull >> 60) +
+              (seed * 0x9e3779b97f4a7c15ull >> 24);
+        if (instruction->input_count == SPECIAL_GLOBALTIMER) /* ns since 1970, in steps of 32 */
+            now = ((uint64_t)1760000000 * 1000000000 + now) & ~31ull;
+    }
     for (int lane = 0; lane < LANES; lane++) {
         if (instruction->width == 8)
             result[lane] = now;
@@ -344,4 +352,9 @@ EXECUTE(exit) {
 EXECUTE(trap) {
     return fault_at(warp, instruction, __builtin_ctz(mask), PTX_FAULT_TRAP, 0, "%s",
                     instruction->as.text);
+}
+
+EXECUTE(unsupported) {
+    return fault_at(warp, instruction, __builtin_ctz(mask), PTX_FAULT_UNKNOWN_OPCODE, 0,
+                    "executed what the emulated device lacks: %s", instruction->as.text);
 }

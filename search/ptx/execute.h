@@ -30,6 +30,7 @@ EXECUTE(branch);
 EXECUTE(branch_table);
 EXECUTE(exit);
 EXECUTE(trap);
+EXECUTE(unsupported);
 EXECUTE(yield);
 EXECUTE(fence);
 EXECUTE(griddepcontrol_wait);

@@ -42,6 +42,21 @@ static void copy_chunk(struct matrix_transfer *matrix_transfer, uint8_t *host, i
     }
 }
 
+/* Each row (column) starts at a multiple of the size of a lane's fragment (PTX ISA, "Matrix
+   Storage" of wmma). Where that exceeds mma.h's requirement of 16 bytes for the stride, GPUs accept
+   that. */
+static enum action check_alignment(struct warp *warp, const struct instruction *instruction,
+                                   uint64_t address, uint64_t stride, uint64_t fragment) {
+    uint64_t step = fragment < CHUNK ? fragment : CHUNK;
+    if (address % fragment == 0 && stride % step == 0)
+        return ACTION_NEXT;
+    return fault_at(warp, instruction, 0, PTX_FAULT_MISALIGNED, address,
+                    "used wmma on a matrix at 0x%llx with a stride of %llu bytes: they must be "
+                    "multiples of %llu and %llu",
+                    (unsigned long long)address, (unsigned long long)stride,
+                    (unsigned long long)fragment, (unsigned long long)step);
+}
+
 static enum action copy_matrix(struct matrix_transfer *matrix_transfer, uint32_t mask) {
     struct warp *warp = matrix_transfer->warp;
     const struct instruction *instruction = matrix_transfer->instruction;
@@ -52,7 +67,9 @@ static enum action copy_matrix(struct matrix_transfer *matrix_transfer, uint32_t
     int bytes = type_bytes(form->type), hint = -1;
     int lines = form->column_major ? extent.columns : extent.rows;
     int length = form->column_major ? extent.rows : extent.columns;
-    int chunk = length * bytes < CHUNK ? length : CHUNK / bytes;
+    int fragment = form->registers * (bytes > 4 ? bytes : 4);
+    int chunk_bytes = fragment < CHUNK ? fragment : CHUNK;
+    int chunk = length * bytes < chunk_bytes ? length : chunk_bytes / bytes;
     uint64_t address = lane_address(&form->where, base, 0);
     uint64_t stride = (uint64_t)(length * bytes);
     if (form->has_stride)
@@ -61,11 +78,8 @@ static enum action copy_matrix(struct matrix_transfer *matrix_transfer, uint32_t
     if (warp->block->racecheck && base)
         instrument_check_uniform(warp, instruction, base, form->where.base_bytes, mask,
                                  "an address");
-    if (address % 32 || stride % CHUNK)
-        return fault_at(warp, instruction, 0, PTX_FAULT_MISALIGNED, address,
-                        "used wmma on a matrix at 0x%llx with a stride of %llu bytes: they must be "
-                        "multiples of 32 and 16",
-                        (unsigned long long)address, (unsigned long long)stride);
+    if (check_alignment(warp, instruction, address, stride, (uint64_t)fragment) == ACTION_FAULT)
+        return ACTION_FAULT;
     for (int line = 0; line < lines; line++)
         for (int i = 0; i < length; i += chunk) {
             uint64_t at = address + (uint64_t)line * stride + (uint64_t)(i * bytes);

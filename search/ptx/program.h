@@ -313,7 +313,7 @@ struct instruction {
         struct {
             bool is_generic;
         } mapped;
-        const char *text; /* trap */
+        const char *text; /* trap; what is unsupported */
     } as;
 };
 

@@ -96,12 +96,12 @@ struct ptx_kernel {
     unsigned required_block[3]; /* .reqntid, zeros if not given */
     unsigned cluster[3];        /* .reqnctapercluster, zeros if not given */
     int instruction_count;      /* after decoding */
-    const char *error;          /* why it cannot run (such as an unknown opcode), or NULL */
+    const char *error; /* why an instruction of it cannot run (an unknown opcode), or NULL */
 };
 
 /* Parses a module, allocates its .global and .const variables in `memory` (which must outlive it)
    and decodes its kernels. Returns NULL with `error` if the text is not PTX. An unknown instruction
-   does not fail the module; launching its kernel faults. */
+   does not fail the module; executing it faults. */
 struct ptx_module *ptx_module_new(const char *text, struct ptx_memory *memory, struct error *error);
 void ptx_module_free(struct ptx_module *module);
 
@@ -176,11 +176,12 @@ struct ptx_launch {
     unsigned grid[3], block[3];
     unsigned smem_bytes; /* dynamic */
     const void *arguments;
-    size_t argument_bytes; /* must equal kernel->argument_bytes */
-    uint64_t step_limit;   /* warp instructions of the whole launch; 0 for 2^40 */
-    double deadline_s;     /* CPU seconds from now; 0 for none */
-    uint64_t block_seed;   /* 0: blocks run in ascending order, and the warps of each; else seed of
-                              random orders */
+    size_t argument_bytes;    /* must equal kernel->argument_bytes */
+    uint64_t step_limit;      /* warp instructions of the whole launch; 0 for 2^40 */
+    double deadline_s;        /* CPU seconds from now; 0 for none */
+    uint64_t block_seed;      /* 0: blocks run in ascending order, and the warps of each, and clocks
+                                 start at 0; else seed of random orders, and of clocks like a GPU's */
+    unsigned multiprocessors; /* %nsmid; 0: one */
     bool cooperative; /* all blocks are resident: kernels may synchronise the grid (this_grid()) */
     bool early;       /* PDL: may overlap the previous launch; for racecheck */
     FILE *print;      /* output of printf; NULL: discarded */

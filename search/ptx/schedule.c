@@ -30,6 +30,7 @@ static uint64_t special_value(const struct warp *warp, enum special_register whi
     const struct cluster *cluster = block->cluster;
     const struct ptx_launch *launch = block->launch;
     unsigned axis = which < SPECIAL_LANEID ? which % 3 : 0, thread[3];
+    unsigned multiprocessors = launch->multiprocessors ? launch->multiprocessors : 1;
     switch ((enum special_register)(which - axis)) {
     case SPECIAL_TID:
         thread_position(block, warp->index, (int)lane, thread);
@@ -86,8 +87,15 @@ static uint64_t special_value(const struct warp *warp, enum special_register whi
         return (uint32_t)cluster->workspace;
     case SPECIAL_RESERVED_SMEM:
         return reserved_smem_offset(block);
+    case SPECIAL_SMID: /* blocks are dealt out in turn */
+        return (block->position[0] +
+                (block->position[1] + (uint64_t)block->position[2] * launch->grid[1]) *
+                    launch->grid[0]) %
+               multiprocessors;
     case SPECIAL_NSMID:
-        return 1;
+        return multiprocessors;
+    case SPECIAL_GRIDID:
+        return launch->block_seed * 0x9e3779b97f4a7c15ull >> 44;
     default:
         return 0;
     }
