@@ -8,14 +8,17 @@
 #include "run/default_trial.h"
 #include "run/space_export.h"
 #include "session/session.h"
+#include "session/single_trial.h"
 
 #include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct export_context {
     const char *run_dir, *out;
     int64_t rank;
-    bool force;
+    bool force, unchecked;
     struct store *store;
     struct config *config;
     struct device_info device;
@@ -90,6 +93,75 @@ static int read_run(struct export_context *context, struct error *error) {
         if (read_champion(context, g, error) < 0)
             return -1;
     return 0;
+}
+
+/* ---- final checks ---- */
+
+/* The run's device, or another one of the same model, on this host. */
+static int find_device(const struct export_context *context, struct device_info *device,
+                       struct error *error) {
+    const char *const specs[] = {context->device.spec, "auto"};
+    struct error ignored;
+    for (int i = 0; i < 2; i++)
+        if (device_describe(specs[i], device, &ignored) == 0 &&
+            strcmp(device->name, context->device.name) == 0)
+            return 0;
+    return error_set(
+        error,
+        "the kernel has not passed the final checks of a champion, and %s, which would "
+        "run them, is not here: export on a host that has one, or give --unchecked",
+        context->device.name);
+}
+
+/* A trial that was never the best of its search has passed only a candidate's gates: it is judged
+   as a champion before anything is written. */
+static int check_trial(struct export_context *context, struct single_trial *single_trial, int goal,
+                       struct error *error) {
+    struct store_trial *trial = context->champions[goal];
+    struct trial_result *result = xcalloc(1, sizeof *result);
+    struct trial_request request = {.number = trial->number,
+                                    .goal = goal,
+                                    .genome = context->genomes[goal],
+                                    .full = true,
+                                    .promote = true,
+                                    .seed = single_trial_fresh_seed()};
+    log_info("trial %" PRId64 " has not passed the final checks of a champion: it runs them now",
+             trial->number);
+    int status = single_trial_run(single_trial, &request, result, error);
+    if (status == 0 && result->outcome.verdict != VERDICT_OK)
+        status = error_refuse(
+            error,
+            "trial %" PRId64 " fails the final checks of a champion and is not exported: %s: %s",
+            trial->number, verdict_name(result->outcome.verdict), result->outcome.reason);
+    if (status == 0) {
+        struct outcome *outcome = (struct outcome *)trial->outcome; /* this reader's own copy */
+        memcpy(outcome->checks, result->outcome.checks, sizeof outcome->checks);
+    }
+    trial_result_release(result);
+    free(result);
+    return status;
+}
+
+/* Whatever leaves the run was checked as a champion. */
+static int check_champions(struct export_context *context, struct error *error) {
+    struct single_trial *single_trial = NULL;
+    struct device_info device;
+    int status = 0;
+    for (int g = 0; g < config_goal_count(context->config) && status == 0; g++) {
+        if (context->champions[g]->outcome->checks[0] != '\0')
+            continue;
+        if (single_trial == NULL) {
+            status = find_device(context, &device, error);
+            if (status == 0)
+                single_trial = single_trial_new(
+                    context->config->path, context->config->template_folder, device.spec, error);
+            if (single_trial == NULL)
+                return -1;
+        }
+        status = check_trial(context, single_trial, g, error);
+    }
+    single_trial_free(single_trial);
+    return status;
 }
 
 /* ---- writing the export ---- */
@@ -202,6 +274,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
         OPTION("out", "DIR", "the folder to create, such as kernels/NAME; with --format the file",
                &context->out),
         OPTION("force", NULL, "replace an earlier export in that folder", &context->force),
+        OPTION("unchecked", NULL, "export a kernel that has not passed the final checks",
+               &context->unchecked),
         OPTION("format", "NAME", "write the results of all trials instead: t4 or kernel-tuner",
                &format),
         OPTION("goal", "K", "with --format: case of a per_case run, from 0 (default 0)", &goal),
@@ -224,7 +298,10 @@ static int run(const struct verb *verb, int argc, char **argv) {
             log_info("%" PRId64 " rows of goal %d written to %s", rows, (int)goal, context->out);
         goto done;
     }
-    if (read_run(context, &error) < 0 || write_export(context, &error) < 0) {
+    signal(SIGPIPE, SIG_IGN);
+    if (read_run(context, &error) < 0 ||
+        (!context->unchecked && check_champions(context, &error) < 0) ||
+        write_export(context, &error) < 0) {
         status = error_report(&error);
         goto done;
     }

@@ -66,6 +66,7 @@ static int replay_record(struct replay_context *context, struct replay_target *t
                              error) < 0)
         return -1;
     target->request.full = true;
+    target->request.promote = true;
     target->request.seed = single_trial_fresh_seed();
     int trial_status = single_trial_run(context->single_trial, &target->request, &result, error);
     memset(target->request.sources, 0, sizeof target->request.sources); /* the pool owns them now */
