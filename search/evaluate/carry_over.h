@@ -10,11 +10,12 @@
  *         status = carry_over_time(it, &failure, &error);
  *     carry_over_free(it);
  *
- * A change draws, in each set, half of a random row of each input again, fills a random half of
- * each output with random bits, and fills the workspaces of every second set with random bits; the
- * other workspaces keep what the calls before left there. So a kernel is wrong that recognises an
- * input by its address, by some of its elements or by a hash of them, that looks whether its output
- * fits, or that notices that calls come close together.
+ * Changes alternate: one changes, in each set, one element of every row of each input and fills a
+ * random half of each output with random bits; the next draws half of a random row of each input
+ * again, and fills a random 64th of each output. Each fills the workspaces of every second set with
+ * random bits; the other workspaces keep what the calls before left there. So a kernel is wrong
+ * that recognises an input by its address, by some of its elements or by a hash of them, that looks
+ * whether its output fits, or that notices that calls come close together.
  *
  * A kernel that recognises all of its input is right, but its time is not that of a call:
  * carry_over_time finds it.

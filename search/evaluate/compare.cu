@@ -145,38 +145,43 @@ __device__ void change_half_row(const changed_tensor *it, u64 seed, u64 thread, 
         store(it->tensor, it->dtype, first + i, normal(seed, first + i), seed);
 }
 
-// One element of every row.
+// One element of every row, to 5 or 6 of either sign, which normal fills reach: it matters although it is one.
 __device__ void change_every_row(const changed_tensor *it, u64 seed, u64 thread, u64 step) {
     for (u64 r = thread; r < it->elements / it->row; r += step) {
         u64 i = r * it->row + split_mix(seed ^ r) % it->row;
-        store(it->tensor, it->dtype, i, normal(seed, i), seed);
+        float size = 5.0f + (u32)split_mix(seed + i) * 2.3283064e-10f;
+        store(it->tensor, it->dtype, i, r % 2 ? -size : size, seed);
     }
 }
 
-// Random bits in a random half of the 32-bit words, or in all.
-__device__ void poison_words(const changed_tensor *it, bool all, u64 seed, u64 thread, u64 step) {
+// Random bits in one 32-bit word of `interval`, at random.
+__device__ void poison_words(const changed_tensor *it, u64 interval, u64 seed, u64 thread, u64 step) {
     for (u64 i = thread; 4 * i + 4 <= it->bytes; i += step) {
         u64 bits = split_mix(seed + i * 0xd1342543de82ef95ull);
-        if (all || bits >> 63)
+        if ((bits >> 50) % interval == 0)
             ((u32 *)it->tensor)[i] = random_word(bits);
     }
 }
 
 // Changes the tensors of all sets, a row of blocks each. `round` distinguishes the launches of one graph. If the
 // control says so nothing changes: the same elements get the same values each time.
+//
+// Mixed changes alternate. Little in all inputs is for kernels that look at a part of each row; much in one row, and
+// few words of the outputs, for those that look which rows differ, or at a part of their output.
 extern "C" __global__ void evotile_change(const changed_tensor *tensors, const change_control *control, u64 round) {
     const changed_tensor *it = tensors + blockIdx.y;
     u64 change = control->change, generation = change == CHANGE_NOTHING ? 0 : split_mix(control->generation) + round;
+    bool one_row = change == CHANGE_MIXED && (control->generation + round) % 2 == 0;
     u64 seed = split_mix(split_mix(control->seed + generation) + blockIdx.y);
     u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x, step = (u64)gridDim.x * blockDim.x;
-    if (it->role == INPUT && change == CHANGE_MIXED)
+    if (it->role == INPUT && one_row)
         change_half_row(it, seed, thread, step);
     else if (it->role == INPUT)
         change_every_row(it, seed, thread, step);
     else if (it->role == OUTPUT && change == CHANGE_MIXED)
-        poison_words(it, false, seed, thread, step);
+        poison_words(it, one_row ? 64 : 2, seed, thread, step);
     else if (change == CHANGE_MIXED && (it->set + control->generation) % 2 == 0) // half of the sets keep theirs
-        poison_words(it, true, seed, thread, step);
+        poison_words(it, 1, seed, thread, step);
 }
 
 // One thread: the next replay of the graph changes other elements.
