@@ -24,6 +24,7 @@ struct export_context {
     struct device_info device;
     struct template_setting setting;
     struct template *template; /* loaded for all cases */
+    struct template *held_out; /* loaded for the held-out cases; NULL: none were checked */
     struct store_trial *champions[CASES_MAX],
         *default_trials[CASES_MAX];     /* by goal; the trial of the default genome may be NULL */
     struct baseline_results *baselines; /* NULL if the run has no baseline */
@@ -228,11 +229,21 @@ static int compile_variants(struct export_context *context, struct error *error)
     return result;
 }
 
+/* An emulated device leaves out held-out cases that take too long, and does not record which. */
+static int load_held_out(struct export_context *context, struct error *error) {
+    const struct config *config = context->config;
+    const struct template_setting setting = config_held_out_setting(config, &context->device);
+    if (config->held_out_count == 0 || context->unchecked || context->device.predicts)
+        return 0;
+    context->held_out = template_load(config->template_folder, &setting, error);
+    return context->held_out != NULL ? 0 : -1;
+}
+
 static int write_export(struct export_context *context, struct error *error) {
     char replay[PATH_SIZE + 32];
     const struct outcome *outcome = context->champions[0]->outcome;
     fill_cases(context);
-    if (compile_variants(context, error) < 0)
+    if (load_held_out(context, error) < 0 || compile_variants(context, error) < 0)
         return -1;
     snprintf(replay, sizeof replay, "evotile replay %s", context->out);
     const struct export_request request = {
@@ -241,6 +252,7 @@ static int write_export(struct export_context *context, struct error *error) {
         .variant_count = context->variant_count,
         .variants = context->variants,
         .cases = context->cases,
+        .held_out = context->held_out,
         .predicted = outcome->predicted,
         .score_us = context->config->objective == OBJECTIVE_JOINT ? outcome->score_us : 0,
         .baseline = context->baselines != NULL ? context->baselines->name : NULL,
@@ -259,6 +271,7 @@ static void release(struct export_context *context) {
     }
     baseline_results_free(context->baselines);
     template_free(context->template);
+    template_free(context->held_out);
     config_free(context->config);
     store_close(context->store);
     free(context);

@@ -255,6 +255,7 @@ int export_write(const struct export_request *request, const char *requested, st
         export.workspace_count += request->template->tensors[t].role == ROLE_WORKSPACE;
     int result = write_folder(&export, paths, error);
     free(export.checked);
+    free(export.verified);
     free(paths);
     return result;
 }

@@ -65,6 +65,8 @@ struct export_request {
     int variant_count;
     const struct export_variant *variants;
     const struct export_case *cases; /* one per case of the template, in its order */
+    const struct template *held_out; /* the template of the held-out cases that the trials passed;
+                                        NULL: none */
     bool predicted;                  /* the latencies are predictions */
     double score_us;                 /* as in struct outcome; 0: no score over all cases */
     const char *baseline;            /* its name; NULL: none */

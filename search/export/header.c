@@ -20,6 +20,20 @@ static void add_cases(const struct export *export, cJSON *values) {
     }
 }
 
+static void add_ranges(const struct export *export, cJSON *values) {
+    cJSON *list = cJSON_AddArrayToObject(values, "ranges");
+    for (int variant = 0; variant < export->request->variant_count; variant++) {
+        struct strbuf words = {0};
+        struct strbuf line = {0};
+        variant_specialised(export, variant, &words);
+        strbuf_print(&words, "%s", words.used > 0 ? ": " : "");
+        variant_verified(export, variant, &words);
+        strbuf_add_wrapped(&line, " *     ", words.bytes);
+        embedded_add_text(add_object(list), "line", &line);
+        strbuf_release(&words);
+    }
+}
+
 static void add_dimensions(const struct template *template, cJSON *values) {
     cJSON *list = cJSON_AddArrayToObject(values, "dimensions");
     for (int d = 0; d < template->dimension_count; d++) {
@@ -95,6 +109,7 @@ int write_header(const struct export *export, struct strbuf *text, struct error 
     cJSON_AddStringToObject(values, "kind", request->predicted ? "predicted" : "measured");
     cJSON_AddBoolToObject(values, "several", request->variant_count > 1);
     add_cases(export, values);
+    add_ranges(export, values);
     add_dimensions(export->template, values);
     add_tensors(export->template, values);
     add_strides(export->template, values);

@@ -49,6 +49,13 @@ struct checked_shape {
     struct launch_plan plan;
 };
 
+/* The smallest and the largest value of each dimension over the shapes that a variant's trial
+   verified. */
+struct verified_range {
+    int shapes; /* 0: it verified none */
+    struct shape least, most;
+};
+
 /* The inputs of all write_* functions. */
 struct export {
     const struct export_request *request;
@@ -58,7 +65,8 @@ struct export {
     int workspace_count; /* workspace tensors of the template */
     const char *folder;  /* where the files are written */
     int checked_count;
-    struct checked_shape *checked; /* the cases, then the ragged shapes */
+    struct checked_shape *checked;   /* the cases, then the ragged shapes */
+    struct verified_range *verified; /* by variant */
 };
 
 /* The name of a variant's file: "variant_1.cubin". */
@@ -69,6 +77,11 @@ enum { SYMBOL_SIZE = NAME_SIZE + 16 };
 const char *variant_symbol(int variant, const char *kernel, char symbol[SYMBOL_SIZE]);
 /* "D=64,CAUSAL=1", or "" if the template specialises no dimension. */
 void variant_specialised(const struct export *export, int variant, struct strbuf *text);
+/* "B 1 to 8, S 1 to 512": the dimensions that are not specialised; "none" if no shape was
+   verified. */
+void variant_verified(const struct export *export, int variant, struct strbuf *text);
+/* A float literal: 0.25f, 1e-05f, 3.0f. */
+void add_real_literal(float value, struct strbuf *text);
 /* The export's name in upper case: the prefix of its macros and enumerators. */
 void add_upper_name(const struct export *export, struct strbuf *text);
 /* `architecture`: "sm_90a". `options`: the other options that change the generated code, each after
@@ -78,7 +91,7 @@ int variant_options(const struct export *export, int variant, char architecture[
 
 /* Fills `workspaces`. */
 int find_workspaces(struct export *export, struct error *error);
-/* Fills `checked`; the caller frees it. */
+/* Fills `checked` and `verified`; the caller frees them. */
 int find_checked_shapes(struct export *export, struct error *error);
 
 /* Rejects names of the export, of dimensions, tensors or derived quantities that are not usable as

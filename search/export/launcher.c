@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-/* Adds a float literal: 0.25f, 1e-05f, 3.0f. */
-static void add_real(float value, struct strbuf *text) {
+void add_real_literal(float value, struct strbuf *text) {
     char number[NAME_SIZE];
     dimension_print_real(value, number);
     strbuf_print(text, "%s%sf", number, number[strcspn(number, ".e")] == '\0' ? ".0" : "");
@@ -14,9 +13,9 @@ static void add_real(float value, struct strbuf *text) {
 
 static void add_real_range(const struct dimension *dimension, struct strbuf *text) {
     strbuf_print(text, "shape->%s >= ", dimension->name);
-    add_real(dimension->least, text);
+    add_real_literal(dimension->least, text);
     strbuf_print(text, " && shape->%s <= ", dimension->name);
-    add_real(dimension->most, text);
+    add_real_literal(dimension->most, text);
 }
 
 static void add_in_range(const struct template *template, cJSON *values) {
@@ -42,29 +41,39 @@ static void add_in_range(const struct template *template, cJSON *values) {
     embedded_add_text(values, "in_range", &text);
 }
 
-static void add_same_shape(const struct template *template, cJSON *values) {
+/* Conditions on each dimension: the two in `format`, whose two holes are its name. */
+static void add_conditions(const struct template *template, const char *key, const char *format,
+                           cJSON *values) {
     struct strbuf text = {0};
-    for (int d = 0; d < template->dimension_count; d++)
-        strbuf_print(&text, "%sa->%s == b->%s", d > 0 ? " &&\n           " : "",
+    for (int d = 0; d < template->dimension_count; d++) {
+        strbuf_print(&text, "%s", d > 0 ? " &&\n           " : "");
+        strbuf_print(&text, format, template->dimensions[d].name, template->dimensions[d].name,
                      template->dimensions[d].name, template->dimensions[d].name);
+    }
     strbuf_print(&text, "%s", template->dimension_count == 0 ? "1" : "");
-    embedded_add_text(values, "same_shape", &text);
+    embedded_add_text(values, key, &text);
+}
+
+/* "{64, 512, 0.25f}" */
+static void add_shape(const struct template *template, const struct shape *shape,
+                      struct strbuf *text) {
+    for (int d = 0; d < template->dimension_count; d++) {
+        strbuf_print(text, "%s", d > 0 ? ", " : "{");
+        if (template->dimensions[d].real)
+            add_real_literal(dimension_real(shape->values[d]), text);
+        else
+            strbuf_print(text, "%lld", (long long)shape->values[d]);
+    }
+    strbuf_print(text, "%s}", template->dimension_count == 0 ? "{" : "");
 }
 
 /* A row of the table `tuned`: "{{64, 512, 0}, 0, 32768.0}". */
 static void add_tuned_row(const struct export *export, int index, cJSON *rows) {
     const struct template *template = export->template;
     struct strbuf text = {0};
-    strbuf_print(&text, "{{");
-    for (int d = 0; d < template->dimension_count; d++) {
-        int64_t value = template->cases[index].values[d];
-        strbuf_print(&text, "%s", d > 0 ? ", " : "");
-        if (template->dimensions[d].real)
-            add_real(dimension_real(value), &text);
-        else
-            strbuf_print(&text, "%lld", (long long)value);
-    }
-    strbuf_print(&text, "}, %d, %.1f}", export->request->cases[index].variant,
+    strbuf_print(&text, "{");
+    add_shape(template, &template->cases[index], &text);
+    strbuf_print(&text, ", %d, %.1f}", export->request->cases[index].variant,
                  (double)export->checked[index].plan.operations);
     cJSON *row = cJSON_CreateObject();
     cJSON_AddItemToArray(rows, row);
@@ -99,6 +108,26 @@ static void add_arithmetic(const char *variants, cJSON *values) {
     embedded_add_text(values, "arithmetic", &text);
 }
 
+/* `least` and `most` of each unit. A range of no shapes is empty. */
+static void add_ranges(const struct export *export, cJSON *units) {
+    const struct template *template = export->template;
+    int variant = 0;
+    cJSON *unit;
+    cJSON_ArrayForEach(unit, units) {
+        const struct verified_range *range = &export->verified[variant++];
+        struct shape empty = range->most;
+        struct strbuf least = {0};
+        struct strbuf most = {0};
+        for (int d = 0; d < template->dimension_count && range->shapes == 0; d++)
+            if (!template->dimensions[d].real)
+                empty.values[d] = -1;
+        add_shape(template, &range->least, &least);
+        add_shape(template, &empty, &most);
+        embedded_add_text(unit, "least", &least);
+        embedded_add_text(unit, "most", &most);
+    }
+}
+
 int write_launcher(const struct export *export, struct strbuf *text, struct error *error) {
     const struct export_request *request = export->request;
     struct strbuf functions = {0};
@@ -124,11 +153,13 @@ int write_launcher(const struct export *export, struct strbuf *text, struct erro
     embedded_add_text(values, "variants", &functions);
     add_in_range(export->template, values);
     cJSON_AddBoolToObject(values, "several", request->variant_count > 1);
-    embedded_add_units(export, values);
+    add_ranges(export, embedded_add_units(export, values));
     cJSON *tuned = cJSON_AddArrayToObject(values, "tuned");
     for (int c = 0; c < export->template->case_count; c++)
         add_tuned_row(export, c, tuned);
-    add_same_shape(export->template, values);
+    add_conditions(export->template, "same_shape", "a->%s == b->%s", values);
+    add_conditions(export->template, "verified",
+                   "shape->%s >= unit->least.%s && shape->%s <= unit->most.%s", values);
     embedded_fill(EMBEDDED_LAUNCHER, values, text);
     return 0;
 }

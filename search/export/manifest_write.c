@@ -90,6 +90,10 @@ static int add_variant_object(const struct export *export, int variant, cJSON *l
         if (template->dimensions[d].specialised)
             add_integer(specialised, template->dimensions[d].name,
                         template->cases[exported->case_index].values[d]);
+    struct strbuf verified = {0};
+    variant_verified(export, variant, &verified);
+    cJSON_AddStringToObject(object, "verified", verified.bytes);
+    strbuf_release(&verified);
     cJSON_AddStringToObject(object, "architecture", architecture);
     cJSON_AddStringToObject(object, "options", options.bytes + (options.bytes[0] == ' '));
     add_key(object, exported->key);

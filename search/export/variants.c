@@ -155,6 +155,60 @@ static void set_bounds(struct export *export) {
     }
 }
 
+static void widen_range(const struct template *template, struct verified_range *range,
+                        const struct shape *shape) {
+    for (int d = 0; d < template->dimension_count; d++) {
+        const bool real = template->dimensions[d].real;
+        int64_t value = shape->values[d], *least = &range->least.values[d],
+                *most = &range->most.values[d];
+        if (range->shapes == 0 ||
+            (real ? dimension_real(value) < dimension_real(*least) : value < *least))
+            *least = value;
+        if (range->shapes == 0 ||
+            (real ? dimension_real(value) > dimension_real(*most) : value > *most))
+            *most = value;
+    }
+    range->shapes++;
+}
+
+/* The shapes of `others`, probes or held-out cases, were verified for every variant that allows
+   them. */
+static void add_verified(struct export *export, const struct template *others) {
+    const struct export_request *request = export->request;
+    for (int variant = 0; variant < request->variant_count; variant++)
+        for (int i = 0; i < others->case_count; i++)
+            if (same_specialised(others, &others->cases[i],
+                                 &export->template->cases[request->variants[variant].case_index]) &&
+                template_genome_is_valid(others, request->variants[variant].genome, i))
+                widen_range(others, &export->verified[variant], &others->cases[i]);
+}
+
+static void add_range_end(const struct dimension *dimension, int64_t value, struct strbuf *text) {
+    char real[NAME_SIZE];
+    if (dimension->real)
+        dimension_print_real(dimension_real(value), real);
+    else
+        snprintf(real, sizeof real, "%lld", (long long)value);
+    strbuf_print(text, "%s", real);
+}
+
+void variant_verified(const struct export *export, int variant, struct strbuf *text) {
+    const struct template *template = export->template;
+    const struct verified_range *range = &export->verified[variant];
+    const char *comma = "";
+    strbuf_print(text, "%s", range->shapes == 0 ? "none" : "");
+    for (int d = 0; d < template->dimension_count && range->shapes > 0; d++) {
+        const struct dimension *dimension = &template->dimensions[d];
+        if (dimension->specialised)
+            continue;
+        strbuf_print(text, "%s%s ", comma, dimension->name);
+        add_range_end(dimension, range->least.values[d], text);
+        strbuf_print(text, " to ");
+        add_range_end(dimension, range->most.values[d], text);
+        comma = ", ";
+    }
+}
+
 static void add_probes(struct export *export, const struct template *probes) {
     for (int p = 0; p < probes->case_count; p++) {
         struct checked_shape *checked = &export->checked[export->checked_count];
@@ -177,17 +231,24 @@ int find_checked_shapes(struct export *export, struct error *error) {
     }
     int room = template->case_count + (probes != NULL ? probes->case_count : 0);
     export->checked = xcalloc((size_t)room, sizeof *export->checked);
+    export->verified = xcalloc((size_t)request->variant_count, sizeof *export->verified);
     int result = 0;
     for (int c = 0; c < template->case_count && result == 0; c++) {
         struct checked_shape *checked = &export->checked[export->checked_count++];
         checked->shape = template->cases[c];
         checked->record = request->cases[c].outcome;
         template_print_shape(template, &checked->shape, checked->name);
+        if (checked->record->bound.relative_l2 > 0) /* an emulated device leaves out large ones */
+            widen_range(template, &export->verified[request->cases[c].variant], &checked->shape);
         result = template_launch_plan(template, request->variants[request->cases[c].variant].genome,
                                       c, &checked->plan, error);
     }
-    if (probes != NULL && result == 0)
+    if (probes != NULL && result == 0) {
         add_probes(export, probes);
+        add_verified(export, probes);
+    }
+    if (request->held_out != NULL && result == 0)
+        add_verified(export, request->held_out);
     if (result == 0)
         set_bounds(export);
     template_free(probes);

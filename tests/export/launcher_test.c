@@ -207,7 +207,9 @@ struct launcher {
     void *library;
     int64_t (*workspace_bytes)(const int64_t *shape);
     int (*launch)(const int64_t *shape, void *const *tensors, void *workspace, size_t bytes,
-                  void *stream);
+                  void *stream); /* of any shape */
+    int (*verified_launch)(const int64_t *shape, void *const *tensors, void *workspace,
+                           size_t bytes, void *stream);
     const char *(*error_string)(int status);
     int (*mode_is_kept)(void);
     struct fake *fake;
@@ -230,7 +232,8 @@ static void launcher_open(struct launcher *launcher, const struct example *examp
     if (launcher->library == NULL)
         fail_msg("%s", dlerror());
     *(void **)&launcher->workspace_bytes = dlsym(launcher->library, "tuned_workspace_bytes");
-    *(void **)&launcher->launch = dlsym(launcher->library, "tuned_launch");
+    *(void **)&launcher->launch = dlsym(launcher->library, "tuned_launch_unverified");
+    *(void **)&launcher->verified_launch = dlsym(launcher->library, "tuned_launch");
     *(void **)&launcher->error_string = dlsym(launcher->library, "tuned_error_string");
     *(void **)&launcher->mode_is_kept = dlsym(launcher->library, "mode_is_kept");
     launcher->fake = dlsym(launcher->library, "fake");
@@ -562,6 +565,44 @@ static void test_single(void **state) {
     example_free(example);
 }
 
+/* ---- verified ranges ---- */
+
+static void expect_status(const struct launcher *launcher, int64_t rows, int64_t columns,
+                          int64_t f32, int status) {
+    const int64_t shape[] = {rows, columns, f32};
+    void *const tensors[] = {(void *)(UINT64_C(1) << 40), (void *)(UINT64_C(2) << 40)};
+    assert_int_equal(launcher->verified_launch(shape, tensors, NULL, 0, NULL), status);
+    assert_int_equal(launcher->launch(shape, tensors, NULL, 0, NULL), status == -6 ? 0 : status);
+}
+
+/* A launch of a shape outside what cases and probe cases (130 rows and 1000 columns at most)
+   verified is refused, of a case too that an emulated device left out. */
+static void test_ranges(void **state) {
+    struct launcher launcher;
+    struct error error = {0};
+    for (int verified = 0; verified < 2; verified++) {
+        struct example *example = example_new("softmax_rows", "[{\"ROWS\": 64, \"COLS\": 2000}]");
+        example->outcomes[0].bound.relative_l2 = verified ? 1e-3 : 0;
+        launcher_open(&launcher, example, *state);
+        expect_status(&launcher, 64, 2000, 0, verified ? 0 : -6);
+        expect_status(&launcher, 1, 1001, 0, verified ? 0 : -6);
+        expect_status(&launcher, 130, 1000, 0, 0);
+        expect_status(&launcher, 131, 1000, 0, -6);
+        expect_status(&launcher, 64, 2001, 0, -6);
+        expect_status(&launcher, 64, 1000, 1, -3);
+        expect_status(&launcher, 0, 1000, 0, -3);
+        assert_non_null(strstr(launcher.error_string(-6), "tuned_launch_unverified"));
+        assert_runs(
+            "grep -q '\"verified\":.*\"ROWS 1 to 130, COLS 1 to %d\"' %s/tuned/manifest.json",
+            verified ? 2000 : 1000, (char *)*state);
+        assert_runs("grep -q 'F32=0: ROWS 1 to 130, COLS 1 to %d$' %s/tuned/tuned.h",
+                    verified ? 2000 : 1000, (char *)*state);
+        dlclose(launcher.library);
+        example_free(example);
+        must(path_remove_tree(within(*state, "tuned"), &error), &error);
+    }
+}
+
 /* ---- loading ---- */
 
 static int call_launcher(const struct launcher *launcher, const struct example *example) {
@@ -660,6 +701,7 @@ static void test_architectures(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_single, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_ranges, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_rows, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_boxes, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_attention, make_folder, remove_folder),
