@@ -1,5 +1,6 @@
 #include "base/json.h"
 
+#include "base/file_kind.h"
 #include "base/memory.h"
 #include "base/spelling.h"
 
@@ -170,6 +171,8 @@ int json_read_text(struct json_document *document, const char *name, const char 
 }
 
 int json_read(struct json_document *document, const char *path, struct error *error) {
+    if (file_is_special(path))
+        return error_input(error, FILE_IS_SPECIAL, path);
     FILE *file = fopen(path, "rb");
     if (file == NULL)
         return error_input(error, "cannot read %s: %s", path, strerror(errno));

@@ -1,5 +1,6 @@
 #include "base/json_stream.h"
 
+#include "base/file_kind.h"
 #include "base/memory.h"
 
 #include <string.h>
@@ -29,6 +30,10 @@ static struct json_stream *stream_new(const char *name, struct error *error) {
 }
 
 struct json_stream *json_stream_open(const char *path, struct error *error) {
+    if (file_is_special(path)) {
+        error_input(error, FILE_IS_SPECIAL, path);
+        return NULL;
+    }
     struct json_stream *stream = stream_new(path, error);
     stream->file = gzopen(path, "rb"); /* also reads uncompressed files */
     if (stream->file == NULL) {

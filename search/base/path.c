@@ -1,5 +1,6 @@
 #include "base/path.h"
 
+#include "base/file_kind.h"
 #include "base/memory.h"
 
 #include <dirent.h>
@@ -95,9 +96,18 @@ static int system_error(struct error *error, int error_number, const char *what,
     return error_set(error, "cannot %s %s: %s; %s", what, path, strerror(error_number), remedy);
 }
 
+/* A sparse file can claim to be larger than any memory. */
+#define FILE_BYTES_MAX ((size_t)1 << 30)
+
 char *path_read_file(const char *path, size_t limit_bytes, size_t *size, struct error *error) {
     char *text = NULL;
     size_t length = 0, capacity = 0;
+    if (limit_bytes > FILE_BYTES_MAX)
+        limit_bytes = FILE_BYTES_MAX;
+    if (file_is_special(path)) {
+        error_input(error, FILE_IS_SPECIAL, path);
+        return NULL;
+    }
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) {
         system_error(error, errno, "read", path);
@@ -109,9 +119,9 @@ char *path_read_file(const char *path, size_t limit_bytes, size_t *size, struct 
             error_set(error, "cannot read %s: it is a folder; give a file", path);
             goto failed;
         }
-        capacity = status.st_size > 0 && (uintmax_t)status.st_size <= limit_bytes
-                       ? (size_t)status.st_size
-                       : 0;
+        if (status.st_size > 0 && (uintmax_t)status.st_size > limit_bytes)
+            goto too_large;
+        capacity = status.st_size > 0 ? (size_t)status.st_size : 0;
     }
     /* Read until end of file without relying on st_size: pipes and files in /proc report 0. */
     for (;;) {
@@ -129,17 +139,17 @@ char *path_read_file(const char *path, size_t limit_bytes, size_t *size, struct 
         if (count == 0)
             break;
         length += (size_t)count;
-        if (length > limit_bytes) {
-            error_set(error, "%s has more than %zu bytes: it is not a file of this kind", path,
-                      limit_bytes);
-            goto failed;
-        }
+        if (length > limit_bytes)
+            goto too_large;
     }
     close(file);
     text[length] = '\0';
     if (size != NULL)
         *size = length;
     return text;
+too_large:
+    error_set(error, "%s has more than %zu bytes: it is not a file of this kind", path,
+              limit_bytes);
 failed:
     close(file);
     free(text);

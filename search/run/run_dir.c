@@ -136,7 +136,7 @@ int run_dir_lock(const char *run_dir, struct error *error) {
     bool announced = false;
     if (path_join(path, run_dir, "workers.lock", error) < 0)
         return -1;
-    int lock = open(path, O_RDWR | O_CREAT, 0666);
+    int lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
     if (lock < 0)
         return error_set(error, "cannot write %s: %s", path, strerror(errno));
     while (flock(lock, LOCK_EX | LOCK_NB) < 0) {

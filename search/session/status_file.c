@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { STATUS_FILE_BYTES_MAX = 1 << 20 };
 
@@ -131,6 +132,8 @@ int status_file_write(const struct run_status *status, const char *run_dir, stru
     char path[PATH_SIZE];
     if (path_join(path, run_dir, "status.json", error) < 0)
         return -1;
+    if (!path_is_replaceable(path)) /* a link or a pipe in a folder from elsewhere */
+        unlink(path);
     char *text = json_print(run_status_json(status));
     int result = path_write_unsynced(path, text, strlen(text), error);
     cJSON_free(text);

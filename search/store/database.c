@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/log.h"
@@ -152,9 +153,27 @@ static void rollback_hot_journal(struct store *store) {
     sqlite3_close(database);
 }
 
+/* SQLite opens whatever has the database's name: it waits for ever for a pipe, and would write
+   where a link leads. A link to the database itself may be read. */
+static int check_kinds(const struct store *store, struct error *error) {
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        char path[PATH_SIZE + 16];
+        struct stat status;
+        bool follow = i == 0 && store->mode == STORE_READ;
+        snprintf(path, sizeof path, "%s%s", store->path, suffixes[i]);
+        if ((follow ? stat : lstat)(path, &status) == 0 && !S_ISREG(status.st_mode) &&
+            !S_ISDIR(status.st_mode))
+            return error_input(error, "%s is no regular file: restore it from a copy", path);
+    }
+    return 0;
+}
+
 int database_open(struct store *store, const char *network, struct error *error) {
     int flags = store->mode == STORE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                            : SQLITE_OPEN_READONLY;
+    if (check_kinds(store, error) < 0)
+        return -1;
     if (sqlite3_open_v2(store->path, &store->database, flags, NULL) != SQLITE_OK) {
         if (store->database == NULL)
             BUG("out of memory");

@@ -26,7 +26,7 @@ int lock_acquire(struct lock *lock, const char *run_dir, struct error *error) {
     if (path_join(lock->path, run_dir, "run.lock", error) < 0)
         return -1;
     for (;;) {
-        int file = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        int file = open(lock->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (file < 0)
             return error_set(
                 error, "cannot write in %s: %s; change its permissions, or use another folder",

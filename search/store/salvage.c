@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file_kind.h"
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "store/columns.h"
@@ -202,6 +203,8 @@ static int repair(struct copier *copier, struct error *error) {
 static int open_source(struct copier *copier, const char *path, struct error *error) {
     sqlite3_stmt *statement = NULL;
     int application = 0;
+    if (file_is_special(path))
+        return error_input(error, FILE_IS_SPECIAL, path);
     if (sqlite3_open_v2(path, &copier->from, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
         sqlite3_db_config(copier->from, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL) == SQLITE_OK &&
         sqlite3_prepare_v2(copier->from, "PRAGMA application_id", -1, &statement, NULL) ==
