@@ -66,13 +66,13 @@ int measurement_check(struct measurement *measurement, struct failure *failure,
                       struct error *error);
 
 /* Changes a part of the inputs, outputs and workspaces, replays the warm graph and verifies the
-   outputs: of one set, or as measurement_check. A kernel that returns results of earlier calls is
-   wrong. */
+   outputs: of one set, or as measurement_check. The same before that with the cold graph, if there
+   are cold samples. A kernel that returns results of earlier calls is wrong. */
 int measurement_replay(struct measurement *measurement, bool one_set, struct failure *failure,
                        struct error *error);
-/* The same in a graph in which inputs change between calls, so that these follow as closely as when
-   they are timed; then compares its time with that of the same graph without changes. Once for a
-   measurement. */
+/* The same in graphs of fewer calls, and in one in which inputs change between calls, so that these
+   follow as closely as when they are timed; then compares its time with that of the same graph
+   without changes. Once for a measurement. */
 int measurement_chain(struct measurement *measurement, struct failure *failure,
                       struct error *error);
 

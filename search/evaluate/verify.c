@@ -251,13 +251,17 @@ bool verify_applies_to(const struct launch_plan *plan, const struct template *te
 
 /* ---- after timing ---- */
 
-int verify_timed(const struct verify_case *one, struct buffers *buffers, uint64_t seed,
-                 bool one_set, struct failure *failure, struct error *error) {
+int verify_pick_set(const struct buffers *buffers, uint64_t seed) {
+    /* A trial's seeds are multiples of 4: their upper bits differ. */
+    return (int)((seed * UINT64_C(0x9e3779b97f4a7c15) >> 32) % (uint64_t)buffers->set_count);
+}
+
+int verify_timed(const struct verify_case *one, struct buffers *buffers, uint64_t seed, int set,
+                 struct failure *failure, struct error *error) {
     struct verify_result found = {0};
     int sets = buffers->set_count;
-    /* A trial's seeds are multiples of 4: their upper bits differ. */
-    int picked = (int)((seed * UINT64_C(0x9e3779b97f4a7c15) >> 32) % (uint64_t)sets);
-    bool all = !one_set && (double)buffers->plan->operations * sets <= all_sets_operations;
+    int picked = set == ALL_SETS ? verify_pick_set(buffers, seed) : set;
+    bool all = set == ALL_SETS && (double)buffers->plan->operations * sets <= all_sets_operations;
     int status = check_red_zones(one, &found.failure);
     for (int s = 0; s < sets && status == 0; s++) {
         status = check_inputs(buffers, s, &found.failure, error);

@@ -80,11 +80,16 @@ bool verify_applies_to(const struct launch_plan *plan, const struct template *te
    each time. */
 int verify_self_test(const struct verify_case *one, uint64_t *self_test_hash, struct error *error);
 
-/* Verifies after timing: checks the red zones and the inputs of every set, and compares outputs
-   with the reference: of all sets, or, if references are expensive or `one_set`, of one that the
-   seed picks, which the candidate cannot know. Returns as verify_input. */
-int verify_timed(const struct verify_case *one, struct buffers *buffers, uint64_t seed,
-                 bool one_set, struct failure *failure, struct error *error);
+enum { ALL_SETS = -1 };
+
+/* Returns the set that the seed picks, which the candidate cannot know. */
+int verify_pick_set(const struct buffers *buffers, uint64_t seed);
+
+/* Verifies after timing: checks the red zones and the inputs of every set, and compares the outputs
+   of `set` with the reference; ALL_SETS: of all or, if references are expensive, of one that the
+   seed picks. Returns as verify_input. */
+int verify_timed(const struct verify_case *one, struct buffers *buffers, uint64_t seed, int set,
+                 struct failure *failure, struct error *error);
 
 /* Puts before the reason of a failure that is the result's that it shows kept results. */
 void failure_explain_kept(struct failure *failure);

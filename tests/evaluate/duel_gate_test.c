@@ -315,7 +315,7 @@ static void requested_timing_uses_several_placements(void **state) {
     scripted_run_trial(it, &request, &result);
     const struct latency *warm = &result.outcome.cases[0].warm;
     assert_int_equal(result.outcome.verdict, VERDICT_OK);
-    assert_int_equal(it->graphs - graphs, 5 + 1); /* one with changes between its calls */
+    assert_int_equal(it->graphs - graphs, 5 + 3 + 1); /* three of fewer calls, one with changes */
     assert_int_equal(it->modules - modules, 5);
     assert_int_equal(warm->sample_count, 50);
     assert_int_equal(result.outcome.cases[0].cold.sample_count, 50);
@@ -358,6 +358,31 @@ static void kept_results_are_found(void **state) {
     assert_true(result.outcome.score_us == 0);
     trial_result_release(&result);
     it->keeps_results = false;
+}
+
+/* The same in cold graphs, which warm ones follow. */
+static void results_kept_while_cold_are_found(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    it->keeps_cold = true;
+    challenge_at(it, 1.1 * CHAMPION_US, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_WRONG);
+    assert_non_null(strstr(result.outcome.reason, "keeps results between calls: wrong after"));
+    trial_result_release(&result);
+    it->keeps_cold = false;
+}
+
+/* A kernel that computes the calls at the end of a timed graph only; a champion cannot. */
+static void idle_calls_of_timed_graph_are_found(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    it->skips_shorter = true;
+    challenge_at(it, 0.9 * CHAMPION_US, &result);
+    assert_int_equal(result.outcome.duel.result, DUEL_WON);
+    assert_int_equal(result.outcome.verdict, VERDICT_WRONG);
+    assert_non_null(strstr(result.outcome.reason, "keeps results between calls: wrong after"));
+    trial_result_release(&result);
+    it->skips_shorter = false;
 }
 
 /* A kernel that is right but slower where it does not know its inputs. */
@@ -527,6 +552,8 @@ int main(void) {
         cmocka_unit_test(champion_is_timed_in_several_placements),
         cmocka_unit_test(opponent_is_compiled_once),
         cmocka_unit_test(kept_results_are_found),
+        cmocka_unit_test(results_kept_while_cold_are_found),
+        cmocka_unit_test(idle_calls_of_timed_graph_are_found),
         cmocka_unit_test(known_inputs_are_found),
         cmocka_unit_test(handed_champion_is_not_compiled),
         cmocka_unit_test(adopted_images_are_not_compiled),

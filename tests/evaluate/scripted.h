@@ -32,9 +32,9 @@ enum { SCRIPTED_WARPS_MAX = 5 };
     "  \"cases\": [{\"ROWS\": 6, \"COLS\": 40}]"
 
 struct device_graph {
-    double us; /* per call */
-    bool cold, ran;
-    int set_count, changes; /* changes: as counted when it ran */
+    double us;               /* per call */
+    bool cold, ran, shorter; /* shorter: than a timed one */
+    int set_count, changes;  /* changes: as counted when it ran */
     struct device_sequence *sets;
 };
 
@@ -52,6 +52,8 @@ struct scripted {
         *stale_image;            /* what the cache returns for every key; NULL: it is empty */
     bool skips_timed_calls;      /* a graph's calls compute nothing */
     bool keeps_results;          /* they compute nothing but the first time */
+    bool keeps_cold;             /* the same in cold graphs only */
+    bool skips_shorter;          /* they compute nothing in warm graphs of fewer calls than 20 */
     double change_delay;         /* relative, of the calls of a graph in which inputs change */
     bool writes_to_freed_memory; /* report a write to freed memory */
     const char *damaged_kernel;  /* name of a kernel that gets wrong results in its third argument;
@@ -83,6 +85,7 @@ static enum verdict scripted_graph_new(struct device *device, const struct devic
     (*graph)->us *= 1 + scripted->spread * (scripted->graphs % 5 - 2);
     (*graph)->cold = timing->cold;
     (*graph)->ran = false;
+    (*graph)->shorter = !timing->cold && timing->launches < 20;
     (*graph)->set_count = set_count;
     (*graph)->sets = malloc((size_t)set_count * sizeof *sets);
     assert_non_null((*graph)->sets);
@@ -112,7 +115,9 @@ static bool scripted_changes_inputs(struct device *device, const struct device_g
 static enum verdict scripted_graph_sample(struct device *device, struct device_graph *graph,
                                           int count, double *samples_us, char *reason) {
     scripted->waits++;
-    graph->ran = graph->ran && (scripted->keeps_results || graph->changes == scripted->changes);
+    bool keeps = scripted->keeps_results || (scripted->keeps_cold && graph->cold);
+    graph->ran = (graph->ran && (keeps || graph->changes == scripted->changes)) ||
+                 (scripted->skips_shorter && graph->shorter);
     graph->changes = scripted->changes;
     for (int s = 0; s < graph->set_count && !graph->ran && !scripted->skips_timed_calls; s++) {
         enum verdict verdict = emulated_backend.run(device, &graph->sets[s], 60, reason);
