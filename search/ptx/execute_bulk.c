@@ -140,9 +140,6 @@ static int issue_copy(struct bulk_copy *copy, const uint32_t *operands) {
             is_store(copy)
                 ? "copied from another block's shared memory: the source must be in its own"
                 : "copied to one block's shared memory with an mbarrier of another block");
-    if (warp->block->racecheck && !is_store(copy))
-        instrument_mbarrier(warp, copy->instruction, copy->lane, barrier_block, copy->barrier,
-                            MBARRIER_COMPLETE);
     copy->data = xcalloc(1, copy->bytes);
     *(is_block_to_block(copy) ? &warp->block->counts->shared_bytes
                               : &warp->block->counts->async_bytes) += copy->bytes;
@@ -163,11 +160,14 @@ static void instrument_issue(struct bulk_copy *copy) {
                                 source_offset(copy), copy->bytes, false);
         mark_pending_read(copy);
     }
-    if (form->path == BULK_STORE)
+    if (form->path == BULK_STORE) {
         bulk_copy_global(copy);
-    else
-        copy->issue_clock = instrument_bulk_issue(warp, copy->instruction, copy->lane, copy->block,
-                                                  copy->shared, copy->bytes, form->reduces);
+        return;
+    }
+    instrument_mbarrier(warp, copy->instruction, copy->lane, copy->block, copy->barrier,
+                        MBARRIER_COMPLETE);
+    copy->issue_clock = instrument_bulk_issue(warp, copy->instruction, copy->lane, copy->block,
+                                              copy->shared, copy->bytes, form->reduces);
 }
 
 /* Queues the copy; with multicast, one copy per block of the mask. */
@@ -311,6 +311,8 @@ int bulk_drain(struct block *block) {
                 return -1;
             continue;
         }
+        if (block->racecheck)
+            instrument_blame_wait(block->cluster);
         return fault_at(
             copy->warp, copy->instruction, copy->lane, PTX_FAULT_UNDEFINED, copy->shared,
             "copied %u bytes %s 0x%x and did not wait before the block exited", copy->bytes,

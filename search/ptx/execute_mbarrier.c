@@ -85,8 +85,10 @@ static void store_mbarrier(struct block *block, uint8_t *bytes, struct mbarrier 
         struct block *owner = owner_of_shared(block, bytes);
         barrier->phase ^= 1;
         barrier->pending = barrier->expected;
-        if (block->racecheck)
+        if (block->racecheck) {
             instrument_complete(owner, shared_key(owner, bytes));
+            instrument_mbarrier_phase(owner, (uint32_t)(bytes - owner->shared));
+        }
         if (block->launch->pace)
             critical_path_barrier_end(owner, (uint32_t)(bytes - owner->shared));
         block_signal_event(block);
@@ -249,8 +251,11 @@ EXECUTE(mbarrier_wait) {
             phase = given.phase;
         }
         ended |= (uint32_t)(phase != barrier.phase) << lane;
-        if (block->racecheck && phase != barrier.phase)
+        if (block->racecheck && phase != barrier.phase) {
             instrument_leave(warp, shared_key(block, at), 1u << lane);
+            instrument_mbarrier_waited(warp, instruction, (int)lane,
+                                       (uint32_t)(at - block->shared));
+        }
         if (critical_path_pace(warp))
             ended_at = critical_path_barrier_ended(block, (uint32_t)(at - block->shared));
     }

@@ -7,9 +7,9 @@
  *         instrument_access(warp, instruction, access, base_place, mask, bytes);
  *
  * instrument_access.c checks accesses against shadow memory, instrument_local.c local memory,
- * instrument_async.c ends asynchronous copies in it, instrument_cost.c counts bank conflicts and
- * sectors, instrument_sync.c updates the vector clocks (vector_clock.h), racecheck.c collects the
- * findings.
+ * instrument_mbarrier.c remembers who waited for which phase, instrument_async.c ends asynchronous
+ * copies in it, instrument_cost.c counts bank conflicts and sectors, instrument_sync.c updates the
+ * vector clocks (vector_clock.h), racecheck.c collects the findings.
  */
 #ifndef EVOTILE_PTX_INSTRUMENT_H
 #define EVOTILE_PTX_INSTRUMENT_H
@@ -37,11 +37,21 @@ struct barrier_phase {
     uint32_t warps, times[WARPS_MAX];
 };
 
+/* How many phases of an mbarrier were complete: now, or when a warp last waited for one. */
+struct mbarrier_phases {
+    uint32_t offset, phases; /* in the block's shared memory; phases 0: empty */
+    bool is_repeated;        /* a wait: the warp has waited for this phase before, at ... */
+    uint32_t code, lane;
+};
+enum { MBARRIER_SLOTS = 64 }; /* by offset; a collision forgets one */
+
 /* Shadow state of a running cluster. */
 struct cluster_shadow {
-    struct shadow *shared[CLUSTER_MAX];   /* by rank */
-    struct barrier_visit *barrier_visits; /* by actor and barrier */
-    struct barrier_phase *barrier_phases; /* by rank and barrier */
+    struct shadow *shared[CLUSTER_MAX];                  /* by rank */
+    struct barrier_visit *barrier_visits;                /* by actor and barrier */
+    struct barrier_phase *barrier_phases;                /* by rank and barrier */
+    struct mbarrier_phases (*mbarriers)[MBARRIER_SLOTS]; /* by rank */
+    struct mbarrier_phases (*waits)[MBARRIER_SLOTS];     /* by actor */
     /* Which bytes of local memory were written, by rank, thread and byte; NULL: the kernel writes
        local memory in other ways than by stores (calls, printf), so it is not checked. */
     uint8_t *local_written;
@@ -155,8 +165,20 @@ void instrument_leave(struct warp *warp, uint64_t key, uint32_t mask);
 void instrument_warp_sync(struct warp *warp, uint32_t mask);
 void instrument_fence(struct warp *warp, enum memory_scope scope);
 void instrument_proxy_fence(struct warp *warp);
+/* A phase of the mbarrier is complete; a lane has waited for the last complete phase. */
+void instrument_mbarrier_phase(const struct block *owner, uint32_t offset);
+void instrument_mbarrier_waited(struct warp *warp, const struct instruction *instruction, int lane,
+                                uint32_t offset);
+/* Nothing waits for a copy, or all wait for ever: reports a wait that did not wait, because its
+   parity was that of a phase which the warp knew already. */
+void instrument_blame_wait(struct cluster *cluster);
+/* The block has ended: what other blocks of its cluster did in its shared memory must have happened
+   before. */
+void instrument_block_end(struct block *block);
 /* griddepcontrol.wait: the previous launch has completed. */
 void instrument_griddep_wait(struct warp *warp);
+/* Whether the load is in a loop that waits for what it loads. */
+bool instrument_is_waiting_loop(const struct kernel *kernel, const struct instruction *load);
 /* Reports a lane of `mask` that reads the register of a lane outside `mask`: undefined (PTX ISA
    9.7.9.6). */
 void instrument_shuffle(struct warp *warp, const struct instruction *instruction,

@@ -5,11 +5,21 @@
 #include <stdio.h>
 #include <string.h>
 
-/* UPDATE: atomics. USE_OF_MBARRIER: every operation of an mbarrier but its initialisation.
-   ASYNC_WRITE, ASYNC_REDUCE: asynchronous writes, which complete at a wait. */
-enum access_kind { LOAD, STORE, UPDATE, USE_OF_MBARRIER, ASYNC_WRITE, ASYNC_REDUCE };
+/* UPDATE: atomics. USE_OF_MBARRIER: every operation of an mbarrier but its initialisation and
+   waits, which change nothing: WAIT_AT_MBARRIER. ASYNC_WRITE, ASYNC_REDUCE: asynchronous writes,
+   which complete at a wait. */
+enum access_kind {
+    LOAD,
+    WAIT_AT_MBARRIER,
+    STORE,
+    UPDATE,
+    USE_OF_MBARRIER,
+    ASYNC_WRITE,
+    ASYNC_REDUCE
+};
 
 static const char *const verbs[] = {"loaded",
+                                    "waited at the mbarrier of",
                                     "stored",
                                     "atomically updated",
                                     "used the mbarrier of",
@@ -34,7 +44,7 @@ struct access_check {
 };
 
 static bool is_write(const struct access_check *check) {
-    return check->kind != LOAD;
+    return check->kind >= STORE;
 }
 
 /* ---- address resolution ---- */
@@ -124,7 +134,7 @@ static const char *remedy_for(const struct access_check *check, const struct acc
     uint32_t code = (uint32_t)(check->report.instruction - check->report.warp->kernel->code);
     if (by_engine)
         return "wait for the copy before the access";
-    if (check->kind == USE_OF_MBARRIER)
+    if (check->kind == USE_OF_MBARRIER || check->kind == WAIT_AT_MBARRIER)
         return same_block ? "add __syncthreads() between the initialisation and the first use"
                           : "add fence.mbarrier_init and a cluster barrier between the two";
     if (check->strong && other->strong)
@@ -203,38 +213,6 @@ static bool are_morally_strong(const struct access_check *check, const struct ac
     return check->strong >= needed && other->strong >= needed;
 }
 
-static bool stores_or_waits(const struct kernel *kernel, uint32_t first, uint32_t end) {
-    for (; first < end; first++)
-        if (kernel->code[first].execute == execute_store ||
-            kernel->code[first].execute == execute_barrier)
-            return true;
-    return false;
-}
-
-static bool loads_same_address(const struct instruction *a, const struct instruction *b) {
-    return a->as.access.offset == b->as.access.offset &&
-           a->as.access.base_bytes == b->as.access.base_bytes &&
-           a->operands[a->as.access.vector] == b->operands[b->as.access.vector];
-}
-
-/* A loop that waits for a load stores nothing. The compiler may have peeled one turn, so any load
-   through the same register counts. */
-static bool is_in_waiting_loop(const struct kernel *kernel, const struct instruction *load) {
-    enum { LOOP_MAX = 64 };
-    for (uint32_t i = 0; i < kernel->code_count; i++) {
-        const struct instruction *same = &kernel->code[i];
-        if (same->execute != execute_load || !loads_same_address(same, load))
-            continue;
-        for (uint32_t j = i + 1; j < kernel->code_count && j < i + LOOP_MAX; j++) {
-            const struct instruction *jump = &kernel->code[j];
-            if (jump->execute == execute_branch && jump->as.branch.target <= i &&
-                !stores_or_waits(kernel, jump->as.branch.target, j))
-                return true;
-        }
-    }
-    return false;
-}
-
 /* A volatile load of what another thread's volatile store wrote exchanges a value and does not wait
    for it: nothing says that the store comes first. */
 static bool exchanges_volatile(const struct access_check *check, const struct access_epoch *other) {
@@ -242,7 +220,7 @@ static bool exchanges_volatile(const struct access_check *check, const struct ac
     const struct instruction *store = &kernel->code[other->code];
     return check->kind == LOAD && check->access && check->access->is_volatile &&
            store->execute == execute_store && store->as.access.is_volatile &&
-           !is_in_waiting_loop(kernel, check->report.instruction);
+           !instrument_is_waiting_loop(kernel, check->report.instruction);
 }
 
 static bool is_race(const struct access_check *check, const struct access_epoch *other) {
@@ -329,7 +307,7 @@ static void check_byte(struct access_check *check, uint32_t byte, const struct a
             report_race(check, &cell->reads[r], "read");
             found->is_race_found = true;
         }
-    if (check->kind == LOAD) {
+    if (!is_write(check)) {
         if (!is_pending_access) /* else already reported */
             record_read(check, cell, now);
         return;
@@ -502,8 +480,12 @@ void instrument_mbarrier(struct warp *warp, const struct instruction *instructio
                          const struct block *owner, uint32_t offset,
                          enum mbarrier_operation operation) {
     bool is_weak = operation == MBARRIER_INIT || operation == MBARRIER_INVALIDATE;
-    struct access_check check =
-        access_check_of(warp, instruction, is_weak ? STORE : USE_OF_MBARRIER, lane, 8);
+    bool waits = instruction->execute == execute_mbarrier_wait;
+    struct access_check check = access_check_of(warp, instruction,
+                                                is_weak ? STORE
+                                                : waits ? WAIT_AT_MBARRIER
+                                                        : USE_OF_MBARRIER,
+                                                lane, 8);
     check.strong = is_weak ? 0 : 1 + SCOPE_DEVICE;
     warp->block->racecheck->clocks.now++;
     if (locate_shared(&check, warp->block, owner, offset))

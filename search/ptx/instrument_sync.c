@@ -181,3 +181,37 @@ void instrument_shuffle(struct warp *warp, const struct instruction *instruction
         return;
     }
 }
+
+/* ---- loops that wait ---- */
+
+static bool stores_or_waits(const struct kernel *kernel, uint32_t first, uint32_t end) {
+    for (; first < end; first++)
+        if (kernel->code[first].execute == execute_store ||
+            kernel->code[first].execute == execute_barrier)
+            return true;
+    return false;
+}
+
+static bool loads_same_address(const struct instruction *a, const struct instruction *b) {
+    return a->as.access.offset == b->as.access.offset &&
+           a->as.access.base_bytes == b->as.access.base_bytes &&
+           a->operands[a->as.access.vector] == b->operands[b->as.access.vector];
+}
+
+/* A loop that waits for a load stores nothing. The compiler may have peeled one turn, so any load
+   through the same register counts. */
+bool instrument_is_waiting_loop(const struct kernel *kernel, const struct instruction *load) {
+    enum { LOOP_MAX = 64 };
+    for (uint32_t i = 0; i < kernel->code_count; i++) {
+        const struct instruction *same = &kernel->code[i];
+        if (same->execute != execute_load || !loads_same_address(same, load))
+            continue;
+        for (uint32_t j = i + 1; j < kernel->code_count && j < i + LOOP_MAX; j++) {
+            const struct instruction *jump = &kernel->code[j];
+            if (jump->execute == execute_branch && jump->as.branch.target <= i &&
+                !stores_or_waits(kernel, jump->as.branch.target, j))
+                return true;
+        }
+    }
+    return false;
+}

@@ -194,8 +194,8 @@ struct ptx_launch {
     uint64_t sample; /* runs at most this many clusters, evenly spread over the grid; 0: all.
                         Ignored by cooperative launches */
     const struct ptx_latencies *pace; /* NULL: no critical path is computed */
-    bool serial_wgmma; /* the machine code waits for each wgmma immediately; affects the critical
-                             path only */
+    bool serial_wgmma; /* the machine code waits for each wgmma immediately: affects the critical
+                          path, and is a cost for racecheck */
 };
 
 /* Runs every block. Returns 0, or -1 with `fault` filled. `counts` (may be NULL) is filled in both

@@ -33,6 +33,7 @@ static const struct {
     [PTX_FINDING_LAUNCH] = {"launch", false},
     [PTX_FINDING_BANK_CONFLICT] = {"bank-conflict", true},
     [PTX_FINDING_UNCOALESCED] = {"uncoalesced", true},
+    [PTX_FINDING_SERIALISED] = {"serialised", true},
 };
 
 static const enum ptx_finding_kind kind_of_fault[] = {
@@ -55,7 +56,8 @@ struct finding_entry {
     int number; /* in the order of detection */
     uint64_t transactions, ideal, worst;
     char place[256], other[256];
-    bool is_explained_by_race; /* a race already explains this unwritten read */
+    bool is_fault;     /* ended its launch */
+    bool is_explained; /* a consequence of another finding */
 };
 
 /* Shortcut to an entry, for a race in a loop. */
@@ -86,6 +88,8 @@ static void release_launch(struct ptx_racecheck *racecheck) {
             shadow_free(racecheck->cluster_shadows[i].shared[rank]);
         free(racecheck->cluster_shadows[i].barrier_visits);
         free(racecheck->cluster_shadows[i].barrier_phases);
+        free(racecheck->cluster_shadows[i].mbarriers);
+        free(racecheck->cluster_shadows[i].waits);
         free(racecheck->cluster_shadows[i].local_written);
     }
     free(racecheck->cluster_shadows);
@@ -113,18 +117,25 @@ static bool is_race(enum ptx_finding_kind kind) {
     return kind == PTX_FINDING_RACE_IN_BLOCK || kind == PTX_FINDING_RACE_BETWEEN_BLOCKS;
 }
 
-/* A read that races with the write of the same location is not also reported as an uninitialised
-   read. */
-static bool race_explains(const struct finding_entry *race, const struct finding_entry *entry) {
-    return entry->finding.kind == PTX_FINDING_UNWRITTEN && is_race(race->finding.kind) &&
-           !strcmp(entry->finding.kernel, race->finding.kernel) &&
-           (!strcmp(entry->place, race->place) || !strcmp(entry->place, race->other));
+/* A race explains what else is wrong with the same accesses: an uninitialised read, a missing proxy
+   fence, or operands of a wgmma that change. An access before a wait explains that the copy, or
+   whatever waits for the access, does not end. */
+static bool explains(const struct finding_entry *cause, const struct finding_entry *entry) {
+    enum ptx_finding_kind kind = entry->finding.kind;
+    if (strcmp(entry->finding.kernel, cause->finding.kernel) != 0)
+        return false;
+    if (cause->finding.kind == PTX_FINDING_BEFORE_WAIT)
+        return entry->is_fault && (kind == PTX_FINDING_DEADLOCK || kind == PTX_FINDING_MISUSE);
+    return is_race(cause->finding.kind) &&
+           (kind == PTX_FINDING_UNWRITTEN || kind == PTX_FINDING_MISSING_PROXY_FENCE ||
+            (kind == PTX_FINDING_MISUSE && entry->is_fault)) &&
+           (!strcmp(entry->place, cause->place) || !strcmp(entry->place, cause->other));
 }
 
 int ptx_racecheck_finding_count(const struct ptx_racecheck *racecheck) {
     int count = 0;
     for (int i = 0; i < racecheck->entry_count; i++)
-        count += !racecheck->entries[i].is_explained_by_race;
+        count += !racecheck->entries[i].is_explained;
     return count;
 }
 
@@ -132,10 +143,10 @@ static int compare_entries(const void *left, const void *right) {
     const struct finding_entry *a = left, *b = right;
     int access_costs =
         finding_kinds[a->finding.kind].is_cost - finding_kinds[b->finding.kind].is_cost;
-    int is_explained_by_race = a->is_explained_by_race - b->is_explained_by_race;
+    int is_explained = a->is_explained - b->is_explained;
     uint64_t excess_a = a->transactions - a->ideal, excess_b = b->transactions - b->ideal;
-    if (is_explained_by_race || access_costs)
-        return is_explained_by_race ? is_explained_by_race : access_costs;
+    if (is_explained || access_costs)
+        return is_explained ? is_explained : access_costs;
     return excess_a != excess_b ? (excess_a < excess_b) - (excess_a > excess_b)
                                 : a->number - b->number;
 }
@@ -172,8 +183,8 @@ static struct finding_entry *find_or_add_entry(struct ptx_racecheck *racecheck,
     entry->number = racecheck->entry_count++;
     racecheck->sorted = false;
     for (int i = 0; i < racecheck->entry_count; i++) {
-        entry->is_explained_by_race |= race_explains(&racecheck->entries[i], entry);
-        racecheck->entries[i].is_explained_by_race |= race_explains(entry, &racecheck->entries[i]);
+        entry->is_explained |= explains(&racecheck->entries[i], entry);
+        racecheck->entries[i].is_explained |= explains(entry, &racecheck->entries[i]);
     }
     return entry;
 }
@@ -235,13 +246,16 @@ void racecheck_report(const struct finding_report *report, const char *format, .
 
 void instrument_fault(struct ptx_racecheck *racecheck, const struct kernel *kernel,
                       const struct ptx_fault *fault) {
-    struct finding_entry key = {.finding.kind = kind_of_fault[fault->kind]};
+    struct finding_entry key = {.finding.kind = kind_of_fault[fault->kind], .is_fault = true};
     struct memory_location location;
     fill_finding(&key, kernel, fault);
     if (fault->address && fault->address < SHARED_WINDOW &&
         memory_locate(racecheck->memory, fault->address, &location))
         snprintf(key.finding.tensor, sizeof key.finding.tensor, "%s", location.name);
-    snprintf(key.place, sizeof key.place, "%s:%d", fault->file, fault->line);
+    /* The text begins with the kernel's name and the place. */
+    const char *place = fault->text + strlen(kernel->info.name), *end = strstr(place, ": ");
+    if (end)
+        snprintf(key.place, sizeof key.place, "%.*s", (int)(end - place), place);
     find_or_add_entry(racecheck, &key)->finding.count++;
 }
 
@@ -272,6 +286,26 @@ static void add_cost_finding(struct ptx_racecheck *racecheck, const struct clust
              kernel->info.name, key.place, (unsigned long long)entry->transactions,
              (unsigned long long)entry->finding.count, (unsigned long long)entry->ideal,
              (unsigned long long)entry->worst);
+}
+
+/* At the kernel's first wgmma: ptxas does not say which use is too early. */
+static void add_serialised_finding(struct ptx_racecheck *racecheck, const struct cluster *cluster) {
+    const struct kernel *kernel = racecheck->kernel;
+    struct finding_entry key = {.finding.kind = PTX_FINDING_SERIALISED};
+    struct ptx_fault fault = {0};
+    uint32_t first = 0;
+    while (first < kernel->code_count && kernel->code[first].execute != execute_wgmma)
+        first++;
+    if (first == kernel->code_count)
+        return;
+    fault_fill(&fault, cluster->blocks->warps, &kernel->code[first], 0, PTX_FAULT_NONE, 0, "");
+    fill_finding(&key, kernel, &fault);
+    format_source_location(kernel, &kernel->code[first], &fault, key.place, sizeof key.place);
+    snprintf(key.finding.text, sizeof key.finding.text,
+             "%s%s: serialised: ptxas waits after each wgmma: use sums and register operands only "
+             "behind their wgmma.wait_group, and fewer registers",
+             kernel->info.name, key.place);
+    find_or_add_entry(racecheck, &key)->finding.count++;
 }
 
 /* ---- launches ---- */
@@ -305,6 +339,9 @@ void instrument_launch_begin(struct ptx_racecheck *racecheck, const struct clust
             xcalloc((size_t)warps * BARRIERS_MAX, sizeof *cluster_shadow->barrier_visits);
         cluster_shadow->barrier_phases =
             xcalloc((size_t)cluster->count * BARRIERS_MAX, sizeof *cluster_shadow->barrier_phases);
+        cluster_shadow->mbarriers =
+            xcalloc((size_t)cluster->count, sizeof *cluster_shadow->mbarriers);
+        cluster_shadow->waits = xcalloc((size_t)warps, sizeof *cluster_shadow->waits);
         if (checks_local_memory(block->kernel))
             cluster_shadow->local_written = xmalloc(local_bytes_of(cluster));
         for (int rank = 0; rank < cluster->count; rank++)
@@ -322,6 +359,9 @@ void instrument_cluster_begin(struct cluster *cluster) {
            (size_t)warps * BARRIERS_MAX * sizeof *cluster_shadow->barrier_visits);
     memset(cluster_shadow->barrier_phases, 0,
            (size_t)cluster->count * BARRIERS_MAX * sizeof *cluster_shadow->barrier_phases);
+    memset(cluster_shadow->mbarriers, 0,
+           (size_t)cluster->count * sizeof *cluster_shadow->mbarriers);
+    memset(cluster_shadow->waits, 0, (size_t)warps * sizeof *cluster_shadow->waits);
     if (cluster_shadow->local_written)
         memset(cluster_shadow->local_written, 0, local_bytes_of(cluster));
     for (int i = 0; i < cluster->count; i++) {
@@ -349,5 +389,7 @@ void instrument_launch_end(struct ptx_racecheck *racecheck, const struct cluster
         if (cost[1].requests && cost[1].transactions >= 2 * cost[1].ideal)
             add_cost_finding(racecheck, cluster, i, true);
     }
+    if (cluster->blocks->launch->serial_wgmma)
+        add_serialised_finding(racecheck, cluster);
     release_launch(racecheck);
 }

@@ -35,7 +35,10 @@
  * padding of the same tensor, races with more than two readers of a byte since its last write, and
  * local memory; a release to other blocks is assumed to cover all threads of the block.
  *
- * A finding is an error or a cost (bank conflicts, uncoalesced accesses).
+ * A finding is an error or a cost (bank conflicts, uncoalesced accesses, serialised wgmmas). Of
+ * findings with one cause only the cause's is reported: a race, not the read of unwritten memory
+ * that it leads to; a wait that came too early or whose parity was not flipped, not the copy or the
+ * producer that then waits for ever.
  */
 #ifndef EVOTILE_PTX_RACECHECK_H
 #define EVOTILE_PTX_RACECHECK_H
@@ -63,6 +66,7 @@ enum ptx_finding_kind {
     PTX_FINDING_LAUNCH,
     PTX_FINDING_BANK_CONFLICT, /* from here on: costs */
     PTX_FINDING_UNCOALESCED,
+    PTX_FINDING_SERIALISED, /* ptxas waits after each wgmma (ptx_launch.serial_wgmma) */
     PTX_FINDING_KINDS
 };
 
@@ -94,7 +98,8 @@ struct ptx_racecheck *ptx_racecheck_new(struct ptx_memory *memory);
 void ptx_racecheck_free(struct ptx_racecheck *racecheck);
 
 int ptx_racecheck_finding_count(const struct ptx_racecheck *racecheck);
-/* Errors in the order of detection, then costs, highest excess first. */
+/* Errors in the order of detection without those that others explain, then costs, highest excess
+ * first. */
 const struct ptx_finding *ptx_racecheck_finding(struct ptx_racecheck *racecheck, int index);
 
 #endif

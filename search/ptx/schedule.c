@@ -212,6 +212,8 @@ static int report_deadlock(struct cluster *clusters, int count) {
         ranked = highest_ranked(&clusters[i], ranked, &ranked_group);
     if (!ranked_group)
         BUG("clusters neither progress nor wait");
+    for (int i = 0; i < count && clusters->blocks->racecheck; i++)
+        instrument_blame_wait(&clusters[i]);
     char text[320];
     describe_wait(ranked, ranked_group, text, sizeof text);
     return fault_at(ranked, &ranked->kernel->code[ranked_group->pc],
@@ -304,6 +306,8 @@ static int run_warps(struct block *block, bool *progress) {
     if (is_alive)
         return 0;
     int result = bulk_drain(block);
+    if (block->racecheck && block->cluster->count > 1)
+        instrument_block_end(block);
     critical_path_end(block);
     block->state = BLOCK_ENDED;
     return result;

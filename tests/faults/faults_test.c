@@ -4,6 +4,7 @@
  */
 #include "ptx/harness.h"
 
+#include "device/ptxas_report.h"
 #include "ptx/racecheck.h"
 
 #include <glob.h>
@@ -138,7 +139,8 @@ static void compare_kinds(const char *path, const struct mark *marks, int count,
         fail_msg("%s without line information: kinds 0x%x instead of 0x%x", path, found, expected);
 }
 
-static void judge(const char *path, const char *source, const char *ptx, bool has_lines) {
+static void judge(const char *path, const char *source, const char *ptx, const char *log,
+                  bool has_lines) {
     struct mark marks[MARKS_MAX] = {0};
     int count = read_marks(source, marks);
     struct harness harness = {.memory = ptx_memory_new()};
@@ -147,7 +149,9 @@ static void judge(const char *path, const char *source, const char *ptx, bool ha
     harness.module = ptx_module_new(ptx, harness.memory, &error);
     if (!harness.module)
         fail_msg("%s: %s", path, error.text);
+    struct ptxas_report report;
     harness.launch.racecheck = racecheck;
+    harness.launch.serial_wgmma = ptxas_report_find(log, "faulty", &report) && report.serialised;
     run_source(source, &harness);
     (has_lines ? compare_findings(path, marks, count, racecheck)
                : compare_kinds(path, marks, count, racecheck));
@@ -168,9 +172,9 @@ static void finding_matches_mark(void **state) {
         skip();
     if (!ptx)
         fail_msg("%s: %s", path, log);
-    judge(path, source, ptx, true);
+    judge(path, source, ptx, log, true);
     remove_line_information(ptx);
-    judge(path, source, ptx, false);
+    judge(path, source, ptx, log, false);
     free(ptx);
     free(source);
 }

@@ -1,0 +1,19 @@
+// Correct: the memory of an mbarrier is initialised again after mbarrier.inval and a barrier.
+// run: 1 blocks of 64 threads, 0
+// buffer: out 256 output
+#include "tests/faults/across.cuh"
+extern "C" __global__ void faulty(unsigned *out) {
+    __shared__ unsigned long long barrier;
+    const unsigned t = threadIdx.x;
+    for (int round = 0; round < 2; round++) {
+        if (t == 0)
+            asm volatile("mbarrier.init.shared.b64 [%0], 64;" : : "r"(at(&barrier)) : "memory");
+        __syncthreads();
+        asm volatile("mbarrier.arrive.shared.b64 _, [%0];" : : "r"(at(&barrier)) : "memory");
+        await(&barrier);
+        __syncthreads();
+        if (t == 0)
+            asm volatile("mbarrier.inval.shared.b64 [%0];" : : "r"(at(&barrier)) : "memory");
+    }
+    out[t] = t;
+}
