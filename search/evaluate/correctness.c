@@ -27,25 +27,6 @@ enum { EDGE_SEEDS = 600, EDGE_SHAPES_EMULATED = 12, EDGE_SHAPES_GPU = 24, EDGE_S
 #define EDGE_COST_EMULATED_MAX 1e8
 #define EDGE_COST_GPU          1e11
 
-/* ---- the other templates ---- */
-
-/* Loads the template for the goal's probe cases; evaluator->probes[goal] stays NULL if it has
-   none. */
-static int load_probes(struct evaluator *evaluator, int goal, const struct template *template,
-                       struct error *error) {
-    struct error why = {0};
-    if (!evaluator->probes_loaded[goal]) {
-        struct template_setting setting =
-            evaluation_setting(&evaluator->settings->goals[goal], &evaluator->device->info);
-        evaluator->probes[goal] = template_load_probes(template, &setting, &why);
-        evaluator->probes_loaded[goal] = why.kind == ERROR_NONE;
-    }
-    if (evaluator->probes_loaded[goal])
-        return 0;
-    *error = why;
-    return -1;
-}
-
 /* Loads the template for the held-out cases; evaluator->held_out stays NULL if there are none. */
 static int load_held_out(struct evaluator *evaluator, struct error *error) {
     const struct evaluation_settings *settings = evaluator->settings;
@@ -69,27 +50,6 @@ int evaluation_matching_variant(const struct template *template,
             return template_variant(template, c);
     }
     return -1;
-}
-
-/* ---- self-test ---- */
-
-int evaluator_self_test(struct evaluator *evaluator, uint64_t *self_test_hash,
-                        struct error *error) {
-    const struct template *template = compiler_template(evaluator->compiler, 0, error);
-    if (template == NULL)
-        return -1;
-    if (load_probes(evaluator, 0, template, error) < 0)
-        return -1;
-    const struct template *tested_template =
-        evaluator->probes[0] != NULL ? evaluator->probes[0] : template;
-    const struct genome genome = genome_default(tested_template->space);
-    const struct verify_case checked_case = {.device = evaluator->device,
-                                             .comparator = evaluator->comparator,
-                                             .reference = evaluator->reference,
-                                             .plain = evaluator->plain,
-                                             .template = tested_template,
-                                             .genome = &genome};
-    return verify_self_test(&checked_case, self_test_hash, error);
 }
 
 /* ---- one case ---- */
@@ -226,7 +186,7 @@ static int verify_probes(struct evaluation *evaluation) {
     struct evaluator *evaluator = evaluation->evaluator;
     int goal = evaluation->request->goal;
     struct gate_run run = begin_gate(evaluation, "probe cases", NULL);
-    if (load_probes(evaluator, goal, evaluation->template, evaluation->error) < 0)
+    if (evaluator_load_probes(evaluator, goal, evaluation->template, evaluation->error) < 0)
         return -1;
     run.template = evaluator->probes[goal];
     if (run.template == NULL)
@@ -476,7 +436,8 @@ int evaluation_run_under_tool(struct evaluation *evaluation) {
         begin_gate(evaluation, profiled ? "cases" : "small cases", evaluation->template);
     struct evaluator *evaluator = evaluation->evaluator;
     int goal = evaluation->request->goal;
-    if (!profiled && load_probes(evaluator, goal, evaluation->template, evaluation->error) < 0)
+    if (!profiled &&
+        evaluator_load_probes(evaluator, goal, evaluation->template, evaluation->error) < 0)
         return -1;
     if (!profiled && evaluator->probes[goal] != NULL)
         run.template = evaluator->probes[goal];

@@ -40,7 +40,7 @@ struct evaluator {
     struct template *held_out;               /* loaded for the held-out cases; NULL: not loaded yet,
                                                 or none */
     struct template *probes[CASES_MAX];
-    bool probes_loaded[CASES_MAX];
+    bool probes_loaded[CASES_MAX], references_compared[CASES_MAX]; /* by goal */
     struct clock_monitor *clock_monitor; /* NULL if the device cannot be monitored */
     struct other_evaluator other_evaluator;
     struct baseline_process baseline_process;
@@ -50,8 +50,14 @@ struct evaluator {
 
 void evaluator_clear_champion(struct evaluator *evaluator);
 void evaluator_close_baseline(struct evaluator *evaluator);
+/* Loads the template for the goal's probe cases; evaluator->probes[goal] stays NULL if it has
+   none. */
+int evaluator_load_probes(struct evaluator *evaluator, int goal, const struct template *template,
+                          struct error *error);
 /* Computes the self-test hash of the evaluator's own kernels (verify_self_test). */
 int evaluator_self_test(struct evaluator *evaluator, uint64_t *self_test_hash, struct error *error);
+/* Compares the template's references (c_reference.h) for a goal's specialised dimensions; once. */
+int evaluator_compare_references(struct evaluator *evaluator, int goal, struct error *error);
 
 struct evaluation {
     struct evaluator *evaluator;

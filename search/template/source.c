@@ -215,6 +215,10 @@ char *template_plain_source(const struct template *template, struct error *error
     return uninstantiated_source(template, template->plain_source, error);
 }
 
+char *template_c_reference_source(const struct template *template, struct error *error) {
+    return uninstantiated_source(template, template->cpu_reference, error);
+}
+
 /* ---- options ---- */
 
 int template_options(const struct template *template, const struct genome *genome, bool line_info,

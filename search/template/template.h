@@ -297,6 +297,8 @@ char *template_kernel_source(const struct template *template, struct error *erro
 /* The source of the reference and of the plain kernel: no genes, no specialised dimensions. */
 char *template_reference_source(const struct template *template, struct error *error);
 char *template_plain_source(const struct template *template, struct error *error);
+/* The text of cpu_reference, which the template must have. */
+char *template_c_reference_source(const struct template *template, struct error *error);
 /* The value of the symbol TEMPLATE_TAG_SYMBOL for this genome; reading it back proves which genome
    a loaded module was compiled for. */
 uint64_t template_genome_tag(const struct genome *genome);
