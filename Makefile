@@ -77,7 +77,7 @@ ifeq ($(SAN)$(FUZZ),00)
 frames := -Wframe-larger-than=16384 --param large-stack-frame=4096 --param large-stack-frame-growth=25
 endif
 # Asked when something is linked, not before: `make deps` may have installed them meanwhile.
-LDLIBS += $(shell pkg-config --libs libcjson sqlite3 zlib ncursesw libnats) -lstdc++ -lm -ldl -lpthread
+LDLIBS += $(shell pkg-config --libs libcjson sqlite3 zlib ncursesw libnats libsodium) -lstdc++ -lm -ldl -lpthread
 # build/lib, as `make bundle` fills it, goes along to a machine that lacks these libraries. Not a RUNPATH, which would
 # not serve the libraries of libraries.
 LDFLAGS += -Wl,--as-needed -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib'
@@ -160,10 +160,10 @@ $(BUILD)/tests/fuzz/%_fuzz: $(BUILD)/tests/fuzz/%_fuzz.o $(fuzz_driver) $(librar
 # ---- what the machine must have ----
 
 needed := gcc g++ make git pkg-config libcjson-dev libsqlite3-dev libpcg-cpp-dev libcmocka-dev \
-          zlib1g-dev libxxhash-dev libncurses-dev libnats-dev
-needed_to_test := clang jq python3 tmux nats-server openssl
+          zlib1g-dev libxxhash-dev libncurses-dev libnats-dev libsodium-dev
+needed_to_test := clang jq python3 tmux nats-server openssl minisign
 needed_to_fuzz := clang libclang-rt-dev
-modules := libcjson sqlite3 zlib libxxhash cmocka ncursesw libnats
+modules := libcjson sqlite3 zlib libxxhash cmocka ncursesw libnats libsodium
 
 deps: ## install what is missing (Debian, Ubuntu) or name it
 	@$(call install,$(needed))
@@ -295,7 +295,7 @@ demo: deps ## the main job in about a minute: results/demo and kernels/demo
 
 bundle: $(BUILD)/evotile ## build/lib: the shared libraries to carry along with build/evotile
 	mkdir -p $(BUILD)/lib
-	ldd $< | awk '$$1 ~ /^lib(cjson|sqlite3|xxhash|z|ncursesw|tinfo|nats|ssl|crypto|protobuf-c|stdc\+\+)\./ && $$3 !~ /build\/lib\// { print $$3 }' | xargs -r cp -L -t $(BUILD)/lib
+	ldd $< | awk '$$1 ~ /^lib(cjson|sqlite3|xxhash|z|ncursesw|tinfo|nats|sodium|ssl|crypto|protobuf-c|stdc\+\+)\./ && $$3 !~ /build\/lib\// { print $$3 }' | xargs -r cp -L -t $(BUILD)/lib
 
 share := $(DESTDIR)$(PREFIX)/share
 install: $(BUILD)/evotile ## to PREFIX (/usr/local), below DESTDIR

@@ -1,6 +1,7 @@
 /* compare_records: duels between two recorded kernels, for duel and gate. */
 #include "cli/compare_records.h"
 #include "base/memory.h"
+#include "export/export.h"
 
 #include <string.h>
 
@@ -9,6 +10,7 @@ static int open_kernel(struct record_comparison *comparison, struct compared_ker
                        const char *text, struct error *error) {
     const char *colon = strrchr(text, ':');
     char *end = NULL;
+    char manifest[PATH_SIZE];
     kernel->text = text;
     kernel->rank = 1;
     if (strlen(text) >= sizeof kernel->from)
@@ -26,6 +28,10 @@ static int open_kernel(struct record_comparison *comparison, struct compared_ker
                 text);
         kernel->from[colon - text] = '\0';
     }
+    snprintf(manifest, sizeof manifest, "%.4000s/manifest.json", kernel->from);
+    if (comparison->verify_key != NULL && (kernel == &comparison->a || path_exists(manifest)) &&
+        manifest_verify_signature(kernel->from, comparison->verify_key, error) < 0)
+        return -1;
     return replay_targets_read(&kernel->targets, kernel->from, kernel->rank, comparison->goal,
                                comparison->promote, error);
 }

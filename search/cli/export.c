@@ -16,7 +16,7 @@
 #include <string.h>
 
 struct export_context {
-    const char *run_dir, *out;
+    const char *run_dir, *out, *sign_key;
     int64_t rank;
     bool force, unchecked;
     struct store *store;
@@ -258,6 +258,7 @@ static int write_export(struct export_context *context, struct error *error) {
         .baseline = context->baselines != NULL ? context->baselines->name : NULL,
         .replay = replay,
         .force = context->force,
+        .sign_key = context->sign_key,
     };
     return export_write(&request, context->out, error);
 }
@@ -289,6 +290,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
         OPTION("force", NULL, "replace an earlier export in that folder", &context->force),
         OPTION("unchecked", NULL, "export a kernel that has not passed the final checks",
                &context->unchecked),
+        OPTION("sign", "KEYFILE", "sign the manifest with this secret key of minisign",
+               &context->sign_key),
         OPTION("format", "NAME", "write the results of all trials instead: t4 or kernel-tuner",
                &format),
         OPTION("goal", "K", "with --format: case of a per_case run, from 0 (default 0)", &goal),

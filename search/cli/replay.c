@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/cli.h"
+#include "export/export.h"
 #include "render/table.h"
 #include "run/replay_targets.h"
 #include "session/single_trial.h"
@@ -17,6 +18,7 @@ struct replay_context {
     struct replay_targets targets;
     int64_t rank, goal;
     const char *device; /* NULL: the record's device, else auto */
+    const char *verify_key;
     double tolerance;
     bool json;
     struct single_trial *single_trial;
@@ -167,6 +169,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
         OPTION("tolerance", "PERCENT",
                "accepted slowdown relative to the record, in percent (default 5)",
                &context->tolerance),
+        OPTION("verify-key", "PUBKEY", "require a signature of this public key of minisign",
+               &context->verify_key),
         OPTION("json", NULL, "print one JSON object", &context->json),
         {0},
     };
@@ -177,8 +181,12 @@ static int run(const struct verb *verb, int argc, char **argv) {
     }
     signal(SIGPIPE, SIG_IGN);
     context->rows = cJSON_CreateArray();
-    int status =
-        replay_targets_read(&context->targets, argv[0], context->rank, context->goal, true, &error);
+    int status = 0;
+    if (context->verify_key != NULL)
+        status = manifest_verify_signature(argv[0], context->verify_key, &error);
+    if (status == 0)
+        status = replay_targets_read(&context->targets, argv[0], context->rank, context->goal, true,
+                                     &error);
     if (status == 0)
         status = replay_all_targets(context, &error);
     single_trial_free(context->single_trial);

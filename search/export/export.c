@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/signature.h"
 #include "export/internal.h"
 
 #include <errno.h>
@@ -93,7 +94,12 @@ static int write_all(const struct export *export, struct error *error) {
         if (write_text(export, name, files[i].write(export, &text, error), &text, error) < 0)
             return -1;
     }
-    return 0;
+    char manifest[PATH_SIZE];
+    if (export->request->sign_key == NULL)
+        return 0;
+    if (path_join(manifest, export->folder, "manifest.json", error) < 0)
+        return -1;
+    return signature_write(export->request->sign_key, manifest, error);
 }
 
 /* ---- the folder ---- */

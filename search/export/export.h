@@ -72,6 +72,8 @@ struct export_request {
     const char *baseline;            /* its name; NULL: none */
     const char *replay;              /* the command that evaluates the folder again */
     bool force;                      /* replace an existing export */
+    const char *sign_key; /* the file of a secret key, for manifest.json.minisig; NULL: the
+                             export is not signed */
 };
 
 /* Assigns cases to variants. `genomes` has a genome for each of the template's cases; cases with
@@ -137,5 +139,8 @@ char *manifest_read_source(const struct manifest *manifest, const char *folder, 
    files: *whole is then false, and what is not listed was not compared. */
 int manifest_verify(const struct manifest *manifest, const char *folder, struct strbuf *changes,
                     bool *whole, struct error *error);
+/* Whether manifest.json bears the signature of this public key (base/signature.h), and lists
+   digests that cannot be forged: exports of earlier versions do not. */
+int manifest_verify_signature(const char *folder, const char *key, struct error *error);
 
 #endif

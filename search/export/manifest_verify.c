@@ -1,4 +1,6 @@
 /* Compares an exported folder with its manifest. */
+#include "base/memory.h"
+#include "base/signature.h"
 #include "device/cubin.h"
 #include "export/export.h"
 
@@ -21,15 +23,16 @@ static void add_change(struct comparison *comparison, const char *name, const ch
                      change);
 }
 
-/* True if the file has that hash. */
+/* True if the file has that digest, or that hash of an export of an earlier version. */
 static bool is_unchanged(const char *path, const cJSON *digits) {
-    struct hash recorded;
+    char digest[DIGEST_TEXT_SIZE];
+    char hash[HASH_TEXT_SIZE];
     size_t size;
     struct error ignored;
-    if (!cJSON_IsString(digits) || !hash_parse(&recorded, digits->valuestring))
-        return false;
-    char *bytes = path_read_file(path, SIZE_MAX, &size, &ignored);
-    bool same = bytes != NULL && hash_equal(recorded, hash_bytes(bytes, size));
+    char *bytes = cJSON_IsString(digits) ? path_read_file(path, SIZE_MAX, &size, &ignored) : NULL;
+    bool same = bytes != NULL &&
+                (strcmp(digits->valuestring, digest_print(bytes, size, digest)) == 0 ||
+                 strcmp(digits->valuestring, hash_print(hash_bytes(bytes, size), hash)) == 0);
     free(bytes);
     return same;
 }
@@ -126,5 +129,38 @@ int manifest_verify(const struct manifest *manifest, const char *folder, struct 
         strbuf_print(changes, " and %d more", comparison.count - CHANGES_NAMED);
     cJSON_Delete(comparison.files);
     *whole = comparison.whole;
+    return result;
+}
+
+/* True if it lists files, each with a digest that cannot be forged. */
+static bool lists_digests(const struct manifest *manifest) {
+    struct json root = json_root(&manifest->document);
+    struct json files;
+    if (!json_find(&root, "files", &files))
+        return false;
+    for (const cJSON *file = files.value->child; file != NULL; file = file->next)
+        if (!cJSON_IsString(file) || strlen(file->valuestring) != DIGEST_TEXT_SIZE - 1)
+            return false;
+    return true;
+}
+
+int manifest_verify_signature(const char *folder, const char *key, struct error *error) {
+    char path[PATH_SIZE];
+    if (path_join(path, folder, "manifest.json", error) < 0)
+        return -1;
+    if (!path_exists(path))
+        return error_input(error, "%s is no exported kernel: only those are signed", folder);
+    if (signature_verify(key, path, error) < 0)
+        return -1;
+    struct manifest *manifest = xmalloc(sizeof *manifest);
+    int result = manifest_read(manifest, folder, error);
+    if (result == 0 && !lists_digests(manifest))
+        result = error_refuse(error,
+                              "%s is signed, but its manifest lists no digests of files, or those "
+                              "of an earlier version, which can be forged: export it again",
+                              folder);
+    if (manifest->document.root != NULL)
+        manifest_release(manifest);
+    free(manifest);
     return result;
 }

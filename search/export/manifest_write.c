@@ -1,5 +1,6 @@
 /* Writes manifest.json: the provenance of the export. */
 #include "base/json.h"
+#include "base/signature.h"
 #include "device/device.h"
 #include "export/internal.h"
 
@@ -154,8 +155,9 @@ static int add_files(cJSON *list, const char *path, const char *prefix, struct e
         } else {
             char *bytes = path_read_file(file, SIZE_MAX, &size, error);
             result = bytes != NULL ? 0 : -1;
+            char digest[DIGEST_TEXT_SIZE];
             if (bytes != NULL)
-                add_hash(list, name, hash_bytes(bytes, size));
+                cJSON_AddStringToObject(list, name, digest_print(bytes, size, digest));
             free(bytes);
         }
     }
