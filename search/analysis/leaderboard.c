@@ -35,6 +35,8 @@ static const struct table_column columns[] = {
     {.name = "error_relative_l2", .heading = "error\nrel L2", .right = true},
     {.name = "bound_relative_l2"},
     {.name = "limited_range"},
+    {.name = "uses", .wrap = true},
+    {.name = "checks"},
     {.name = "operator", .heading = "tried as"},
     {.name = "genome", .heading = "genome", .wrap = true},
 };
@@ -183,6 +185,8 @@ static void add_row(struct leaderboard *board, const struct store_trial *trial, 
     add_compiled(table, resources, &figures);
     table_cell(table, cJSON_CreateBool(outcome->limited_range),
                outcome->limited_range ? "limited" : "full");
+    table_add(table, "%s", outcome->uses[0] != '\0' ? outcome->uses : NULL);
+    table_add(table, "%s", outcome->checks[0] != '\0' ? outcome->checks : NULL);
     table_add(table, "%s", trial->operator_name);
     add_genome(board, trial->genome);
 }
@@ -194,10 +198,14 @@ static int add_trial_rows(void *context, const struct store_trial *trial, struct
         board->has_more_rows = true;
         return 1;
     }
-    board->rank++;
+    if (board->rank++ == 0) {
+        board->best = trial->number;
+        snprintf(board->checks, sizeof board->checks, "%s", outcome_checks(trial->outcome));
+    }
     board->predicted += trial->outcome->predicted;
     board->measured += !trial->outcome->predicted;
     board->limited_count += trial->outcome->limited_range;
+    board->uses_count += trial->outcome->uses[0] != '\0';
     for (int i = 0; board->cases && i < trial->outcome->case_count; i++)
         add_row(board, trial, i);
     if (!board->cases)
@@ -215,7 +223,7 @@ int leaderboard_open(struct leaderboard *board, struct store *store, struct erro
 void leaderboard_clear(struct leaderboard *board) {
     table_free(board->table);
     board->table = table_new(columns, sizeof columns / sizeof *columns);
-    board->predicted = board->measured = board->limited_count = 0;
+    board->predicted = board->measured = board->limited_count = board->uses_count = 0;
 }
 
 int leaderboard_add_goal(struct leaderboard *board, int goal, int smem_limit, struct error *error) {
@@ -255,6 +263,8 @@ void leaderboard_finish_headings(const struct leaderboard *board) {
     }
     if (board->limited_count > 0)
         table_heading(table, "limited_range", "input\nrange");
+    if (board->uses_count > 0)
+        table_heading(table, "uses", "uses");
     if (board->first != NULL)
         table_heading(table, "genome", "genes that differ\nfrom the default");
 }

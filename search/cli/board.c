@@ -50,6 +50,8 @@ static int print_board(struct leaderboard *board, int goal, int smem_limit,
                format == TABLE_MARKDOWN ? "\n" : "");
         leaderboard_finish_headings(board);
         table_print(board->table, format, stdout);
+        printf("%schecks of trial %lld: %s\n", format == TABLE_MARKDOWN ? "\n" : "",
+               (long long)board->best, board->checks);
     }
     return status < 0 ? -1 : board->rank > 0;
 }

@@ -67,6 +67,8 @@ static void print_text(const struct try_context *context, const struct trial_res
     genome_print(&result->genome, context->template->space, text);
     printf("%s\non %s\n", text, single_trial_device(context->single_trial)->name);
     single_trial_print_gates(result);
+    if (*outcome->uses != '\0')
+        printf("uses %s\n", outcome->uses);
     if (outcome->verdict != VERDICT_OK) {
         printf("%s: %s\n", verdict_name(outcome->verdict), outcome->reason);
         return;

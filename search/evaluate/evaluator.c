@@ -7,6 +7,7 @@
 #include "evaluate/calibrate.h"
 #include "evaluate/checks.h"
 #include "evaluate/evaluation.h"
+#include "ptx/uses.h"
 
 #include <math.h>
 #include <string.h>
@@ -172,6 +173,13 @@ static int load_images(struct evaluation *evaluation, const struct device_image 
     trial_add_gate(evaluation->result, "load", true, clock_seconds() - start,
                    "genome mark matches");
     return 0;
+}
+
+static void record_uses(const struct evaluation *evaluation) {
+    struct outcome *outcome = &evaluation->result->outcome;
+    for (int c = 0; c < CASES_MAX && evaluation->images != NULL; c++)
+        if (evaluation->images[c].ptx != NULL)
+            ptx_list_uses(evaluation->images[c].ptx, outcome->uses, sizeof outcome->uses);
 }
 
 int evaluation_load(struct evaluation *evaluation, const struct device_image images[CASES_MAX]) {
@@ -377,6 +385,8 @@ int evaluator_run(struct evaluator *evaluator, const struct trial_request *reque
                                                                       memory would be missed */
     int status = run_gates(&evaluation, images);
     enum verdict verdict = result->outcome.verdict;
+    if (!result->outcome.raced) /* a loser's trial stays cheap */
+        record_uses(&evaluation);
     /* A lost context has already unloaded its modules; an emulated device is never lost. */
     if (device->info.predicts || (verdict != VERDICT_CRASHED && verdict != VERDICT_TIMEOUT))
         evaluation_unload(&evaluation);

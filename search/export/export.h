@@ -49,6 +49,7 @@ struct export_variant {
     size_t cubin_bytes;
     const struct key *key; /* of the trial that measured this genome; every part is set */
     struct resources resources;
+    const char *checks, *uses; /* as outcome_checks gives it, as in struct outcome */
 };
 
 struct export_case {
@@ -77,8 +78,8 @@ struct export_request {
 };
 
 /* Assigns cases to variants. `genomes` has a genome for each of the template's cases; cases with
-   equal genomes share one. Fills `variants` (genome and case_index; an array as long as `cases`)
-   and each case's variant; returns the number of variants. */
+   equal genomes share one. Fills `variants` (genome, case_index, and no checks; an array as long as
+   `cases`) and each case's variant; returns the number of variants. */
 int export_assign_variants(const struct template *template, const struct genome *const *genomes,
                            struct export_variant *variants, struct export_case *cases);
 

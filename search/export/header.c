@@ -34,6 +34,25 @@ static void add_ranges(const struct export *export, cJSON *values) {
     }
 }
 
+/* What the variants passed; those of one trial have the same line. */
+static void add_checks(const struct export_request *request, cJSON *values) {
+    cJSON *list = cJSON_AddArrayToObject(values, "checks");
+    for (int v = 0; v < request->variant_count; v++) {
+        const struct export_variant *variant = &request->variants[v];
+        struct strbuf words = {0}, line = {0};
+        if (v > 0 && strcmp(variant->checks, variant[-1].checks) == 0)
+            continue;
+        if (request->variant_count > 1)
+            strbuf_print(&words, "from variant %d: ", v + 1);
+        strbuf_print(&words, "%s", variant->checks);
+        if (*variant->uses != '\0')
+            strbuf_print(&words, "; uses %s", variant->uses);
+        strbuf_add_wrapped(&line, " *     ", words.bytes);
+        embedded_add_text(add_object(list), "line", &line);
+        strbuf_release(&words);
+    }
+}
+
 static void add_dimensions(const struct template *template, cJSON *values) {
     cJSON *list = cJSON_AddArrayToObject(values, "dimensions");
     for (int d = 0; d < template->dimension_count; d++) {
@@ -110,6 +129,7 @@ int write_header(const struct export *export, struct strbuf *text, struct error 
     cJSON_AddBoolToObject(values, "several", request->variant_count > 1);
     add_cases(export, values);
     add_ranges(export, values);
+    add_checks(request, values);
     add_dimensions(export->template, values);
     add_tensors(export->template, values);
     add_strides(export->template, values);

@@ -27,8 +27,9 @@ static const char *const device_keys[] = {"name",
                                           "clock_mhz",
                                           NULL};
 static const char *const variant_keys[] = {
-    "source",  "header",   "cubin", "genome",    "genome_mark", "specialised", "architecture",
-    "options", "key_hash", "key",   "resources", "verified",    NULL};
+    "source",      "header",       "cubin",   "genome",   "genome_mark",
+    "specialised", "architecture", "options", "key_hash", "key",
+    "resources",   "verified",     "checks",  "uses",     NULL};
 static const char *const case_keys[] = {"name",
                                         "shape",
                                         "unit",

@@ -99,6 +99,8 @@ static int add_variant_object(const struct export *export, int variant, cJSON *l
     cJSON_AddStringToObject(object, "options", options.bytes + (options.bytes[0] == ' '));
     add_key(object, exported->key);
     add_resources(object, &exported->resources);
+    cJSON_AddStringToObject(object, "checks", exported->checks);
+    cJSON_AddStringToObject(object, "uses", exported->uses);
     strbuf_release(&options);
     return 0;
 }

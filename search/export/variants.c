@@ -15,7 +15,8 @@ int export_assign_variants(const struct template *template, const struct genome 
                                         template_variant(template, c)))
             variant++;
         if (variant == count)
-            variants[count++] = (struct export_variant){.genome = genomes[c], .case_index = c};
+            variants[count++] = (struct export_variant){
+                .genome = genomes[c], .case_index = c, .checks = "not recorded", .uses = ""};
         cases[c].variant = variant;
     }
     return count;

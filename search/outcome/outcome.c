@@ -71,6 +71,10 @@ static void free_cases(struct outcome *outcome) {
     free(outcome->cases);
 }
 
+const char *outcome_checks(const struct outcome *outcome) {
+    return outcome->checks[0] != '\0' ? outcome->checks : "not recorded";
+}
+
 void outcome_release(struct outcome *outcome) {
     free_cases(outcome);
     *outcome = (struct outcome){0};

@@ -129,6 +129,9 @@ struct outcome {
     struct case_outcome *cases; /* in the order of the goal's cases; owned. NULL without cases */
 };
 
+/* `checks` for a reader: "not recorded" if it is empty, as in runs of earlier versions. */
+const char *outcome_checks(const struct outcome *outcome);
+
 /* Frees the cases and sets everything to 0. Accepts a zeroed outcome. */
 void outcome_release(struct outcome *outcome);
 /* Replaces the cases by `count` zeroed ones. */

@@ -108,6 +108,23 @@ static void add_headline(cJSON *to, const struct run_data *run, int goal) {
                    champion->score_us, run_data_unit(run), ratio, view->observed);
 }
 
+/* What the champion passed, and what its kernel uses. */
+static int add_checks(cJSON *to, const struct run_data *run, int goal, struct error *error) {
+    const struct trial_row *row = run_data_champion(run, goal);
+    if (row == NULL)
+        return 0;
+    struct store_trial *champion = store_trial_read(run->store, row->number, error);
+    if (champion == NULL)
+        return -1;
+    if (champion->outcome != NULL) { /* else it is being measured again */
+        add_text(to, "checks", outcome_checks(champion->outcome));
+        if (champion->outcome->uses[0] != '\0')
+            add_text(to, "uses", champion->outcome->uses);
+    }
+    store_trial_free(champion);
+    return 0;
+}
+
 static void add_scatter_note(cJSON *to, const struct scatter_note *note) {
     char edge[128] = "";
     if (note->valid == 0) {
@@ -139,7 +156,8 @@ static int add_goal(const struct page *page, cJSON *goals, int r, int goal,
     add_text(to, "name", store_goal_name(run->store, goal));
     cJSON_AddBoolToObject(to, "open", page->count == 1 && goal == 0);
     add_headline(to, run, goal);
-    if (add_table(page, to, "board",
+    if (add_checks(to, run, goal, error) < 0 ||
+        add_table(page, to, "board",
                   leaderboard_table(run->store, goal, page_size_limits(page).board_rows, error)) <
             0 ||
         add_table(page, to, "champions_table",

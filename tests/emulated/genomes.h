@@ -138,6 +138,8 @@ static inline void try_genome(struct sample *sample, const struct trial_request 
     if (result.outcome.verdict != VERDICT_OK && result.outcome.verdict != VERDICT_OVER_LIMIT)
         fail_msg("%s\nis %s: %s", name, verdict_name(result.outcome.verdict),
                  result.outcome.reason);
+    if (result.outcome.uses[0] != '\0')
+        fail_msg("%s\nuses %s", name, result.outcome.uses);
     sample->compile_s += result.outcome.compile_s;
     sample->verify_s += result.outcome.verify_s;
     trial_result_release(&result);
