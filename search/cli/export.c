@@ -137,6 +137,7 @@ static int check_trial(struct export_context *context, struct single_trial *sing
     if (status == 0) {
         struct outcome *outcome = (struct outcome *)trial->outcome; /* this reader's own copy */
         memcpy(outcome->checks, result->outcome.checks, sizeof outcome->checks);
+        memcpy(outcome->uses, result->outcome.uses, sizeof outcome->uses);
     }
     trial_result_release(result);
     free(result);
