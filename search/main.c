@@ -79,7 +79,7 @@ static int run_pool_worker(int argc, char **argv) {
         return run_verb(&verb_try, argc - 2, argv + 2);
     struct cache *cache = cache_new(NULL, 0);
     const struct image_cache images = image_cache_on_disk(cache);
-    int status = worker_main(&images);
+    int status = worker_main(&images, cache_folder(cache));
     cache_free(cache);
     return status;
 }

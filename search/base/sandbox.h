@@ -2,24 +2,38 @@
  * sandbox: gives up what a process that handles a source from a stranger never needs, for good:
  * its children cannot have it back either.
  *
- *     sandbox_enter(true);
+ *     const char *const folders[] = {cache_folder, NULL};
+ *     if ((sandbox_enter(false, folders) & SANDBOX_FILES) == 0)
+ *         log_info("this kernel has no Landlock");
  *
  * Without network: a new socket fails with EPERM, and so do io_uring, which can open one, ptrace
- * and writing to another process. Without programs, also every exec. The rest works as before:
- * files, threads, pipes. It is a seccomp filter (seccomp(2), linux/filter.h). A kernel without
- * seccomp, or a machine that is not x86-64, has no sandbox; SANDBOX_NONE says so.
+ * and writing to another process. Without programs, also every exec. This is a seccomp filter
+ * (seccomp(2), linux/filter.h), on x86-64.
  *
- * Files are not restricted. Landlock would do it, but a process in a Landlock domain cannot open
- * /proc/PID/fd of its parent, and so gets no machine code from it (pool/image_file.h).
+ * Files are written, made and removed below `folders` only; what is open stays open. This is a
+ * Landlock domain (landlock(7)), which Linux has since 5.13. A process in one cannot open
+ * /proc/PID/fd of its parent, from which a worker gets machine code (pool/image_file.h): a thread
+ * that stays outside opens such files for the others, and no other ones (sandbox_open). So the
+ * sandbox confines what a compiler does for a source, not machine code that took the process over.
+ *
+ * Reading is not restricted. A kernel without one of the two has half a sandbox.
  */
 #ifndef EVOTILE_BASE_SANDBOX_H
 #define EVOTILE_BASE_SANDBOX_H
 
 #include <stdbool.h>
 
-enum sandbox_state { SANDBOX_NONE, SANDBOX_ENTERED };
+enum { SANDBOX_CALLS = 1, SANDBOX_FILES = 2 }; /* seccomp, Landlock */
 
-/* For all threads that the calling one starts later. `may_exec`: programs may be started. */
-enum sandbox_state sandbox_enter(bool may_exec);
+/* For the calling thread and all that it starts later; once in a process. `may_exec`: programs may
+   be started. `folders`, ended by NULL: folders and devices; those that do not exist are left out.
+   NULL: files are not restricted. Returns which parts are in force. */
+int sandbox_enter(bool may_exec, const char *const *folders);
+/* Which parts this machine has. */
+int sandbox_available(void);
+
+/* Opens a file of a process, "/proc/PID/fd/N", also within the sandbox. Returns a descriptor that
+   exec closes, or -1 with errno. */
+int sandbox_open(const char *path, int flags);
 
 #endif

@@ -77,12 +77,13 @@ static int open_context(struct diagnose_context *context, const struct config *c
     *context = (struct diagnose_context){0};
     if (choose_device(device, spec, error) < 0)
         return -1;
-    sandbox_enter(false);
+    context->cache = cache_new(NULL, 0);
+    const char *const folders[] = {cache_folder(context->cache), "/dev/null", NULL};
+    sandbox_enter(false, folders);
     context->device = device_open(spec, error);
     if (context->device == NULL)
         return -1;
     context->racecheck = emulated_attach_racecheck(context->device, TEMPLATE_TAG_SYMBOL);
-    context->cache = cache_new(NULL, 0);
     const struct image_cache images = image_cache_on_disk(context->cache);
     evaluation_settings_from_config(&context->settings, config);
     context->compiler = compiler_new(&context->settings, &context->device->info, &images, error);

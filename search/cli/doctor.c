@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "base/process.h"
+#include "base/sandbox.h"
 #include "cli/cli.h"
 
 #include <poll.h>
@@ -163,6 +164,18 @@ static void check_folders(struct doctor *doctor) {
                    "neither EVOTILE_CACHE nor HOME is set");
 }
 
+/* What confines the workers that compile; a container's own filter may forbid Landlock. */
+static void check_sandbox(struct doctor *doctor) {
+    int parts = sandbox_available();
+    bool calls = (parts & SANDBOX_CALLS) != 0, files = (parts & SANDBOX_FILES) != 0;
+    doctor_add(doctor, calls && files ? DOCTOR_OK : DOCTOR_WARNING, "sandbox",
+               calls && files
+                   ? NULL
+                   : "before strangers' kernels are compiled here, use a kernel with both enabled",
+               "seccomp (network, programs) %s, Landlock (writing files) %s", calls ? "on" : "off",
+               files ? "on" : "off");
+}
+
 /* ---- the verb ---- */
 
 static int doctor_run(const struct verb *verb, int argc, char **argv) {
@@ -181,6 +194,7 @@ static int doctor_run(const struct verb *verb, int argc, char **argv) {
     doctor_check_gpus(&doctor);
     doctor_check_emulated(&doctor);
     check_folders(&doctor);
+    check_sandbox(&doctor);
     check_tools(&doctor);
     bool ready = doctor.device[0] != '\0';
     if (json) {

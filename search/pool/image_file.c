@@ -2,8 +2,10 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/sandbox.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,9 +50,12 @@ static bool write_image(FILE *file, int case_index, const struct device_image *i
 
 int image_file_write(const char *path, const struct device_image images[CASES_MAX],
                      struct error *error) {
-    FILE *file = fopen(path, "we");
-    if (file == NULL)
+    int descriptor = sandbox_open(path, O_WRONLY | O_TRUNC);
+    if (descriptor < 0)
         return error_set(error, "cannot open %s: %s", path, strerror(errno));
+    FILE *file = fdopen(descriptor, "w");
+    if (file == NULL)
+        BUG("out of memory");
     bool ok = true;
     for (int c = 0; c < CASES_MAX; c++)
         if (images[c].cubin != NULL)
@@ -59,8 +64,10 @@ int image_file_write(const char *path, const struct device_image images[CASES_MA
     if (ok)
         return 0;
     error_set(error, "cannot write %s: %s", path, strerror(errno));
-    if (truncate(path, 0) < 0)
+    if ((descriptor = sandbox_open(path, O_WRONLY | O_TRUNC)) < 0)
         log_warn("cannot empty %s: %s", path, strerror(errno));
+    else
+        close(descriptor);
     return -1;
 }
 
@@ -98,7 +105,8 @@ static bool read_image(FILE *file, const char *name, struct device_image images[
 int image_file_read(const char *path, const char *name, struct device_image images[CASES_MAX],
                     struct error *error) {
     struct stat status;
-    FILE *file = fopen(path, "re");
+    int descriptor = sandbox_open(path, O_RDONLY);
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "r") : NULL;
     if (file == NULL)
         return error_set(error, "cannot open %s: %s", path, strerror(errno));
     memset(images, 0, CASES_MAX * sizeof *images);

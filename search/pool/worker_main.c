@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* A config in memory, with the settings made from it. */
@@ -82,11 +83,25 @@ static void handle_signals(bool under_tool) {
 }
 
 /* Not for a worker that opens a GPU, whose driver may do what it likes. An emulated device's worker
-   may start a baseline's program. */
-static void enter_sandbox(const struct worker_start *start) {
+   may start a baseline's program, which writes where such programs do. No file that is made may be
+   larger than FILE_BYTES_MAX. */
+static void enter_sandbox(const struct worker_start *start, const char *cache_folder) {
+    enum { FILE_BYTES_MAX = 1 << 30 };
+    const struct rlimit limit = {FILE_BYTES_MAX, FILE_BYTES_MAX};
+    const char *temporary = getenv("TMPDIR"), *home = getenv("HOME");
+    const char *folders[] = {cache_folder, "/dev/null", NULL, NULL, NULL, NULL, NULL};
     bool is_emulated = strncmp(start->device.spec, "emulated:", strlen("emulated:")) == 0;
-    if (!start->under_tool && (!start->has_device || is_emulated))
-        sandbox_enter(start->has_device);
+    if (start->under_tool || (start->has_device && !is_emulated))
+        return;
+    if (start->has_device) {
+        folders[2] = "/tmp";
+        folders[3] = "/dev/shm";
+        folders[4] = home != NULL ? home : "/tmp";
+        folders[5] = temporary != NULL ? temporary : "/tmp";
+    }
+    signal(SIGXFSZ, SIG_IGN); /* a write fails with EFBIG instead */
+    setrlimit(RLIMIT_FSIZE, &limit);
+    sandbox_enter(start->has_device, folders);
 }
 
 static int load_config(struct loaded_config *loaded, const char *path, const char *template_folder,
@@ -269,7 +284,7 @@ static int serve_requests(struct worker *worker, struct error *error) {
     return status;
 }
 
-int worker_main(const struct image_cache *cache) {
+int worker_main(const struct image_cache *cache, const char *cache_folder) {
     struct worker worker = {0};
     struct error error = {0};
     struct device_info info;
@@ -278,7 +293,7 @@ int worker_main(const struct image_cache *cache) {
     int status = read_start(&worker, &error);
     if (status == 1) {
         handle_signals(worker.start.under_tool);
-        enter_sandbox(&worker.start);
+        enter_sandbox(&worker.start, cache_folder);
         status = start_worker(&worker, cache, &info, &error);
         if (status == 0) {
             send_message(&worker, protocol_print_device(&info));

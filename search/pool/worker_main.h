@@ -9,9 +9,10 @@
  *     process_send(&child, protocol_print_start(&start));
  *
  *     if (strcmp(argv[1], POOL_WORKER) == 0)                    // the child's main()
- *         return worker_main(&cache);
+ *         return worker_main(&cache, folder);
  *
- * A compile worker has no device: it compiles for the one of the start message.
+ * A compile worker has no device: it compiles for the one of the start message. It, and the worker
+ * of an emulated device, are in a sandbox (base/sandbox.h).
  */
 #ifndef EVOTILE_POOL_WORKER_MAIN_H
 #define EVOTILE_POOL_WORKER_MAIN_H
@@ -22,7 +23,7 @@
 #define POOL_WORKER "pool-worker"
 
 /* Returns the exit status: 0 at the end of the input, 1 after a failure, which was sent. `cache` of
-   compiled kernels may be NULL. */
-int worker_main(const struct image_cache *cache);
+   compiled kernels may be NULL; `cache_folder` is where it writes. */
+int worker_main(const struct image_cache *cache, const char *cache_folder);
 
 #endif

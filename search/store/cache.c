@@ -63,6 +63,13 @@ void cache_free(struct cache *cache) {
     free(cache);
 }
 
+const char *cache_folder(const struct cache *cache) {
+    struct error ignored;
+    if (cache->folder[0] != '\0')
+        path_make_folder(cache->folder, &ignored); /* else the first write warns */
+    return cache->folder;
+}
+
 /* FOLDER/ab/abcdef...: 256 subfolders keep each small. False if the path is too long, or the cache
    has no folder. */
 static bool make_entry_path(const struct cache *cache, struct hash hash, char folder[PATH_SIZE],

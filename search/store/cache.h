@@ -36,6 +36,8 @@ struct cache_entry {
    ~/.cache/evotile. Its size is limited to about `limit_bytes`; 0: 4 GB. */
 struct cache *cache_new(const char *folder, int64_t limit_bytes);
 void cache_free(struct cache *cache);
+/* Its folder, which is made if it can be; empty: it has none. */
+const char *cache_folder(const struct cache *cache);
 
 /* On a hit, returns true and fills `entry`, whose parts the caller frees; else leaves `entry`
    untouched. */
