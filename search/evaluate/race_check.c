@@ -25,9 +25,9 @@
    SMALL_MAX, each sampled one may execute SAMPLED_MAX. RACE_SEEDS: see the ranges of input seeds in
    correctness.c. */
 enum {
-    SMALLEST_MAX = 400000,
-    SMALL_MAX = 100000,
-    SAMPLED_MAX = 25000,
+    SMALLEST_MAX = 200000,
+    SMALL_MAX = 50000,
+    SAMPLED_MAX = 20000,
     SAMPLED_BLOCKS = 2,
     RACE_SEEDS = 800
 };
@@ -268,6 +268,13 @@ static bool load_variant(struct race_check *check, int variant) {
     return false;
 }
 
+/* After a call that was cut short a global variable, such as a ticket, has a value that the next
+   call does not expect. */
+static void unload_variant(struct race_check *check, int variant) {
+    check->device->backend->module_unload(check->device, check->modules[variant]);
+    check->modules[variant] = NULL;
+}
+
 static void report_cases(const struct race_check *check, int count) {
     char parts[32] = "", unchecked[128] = "";
     if (check->partial > 0)
@@ -298,6 +305,8 @@ static int run_cases(struct race_check *check) {
         check->device->order_seed = evaluation_seed(check->evaluation, RACE_SEEDS + i, 2) | 1;
         if (load_variant(check, cases[i].variant))
             status = run_case(check, &cases[i]);
+        if (cases[i].sampled || emulated_is_exhausted(check->device))
+            unload_variant(check, cases[i].variant);
         if (i > 0 && i < small_count)
             left -= emulated_instructions(check->device) - before;
     }
@@ -314,7 +323,7 @@ int evaluation_check_races(struct evaluation *evaluation) {
     check.racecheck = emulated_attach_racecheck(check.device, NULL);
     int status = run_cases(&check);
     for (int v = 0; v < CASES_MAX; v++)
-        check.device->backend->module_unload(check.device, check.modules[v]);
+        unload_variant(&check, v);
     device_close(check.device);
     template_free(check.derived);
     return status;
