@@ -22,7 +22,7 @@ enum { PROBE_SEEDS = 500, HELD_OUT_SEEDS = 700, STRESS_INPUTS = 100, FINAL_CHECK
 /* Of edge shapes: the seeds of their inputs; how many there are; what they may cost (input_cost):
    on an emulated device a fifth of what the trial has cost, but 10 ms to 0.5 s; on a GPU a second.
  */
-enum { EDGE_SEEDS = 600, EDGE_SHAPES_EMULATED = 12, EDGE_SHAPES_GPU = 24, EDGE_SHARE = 5 };
+enum { EDGE_SEEDS = 600, EDGE_SHAPES_EMULATED = 12, EDGE_SHAPES_GPU = 8, EDGE_SHARE = 5 };
 #define EDGE_COST_EMULATED_MIN 2e6
 #define EDGE_COST_EMULATED_MAX 1e8
 #define EDGE_COST_GPU          1e11
