@@ -347,7 +347,7 @@ static int check_edge_shapes(struct evaluation *evaluation) {
         } else if (status == 1)
             status = 0;
         /* The template's author did not think of this shape: that its reference is not finite
-           there, as of an attention without a visible key, is no error. */
+           there, as where a row has nothing to sum, is no error. */
         if (status < 0 && evaluation->error->kind == ERROR_INPUT) {
             *evaluation->error = (struct error){0};
             status = 0;
