@@ -114,6 +114,23 @@ static void derive_negative(struct template *template, const struct stress *from
     snprintf(stress->name, NAME_SIZE, "%.*s, negative", NAME_SIZE - 11, from->name);
 }
 
+/* Adds a copy of a recipe whose constants are far from zero and of the other sign: a largest
+   element that starts at zero hides all of them. A power of two times as large, they round alike.
+ */
+static void derive_far(struct template *template, const struct stress *from) {
+    static const double factor = -512;
+    struct stress far = *from;
+    far.derived = false;
+    for (int t = 0; t < template->tensor_count; t++)
+        if (from->fills[t].fill == FILL_CONSTANT) {
+            far.derived = true;
+            far.fills[t].value *= factor;
+        }
+    snprintf(far.name, NAME_SIZE, "%.*s, far below zero", NAME_SIZE - 18, from->name);
+    if (far.derived)
+        template->stresses[template->stress_count++] = far;
+}
+
 /* Adds a recipe in which single elements lead while the others still matter, unless one is
    declared: e^4 outweighs 55 others. */
 static void derive_leader(struct template *template) {
@@ -188,6 +205,8 @@ int load_error_model(struct template *template, const struct json *root, struct 
     int declared = template->stress_count;
     for (int i = 0; i < declared; i++)
         derive_negative(template, &template->stresses[i]);
+    for (int i = 0; i < declared; i++)
+        derive_far(template, &template->stresses[i]);
     derive_leader(template);
     return json_find(root, "float_atomics", &value)
                ? json_bool(&value, &template->float_atomics, error)

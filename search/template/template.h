@@ -33,7 +33,7 @@ enum {
     RANK_MAX = 6,
     RELAXED_MAX = 4,
     DECLARED_STRESSES_MAX = 8,
-    STRESSES_MAX = 2 * DECLARED_STRESSES_MAX + 1, /* with the derived ones */
+    STRESSES_MAX = 3 * DECLARED_STRESSES_MAX + 1, /* with the derived ones */
     CASE_NAME_SIZE = 128,
 };
 
