@@ -1,6 +1,7 @@
 #include "remote/run_discovery.h"
 
 #include "base/clock.h"
+#include "base/intervals.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "remote/connection_internal.h"
@@ -11,12 +12,17 @@ enum { KNOWN_MAX = 256 };
 
 static const double silence_timeout_s = 60;
 
+/* After so many polls a rejected run is tried again: its coordinator restores a file that is
+   missing on the queue, and a user a program that is missing here. */
+static const double retry_polls = 15;
+
 /* A run that was seen before, and when its description last changed. */
 struct known_run {
     char id[QUEUE_ID_SIZE];
     uint64_t revision;
     double changed; /* clock_seconds */
     bool rejected;
+    double retried; /* when it may be found again */
 };
 
 struct run_discovery {
@@ -80,6 +86,7 @@ void run_discovery_reject(struct run_discovery *discovery, const char *id,
     if (!known->rejected)
         log_warn("this worker skips run %s: %s", id, error->text);
     known->rejected = true;
+    known->retried = clock_seconds() + retry_polls * interval_s(INTERVAL_RUN_POLL);
 }
 
 int run_discovery_find(struct run_discovery *discovery, struct run_description *description,
@@ -93,7 +100,7 @@ int run_discovery_find(struct run_discovery *discovery, struct run_description *
     for (int k = 0; k < keys.Count && status != 1; k++) {
         struct error why = {0};
         if (strlen(keys.Keys[k]) != QUEUE_ID_SIZE - 1 ||
-            find_or_add_run(discovery, keys.Keys[k])->rejected)
+            find_or_add_run(discovery, keys.Keys[k])->retried > clock_seconds())
             continue;
         status = run_discovery_read(discovery, keys.Keys[k], description, &why);
         if (status < 0)

@@ -23,7 +23,7 @@ struct run_discovery;
 struct run_discovery *run_discovery_new(struct connection *connection);
 void run_discovery_free(struct run_discovery *discovery);
 
-/* Finds a live run that was not rejected. 1: found; 0: there is none; -1: the server has no
+/* Finds a live run that was not rejected lately. 1: found; 0: there is none; -1: the server has no
    JetStream for this user. Rejects runs that this evotile cannot read, with a warning. */
 int run_discovery_find(struct run_discovery *discovery, struct run_description *description,
                        struct error *error);
@@ -31,7 +31,8 @@ int run_discovery_find(struct run_discovery *discovery, struct run_description *
    answer; -1: the description is invalid. */
 int run_discovery_read(struct run_discovery *discovery, const char *id,
                        struct run_description *description, struct error *error);
-/* Marks the run as unsuitable for this host, so that it is not found again; logs `error` once. */
+/* Marks the run as unsuitable for this host for now: it is found again half a minute later. Logs
+   the first `error`. */
 void run_discovery_reject(struct run_discovery *discovery, const char *id,
                           const struct error *error);
 
