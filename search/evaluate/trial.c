@@ -20,7 +20,7 @@ void trial_key_set_environment(struct key *key, const struct device_info *device
 }
 
 const char *trial_method(const struct device_info *device) {
-    return device->predicts ? "prediction 4" : TRIAL_METHOD;
+    return device->predicts ? "prediction 5" : TRIAL_METHOD;
 }
 
 void trial_request_release(struct trial_request *request) {
