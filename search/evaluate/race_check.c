@@ -189,21 +189,38 @@ static int fill_tensors(const struct race_check *check, const struct small_case 
     return status;
 }
 
-/* Findings that refuse a champion. A value that a shuffle takes from an inactive lane may be
-   discarded; a loop may be endless only for the emulated device, which runs blocks one by one. */
-static bool refuses(enum ptx_finding_kind kind) {
-    return !ptx_finding_is_cost(kind) && kind != PTX_FINDING_INACTIVE_LANE &&
-           kind != PTX_FINDING_ENDLESS_LOOP && kind != PTX_FINDING_UNKNOWN_OPCODE &&
-           kind != PTX_FINDING_LAUNCH;
+static bool is_race(enum ptx_finding_kind kind) {
+    return kind == PTX_FINDING_RACE_IN_BLOCK || kind == PTX_FINDING_RACE_BETWEEN_BLOCKS ||
+           kind == PTX_FINDING_BEFORE_WAIT;
 }
 
-/* Fills the failure from the first finding that refuses; `verdict` is that of the call. A trap in a
-   sampled case may be due to what the other blocks did not write. */
-static bool find_failure(const struct race_check *check, const struct small_case *small,
+/* Findings that refuse a champion. A value that a shuffle takes from an inactive lane may be
+   discarded; a loop may be endless only for the emulated device, which runs blocks one by one; a
+   trap in a sampled case may be due to what the other blocks did not write. Behind an unsupported
+   instruction, values and their consequences are wrong: there only races count. */
+static bool refuses(const struct small_case *small, enum ptx_finding_kind kind, bool is_exact) {
+    if (!is_exact || ptx_finding_is_cost(kind))
+        return is_race(kind);
+    return kind != PTX_FINDING_INACTIVE_LANE && kind != PTX_FINDING_ENDLESS_LOOP &&
+           kind != PTX_FINDING_UNKNOWN_OPCODE && kind != PTX_FINDING_LAUNCH &&
+           !(small->sampled && kind == PTX_FINDING_TRAP);
+}
+
+/* Fills the failure from the first finding that refuses; `verdict` is that of the call. */
+static bool find_failure(struct race_check *check, const struct small_case *small,
                          enum verdict verdict, struct failure *failure) {
-    for (int i = 0; i < ptx_racecheck_finding_count(check->racecheck); i++) {
+    int count = ptx_racecheck_finding_count(check->racecheck);
+    bool is_exact = true;
+    for (int i = 0; i < count; i++) {
         const struct ptx_finding *finding = ptx_racecheck_finding(check->racecheck, i);
-        if (!refuses(finding->kind) || (small->sampled && finding->kind == PTX_FINDING_TRAP))
+        if (finding->kind != PTX_FINDING_UNKNOWN_OPCODE)
+            continue;
+        is_exact = false;
+        snprintf(check->reason, sizeof check->reason, "%.400s", finding->text);
+    }
+    for (int i = 0; i < count; i++) {
+        const struct ptx_finding *finding = ptx_racecheck_finding(check->racecheck, i);
+        if (!refuses(small, finding->kind, is_exact))
             continue;
         bool is_fault = finding->kind == PTX_FINDING_OUT_OF_BOUNDS ||
                         finding->kind == PTX_FINDING_READ_ONLY ||
@@ -280,7 +297,7 @@ static void report_cases(const struct race_check *check, int count) {
     if (check->partial > 0)
         snprintf(parts, sizeof parts, " and parts of %d", check->partial);
     if (check->reason[0] != '\0')
-        snprintf(unchecked, sizeof unchecked, "; not checked: %.80s", check->reason);
+        snprintf(unchecked, sizeof unchecked, "; not checked: %.100s", check->reason);
     if (check->cases + check->partial == 0)
         trial_add_gate(check->evaluation->result, gate, true, clock_seconds() - check->start,
                        "not checked: %.80s", count == 0 ? "no case" : check->reason);
@@ -321,6 +338,7 @@ int evaluation_check_races(struct evaluation *evaluation) {
     if (check.device == NULL)
         return -1;
     check.racecheck = emulated_attach_racecheck(check.device, NULL);
+    ptx_racecheck_skip_unsupported(check.racecheck);
     int status = run_cases(&check);
     for (int v = 0; v < CASES_MAX; v++)
         unload_variant(&check, v);

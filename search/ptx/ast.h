@@ -138,6 +138,7 @@ struct statement {
     struct slice opcode; /* with all modifiers: ld.global.f32 */
     struct operand *operands;
     struct variable *variable;
+    const char *error; /* INSTRUCTION: why its operands could not be parsed, or NULL */
 };
 
 struct function {

@@ -269,8 +269,10 @@ void decode_kernel(struct ptx_module *module, struct kernel *kernel,
     kernel->dynamic_smem_alignment = 16;
     if (decode_function(decoder, function) < 0) {
         decoder->statement = NULL;
+        struct instruction end = new_instruction(execute_exit);
         decoder->code_count = decoder->operand_count = 0;
         emit_unsupported(decoder);
+        emit_instruction(decoder, &end, NULL, 0);
     }
     finish_kernel(decoder);
     free(head_of_name);

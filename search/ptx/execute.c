@@ -355,6 +355,9 @@ EXECUTE(trap) {
 }
 
 EXECUTE(unsupported) {
-    return fault_at(warp, instruction, __builtin_ctz(mask), PTX_FAULT_UNKNOWN_OPCODE, 0,
-                    "executed what the emulated device lacks: %s", instruction->as.text);
+    int lane = __builtin_ctz(mask);
+    if (!warp->block->racecheck || !instrument_unsupported(warp, instruction, lane))
+        return fault_at(warp, instruction, lane, PTX_FAULT_UNKNOWN_OPCODE, 0,
+                        "executed what the emulated device lacks: %s", instruction->as.text);
+    return ACTION_NEXT;
 }

@@ -62,7 +62,7 @@ struct ptx_racecheck {
     struct vector_clocks clocks;
     struct finding_entry *entries;
     int entry_count;
-    bool sorted;
+    bool sorted, skips_unsupported;
 
     /* State of the current launch. */
     const struct kernel *kernel;
@@ -188,6 +188,9 @@ void instrument_check_uniform(struct warp *warp, const struct instruction *instr
                               const void *lanes, int width, uint32_t mask, const char *what);
 
 /* ---- racecheck.c ---- */
+
+/* Reports an unsupported instruction and returns true if the launch goes on without its effect. */
+bool instrument_unsupported(struct warp *warp, const struct instruction *instruction, int lane);
 
 /* `other`: index of the conflicting instruction of a race, or NO_PC. */
 struct finding_report {

@@ -89,6 +89,8 @@ static int split_opcode(struct decoder *decoder) {
 int decode_instruction(struct decoder *decoder) {
     static const struct opcode arithmetic = {"", decode_arithmetic, execute_arithmetic};
     const struct opcode *opcode = &arithmetic;
+    if (decoder->statement->error)
+        return decode_fail(decoder, "%s", decoder->statement->error);
     if (split_opcode(decoder) < 0)
         return -1;
     for (size_t i = 0; i < sizeof opcodes / sizeof *opcodes; i++)

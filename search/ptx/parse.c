@@ -207,6 +207,14 @@ static int parse_variable_type(struct parser *parser, struct variable *variable)
             variable->vector = 2;
         } else if (slice_is(word, ".v4")) {
             variable->vector = 4;
+        } else if (slice_is(word, ".attribute")) {
+            while (!token_is(parser, ")") && parser->lexer.token.kind != TOKEN_END)
+                lexer_next(&parser->lexer);
+            if (expect_token(parser, ")") < 0)
+                return -1;
+        } else if (slice_is(word, ".texref") || slice_is(word, ".samplerref") ||
+                   slice_is(word, ".surfref")) {
+            variable->type = TYPE_B64; /* a handle */
         } else if (type != TYPE_NONE) {
             variable->type = type;
         } else if (parse_space(word) < 0) {

@@ -98,6 +98,20 @@ static int parse_operands(struct parser *parser, struct statement *statement) {
     return statement->operand_count < 0 ? -1 : 0;
 }
 
+/* Skips the rest of a statement whose operands are unknown here: only executing it is an error. */
+static int defer_error(struct parser *parser, struct statement *statement) {
+    while (!token_is(parser, ";") && !token_is(parser, "}") &&
+           parser->lexer.token.kind != TOKEN_END)
+        lexer_next(&parser->lexer);
+    if (!accept_token(parser, ";"))
+        return -1;
+    size_t bytes = strlen(parser->error->text) + 1;
+    statement->error = memcpy(arena_alloc(parser->ast->arena, bytes), parser->error->text, bytes);
+    statement->operand_count = 0;
+    *parser->error = (struct error){0};
+    return 0;
+}
+
 static int parse_instruction(struct parser *parser) {
     struct statement statement = statement_of(parser, STATEMENT_INSTRUCTION);
     if (accept_token(parser, "@")) {
@@ -111,7 +125,7 @@ static int parse_instruction(struct parser *parser) {
         return parse_fail(parser, "an instruction");
     lexer_next(&parser->lexer);
     statement.opcode = word;
-    if (parse_operands(parser, &statement) < 0)
+    if (parse_operands(parser, &statement) < 0 && defer_error(parser, &statement) < 0)
         return -1;
     *new_statement(parser, STATEMENT_INSTRUCTION) = statement;
     return 0;

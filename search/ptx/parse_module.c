@@ -93,6 +93,11 @@ static int parse_module_item(struct parser *parser) {
             return -1;
         return bits == 64 ? 0 : parse_fail(parser, "64-bit addresses");
     }
+    if (accept_token(parser, ".alias")) { /* another name of a function, which calls do not use */
+        while (!token_is(parser, ";") && parser->lexer.token.kind != TOKEN_END)
+            lexer_next(&parser->lexer);
+        return expect_token(parser, ";");
+    }
     int neutral = parse_common_directive(parser);
     if (neutral)
         return neutral < 0 ? -1 : 0;

@@ -82,6 +82,10 @@ struct ptx_racecheck *ptx_racecheck_new(struct ptx_memory *memory) {
     return racecheck;
 }
 
+void ptx_racecheck_skip_unsupported(struct ptx_racecheck *racecheck) {
+    racecheck->skips_unsupported = true;
+}
+
 static void release_launch(struct ptx_racecheck *racecheck) {
     for (int i = 0; i < racecheck->cluster_shadow_count; i++) {
         for (int rank = 0; rank < CLUSTER_MAX; rank++)
@@ -257,6 +261,19 @@ void instrument_fault(struct ptx_racecheck *racecheck, const struct kernel *kern
     if (end)
         snprintf(key.place, sizeof key.place, "%.*s", (int)(end - place), place);
     find_or_add_entry(racecheck, &key)->finding.count++;
+}
+
+bool instrument_unsupported(struct warp *warp, const struct instruction *instruction, int lane) {
+    const struct finding_report report = {.kind = PTX_FINDING_UNKNOWN_OPCODE,
+                                          .warp = warp,
+                                          .instruction = instruction,
+                                          .lane = lane,
+                                          .other = NO_PC};
+    bool skips = warp->block->racecheck->skips_unsupported;
+    if (skips && !racecheck_count_repeat(&report))
+        racecheck_report(&report, "executed what the emulated device lacks: %s",
+                         instruction->as.text);
+    return skips;
 }
 
 static void add_cost_finding(struct ptx_racecheck *racecheck, const struct cluster *cluster,

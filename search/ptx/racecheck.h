@@ -96,6 +96,9 @@ struct ptx_racecheck;
    for read-only allocations and those larger than 32 MB. */
 struct ptx_racecheck *ptx_racecheck_new(struct ptx_memory *memory);
 void ptx_racecheck_free(struct ptx_racecheck *racecheck);
+/* From now on an unsupported instruction has no effect, and is a finding instead of a fault: values
+   are wrong behind it, and so may be addresses, but what synchronises is mostly not. */
+void ptx_racecheck_skip_unsupported(struct ptx_racecheck *racecheck);
 
 int ptx_racecheck_finding_count(const struct ptx_racecheck *racecheck);
 /* Errors in the order of detection without those that others explain, then costs, highest excess

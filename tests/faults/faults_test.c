@@ -152,6 +152,8 @@ static void judge(const char *path, const char *source, const char *ptx, const c
     struct ptxas_report report;
     harness.launch.racecheck = racecheck;
     harness.launch.serial_wgmma = ptxas_report_find(log, "faulty", &report) && report.serialised;
+    if (strstr(source, "\n// skips unsupported\n"))
+        ptx_racecheck_skip_unsupported(racecheck);
     run_source(source, &harness);
     (has_lines ? compare_findings(path, marks, count, racecheck)
                : compare_kinds(path, marks, count, racecheck));
