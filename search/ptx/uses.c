@@ -103,8 +103,15 @@ static int address_of_all(const struct flow *flow, const struct statement *state
     return found;
 }
 
+static void mark_written(struct flow *flow, int address) {
+    if (address != NOTHING)
+        flow->written[address == ANY_ADDRESS ? flow->ast->variable_count : address - 1] = true;
+}
+
 static void give(struct flow *flow, const struct operand *operand, int address) {
-    if (operand->name >= 0 && !flow->is_variable[operand->name]) {
+    if (operand->name >= 0 && flow->is_variable[operand->name]) {
+        mark_written(flow, address); /* a register that has a variable's name */
+    } else if (operand->name >= 0) {
         int *at = &flow->address[operand->name];
         int merged = merge(*at, address);
         flow->changed = flow->changed || merged != *at;
@@ -119,11 +126,6 @@ static void clear(struct flow *flow, const struct operand *operand) {
         flow->address[operand->name] = NOTHING;
     for (int i = 0; i < operand->count; i++)
         clear(flow, &operand->elements[i]);
-}
-
-static void mark_written(struct flow *flow, int address) {
-    if (address != NOTHING)
-        flow->written[address == ANY_ADDRESS ? flow->ast->variable_count : address - 1] = true;
 }
 
 /* Parameters hold their values for one call: their names return in others. */
@@ -194,6 +196,14 @@ static bool is_tracked(const struct variable *variable) {
     return variable->space == SPACE_GLOBAL && variable->name >= 0;
 }
 
+static void add_variable(const struct ast *ast, const struct variable *variable, int *shown,
+                         char *uses, size_t size) {
+    if ((*shown)++ < VARIABLES_SHOWN)
+        add_name(uses, size, "variable ", ast->names[variable->name].slice);
+    else
+        add_word(uses, size, "more variables");
+}
+
 static void list_variables(const struct ast *ast, char *uses, size_t size) {
     struct flow flow = {.ast = ast};
     size_t names = (size_t)ast->name_count + 1;
@@ -212,12 +222,13 @@ static void list_variables(const struct ast *ast, char *uses, size_t size) {
         follow_function(&flow, &ast->functions[f]);
     int shown = 0;
     for (int v = 0; v < ast->variable_count; v++)
-        if (is_tracked(ast->variables[v]) &&
-            (flow.written[v] || flow.written[ast->variable_count])) {
-            if (shown++ < VARIABLES_SHOWN)
-                add_name(uses, size, "variable ", ast->names[ast->variables[v]->name].slice);
-            else
-                add_word(uses, size, "more variables");
+        if (is_tracked(ast->variables[v]) && (flow.written[v] || flow.written[ast->variable_count]))
+            add_variable(ast, ast->variables[v], &shown, uses, size);
+    for (int f = 0; f < ast->function_count; f++) /* ptxas takes them inside of functions, too */
+        for (int s = 0; s < ast->functions[f].statement_count; s++) {
+            const struct statement *statement = &ast->functions[f].statements[s];
+            if (statement->kind == STATEMENT_VARIABLE && is_tracked(statement->variable))
+                add_variable(ast, statement->variable, &shown, uses, size);
         }
     free(flow.address);
     free(flow.is_variable);

@@ -87,6 +87,12 @@ static const struct {
             "st.global.u32 [a], 1;\nst.global.u32 [b], 1;\nst.global.u32 [c], 1;\n"
             "st.global.u32 [d], 1;\nst.global.u32 [e], 1;\nst.global.u32 [f], 1;\n"),
      "variable a, variable b, variable c, variable d, more variables"},
+    /* As ptxas takes it: inline assembly can declare it so. */
+    {KERNEL("", ".global .u32 counter;\nst.global.u32 [counter], 1;\n"), counter},
+    /* A register that hides a table of its name. */
+    {KERNEL(".global .align 8 .u64 table;\n.global .align 4 .u32 counter;\n",
+            ".reg .b64 table;\nmov.u64 table, counter;\nst.global.u32 [table], 1;\n"),
+     "variable table, variable counter"},
     {"not PTX", "unreadable PTX"},
 };
 
