@@ -206,15 +206,15 @@ static int check_changed(struct measurement *it, int set, struct failure *failur
     return status;
 }
 
-/* Changes a part of the inputs, outputs and workspaces, takes samples of a graph and verifies. */
-static int replay_changed(struct measurement *it, struct device_graph *graph, int samples, int set,
+/* Changes a part of the inputs, outputs and workspaces, replays a graph and verifies. */
+static int replay_changed(struct measurement *it, struct device_graph *graph, int set,
                           struct failure *failure, struct error *error) {
-    double samples_us[SHORTER_SAMPLES];
+    double sample_us;
     struct carry_over *carry_over = carry_over_of(it, error);
     if (carry_over == NULL || carry_over_change(carry_over, error) < 0)
         return -1;
-    failure->verdict = it->one.device->backend->graph_sample(it->one.device, graph, samples,
-                                                             samples_us, failure->reason);
+    failure->verdict = it->one.device->backend->graph_sample(it->one.device, graph, 1, &sample_us,
+                                                             failure->reason);
     return failure->verdict != VERDICT_OK ? 1 : check_changed(it, set, failure, error);
 }
 
@@ -223,14 +223,54 @@ int measurement_replay(struct measurement *measurement, bool one_set, struct fai
     uint64_t seed = measurement->settings.seed + (uint64_t)measurement->replays;
     int set = one_set ? verify_pick_set(&measurement->buffers, seed) : ALL_SETS, status = 0;
     if (measurement->cold != NULL) /* its call is on the first set */
-        status = replay_changed(measurement, measurement->cold, 1, 0, failure, error);
-    return status == 0 ? replay_changed(measurement, measurement->warm, 1, set, failure, error)
+        status = replay_changed(measurement, measurement->cold, 0, failure, error);
+    return status == 0 ? replay_changed(measurement, measurement->warm, set, failure, error)
                        : status;
+}
+
+/* Takes samples of a graph on hard inputs and verifies all sets. */
+static int replay_hard(struct measurement *it, struct device_graph *graph, int samples,
+                       struct failure *failure, struct error *error) {
+    double samples_us[SHORTER_SAMPLES];
+    char reason[REASON_SIZE];
+    failure->verdict = it->one.device->backend->graph_sample(it->one.device, graph, samples,
+                                                             samples_us, failure->reason);
+    if (failure->verdict != VERDICT_OK)
+        return 1;
+    int status = verify_timed(&it->one, &it->buffers, it->settings.seed + (uint64_t)it->replays++,
+                              ALL_SETS, failure, error);
+    if (status == 1) {
+        memcpy(reason, failure->reason, sizeof reason);
+        snprintf(failure->reason, sizeof failure->reason, "in a timed graph on hard inputs: %.400s",
+                 reason);
+    }
+    return status;
+}
+
+/* Fills all sets: with a stress recipe each, of those that apply, in turn from `turn`; or, if that
+   is negative, as they were at first. */
+static int refill(struct measurement *it, int turn, struct error *error) {
+    const struct template *template = it->one.template;
+    int status = 0;
+    for (int s = 0; s < it->buffers.set_count && status == 0; s++) {
+        uint64_t seed = it->settings.seed + (uint64_t)s;
+        const struct stress *stress =
+            turn >= 0 && template->stress_count > 0
+                ? &template->stresses[(turn * it->buffers.set_count + s) % template->stress_count]
+                : NULL;
+        status = stress != NULL && verify_applies_to(&it->plan, template, stress)
+                     ? buffers_fill_stress(&it->buffers, s, stress, seed, error)
+                     : buffers_fill(&it->buffers, s, seed, error);
+        if (status == 0)
+            status = buffers_poison(&it->buffers, s, POISON_RANDOM, seed + (uint64_t)turn, error);
+    }
+    return status;
 }
 
 /* Replays graphs of fewer calls, a random number of times: a kernel that only computes the calls at
    the end of a timed graph, whose outputs stay, cannot know that such a graph ends. They are whole
-   rounds of the sets, so that up to its end it is like the timed one. */
+   rounds of the sets, so that up to its end it is like the timed one. The inputs are hard ones: a
+   kernel could be careless where it recognises a timed graph. */
 static int replay_shorter(struct measurement *it, struct failure *failure, struct error *error) {
     int sets = it->buffers.set_count, rounds = it->settings.launches / sets, status = 0;
     struct random random;
@@ -238,14 +278,16 @@ static int replay_shorter(struct measurement *it, struct failure *failure, struc
     for (int i = 0; i < SHORTER_GRAPHS && rounds > 1 && status == 0; i++) {
         struct device_graph *graph = NULL;
         int launches = sets * (1 + (int)random_below(&random, (uint64_t)rounds - 1));
+        int samples = 1 + (int)random_below(&random, SHORTER_SAMPLES);
         status = capture_graph(it, launches, false, &graph, failure);
         if (status == 0)
-            status = replay_changed(it, graph, 1 + (int)random_below(&random, SHORTER_SAMPLES),
-                                    ALL_SETS, failure, error);
+            status = refill(it, i, error);
+        if (status == 0)
+            status = replay_hard(it, graph, samples, failure, error);
         if (graph != NULL)
             it->one.device->backend->graph_free(it->one.device, graph);
     }
-    return status;
+    return status == 0 ? refill(it, -1, error) : status;
 }
 
 int measurement_chain(struct measurement *measurement, struct failure *failure,

@@ -70,9 +70,9 @@ int measurement_check(struct measurement *measurement, struct failure *failure,
    are cold samples. A kernel that returns results of earlier calls is wrong. */
 int measurement_replay(struct measurement *measurement, bool one_set, struct failure *failure,
                        struct error *error);
-/* The same in graphs of fewer calls, and in one in which inputs change between calls, so that these
-   follow as closely as when they are timed; then compares its time with that of the same graph
-   without changes. Once for a measurement. */
+/* The same in graphs of fewer calls on hard inputs, and in one in which inputs change between
+   calls, so that these follow as closely as when they are timed; then compares its time with that
+   of the same graph without changes. Once for a measurement. */
 int measurement_chain(struct measurement *measurement, struct failure *failure,
                       struct error *error);
 
