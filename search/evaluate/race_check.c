@@ -44,6 +44,7 @@ struct race_check {
     struct device_module *modules[CASES_MAX]; /* by variant of the goal */
     double start;
     int cases, partial;       /* checked so far: to their end; up to the limit */
+    bool is_inexact;          /* executed what the emulated device lacks */
     char reason[REASON_SIZE]; /* why one could not be checked; else empty */
 };
 
@@ -198,8 +199,8 @@ static bool is_race(enum ptx_finding_kind kind) {
    discarded; a loop may be endless only for the emulated device, which runs blocks one by one; a
    trap in a sampled case may be due to what the other blocks did not write. Behind an unsupported
    instruction, values and their consequences are wrong: there only races count. */
-static bool refuses(const struct small_case *small, enum ptx_finding_kind kind, bool is_exact) {
-    if (!is_exact || ptx_finding_is_cost(kind))
+static bool refuses(const struct small_case *small, enum ptx_finding_kind kind, bool is_inexact) {
+    if (is_inexact || ptx_finding_is_cost(kind))
         return is_race(kind);
     return kind != PTX_FINDING_INACTIVE_LANE && kind != PTX_FINDING_ENDLESS_LOOP &&
            kind != PTX_FINDING_UNKNOWN_OPCODE && kind != PTX_FINDING_LAUNCH &&
@@ -210,17 +211,16 @@ static bool refuses(const struct small_case *small, enum ptx_finding_kind kind, 
 static bool find_failure(struct race_check *check, const struct small_case *small,
                          enum verdict verdict, struct failure *failure) {
     int count = ptx_racecheck_finding_count(check->racecheck);
-    bool is_exact = true;
     for (int i = 0; i < count; i++) {
         const struct ptx_finding *finding = ptx_racecheck_finding(check->racecheck, i);
         if (finding->kind != PTX_FINDING_UNKNOWN_OPCODE)
             continue;
-        is_exact = false;
+        check->is_inexact = true;
         snprintf(check->reason, sizeof check->reason, "%.400s", finding->text);
     }
     for (int i = 0; i < count; i++) {
         const struct ptx_finding *finding = ptx_racecheck_finding(check->racecheck, i);
-        if (!refuses(small, finding->kind, is_exact))
+        if (!refuses(small, finding->kind, check->is_inexact))
             continue;
         bool is_fault = finding->kind == PTX_FINDING_OUT_OF_BOUNDS ||
                         finding->kind == PTX_FINDING_READ_ONLY ||
@@ -303,7 +303,8 @@ static void report_cases(const struct race_check *check, int count) {
                        "not checked: %.80s", count == 0 ? "no case" : check->reason);
     else
         trial_add_gate(check->evaluation->result, gate, true, clock_seconds() - check->start,
-                       "%d of %d cases%s without findings%s", check->cases, count, parts,
+                       "%s%d of %d cases%s without findings%s",
+                       check->is_inexact ? "races only: " : "", check->cases, count, parts,
                        unchecked);
 }
 

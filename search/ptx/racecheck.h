@@ -33,7 +33,9 @@
  * Limitations: a fault stops its launch, so later findings are not reported; a missing wgmma.fence,
  * or a missing fence after a relaxed load that acquires, is not detected; nor are overruns into
  * padding of the same tensor, races with more than two readers of a byte since its last write, and
- * local memory; a release to other blocks is assumed to cover all threads of the block.
+ * local memory; nor, in a kernel with a relaxed arrival at the cluster barrier, the use of shared
+ * memory of a block that may have exited. A release to other blocks is assumed to cover all threads
+ * of the block.
  *
  * A finding is an error or a cost (bank conflicts, uncoalesced accesses, serialised wgmmas). Of
  * findings with one cause only the cause's is reported: a race, not the read of unwritten memory
