@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/statistics.h"
+#include "base/strbuf.h"
 #include "config/config.h"
 #include "run/predictions.h"
 
@@ -85,6 +86,7 @@ static int add_trial(void *context, const struct store_trial *trial, struct erro
     run->rows = xgrow(run->rows, run->count, sizeof *run->rows);
     struct trial_row *row = &run->rows[run->count++];
     struct goal_view *goal = &run->goals[trial->goal];
+    char *worker = text_escaped(trial->worker != NULL ? trial->worker : "", false);
     *row = (struct trial_row){
         .number = trial->number,
         .parent_a = trial->parent_a,
@@ -93,7 +95,7 @@ static int add_trial(void *context, const struct store_trial *trial, struct erro
         .goal = trial->goal,
         .order = ++goal->observed,
         .operator_index = index_of(&run->operators, trial->operator_name),
-        .worker_index = index_of(&run->workers, trial->worker != NULL ? trial->worker : ""),
+        .worker_index = index_of(&run->workers, worker),
         .verdict = outcome->verdict,
         .raced = outcome->raced,
         .outdated = trial->outdated,
@@ -103,6 +105,7 @@ static int add_trial(void *context, const struct store_trial *trial, struct erro
         .relative_l2 = NAN,
         .predicted_us = NAN,
     };
+    free(worker);
     fill_cases(row, outcome);
     fill_resources(row, &outcome->resources);
     fill_time(reader, row, trial->finished);

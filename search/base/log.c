@@ -1,5 +1,7 @@
 #include "base/log.h"
 
+#include "base/strbuf.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +27,7 @@ static void write_line(const char *before, const char *label, const char *format
                        const char *after, int columns) {
     char text[4096];
     vsnprintf(text, sizeof text, format, arguments);
+    text_escape(text, sizeof text, true);
     char line[sizeof text + 64];
     int length = snprintf(line, sizeof line, "%s%s%.*s%s", before, label, columns, text, after);
     write_bytes(line, (size_t)length);

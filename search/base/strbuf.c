@@ -40,6 +40,32 @@ void text_append(char *text, size_t size, const char *format, ...) {
     va_end(arguments);
 }
 
+char *text_escaped(const char *text, bool lines) {
+    struct strbuf escaped = {0};
+    strbuf_add(&escaped, "", 0);
+    for (const unsigned char *at = (const unsigned char *)text; *at != '\0'; at++) {
+        bool two_bytes = at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0;
+        bool stays = lines && (*at == '\n' || *at == '\t');
+        at += two_bytes;
+        if (two_bytes || *at == 0x7f || (*at < 0x20 && !stays))
+            strbuf_print(&escaped, "\\x%02x", *at);
+        else
+            strbuf_add(&escaped, (const char *)at, 1);
+    }
+    return escaped.bytes;
+}
+
+void text_escape(char *text, size_t size, bool lines) {
+    const unsigned char *at = (const unsigned char *)text;
+    while (*at >= 0x20 && *at != 0x7f && *at != 0xc2)
+        at++;
+    if (*at == '\0')
+        return; /* as nearly every text */
+    char *escaped = text_escaped(text, lines);
+    snprintf(text, size, "%s", escaped);
+    free(escaped);
+}
+
 void strbuf_release(struct strbuf *text) {
     free(text->bytes);
     *text = (struct strbuf){0};

@@ -28,6 +28,12 @@ void strbuf_release(struct strbuf *text);
 void text_append(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* A copy for a terminal, which the caller frees: control characters, in one byte or as UTF-8 of two
+   (U+0080 to U+009F), become \x1b and the like. `lines`: line ends and tabs stay. */
+char *text_escaped(const char *text, bool lines);
+/* The same in an array of `size` bytes, cut at its end. */
+void text_escape(char *text, size_t size, bool lines);
+
 /* Appends text to a C comment without ending it: star slash becomes star space slash. */
 void strbuf_add_comment(struct strbuf *text, const char *words, size_t count);
 

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/spelling.h"
+#include "base/strbuf.h"
 #include "config/config.h"
 
 #include <errno.h>
@@ -12,7 +13,9 @@
 enum { HELP_WIDTH = 80, OPTIONS_SHOWN_MAX = 64 };
 
 int error_report(const struct error *error) {
-    fprintf(stderr, "evotile: %s\n", error->text);
+    char *text = text_escaped(error->text, true);
+    fprintf(stderr, "evotile: %s\n", text);
+    free(text);
     return error->kind == ERROR_REFUSED ? STATUS_GATE
            : error->kind == ERROR_INPUT ? STATUS_USAGE
                                         : STATUS_FAILED;

@@ -1,6 +1,7 @@
 /* replay: builds, verifies and times a recorded kernel again and compares it with its record. */
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/strbuf.h"
 #include "cli/cli.h"
 #include "export/export.h"
 #include "render/table.h"
@@ -48,9 +49,13 @@ static void print_differences(const struct replay_context *context,
         json_add(object, "part=%s record=%s now=%s", differences[i].name, differences[i].a,
                  differences[i].b);
         cJSON_AddItemToArray(list, object);
-        if (!context->json)
-            printf("  %s differs: was %s, is %s\n", differences[i].name, differences[i].a,
-                   differences[i].b);
+        if (context->json)
+            continue;
+        char *was = text_escaped(differences[i].a, false),
+             *is = text_escaped(differences[i].b, false);
+        printf("  %s differs: was %s, is %s\n", differences[i].name, was, is);
+        free(was);
+        free(is);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/mustache.h"
+#include "base/strbuf.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -49,7 +50,7 @@ void table_free(struct table *table) {
 /* ---- cells ---- */
 
 void table_cell(struct table *table, cJSON *value, const char *text) {
-    char *copy = xstrdup(text);
+    char *copy = text_escaped(text, true);
     table->cells = xgrow(table->cells, table->cell_count, sizeof *table->cells);
     /* A line break or a tab in a cell would break the layout. */
     for (char *at = copy; *at != '\0'; at++)
@@ -383,17 +384,18 @@ static void print_html(const struct table *table, FILE *out) {
 
 /* RFC 4180, except that lines end with \n. */
 void table_print_csv_text(const char *text, FILE *out) {
-    if (text[strcspn(text, ",\"\r\n")] == '\0') {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text != '\0'; text++) {
-        if (*text == '"')
+    char *escaped = text_escaped(text, true);
+    bool quoted = escaped[strcspn(escaped, ",\"\r\n")] != '\0';
+    if (quoted)
+        fputc('"', out);
+    for (const char *at = escaped; *at != '\0'; at++) {
+        if (*at == '"')
             fputc('"', out);
-        fputc(*text, out);
+        fputc(*at, out);
     }
-    fputc('"', out);
+    if (quoted)
+        fputc('"', out);
+    free(escaped);
 }
 
 /* Values are printed as in JSON, except text, which has no JSON quotes, and lists, which are

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/path.h"
+#include "base/strbuf.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -64,7 +65,12 @@ int single_trial_run(struct single_trial *single_trial, struct trial_request *re
     pool_submit(single_trial->pool, request);
     while (got == 0)
         got = pool_wait(single_trial->pool, 1.0, result, error);
-    return got < 0 ? -1 : 0;
+    if (got < 0)
+        return -1;
+    text_escape(result->outcome.reason, sizeof result->outcome.reason, false);
+    for (int g = 0; g < result->gate_count; g++)
+        text_escape(result->gates[g].text, sizeof result->gates[g].text, false);
+    return 0;
 }
 
 void single_trial_print_gates(const struct trial_result *result) {

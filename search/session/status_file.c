@@ -1,6 +1,7 @@
 #include "session/status_file.h"
 
 #include "base/json_fields.h"
+#include "base/strbuf.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -241,5 +242,11 @@ int status_file_read(struct run_status *status, const char *run_dir, struct erro
         return -1;
     int result = run_status_parse(status, path, text, error);
     free(text);
-    return result < 0 ? -1 : 1;
+    if (result < 0)
+        return -1;
+    text_escape(status->reason, sizeof status->reason, false);
+    text_escape(status->device, sizeof status->device, false);
+    for (int w = 0; w < status->worker_count && w < STATUS_WORKERS_MAX; w++)
+        text_escape(status->workers[w].host, sizeof status->workers[w].host, false);
+    return 1;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/strbuf.h"
 #include "outcome/fields.h"
 #include "store/database.h"
 
@@ -65,6 +66,7 @@ static int column_fields(sqlite3_stmt *statement, int column, const struct field
         case FIELD_TEXT:
             text = column_text(statement, column);
             snprintf(member, field->size, "%s", text != NULL ? text : "");
+            text_escape(member, field->size, false);
             break;
         }
     }
@@ -399,10 +401,12 @@ int store_reasons(struct store *store, int64_t limit, store_reason_row *row, voi
     sqlite3_bind_int64(statement, 1, limit);
     while (database_next(store, statement, &status, error)) {
         int verdict = observed_verdict(store, statement, 0, error);
-        const char *reason = column_text(statement, 1);
+        const char *text = column_text(statement, 1);
+        char *reason = text_escaped(text != NULL ? text : "", false);
         status = verdict < 0 ? -1
-                             : row(context, (enum verdict)verdict, reason != NULL ? reason : "",
+                             : row(context, (enum verdict)verdict, reason,
                                    sqlite3_column_int64(statement, 2), error);
+        free(reason);
     }
     return status;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/strbuf.h"
 #include "store/database.h"
 
 static struct store *store_new(const char *run_dir, enum store_mode mode, struct error *error) {
@@ -190,7 +191,7 @@ int store_meta_get(struct store *store, const char *name, char **value, struct e
     database_bind_text(statement, 1, name);
     int got = database_step(store, statement, error);
     if (got == 1)
-        *value = xstrdup((const char *)sqlite3_column_text(statement, 0));
+        *value = text_escaped((const char *)sqlite3_column_text(statement, 0), true);
     database_done(statement);
     return got;
 }

@@ -57,6 +57,20 @@ static void test_escapes(void **state) {
     strbuf_release(&text);
 }
 
+/* Control characters, also as UTF-8 of two bytes, are shown and not sent to the terminal. */
+static void test_controls(void **state) {
+    char small[] = "\x1b[2J";
+    (void)state;
+    char *text = text_escaped("\x1b[2J \x7f \xc2\x9b \xc3\xa9 \xc2\xb5 \n\t\r", false);
+    assert_string_equal(text, "\\x1b[2J \\x7f \\x9b \xc3\xa9 \xc2\xb5 \\x0a\\x09\\x0d");
+    free(text);
+    text = text_escaped("\n\t\r\xc2", true);
+    assert_string_equal(text, "\n\t\\x0d\xc2");
+    free(text);
+    text_escape(small, sizeof small, false);
+    assert_string_equal(small, "\\x1b");
+}
+
 static void test_mentions(void **state) {
     (void)state;
     assert_true(mentions_identifier("UNITS < 5", "UNITS"));
@@ -67,9 +81,8 @@ static void test_mentions(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wrap),
-        cmocka_unit_test(test_wrap_long),
-        cmocka_unit_test(test_escapes),
+        cmocka_unit_test(test_wrap),     cmocka_unit_test(test_wrap_long),
+        cmocka_unit_test(test_escapes),  cmocka_unit_test(test_controls),
         cmocka_unit_test(test_mentions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

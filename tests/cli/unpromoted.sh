@@ -8,6 +8,7 @@ sed -i 's/"name": "softmax_rows"/"name": "cheating"/
     templates/cheating/template.json
 sed -i 's/narrow(packed.values\[i\], y.values\[i\]);/narrow(packed.values[i], (CHEAT \&\& COLS == 77 ? 0.5f : 1) * y.values[i]);/' \
     templates/cheating/kernel.cu
+sed -i 's/softmax_rows_reference/cheating_reference/' templates/cheating/reference.c
 small c.json '"search": { "strategy": "random" }, "held_out": [ { "ROWS": 2, "COLS": 77 } ]'
 sed -i 's/"softmax_rows"/"cheating"/' c.json
 # The default genome is the champion before the others are tried.
@@ -30,3 +31,7 @@ update 'UPDATE meta SET value = replace(replace(value, "NVIDIA L4, emulated", "N
         WHERE name LIKE "device%"'
 tell export run --out cheating
 tell export run --out cheating --unchecked | sed 's/[0-9.]* us/N us/'
+for folder in honest cheating; do
+    jq -r '.units[0].checks' $folder/manifest.json | sed 's/ (. of .*//'
+    sed -n '/What it passed/ { n; s/ (. of .*//; p }' $folder/$folder.h
+done
