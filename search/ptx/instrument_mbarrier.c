@@ -105,7 +105,8 @@ static bool has_relaxed_arrival(const struct kernel *kernel) {
 
 void instrument_block_end(struct block *block) {
     const struct shadow *shadow = cluster_shadow_of(block)->shared[block->rank];
-    for (uint32_t i = 0; i < shadow->bytes && !has_relaxed_arrival(block->kernel); i++) {
+    size_t bytes = has_relaxed_arrival(block->kernel) ? 0 : shadow->bytes;
+    for (uint32_t i = 0; i < bytes; i++) {
         const struct shadow_cell *cell = &shadow->cells[i];
         const struct access_epoch *accesses[] = {&cell->write, &cell->reads[0], &cell->reads[1]};
         for (int a = 0; a < 3; a++)
