@@ -15,7 +15,8 @@ enum { THREADS = 256, RUN_DEADLINE_S = 60 };
 struct raw_comparison {
     double error_squares, reference_squares;
     double worst_row, worst_element, largest_reference;
-    uint64_t not_finite, reference_not_finite, not_zero;
+    uint64_t not_finite, reference_not_finite, not_zero, false_zeros;
+    double products, row_fourths;
 };
 
 struct comparator {
@@ -142,7 +143,7 @@ static int clear_result(struct comparator *comparator, struct error *error) {
 }
 
 int comparator_compare(struct comparator *comparator, uint64_t output,
-                       const struct planned_tensor *tensor, uint64_t reference,
+                       const struct planned_tensor *tensor, uint64_t reference, uint64_t plain,
                        struct comparison *comparison, struct error *error) {
     struct device_launch launch = {.kernel = "evotile_compare"};
     struct raw_comparison raw;
@@ -152,6 +153,7 @@ int comparator_compare(struct comparator *comparator, uint64_t output,
     launch_add_argument(&launch, &output, 8);
     launch_add_argument(&launch, &dtype, 4);
     launch_add_argument(&launch, &reference, 8);
+    launch_add_argument(&launch, &plain, 8);
     launch_add_argument(&launch, &rows, 8);
     launch_add_argument(&launch, &tensor->row, 8);
     launch_add_argument(&launch, &smallest, 8);
@@ -171,6 +173,11 @@ int comparator_compare(struct comparator *comparator, uint64_t output,
         .not_finite = (int64_t)raw.not_finite,
         .reference_not_finite = (int64_t)raw.reference_not_finite,
         .not_zero = (int64_t)raw.not_zero,
+        .false_zeros = (int64_t)raw.false_zeros,
+        .systematic = raw.products / fmax(raw.reference_squares, smallest_squares),
+        .effective_rows = raw.row_fourths > 0
+                              ? raw.reference_squares * raw.reference_squares / raw.row_fourths
+                              : 0,
         .reference_l2 = sqrt(raw.reference_squares),
         .largest_reference = raw.largest_reference,
     };

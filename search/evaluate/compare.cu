@@ -212,6 +212,9 @@ struct comparison {
     u64 not_finite;             // elements that are NaN or infinite where the reference is not, or vice versa
     u64 reference_not_finite;   // elements of the reference that are NaN or infinite
     u64 not_zero;               // nonzero elements of the output
+    u64 false_zeros;            // zeros where neither the plain kernel's output nor a normal reference is one
+    double products;            // of errors and references
+    double row_fourths;         // squares of each row's reference_squares
 };
 
 __device__ bool is_finite(double value) {
@@ -225,15 +228,16 @@ __device__ double warp_sum(double value) {
 }
 
 // One warp per row of `row` elements. Errors are relative to the reference, but at least to `smallest_normal` in
-// every element: below it a dtype has no relative precision, and a reference of zeros has no magnitude.
-extern "C" __global__ void evotile_compare(const void *output, int dtype, const double *reference, u64 rows, u64 row,
-                                           double smallest_normal, comparison *result) {
+// every element: below it a dtype has no relative precision, and a reference of zeros has no magnitude. `plain`, the
+// plain kernel's output, may be null.
+extern "C" __global__ void evotile_compare(const void *output, int dtype, const double *reference, const void *plain,
+                                           u64 rows, u64 row, double smallest_normal, comparison *result) {
     u64 warps = (u64)gridDim.x * (blockDim.x / 32);
     int lane = threadIdx.x % 32;
     double least = (double)row * smallest_normal * smallest_normal;
     for (u64 r = (u64)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; r < rows; r += warps) {
-        double error_squares = 0.0, reference_squares = 0.0, worst = 0.0, largest = 0.0;
-        u64 not_finite = 0, reference_not_finite = 0, not_zero = 0;
+        double error_squares = 0.0, reference_squares = 0.0, products = 0.0, worst = 0.0, largest = 0.0;
+        u64 not_finite = 0, reference_not_finite = 0, not_zero = 0, false_zeros = 0;
         for (u64 i = r * row + lane; i < (r + 1) * row; i += 32) {
             double got = element(output, dtype, i), wanted = reference[i];
             not_zero += got != 0.0;
@@ -246,8 +250,10 @@ extern "C" __global__ void evotile_compare(const void *output, int dtype, const 
             double size = wanted < 0.0 ? -wanted : wanted;
             error_squares += error * error;
             reference_squares += wanted * wanted;
+            products += error * wanted;
             worst = error > worst ? error : -error > worst ? -error : worst;
             largest = size > largest ? size : largest;
+            false_zeros += got == 0.0 && size >= smallest_normal && plain && element(plain, dtype, i) != 0.0;
         }
         if (worst > 0.0)
             atomicMax(&result->worst_element_bits, (u64)__double_as_longlong(worst));
@@ -259,13 +265,18 @@ extern "C" __global__ void evotile_compare(const void *output, int dtype, const 
             atomicAdd(&result->reference_not_finite, reference_not_finite);
         if (not_zero)
             atomicAdd(&result->not_zero, not_zero);
+        if (false_zeros)
+            atomicAdd(&result->false_zeros, false_zeros);
         error_squares = warp_sum(error_squares);
         reference_squares = warp_sum(reference_squares);
+        products = warp_sum(products);
         if (lane == 0) {
             double relative = sqrt(error_squares / (reference_squares > least ? reference_squares : least));
             atomicMax(&result->worst_row_bits, (u64)__double_as_longlong(relative));
             atomicAdd(&result->error_squares, error_squares);
             atomicAdd(&result->reference_squares, reference_squares);
+            atomicAdd(&result->products, products);
+            atomicAdd(&result->row_fourths, reference_squares * reference_squares);
         }
     }
 }

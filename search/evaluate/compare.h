@@ -31,8 +31,14 @@ struct comparison {
                            finite where it is not */
     int64_t reference_not_finite; /* elements of the reference that are NaN or infinite */
     int64_t not_zero;             /* nonzero elements of the output */
-    double reference_l2;          /* of the whole reference tensor */
-    double largest_reference;     /* its largest absolute element */
+    int64_t false_zeros;   /* zeros where neither the plain kernel's output nor the reference is; a
+                              reference below the dtype's smallest normal number counts as one */
+    double systematic;     /* the share of the reference in the error: sum(error * reference) /
+                              sum(reference^2) */
+    double effective_rows; /* rows, as many as if all had the same norm: sum(norm^2)^2 /
+                              sum(norm^4) */
+    double reference_l2;   /* of the whole reference tensor */
+    double largest_reference; /* its largest absolute element */
 };
 
 struct comparator *comparator_new(struct device *device, struct nvrtc *nvrtc, struct error *error);
@@ -58,9 +64,10 @@ int comparator_poison(struct comparator *comparator, uint64_t address, int64_t b
 /* Completes everything that is queued. */
 int comparator_finish(struct comparator *comparator, struct error *error);
 
-/* Compares the output with an fp64 reference of the same shape. */
+/* Compares the output with an fp64 reference of the same shape; `plain`, the plain kernel's output,
+   may be 0. */
 int comparator_compare(struct comparator *comparator, uint64_t output,
-                       const struct planned_tensor *tensor, uint64_t reference,
+                       const struct planned_tensor *tensor, uint64_t reference, uint64_t plain,
                        struct comparison *comparison, struct error *error);
 
 /* Begins a launch of one of compare.cu's kernels in `blocks` blocks, without arguments. */

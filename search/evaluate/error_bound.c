@@ -10,6 +10,12 @@ static const double float_roundings = 6;
 static const double dropped_tile_share = 0.25;
 static const double relaxed_roundings = 32;
 
+/* Of the systematic part, and of false zeros: see error_is_biased. */
+static const double bias_deviations = 4, bias_precision_share = 0.25;
+static const double truncation_per_product = 0x1p-26;
+static const double zero_share = 0.25, zero_deviations = 6, zeros_always = 6;
+enum { BIAS_ROWS_MIN = 16, BIAS_ELEMENTS_MIN = 256 };
+
 struct errors error_bound_from_plain(const struct comparison *plain, enum dtype precision,
                                      const struct launch_plan *plan) {
     double u = dtype_rounding(precision);
@@ -57,5 +63,44 @@ bool error_bound_exceeded(const struct errors *found, const struct errors *bound
                      rows[i].found, rows[i].bound);
             return true;
         }
+    return false;
+}
+
+static double systematic_limit(const struct comparison *plain, const struct planned_tensor *tensor,
+                               const struct launch_plan *plan) {
+    bool one_row = tensor->row == tensor->elements;
+    double count = one_row ? (double)tensor->elements : plain->effective_rows;
+    if (count < (one_row ? BIAS_ELEMENTS_MIN : BIAS_ROWS_MIN))
+        return INFINITY;
+    double products = (double)plan->operations / (double)tensor->elements / 2;
+    double deviation = fmax(plain->errors.relative_l2, dtype_rounding(tensor->dtype));
+    return 2 * fabs(plain->systematic) + bias_deviations * deviation / sqrt(count) +
+           bias_precision_share * dtype_rounding(tensor->precision) +
+           float_roundings * dtype_rounding(DTYPE_F32) + products * truncation_per_product;
+}
+
+bool error_is_biased(const struct comparison *candidate, const struct comparison *plain,
+                     const struct planned_tensor *tensor, const struct launch_plan *plan,
+                     char *text) {
+    double u = dtype_rounding(tensor->precision);
+    if (plan->limited_range || u == 0)
+        return false;
+    double limit = systematic_limit(plain, tensor, plan);
+    if (fabs(candidate->systematic) > limit) {
+        snprintf(text, REASON_SIZE,
+                 "the error is systematic: %.3e of the result everywhere, more than the %.3e that "
+                 "rounding explains",
+                 candidate->systematic, limit);
+        return true;
+    }
+    double zeros = zero_share * u * (double)tensor->elements;
+    zeros += zero_deviations * sqrt(zeros) + zeros_always;
+    if ((double)candidate->false_zeros > zeros) {
+        snprintf(text, REASON_SIZE,
+                 "%lld elements are zero where neither the reference nor the plain kernel is, more "
+                 "than the %.0f that cancellation explains",
+                 (long long)candidate->false_zeros, zeros);
+        return true;
+    }
     return false;
 }

@@ -60,6 +60,27 @@ struct errors error_bound_from_plain(const struct comparison *plain, enum dtype 
    which. */
 bool error_bound_exceeded(const struct errors *found, const struct errors *bound, char *text);
 
+/* Returns whether the error has a part that rounding does not explain although it is within the
+   bound; `text` then says which. For ordinary random inputs only: with constant ones, every element
+   has the same rounding. A genome of limited range is not judged so: sums in half are biased.
+
+   - The *systematic part* s = sum(error * reference) / sum(reference^2), what a bias of all
+     elements leaves. n independent relative roundings of deviation e leave about e / sqrt(n). The
+     elements of a row share roundings (of weights, say), so n is the
+     number of rows that count, or of elements if there is one row; e is the plain kernel's error,
+     but at least u of the dtype, and four times the quotient is allowed. Tensor cores truncate when
+     they add: k/8 additions of k products, each by up to 2^-23, where operations / elements / 2 is
+     an estimate of k. Approximate instructions have 6 roundings of float, as in the bound, and u/4
+     of the precision is allowed for approximations of functions. Of 500 comparisons of honest
+     genomes on the emulated device, the worst left 0.09 u in few elements and 0.04 u in
+     256 or more.
+   - *False zeros*: elements of zero where the reference and the plain kernel have none. Sums may
+     cancel exactly: one element in 4 / u is allowed, with six deviations of that number and 6. Of
+     24,064 elements, the worst of these comparisons had one. */
+bool error_is_biased(const struct comparison *candidate, const struct comparison *plain,
+                     const struct planned_tensor *tensor, const struct launch_plan *plan,
+                     char *text);
+
 /* Sets each member of `worst` to the larger of the two. */
 void errors_max(struct errors *worst, const struct errors *errors);
 

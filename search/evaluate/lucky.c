@@ -47,7 +47,7 @@ static int draw(const struct verify_case *one, const struct stress *stress, uint
     if (status == 0)
         status = comparator_compare(one->comparator, runs->plain.buffers.tensors[0][t],
                                     &runs->plain.plan.tensors[t],
-                                    runs->reference.buffers.tensors[0][t], drawn, error);
+                                    runs->reference.buffers.tensors[0][t], 0, drawn, error);
     reference_inputs_free(inputs);
     reference_runs_free(runs);
     return status;

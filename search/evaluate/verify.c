@@ -50,10 +50,10 @@ static int compare_output(const struct verify_case *one, const struct buffers *b
     uint64_t reference = runs->reference.buffers.tensors[0][t];
     struct comparison plain, candidate;
     char text[REASON_SIZE];
-    if (comparator_compare(one->comparator, runs->plain.buffers.tensors[0][t], tensor, reference,
+    if (comparator_compare(one->comparator, runs->plain.buffers.tensors[0][t], tensor, reference, 0,
                            &plain, error) < 0 ||
-        comparator_compare(one->comparator, buffers->tensors[set][t], tensor, reference, &candidate,
-                           error) < 0)
+        comparator_compare(one->comparator, buffers->tensors[set][t], tensor, reference,
+                           runs->plain.buffers.tensors[0][t], &candidate, error) < 0)
         return -1;
     int fit = check_references(one, buffers, set, t, &plain, error);
     if (fit != 0)
@@ -69,6 +69,9 @@ static int compare_output(const struct verify_case *one, const struct buffers *b
     if (candidate.not_zero == 0 && candidate.reference_l2 > 0 && plain.not_zero > 0)
         return fail(&found->failure, VERDICT_WRONG, "%s is all zeros", name);
     if (error_bound_exceeded(&candidate.errors, &bound, text))
+        return fail(&found->failure, VERDICT_WRONG, "%s: %.400s", name, text);
+    if (buffers->stress[set] == NULL &&
+        error_is_biased(&candidate, &plain, tensor, buffers->plan, text))
         return fail(&found->failure, VERDICT_WRONG, "%s: %.400s", name, text);
     return 0;
 }
@@ -299,8 +302,8 @@ static int hash_results(const struct verify_case *one, struct buffers *inputs,
         if (plain->buffers.tensors[0][t] == 0)
             continue;
         if (comparator_compare(one->comparator, plain->buffers.tensors[0][t],
-                               &plain->plan.tensors[t], runs->reference.buffers.tensors[0][t], &it,
-                               error) < 0)
+                               &plain->plan.tensors[t], runs->reference.buffers.tensors[0][t], 0,
+                               &it, error) < 0)
             return -1;
         const uint64_t words[] = {(uint64_t)it.not_finite, (uint64_t)it.not_zero,
                                   bits_of(it.errors.max_absolute), bits_of(it.largest_reference)};

@@ -51,6 +51,75 @@ static void relaxed_bound_is_below_a_dropped_tile(void **state) {
         }
 }
 
+static bool biased(const struct comparison *candidate, int64_t rows, int64_t row, enum dtype dtype,
+                   bool limited, const char *expected) {
+    const struct comparison plain = {.errors = {0.3 * 0x1p-11, 0, 0},
+                                     .effective_rows = (double)rows};
+    const struct planned_tensor tensor = {
+        .dtype = dtype, .precision = dtype, .elements = rows * row, .row = row};
+    const struct launch_plan plan = {.operations = 2 * 256 * rows * row, .limited_range = limited};
+    char text[REASON_SIZE] = "";
+    bool found = error_is_biased(candidate, &plain, &tensor, &plan, text);
+    assert_int_equal(found, text[0] != '\0');
+    return found && strstr(text, expected) != NULL;
+}
+
+static void bias_is_judged_by_what_rounding_explains(void **state) {
+    (void)state;
+    static const struct comparison large = {.systematic = 4e-4}, small = {.systematic = -4e-4},
+                                   honest = {.systematic = 0.05 * 0x1p-11};
+    assert_true(biased(&large, 400, 64, DTYPE_F16, false, "systematic: 4.000e-04"));
+    assert_true(biased(&small, 400, 64, DTYPE_F16, false, "systematic: -4.000e-04"));
+    assert_true(biased(&large, 1, 400, DTYPE_F16, false, "systematic"));
+    assert_false(biased(&honest, 400, 64, DTYPE_F16, false, ""));
+    assert_false(biased(&large, 15, 64, DTYPE_F16, false, "")); /* too few rows to tell */
+    assert_false(biased(&large, 1, 255, DTYPE_F16, false, ""));
+    assert_false(biased(&large, 400, 64, DTYPE_BF16, false, ""));
+    assert_false(biased(&large, 400, 64, DTYPE_F16, true, ""));
+    assert_false(biased(&large, 400, 64, DTYPE_I32, false, ""));
+}
+
+static void false_zeros_are_counted(void **state) {
+    (void)state;
+    static const struct comparison few = {.false_zeros = 19}, many = {.false_zeros = 20};
+    assert_false(biased(&few, 400, 64, DTYPE_F16, false, ""));
+    assert_true(biased(&many, 400, 64, DTYPE_F16, false, "20 elements are zero"));
+    assert_false(biased(&many, 400, 64, DTYPE_BF16, false, ""));
+}
+
+/* Compares two rows of three halves on the device: a bias, a false zero, a true zero, one that the
+   plain kernel has, too, and one below the smallest normal number. */
+static void comparator_counts_zeros_and_bias(void **state) {
+    (void)state;
+    static const uint16_t output[] = {0x3c00, 0, 0, 0, 0, 0x4000}; /* 1, 0, 0, 0, 0, 2 */
+    static const uint16_t plain[] = {0x3c00, 0x3c00, 0, 0, 0x0001, 0x4000};
+    static const double reference[] = {1, 1, 0, 1, 1e-6, 4};
+    const struct planned_tensor tensor = {.dtype = DTYPE_F16, .elements = 6, .row = 3};
+    const struct device_backend *backend = verify_fixture.device->backend;
+    struct error error = {0};
+    struct comparison found;
+    uint64_t at[3];
+    const void *from[] = {output, plain, reference};
+    const size_t sizes[] = {sizeof output, sizeof plain, sizeof reference};
+    for (int i = 0; i < 3; i++) {
+        must(backend->memory_new(verify_fixture.device, "t", sizes[i], &at[i], &error), &error);
+        must(backend->write(verify_fixture.device, at[i], from[i], sizes[i], &error), &error);
+    }
+    must(
+        comparator_compare(verify_fixture.comparator, at[0], &tensor, at[2], at[1], &found, &error),
+        &error);
+    assert_int_equal(found.false_zeros, 1);
+    assert_int_equal(found.not_zero, 2);
+    /* errors 0, -1, 0, -1, -1e-6, -2 of references whose squares are 2 and 17 */
+    assert_true(fabs(found.systematic - -10.0 / 19) < 1e-9);
+    assert_true(fabs(found.effective_rows - 19.0 * 19 / (4 + 289)) < 1e-9);
+    must(comparator_compare(verify_fixture.comparator, at[0], &tensor, at[2], 0, &found, &error),
+         &error);
+    assert_int_equal(found.false_zeros, 0);
+    for (int i = 0; i < 3; i++)
+        backend->memory_free(verify_fixture.device, at[i]);
+}
+
 /* Rounds to f16's eleven significant bits. */
 static double round_to_f16(double x) {
     int exponent;
@@ -252,6 +321,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bound_is_twice_the_plain_error),
         cmocka_unit_test(relaxed_bound_is_below_a_dropped_tile),
+        cmocka_unit_test(bias_is_judged_by_what_rounding_explains),
+        cmocka_unit_test(false_zeros_are_counted),
+        cmocka_unit_test(comparator_counts_zeros_and_bias),
         cmocka_unit_test(lucky_plain_kernel_keeps_bound_wide),
         cmocka_unit_test(message_names_the_exceeded_bound),
         cmocka_unit_test(correct_kernels_are_within_bounds),
