@@ -19,7 +19,7 @@
    would change. */
 #define TRIAL_METHOD "warm and cold graphs 6"
 
-enum { GATES_MAX = 16, GATE_TEXT_SIZE = 160 };
+enum { GATES_MAX = 20, GATE_TEXT_SIZE = 160 };
 
 /* The result of one gate, for `try` and for timing the gates. */
 struct trial_gate {

@@ -3,6 +3,7 @@
 mkdir mine
 cp -r "$ROOT/tests/templates/scaled_add" mine/empty
 sed -i 's/"name": "scaled_add"/"name": "empty"/' mine/empty/template.json
+sed -i s/scaled_add_reference/empty_reference/ mine/empty/reference.c
 sed -i 's/^ *c\[i\] = .*/                ;/' mine/empty/kernel.cu
 echo '{ "template": "empty", "device": "emulated:sm_89", "cases": [{"ROWS": 600, "COLS": 1000}] }' >c.json
 tell try c.json --templates mine
