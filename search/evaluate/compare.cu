@@ -41,7 +41,7 @@ __device__ unsigned short to_bf16(float value) {
     return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
-enum fill { NORMAL, CONSTANT, SPIKES, EXTREMES, COLUMN, FIRST, LAST }; // template.h's order
+enum fill { NORMAL, CONSTANT, SPIKES, EXTREMES, NOT_A_NUMBER, COLUMN, FIRST, LAST }; // template.h's order
 
 // Element i of a tensor with rows of `row` elements, as template.h describes each fill. `largest` is the dtype's;
 // `pattern` is the same for all tensors of an input, `seed` differs.
@@ -51,6 +51,8 @@ __device__ float filled(int fill, float value, float largest, u64 seed, u64 patt
     float random = normal(seed, i);
     if (fill == NORMAL)
         return value * random;
+    if (fill == NOT_A_NUMBER)
+        return i == split_mix(seed) % elements ? __int_as_float(0x7fffffff) : value * random;
     if (fill == SPIKES) {
         u64 rows = elements / row;
         bool spike = i / row % 64 == pattern % (rows < 64 ? rows : 64) && i % row == split_mix(pattern) % row;

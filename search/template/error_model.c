@@ -34,6 +34,7 @@ double dtype_largest(enum dtype dtype) {
 double template_fill_maximum(const struct tensor_fill *fill, enum dtype dtype) {
     switch (fill->fill) {
     case FILL_NORMAL:
+    case FILL_NAN:
         return fabs(fill->value) * FILL_NORMAL_MAX;
     case FILL_CONSTANT:
         return fabs(fill->value);
@@ -49,12 +50,13 @@ double template_fill_maximum(const struct tensor_fill *fill, enum dtype dtype) {
 
 /* ---- stress ---- */
 
-static const char *const stress_keys[] = {"name",     "when",   "normal", "constant", "spikes",
-                                          "extremes", "column", "first",  "last",     NULL};
+static const char *const stress_keys[] = {"name",   "when",     "normal", "constant",
+                                          "spikes", "extremes", "nan",    "column",
+                                          "first",  "last",     NULL};
 static const char *const fill_names[FILL_COUNT] = {
     [FILL_NORMAL] = "normal",     [FILL_CONSTANT] = "constant", [FILL_SPIKES] = "spikes",
-    [FILL_EXTREMES] = "extremes", [FILL_COLUMN] = "column",     [FILL_FIRST] = "first",
-    [FILL_LAST] = "last",
+    [FILL_EXTREMES] = "extremes", [FILL_NAN] = "nan",           [FILL_COLUMN] = "column",
+    [FILL_FIRST] = "first",       [FILL_LAST] = "last",
 };
 
 /* {"q": 8, "k": 8}: the fill's value for some input tensors. */

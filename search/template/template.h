@@ -135,6 +135,7 @@ enum fill {
     FILL_EXTREMES, /* N(0, 1), but one element in 256 is `value` times the dtype's largest number,
                       at least one of either sign; all in a column have the same sign, because no
                       correct summation survives two that cancel */
+    FILL_NAN,      /* value * N(0, 1), but one element is NaN */
     FILL_COLUMN,   /* N(0, 1), but `value` in one column, which is the same in all tensors */
     FILL_FIRST, /* N(0, 1), but in that column `value` in the first row and 0 in the others: of the
                    products of rows with those of a FILL_COLUMN tensor, one leads by the product
