@@ -5,7 +5,7 @@
  *     struct comparator *comparator = comparator_new(device, nvrtc, &error);
  *     comparator_fill(comparator, address, &tensor, &fill, seed, pattern, &error);
  *     comparator_checksum(comparator, &(struct span){address, tensor.bytes}, 1, &checksum, &error);
- *     comparator_compare(comparator, output, &tensor, reference, &comparison, &error);
+ *     comparator_compare(comparator, output, &tensor, reference, plain, &comparison, &error);
  *     comparator_free(comparator);
  *
  * Waiting for the device costs more than a small kernel, so fills are only queued: they are
