@@ -82,16 +82,18 @@ static void handle_signals(bool under_tool) {
     signal(SIGTERM, SIG_IGN);
 }
 
-/* Not for a worker that opens a GPU, whose driver may do what it likes. An emulated device's worker
-   may start a baseline's program, which writes where such programs do. No file that is made may be
-   larger than FILE_BYTES_MAX. */
+/* Not for a worker that opens a GPU, whose driver may do what it likes, nor with the library of a
+   profiler such as Nsight Systems inside, which writes its files from here. An emulated device's
+   worker may start a baseline's program, which writes where such programs do. No file that is made
+   may be larger than FILE_BYTES_MAX. */
 static void enter_sandbox(const struct worker_start *start, const char *cache_folder) {
     enum { FILE_BYTES_MAX = 1 << 30 };
     const struct rlimit limit = {FILE_BYTES_MAX, FILE_BYTES_MAX};
     const char *temporary = getenv("TMPDIR"), *home = getenv("HOME");
     const char *folders[] = {cache_folder, "/dev/null", NULL, NULL, NULL, NULL, NULL};
     bool is_emulated = strncmp(start->device.spec, "emulated:", strlen("emulated:")) == 0;
-    if (start->under_tool || (start->has_device && !is_emulated))
+    if (start->under_tool || (start->has_device && !is_emulated) ||
+        getenv("NVTX_INJECTION64_PATH") != NULL)
         return;
     if (start->has_device) {
         folders[2] = "/tmp";

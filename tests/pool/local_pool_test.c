@@ -360,9 +360,11 @@ static void wait_until_runs(struct pool_fixture *test, int64_t trial) {
 /* Kills the worker that has the trial; its successor gets it as soon as it is ready. */
 static void kill_worker_in_trial(struct pool_fixture *test, const char *role, int64_t trial,
                                  int signal) {
-    wait_until_runs(test, trial);
     pid_t pids[CHILDREN_MAX];
-    assert_int_equal(workers_of(getpid(), role, pids), 1);
+    double end_s = clock_seconds() + WAIT_LIMIT_S;
+    do /* a worker that has just been forked is not one by its name yet */
+        wait_until_runs(test, trial);
+    while (workers_of(getpid(), role, pids) != 1 && clock_seconds() < end_s);
     assert_int_equal(kill(pids[0], signal), 0);
     assert_int_equal(kill(pids[0], SIGCONT), 0);
     struct error error = {0};
