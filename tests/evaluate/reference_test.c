@@ -42,14 +42,15 @@ static cpu_reference *compile(const char *template, void **library) {
     return found;
 }
 
-/* Compares row by row; both must be infinite at the same elements. */
+/* Compares row by row; both must be infinite or NaN at the same elements. */
 static void compare_rows(const char *name, const struct planned_tensor *tensor, const double *got,
                          const double *expected, const struct stress *stress, const char *shape) {
     for (int64_t first = 0; first < tensor->elements; first += tensor->row) {
         double difference = 0;
         double size = 0;
         for (int64_t i = first; i < first + tensor->row; i++) {
-            if (isinf(expected[i]) && got[i] == expected[i])
+            if ((isinf(expected[i]) && got[i] == expected[i]) ||
+                (isnan(expected[i]) && isnan(got[i])))
                 continue;
             difference += (got[i] - expected[i]) * (got[i] - expected[i]);
             size += expected[i] * expected[i];
