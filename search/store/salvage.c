@@ -18,8 +18,10 @@ struct copier {
 };
 
 static void note(struct salvage_table *table, const char *what) {
-    if (table->first[0] == '\0')
-        snprintf(table->first, sizeof table->first, "%.*s", SALVAGE_TEXT - 1, what);
+    if (table->first[0] != '\0')
+        return;
+    snprintf(table->first, sizeof table->first, "%.*s", SALVAGE_TEXT - 1, what);
+    text_escape(table->first, sizeof table->first, false);
 }
 
 /* ---- one table ---- */
