@@ -5,8 +5,9 @@
        build/tests/gpu/placement_test [GENOME...]     of attention_fwd; without any, its default
 
    Prints a line per shape and kind: the medians in microseconds, and their spread about the median
-   of all. EVOTILE_PLACEMENTS: number of placements (default 8). Takes some 10 s per genome. Fails
-   only if something cannot be timed. */
+   of all. EVOTILE_PLACEMENTS: number of placements (default 8). EVOTILE_SHAPE: a case as in a
+   config, instead of two small ones. Takes some 10 s per genome. Fails only if something cannot be
+   timed. */
 #include "evaluate/verify_fixture.h"
 
 #include "base/statistics.h"
@@ -15,10 +16,11 @@
 
 enum { PLACEMENTS_AT_MOST = 16, SAMPLES = 50 };
 
-static const char *const shapes[] = {
+static const char *shapes[] = {
     "{\"B\":1,\"H\":1,\"S\":128,\"D\":64}",
     "{\"B\":2,\"H\":8,\"S\":512,\"D\":64}",
 };
+static size_t shape_count = sizeof shapes / sizeof *shapes;
 
 struct kind {
     const char *name;
@@ -115,7 +117,7 @@ static void medians_by_placement(void **state) {
     int count = asked != NULL ? atoi(asked) : 8;
     assert_in_range(count, 1, PLACEMENTS_AT_MOST);
     verify_fixture_open(&verify_fixture, "cuda:0");
-    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+    for (size_t s = 0; s < shape_count; s++) {
         verify_fixture_load(&verify_fixture, "templates/attention_fwd", shapes[s]);
         for (int g = 0; g == 0 || g < genome_count; g++) {
             struct error error = {0};
@@ -143,6 +145,10 @@ int main(int argc, char **argv) {
     }
     genome_count = argc - 1;
     genomes = argv + 1;
+    if (getenv("EVOTILE_SHAPE") != NULL) {
+        shapes[0] = getenv("EVOTILE_SHAPE");
+        shape_count = 1;
+    }
     const struct CMUnitTest tests[] = {cmocka_unit_test(medians_by_placement)};
     return cmocka_run_group_tests_name("placement on a GPU", tests, NULL, NULL);
 }
