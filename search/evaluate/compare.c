@@ -22,7 +22,7 @@ struct raw_comparison {
 struct comparator {
     struct device *device;
     struct device_module *module;
-    uint64_t result;                 /* device memory for a kernel's results */
+    uint64_t results; /* device memory for what the kernels find: COMPARED_MAX of raw_comparison */
     struct device_sequence enqueued; /* run together, because each run is waited for */
 };
 
@@ -39,9 +39,9 @@ struct comparator *comparator_new(struct device *device, struct nvrtc *nvrtc, st
     if (status == 1)
         BUG("compare.cu does not compile: %s", reason);
     if (status == 0)
-        status =
-            device->backend->memory_new(device, "the comparator's result",
-                                        sizeof(struct raw_comparison), &comparator->result, error);
+        status = device->backend->memory_new(device, "the comparator's results",
+                                             COMPARED_MAX * sizeof(struct raw_comparison),
+                                             &comparator->results, error);
     if (status == 0)
         return comparator;
     comparator_free(comparator);
@@ -51,8 +51,8 @@ struct comparator *comparator_new(struct device *device, struct nvrtc *nvrtc, st
 void comparator_free(struct comparator *comparator) {
     if (comparator == NULL)
         return;
-    if (comparator->result != 0)
-        comparator->device->backend->memory_free(comparator->device, comparator->result);
+    if (comparator->results != 0)
+        comparator->device->backend->memory_free(comparator->device, comparator->results);
     if (comparator->module != NULL)
         comparator->device->backend->module_unload(comparator->device, comparator->module);
     free(comparator);
@@ -137,56 +137,73 @@ int comparator_finish(struct comparator *comparator, struct error *error) {
     return run_enqueued(comparator, error);
 }
 
-static int clear_result(struct comparator *comparator, struct error *error) {
-    return comparator->device->backend->fill32(comparator->device, comparator->result, 0,
-                                               sizeof(struct raw_comparison) / 4, error);
+static int clear_results(struct comparator *comparator, size_t bytes, struct error *error) {
+    return comparator->device->backend->fill32(comparator->device, comparator->results, 0,
+                                               bytes / 4, error);
 }
 
-int comparator_compare(struct comparator *comparator, uint64_t output,
-                       const struct planned_tensor *tensor, uint64_t reference, uint64_t plain,
-                       struct comparison *comparison, struct error *error) {
+static int enqueue_compare(struct comparator *comparator, const struct compared *compared,
+                           uint64_t result, struct error *error) {
     struct device_launch launch = {.kernel = "evotile_compare"};
-    struct raw_comparison raw;
+    const struct planned_tensor *tensor = compared->tensor;
     int32_t dtype = (int32_t)tensor->dtype;
     int64_t rows = tensor->elements / tensor->row;
     double smallest = dtype_smallest_normal(tensor->dtype);
-    launch_add_argument(&launch, &output, 8);
+    launch_add_argument(&launch, &compared->output, 8);
     launch_add_argument(&launch, &dtype, 4);
-    launch_add_argument(&launch, &reference, 8);
-    launch_add_argument(&launch, &plain, 8);
+    launch_add_argument(&launch, &compared->reference, 8);
+    launch_add_argument(&launch, &compared->plain, 8);
     launch_add_argument(&launch, &rows, 8);
     launch_add_argument(&launch, &tensor->row, 8);
     launch_add_argument(&launch, &smallest, 8);
-    launch_add_argument(&launch, &comparator->result, 8);
-    if (clear_result(comparator, error) < 0 ||
-        enqueue_launch(comparator, &launch, 32 * rows, error) < 0 ||
-        run_enqueued(comparator, error) < 0 ||
-        comparator->device->backend->read(comparator->device, comparator->result, &raw, sizeof raw,
+    launch_add_argument(&launch, &result, 8);
+    return enqueue_launch(comparator, &launch, 32 * rows, error);
+}
+
+static struct comparison comparison_of(const struct raw_comparison *raw,
+                                       const struct planned_tensor *tensor) {
+    double smallest = dtype_smallest_normal(tensor->dtype);
+    double reference_squares =
+        fmax(raw->reference_squares, (double)tensor->elements * smallest * smallest);
+    return (struct comparison){
+        .errors = {.relative_l2 = sqrt(raw->error_squares / reference_squares),
+                   .row_relative_l2 = raw->worst_row,
+                   .max_absolute = raw->worst_element},
+        .not_finite = (int64_t)raw->not_finite,
+        .reference_not_finite = (int64_t)raw->reference_not_finite,
+        .not_zero = (int64_t)raw->not_zero,
+        .false_zeros = (int64_t)raw->false_zeros,
+        .systematic = raw->products / reference_squares,
+        .effective_rows = raw->row_fourths > 0
+                              ? raw->reference_squares * raw->reference_squares / raw->row_fourths
+                              : 0,
+        .reference_l2 = sqrt(raw->reference_squares),
+        .largest_reference = raw->largest_reference,
+    };
+}
+
+int comparator_compare(struct comparator *comparator, const struct compared *compared, int count,
+                       struct comparison *comparisons, struct error *error) {
+    struct raw_comparison raw[COMPARED_MAX];
+    size_t bytes = (size_t)count * sizeof *raw;
+    if (count > COMPARED_MAX)
+        BUG("more than %d outputs to compare", COMPARED_MAX);
+    int status = clear_results(comparator, bytes, error);
+    for (int i = 0; i < count && status == 0; i++)
+        status = enqueue_compare(comparator, &compared[i],
+                                 comparator->results + (uint64_t)i * sizeof *raw, error);
+    if (status < 0 || run_enqueued(comparator, error) < 0 ||
+        comparator->device->backend->read(comparator->device, comparator->results, raw, bytes,
                                           error) < 0)
         return -1;
-    double smallest_squares = (double)tensor->elements * smallest * smallest;
-    *comparison = (struct comparison){
-        .errors = {.relative_l2 =
-                       sqrt(raw.error_squares / fmax(raw.reference_squares, smallest_squares)),
-                   .row_relative_l2 = raw.worst_row,
-                   .max_absolute = raw.worst_element},
-        .not_finite = (int64_t)raw.not_finite,
-        .reference_not_finite = (int64_t)raw.reference_not_finite,
-        .not_zero = (int64_t)raw.not_zero,
-        .false_zeros = (int64_t)raw.false_zeros,
-        .systematic = raw.products / fmax(raw.reference_squares, smallest_squares),
-        .effective_rows = raw.row_fourths > 0
-                              ? raw.reference_squares * raw.reference_squares / raw.row_fourths
-                              : 0,
-        .reference_l2 = sqrt(raw.reference_squares),
-        .largest_reference = raw.largest_reference,
-    };
+    for (int i = 0; i < count; i++)
+        comparisons[i] = comparison_of(&raw[i], compared[i].tensor);
     return 0;
 }
 
 int comparator_checksum(struct comparator *comparator, const struct span *spans, int count,
                         uint64_t *checksum, struct error *error) {
-    if (clear_result(comparator, error) < 0)
+    if (clear_results(comparator, sizeof *checksum, error) < 0)
         return -1;
     for (int i = 0; i < count; i++) {
         struct device_launch launch = {.kernel = "evotile_checksum"};
@@ -195,12 +212,12 @@ int comparator_checksum(struct comparator *comparator, const struct span *spans,
         launch_add_argument(&launch, &spans[i].address, 8);
         launch_add_argument(&launch, &words, 8);
         launch_add_argument(&launch, &salt, 8);
-        launch_add_argument(&launch, &comparator->result, 8);
+        launch_add_argument(&launch, &comparator->results, 8);
         if (enqueue_launch(comparator, &launch, (words + 3) / 4, error) < 0)
             return -1;
     }
     if (run_enqueued(comparator, error) < 0)
         return -1;
-    return comparator->device->backend->read(comparator->device, comparator->result, checksum,
+    return comparator->device->backend->read(comparator->device, comparator->results, checksum,
                                              sizeof *checksum, error);
 }

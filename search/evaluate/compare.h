@@ -5,7 +5,8 @@
  *     struct comparator *comparator = comparator_new(device, nvrtc, &error);
  *     comparator_fill(comparator, address, &tensor, &fill, seed, pattern, &error);
  *     comparator_checksum(comparator, &(struct span){address, tensor.bytes}, 1, &checksum, &error);
- *     comparator_compare(comparator, output, &tensor, reference, plain, &comparison, &error);
+ *     const struct compared compared = {output, &tensor, reference, plain};
+ *     comparator_compare(comparator, &compared, 1, &comparison, &error);
  *     comparator_free(comparator);
  *
  * Waiting for the device costs more than a small kernel, so fills are only queued: they are
@@ -64,11 +65,18 @@ int comparator_poison(struct comparator *comparator, uint64_t address, int64_t b
 /* Completes everything that is queued. */
 int comparator_finish(struct comparator *comparator, struct error *error);
 
-/* Compares the output with an fp64 reference of the same shape; `plain`, the plain kernel's output,
-   may be 0. */
-int comparator_compare(struct comparator *comparator, uint64_t output,
-                       const struct planned_tensor *tensor, uint64_t reference, uint64_t plain,
-                       struct comparison *comparison, struct error *error);
+/* An output and what it is compared with: addresses of an fp64 reference of the same shape and of
+   the plain kernel's output, which may be 0. */
+struct compared {
+    uint64_t output;
+    const struct planned_tensor *tensor;
+    uint64_t reference, plain;
+};
+enum { COMPARED_MAX = 2 * TENSORS_MAX };
+
+/* Compares at most COMPARED_MAX outputs, and waits once for all. */
+int comparator_compare(struct comparator *comparator, const struct compared *compared, int count,
+                       struct comparison *comparisons, struct error *error);
 
 /* Begins a launch of one of compare.cu's kernels in `blocks` blocks, without arguments. */
 struct device_launch comparator_launch(const struct comparator *comparator, const char *kernel,

@@ -44,10 +44,11 @@ static int draw(const struct verify_case *one, const struct stress *stress, uint
                                 : buffers_fill(&inputs->buffers, 0, seed, error);
     if (status == 0)
         status = run_references(one, &inputs->buffers, 0, runs, error);
+    const struct compared compared = {runs->plain.buffers.tensors[0][t],
+                                      &runs->plain.plan.tensors[t],
+                                      runs->reference.buffers.tensors[0][t], 0};
     if (status == 0)
-        status = comparator_compare(one->comparator, runs->plain.buffers.tensors[0][t],
-                                    &runs->plain.plan.tensors[t],
-                                    runs->reference.buffers.tensors[0][t], 0, drawn, error);
+        status = comparator_compare(one->comparator, &compared, 1, drawn, error);
     reference_inputs_free(inputs);
     reference_runs_free(runs);
     return status;

@@ -18,12 +18,24 @@ static const double plain_sum_roundings = 16;
 /* The terms of a few sums may cancel to a 64th of their size; those of many do not all. */
 static const double few_cancellation = 64;
 
-/* Runs `reference_run->plan` on the inputs of a set, into newly allocated outputs. */
-static int run_reference(const struct verify_case *one, const struct buffers *buffers, int set,
-                         struct device_module *module, const char *what,
-                         struct planned_buffers *reference_run, struct error *error) {
-    struct device_sequence sequence;
+/* Runs the launches so far, and leaves none. */
+static int run_launches(const struct verify_case *one, struct device_sequence *both,
+                        struct error *error) {
     char reason[REASON_SIZE];
+    enum verdict verdict =
+        one->device->backend->run(one->device, both, REFERENCE_DEADLINE_S, reason);
+    both->count = 0;
+    return verdict == VERDICT_OK
+               ? 0
+               : error_set(error, "the reference or the plain kernel of %s failed: %s",
+                           one->template->name, reason);
+}
+
+/* Allocates the outputs of `reference_run->plan`, and adds its launches on the inputs of a set. */
+static int add_reference(const struct verify_case *one, const struct buffers *buffers, int set,
+                         struct device_module *module, struct planned_buffers *reference_run,
+                         struct device_sequence *both, struct error *error) {
+    struct device_sequence sequence;
     struct launch_plan outputs = reference_run->plan;
     uint64_t own[TENSORS_MAX];
     for (int t = 0; t < one->template->tensor_count; t++)
@@ -40,11 +52,12 @@ static int run_reference(const struct verify_case *one, const struct buffers *bu
             tensors[t] = buffers->tensors[set][t];
     buffers_sequence(&reference_run->buffers, 0, module, &sequence);
     memcpy(tensors, own, sizeof own);
-    if (one->device->backend->run(one->device, &sequence, REFERENCE_DEADLINE_S, reason) ==
-        VERDICT_OK)
-        return 0;
-    buffers_release(&reference_run->buffers);
-    return error_set(error, "the %s of %s failed: %s", what, one->template->name, reason);
+    if (both->count + sequence.count > DEVICE_LAUNCHES_MAX && run_launches(one, both, error) < 0)
+        return -1;
+    memcpy(both->launches + both->count, sequence.launches,
+           (size_t)sequence.count * sizeof *sequence.launches);
+    both->count += sequence.count;
+    return 0;
 }
 
 struct reference_runs *reference_runs_new(const struct verify_case *one, struct error *error) {
@@ -66,10 +79,10 @@ void reference_runs_free(struct reference_runs *runs) {
 
 int run_references(const struct verify_case *one, const struct buffers *buffers, int set,
                    struct reference_runs *runs, struct error *error) {
-    return run_reference(one, buffers, set, one->reference, "reference", &runs->reference, error) <
-                       0 ||
-                   run_reference(one, buffers, set, one->plain, "plain kernel", &runs->plain,
-                                 error) < 0
+    struct device_sequence both = {0};
+    return add_reference(one, buffers, set, one->reference, &runs->reference, &both, error) < 0 ||
+                   add_reference(one, buffers, set, one->plain, &runs->plain, &both, error) < 0 ||
+                   run_launches(one, &both, error) < 0
                ? -1
                : 0;
 }

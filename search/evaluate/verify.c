@@ -40,53 +40,70 @@ static int fail(struct failure *failure, enum verdict verdict, const char *forma
 
 /* ---- comparing ---- */
 
-/* Compares one output of a set: computes the error bound from the plain kernel, then checks the
+/* Judges one output of a set: computes the error bound from the plain kernel, then checks the
    candidate. */
-static int compare_output(const struct verify_case *one, const struct buffers *buffers, int set,
-                          int t, const struct reference_runs *runs, struct verify_result *found,
-                          struct error *error) {
+static int judge_output(const struct verify_case *one, const struct buffers *buffers, int set,
+                        int t, const struct comparison *plain, const struct comparison *candidate,
+                        struct verify_result *found, struct error *error) {
     const struct planned_tensor *tensor = &buffers->plan->tensors[t];
     const char *name = one->template->tensors[t].name;
-    uint64_t reference = runs->reference.buffers.tensors[0][t];
-    struct comparison plain, candidate;
     char text[REASON_SIZE];
-    if (comparator_compare(one->comparator, runs->plain.buffers.tensors[0][t], tensor, reference, 0,
-                           &plain, error) < 0 ||
-        comparator_compare(one->comparator, buffers->tensors[set][t], tensor, reference,
-                           runs->plain.buffers.tensors[0][t], &candidate, error) < 0)
-        return -1;
-    int fit = check_references(one, buffers, set, t, &plain, error);
+    int fit = check_references(one, buffers, set, t, plain, error);
     if (fit != 0)
         return fit < 0 ? -1 : 0;
-    struct errors bound = error_bound_from_plain(&plain, tensor->precision, buffers->plan);
-    if (widen_lucky_bound(one, buffers, set, t, &plain, &candidate.errors, &bound, error) < 0)
+    struct errors bound = error_bound_from_plain(plain, tensor->precision, buffers->plan);
+    if (widen_lucky_bound(one, buffers, set, t, plain, &candidate->errors, &bound, error) < 0)
         return -1;
-    errors_max(&found->errors, &candidate.errors);
+    errors_max(&found->errors, &candidate->errors);
     errors_max(&found->bound, &bound);
-    if (candidate.not_finite > 0)
+    if (candidate->not_finite > 0)
         return fail(&found->failure, VERDICT_WRONG, "%s: %lld elements are NaN or infinite", name,
-                    (long long)candidate.not_finite);
-    if (candidate.not_zero == 0 && candidate.reference_l2 > 0 && plain.not_zero > 0)
+                    (long long)candidate->not_finite);
+    if (candidate->not_zero == 0 && candidate->reference_l2 > 0 && plain->not_zero > 0)
         return fail(&found->failure, VERDICT_WRONG, "%s is all zeros", name);
-    if (error_bound_exceeded(&candidate.errors, &bound, text))
+    if (error_bound_exceeded(&candidate->errors, &bound, text))
         return fail(&found->failure, VERDICT_WRONG, "%s: %.400s", name, text);
     if (buffers->stress[set] == NULL &&
-        error_is_biased(&candidate, &plain, tensor, buffers->plan, text))
+        error_is_biased(candidate, plain, tensor, buffers->plan, text))
         return fail(&found->failure, VERDICT_WRONG, "%s: %.400s", name, text);
     return 0;
 }
 
-/* Compares every output of a set. The candidate has run; the data that it is compared with is
-   computed only now. */
+/* Compares every output of a set, the plain kernel's and the candidate's, with the reference's, and
+   judges the candidate's. */
+static int judge_outputs(const struct verify_case *one, const struct buffers *buffers, int set,
+                         const struct reference_runs *runs, struct verify_result *found,
+                         struct error *error) {
+    struct compared compared[COMPARED_MAX];
+    struct comparison comparisons[COMPARED_MAX];
+    int outputs[TENSORS_MAX], count = 0;
+    for (int t = 0; t < one->template->tensor_count; t++) {
+        const struct planned_tensor *tensor = &buffers->plan->tensors[t];
+        uint64_t reference = runs->reference.buffers.tensors[0][t];
+        uint64_t plain = runs->plain.buffers.tensors[0][t];
+        if (!tensor->present || one->template->tensors[t].role != ROLE_OUTPUT)
+            continue;
+        compared[2 * count] = (struct compared){plain, tensor, reference, 0};
+        compared[2 * count + 1] =
+            (struct compared){buffers->tensors[set][t], tensor, reference, plain};
+        outputs[count++] = t;
+    }
+    int status = comparator_compare(one->comparator, compared, 2 * count, comparisons, error);
+    for (int i = 0; i < count && status == 0; i++)
+        status = judge_output(one, buffers, set, outputs[i], &comparisons[2 * i],
+                              &comparisons[2 * i + 1], found, error);
+    return status;
+}
+
+/* The same. The candidate has run; the data that it is compared with is computed only now. */
 static int compare_outputs(const struct verify_case *one, const struct buffers *buffers, int set,
                            struct verify_result *found, struct error *error) {
     struct reference_runs *runs = reference_runs_new(one, error);
     if (runs == NULL)
         return -1;
     int status = run_references(one, buffers, set, runs, error);
-    for (int t = 0; t < one->template->tensor_count && status == 0; t++)
-        if (buffers->plan->tensors[t].present && one->template->tensors[t].role == ROLE_OUTPUT)
-            status = compare_output(one, buffers, set, t, runs, found, error);
+    if (status == 0)
+        status = judge_outputs(one, buffers, set, runs, found, error);
     reference_runs_free(runs);
     return status;
 }
@@ -301,9 +318,9 @@ static int hash_results(const struct verify_case *one, struct buffers *inputs,
         struct comparison it;
         if (plain->buffers.tensors[0][t] == 0)
             continue;
-        if (comparator_compare(one->comparator, plain->buffers.tensors[0][t],
-                               &plain->plan.tensors[t], runs->reference.buffers.tensors[0][t], 0,
-                               &it, error) < 0)
+        const struct compared compared = {plain->buffers.tensors[0][t], &plain->plan.tensors[t],
+                                          runs->reference.buffers.tensors[0][t], 0};
+        if (comparator_compare(one->comparator, &compared, 1, &it, error) < 0)
             return -1;
         const uint64_t words[] = {(uint64_t)it.not_finite, (uint64_t)it.not_zero,
                                   bits_of(it.errors.max_absolute), bits_of(it.largest_reference)};

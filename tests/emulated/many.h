@@ -70,10 +70,11 @@ static inline void run_plan(struct sample *sample, const struct buffers *inputs,
 static inline void compare_output(struct sample *sample, const struct known_shape *known, int t,
                                   const struct buffers *made, struct comparison *comparison) {
     struct error error = {0};
-    require_success(comparator_compare(sample->evaluator->comparator, made->tensors[0][t],
-                                       &made->plan->tensors[t], known->right.tensors[0][t], 0,
-                                       comparison, &error),
-                    &error);
+    const struct compared compared = {made->tensors[0][t], &made->plan->tensors[t],
+                                      known->right.tensors[0][t], 0};
+    require_success(
+        comparator_compare(sample->evaluator->comparator, &compared, 1, comparison, &error),
+        &error);
 }
 
 static inline bool is_output(const struct sample *sample, const struct launch_plan *plan, int t) {
