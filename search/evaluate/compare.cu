@@ -223,64 +223,125 @@ __device__ bool is_finite(double value) {
     return value - value == 0.0;
 }
 
-__device__ double warp_sum(double value) {
+template <typename value_type> __device__ value_type warp_sum(value_type value) {
     for (int distance = 16; distance > 0; distance /= 2)
         value += __shfl_xor_sync(0xffffffffu, value, distance);
     return value;
 }
 
-// One warp per row of `row` elements. Errors are relative to the reference, but at least to `smallest_normal` in
-// every element: below it a dtype has no relative precision, and a reference of zeros has no magnitude. `plain`, the
-// plain kernel's output, may be null.
-extern "C" __global__ void evotile_compare(const void *output, int dtype, const double *reference, const void *plain,
-                                           u64 rows, u64 row, double smallest_normal, comparison *result) {
-    u64 warps = (u64)gridDim.x * (blockDim.x / 32);
+__device__ double larger(double a, double b) {
+    return a > b ? a : b;
+}
+
+__device__ double warp_max(double value) {
+    for (int distance = 16; distance > 0; distance /= 2)
+        value = larger(value, __shfl_xor_sync(0xffffffffu, value, distance));
+    return value;
+}
+
+// What a thread, a warp or a block found. Results are merged by atomics once per block: with one per row, or even one
+// per thread, the atomics of a case of a million elements take half a millisecond.
+struct tally {
+    double error_squares, reference_squares, products, row_fourths;
+    double worst_row, worst_element, largest_reference;
+    u32 not_finite, reference_not_finite, not_zero, false_zeros;
+};
+
+// Adds the thread's elements of a row, and the row itself in lane 0. Errors are relative to the reference, but at least
+// to `smallest_normal` in every element: below it a dtype has no relative precision, and a reference of zeros has no
+// magnitude.
+__device__ void add_row(tally &found, const void *output, int dtype, const double *reference, const void *plain, u64 r,
+                        u64 row, double smallest_normal) {
     int lane = threadIdx.x % 32;
     double least = (double)row * smallest_normal * smallest_normal;
-    for (u64 r = (u64)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; r < rows; r += warps) {
-        double error_squares = 0.0, reference_squares = 0.0, products = 0.0, worst = 0.0, largest = 0.0;
-        u64 not_finite = 0, reference_not_finite = 0, not_zero = 0, false_zeros = 0;
-        for (u64 i = r * row + lane; i < (r + 1) * row; i += 32) {
-            double got = element(output, dtype, i), wanted = reference[i];
-            not_zero += got != 0.0;
-            if (!is_finite(wanted) || !is_finite(got)) {
-                reference_not_finite += !is_finite(wanted);
-                not_finite += got != wanted && (got == got || wanted == wanted);
-                continue;
-            }
-            double error = got - wanted;
-            double size = wanted < 0.0 ? -wanted : wanted;
-            error_squares += error * error;
-            reference_squares += wanted * wanted;
-            products += error * wanted;
-            worst = error > worst ? error : -error > worst ? -error : worst;
-            largest = size > largest ? size : largest;
-            false_zeros += got == 0.0 && size >= smallest_normal && plain && element(plain, dtype, i) != 0.0;
+    double error_squares = 0.0, reference_squares = 0.0, products = 0.0;
+    for (u64 i = r * row + lane; i < (r + 1) * row; i += 32) {
+        double got = element(output, dtype, i), wanted = reference[i];
+        found.not_zero += got != 0.0;
+        if (!is_finite(wanted) || !is_finite(got)) {
+            found.reference_not_finite += !is_finite(wanted);
+            found.not_finite += got != wanted && (got == got || wanted == wanted);
+            continue;
         }
-        if (worst > 0.0)
-            atomicMax(&result->worst_element_bits, (u64)__double_as_longlong(worst));
-        if (largest > 0.0)
-            atomicMax(&result->largest_reference_bits, (u64)__double_as_longlong(largest));
-        if (not_finite)
-            atomicAdd(&result->not_finite, not_finite);
-        if (reference_not_finite)
-            atomicAdd(&result->reference_not_finite, reference_not_finite);
-        if (not_zero)
-            atomicAdd(&result->not_zero, not_zero);
-        if (false_zeros)
-            atomicAdd(&result->false_zeros, false_zeros);
-        error_squares = warp_sum(error_squares);
-        reference_squares = warp_sum(reference_squares);
-        products = warp_sum(products);
-        if (lane == 0) {
-            double relative = sqrt(error_squares / (reference_squares > least ? reference_squares : least));
-            atomicMax(&result->worst_row_bits, (u64)__double_as_longlong(relative));
-            atomicAdd(&result->error_squares, error_squares);
-            atomicAdd(&result->reference_squares, reference_squares);
-            atomicAdd(&result->products, products);
-            atomicAdd(&result->row_fourths, reference_squares * reference_squares);
-        }
+        double error = got - wanted, size = fabs(wanted);
+        error_squares += error * error;
+        reference_squares += wanted * wanted;
+        products += error * wanted;
+        found.worst_element = larger(found.worst_element, fabs(error));
+        found.largest_reference = larger(found.largest_reference, size);
+        found.false_zeros += got == 0.0 && size >= smallest_normal && plain && element(plain, dtype, i) != 0.0;
     }
+    error_squares = warp_sum(error_squares);
+    reference_squares = warp_sum(reference_squares);
+    products = warp_sum(products);
+    found.worst_row = larger(found.worst_row, sqrt(error_squares / larger(reference_squares, least)));
+    found.error_squares += error_squares;
+    found.reference_squares += reference_squares;
+    found.products += products;
+    found.row_fourths += reference_squares * reference_squares;
+}
+
+__device__ void merge_max(u64 *bits, double value) {
+    if (value > 0.0)
+        atomicMax(bits, (u64)__double_as_longlong(value));
+}
+
+__device__ void merge_count(u64 *total, u32 count) {
+    if (count > 0)
+        atomicAdd(total, (u64)count);
+}
+
+__device__ void merge(comparison *result, const tally &found) {
+    atomicAdd(&result->error_squares, found.error_squares);
+    atomicAdd(&result->reference_squares, found.reference_squares);
+    atomicAdd(&result->products, found.products);
+    atomicAdd(&result->row_fourths, found.row_fourths);
+    merge_max(&result->worst_row_bits, found.worst_row);
+    merge_max(&result->worst_element_bits, found.worst_element);
+    merge_max(&result->largest_reference_bits, found.largest_reference);
+    merge_count(&result->not_finite, found.not_finite);
+    merge_count(&result->reference_not_finite, found.reference_not_finite);
+    merge_count(&result->not_zero, found.not_zero);
+    merge_count(&result->false_zeros, found.false_zeros);
+}
+
+__device__ void add_tally(tally &to, const tally &from) {
+    to.error_squares += from.error_squares;
+    to.reference_squares += from.reference_squares;
+    to.products += from.products;
+    to.row_fourths += from.row_fourths;
+    to.worst_row = larger(to.worst_row, from.worst_row);
+    to.worst_element = larger(to.worst_element, from.worst_element);
+    to.largest_reference = larger(to.largest_reference, from.largest_reference);
+    to.not_finite += from.not_finite;
+    to.reference_not_finite += from.reference_not_finite;
+    to.not_zero += from.not_zero;
+    to.false_zeros += from.false_zeros;
+}
+
+// One warp per row of `row` elements. `plain`, the plain kernel's output, may be null.
+extern "C" __global__ void evotile_compare(const void *output, int dtype, const double *reference, const void *plain,
+                                           u64 rows, u64 row, double smallest_normal, comparison *result) {
+    __shared__ tally of_warp[8];
+    u64 warps = (u64)gridDim.x * (blockDim.x / 32);
+    int warp = threadIdx.x / 32;
+    tally found = {};
+    for (u64 r = (u64)blockIdx.x * (blockDim.x / 32) + warp; r < rows; r += warps)
+        add_row(found, output, dtype, reference, plain, r, row, smallest_normal);
+    found.worst_element = warp_max(found.worst_element);
+    found.largest_reference = warp_max(found.largest_reference);
+    found.not_finite = warp_sum(found.not_finite);
+    found.reference_not_finite = warp_sum(found.reference_not_finite);
+    found.not_zero = warp_sum(found.not_zero);
+    found.false_zeros = warp_sum(found.false_zeros);
+    if (threadIdx.x % 32 == 0)
+        of_warp[warp] = found;
+    __syncthreads();
+    if (threadIdx.x > 0)
+        return;
+    for (int w = 1; w < blockDim.x / 32; w++)
+        add_tally(found, of_warp[w]);
+    merge(result, found);
 }
 
 // The index-th group of four words; the last group may be shorter.
