@@ -311,6 +311,14 @@ static uint64_t cvt_rni_s64_f64(uint64_t a, uint64_t b, uint64_t c) {
            : x < -0x1p63 ? 1ull << 63
                          : (uint64_t)(int64_t)rint(x);
 }
+static uint64_t cvt_rzi_s64_f32(uint64_t a, uint64_t b, uint64_t c) {
+    (void)b, (void)c;
+    float x = f32(a);
+    return isnan(x)       ? 1ull << 63
+           : x >= 0x1p63f ? INT64_MAX
+           : x < -0x1p63f ? 1ull << 63
+                          : (uint64_t)(int64_t)x;
+}
 static uint64_t cvt_rn_f32_u64(uint64_t a, uint64_t b, uint64_t c) {
     (void)b, (void)c;
     return bits32((float)a);
@@ -443,6 +451,7 @@ static const struct {
     {"cvt.rn.bf16.f32 %ds, %al;", cvt_bf16, 16, true, 0},
     {"cvt.rzi.s32.f32 %dl, %al;", cvt_rzi_s32_f32, 32, false, 0},
     {"cvt.rni.s64.f64 %d, %a;", cvt_rni_s64_f64, 64, false, 0},
+    {"cvt.rzi.s64.f32 %d, %al;", cvt_rzi_s64_f32, 64, false, 0},
     {"cvt.rn.f32.u64 %dl, %a;", cvt_rn_f32_u64, 32, true, 0},
     {"cvt.sat.u8.s32 %ds, %al;", cvt_sat_u8_s32, 16, false, 0},
     {"cvt.s32.s8 %dl, %as;", cvt_s8, 32, false, 0},
