@@ -45,7 +45,7 @@ struct mistake {
 };
 
 static void assert_observed(const struct mistake *mistake, const char *text) {
-    char expected[1600];
+    char expected[sizeof example.folder + 1600];
     snprintf(expected, sizeof expected, "%s/template.json:%s", example.folder, mistake->message);
     if (strcmp(expected, text) != 0)
         fail_msg("for %s\n  expected: %s\n  actual:   %s", mistake->other, expected, text);
