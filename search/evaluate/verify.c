@@ -74,7 +74,7 @@ static int judge_output(const struct verify_case *one, const struct buffers *buf
 static int judge_outputs(const struct verify_case *one, const struct buffers *buffers, int set,
                          const struct reference_runs *runs, struct verify_result *found,
                          struct error *error) {
-    struct compared compared[COMPARED_MAX];
+    struct compared compared[COMPARED_MAX] = {0};
     struct comparison comparisons[COMPARED_MAX];
     int outputs[TENSORS_MAX], count = 0;
     for (int t = 0; t < one->template->tensor_count; t++) {
