@@ -9,6 +9,7 @@
 
 /* An endless loop under the race checker ends after some twenty seconds. */
 enum { RACECHECK_STEPS = 1 << 26 };
+#define SAMPLE_MIDDLE 0.5
 
 static struct device *emulated_open(const char *spec, struct error *error) {
     return device_open(spec, error);
@@ -46,6 +47,7 @@ struct device *emulated_open_with(const struct device_info *info, struct error *
     emulated->device.info.predicts = true;
     emulated->memory = ptx_memory_new();
     emulated->pace = latencies_of(info);
+    emulated->sample_position = SAMPLE_MIDDLE;
     return &emulated->device;
 }
 
@@ -350,6 +352,7 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
                              .pace = &emulated_of(device)->pace,
                              .serial_wgmma = is_serialised(launch),
                              .sample = emulated_of(device)->sample,
+                             .sample_position = emulated_of(device)->sample_position,
                              .threads = emulated_of(device)->threads,
                              .print = stderr,
                              .cooperative = launch->cooperative,
@@ -380,7 +383,8 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
         snprintf(reason, REASON_SIZE, "%s", fault.text);
         return verdict_of_fault[fault.kind];
     }
-    record_observation(launch->module, kernel, launch, &counts);
+    if (!emulated_of(device)->unrecorded)
+        record_observation(launch->module, kernel, launch, &counts);
     return VERDICT_OK;
 }
 
@@ -396,6 +400,21 @@ enum verdict emulated_run(struct device *device, const struct device_sequence *s
         verdict = launch->kernel != NULL ? run_kernel(device, launch, deadline_s, reason)
                                          : clear_memory(device, launch, reason);
     }
+    return verdict;
+}
+
+enum verdict emulated_run_cluster(struct device *device, const struct device_sequence *sequence,
+                                  double position, uint64_t instructions, char *reason) {
+    struct emulated *emulated = emulated_of(device);
+    emulated_limit_instructions(device, instructions);
+    emulated->sample = 1;
+    emulated->sample_position = position;
+    emulated->unrecorded = true;
+    enum verdict verdict = emulated_run(device, sequence, 0, reason);
+    emulated->unrecorded = false;
+    emulated->sample_position = SAMPLE_MIDDLE;
+    emulated->sample = 0;
+    emulated->instruction_limit = 0;
     return verdict;
 }
 

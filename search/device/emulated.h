@@ -46,6 +46,12 @@ bool emulated_is_exhausted(struct device *device);
    cooperative, spread over the grid; 0: all. */
 void emulated_sample_clusters(struct device *device, uint64_t clusters);
 
+/* Runs one cluster of each launch that is not cooperative: the one at `position` of its grid, from
+   0, the first, to below 1. Executes at most so many warp instructions: more are VERDICT_TIMEOUT.
+   Predictions do not use its counters. */
+enum verdict emulated_run_cluster(struct device *device, const struct device_sequence *sequence,
+                                  double position, uint64_t instructions, char *reason);
+
 /* Sets the number of host threads that interpret independent blocks (ptx/ptx.h), for a process that
    has the host to itself. Results, counters and predictions do not change. */
 void emulated_set_threads(struct device *device, int threads);

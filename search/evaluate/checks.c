@@ -16,6 +16,7 @@ static const struct {
     {"hard inputs", "hard inputs"},
     {"held out", "held-out cases"},
     {"flush memory", "work carried over in flush memory"},
+    {"long cases", "blocks of long cases"},
     {"race checker", "race checker"},
 };
 

@@ -6,7 +6,8 @@
                    change from trial to trial
      a champion    small shapes at the edges of its tiles; each case on all recipes; the held-out
                    cases on random numbers and all recipes; each case on fresh random numbers, in
-                   flush memory with read-only inputs */
+                   flush memory with read-only inputs; blocks of cases that are too long
+                   (long_cases.c); small cases under the race checker (race_check.c) */
 #include "evaluate/evaluation.h"
 
 #include "base/clock.h"
@@ -52,6 +53,13 @@ int evaluation_matching_variant(const struct template *template,
     return -1;
 }
 
+bool evaluation_case_is_long(const struct evaluation *evaluation, const struct launch_plan *plan) {
+    /* The instruction count depends on both: a byte moved costs about as much as sixteen
+       tensor-core operations. */
+    return evaluation->evaluator->device->info.predicts &&
+           plan->operations + 16 * plan->bytes > INT64_C(100000000);
+}
+
 /* ---- one case ---- */
 
 /* The progress of a gate that checks many inputs of many cases, and the case that is checked. */
@@ -87,11 +95,7 @@ static int begin_case(struct gate_run *run, int c) {
 /* The same, without cases that take too long on an interpreting device. */
 static int begin_short_case(struct gate_run *run, int c) {
     int status = begin_case(run, c);
-    /* The instruction count depends on both: a byte moved costs about as much as sixteen
-       tensor-core operations. */
-    bool too_long = run->evaluation->evaluator->device->info.predicts &&
-                    run->plan.operations + 16 * run->plan.bytes > INT64_C(100000000);
-    return status == 1 && too_long ? 0 : status;
+    return status == 1 && evaluation_case_is_long(run->evaluation, &run->plan) ? 0 : status;
 }
 
 /* What verifying one input costs, in operations; on an emulated device some 5 ns each. It counts
@@ -431,6 +435,8 @@ int evaluation_run_final_checks(struct evaluation *evaluation) {
         status = check_held_out(evaluation);
     if (status == 0)
         status = check_flush_memory(evaluation);
+    if (status == 0)
+        status = evaluation_check_long_cases(evaluation);
     return status == 0 ? evaluation_check_races(evaluation) : status;
 }
 

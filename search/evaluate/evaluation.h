@@ -90,6 +90,10 @@ int evaluation_run_under_tool(struct evaluation *evaluation);
    held-out cases, fresh seeds, tensors flush against unmapped memory. Runs after timing and
    duel. */
 int evaluation_run_final_checks(struct evaluation *evaluation);
+/* Returns whether a case takes too long to run on the device, which interprets. */
+bool evaluation_case_is_long(const struct evaluation *evaluation, const struct launch_plan *plan);
+/* Runs blocks of such cases, and compares what they write; one of the final checks. */
+int evaluation_check_long_cases(struct evaluation *evaluation);
 /* Runs the candidate's small cases under the emulated device's race checker (ptx/racecheck.h), on
    every device; the last of the final checks. */
 int evaluation_check_races(struct evaluation *evaluation);

@@ -31,11 +31,9 @@ static int run_launches(const struct verify_case *one, struct device_sequence *b
                            one->template->name, reason);
 }
 
-/* Allocates the outputs of `reference_run->plan`, and adds its launches on the inputs of a set. */
-static int add_reference(const struct verify_case *one, const struct buffers *buffers, int set,
-                         struct device_module *module, struct planned_buffers *reference_run,
-                         struct device_sequence *both, struct error *error) {
-    struct device_sequence sequence;
+int reference_sequence(const struct verify_case *one, const struct buffers *buffers, int set,
+                       struct device_module *module, struct planned_buffers *reference_run,
+                       struct device_sequence *sequence, struct error *error) {
     struct launch_plan outputs = reference_run->plan;
     uint64_t own[TENSORS_MAX];
     for (int t = 0; t < one->template->tensor_count; t++)
@@ -50,8 +48,18 @@ static int add_reference(const struct verify_case *one, const struct buffers *bu
     for (int t = 0; t < one->template->tensor_count; t++)
         if (one->template->tensors[t].role == ROLE_INPUT)
             tensors[t] = buffers->tensors[set][t];
-    buffers_sequence(&reference_run->buffers, 0, module, &sequence);
+    buffers_sequence(&reference_run->buffers, 0, module, sequence);
     memcpy(tensors, own, sizeof own);
+    return 0;
+}
+
+/* Adds the launches of one of them on the inputs of a set. */
+static int add_reference(const struct verify_case *one, const struct buffers *buffers, int set,
+                         struct device_module *module, struct planned_buffers *reference_run,
+                         struct device_sequence *both, struct error *error) {
+    struct device_sequence sequence;
+    if (reference_sequence(one, buffers, set, module, reference_run, &sequence, error) < 0)
+        return -1;
     if (both->count + sequence.count > DEVICE_LAUNCHES_MAX && run_launches(one, both, error) < 0)
         return -1;
     memcpy(both->launches + both->count, sequence.launches,

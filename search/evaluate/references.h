@@ -30,6 +30,12 @@ struct reference_runs {
 struct reference_runs *reference_runs_new(const struct verify_case *one, struct error *error);
 void reference_runs_free(struct reference_runs *runs);
 
+/* Allocates the outputs of one of them, whose kernels `module` has, and writes its launches on the
+   inputs of a set. */
+int reference_sequence(const struct verify_case *one, const struct buffers *buffers, int set,
+                       struct device_module *module, struct planned_buffers *reference_run,
+                       struct device_sequence *sequence, struct error *error);
+
 /* Runs both on the inputs of a set, into newly allocated outputs; once per reference_runs_new. */
 int run_references(const struct verify_case *one, const struct buffers *buffers, int set,
                    struct reference_runs *runs, struct error *error);

@@ -40,6 +40,20 @@ static int fail(struct failure *failure, enum verdict verdict, const char *forma
 
 /* ---- comparing ---- */
 
+bool verify_judge(const char *name, const struct comparison *plain,
+                  const struct comparison *candidate, const struct errors *bound,
+                  struct failure *failure) {
+    char text[REASON_SIZE];
+    if (candidate->not_finite > 0)
+        return fail(failure, VERDICT_WRONG, "%s: %lld elements are NaN or infinite", name,
+                    (long long)candidate->not_finite);
+    if (candidate->not_zero == 0 && candidate->reference_l2 > 0 && plain->not_zero > 0)
+        return fail(failure, VERDICT_WRONG, "%s is all zeros", name);
+    if (error_bound_exceeded(&candidate->errors, bound, text))
+        return fail(failure, VERDICT_WRONG, "%s: %.400s", name, text);
+    return false;
+}
+
 /* Judges one output of a set: computes the error bound from the plain kernel, then checks the
    candidate. */
 static int judge_output(const struct verify_case *one, const struct buffers *buffers, int set,
@@ -56,13 +70,8 @@ static int judge_output(const struct verify_case *one, const struct buffers *buf
         return -1;
     errors_max(&found->errors, &candidate->errors);
     errors_max(&found->bound, &bound);
-    if (candidate->not_finite > 0)
-        return fail(&found->failure, VERDICT_WRONG, "%s: %lld elements are NaN or infinite", name,
-                    (long long)candidate->not_finite);
-    if (candidate->not_zero == 0 && candidate->reference_l2 > 0 && plain->not_zero > 0)
-        return fail(&found->failure, VERDICT_WRONG, "%s is all zeros", name);
-    if (error_bound_exceeded(&candidate->errors, &bound, text))
-        return fail(&found->failure, VERDICT_WRONG, "%s: %.400s", name, text);
+    if (verify_judge(name, plain, candidate, &bound, &found->failure))
+        return 1;
     if (buffers->stress[set] == NULL &&
         error_is_biased(candidate, plain, tensor, buffers->plan, text))
         return fail(&found->failure, VERDICT_WRONG, "%s: %.400s", name, text);

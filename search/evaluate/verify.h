@@ -69,6 +69,12 @@ struct verify_result {
 int verify_input(const struct verify_case *one, const struct verify_input *input,
                  struct verify_result *found, struct error *error);
 
+/* Judges the candidate's output `name` by its comparison with the reference, the plain kernel's and
+   the bound. Returns whether it fails. */
+bool verify_judge(const char *name, const struct comparison *plain,
+                  const struct comparison *candidate, const struct errors *bound,
+                  struct failure *failure);
+
 /* Returns whether a stress recipe applies to the genome in this case: it stays within the
    genome's declared input range. */
 bool verify_applies_to(const struct launch_plan *plan, const struct template *template,

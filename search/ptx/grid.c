@@ -201,6 +201,15 @@ static void run_cooperative(struct grid_worker *grid_worker) {
     ptx_memory_release(memory, workspace);
 }
 
+/* The cluster of a run. */
+static uint64_t index_of_run(const struct grid *grid, uint64_t run) {
+    if (grid->runs == grid->count)
+        return run;
+    double part = (double)grid->count / (double)grid->runs;
+    uint64_t index = (uint64_t)(((double)run + grid->launch->sample_position) * part);
+    return index < grid->count ? index : grid->count - 1;
+}
+
 /* Each thread takes the next run when it is free: when one fails, all earlier runs have started and
    will be completed. */
 static void *run_clusters(void *context) {
@@ -217,9 +226,8 @@ static void *run_clusters(void *context) {
         uint64_t run = atomic_fetch_add(&grid->next, 1);
         if (run >= atomic_load(&grid->end))
             break;
-        uint64_t at =
-            grid->runs < grid->count ? (2 * run + 1) * grid->count / (2 * grid->runs) : run;
-        place_cluster(&cluster, permuted_index(at, grid->count, launch->block_seed),
+        place_cluster(&cluster,
+                      permuted_index(index_of_run(grid, run), grid->count, launch->block_seed),
                       grid->clusters);
         grid_worker->counts.critical_path_cycles = 0;
         if (clusters_run(&cluster, 1, launch->block_seed) < 0) {

@@ -191,8 +191,10 @@ struct ptx_launch {
        same, except after a fault, when the reported fault may differ too. step_limit and deadline_s
        apply to each thread. */
     int threads;
-    uint64_t sample; /* runs at most this many clusters, evenly spread over the grid; 0: all.
-                        Ignored by cooperative launches */
+    uint64_t sample; /* runs at most this many clusters, one in each of as many equal parts of the
+                        grid; 0: all. Ignored by cooperative launches */
+    double sample_position; /* of a sampled cluster in its part: 0: the first, 0.5: the middle one;
+                               below 1 */
     const struct ptx_latencies *pace; /* NULL: no critical path is computed */
     bool serial_wgmma; /* the machine code waits for each wgmma immediately: affects the critical
                           path, and is a cost for racecheck */

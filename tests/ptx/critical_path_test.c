@@ -216,11 +216,17 @@ static void test_a_sample_stands_for_the_grid(void **unused) {
     assert_true(critical_path_of(&harness, "slope", BLOCKS, 32) == all);
     harness.launch.block_seed = 0;
     harness.launch.sample = 4;
+    harness.launch.sample_position = 0.5;
     double some = critical_path_of(&harness, "slope", BLOCKS, 32);
     assert_int_equal(harness.counts.blocks, 4);
     assert_true(some > 0.95 * all && some < 1.05 * all);
     double scaled = (double)harness.counts.warp_instructions * BLOCKS / 4;
     assert_true(scaled > 0.95 * (double)instructions && scaled < 1.05 * (double)instructions);
+    harness.launch.sample = 1;
+    harness.launch.sample_position = 0.999;
+    assert_true(critical_path_of(&harness, "slope", BLOCKS, 32) == longest);
+    harness.launch.sample_position = 0;
+    assert_true(critical_path_of(&harness, "slope", BLOCKS, 32) < 0.1 * longest);
     harness_close(&harness);
 }
 

@@ -1,0 +1,84 @@
+/* Blocks of cases that take too long on an emulated device: which are compared, and what they
+   find. */
+#include "exploits/stage.h"
+
+#define LAST_STORE "rows.row_sum[m][h], inverse = inverse_row_sum(row_sum);\n        element *row"
+#define WRONG_WHERE(condition)                                                                     \
+    "rows.row_sum[m][h], inverse = inverse_row_sum(row_sum) *\n            (params.S > 2000 && "   \
+    "(" condition ") ? 1.01f : 1.0f);\n        element *row"
+
+static struct stage stage;
+
+/* Tries the attention kernel with a replacement; the text of the gate. The caller releases the
+   result. */
+static const char *gate_of(const char *genome, const char *from, const char *to,
+                           struct trial_result *result) {
+    const struct exploit exploit = {
+        .name = "long", .base = BASE_TOO_LONG, .genome = genome, .from = from, .to = to};
+    stage_try(&stage, &exploit, result);
+    for (int g = 0; g < result->gate_count; g++)
+        if (strcmp(result->gates[g].name, "long cases") == 0)
+            return result->gates[g].text;
+    fail_msg("no gate of long cases: %s", result->outcome.reason);
+    return NULL;
+}
+
+static void passes_with(const char *genome, const char *text) {
+    struct trial_result result;
+    const char *found = gate_of(genome, "", NULL, &result);
+    if (result.outcome.verdict != VERDICT_OK || strncmp(found, text, strlen(text)) != 0)
+        fail_msg("%s: %s: %s", genome, verdict_name(result.outcome.verdict), found);
+    trial_result_release(&result);
+}
+
+/* The candidate's block writes 16 rows of 64 elements and their log-sum-exp, the reference's 4. */
+static void two_blocks_are_compared(void **state) {
+    (void)state;
+    passes_with("BLOCK_M=16,WARPS=1", "1 of 1 correct in two blocks of each, 520 elements");
+}
+
+static void blocks_that_depend_on_others_are_not(void **state) {
+    (void)state;
+    passes_with("KV_SPLITS=4,COMBINE=last", "not checked: blocks depend on each other");
+    passes_with("KV_SPLITS=4", "not checked: blocks depend on each other");
+    passes_with("PERSISTENT=1", "not checked: blocks depend on each other");
+}
+
+static void is_refused(const char *from, const char *to, const char *reason) {
+    struct trial_result result;
+    gate_of("", from, to, &result);
+    if (result.outcome.verdict != VERDICT_WRONG || strstr(result.outcome.reason, reason) == NULL)
+        fail_msg("%s: %s: %s", to, verdict_name(result.outcome.verdict), result.outcome.reason);
+    trial_result_release(&result);
+}
+
+static void errors_in_a_block_are_found(void **state) {
+    (void)state;
+    is_refused(LAST_STORE, WRONG_WHERE("true"), "S=2500");
+    is_refused(LAST_STORE, WRONG_WHERE("row >= params.S - 64 && work.head == 1"), "S=2500");
+}
+
+static void empty_blocks_are_found(void **state) {
+    (void)state;
+    is_refused("        if (row >= params.S)\n            continue;\n        const float row_sum",
+               "        if (row >= params.S || params.S > 2000)\n            continue;\n        "
+               "const float row_sum",
+               "16 blocks at random write no output");
+}
+
+int main(void) {
+    char folder[] = "/tmp/evotile-long-XXXXXX";
+    struct error error = {0};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_blocks_are_compared),
+        cmocka_unit_test(blocks_that_depend_on_others_are_not),
+        cmocka_unit_test(errors_in_a_block_are_found),
+        cmocka_unit_test(empty_blocks_are_found),
+    };
+    if (mkdtemp(folder) == NULL)
+        return 1;
+    stage_open(&stage, folder, BASE_TOO_LONG);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    stage_close(&stage);
+    return path_remove_tree(folder, &error) < 0 || failed > 0;
+}
