@@ -5,7 +5,7 @@
  *     struct comparator *comparator = comparator_new(device, nvrtc, &error);
  *     comparator_fill(comparator, address, &tensor, &fill, seed, pattern, &error);
  *     comparator_checksum(comparator, &(struct span){address, tensor.bytes}, 1, &checksum, &error);
- *     const struct compared compared = {output, &tensor, reference, plain};
+ *     const struct compared compared = {.output = address, .tensor = &tensor};
  *     comparator_compare(comparator, &compared, 1, &comparison, &error);
  *     comparator_free(comparator);
  *
