@@ -265,7 +265,7 @@ bench-scale: $(BUILD)/evotile $(BUILD)/tests/gpu/duel_test ## trials/s on 1, 2, 
 	@python3 tests/bench/scale.py --evotile $< --config $(or $(CONFIG),configs/attention_scale.json) \
 	    --duels $(BUILD)/tests/gpu/duel_test --trials $(or $(TRIALS),600)
 bench-queue: $(BUILD)/evotile ## how many trials a second a queue carries between 200 workers that run nothing, and what that takes
-	@python3 tests/bench/queue.py --evotile $<
+	@python3 tests/bench/queue_rate.py --evotile $<
 SPACE ?= tests/spaces/attention_H200.json.gz
 bench-engineer: $(BUILD)/evotile ## EvoEngineer's setting on the recorded SPACE, AGAINST its default genome: 45 trials, 30 seeds
 	@$< simulate $(SPACE) --strategy free,insight,full,auto,random --trials 45 --seeds 30 --against '$(or $(AGAINST),default)'

@@ -207,8 +207,8 @@ def main():
         import torch
         import torch.nn.attention
         import torch.nn.functional as functional
-    except ImportError:
-        sys.exit("bench-independent: PyTorch cannot be imported: install torch, or run another Python")
+    except ImportError as problem:
+        sys.exit(f"bench-independent: PyTorch cannot be imported ({problem}): install torch, or run another Python")
     if not torch.cuda.is_available():
         print("SKIP: no GPU")
         return

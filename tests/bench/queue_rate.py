@@ -2,7 +2,7 @@
 """Throughput of a queue and CPU time of its coordinator: a search of a generated recorded space, whose workers only look
 up rows, over a real nats-server on loopback.
 
-    tests/bench/queue.py [--trials 60000] [--hosts 10] [--workers 20] [--evotile build/evotile]
+    tests/bench/queue_rate.py [--trials 60000] [--hosts 10] [--workers 20] [--evotile build/evotile]
 
 Starts HOSTS `evotile worker` processes with WORKERS device workers each; the strategy is random, so that proposing costs
 almost nothing. Prints the rate, and the CPU time per trial of the coordinator, the server, the HOSTS (consumers) and their
