@@ -1,10 +1,12 @@
 /* try: evaluates one genome and prints the result of every gate. */
+#include "base/random.h"
 #include "cli/cli.h"
 #include "cli/diagnose.h"
 #include "config/config.h"
 #include "outcome/fields.h"
 #include "render/table.h"
 #include "session/single_trial.h"
+#include "space/breed.h"
 
 #include <signal.h>
 #include <string.h>
@@ -15,6 +17,7 @@ struct try_context {
     struct single_trial *single_trial;
     int goal;
     bool json;
+    struct problem problem; /* why the default genome, which was to be tried, is not */
 };
 
 /* Runs all gates, including full timing and the final checks of a champion. */
@@ -47,6 +50,8 @@ static void print_json(const struct try_context *context, const struct trial_res
              single_trial_device(context->single_trial)->name,
              single_trial_device(context->single_trial)->sm_count, verdict_name(outcome->verdict));
     json_add_fields(object, outcome_stored_fields, outcome);
+    if (*context->problem.text != '\0')
+        json_add(object, "default_problem=%s", context->problem.text);
     if (speedup > 0)
         cJSON_AddNumberToObject(object, "speedup", speedup);
     else
@@ -65,6 +70,9 @@ static void print_text(const struct try_context *context, const struct trial_res
     const struct outcome *outcome = &result->outcome;
     char text[GENOME_TEXT_SIZE];
     genome_print(&result->genome, context->template->space, text);
+    if (*context->problem.text != '\0')
+        printf("the default genome is not valid here: %s\ntrying the nearest valid one:\n",
+               context->problem.text);
     printf("%s\non %s\n", text, single_trial_device(context->single_trial)->name);
     single_trial_print_gates(result);
     if (*outcome->uses != '\0')
@@ -84,6 +92,24 @@ static void print_text(const struct try_context *context, const struct trial_res
         printf("speedup over the default genome: %.3f\n", speedup);
 }
 
+/* The genome of a text; without one the default genome, or the nearest that is valid for the cases.
+   If there is none the trial of the default genome says why. */
+static int choose_genome(struct try_context *context, const char *text, struct genome *genome,
+                         struct error *error) {
+    const struct space *space = context->template->space;
+    struct random random;
+    if (genome_parse(genome, space, text, error) < 0)
+        return -1;
+    if (*text != '\0' || space_check(space, genome, &context->problem))
+        return 0;
+    random_seed(&random, 1, 0);
+    if (!breed_repair(space, &random, genome)) {
+        *genome = genome_default(space);
+        context->problem = (struct problem){0};
+    }
+    return 0;
+}
+
 static int run_with_default(struct try_context *context, const char *genome_text,
                             struct error *error) {
     struct trial_result result;
@@ -92,7 +118,7 @@ static int run_with_default(struct try_context *context, const char *genome_text
     struct genome default_genome = genome_default(context->template->space);
     uint64_t seed = single_trial_fresh_seed();
     double speedup = 0;
-    if (genome_parse(&genome, context->template->space, genome_text, error) < 0 ||
+    if (choose_genome(context, genome_text, &genome, error) < 0 ||
         try_genome(context, &genome, seed, &result, error) < 0)
         return -1;
     /* Time the default genome in the same session, as the reference of the speedup. */
