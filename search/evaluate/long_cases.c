@@ -35,7 +35,7 @@ enum {
     ELEMENTS_MAX = 4096,
     LONG_SEEDS = 900
 };
-static const double tensor_bytes_max = 64 << 20;
+static const double tensor_bytes_max = 400 << 20;
 
 /* The position of the last block of a grid of fewer than 2^31. */
 static const double last_block = 1 - 1e-10;
