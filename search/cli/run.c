@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/run_options.h"
+#include "run/forecast.h"
 #include "session/gpu_groups.h"
 #include "session/process_group.h"
 
@@ -70,6 +71,22 @@ static int default_run_dir(const char *config_path, char run_dir[PATH_SIZE], str
                      config_path);
 }
 
+/* Says what the search will take, if earlier runs beside it tell. */
+static void log_forecast(const struct session *session) {
+    const struct config *config = session->config;
+    struct error ignored = {0};
+    struct forecast forecast;
+    char folder[PATH_SIZE], text[FORECAST_SIZE];
+    if (path_parent(folder, session->run_dir, &ignored) < 0 ||
+        forecast_from_runs(&forecast, folder, session->run_dir, session->templates[0]->name,
+                           pool_device(session->pool)->name, &ignored) < 0 ||
+        forecast.runs == 0)
+        return;
+    forecast_print(&forecast, config->trials, config->seconds, session->goal_count, text);
+    log_info("expected from %d earlier run%s of %s in %s: %s", forecast.runs,
+             forecast.runs == 1 ? "" : "s", session->templates[0]->name, folder, text);
+}
+
 enum { CONFIGS_MAX = 100 };
 
 /* Creates and runs a search in one folder. Takes ownership of the config. Returns an exit status.
@@ -88,6 +105,7 @@ static int run_in(const char *run_dir, struct config *config,
         snprintf(device_count_text, sizeof device_count_text, "%d x ", devices);
     log_info("searching on %s%s; results are written to %s", device_count_text,
              pool_device(session.pool)->name, run_dir);
+    log_forecast(&session);
     return run_search(&session, interrupted);
 }
 

@@ -1,6 +1,9 @@
 #include "cli/watch_view.h"
+
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
+#include "run/forecast.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -18,14 +21,6 @@ enum {
 /* A longer silence is displayed: several updates of the status are missing. */
 static const double silence_shown_s = 5;
 
-/* "1:02:03" */
-static const char *print_time(double seconds, char text[32]) {
-    int64_t whole = (int64_t)fmin(1e12, fmax(0, seconds));
-    snprintf(text, 32, "%" PRId64 ":%02d:%02d", whole / 3600, (int)(whole / 60 % 60),
-             (int)(whole % 60));
-    return text;
-}
-
 /* ---- lines ---- */
 
 /* The search time: that of the last status, plus the time since. */
@@ -37,7 +32,7 @@ static double search_time_s(const struct run_stats *stats) {
 
 static void add_phase(char line[LINE_SIZE], const struct run_stats *stats) {
     const struct run_status *status = &stats->status;
-    char text[32];
+    char text[DURATION_SIZE];
     double silence_s = run_stats_silence_s(stats);
     if (!stats->has_status) {
         text_append(line, LINE_SIZE, "not running");
@@ -45,7 +40,7 @@ static void add_phase(char line[LINE_SIZE], const struct run_stats *stats) {
     }
     if (run_stats_is_over(stats) && !phase_is_over(status->phase)) {
         text_append(line, LINE_SIZE, "silent for %s: it was killed; `evotile resume` continues it",
-                    print_time(silence_s, text));
+                    clock_print_duration(silence_s, text));
         return;
     }
     text_append(line, LINE_SIZE, "%s", phase_text(status->phase));
@@ -55,15 +50,36 @@ static void add_phase(char line[LINE_SIZE], const struct run_stats *stats) {
         text_append(line, LINE_SIZE, ", silent for %.0f s", silence_s);
 }
 
+/* When the search ends by its number of trials, and when its best is likely near the best. */
+static void add_forecast(char line[LINE_SIZE], const struct run_stats *stats) {
+    const struct run_status *status = &stats->status;
+    char text[DURATION_SIZE];
+    if (!stats->has_status || run_stats_is_over(stats) || !(status->trials_per_s > 0))
+        return;
+    if (status->budget_trials > 0 && status->budget_seconds == 0)
+        text_append(line, LINE_SIZE, "; about %s left",
+                    clock_print_duration((double)(status->budget_trials - stats->observed) /
+                                             status->trials_per_s,
+                                         text));
+    int64_t near = forecast_near_best(stats->champions, stats->champion_count, stats->goal,
+                                      store_goal_count(stats->store));
+    if (stats->observed >= near)
+        text_append(line, LINE_SIZE, "; likely near best");
+    else if (status->budget_trials == 0 || near < status->budget_trials)
+        text_append(
+            line, LINE_SIZE, "; near best in %s",
+            clock_print_duration((double)(near - stats->observed) / status->trials_per_s, text));
+}
+
 static void add_budget(char line[LINE_SIZE], const struct run_stats *stats) {
     const struct run_status *status = &stats->status;
-    char text[32];
-    text_append(line, LINE_SIZE, "%s", print_time(search_time_s(stats), text));
+    char text[DURATION_SIZE];
+    text_append(line, LINE_SIZE, "%s", clock_print_duration(search_time_s(stats), text));
     if (status->budget_seconds > 0)
-        text_append(line, LINE_SIZE, " of %s", print_time(status->budget_seconds, text));
+        text_append(line, LINE_SIZE, " of %s", clock_print_duration(status->budget_seconds, text));
     if (status->budget_seconds > 0 && !run_stats_is_over(stats))
         text_append(line, LINE_SIZE, ", %s left",
-                    print_time(status->budget_seconds - search_time_s(stats), text));
+                    clock_print_duration(status->budget_seconds - search_time_s(stats), text));
     text_append(line, LINE_SIZE, "; %" PRId64, stats->observed - stats->verdicts[VERDICT_FILTERED]);
     if (status->budget_trials > 0)
         text_append(line, LINE_SIZE, " of %" PRId64, status->budget_trials);
@@ -81,6 +97,7 @@ static void add_budget(char line[LINE_SIZE], const struct run_stats *stats) {
         text_append(line, LINE_SIZE, "; target %.3f us", status->target_us);
     if (status->target_ratio > 0)
         text_append(line, LINE_SIZE, "; target %g times as fast", status->target_ratio);
+    add_forecast(line, stats);
 }
 
 static void add_verdicts(char line[LINE_SIZE], const struct run_stats *stats) {
@@ -213,7 +230,7 @@ static void draw_curve(const struct run_stats *stats, bool by_trials, struct tex
                        struct text_plot_area area) {
     double end = by_trials ? fmax(1, (double)stats->observed) : time_axis_end(stats);
     double low, high;
-    char text[32];
+    char text[DURATION_SIZE];
     struct text_plot_point *points = xcalloc((size_t)stats->champion_count + 1, sizeof *points);
     int count = collect_points(stats, by_trials, end, points, &low, &high);
     struct text_plot_area inner = {area.row, area.column + AXIS_WIDTH, area.rows - 1,
@@ -236,7 +253,7 @@ static void draw_curve(const struct run_stats *stats, bool by_trials, struct tex
     if (by_trials)
         snprintf(text, sizeof text, "%" PRId64 " trials", stats->observed);
     else
-        print_time(end, text);
+        clock_print_duration(end, text);
     text_plot_print(plot, area.row + inner.rows, inner.column + inner.columns - (int)strlen(text),
                     TEXT_PLOT_DIM, "%s", text);
     free(points);

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "evaluate/clock_monitor.h"
+#include "run/forecast.h"
 #include "session/session.h"
 #include "session/status_file.h"
 #include "session/throttle.h"
@@ -18,6 +19,9 @@
    time if the result is only displayed. */
 enum { RATE_WINDOW_S = 60, FAILURES_WARNED = 10, PROCESSES_EVERY = 10 };
 
+/* The search says what it will take after so many trials and seconds. */
+enum { FORECAST_TRIALS = 20, FORECAST_S = 20 };
+
 /* One of the run's devices. Each device is paused on its own. */
 struct device_monitor {
     struct clock_monitor
@@ -30,7 +34,8 @@ struct device_monitor {
 struct status_publisher {
     int monitor_count;
     struct device_monitor monitors[DEVICES_MAX];
-    bool paused;  /* all devices are paused */
+    bool paused; /* all devices are paused */
+    bool forecast_logged;
     int failures; /* consecutive failures to write the status file */
     enum phase phase;
     double published; /* clock_seconds */
@@ -91,6 +96,12 @@ static double update_rate(struct status_publisher *publisher, int64_t observed) 
     return span_s > 0 ? (double)(observed - publisher->samples[oldest].observed) / span_s : 0;
 }
 
+/* Trials per second of this session. */
+static double session_rate(const struct session *session) {
+    double spent_s = clock_seconds() - session->started_s;
+    return spent_s > 0 ? (double)(session->observed - session->trials_before) / spent_s : 0;
+}
+
 /* The goal with the most patience left decides when the run ends. */
 static int64_t patience_left(const struct session *session) {
     int64_t most = 0;
@@ -126,6 +137,20 @@ static void fill_status(const struct session *session, struct run_status *status
     status->predicts = device->predicts;
     status->restarts = pool_restarts(session->pool);
     status->worker_count = pool_list_workers(session->pool, status->workers, STATUS_WORKERS_MAX);
+}
+
+/* Says once what the search will take, if that is long. */
+static void log_forecast(struct session *session) {
+    const struct config *config = session->config;
+    struct forecast forecast = {.trials_per_s = session_rate(session)};
+    char text[FORECAST_SIZE];
+    if (session->publisher->forecast_logged ||
+        session->observed - session->trials_before < FORECAST_TRIALS ||
+        clock_seconds() - session->started_s < FORECAST_S)
+        return;
+    session->publisher->forecast_logged = true;
+    forecast_print(&forecast, config->trials, config->seconds, session->goal_count, text);
+    log_info("the first trials: %s", text);
 }
 
 static void write_status(struct session *session, const struct run_status *status) {
@@ -198,6 +223,7 @@ void session_publish_status(struct session *session) {
     status.phase = publisher->paused ? PHASE_PAUSED : publisher->phase;
     snprintf(status.reason, sizeof status.reason, "%s", session_pause_reason(session));
     write_status(session, &status);
+    log_forecast(session);
 }
 
 void session_set_phase(struct session *session, enum phase phase, const char *reason) {
@@ -208,10 +234,8 @@ void session_set_phase(struct session *session, enum phase phase, const char *re
     status.phase = phase;
     snprintf(status.reason, sizeof status.reason, "%s", reason);
     if (phase_is_over(phase)) {
-        double spent_s = clock_seconds() - session->started_s;
         status.worker_count = 0;
-        status.trials_per_s =
-            spent_s > 0 ? (double)(session->observed - session->trials_before) / spent_s : 0;
+        status.trials_per_s = session_rate(session);
     } else {
         status.trials_per_s = update_rate(publisher, session->observed);
     }
