@@ -3,7 +3,7 @@
  *
  *     struct forecast forecast;
  *     int status =
- *         forecast_from_runs(&forecast, "results", run_dir, "softmax_rows", "NVIDIA L4", &error);
+ *         forecast_from_runs(&forecast, "results", run_dir, "my_kernel", "NVIDIA L4", &error);
  *     if (status == 0)
  *         printf("%d runs: %.1f trials/s\n", forecast.runs, forecast.trials_per_s);
  */

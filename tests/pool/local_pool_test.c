@@ -361,13 +361,16 @@ static void wait_until_runs(struct pool_fixture *test, int64_t trial) {
 static void kill_worker_in_trial(struct pool_fixture *test, const char *role, int64_t trial,
                                  int signal) {
     pid_t pids[CHILDREN_MAX];
+    struct error error = {0};
     double end_s = clock_seconds() + WAIT_LIMIT_S;
-    do /* a worker that has just been forked is not one by its name yet */
+    /* A worker that has just been forked is not one by its name yet; and the pool may still take
+       one for busy whose first thread has ended, but not yet all. */
+    do {
+        assert_int_equal(pool_poll(test->pool, &error), 0);
         wait_until_runs(test, trial);
-    while (workers_of(getpid(), role, pids) != 1 && clock_seconds() < end_s);
+    } while (workers_of(getpid(), role, pids) != 1 && clock_seconds() < end_s);
     assert_int_equal(kill(pids[0], signal), 0);
     assert_int_equal(kill(pids[0], SIGCONT), 0);
-    struct error error = {0};
     while (parent_of(pids[0]) == getpid())
         assert_int_equal(pool_poll(test->pool, &error), 0);
     assert_int_equal(pool_poll(test->pool, &error), 0);
