@@ -17,6 +17,7 @@ extern const char _binary_search_evaluate_c_reference_cu_end[];
    one. HEAP_BYTES and HEAP_FACTOR: what the reference may allocate, and that in sizes of all its
    tensors. */
 enum { COST_MAX = 1500000, DEADLINE_S = 60, HEAP_BYTES = 1 << 16, HEAP_FACTOR = 16 };
+enum { THIN_COST_EMULATED_MAX = 4000000, THIN_COST_GPU_MAX = 40000000 };
 
 /* Seed of the inputs. */
 #define COMPARED_SEED UINT64_C(2)
@@ -268,6 +269,24 @@ static int next_case(const struct verify_case *one, const bool *compared, int64_
     return smallest;
 }
 
+/* Whether all cases that the genome is valid for are within the budget of an emulated device, or of
+   a GPU, and there are any. */
+static bool thin_cases_fit(const struct verify_case *one) {
+    int64_t budget = one->device->info.predicts ? THIN_COST_EMULATED_MAX : THIN_COST_GPU_MAX;
+    int fitting = 0;
+    struct launch_plan *plan = xmalloc(sizeof *plan);
+    for (int c = 0; c < one->template->case_count && budget >= 0; c++) {
+        struct error ignored;
+        if (!template_genome_is_valid(one->template, one->genome, c) ||
+            template_launch_plan(one->template, one->genome, c, plan, &ignored) < 0)
+            continue;
+        budget -= plan->operations + 16 * plan->bytes;
+        fitting++;
+    }
+    free(plan);
+    return budget >= 0 && fitting > 0;
+}
+
 /* Returns 1, with why in `reason`, if there is nothing to compare. */
 static int compare_cases(struct c_reference *it, struct verify_case *one, char reason[REASON_SIZE],
                          struct error *error) {
@@ -283,6 +302,11 @@ static int compare_cases(struct c_reference *it, struct verify_case *one, char r
     return status;
 }
 
+static void unload(struct c_reference *it) {
+    if (it->module != NULL)
+        it->one->device->backend->module_unload(it->one->device, it->module);
+}
+
 int c_reference_compare(const struct verify_case *given, struct nvrtc *nvrtc, struct error *error) {
     const struct template *template = given->template;
     struct verify_case one = *given;
@@ -296,7 +320,27 @@ int c_reference_compare(const struct verify_case *given, struct nvrtc *nvrtc, st
     if (status == 1)
         log_warn("%s/%s was not compared with %s: %s", template->folder, template->cpu_reference,
                  template->reference_source, reason);
-    if (it.module != NULL)
-        given->device->backend->module_unload(given->device, it.module);
+    unload(&it);
     return status;
+}
+
+int c_reference_compare_thin(const struct verify_case *given, struct nvrtc *nvrtc,
+                             struct error *error) {
+    struct verify_case one = *given;
+    struct c_reference it = {.one = &one};
+    char reason[REASON_SIZE];
+    if (given->template->cpu_reference == NULL)
+        return 2;
+    if (!thin_cases_fit(given))
+        return 1;
+    int status = compile(&it, nvrtc, reason, error);
+    for (one.case_index = 0; status == 0 && one.case_index < one.template->case_count;
+         one.case_index++) {
+        if (!template_genome_is_valid(one.template, one.genome, one.case_index))
+            continue;
+        status = compare_case(&it, error);
+        release_case(&it);
+    }
+    unload(&it);
+    return status == 1 ? 2 : status;
 }

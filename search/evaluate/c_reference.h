@@ -18,4 +18,9 @@
    small enough; -1 with an error of the template if they differ. */
 int c_reference_compare(const struct verify_case *one, struct nvrtc *nvrtc, struct error *error);
 
+/* The same at all cases that `one->genome` is valid for, which are thin (edge_shapes.h). Returns 1
+   if there is none, or if they cost too much; 2 if there is nothing that could be compared. */
+int c_reference_compare_thin(const struct verify_case *one, struct nvrtc *nvrtc,
+                             struct error *error);
+
 #endif

@@ -9,7 +9,9 @@ enum {
     NEAR_TILES = 4,
     FAR_TILES = 16,
     PAIRS_MAX = 32,
-    SMALL = 2
+    SMALL = 2,
+    THIN_MAX = 4096,
+    THIN_MIN = 128
 };
 
 /* The sizes of the two largest dimensions; `others` is that of the rest. */
@@ -134,23 +136,53 @@ static bool edge_shape(const struct template *template, const struct shape *from
     return true;
 }
 
+/* Loads the template for the pairs of sizes, each for every variant of its cases. */
+static struct template *load_pairs(const struct template *template, const struct pair_list *list,
+                                   const struct template_setting *setting, struct error *error) {
+    struct shape shapes[CASES_MAX];
+    struct template_setting on_pairs = *setting;
+    on_pairs.cases = shapes;
+    on_pairs.case_count = 0;
+    for (int i = 0; i < list->count; i++)
+        for (int c = 0; c < template->case_count; c++)
+            if (template_variant(template, c) == c && on_pairs.case_count < CASES_MAX &&
+                edge_shape(template, &template->cases[c], &list->pairs[i],
+                           &shapes[on_pairs.case_count]))
+                on_pairs.case_count++;
+    return on_pairs.case_count > 0 ? template_load(template->folder, &on_pairs, error) : NULL;
+}
+
 struct template *edge_shapes_load(const struct template *template, const struct genome *genome,
                                   const struct template_setting *setting, uint64_t seed,
                                   struct error *error) {
-    struct shape shapes[CASES_MAX];
     int64_t tiles[TILES_MAX];
-    struct template_setting on_edges = *setting;
     int tile_count = find_tiles(template->space, genome, tiles);
     if (tile_count == 0 || largest_size(template, -1) < 0)
         return NULL;
     const struct pair_list list = list_pairs(tiles, tile_count, seed);
-    on_edges.cases = shapes;
-    on_edges.case_count = 0;
-    for (int i = 0; i < list.count; i++)
-        for (int c = 0; c < template->case_count; c++)
-            if (template_variant(template, c) == c && on_edges.case_count < CASES_MAX &&
-                edge_shape(template, &template->cases[c], &list.pairs[i],
-                           &shapes[on_edges.case_count]))
-                on_edges.case_count++;
-    return on_edges.case_count > 0 ? template_load(template->folder, &on_edges, error) : NULL;
+    return load_pairs(template, &list, setting, error);
+}
+
+/* The largest value of a dimension in the template's cases. */
+static int64_t largest_value(const struct template *template, int dimension) {
+    int64_t largest = 0;
+    for (int c = 0; c < template->case_count; c++)
+        if (template->cases[c].values[dimension] > largest)
+            largest = template->cases[c].values[dimension];
+    return largest;
+}
+
+struct template *thin_shapes_load(const struct template *template,
+                                  const struct template_setting *setting, int halvings,
+                                  struct error *error) {
+    int first = largest_size(template, -1), second = largest_size(template, first);
+    int64_t size = first < 0 ? 0 : largest_value(template, first);
+    struct pair_list list = {0};
+    size = (size < THIN_MAX ? size : THIN_MAX) >> halvings;
+    if (size < THIN_MIN)
+        return NULL;
+    add_pair(&list, size, SMALL, 1);
+    if (second >= 0)
+        add_pair(&list, SMALL, size, 1);
+    return load_pairs(template, &list, setting, error);
 }

@@ -27,4 +27,12 @@ struct template *edge_shapes_load(const struct template *template, const struct 
                                   const struct template_setting *setting, uint64_t seed,
                                   struct error *error);
 
+/* The template loaded for thin shapes: each of the two dimensions that are largest in its cases at
+   the largest size of any case, but at most 4096, divided by 2^halvings; the other one at 2, the
+   rest as above. A large size alone costs little. NULL without an error below 128. The caller frees
+   it. */
+struct template *thin_shapes_load(const struct template *template,
+                                  const struct template_setting *setting, int halvings,
+                                  struct error *error);
+
 #endif

@@ -56,8 +56,10 @@ int evaluator_load_probes(struct evaluator *evaluator, int goal, const struct te
                           struct error *error);
 /* Computes the self-test hash of the evaluator's own kernels (verify_self_test). */
 int evaluator_self_test(struct evaluator *evaluator, uint64_t *self_test_hash, struct error *error);
-/* Compares the template's references (c_reference.h) for a goal's specialised dimensions; once. */
-int evaluator_compare_references(struct evaluator *evaluator, int goal, struct error *error);
+/* Compares the template's references (c_reference.h) for a goal's specialised dimensions, at small
+   cases and at thin shapes that the genome is valid for; once. */
+int evaluator_compare_references(struct evaluator *evaluator, int goal, const struct genome *genome,
+                                 struct error *error);
 
 struct evaluation {
     struct evaluator *evaluator;

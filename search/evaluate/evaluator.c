@@ -378,7 +378,8 @@ int evaluator_run(struct evaluator *evaluator, const struct trial_request *reque
         .deadline_s = fmax(1.0, 100e-6 * request->champion_us),
     };
     if (evaluation.template == NULL ||
-        (!request->under_tool && evaluator_compare_references(evaluator, request->goal, error) < 0))
+        (!request->under_tool &&
+         evaluator_compare_references(evaluator, request->goal, &request->genome, error) < 0))
         return -1;
     outcome_set_cases(&result->outcome, evaluation.template->case_count);
     device->fresh_memory = request->under_tool && !request->profiled; /* else reads of uninitialised

@@ -3,6 +3,7 @@
 #include "evaluate/evaluation.h"
 
 #include "evaluate/c_reference.h"
+#include "evaluate/edge_shapes.h"
 
 int evaluator_load_probes(struct evaluator *evaluator, int goal, const struct template *template,
                           struct error *error) {
@@ -43,13 +44,40 @@ int evaluator_self_test(struct evaluator *evaluator, uint64_t *self_test_hash,
     return small.template != NULL ? verify_self_test(&small, self_test_hash, error) : -1;
 }
 
-int evaluator_compare_references(struct evaluator *evaluator, int goal, struct error *error) {
-    struct genome genome;
+/* The same at thin shapes, of the largest size at which all are cheap enough: what all but the C
+   reference leave out beyond some size does not show in small cases. */
+static int compare_at_thin_shapes(struct evaluator *evaluator, int goal,
+                                  const struct genome *genome, struct error *error) {
+    const struct template_setting setting =
+        evaluation_setting(&evaluator->settings->goals[goal], &evaluator->device->info);
+    const struct template *own = compiler_template(evaluator->compiler, goal, error);
+    int status = own != NULL ? 1 : -1;
+    for (int halvings = 0; status == 1; halvings++) {
+        struct error ignored = {0};
+        struct template *thin = thin_shapes_load(own, &setting, halvings, &ignored);
+        if (thin == NULL)
+            return 0;
+        const struct verify_case one = {.device = evaluator->device,
+                                        .comparator = evaluator->comparator,
+                                        .reference = evaluator->reference,
+                                        .plain = evaluator->plain,
+                                        .template = thin,
+                                        .genome = genome};
+        status = c_reference_compare_thin(&one, compiler_nvrtc(evaluator->compiler), error);
+        template_free(thin);
+    }
+    return status < 0 ? -1 : 0;
+}
+
+int evaluator_compare_references(struct evaluator *evaluator, int goal, const struct genome *genome,
+                                 struct error *error) {
+    struct genome default_genome;
     if (evaluator->references_compared[goal])
         return 0;
-    const struct verify_case small = small_cases(evaluator, goal, &genome, error);
+    const struct verify_case small = small_cases(evaluator, goal, &default_genome, error);
     if (small.template == NULL ||
-        c_reference_compare(&small, compiler_nvrtc(evaluator->compiler), error) < 0)
+        c_reference_compare(&small, compiler_nvrtc(evaluator->compiler), error) < 0 ||
+        compare_at_thin_shapes(evaluator, goal, genome, error) < 0)
         return -1;
     evaluator->references_compared[goal] = true;
     return 0;

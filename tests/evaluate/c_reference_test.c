@@ -1,6 +1,7 @@
 /* Both references of a template are compared. In a league of the kernel, the plain kernel and
    reference.cu, which all leave out the same, only reference.c shows it. */
 #include "evaluate/c_reference.h"
+#include "evaluate/edge_shapes.h"
 #include "evaluate/verify_fixture.h"
 
 static struct verify_fixture verify_fixture;
@@ -98,6 +99,63 @@ static void left_out_last_column_is_found(void **state) {
     remove_templates(folder);
 }
 
+/* As evaluate/probes.c does it: at the largest thin shapes that are cheap enough. */
+static int compare_thin(const char *folder, const char *shape, char message[1536]) {
+    struct error error = {0};
+    verify_fixture_load(&verify_fixture, folder, shape);
+    const struct template *template = verify_fixture.template;
+    const struct genome genome = genome_default(template->space);
+    const struct template_setting setting = {.device = &verify_fixture.device->info,
+                                             .smem_limit = SMEM_DEFAULT_LIMIT,
+                                             .cases = template->cases,
+                                             .case_count = template->case_count};
+    struct verify_case one = verify_fixture_case(&verify_fixture, 0);
+    int status = 1;
+    one.genome = &genome;
+    for (int halvings = 0; status == 1; halvings++) {
+        struct template *thin = thin_shapes_load(template, &setting, halvings, &error);
+        assert_int_equal(error.kind, ERROR_NONE);
+        if (thin == NULL)
+            return 1;
+        one.template = thin;
+        status = c_reference_compare_thin(&one, verify_fixture.nvrtc, &error);
+        template_free(thin);
+    }
+    snprintf(message, 1536, "%s", status < 0 ? error.text : "");
+    return status;
+}
+
+/* Small cases do not show it. */
+static void left_out_beyond_a_size_is_found(void **state) {
+    (void)state;
+    static const char shape[] = "{\"ROWS\": 64, \"COLS\": 9000}";
+    char folder[64], message[1536];
+    copy_templates(folder, "softmax_rows", "reference.cu plain.cu", "column < COLS",
+                   "column < (COLS > 500 ? 500 : COLS)");
+    assert_int_equal(compare(folder, "{\"ROWS\": 3, \"COLS\": 100}", message), 0);
+    assert_int_equal(compare_thin(folder, shape, message), -1);
+    assert_non_null(strstr(message, "the references differ: at ROWS=2,COLS="));
+    remove_templates(folder);
+}
+
+static void own_references_agree_at_thin_shapes(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"templates/attention_fwd", "{\"B\": 2, \"H\": 3, \"S\": 2000, \"D\": 64, \"LSE\": 1}"},
+        {"templates/attention_fwd", "{\"B\": 2, \"H\": 3, \"S\": 700, \"S_KV\": 9000, \"D\": "
+                                    "64, \"CAUSAL\": 1, \"BSHD\": 1}"},
+        {"templates/softmax_rows", "{\"ROWS\": 3000, \"COLS\": 5000}"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char message[1536];
+        int status = compare_thin(cases[i][0], cases[i][1], message);
+        if (status != 0)
+            fail_msg("%s at %s: %d, %s", cases[i][0], cases[i][1], status, message);
+    }
+    assert_int_equal(
+        compare_thin("templates/softmax_rows", "{\"ROWS\": 9, \"COLS\": 127}", (char[1536]){0}), 1);
+}
+
 static void what_cannot_be_compared_passes(void **state) {
     (void)state;
     char folder[64], message[1536];
@@ -126,6 +184,8 @@ int main(void) {
         cmocka_unit_test(own_references_agree),
         cmocka_unit_test(left_out_scale_is_found),
         cmocka_unit_test(left_out_last_column_is_found),
+        cmocka_unit_test(left_out_beyond_a_size_is_found),
+        cmocka_unit_test(own_references_agree_at_thin_shapes),
         cmocka_unit_test(what_cannot_be_compared_passes),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);
