@@ -17,7 +17,7 @@ extern const char _binary_search_evaluate_c_reference_cu_end[];
    one. HEAP_BYTES and HEAP_FACTOR: what the reference may allocate, and that in sizes of all its
    tensors. */
 enum { COST_MAX = 1500000, DEADLINE_S = 60, HEAP_BYTES = 1 << 16, HEAP_FACTOR = 16 };
-enum { THIN_COST_EMULATED_MAX = 4000000, THIN_COST_GPU_MAX = 40000000 };
+enum { THIN_COST_EMULATED_MAX = 4000000, THIN_COST_GPU_MAX = 20000000 };
 
 /* Seed of the inputs. */
 #define COMPARED_SEED UINT64_C(2)
