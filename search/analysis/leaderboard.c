@@ -250,7 +250,7 @@ void leaderboard_finish_headings(const struct leaderboard *board) {
         table_heading(table, "latency_p90_us", "p90\npredicted\nus");
     }
     if (board->baselines != NULL) { /* more informative than the ratio to the default */
-        table_heading(table, "ratio_to_baseline", "ratio\nto the\nbaseline");
+        table_heading(table, "ratio_to_baseline", "estimated\nratio to\nbaseline");
         table_heading(table, "ratio_to_default", NULL);
     }
     if (board->cases)

@@ -40,7 +40,7 @@ void page_add_run_pictures(const struct page *page, cJSON *to, int r) {
     if (baselines != NULL)
         add_picture(to, "baselines_picture",
                     picture_bars(&baselines->bars, "times as long as the champion",
-                                 "ratios to the baselines"));
+                                 "estimated ratios to the baselines"));
 }
 
 void page_add_goal_pictures(const struct page *page, cJSON *to, int r, int goal) {

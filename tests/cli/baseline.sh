@@ -5,7 +5,7 @@ with() { small "$1.json" "\"baseline\": { \"command\": [$2], \"limit_s\": ${3:-6
 with good '"python3", "baseline_program.py"'
 "$EVOTILE" run good.json --out run >/dev/null 2>&1
 tell baseline run
-"$EVOTILE" board run | grep -A 3 ratio
+"$EVOTILE" board run | grep -A 3 estimated
 "$EVOTILE" board run --cases --json | grep -c '"ratio_to_baseline":	[0-9]'
 # The ratio to the baseline is about 3, so the target is reached; to the default genome it is smaller.
 tell resume run --trials 30 --target-ratio 2.5
