@@ -61,6 +61,7 @@ struct long_case {
     uint16_t poison;                           /* every half of a word of the outputs: a NaN */
     unsigned char *outputs[RUNS][TENSORS_MAX]; /* on the host, after a run */
     int64_t compared;                          /* elements */
+    int blocks;                                /* of which some were */
     char reason[REASON_SIZE];                  /* why there are none */
 };
 
@@ -381,7 +382,9 @@ static int check_case(struct long_case *it, struct failure *failure, struct erro
     int status = prepare_case(it, error);
     for (int b = 0; b < BLOCKS && status == 0; b++) {
         it->reason[0] = '\0';
+        int64_t before = it->compared;
         status = check_block(it, b == 0 ? random_uniform(&it->random) : last_block, failure, error);
+        it->blocks += it->compared > before;
     }
     return status;
 }
@@ -401,10 +404,16 @@ static void release_case(struct long_case *it) {
     free(it->candidate);
 }
 
-/* The same for a case by its index; adds to `compared`, or says in `reason` why there is nothing to
-   add. */
-static int check_case_at(struct evaluation *evaluation, int c, double start, int64_t *compared,
-                         char reason[REASON_SIZE]) {
+/* What the gate has compared so far, or why it compared nothing. */
+struct long_cases {
+    double start;
+    int cases, blocks;
+    int64_t elements;
+    char reason[REASON_SIZE];
+};
+
+/* The same for a case by its index. */
+static int check_case_at(struct evaluation *evaluation, int c, struct long_cases *sum) {
     struct long_case it = {.evaluation = evaluation,
                            .one = evaluation_verify_case(evaluation, evaluation->template, c, NULL),
                            .candidate = xcalloc(1, sizeof *it.candidate)};
@@ -421,10 +430,12 @@ static int check_case_at(struct evaluation *evaluation, int c, double start, int
     if (status == 0)
         status = check_case(&it, &failure, evaluation->error);
     if (status == 1)
-        status = evaluation_fail(evaluation, gate, evaluation->template, c, start, &failure);
-    *compared += it.compared;
-    if (it.compared == 0)
-        memcpy(reason, it.reason, REASON_SIZE);
+        status = evaluation_fail(evaluation, gate, evaluation->template, c, sum->start, &failure);
+    sum->cases += it.blocks > 0;
+    sum->blocks += it.blocks;
+    sum->elements += it.compared;
+    if (it.blocks == 0)
+        memcpy(sum->reason, it.reason, REASON_SIZE);
     release_case(&it);
     return status;
 }
@@ -452,25 +463,21 @@ static int list_long_cases(struct evaluation *evaluation, int listed[CASES_MAX])
 }
 
 int evaluation_check_long_cases(struct evaluation *evaluation) {
-    int listed[CASES_MAX], checked = 0;
-    double start = clock_seconds();
-    char reason[REASON_SIZE] = "";
-    int64_t compared = 0;
+    int listed[CASES_MAX];
+    struct long_cases sum = {.start = clock_seconds()};
     int count = list_long_cases(evaluation, listed);
-    for (int i = 0; i < count && checked < LONG_CASES_MAX; i++) {
-        int64_t before = compared;
-        int status = check_case_at(evaluation, listed[i], start, &compared, reason);
+    for (int i = 0; i < count && sum.cases < LONG_CASES_MAX; i++) {
+        int status = check_case_at(evaluation, listed[i], &sum);
         if (status != 0)
             return status;
-        checked += compared > before;
     }
-    evaluation->inputs += checked;
-    if (checked > 0)
-        trial_add_gate(evaluation->result, gate, true, clock_seconds() - start,
-                       "%d of %d correct in two blocks of each, %lld elements", checked, count,
-                       (long long)compared);
+    evaluation->inputs += sum.cases;
+    if (sum.cases > 0)
+        trial_add_gate(evaluation->result, gate, true, clock_seconds() - sum.start,
+                       "%d of %d correct where compared: %lld elements of %d blocks", sum.cases,
+                       count, (long long)sum.elements, sum.blocks);
     else if (count > 0)
-        trial_add_gate(evaluation->result, gate, true, clock_seconds() - start,
-                       "not checked: %.120s", reason);
+        trial_add_gate(evaluation->result, gate, true, clock_seconds() - sum.start,
+                       "not checked: %.120s", sum.reason);
     return count < 0 ? -1 : 0;
 }

@@ -2,6 +2,7 @@
    template's references. */
 #include "evaluate/evaluation.h"
 
+#include "base/log.h"
 #include "evaluate/c_reference.h"
 #include "evaluate/edge_shapes.h"
 
@@ -53,8 +54,10 @@ static int compare_at_thin_shapes(struct evaluator *evaluator, int goal,
     const struct template *own = compiler_template(evaluator->compiler, goal, error);
     int status = own != NULL ? 1 : -1;
     for (int halvings = 0; status == 1; halvings++) {
-        struct error ignored = {0};
-        struct template *thin = thin_shapes_load(own, &setting, halvings, &ignored);
+        struct error unloaded = {0};
+        struct template *thin = thin_shapes_load(own, &setting, halvings, &unloaded);
+        if (unloaded.kind != ERROR_NONE)
+            log_warn("references are not compared at thin shapes: %s", unloaded.text);
         if (thin == NULL)
             return 0;
         const struct verify_case one = {.device = evaluator->device,
