@@ -146,42 +146,61 @@ static void edit_template(const struct place *place, const char *line) {
     fclose(file);
 }
 
-static void an_elite_that_fails_now_is_dropped(void **state) {
-    (void)state;
-    static bool members[RUN_TRIALS_MAX];
-    struct place place;
+/* Simulates a compiler that no longer accepts the kernels for which `condition` holds. */
+static void reject_kernels(const struct place *place, const char *condition) {
     struct error error = {0};
-    char log_path[PATH_SIZE], folder[PATH_SIZE], hash[HASH_TEXT_SIZE];
-    make_run(&place, "", "40");
-    memcpy(members, run_check.member, sizeof members);
-    int64_t champion = run_check.champions[0];
-    /* Simulates a compiler that no longer accepts the champion's kernel. */
-    struct store *store = store_open(place.run_dir, STORE_READ, &error);
-    struct store_trial *best = store_trial_read(store, champion, &error);
-    int threads = atoi(strstr(best->genome, "THREADS=") + strlen("THREADS="));
-    store_trial_free(best);
-    store_close(store);
-    char line[100];
-    snprintf(line, sizeof line, "#if THREADS == %d\n#error not any more\n#endif\n", threads);
-    edit_template(&place, line);
-    const char *const arguments[] = {"--trials", "42", NULL};
-    assert_int_equal(
-        exit_status(start_evotile(&place.tiny, "resume", place.run_dir, arguments, log_path)), 2);
-    expect_log(log_path, "was changed since the run began");
-    assert_int_equal(path_join(folder, place.run_dir, "template/scaled_add", &error), 0);
+    char line[512], folder[PATH_SIZE], hash[HASH_TEXT_SIZE];
+    snprintf(line, sizeof line, "#if %s\n#error not any more\n#endif\n", condition);
+    edit_template(place, line);
+    assert_int_equal(path_join(folder, place->run_dir, "template/scaled_add", &error), 0);
     struct device_info device;
     assert_int_equal(device_describe(TINY_DEVICE, &device, &error), 0);
-    struct config *config = config_load(place.tiny.config, "tests/templates", &error);
+    struct config *config = config_load(place->tiny.config, "tests/templates", &error);
     assert_non_null(config);
     char *own = config->template_folder;
     config->template_folder = folder;
     struct template *template = config_load_template(config, 0, &device, &error);
     assert_non_null(template);
-    change(&place, "UPDATE meta SET value = ?1 WHERE name = 'template_hash'",
+    change(place, "UPDATE meta SET value = ?1 WHERE name = 'template_hash'",
            hash_print(template->hash, hash), NULL);
     template_free(template);
     config->template_folder = own;
     config_free(config);
+}
+
+/* A condition that holds for a genome's kernel and for one other at most: ORDER, which has two
+   values, and FAULT are left out. */
+static void write_condition(const char *genome, char *condition, size_t size) {
+    const char *end = strstr(genome, ",ORDER=");
+    size_t length = 0;
+    assert_non_null(end);
+    for (const char *at = genome; at < end; at++) {
+        const char *text = *at == '=' ? " == " : *at == ',' ? " && " : (char[]){*at, '\0'};
+        length += (size_t)snprintf(condition + length, size - length, "%s", text);
+        assert_true(length < size);
+    }
+}
+
+static void an_elite_that_fails_now_is_dropped(void **state) {
+    (void)state;
+    static bool members[RUN_TRIALS_MAX];
+    struct place place;
+    struct error error = {0};
+    char log_path[PATH_SIZE], condition[400];
+    make_run(&place, "", "40");
+    memcpy(members, run_check.member, sizeof members);
+    int64_t champion = run_check.champions[0];
+    edit_template(&place, "// edited\n");
+    const char *const arguments[] = {"--trials", "42", NULL};
+    assert_int_equal(
+        exit_status(start_evotile(&place.tiny, "resume", place.run_dir, arguments, log_path)), 2);
+    expect_log(log_path, "was changed since the run began");
+    struct store *store = store_open(place.run_dir, STORE_READ, &error);
+    struct store_trial *best = store_trial_read(store, champion, &error);
+    write_condition(best->genome, condition, sizeof condition);
+    store_trial_free(best);
+    store_close(store);
+    reject_kernels(&place, condition);
     fake_driver(&place, "570.1");
     resume_to(&place, 42, log_path);
     expect_log(log_path, "an elite, is now compile_failed and dropped");
@@ -193,11 +212,32 @@ static void an_elite_that_fails_now_is_dropped(void **state) {
     tiny_remove(&place.tiny);
 }
 
+/* Nothing compiles any more: the run goes on without a champion. */
+static void all_elites_may_be_dropped(void **state) {
+    (void)state;
+    static bool members[RUN_TRIALS_MAX];
+    struct place place;
+    char log_path[PATH_SIZE], message[80];
+    make_run(&place, "", "30");
+    memcpy(members, run_check.member, sizeof members);
+    int elites = count_members(members);
+    reject_kernels(&place, "1");
+    fake_driver(&place, "570.1");
+    resume_to(&place, 34, log_path);
+    snprintf(message, sizeof message, "%d elites were timed again, %d of them dropped", elites,
+             elites);
+    expect_log(log_path, message);
+    expect_remeasured(members, 1);
+    assert_int_equal(count_members(run_check.member), 0);
+    tiny_remove(&place.tiny);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elites_are_timed_again_once),
         cmocka_unit_test(a_kill_while_remeasuring_costs_nothing),
         cmocka_unit_test(an_elite_that_fails_now_is_dropped),
+        cmocka_unit_test(all_elites_may_be_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
