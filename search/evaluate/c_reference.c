@@ -258,7 +258,7 @@ static int next_case(const struct verify_case *one, const bool *compared, int64_
         struct error ignored;
         if (compared[c] || template_launch_plan(one->template, one->genome, c, plan, &ignored) < 0)
             continue;
-        int64_t cost = plan->operations + 16 * plan->bytes; /* as in correctness.c */
+        int64_t cost = plan->operations + 16 * plan->bytes; /* as in gate_run.c */
         if (cost < least) {
             least = cost;
             smallest = c;

@@ -13,6 +13,7 @@ static const struct {
     {"cases", "cases"},
     {"timing", "timed outputs"},
     {"edge shapes", "edge shapes"},
+    {"thin shapes", "thin shapes"},
     {"hard inputs", "hard inputs"},
     {"held out", "held-out cases"},
     {"flush memory", "work carried over in flush memory"},

@@ -1,6 +1,6 @@
 /*
  * evaluation: the state of one candidate's trial in an evaluator. Private to evaluate/: evaluator.c
- * runs the gates, correctness.c verifies, timing.c times, duel_gate.c runs duels.
+ * runs the gates, correctness.c and final_checks.c verify, timing.c times, duel_gate.c runs duels.
  *
  * Gates return 0 to continue, 1 when the candidate has its verdict, -1 with the error.
  */
@@ -74,7 +74,7 @@ struct evaluation {
     struct measurement *raced; /* of the race, kept for the full timing; NULL: none */
     double deadline_s;         /* of one call */
     int inputs;                /* that were verified so far */
-    double cost;               /* of that, in operations (correctness.c) */
+    double cost;               /* of that, in operations (gate_run.h) */
 };
 
 /* Loads the images of every variant and reads the genome mark back. If it is another genome's,

@@ -6,34 +6,23 @@
  *
  * A candidate cannot know where the first of them lies. The references' blocks are found by
  * position: that of an element in its tensor, as a share, is taken for that of its block in the
- * grid. Where this fails, as for a reference whose grid is in another order, where a block takes
- * too long, or where blocks depend on each other (several launches, workspaces, atomics on
- * outputs), a case is not compared, and the gate says so.
+ * grid. An output that many blocks at random leave out is wrong, too. Where this fails, as for a
+ * reference whose grid is in another order, where a block takes too long, or where blocks depend on
+ * each other (several launches, workspaces, atomics on outputs), a case is not compared, and the
+ * gate says so: what shows in one size alone is found by thin shapes (final_checks.c).
  */
-#include "evaluate/evaluation.h"
+#include "evaluate/long_blocks.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/random.h"
-#include "device/emulated.h"
-#include "evaluate/references.h"
-#include "ptx/half.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Warp instructions of a block, 100,000 of which take a tenth of a second
-   (docs/measurements/emulator.md). EMPTY_BLOCKS_MAX: so many blocks in a row that write nothing
-   condemn a candidate; if half of an honest one's blocks have no work, 1 in 65,000 is.
-   LONG_SEEDS: see the ranges of input seeds in correctness.c. */
 enum {
     LONG_CASES_MAX = 4,
     BLOCKS = 2, /* of a case */
-    INSTRUCTIONS_MAX = 1000000,
-    EMPTY_BLOCKS_MAX = 16,
-    ELEMENTS_MAX = 4096,
-    LONG_SEEDS = 900
+    ELEMENTS_MAX = 4096
 };
 static const double tensor_bytes_max = 400 << 20;
 
@@ -46,172 +35,11 @@ enum { FEW_ELEMENTS_HERE = 64, FEW_ELEMENTS_FACTOR = 16 };
 
 static const char gate[] = "long cases";
 
-/* ---- one case ---- */
-
-enum run { CANDIDATE, REFERENCE, PLAIN, RUNS };
-
-struct long_case {
-    struct evaluation *evaluation;
-    struct verify_case one; /* its module is loaded for this case alone: a block that is cut short
-                               may leave a ticket in a global variable */
-    struct planned_buffers *candidate;
-    struct reference_runs *references;
-    struct device_sequence *sequences[RUNS];
-    struct random random;
-    uint16_t poison;                           /* every half of a word of the outputs: a NaN */
-    unsigned char *outputs[RUNS][TENSORS_MAX]; /* on the host, after a run */
-    int64_t compared;                          /* elements */
-    int blocks;                                /* of which some were */
-    char reason[REASON_SIZE];                  /* why there are none */
-};
-
-static struct planned_buffers *buffers_of(const struct long_case *it, enum run run) {
-    return run == CANDIDATE   ? it->candidate
-           : run == REFERENCE ? &it->references->reference
-                              : &it->references->plain;
-}
-
-/* Nearly N(0, 1): the sum of four uniform numbers. The comparator's kernel, which fills the inputs
-   of shorter cases, would be interpreted: for a tensor of this size that takes too long. */
-static float random_normal(struct random *random) {
-    uint64_t bits = random_next(random);
-    double sum = 0;
-    for (int i = 0; i < 4; i++)
-        sum += (double)(bits >> 16 * i & 0xffff) / 65536;
-    return (float)((sum - 2) * sqrt(3));
-}
-
-static void fill_randomly(struct random *random, const struct planned_tensor *tensor, void *to) {
-    uint16_t *halves = to;
-    float *floats = to;
-    double *doubles = to;
-    uint32_t *integers = to;
-    for (int64_t i = 0; i < tensor->elements; i++)
-        switch (tensor->dtype) {
-        case DTYPE_F16:
-            halves[i] = float_to_half(random_normal(random));
-            break;
-        case DTYPE_BF16:
-            halves[i] = float_to_bfloat(random_normal(random));
-            break;
-        case DTYPE_F32:
-            floats[i] = random_normal(random);
-            break;
-        case DTYPE_F64:
-            doubles[i] = random_normal(random);
-            break;
-        default:
-            integers[i] = (uint32_t)random_next(random);
-        }
-}
-
-/* Writes the inputs, or poisons the outputs, of buffers. */
-static int write_tensors(struct long_case *it, struct planned_buffers *run, enum role role,
-                         struct error *error) {
-    const struct template *template = it->one.template;
-    for (int t = 0; t < template->tensor_count; t++) {
-        const struct planned_tensor *tensor = &run->plan.tensors[t];
-        if (run->buffers.tensors[0][t] == 0 || template->tensors[t].role != role)
-            continue;
-        uint16_t *host = xmalloc((size_t)tensor->bytes);
-        if (role == ROLE_INPUT)
-            fill_randomly(&it->random, tensor, host);
-        for (int64_t i = 0; role == ROLE_OUTPUT && i < tensor->bytes / 2; i++)
-            host[i] = it->poison;
-        int status = it->one.device->backend->write(it->one.device, run->buffers.tensors[0][t],
-                                                    host, (size_t)tensor->bytes, error);
-        free(host);
-        if (status < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int read_outputs(struct long_case *it, enum run run, struct error *error) {
-    const struct template *template = it->one.template;
-    const struct planned_buffers *from = buffers_of(it, run);
-    for (int t = 0; t < template->tensor_count; t++) {
-        size_t bytes = (size_t)from->plan.tensors[t].bytes;
-        if (from->buffers.tensors[0][t] == 0 || template->tensors[t].role != ROLE_OUTPUT)
-            continue;
-        if (it->outputs[run][t] == NULL)
-            it->outputs[run][t] = xmalloc(bytes);
-        if (it->one.device->backend->read(it->one.device, from->buffers.tensors[0][t],
-                                          it->outputs[run][t], bytes, error) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* Whether a run wrote an element: whether it holds something else than poison. */
-static bool is_written(const struct long_case *it, enum run run, int t, int64_t element) {
-    size_t bytes = (size_t)dtype_bytes(buffers_of(it, run)->plan.tensors[t].dtype);
-    const unsigned char *from = it->outputs[run][t] + (size_t)element * bytes;
-    for (size_t i = 0; i < bytes; i += sizeof it->poison)
-        if (memcmp(from + i, &it->poison, sizeof it->poison) != 0)
-            return true;
-    return false;
-}
-
-static bool is_output(const struct long_case *it, int t) {
-    return it->outputs[CANDIDATE][t] != NULL;
-}
-
-/* Finds an element that the candidate wrote, at random; its position is its share of the tensor.
- */
-static bool find_written(struct long_case *it, double *position) {
-    for (int t = 0; t < it->one.template->tensor_count; t++) {
-        const struct planned_tensor *tensor = &it->candidate->plan.tensors[t];
-        if (!is_output(it, t))
-            continue;
-        int64_t start = (int64_t)random_below(&it->random, (uint64_t)tensor->elements);
-        for (int64_t i = 0; i < tensor->elements; i++) {
-            int64_t element = (start + i) % tensor->elements;
-            if (!is_written(it, CANDIDATE, t, element))
-                continue;
-            *position = ((double)element + 0.5) / (double)tensor->elements;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Runs a block at a position, and reads the outputs. Returns 0; 1 if it fails, with the verdict;
-   -1. A timeout is no failure of the block: it may wait for one that does not run. */
-static int run_block(struct long_case *it, enum run run, double position, struct failure *failure,
-                     struct error *error) {
-    if (write_tensors(it, buffers_of(it, run), ROLE_OUTPUT, error) < 0)
-        return -1;
-    failure->verdict = emulated_run_cluster(it->one.device, it->sequences[run], position,
-                                            INSTRUCTIONS_MAX, failure->reason);
-    if (failure->verdict == VERDICT_TIMEOUT || (failure->verdict != VERDICT_OK && run != CANDIDATE))
-        snprintf(it->reason, sizeof it->reason, "%s: %.400s",
-                 run == CANDIDATE ? "a block" : "the reference's block", failure->reason);
-    else if (failure->verdict != VERDICT_OK)
-        return 1;
-    return read_outputs(it, run, error);
-}
-
-/* Runs the candidate's block at a position, then others until one writes something. */
-static int run_candidate(struct long_case *it, double *position, struct failure *failure,
-                         struct error *error) {
-    for (int i = 0; i < EMPTY_BLOCKS_MAX; i++) {
-        int status = run_block(it, CANDIDATE, *position, failure, error);
-        if (status != 0 || it->reason[0] != '\0' || find_written(it, position))
-            return status;
-        *position = random_uniform(&it->random);
-    }
-    failure->verdict = VERDICT_WRONG;
-    snprintf(failure->reason, sizeof failure->reason, "%d blocks at random write no output",
-             EMPTY_BLOCKS_MAX);
-    return 1;
-}
-
 /* ---- comparing ---- */
 
 static bool is_written_by_all(const struct long_case *it, int t, int64_t element) {
-    return is_written(it, CANDIDATE, t, element) && is_written(it, REFERENCE, t, element) &&
-           is_written(it, PLAIN, t, element);
+    return long_is_written(it, CANDIDATE, t, element) &&
+           long_is_written(it, REFERENCE, t, element) && long_is_written(it, PLAIN, t, element);
 }
 
 /* Lists what all three wrote of an output: whole rows, or single elements, which make one row, if
@@ -242,7 +70,7 @@ static int64_t list_elements(const struct long_case *it, int t, int64_t listed[E
 static int gather(const struct long_case *it, enum run run, int t, const int64_t *listed,
                   int64_t count, uint64_t *address, struct error *error) {
     struct device *device = it->one.device;
-    size_t bytes = (size_t)dtype_bytes(buffers_of(it, run)->plan.tensors[t].dtype);
+    size_t bytes = (size_t)dtype_bytes(long_buffers(it, run)->plan.tensors[t].dtype);
     unsigned char *host = xmalloc((size_t)count * bytes);
     for (int64_t i = 0; i < count; i++)
         memcpy(host + (size_t)i * bytes, it->outputs[run][t] + (size_t)listed[i] * bytes, bytes);
@@ -295,7 +123,7 @@ static int compare_outputs(struct long_case *it, struct failure *failure, struct
     int64_t *listed = xmalloc(ELEMENTS_MAX * sizeof *listed);
     int status = 0;
     for (int t = 0; t < it->one.template->tensor_count && status == 0; t++) {
-        if (!is_output(it, t))
+        if (!long_is_output(it, t))
             continue;
         struct planned_tensor part = it->candidate->plan.tensors[t];
         part.elements = list_elements(it, t, listed, &part.row);
@@ -357,12 +185,11 @@ static int prepare_case(struct long_case *it, struct error *error) {
                      error) < 0 ||
         one->device->backend->module_load(one->device, &it->evaluation->images[variant],
                                           &one->module, error) < 0 ||
-        write_tensors(it, it->candidate, ROLE_INPUT, error) < 0 ||
-        buffers_protect(buffers, 0, true, error) < 0)
+        long_fill_inputs(it, error) < 0 || buffers_protect(buffers, 0, true, error) < 0)
         return -1;
     buffers_sequence(buffers, 0, one->module, it->sequences[CANDIDATE]);
     for (enum run run = REFERENCE; run < RUNS; run++)
-        if (reference_sequence(one, buffers, 0, modules[run], buffers_of(it, run),
+        if (reference_sequence(one, buffers, 0, modules[run], long_buffers(it, run),
                                it->sequences[run], error) < 0)
             return -1;
     return 0;
@@ -370,23 +197,24 @@ static int prepare_case(struct long_case *it, struct error *error) {
 
 static int check_block(struct long_case *it, double position, struct failure *failure,
                        struct error *error) {
-    int status = run_candidate(it, &position, failure, error);
-    for (enum run run = REFERENCE; run < RUNS && status == 0 && it->reason[0] == '\0'; run++)
-        status = run_block(it, run, position, failure, error);
-    return status == 0 && it->reason[0] == '\0' ? compare_outputs(it, failure, error) : status;
+    int status = long_run_candidate(it, &position, failure, error);
+    for (enum run run = REFERENCE; run < RUNS && status == 0; run++)
+        status = long_run_block(it, run, position, failure, error);
+    return status == 0 ? compare_outputs(it, failure, error) : status;
 }
 
 static int check_case(struct long_case *it, struct failure *failure, struct error *error) {
     if (!fits(it))
         return 0;
     int status = prepare_case(it, error);
-    for (int b = 0; b < BLOCKS && status == 0; b++) {
-        it->reason[0] = '\0';
+    for (int b = 0; b < BLOCKS && (status == 0 || status == LONG_UNKNOWN); b++) {
         int64_t before = it->compared;
         status = check_block(it, b == 0 ? random_uniform(&it->random) : last_block, failure, error);
         it->blocks += it->compared > before;
     }
-    return status;
+    if (status == 0)
+        status = long_check_outputs(it, failure, error);
+    return status == LONG_UNKNOWN ? 0 : status;
 }
 
 static void release_case(struct long_case *it) {

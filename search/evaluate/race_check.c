@@ -11,7 +11,7 @@
  * order, so that the limit does not always spare the same ones. What the emulated device cannot
  * execute is not checked, and condemns nothing.
  */
-#include "evaluate/evaluation.h"
+#include "evaluate/gate_run.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -22,15 +22,8 @@
 
 /* Warp instructions, of which 100,000 take a tenth of a second (docs/measurements/emulator.md): the
    smallest case runs to its end unless it exceeds SMALLEST_MAX, the other small ones share
-   SMALL_MAX, each sampled one may execute SAMPLED_MAX. RACE_SEEDS: see the ranges of input seeds in
-   correctness.c. */
-enum {
-    SMALLEST_MAX = 200000,
-    SMALL_MAX = 50000,
-    SAMPLED_MAX = 20000,
-    SAMPLED_BLOCKS = 2,
-    RACE_SEEDS = 800
-};
+   SMALL_MAX, each sampled one may execute SAMPLED_MAX. */
+enum { SMALLEST_MAX = 200000, SMALL_MAX = 50000, SAMPLED_MAX = 20000, SAMPLED_BLOCKS = 2 };
 static const double sampled_bytes_max = 64 << 20;
 
 static const char gate[] = "race checker";
@@ -95,7 +88,7 @@ static struct template *derive_small_cases(const struct evaluation *evaluation) 
 struct small_case {
     const struct template *template;
     int index, variant;
-    double size; /* a byte costs about as much as sixteen operations (correctness.c) */
+    double size; /* a byte costs about as much as sixteen operations (gate_run.c) */
     double bytes;
     bool sampled; /* only SAMPLED_BLOCKS clusters of each launch run */
 };

@@ -1,6 +1,6 @@
 /*
  * verify: checks that a candidate computes one case correctly on one input, and that it touches
- * nothing else. correctness.c decides which cases and inputs are checked.
+ * nothing else. correctness.c and final_checks.c decide which cases and inputs are checked.
  *
  *     struct verify_input input = {.seed = seed, .twice = true};
  *     struct verify_result found;

@@ -1,5 +1,5 @@
-/* Blocks of cases that take too long on an emulated device: which are compared, and what they
-   find. */
+/* Cases that take too long on an emulated device: which of their blocks are compared, what these
+   and thin shapes find. Thin shapes have one head, the case has two. */
 #include "exploits/stage.h"
 
 #define LAST_STORE "rows.row_sum[m][h], inverse = inverse_row_sum(row_sum);\n        element *row"
@@ -44,9 +44,11 @@ static void blocks_that_depend_on_others_are_not(void **state) {
     passes_with("PERSISTENT=1", "not checked: blocks depend on each other");
 }
 
-static void is_refused(const char *from, const char *to, const char *reason) {
+static void is_refused(const char *genome, const char *from, const char *to, const char *reason) {
+    const struct exploit exploit = {
+        .name = "long", .base = BASE_TOO_LONG, .genome = genome, .from = from, .to = to};
     struct trial_result result;
-    gate_of("", from, to, &result);
+    stage_try(&stage, &exploit, &result);
     if (result.outcome.verdict != VERDICT_WRONG || strstr(result.outcome.reason, reason) == NULL)
         fail_msg("%s: %s: %s", to, verdict_name(result.outcome.verdict), result.outcome.reason);
     trial_result_release(&result);
@@ -54,16 +56,37 @@ static void is_refused(const char *from, const char *to, const char *reason) {
 
 static void errors_in_a_block_are_found(void **state) {
     (void)state;
-    is_refused(LAST_STORE, WRONG_WHERE("true"), "S=2500");
-    is_refused(LAST_STORE, WRONG_WHERE("row >= params.S - 64 && work.head == 1"), "S=2500");
+    is_refused("", LAST_STORE, WRONG_WHERE("params.heads == 2"), "H=2,S=2500");
+    is_refused("", LAST_STORE, WRONG_WHERE("row >= params.S - 64 && work.head == 1"), "H=2,S=2500");
 }
 
 static void empty_blocks_are_found(void **state) {
     (void)state;
-    is_refused("        if (row >= params.S)\n            continue;\n        const float row_sum",
-               "        if (row >= params.S || params.S > 2000)\n            continue;\n        "
-               "const float row_sum",
-               "16 blocks at random write no output");
+    is_refused("",
+               "        if (row >= params.S)\n            continue;\n        const float row_sum",
+               "        if (row >= params.S || (params.S > 2000 && params.heads == 2))\n"
+               "            continue;\n        const float row_sum",
+               "16 blocks at random do not write any output");
+    is_refused("",
+               "if (lse && thread.t == 0)\n            lse[row_index(work.batch, work.head, row, "
+               "params)] =\n                log_sum_exp(rows",
+               "if (lse && thread.t == 0 && (params.S < 2000 || params.heads == 1))\n            "
+               "lse[row_index(work.batch, work.head, row, params)] =\n                "
+               "log_sum_exp(rows",
+               "16 blocks at random do not write lse");
+}
+
+/* Whole grids of a long size find what blocks that depend on each other, or that leave something
+   out, hide. */
+static void thin_shapes_find_what_blocks_hide(void **state) {
+    (void)state;
+    is_refused("", LAST_STORE, WRONG_WHERE("true"), "H=1,S=2500,S_KV=2");
+    is_refused("PERSISTENT=1", LAST_STORE, WRONG_WHERE("true"), "H=1,S=2500,S_KV=2");
+    is_refused("KV_SPLITS=4,COMBINE=last",
+               "const float inverse = inverse_row_sum(row_sum);\n    if (lse",
+               "const float inverse = inverse_row_sum(row_sum) * (params.S_KV > 2000 ? 1.01f : 1);"
+               "\n    if (lse",
+               "H=1,S=2,S_KV=2500");
 }
 
 int main(void) {
@@ -74,6 +97,7 @@ int main(void) {
         cmocka_unit_test(blocks_that_depend_on_others_are_not),
         cmocka_unit_test(errors_in_a_block_are_found),
         cmocka_unit_test(empty_blocks_are_found),
+        cmocka_unit_test(thin_shapes_find_what_blocks_hide),
     };
     if (mkdtemp(folder) == NULL)
         return 1;

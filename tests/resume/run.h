@@ -230,8 +230,7 @@ static inline int check_dropped(const struct run_check *it, struct store *store,
         return -1;
     bool dropped = it->again[number] > 0 && trial->outcome->verdict != VERDICT_OK;
     store_trial_free(trial);
-    return dropped ? 0
-                   : error_set(error, "champion %lld is in no population", (long long)number);
+    return dropped ? 0 : error_set(error, "champion %lld is in no population", (long long)number);
 }
 
 /* Compares population, random state and counters with the checkpoint's digest, and the champions

@@ -1,0 +1,191 @@
+#include "evaluate/long_blocks.h"
+
+#include "base/memory.h"
+#include "device/emulated.h"
+#include "ptx/half.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Warp instructions of a block, 100,000 of which take a tenth of a second
+   (docs/measurements/emulator.md). EMPTY_BLOCKS_MAX: so many blocks in a row that write nothing
+   condemn a candidate; if half of an honest one's blocks have no work, 1 in 65,000 is. */
+enum { INSTRUCTIONS_MAX = 1000000, EMPTY_BLOCKS_MAX = 16 };
+
+struct planned_buffers *long_buffers(const struct long_case *it, enum run run) {
+    return run == CANDIDATE   ? it->candidate
+           : run == REFERENCE ? &it->references->reference
+                              : &it->references->plain;
+}
+
+/* Nearly N(0, 1): the sum of four uniform numbers. The comparator's kernel, which fills the inputs
+   of shorter cases, would be interpreted: for a tensor of this size that takes too long. */
+static float random_normal(struct random *random) {
+    uint64_t bits = random_next(random);
+    double sum = 0;
+    for (int i = 0; i < 4; i++)
+        sum += (double)(bits >> 16 * i & 0xffff) / 65536;
+    return (float)((sum - 2) * sqrt(3));
+}
+
+static void fill_randomly(struct random *random, const struct planned_tensor *tensor, void *to) {
+    uint16_t *halves = to;
+    float *floats = to;
+    double *doubles = to;
+    uint32_t *integers = to;
+    for (int64_t i = 0; i < tensor->elements; i++)
+        switch (tensor->dtype) {
+        case DTYPE_F16:
+            halves[i] = float_to_half(random_normal(random));
+            break;
+        case DTYPE_BF16:
+            halves[i] = float_to_bfloat(random_normal(random));
+            break;
+        case DTYPE_F32:
+            floats[i] = random_normal(random);
+            break;
+        case DTYPE_F64:
+            doubles[i] = random_normal(random);
+            break;
+        default:
+            integers[i] = (uint32_t)random_next(random);
+        }
+}
+
+/* Writes the inputs, or poisons the outputs, of buffers. */
+static int write_tensors(struct long_case *it, struct planned_buffers *run, enum role role,
+                         struct error *error) {
+    const struct template *template = it->one.template;
+    for (int t = 0; t < template->tensor_count; t++) {
+        const struct planned_tensor *tensor = &run->plan.tensors[t];
+        if (run->buffers.tensors[0][t] == 0 || template->tensors[t].role != role)
+            continue;
+        uint16_t *host = xmalloc((size_t)tensor->bytes);
+        if (role == ROLE_INPUT)
+            fill_randomly(&it->random, tensor, host);
+        for (int64_t i = 0; role == ROLE_OUTPUT && i < tensor->bytes / 2; i++)
+            host[i] = it->poison;
+        int status = it->one.device->backend->write(it->one.device, run->buffers.tensors[0][t],
+                                                    host, (size_t)tensor->bytes, error);
+        free(host);
+        if (status < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int long_fill_inputs(struct long_case *it, struct error *error) {
+    return write_tensors(it, it->candidate, ROLE_INPUT, error);
+}
+
+bool long_is_written(const struct long_case *it, enum run run, int t, int64_t element) {
+    size_t bytes = (size_t)dtype_bytes(long_buffers(it, run)->plan.tensors[t].dtype);
+    const unsigned char *from = it->outputs[run][t] + (size_t)element * bytes;
+    for (size_t i = 0; i < bytes; i += sizeof it->poison)
+        if (memcmp(from + i, &it->poison, sizeof it->poison) != 0)
+            return true;
+    return false;
+}
+
+bool long_is_output(const struct long_case *it, int t) {
+    return it->outputs[CANDIDATE][t] != NULL;
+}
+
+/* The first written element from `start` on, cyclically; -1: none. */
+static int64_t find_written(const struct long_case *it, enum run run, int t, int64_t start) {
+    const int64_t count = long_buffers(it, run)->plan.tensors[t].elements;
+    for (int64_t i = 0; i < count; i++)
+        if (long_is_written(it, run, t, (start + i) % count))
+            return (start + i) % count;
+    return -1;
+}
+
+static int read_outputs(struct long_case *it, enum run run, struct error *error) {
+    const struct template *template = it->one.template;
+    const struct planned_buffers *from = long_buffers(it, run);
+    for (int t = 0; t < template->tensor_count; t++) {
+        size_t bytes = (size_t)from->plan.tensors[t].bytes;
+        if (from->buffers.tensors[0][t] == 0 || template->tensors[t].role != ROLE_OUTPUT)
+            continue;
+        if (it->outputs[run][t] == NULL)
+            it->outputs[run][t] = xmalloc(bytes);
+        if (it->one.device->backend->read(it->one.device, from->buffers.tensors[0][t],
+                                          it->outputs[run][t], bytes, error) < 0)
+            return -1;
+        it->written[run][t] = it->written[run][t] || find_written(it, run, t, 0) >= 0;
+    }
+    return 0;
+}
+
+/* Finds an element that the candidate's last block wrote, at random; its position is its share of
+   the tensor. */
+static bool find_position(struct long_case *it, double *position) {
+    for (int t = 0; t < it->one.template->tensor_count; t++) {
+        const int64_t count = it->candidate->plan.tensors[t].elements;
+        if (!long_is_output(it, t))
+            continue;
+        const int64_t start = (int64_t)random_below(&it->random, (uint64_t)count);
+        const int64_t found = find_written(it, CANDIDATE, t, start);
+        *position = ((double)found + 0.5) / (double)count;
+        if (found >= 0)
+            return true;
+    }
+    return false;
+}
+
+/* A timeout is no failure of the block: it may wait for one that does not run. */
+int long_run_block(struct long_case *it, enum run run, double position, struct failure *failure,
+                   struct error *error) {
+    if (write_tensors(it, long_buffers(it, run), ROLE_OUTPUT, error) < 0)
+        return -1;
+    failure->verdict = emulated_run_cluster(it->one.device, it->sequences[run], position,
+                                            INSTRUCTIONS_MAX, failure->reason);
+    if (failure->verdict == VERDICT_OK)
+        return read_outputs(it, run, error);
+    if (failure->verdict != VERDICT_TIMEOUT && run == CANDIDATE)
+        return 1;
+    snprintf(it->reason, sizeof it->reason, "%s: %.400s",
+             run == CANDIDATE ? "a block" : "the reference's block", failure->reason);
+    return LONG_UNKNOWN;
+}
+
+static int fail_empty(struct failure *failure, const char *output) {
+    failure->verdict = VERDICT_WRONG;
+    snprintf(failure->reason, sizeof failure->reason, "%d blocks at random do not write %s",
+             EMPTY_BLOCKS_MAX, output);
+    return 1;
+}
+
+int long_run_candidate(struct long_case *it, double *position, struct failure *failure,
+                       struct error *error) {
+    for (int i = 0; i < EMPTY_BLOCKS_MAX; i++) {
+        int status = long_run_block(it, CANDIDATE, *position, failure, error);
+        if (status != 0 || find_position(it, position))
+            return status;
+        *position = random_uniform(&it->random);
+    }
+    return fail_empty(failure, "any output");
+}
+
+static int64_t grid_blocks(const struct launch_plan *plan) {
+    const struct planned_launch *launch = &plan->launches[0];
+    return (int64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+}
+
+int long_check_outputs(struct long_case *it, struct failure *failure, struct error *error) {
+    for (int t = 0; t < it->one.template->tensor_count; t++) {
+        if (!it->written[REFERENCE][t] || !it->written[PLAIN][t] ||
+            it->candidate->plan.tensors[t].elements < grid_blocks(&it->candidate->plan))
+            continue;
+        for (int i = 0; i < EMPTY_BLOCKS_MAX && !it->written[CANDIDATE][t]; i++) {
+            const double position = random_uniform(&it->random);
+            int status = long_run_block(it, CANDIDATE, position, failure, error);
+            if (status != 0)
+                return status;
+        }
+        if (!it->written[CANDIDATE][t])
+            return fail_empty(failure, it->one.template->tensors[t].name);
+    }
+    return 0;
+}
