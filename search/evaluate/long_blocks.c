@@ -118,18 +118,35 @@ static int read_outputs(struct long_case *it, enum run run, struct error *error)
     return 0;
 }
 
+/* An element's index in the order of the tensor's dimensions, from its index in memory: a grid is
+   more likely to have that order. */
+static int64_t logical_index(const struct planned_tensor *tensor, int64_t element) {
+    int64_t index = 0;
+    for (int d = 0; d < tensor->rank; d++) {
+        int64_t stride = tensor->strides[d], period = INT64_MAX;
+        for (int other = 0; other < tensor->rank; other++)
+            if (tensor->extents[other] > 1 && tensor->strides[other] > stride &&
+                tensor->strides[other] < period)
+                period = tensor->strides[other];
+        int64_t at = stride > 0 ? element % period / stride % tensor->extents[d] : 0;
+        index = index * tensor->extents[d] + at;
+    }
+    return index;
+}
+
 /* Finds an element that the candidate's last block wrote, at random; its position is its share of
    the tensor. */
 static bool find_position(struct long_case *it, double *position) {
     for (int t = 0; t < it->one.template->tensor_count; t++) {
-        const int64_t count = it->candidate->plan.tensors[t].elements;
+        const struct planned_tensor *tensor = &it->candidate->plan.tensors[t];
         if (!long_is_output(it, t))
             continue;
-        const int64_t start = (int64_t)random_below(&it->random, (uint64_t)count);
+        const int64_t start = (int64_t)random_below(&it->random, (uint64_t)tensor->elements);
         const int64_t found = find_written(it, CANDIDATE, t, start);
-        *position = ((double)found + 0.5) / (double)count;
-        if (found >= 0)
-            return true;
+        if (found < 0)
+            continue;
+        *position = ((double)logical_index(tensor, found) + 0.5) / (double)tensor->elements;
+        return true;
     }
     return false;
 }

@@ -5,11 +5,12 @@
  * compared.
  *
  * A candidate cannot know where the first of them lies. The references' blocks are found by
- * position: that of an element in its tensor, as a share, is taken for that of its block in the
- * grid. An output that many blocks at random leave out is wrong, too. Where this fails, as for a
- * reference whose grid is in another order, where a block takes too long, or where blocks depend on
- * each other (several launches, workspaces, atomics on outputs), a case is not compared, and the
- * gate says so: what shows in one size alone is found by thin shapes (final_checks.c).
+ * position: that of an element in its tensor's dimensions, as a share, is taken for that of its
+ * block in the grid. An output that many blocks at random leave out is wrong, too. Where this
+ * fails, as for a reference whose grid is in another order, where a block takes too long, or where
+ * blocks depend on each other (several launches, workspaces, atomics on outputs), a case is not
+ * compared, and the gate says so: what shows in one size alone is found by thin shapes
+ * (final_checks.c).
  */
 #include "evaluate/long_blocks.h"
 

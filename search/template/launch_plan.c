@@ -28,8 +28,9 @@ static int evaluate_condition(const struct template *template, const struct expr
 /* Computes the size of a strided tensor: the elements from its first to its last, including the
    gaps between them. */
 static int plan_strided_size(const struct template *template, const struct tensor *tensor,
-                             const int64_t *extents, const int64_t *values,
-                             struct planned_tensor *planned, struct error *error) {
+                             const int64_t *values, struct planned_tensor *planned,
+                             struct error *error) {
+    const int64_t *extents = planned->extents;
     int64_t elements = planned->row;
     for (int i = 0; i < tensor->rank - 1; i++) {
         int64_t stride = values[tensor->strides[i]];
@@ -37,6 +38,7 @@ static int plan_strided_size(const struct template *template, const struct tenso
         if (stride < 0)
             return error_input(error, "%s: tensor %s: stride %d is %lld", template->document.file,
                                tensor->name, i, (long long)stride);
+        planned->strides[i] = stride;
         if (__builtin_mul_overflow(extents[i] - 1, stride, &steps) ||
             __builtin_add_overflow(elements, steps, &elements) || elements > INT64_C(1) << 40)
             return error_input(error, "%s: tensor %s: its size fits no GPU",
@@ -51,9 +53,9 @@ static int plan_strided_size(const struct template *template, const struct tenso
 
 static int plan_tensor(const struct template *template, const struct tensor *tensor,
                        const int64_t *values, struct planned_tensor *planned, struct error *error) {
-    int64_t extents[RANK_MAX];
+    int64_t *extents = planned->extents;
     bool condition_holds;
-    *planned = (struct planned_tensor){.elements = 1};
+    *planned = (struct planned_tensor){.elements = 1, .rank = tensor->rank};
     if (evaluate_condition(template, tensor->when, values, &planned->present, error) < 0)
         return -1;
     if (!planned->present)
@@ -74,7 +76,12 @@ static int plan_tensor(const struct template *template, const struct tensor *ten
                                template->document.file, tensor->name, i, (long long)extents[i]);
         planned->row = extents[i];
     }
-    if (tensor->strided && plan_strided_size(template, tensor, extents, values, planned, error) < 0)
+    int64_t stride = 1;
+    for (int i = tensor->rank - 1; i >= 0; i--) {
+        planned->strides[i] = stride;
+        stride *= extents[i];
+    }
+    if (tensor->strided && plan_strided_size(template, tensor, values, planned, error) < 0)
         return -1;
     planned->bytes = planned->elements * dtype_bytes(planned->dtype);
     return 0;

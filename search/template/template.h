@@ -323,6 +323,8 @@ struct planned_tensor {
     enum dtype precision;    /* precision for which errors are bounded: dtype, or a coarser one */
     int64_t elements, bytes; /* including the gaps between rows */
     int64_t row;             /* elements of the last dimension */
+    int rank;
+    int64_t extents[RANK_MAX], strides[RANK_MAX]; /* strides in elements */
 };
 
 struct planned_argument {
