@@ -19,6 +19,7 @@ static const struct table_column columns[] = {
     {.name = "predicted"},
     {.name = "latency_p50_us", .heading = "p50\nus", .right = true},
     {.name = "latency_p90_us", .heading = "p90\nus", .right = true},
+    {.name = "placement_spread", .right = true},
     {.name = "cold_p50_us", .right = true},
     {.name = "cold_p90_us", .right = true},
     {.name = "tflops", .heading = "TFLOP/s", .right = true},
@@ -47,6 +48,7 @@ static const struct table_column columns[] = {
 struct row_figures {
     double p50_us, p90_us, cold_us, cold_p90_us, tflops, gb_per_s, ceiling;
     double error, bound, default_us, baseline_us;
+    double placement_spread; /* see outcome_placement_spread */
     int ctas;
 };
 
@@ -73,6 +75,8 @@ static struct row_figures case_figures(const struct leaderboard *board,
         .default_us = case_p50_us(board->first, number),
         .baseline_us = baseline_results_p50_us(
             board->baselines, store_goal_count(board->store) > 1 ? board->goal : number),
+        .placement_spread = outcome_placement_spread(
+            &(struct outcome){.case_count = 1, .cases = &outcome->cases[number]}),
         .ctas = timed->ctas,
     };
 }
@@ -100,7 +104,8 @@ static double *figure_at(struct row_figures *figures, size_t offset) {
 static struct row_figures goal_figures(const struct leaderboard *board,
                                        const struct outcome *outcome) {
     struct row_figures each[CASES_MAX];
-    struct row_figures all = {.default_us = NAN};
+    struct row_figures all = {.default_us = NAN,
+                              .placement_spread = outcome_placement_spread(outcome)};
     for (int i = 0; i < outcome->case_count; i++) {
         struct row_figures one = each[i] = case_figures(board, outcome, i);
         all.error = i == 0 || !(one.error <= all.error) ? one.error : all.error;
@@ -178,10 +183,10 @@ static void add_row(struct leaderboard *board, const struct store_trial *trial, 
     add_case_name(board, outcome->case_count, number);
     table_cell(table, cJSON_CreateBool(outcome->predicted),
                outcome->predicted ? "predicted" : "measured");
-    table_add(table, "%.2f %.2f %.2f %.2f %.2f %.0f %.2f %.2f %.2f", figures.p50_us, figures.p90_us,
-              figures.cold_us, figures.cold_p90_us, figures.tflops, figures.gb_per_s,
-              figures.ceiling, figures.default_us / figures.p50_us,
-              figures.baseline_us / figures.p50_us);
+    table_add(table, "%.2f %.2f %.1f%% %.2f %.2f %.2f %.0f %.2f %.2f %.2f", figures.p50_us,
+              figures.p90_us, figures.placement_spread, figures.cold_us, figures.cold_p90_us,
+              figures.tflops, figures.gb_per_s, figures.ceiling,
+              figures.default_us / figures.p50_us, figures.baseline_us / figures.p50_us);
     add_compiled(table, resources, &figures);
     table_cell(table, cJSON_CreateBool(outcome->limited_range),
                outcome->limited_range ? "limited" : "full");
@@ -206,6 +211,7 @@ static int add_trial_rows(void *context, const struct store_trial *trial, struct
     board->measured += !trial->outcome->predicted;
     board->limited_count += trial->outcome->limited_range;
     board->uses_count += trial->outcome->uses[0] != '\0';
+    board->spread_count += outcome_placement_spread(trial->outcome) > PLACEMENT_SPREAD_SHOWN;
     for (int i = 0; board->cases && i < trial->outcome->case_count; i++)
         add_row(board, trial, i);
     if (!board->cases)
@@ -224,6 +230,7 @@ void leaderboard_clear(struct leaderboard *board) {
     table_free(board->table);
     board->table = table_new(columns, sizeof columns / sizeof *columns);
     board->predicted = board->measured = board->limited_count = board->uses_count = 0;
+    board->spread_count = 0;
 }
 
 int leaderboard_add_goal(struct leaderboard *board, int goal, int smem_limit, struct error *error) {
@@ -255,6 +262,8 @@ void leaderboard_finish_headings(const struct leaderboard *board) {
     }
     if (board->cases)
         table_heading(table, "case", "case");
+    if (board->spread_count > 0)
+        table_heading(table, "placement_spread", "placement\nspread\n%");
     if (board->cold) {
         table_heading(table, "cold_p50_us", "cold\np50\nus");
         table_heading(table, "cold_p90_us", "cold\np90\nus");

@@ -87,6 +87,9 @@ static void print_text(const struct try_context *context, const struct trial_res
         printf("%s: %.3f us%s (p90 %.3f), %.1f TFLOP/s, %d CTAs, error %.2e\n", text,
                timed->warm.p50_us, outcome->predicted ? " predicted" : "", timed->warm.p90_us,
                timed->tflops, timed->ctas, timed->errors.relative_l2);
+        if (timed->placements.count > 1)
+            printf("  %d placements: %.3f to %.3f us\n", timed->placements.count,
+                   timed->placements.least_us, timed->placements.most_us);
     }
     if (speedup > 0)
         printf("speedup over the default genome: %.3f\n", speedup);

@@ -150,16 +150,28 @@ static int check_placement(const struct timing_plan *timing_plan, struct measure
     return status == 0 && chain ? measurement_chain(measurement, failure, error) : status;
 }
 
+/* Adds the median of a placement's samples, which are the last of the case. */
+static void add_placement(struct placements *placements, const struct latency *warm, int first) {
+    double median = statistics_median(warm->samples_us + first, warm->sample_count - first);
+    placements->least_us = placements->count > 0 ? fmin(placements->least_us, median) : median;
+    placements->most_us = fmax(placements->most_us, median);
+    placements->count++;
+}
+
 static int time_case(struct evaluation *evaluation, const struct timing_plan *timing_plan, int c,
                      struct failure *failure) {
     struct timed_placement placement[PLACEMENTS_MAX] = {{NULL, NULL}};
     struct case_outcome *to = &evaluation->result->outcome.cases[c];
     int status = 0;
     to->warm.sample_count = to->cold.sample_count = 0;
+    to->placements = (struct placements){0};
     for (int i = 0; i < timing_plan->placements && status == 0; i++) {
+        const int first = to->warm.sample_count;
         status = create_placement(evaluation, c, i, &placement[i], failure);
         if (status == 0)
             status = sample_placement(timing_plan, i, placement[i].measurement, to, failure);
+        if (status == 0 && timing_plan->placements > 1)
+            add_placement(&to->placements, &to->warm, first);
         if (status == 0 && timing_plan->final)
             status = measurement_replay(placement[i].measurement, true, failure, evaluation->error);
     }

@@ -118,6 +118,12 @@ static void add_case(const struct export *export, int index, cJSON *list) {
     cJSON_AddNumberToObject(object, "p10_us", warm->p10_us);
     cJSON_AddNumberToObject(object, "p50_us", warm->p50_us);
     cJSON_AddNumberToObject(object, "p90_us", warm->p90_us);
+    if (exported->outcome->placements.count > 1) {
+        add_integer(object, "placements", exported->outcome->placements.count);
+        cJSON_AddNumberToObject(object, "placement_least_us",
+                                exported->outcome->placements.least_us);
+        cJSON_AddNumberToObject(object, "placement_most_us", exported->outcome->placements.most_us);
+    }
     cJSON_AddItemToObject(object, "samples_us",
                           cJSON_CreateDoubleArray(warm->samples_us, warm->sample_count));
     add_integer(object, "operations", checked->plan.operations);

@@ -64,7 +64,10 @@
     X(DOUBLE, ceiling, ceiling)                                                                    \
     X(DOUBLE, bound.relative_l2, bound_relative_l2)                                                \
     X(DOUBLE, bound.row_relative_l2, bound_row_relative_l2)                                        \
-    X(DOUBLE, bound.max_absolute, bound_max_absolute)
+    X(DOUBLE, bound.max_absolute, bound_max_absolute)                                              \
+    X(INT, placements.count, placements)                                                           \
+    X(DOUBLE, placements.least_us, placement_least_us)                                             \
+    X(DOUBLE, placements.most_us, placement_most_us)
 
 /* X(latency of struct case_outcome, its name in the protocol, the columns of the number of samples
    and of the samples) */

@@ -71,6 +71,16 @@ static void free_cases(struct outcome *outcome) {
     free(outcome->cases);
 }
 
+double outcome_placement_spread(const struct outcome *outcome) {
+    double largest = NAN;
+    for (int c = 0; c < outcome->case_count; c++) {
+        const struct placements *placements = &outcome->cases[c].placements;
+        if (placements->count > 1 && placements->least_us > 0)
+            largest = fmax(largest, placements->most_us / placements->least_us - 1);
+    }
+    return largest;
+}
+
 const char *outcome_checks(const struct outcome *outcome) {
     return outcome->checks[0] != '\0' ? outcome->checks : "not recorded";
 }

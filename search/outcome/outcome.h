@@ -78,16 +78,24 @@ struct latency {
     double *samples_us;
 };
 
+/* Fresh memory and freshly loaded code, in which a case is timed: addresses alone change a call's
+   time, steadily. Medians of the fastest and of the slowest one; 0 unless there are several. */
+struct placements {
+    int count; /* 0: not known, as in runs of earlier versions */
+    double least_us, most_us;
+};
+
 struct case_outcome {
     struct errors errors;
     struct errors bound; /* plain-kernel bound on the same inputs (evaluate/error_bound.h); 0: not
                             verified */
     struct latency warm; /* inputs rotate; caches stay warm */
     struct latency cold; /* L2 flushed before each call; not every trial is timed cold */
-    int ctas;            /* of the largest launch */
-    double tflops;       /* at the warm median, from the operations that the template counts */
-    double gb_per_s;     /* at the warm median, from the compulsory bytes */
-    double ceiling;      /* fraction of the measured roofline, 0 to 1; 0: unknown */
+    struct placements placements; /* of the warm samples */
+    int ctas;                     /* of the largest launch */
+    double tflops;   /* at the warm median, from the operations that the template counts */
+    double gb_per_s; /* at the warm median, from the compulsory bytes */
+    double ceiling;  /* fraction of the measured roofline, 0 to 1; 0: unknown */
 };
 
 /* The GPU's state while the trial was timed; all 0 without NVML readings. */
@@ -131,6 +139,12 @@ struct outcome {
 
 /* `checks` for a reader: "not recorded" if it is empty, as in runs of earlier versions. */
 const char *outcome_checks(const struct outcome *outcome);
+
+/* By how much the slowest placement exceeds the fastest one, at the case where that is most: 0.07
+   for 7 %. NaN if no case was timed in several. */
+double outcome_placement_spread(const struct outcome *outcome);
+/* Beyond this a figure is shown with its spread. */
+#define PLACEMENT_SPREAD_SHOWN 0.03
 
 /* Frees the cases and sets everything to 0. Accepts a zeroed outcome. */
 void outcome_release(struct outcome *outcome);

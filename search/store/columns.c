@@ -121,6 +121,9 @@ const struct column store_columns[] = {
     FIGURE("tflops"),
     FIGURE("gb_per_s"),
     FIGURE("ceiling"),
+    {"cases", "placements", COLUMN_INT, MAYBE_NULL, 0, SAMPLES_MAX},
+    FIGURE("placement_least_us"),
+    FIGURE("placement_most_us"),
     {"cases", "ctas", COLUMN_INT, MAYBE_NULL, 0, INT_HIGH},
     CASE_FIELDS(CASES_DEFAULT) /* the rest */
     CASE_SAMPLES(CASES_SAMPLES) COUNT("champions", "event"),

@@ -234,7 +234,7 @@ int database_check(struct store *store, struct error *error) {
                            "%s is a database of another program: give a folder that a run wrote",
                            store->path);
     store->format = (int)strtol(format, NULL, 10);
-    if (store->format != STORE_FORMAT && store->format != STORE_FORMAT_WITHOUT_CHECKS)
+    if (store->format < STORE_FORMAT_WITHOUT_CHECKS || store->format > STORE_FORMAT)
         return error_input(error,
                            "%s has format %s, and this evotile reads format %d: use the evotile "
                            "that wrote it, or start a new run",
@@ -243,14 +243,16 @@ int database_check(struct store *store, struct error *error) {
 }
 
 int database_upgrade(struct store *store, struct error *error) {
-    if (store->format == STORE_FORMAT)
-        return 0;
-    if (store->mode == STORE_READ)
-        return database_run(store, sql_read_without_checks, error);
-    if (database_run(store, sql_add_checks, error) == 0)
-        return 0;
-    sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
-    return -1;
+    const bool reads = store->mode == STORE_READ;
+    int status = 0;
+    if (store->format <= STORE_FORMAT_WITHOUT_CHECKS)
+        status = database_run(store, reads ? sql_read_without_checks : sql_add_checks, error);
+    if (status == 0 && store->format <= STORE_FORMAT_WITHOUT_PLACEMENTS)
+        status =
+            database_run(store, reads ? sql_read_without_placements : sql_add_placements, error);
+    if (status < 0 && !reads)
+        sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
+    return status;
 }
 
 sqlite3_stmt *database_use(struct store *store, enum statement statement, struct error *error) {

@@ -68,7 +68,18 @@ const char *const sql_add_checks =
     "ALTER TABLE trials ADD COLUMN checks TEXT; ALTER TABLE trials ADD COLUMN uses TEXT;"
     "ALTER TABLE earlier ADD COLUMN checks TEXT; ALTER TABLE earlier ADD COLUMN uses TEXT;"
     "PRAGMA user_version = 4; COMMIT";
-_Static_assert(STORE_FORMAT == 4, "sql_add_checks sets it");
+
+const char *const sql_read_without_placements =
+    "CREATE TEMP VIEW cases AS SELECT *, NULL AS placements, NULL AS placement_least_us, "
+    "NULL AS placement_most_us FROM main.cases;";
+
+const char *const sql_add_placements = "BEGIN IMMEDIATE;"
+                                       "ALTER TABLE cases ADD COLUMN placements INTEGER;"
+                                       "ALTER TABLE cases ADD COLUMN placement_least_us REAL;"
+                                       "ALTER TABLE cases ADD COLUMN placement_most_us REAL;"
+                                       "PRAGMA user_version = 5; COMMIT";
+_Static_assert(STORE_FORMAT_WITHOUT_PLACEMENTS == 4 && STORE_FORMAT == 5,
+               "sql_add_checks and sql_add_placements set them");
 
 #define TRIED "told IS NOT NULL AND verdict NOT IN ('filtered', 'lost') "
 /* Must match the condition of the index `board` literally, or SQLite does not use the index. */

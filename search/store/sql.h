@@ -20,14 +20,18 @@
 
 enum {
     STORE_APPLICATION = 0x65766f74, /* "evot", in the file's header */
-    STORE_FORMAT = 4,
-    STORE_FORMAT_WITHOUT_CHECKS = 3 /* trials have no columns `checks` and `uses` */
+    STORE_FORMAT = 5,
+    STORE_FORMAT_WITHOUT_PLACEMENTS = 4, /* cases have no columns of placements */
+    STORE_FORMAT_WITHOUT_CHECKS = 3      /* trials have no columns `checks` and `uses`, either */
 };
 
 extern const char *const sql_schema;
-/* Of STORE_FORMAT_WITHOUT_CHECKS: what a reader executes, and what a writer does. */
+/* What a reader of a run without such columns executes, and what a writer does, which leads to the
+   next format. */
 extern const char *const sql_read_without_checks;
 extern const char *const sql_add_checks;
+extern const char *const sql_read_without_placements;
+extern const char *const sql_add_placements;
 
 enum statement {
     SQL_BEGIN,

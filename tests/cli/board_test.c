@@ -22,6 +22,7 @@ enum { OUTPUT_SIZE = 1 << 16 };
 static char folder[] = "/tmp/evotile-board-XXXXXX";
 static char run_dir[sizeof folder + 4];
 static char output[OUTPUT_SIZE];
+static double placement_spread; /* of the second case of every trial; 0: in one placement */
 
 /* Adds a finished trial. `scale` is the latency of its first case; the second case takes four times
    as long. 0 means the verdict wrong. */
@@ -47,6 +48,10 @@ static void add_trial(struct store *store, int64_t number, const char *operator_
             .ctas = 128 - i,
             .tflops = 9.0 * (i + 1) * (i + 1),
         };
+    if (placement_spread > 0)
+        for (int i = 0; i < 2; i++)
+            cases[i].placements =
+                (struct placements){5, scale, scale * (1 + placement_spread / (2 - i))};
     assert_true(store_ask(store, &ask, &error) > 0);
     assert_true(store_tell(store, number, &outcome, NULL, "cuda:0", &error) > 0);
 }
@@ -123,6 +128,30 @@ static void json_holds_the_board(void **state) {
     assert_string_equal(cJSON_GetObjectItem(best, "genome")->valuestring,
                         "BLOCK_M=32,WARPS=4,SWIZZLE=xor");
     cJSON_Delete(object);
+}
+
+static void a_spread_over_placements_is_shown_where_it_matters(void **state) {
+    (void)state;
+    make_run(10, false);
+    assert_int_equal(RUN_BOARD(run_dir, "--json"), STATUS_DONE);
+    assert_non_null(strstr(output, "\"placement_spread\":\tnull"));
+    placement_spread = 0.07;
+    make_run(10, false);
+    assert_int_equal(RUN_BOARD(run_dir, "--json"), STATUS_DONE);
+    cJSON *object = cJSON_Parse(output);
+    const cJSON *best = cJSON_GetArrayItem(cJSON_GetObjectItem(object, "rows"), 0);
+    assert_true(near(number(best, "placement_spread"), 0.07));
+    cJSON_Delete(object);
+    assert_int_equal(RUN_BOARD(run_dir), STATUS_DONE);
+    assert_non_null(strstr(output, "placement"));
+    assert_non_null(strstr(output, " 7.0 "));
+    assert_int_equal(RUN_BOARD(run_dir, "--cases"), STATUS_DONE);
+    assert_non_null(strstr(output, " 3.5 "));
+    placement_spread = 0.02;
+    make_run(10, false);
+    assert_int_equal(RUN_BOARD(run_dir), STATUS_DONE);
+    assert_null(strstr(output, "placement"));
+    placement_spread = 0;
 }
 
 static void ratios_are_to_the_baseline_that_is_stored(void **state) {
@@ -254,6 +283,7 @@ static int remove_folder(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_holds_the_board),
+        cmocka_unit_test(a_spread_over_placements_is_shown_where_it_matters),
         cmocka_unit_test(ratios_are_to_the_baseline_that_is_stored),
         cmocka_unit_test(text_shows_what_differs_from_the_default),
         cmocka_unit_test(predictions_are_called_so),

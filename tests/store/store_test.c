@@ -491,48 +491,65 @@ static void assert_rejected(const char *run_dir, enum error_kind kind, const cha
     assert_null(example_create(run_dir, &error));
 }
 
-static int no_checks_row(void *context, const struct store_trial *trial, struct error *error) {
+struct earlier {
+    int format, count;
+};
+
+static int earlier_row(void *context, const struct store_trial *trial, struct error *error) {
     (void)error;
-    int *count = context;
-    assert_string_equal(trial->outcome->checks, "");
-    assert_string_equal(trial->outcome->uses, "");
+    struct earlier *earlier = context;
+    for (int c = 0; c < trial->outcome->case_count; c++)
+        assert_int_equal(trial->outcome->cases[c].placements.count, 0);
+    if (earlier->format == 3) {
+        assert_string_equal(trial->outcome->checks, "");
+        assert_string_equal(trial->outcome->uses, "");
+    }
     assert_true(trial->outcome->resources.smem_bytes == 49152);
-    ++*count;
+    earlier->count++;
     return 0;
 }
 
-/* Format 3 had no columns `checks` and `uses`. A reader leaves the file as it is; a writer adds
-   them. */
-static void an_earlier_format_is_read_and_upgraded(void **state) {
+/* Format 3 had no columns `checks` and `uses`, 3 and 4 none of placements. A reader leaves the file
+   as it is; a writer adds them. */
+static void check_earlier_format(const char *run_dir, int format, const char *sql) {
     struct error error = {0};
-    struct store *store = create(*state);
-    int count = 0;
+    struct store *store = create(run_dir);
     fill(store, 10);
     store_close(store);
-    tamper(*state, "ALTER TABLE trials DROP COLUMN checks; ALTER TABLE trials DROP COLUMN uses;"
-                   "ALTER TABLE earlier DROP COLUMN checks; ALTER TABLE earlier DROP COLUMN uses;"
-                   "PRAGMA user_version = 3");
+    tamper(run_dir, "ALTER TABLE cases DROP COLUMN placements;"
+                    "ALTER TABLE cases DROP COLUMN placement_least_us;"
+                    "ALTER TABLE cases DROP COLUMN placement_most_us; PRAGMA user_version = 4");
+    tamper(run_dir, sql);
     for (int i = 0; i < 2; i++) { /* the first reader changes nothing for the second */
-        assert_int_equal(format_of(*state), 3);
-        store = open_run(*state, STORE_READ);
-        count = 0;
-        assert_int_equal(store_trials(store, no_checks_row, &count, &error), 0);
-        assert_int_equal(count, 8);
+        assert_int_equal(format_of(run_dir), format);
+        store = open_run(run_dir, STORE_READ);
+        struct earlier earlier = {.format = format};
+        assert_int_equal(store_trials(store, earlier_row, &earlier, &error), 0);
+        assert_int_equal(earlier.count, 8);
         store_close(store);
     }
-    store = open_run(*state, STORE_WRITE);
+    store = open_run(run_dir, STORE_WRITE);
     assert_true(store_begin(store, &error) == 0 && example_ask(store, 11, &error) > 0 &&
                 example_tell(store, 11, &error) > 0 && store_commit(store, &error) == 0);
     store_close(store);
-    assert_int_equal(format_of(*state), 4);
-    store = open_run(*state, STORE_READ);
+    assert_int_equal(format_of(run_dir), 5);
+    store = open_run(run_dir, STORE_READ);
     struct store_trial *added = store_trial_read(store, 11, &error);
     assert_true(added != NULL && added->outcome != NULL && example_matches(added));
     store_trial_free(added);
-    struct store_trial *older = store_trial_read(store, 8, &error);
-    assert_string_equal(older->outcome->checks, "");
-    store_trial_free(older);
     store_close(store);
+}
+
+static void a_run_without_placements_is_read_and_upgraded(void **state) {
+    check_earlier_format(*state, 4, "");
+}
+
+static void a_run_without_checks_is_read_and_upgraded(void **state) {
+    check_earlier_format(
+        *state, 3,
+        "ALTER TABLE trials DROP COLUMN checks; ALTER TABLE trials DROP COLUMN uses;"
+        "ALTER TABLE earlier DROP COLUMN checks; ALTER TABLE earlier DROP COLUMN uses;"
+        "PRAGMA user_version = 3");
 }
 
 static void other_files_are_rejected(void **state) {
@@ -550,7 +567,7 @@ static void other_files_are_rejected(void **state) {
 
     tamper(*state, "PRAGMA user_version = 7");
     assert_rejected(*state, ERROR_INPUT, "format 7");
-    tamper(*state, "PRAGMA user_version = 4; PRAGMA application_id = 5");
+    tamper(*state, "PRAGMA user_version = 5; PRAGMA application_id = 5");
     assert_rejected(*state, ERROR_INPUT, "another program");
     tamper(*state, "PRAGMA application_id = 0x65766f74");
     store = open_run(*state, STORE_WRITE);
@@ -626,7 +643,8 @@ int main(void) {
         TEST(counts_match),
         TEST(events_continue_after_a_number),
         TEST(champions_and_checkpoint),
-        TEST(an_earlier_format_is_read_and_upgraded),
+        TEST(a_run_without_placements_is_read_and_upgraded),
+        TEST(a_run_without_checks_is_read_and_upgraded),
         TEST(other_files_are_rejected),
         TEST(damage_is_an_error),
         TEST(a_closed_run_is_one_file),

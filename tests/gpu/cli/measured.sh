@@ -13,6 +13,7 @@ JSON
 sed 's/"genes"/"timing": { "launches": 1, "input_sets": 3 }, "genes"/' c.json >single.json
 "$EVOTILE" try single.json --goal 0 >/dev/null && echo "one call a sample"
 "$EVOTILE" run c.json --trials 24 --out run >/dev/null 2>run.log || cat run.log
+"$EVOTILE" board run --json | grep -c '"placement_spread":	[0-9]' | sed 's/[1-9][0-9]*/some/'
 "$EVOTILE" ablate run --goal 0 >ablate.text || echo "ablate: status $?"
 grep -cE 'slower|no difference|faster' ablate.text | sed 's/[1-9][0-9]*/some/'
 "$EVOTILE" profile run --goal 0 >profile.text || echo "profile: status $?"
