@@ -20,6 +20,9 @@ static const struct table_column columns[] = {
     {.name = "latency_p50_us", .heading = "p50\nus", .right = true},
     {.name = "latency_p90_us", .heading = "p90\nus", .right = true},
     {.name = "placement_spread", .right = true},
+    {.name = "sm_mhz_low", .right = true},
+    {.name = "sm_mhz_high", .right = true},
+    {.name = "power_limited"},
     {.name = "cold_p50_us", .right = true},
     {.name = "cold_p90_us", .right = true},
     {.name = "tflops", .heading = "TFLOP/s", .right = true},
@@ -146,6 +149,17 @@ static void add_short_exponent(struct table *table, double number) {
         table_add(table, "-");
 }
 
+/* The clocks while it was timed; unknown without readings. */
+static void add_clocks(struct table *table, const struct conditions *conditions) {
+    bool limited = conditions_power_limited(conditions);
+    if (conditions->sm_mhz_high <= 0) {
+        table_add(table, "- - -");
+        return;
+    }
+    table_add(table, "%d %d", conditions->sm_mhz_low, conditions->sm_mhz_high);
+    table_cell(table, cJSON_CreateBool(limited), limited ? "limit" : "");
+}
+
 /* CTAs, resources and errors. A trial that was looked up in a recorded space has none of them. */
 static void add_compiled(struct table *table, const struct resources *resources,
                          const struct row_figures *figures) {
@@ -183,8 +197,9 @@ static void add_row(struct leaderboard *board, const struct store_trial *trial, 
     add_case_name(board, outcome->case_count, number);
     table_cell(table, cJSON_CreateBool(outcome->predicted),
                outcome->predicted ? "predicted" : "measured");
-    table_add(table, "%.2f %.2f %.1f%% %.2f %.2f %.2f %.0f %.2f %.2f %.2f", figures.p50_us,
-              figures.p90_us, figures.placement_spread, figures.cold_us, figures.cold_p90_us,
+    table_add(table, "%.2f %.2f %.1f%%", figures.p50_us, figures.p90_us, figures.placement_spread);
+    add_clocks(table, &outcome->conditions);
+    table_add(table, "%.2f %.2f %.2f %.0f %.2f %.2f %.2f", figures.cold_us, figures.cold_p90_us,
               figures.tflops, figures.gb_per_s, figures.ceiling,
               figures.default_us / figures.p50_us, figures.baseline_us / figures.p50_us);
     add_compiled(table, resources, &figures);
@@ -211,6 +226,7 @@ static int add_trial_rows(void *context, const struct store_trial *trial, struct
     board->measured += !trial->outcome->predicted;
     board->limited_count += trial->outcome->limited_range;
     board->uses_count += trial->outcome->uses[0] != '\0';
+    board->power_count += conditions_power_limited(&trial->outcome->conditions);
     board->spread_count += outcome_placement_spread(trial->outcome) > PLACEMENT_SPREAD_SHOWN;
     for (int i = 0; board->cases && i < trial->outcome->case_count; i++)
         add_row(board, trial, i);
@@ -230,7 +246,7 @@ void leaderboard_clear(struct leaderboard *board) {
     table_free(board->table);
     board->table = table_new(columns, sizeof columns / sizeof *columns);
     board->predicted = board->measured = board->limited_count = board->uses_count = 0;
-    board->spread_count = 0;
+    board->spread_count = board->power_count = 0;
 }
 
 int leaderboard_add_goal(struct leaderboard *board, int goal, int smem_limit, struct error *error) {
@@ -264,6 +280,10 @@ void leaderboard_finish_headings(const struct leaderboard *board) {
         table_heading(table, "case", "case");
     if (board->spread_count > 0)
         table_heading(table, "placement_spread", "placement\nspread\n%");
+    if (board->power_count > 0) {
+        table_heading(table, "sm_mhz_low", "least\nSM MHz");
+        table_heading(table, "power_limited", "power");
+    }
     if (board->cold) {
         table_heading(table, "cold_p50_us", "cold\np50\nus");
         table_heading(table, "cold_p90_us", "cold\np90\nus");

@@ -38,6 +38,7 @@ struct leaderboard {
     int predicted, measured;   /* rows of each kind */
     int limited_count;         /* rows with a limited input range */
     int uses_count;            /* rows of kernels that use something (struct outcome) */
+    int power_count;           /* rows that were timed at the GPU's power limit */
     int spread_count;          /* rows whose placements differ by more than 3 % */
     int64_t best;              /* the trial of rank 1 of the goal that was added last */
     char checks[CHECKS_SIZE];  /* what it passed, for a reader (outcome_checks) */

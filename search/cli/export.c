@@ -225,6 +225,7 @@ static int compile_variants(struct export_context *context, struct error *error)
         variant->cubin_bytes = context->images[u].cubin_bytes;
         variant->key = &context->keys[goal];
         variant->resources = context->champions[goal]->outcome->resources;
+        variant->conditions = &context->champions[goal]->outcome->conditions;
         variant->checks = context->champions[goal]->outcome->checks[0] == '\0'
                               ? "not checked as a champion (--unchecked)"
                               : outcome_checks(context->champions[goal]->outcome);

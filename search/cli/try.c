@@ -69,6 +69,7 @@ static void print_text(const struct try_context *context, const struct trial_res
                        double speedup) {
     const struct outcome *outcome = &result->outcome;
     char text[GENOME_TEXT_SIZE];
+    char clocks[CONDITIONS_TEXT_SIZE];
     genome_print(&result->genome, context->template->space, text);
     if (*context->problem.text != '\0')
         printf("the default genome is not valid here: %s\ntrying the nearest valid one:\n",
@@ -81,6 +82,8 @@ static void print_text(const struct try_context *context, const struct trial_res
         printf("%s: %s\n", verdict_name(outcome->verdict), outcome->reason);
         return;
     }
+    if (*conditions_print(&outcome->conditions, clocks) != '\0')
+        printf("timed at %s\n", clocks);
     for (int c = 0; c < outcome->case_count; c++) {
         const struct case_outcome *timed = &outcome->cases[c];
         template_print_shape(context->template, &context->template->cases[c], text);

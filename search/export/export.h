@@ -49,7 +49,8 @@ struct export_variant {
     size_t cubin_bytes;
     const struct key *key; /* of the trial that measured this genome; every part is set */
     struct resources resources;
-    const char *checks, *uses; /* as outcome_checks gives it, as in struct outcome */
+    const struct conditions *conditions; /* of the trial; NULL: not known */
+    const char *checks, *uses;           /* as outcome_checks gives it, as in struct outcome */
 };
 
 struct export_case {

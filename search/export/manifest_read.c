@@ -26,10 +26,10 @@ static const char *const device_keys[] = {"name",
                                           "memory_bytes",
                                           "clock_mhz",
                                           NULL};
-static const char *const variant_keys[] = {
-    "source",      "header",       "cubin",   "genome",   "genome_mark",
-    "specialised", "architecture", "options", "key_hash", "key",
-    "resources",   "verified",     "checks",  "uses",     NULL};
+static const char *const variant_keys[] = {"source",      "header",      "cubin",        "genome",
+                                           "genome_mark", "specialised", "architecture", "options",
+                                           "key_hash",    "key",         "resources",    "verified",
+                                           "checks",      "uses",        "conditions",   NULL};
 static const char *const case_keys[] = {"name",
                                         "shape",
                                         "unit",

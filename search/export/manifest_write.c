@@ -66,6 +66,17 @@ static void add_resources(cJSON *object, const struct resources *resources) {
     cJSON_AddNumberToObject(parts, "occupancy", resources->occupancy);
 }
 
+/* Nothing without readings of the GPU's state. */
+static void add_conditions(cJSON *object, const struct conditions *conditions) {
+    if (conditions == NULL || conditions->sm_mhz_high <= 0)
+        return;
+    cJSON *parts = cJSON_AddObjectToObject(object, "conditions");
+    add_integer(parts, "sm_mhz_low", conditions->sm_mhz_low);
+    add_integer(parts, "sm_mhz_high", conditions->sm_mhz_high);
+    cJSON_AddNumberToObject(parts, "power_w", conditions->power_w);
+    cJSON_AddBoolToObject(parts, "power_limited", conditions_power_limited(conditions));
+}
+
 static int add_variant_object(const struct export *export, int variant, cJSON *list,
                               struct error *error) {
     const struct export_variant *exported = &export->request->variants[variant];
@@ -99,6 +110,7 @@ static int add_variant_object(const struct export *export, int variant, cJSON *l
     cJSON_AddStringToObject(object, "options", options.bytes + (options.bytes[0] == ' '));
     add_key(object, exported->key);
     add_resources(object, &exported->resources);
+    add_conditions(object, exported->conditions);
     cJSON_AddStringToObject(object, "checks", exported->checks);
     cJSON_AddStringToObject(object, "uses", exported->uses);
     strbuf_release(&options);

@@ -71,6 +71,24 @@ static void free_cases(struct outcome *outcome) {
     free(outcome->cases);
 }
 
+bool conditions_power_limited(const struct conditions *conditions) {
+    return conditions->slowdowns & 0x4; /* nvmlClocksEventReasonSwPowerCap */
+}
+
+const char *conditions_print(const struct conditions *conditions, char text[CONDITIONS_TEXT_SIZE]) {
+    text[0] = '\0';
+    if (conditions->sm_mhz_high <= 0)
+        return text;
+    if (conditions->sm_mhz_low < conditions->sm_mhz_high)
+        text_append(text, CONDITIONS_TEXT_SIZE, "%d to ", conditions->sm_mhz_low);
+    text_append(text, CONDITIONS_TEXT_SIZE, "%d MHz", conditions->sm_mhz_high);
+    if (conditions->power_w > 0)
+        text_append(text, CONDITIONS_TEXT_SIZE, ", up to %.0f W", conditions->power_w);
+    if (conditions_power_limited(conditions))
+        text_append(text, CONDITIONS_TEXT_SIZE, ", at the power limit");
+    return text;
+}
+
 double outcome_placement_spread(const struct outcome *outcome) {
     double largest = NAN;
     for (int c = 0; c < outcome->case_count; c++) {

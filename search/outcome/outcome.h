@@ -108,6 +108,13 @@ struct conditions {
     int discarded;     /* blocks discarded because the GPU was throttled */
 };
 
+/* Whether power held the clock down in one of the readings: NVML's software power cap. There the
+   genome that needs less energy is the faster one. */
+bool conditions_power_limited(const struct conditions *conditions);
+enum { CONDITIONS_TEXT_SIZE = 96 };
+/* Prints "1560 to 1980 MHz, up to 698 W, at the power limit"; nothing without readings. */
+const char *conditions_print(const struct conditions *conditions, char text[CONDITIONS_TEXT_SIZE]);
+
 /* The result of a duel against the champion of that time. */
 enum duel_result { DUEL_NONE, DUEL_WON, DUEL_LOST, DUEL_UNDECIDED };
 

@@ -120,6 +120,9 @@ static int add_checks(cJSON *to, const struct run_data *run, int goal, struct er
         add_text(to, "checks", outcome_checks(champion->outcome));
         if (champion->outcome->uses[0] != '\0')
             add_text(to, "uses", champion->outcome->uses);
+        char clocks[CONDITIONS_TEXT_SIZE];
+        if (*conditions_print(&champion->outcome->conditions, clocks) != '\0')
+            add_text(to, "conditions", clocks);
         const double spread = outcome_placement_spread(champion->outcome);
         if (spread > PLACEMENT_SPREAD_SHOWN)
             add_format(to, "placement_spread", "%.1f", 100 * spread);

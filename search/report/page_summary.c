@@ -28,13 +28,33 @@ static int add_ablation(const struct page *page, cJSON *to, struct store *store,
     return 0;
 }
 
+/* At which clocks the goal's trials were timed; nothing without readings. */
+static void add_clocks(const struct page *page, cJSON *to, const struct store_clocks *clocks) {
+    if (clocks->trials == 0)
+        return;
+    if (page->format == PAGE_JSON) {
+        cJSON_AddNumberToObject(to, "trials_with_clocks", (double)clocks->trials);
+        cJSON_AddNumberToObject(to, "trials_at_power_limit", (double)clocks->power_limited);
+        cJSON_AddNumberToObject(to, "sm_mhz_low", clocks->sm_mhz_low);
+        cJSON_AddNumberToObject(to, "sm_mhz_high", clocks->sm_mhz_high);
+    } else if (clocks->power_limited > 0) {
+        add_format(to, "power_note",
+                   "%lld of %lld timed trials met the GPU's power limit (SM clock %d to %d MHz). "
+                   "There the genome that needs less energy is the faster one.",
+                   (long long)clocks->power_limited, (long long)clocks->trials, clocks->sm_mhz_low,
+                   clocks->sm_mhz_high);
+    }
+}
+
 static int add_goal(const struct page *page, cJSON *goals, struct store *store,
-                    struct run_history *history, int goal, struct error *error) {
+                    struct run_history *history, const struct store_clocks *clocks, int goal,
+                    struct error *error) {
     bool predicted = false;
     cJSON *to = cJSON_CreateObject();
     cJSON_AddItemToArray(goals, to);
     cJSON_AddNumberToObject(to, "goal", goal);
     add_text(to, "name", store_goal_name(store, goal));
+    add_clocks(page, to, &clocks[goal]);
     if (add_table(page, to, "champions", run_history_champions(history, goal, &predicted, error)) <
             0 ||
         add_table(page, to, "elites", run_history_elites(history, goal, ELITES, error)) < 0 ||
@@ -49,8 +69,9 @@ static int add_goal(const struct page *page, cJSON *goals, struct store *store,
 static int add_summary(const struct page *page, cJSON *root, struct store *store,
                        struct run_history *history, struct error *error) {
     struct store_counts counts;
+    struct store_clocks clocks[CASES_MAX];
     char *device = NULL;
-    if (store_count(store, &counts, error) < 0 ||
+    if (store_count(store, &counts, error) < 0 || store_clocks(store, clocks, error) < 0 ||
         store_meta_get(store, "device_name", &device, error) < 0)
         return -1;
     add_text(root, "run", store_run_dir(store));
@@ -64,7 +85,7 @@ static int add_summary(const struct page *page, cJSON *root, struct store *store
     add_title(page, root, "gap", markdown ? "\n" : ""); /* after a heading */
     cJSON *goals = cJSON_AddArrayToObject(root, "goals");
     for (int goal = 0; goal < store_goal_count(store); goal++)
-        if (add_goal(page, goals, store, history, goal, error) < 0)
+        if (add_goal(page, goals, store, history, clocks, goal, error) < 0)
             return -1;
     return page_add_history(page, root, history, REASONS, error);
 }

@@ -354,6 +354,20 @@ int store_count(struct store *store, struct store_counts *counts, struct error *
     return status;
 }
 
+int store_clocks(struct store *store, struct store_clocks *clocks, struct error *error) {
+    sqlite3_stmt *statement = database_use(store, SQL_CLOCKS, error);
+    int status = 0;
+    for (int goal = 0; goal < store->goal_count; goal++)
+        clocks[goal] = (struct store_clocks){0};
+    while (database_next(store, statement, &status, error))
+        clocks[sqlite3_column_int(statement, 0)] =
+            (struct store_clocks){.trials = sqlite3_column_int64(statement, 1),
+                                  .power_limited = sqlite3_column_int64(statement, 2),
+                                  .sm_mhz_low = sqlite3_column_int(statement, 3),
+                                  .sm_mhz_high = sqlite3_column_int(statement, 4)};
+    return status;
+}
+
 int store_tells(struct store *store, int64_t after, store_tell_row *row, void *context,
                 struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_TELLS, error);

@@ -140,6 +140,9 @@ static const char *const texts[SQL_COUNT] = {
     /* One number of each group, to name a row that is damaged. */
     [SQL_COUNTS] = "SELECT verdict, raced, outdated, count(*), min(number) AS number FROM trials "
                    "GROUP BY verdict, raced, outdated",
+    [SQL_CLOCKS] = "SELECT goal, count(*), sum((slowdowns & 4) != 0), min(sm_mhz_low), "
+                   "max(sm_mhz_high), min(number) AS number FROM trials "
+                   "WHERE told IS NOT NULL AND sm_mhz_high > 0 AND NOT outdated GROUP BY goal",
     /* Counted by the caller: GROUP BY would cost SQLite more than the rest of the query. */
     [SQL_TELLS] =
         "SELECT operator, verdict, raced, tells, told, number FROM trials WHERE told > ?1",

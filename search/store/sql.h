@@ -61,6 +61,7 @@ enum statement {
     SQL_CASES,          /* event -> case ... */
     SQL_KEY,            /* trial -> key's hash, its parts from the genome on */
     SQL_COUNTS,         /* -> verdict, raced, outdated, count */
+    SQL_CLOCKS,         /* -> goal, trials with readings, at the power limit, least and most MHz */
     SQL_TELLS,          /* after -> operator, verdict, raced, tells, observed */
     SQL_OPERATORS,      /* -> operator, trials observed, ok */
     SQL_SCORES,         /* -> goal, genome, verdict, score_us */

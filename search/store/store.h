@@ -214,6 +214,16 @@ struct store_counts {
 /* Counts trials over all goals. */
 int store_count(struct store *store, struct store_counts *counts, struct error *error);
 
+/* The clocks at which the trials of a goal were timed. */
+struct store_clocks {
+    int64_t trials;        /* with readings */
+    int64_t power_limited; /* of these (conditions_power_limited) */
+    int sm_mhz_low, sm_mhz_high;
+};
+
+/* Reads them for every goal into `clocks`, as many as the run has goals. */
+int store_clocks(struct store *store, struct store_clocks *clocks, struct error *error);
+
 /* A summary of a tell, for live counters. */
 struct store_tell_summary {
     const char *operator_name;

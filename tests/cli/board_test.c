@@ -22,7 +22,8 @@ enum { OUTPUT_SIZE = 1 << 16 };
 static char folder[] = "/tmp/evotile-board-XXXXXX";
 static char run_dir[sizeof folder + 4];
 static char output[OUTPUT_SIZE];
-static double placement_spread; /* of the second case of every trial; 0: in one placement */
+static struct conditions conditions; /* of every trial */
+static double placement_spread;      /* of the second case of every trial; 0: in one placement */
 
 /* Adds a finished trial. `scale` is the latency of its first case; the second case takes four times
    as long. 0 means the verdict wrong. */
@@ -38,6 +39,7 @@ static void add_trial(struct store *store, int64_t number, const char *operator_
                             .operator_name = operator_name};
     outcome.verdict = scale > 0 ? VERDICT_OK : VERDICT_WRONG;
     outcome.predicted = predicted;
+    outcome.conditions = conditions;
     outcome.score_us = 2 * scale;
     outcome.resources = (struct resources){
         .registers = 96, .smem_bytes = 32768, .ctas_per_sm = 3, .occupancy = 0.25};
@@ -72,16 +74,13 @@ static void make_run(double preset_us, bool predicted) {
     store_close(store);
 }
 
-/* Runs the verb and captures `stream` (stdout or stderr) in `output`. */
-static int run_board(int stream, int argc, const char **arguments) {
-    char *argv[8] = {(char *)"board"};
-    for (int i = 0; i < argc; i++)
-        argv[i + 1] = (char *)arguments[i];
+/* Runs a verb and captures `stream` (stdout or stderr) in `output`. */
+static int run_verb(const struct verb *verb, int stream, int argc, char **argv) {
     FILE *caught = tmpfile();
     fflush(NULL);
     int saved = dup(stream);
     dup2(fileno(caught), stream);
-    int status = verb_board.run(&verb_board, argc + 1, argv);
+    int status = verb->run(verb, argc, argv);
     fflush(NULL);
     dup2(saved, stream);
     close(saved);
@@ -89,6 +88,13 @@ static int run_board(int stream, int argc, const char **arguments) {
     output[fread(output, 1, OUTPUT_SIZE - 1, caught)] = '\0';
     fclose(caught);
     return status;
+}
+
+static int run_board(int stream, int argc, const char **arguments) {
+    char *argv[8] = {(char *)"board"};
+    for (int i = 0; i < argc; i++)
+        argv[i + 1] = (char *)arguments[i];
+    return run_verb(&verb_board, stream, argc + 1, argv);
 }
 
 #define RUN_BOARD(...)                                                                             \
@@ -152,6 +158,40 @@ static void a_spread_over_placements_is_shown_where_it_matters(void **state) {
     assert_int_equal(RUN_BOARD(run_dir), STATUS_DONE);
     assert_null(strstr(output, "placement"));
     placement_spread = 0;
+}
+
+static int run_summary(const char *format) {
+    char *argv[] = {(char *)"summary", run_dir, (char *)format};
+    return run_verb(&verb_summary, STDOUT_FILENO, format != NULL ? 3 : 2, argv);
+}
+
+static void the_power_limit_is_shown_where_it_was_met(void **state) {
+    (void)state;
+    conditions = (struct conditions){
+        .sm_mhz_low = 1560, .sm_mhz_high = 1980, .power_w = 698, .slowdowns = 4};
+    make_run(10, false);
+    assert_int_equal(RUN_BOARD(run_dir, "--json"), STATUS_DONE);
+    cJSON *object = cJSON_Parse(output);
+    const cJSON *best = cJSON_GetArrayItem(cJSON_GetObjectItem(object, "rows"), 0);
+    assert_true(number(best, "sm_mhz_low") == 1560 && number(best, "sm_mhz_high") == 1980);
+    assert_true(cJSON_IsTrue(cJSON_GetObjectItem(best, "power_limited")));
+    cJSON_Delete(object);
+    assert_int_equal(RUN_BOARD(run_dir), STATUS_DONE);
+    assert_non_null(strstr(output, " 1560  limit  "));
+    assert_int_equal(run_summary(NULL), STATUS_DONE);
+    assert_non_null(strstr(output, "3 of 3 timed trials met the GPU's power limit"));
+    assert_int_equal(run_summary("--json"), STATUS_DONE);
+    assert_non_null(strstr(output, "\"trials_at_power_limit\":\t3"));
+    conditions.slowdowns = 1; /* idle is no slowdown */
+    make_run(10, false);
+    assert_int_equal(RUN_BOARD(run_dir), STATUS_DONE);
+    assert_null(strstr(output, "1560"));
+    assert_int_equal(run_summary(NULL), STATUS_DONE);
+    assert_null(strstr(output, "power limit"));
+    conditions = (struct conditions){0};
+    make_run(10, false);
+    assert_int_equal(RUN_BOARD(run_dir, "--json"), STATUS_DONE);
+    assert_non_null(strstr(output, "\"power_limited\":\tnull"));
 }
 
 static void ratios_are_to_the_baseline_that_is_stored(void **state) {
@@ -284,6 +324,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_holds_the_board),
         cmocka_unit_test(a_spread_over_placements_is_shown_where_it_matters),
+        cmocka_unit_test(the_power_limit_is_shown_where_it_was_met),
         cmocka_unit_test(ratios_are_to_the_baseline_that_is_stored),
         cmocka_unit_test(text_shows_what_differs_from_the_default),
         cmocka_unit_test(predictions_are_called_so),

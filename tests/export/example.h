@@ -79,6 +79,9 @@ static inline void example_load(struct example *example, const char *name, const
     must(example->template != NULL ? 0 : -1, &error);
 }
 
+static const struct conditions example_conditions = {
+    .sm_mhz_low = 1560, .sm_mhz_high = 1980, .power_w = 698, .slowdowns = 4};
+
 /* Fills the request with fake outcomes for the genomes; equal genomes share a variant. */
 static inline void example_request(struct example *example) {
     const struct genome *genomes[CASES_MAX];
@@ -108,6 +111,7 @@ static inline void example_request(struct example *example) {
         exported->cubin_bytes =
             (size_t)sprintf(example->cubins[variant], "machine code %d\xff", variant);
         exported->resources = (struct resources){.registers = 128, .occupancy = 0.25};
+        exported->conditions = &example_conditions;
     }
     example->request = (struct export_request){.template = example->template,
                                                .setting = &example->setting,

@@ -47,6 +47,32 @@ static void cases_are_replaced_and_moved(void **state) {
     assert_true(to.score_us == 0);
 }
 
+static void conditions_are_printed(void **state) {
+    (void)state;
+    char text[CONDITIONS_TEXT_SIZE];
+    struct conditions conditions = {0};
+    assert_string_equal(conditions_print(&conditions, text), "");
+    conditions.sm_mhz_low = conditions.sm_mhz_high = 1980;
+    assert_string_equal(conditions_print(&conditions, text), "1980 MHz");
+    conditions.sm_mhz_low = 1560;
+    conditions.power_w = 698.4;
+    conditions.slowdowns = 0x4 | 0x1;
+    assert_string_equal(conditions_print(&conditions, text),
+                        "1560 to 1980 MHz, up to 698 W, at the power limit");
+}
+
+static void the_largest_spread_over_placements_counts(void **state) {
+    (void)state;
+    struct case_outcome cases[3] = {{.placements = {5, 10, 10.5}}, {.placements = {0}}};
+    struct outcome outcome = {.case_count = 3, .cases = cases};
+    cases[2].placements = (struct placements){5, 40, 44};
+    assert_true(fabs(outcome_placement_spread(&outcome) - 0.1) < 1e-12);
+    outcome.case_count = 2;
+    assert_true(fabs(outcome_placement_spread(&outcome) - 0.05) < 1e-12);
+    cases[0].placements.count = 1;
+    assert_true(isnan(outcome_placement_spread(&outcome)));
+}
+
 /* A member without a row, or a row that is lost, changes the number of bytes that no row covers.
    The rest: of an outcome the verdict, the pointer to the cases and padding; of a case the samples'
    numbers and pointers, and padding. */
@@ -154,7 +180,9 @@ static void unsampled_scores_have_no_error(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(verdict_names_round_trip),
                                        cmocka_unit_test(cases_are_replaced_and_moved),
-                                       cmocka_unit_test(tables_list_every_field),
+                                       cmocka_unit_test(conditions_are_printed),
+        cmocka_unit_test(the_largest_spread_over_placements_counts),
+        cmocka_unit_test(tables_list_every_field),
                                        cmocka_unit_test(fields_are_distinct),
                                        cmocka_unit_test(score_error_matches_deviation),
                                        cmocka_unit_test(unsampled_scores_have_no_error)};
