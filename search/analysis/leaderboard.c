@@ -6,6 +6,7 @@
 #include "run/run_dir.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A column without a heading here is shown only if finish_headings gives it one. */
@@ -30,6 +31,9 @@ static const struct table_column columns[] = {
     {.name = "share_of_ceiling", .right = true},
     {.name = "ratio_to_default", .heading = "ratio\nto the\ndefault", .right = true},
     {.name = "ratio_to_baseline", .right = true},
+    {.name = "ratio_low", .right = true},
+    {.name = "ratio_high", .right = true},
+    {.name = "estimated_ratio_to_baseline"},
     {.name = "ctas", .heading = "CTAs", .right = true},
     {.name = "ctas_per_sm", .heading = "CTAs\n/SM", .right = true},
     {.name = "smem_bytes", .heading = "shared\nbytes", .right = true},
@@ -149,6 +153,22 @@ static void add_short_exponent(struct table *table, double number) {
         table_add(table, "-");
 }
 
+/* The ratio to the baseline with its interval, if a duel measured it; else the one of separate
+   timings, which is an estimate: "~1.48". */
+static void add_ratio(struct table *table, const struct baseline_ratio *ratio, double estimate) {
+    char text[32];
+    if (ratio != NULL) {
+        table_add(table, "%.3f %.3f %.3f", ratio->ratio, ratio->low, ratio->high);
+    } else if (isfinite(estimate)) {
+        snprintf(text, sizeof text, "~%.2f", estimate);
+        table_cell(table, cJSON_CreateNumber(estimate), text);
+        table_add(table, "- -");
+    } else {
+        table_add(table, "- - -");
+    }
+    table_add(table, "%.2f", estimate);
+}
+
 /* The clocks while it was timed; unknown without readings. */
 static void add_clocks(struct table *table, const struct conditions *conditions) {
     bool limited = conditions_power_limited(conditions);
@@ -199,9 +219,11 @@ static void add_row(struct leaderboard *board, const struct store_trial *trial, 
                outcome->predicted ? "predicted" : "measured");
     table_add(table, "%.2f %.2f %.1f%%", figures.p50_us, figures.p90_us, figures.placement_spread);
     add_clocks(table, &outcome->conditions);
-    table_add(table, "%.2f %.2f %.2f %.0f %.2f %.2f %.2f", figures.cold_us, figures.cold_p90_us,
+    table_add(table, "%.2f %.2f %.2f %.0f %.2f %.2f", figures.cold_us, figures.cold_p90_us,
               figures.tflops, figures.gb_per_s, figures.ceiling,
-              figures.default_us / figures.p50_us, figures.baseline_us / figures.p50_us);
+              figures.default_us / figures.p50_us);
+    add_ratio(table, baseline_duel_ratio(board->duel, number),
+              figures.baseline_us / figures.p50_us);
     add_compiled(table, resources, &figures);
     table_cell(table, cJSON_CreateBool(outcome->limited_range),
                outcome->limited_range ? "limited" : "full");
@@ -213,11 +235,15 @@ static void add_row(struct leaderboard *board, const struct store_trial *trial, 
 
 static int add_trial_rows(void *context, const struct store_trial *trial, struct error *error) {
     struct leaderboard *board = context;
-    (void)error;
     if (board->top > 0 && board->rank == board->top) {
         board->has_more_rows = true;
         return 1;
     }
+    free(board->duel);
+    int found = baseline_duel_read(board->store, trial->number, &board->duel, error);
+    if (found < 0)
+        return -1;
+    board->duel_count += found;
     if (board->rank++ == 0) {
         board->best = trial->number;
         snprintf(board->checks, sizeof board->checks, "%s", outcome_checks(trial->outcome));
@@ -246,7 +272,7 @@ void leaderboard_clear(struct leaderboard *board) {
     table_free(board->table);
     board->table = table_new(columns, sizeof columns / sizeof *columns);
     board->predicted = board->measured = board->limited_count = board->uses_count = 0;
-    board->spread_count = board->power_count = 0;
+    board->spread_count = board->power_count = board->duel_count = 0;
 }
 
 int leaderboard_add_goal(struct leaderboard *board, int goal, int smem_limit, struct error *error) {
@@ -272,10 +298,15 @@ void leaderboard_finish_headings(const struct leaderboard *board) {
         table_heading(table, "latency_p50_us", "p50\npredicted\nus");
         table_heading(table, "latency_p90_us", "p90\npredicted\nus");
     }
-    if (board->baselines != NULL) { /* more informative than the ratio to the default */
+    if (board->duel_count > 0) { /* more informative than the ratio to the default */
+        table_heading(table, "ratio_to_baseline", "ratio to\nbaseline");
+        table_heading(table, "ratio_low", "99 %\nlow");
+        table_heading(table, "ratio_high", "high");
+    } else if (board->baselines != NULL) {
         table_heading(table, "ratio_to_baseline", "estimated\nratio to\nbaseline");
-        table_heading(table, "ratio_to_default", NULL);
     }
+    if (board->duel_count > 0 || board->baselines != NULL)
+        table_heading(table, "ratio_to_default", NULL);
     if (board->cases)
         table_heading(table, "case", "case");
     if (board->spread_count > 0)
@@ -301,6 +332,7 @@ void leaderboard_finish_headings(const struct leaderboard *board) {
 void leaderboard_release(struct leaderboard *board) {
     table_free(board->table);
     baseline_results_free(board->baselines);
+    free(board->duel);
     store_trial_free(board->first);
 }
 

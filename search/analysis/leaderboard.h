@@ -17,6 +17,7 @@
 
 #include "config/config.h"
 #include "render/table.h"
+#include "run/baseline_duel.h"
 #include "run/baseline_results.h"
 #include "store/store.h"
 
@@ -30,6 +31,8 @@ struct leaderboard {
     int64_t top;                 /* rows per goal; 0: all */
     struct baseline_results *baselines; /* NULL: no baseline is stored */
 
+    struct baseline_duel *duel; /* of the trial that is added; NULL: none is stored */
+
     struct table *table;
     int goal;                  /* the goal that was added last */
     int smem_limit;            /* its shared memory limit in bytes per block; 0: the run's limit */
@@ -39,6 +42,7 @@ struct leaderboard {
     int limited_count;         /* rows with a limited input range */
     int uses_count;            /* rows of kernels that use something (struct outcome) */
     int power_count;           /* rows that were timed at the GPU's power limit */
+    int duel_count;            /* trials with a stored duel with the baseline */
     int spread_count;          /* rows whose placements differ by more than 3 % */
     int64_t best;              /* the trial of rank 1 of the goal that was added last */
     char checks[CHECKS_SIZE];  /* what it passed, for a reader (outcome_checks) */

@@ -6,9 +6,11 @@
 #include "cli/cli.h"
 #include "cli/compare_records.h"
 #include "render/table.h"
+#include "run/baseline_duel.h"
 
 #include <math.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* One row per case. Both sides are timed in the same blocks, so their figures are comparable. */
@@ -80,6 +82,31 @@ static void add_case_rows(struct duel_output *output, const struct record_compar
     }
 }
 
+/* Stores a duel with the fastest implementations on the run's own device: it is what the board
+   calls the ratio to the baseline. */
+static void store_result(const struct record_comparison *comparison,
+                         const struct replay_target *target, const struct trial_result *result) {
+    const struct config *config = comparison->a.targets.config;
+    const bool is_run = comparison->a.targets.scratch == NULL || !*comparison->a.targets.scratch;
+    struct error error = {0};
+    int first;
+    int count;
+    if (!comparison->baseline || !is_run || comparison->implementation != NULL ||
+        comparison->device != NULL || result->outcome.duel.result == DUEL_NONE)
+        return;
+    struct baseline_duel *duel =
+        baseline_duel_new(result, single_trial_device(comparison->single_trial)->name);
+    config_goal_cases(config, target->request.goal, &first, &count);
+    for (int c = 0; c < duel->case_count && c < count; c++)
+        template_print_shape(config->shapes, &config->cases[first + c], duel->cases[c].name);
+    if (baseline_duel_write(comparison->a.from, duel, &error) < 0)
+        log_warn("the ratio is not stored with the run: %s", error.text);
+    else
+        log_info("the ratio is stored with %s, as trial %lld's", comparison->a.from,
+                 (long long)duel->trial);
+    free(duel);
+}
+
 static int print_result(void *context, const struct record_comparison *comparison,
                         const struct replay_target *target, const struct trial_result *result,
                         struct error *error) {
@@ -103,6 +130,7 @@ static int print_result(void *context, const struct record_comparison *compariso
     cJSON_AddItemToObject(row, "differences", differences);
     cJSON_AddItemToArray(output->rows, row);
     add_case_rows(output, comparison, target, result);
+    store_result(comparison, target, result);
     if (output->json)
         return 0;
     if (output->markdown) {

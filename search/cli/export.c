@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "device/nvrtc.h"
+#include "run/baseline_duel.h"
 #include "run/baseline_results.h"
 #include "run/default_trial.h"
 #include "run/space_export.h"
@@ -28,6 +29,7 @@ struct export_context {
     struct store_trial *champions[CASES_MAX],
         *default_trials[CASES_MAX];     /* by goal; the trial of the default genome may be NULL */
     struct baseline_results *baselines; /* NULL if the run has no baseline */
+    struct baseline_duel *duels[CASES_MAX]; /* of the champions, by goal; NULL: none is stored */
     struct key keys[CASES_MAX];
     struct genome genomes[CASES_MAX];
     struct device_image images[CASES_MAX]; /* by variant */
@@ -72,7 +74,8 @@ static int read_champion(struct export_context *context, int goal, struct error 
     context->champions[goal] = store_trial_read(store, number, error);
     if (context->champions[goal] == NULL ||
         store_key_read(store, number, &context->keys[goal], error) < 0 ||
-        default_trial_read(store, goal, &context->default_trials[goal], error) < 0)
+        default_trial_read(store, goal, &context->default_trials[goal], error) < 0 ||
+        baseline_duel_read(store, number, &context->duels[goal], error) < 0)
         return -1;
     return genome_parse(&context->genomes[goal], context->template->space,
                         context->champions[goal]->genome, error);
@@ -180,6 +183,14 @@ static void fill_cases(struct export_context *context) {
         to->outcome = find_case_outcome(context, context->champions, c);
         double baseline_us = baseline_results_p50_us(context->baselines, c);
         to->ratio_to_baseline = baseline_us > 0 ? baseline_us / to->outcome->warm.p50_us : 0;
+        const bool joint = context->config->objective == OBJECTIVE_JOINT;
+        const struct baseline_ratio *duel =
+            baseline_duel_ratio(context->duels[case_goal(context, c)], joint ? c : 0);
+        if (duel != NULL) {
+            to->ratio_to_baseline = duel->ratio;
+            to->ratio_low = duel->low;
+            to->ratio_high = duel->high;
+        }
         to->ratio_to_default = preset != NULL ? preset->warm.p50_us / to->outcome->warm.p50_us : 0;
     }
 }
@@ -261,7 +272,9 @@ static int write_export(struct export_context *context, struct error *error) {
         .held_out = context->held_out,
         .predicted = outcome->predicted,
         .score_us = context->config->objective == OBJECTIVE_JOINT ? outcome->score_us : 0,
-        .baseline = context->baselines != NULL ? context->baselines->name : NULL,
+        .baseline = context->baselines != NULL  ? context->baselines->name
+                    : context->duels[0] != NULL ? context->duels[0]->baseline
+                                                : NULL,
         .replay = replay,
         .force = context->force,
         .sign_key = context->sign_key,
@@ -273,6 +286,7 @@ static void release(struct export_context *context) {
     for (int c = 0; c < CASES_MAX; c++) {
         store_trial_free(context->champions[c]);
         store_trial_free(context->default_trials[c]);
+        free(context->duels[c]);
         key_release(&context->keys[c]);
         nvrtc_image_release(&context->images[c]);
     }

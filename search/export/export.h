@@ -57,7 +57,9 @@ struct export_case {
     int variant;
     const struct case_outcome *outcome; /* its verified, timed outcome */
     double ratio_to_default;            /* p50 of the default genome / p50; 0: unknown */
-    double ratio_to_baseline;           /* p50 of the baseline / p50; 0: unknown */
+    double ratio_to_baseline;           /* time of the baseline / time; 0: unknown */
+    double ratio_low, ratio_high;       /* its 99 % interval, of a duel; 0: it is an estimate, from
+                                           separate timings */
 };
 
 struct export_request {

@@ -146,6 +146,8 @@ static void add_case(const struct export *export, int index, cJSON *list) {
     add_integer(object, "ctas", exported->outcome->ctas);
     add_known(object, "ratio_to_default", exported->ratio_to_default);
     add_known(object, "ratio_to_baseline", exported->ratio_to_baseline);
+    add_known(object, "ratio_low", exported->ratio_low);
+    add_known(object, "ratio_high", exported->ratio_high);
     cJSON *measured = cJSON_AddObjectToObject(object, "errors");
     cJSON_AddNumberToObject(measured, "relative_l2", errors->relative_l2);
     cJSON_AddNumberToObject(measured, "row_relative_l2", errors->row_relative_l2);
@@ -199,6 +201,14 @@ static double mean_ratio(const struct export *export, bool baseline) {
     return exp(sum / count);
 }
 
+/* Whether duels measured the ratio to the baseline of every case. */
+static bool has_duels(const struct export *export) {
+    for (int c = 0; c < export->template->case_count; c++)
+        if (export->request->cases[c].ratio_low <= 0)
+            return false;
+    return true;
+}
+
 static int fill_manifest(const struct export *export, cJSON *root, struct error *error) {
     const struct export_request *request = export->request;
     const struct template *template = export->template;
@@ -216,6 +226,7 @@ static int fill_manifest(const struct export *export, cJSON *root, struct error 
     if (request->baseline != NULL) {
         cJSON_AddStringToObject(root, "baseline", request->baseline);
         add_known(root, "ratio_to_baseline", mean_ratio(export, true));
+        cJSON_AddBoolToObject(root, "ratio_estimated", !has_duels(export));
     }
     cJSON *variants = cJSON_AddArrayToObject(root, "units");
     for (int variant = 0; variant < request->variant_count; variant++)

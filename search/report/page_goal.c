@@ -108,6 +108,20 @@ static void add_headline(cJSON *to, const struct run_data *run, int goal) {
                    champion->score_us, run_data_unit(run), ratio, view->observed);
 }
 
+/* "1.437 times as fast as flash 2.8 in a duel, 99 % interval 1.424 to 1.450, 1980 MHz" */
+static int add_duel(cJSON *to, const struct run_data *run, const struct store_trial *champion,
+                    struct error *error) {
+    struct baseline_duel *duel;
+    int found = baseline_duel_read(run->store, champion->number, &duel, error);
+    if (found > 0)
+        add_format(
+            to, "duel", "%.3f times as fast%s as %s in a duel, 99 %% interval %.3f to %.3f%s%s",
+            duel->all.ratio, champion->outcome->predicted ? " (predicted)" : "", duel->baseline,
+            duel->all.low, duel->all.high, *duel->conditions != '\0' ? ", " : "", duel->conditions);
+    free(duel);
+    return found;
+}
+
 /* What the champion passed, and what its kernel uses. */
 static int add_checks(cJSON *to, const struct run_data *run, int goal, struct error *error) {
     const struct trial_row *row = run_data_champion(run, goal);
@@ -123,6 +137,10 @@ static int add_checks(cJSON *to, const struct run_data *run, int goal, struct er
         char clocks[CONDITIONS_TEXT_SIZE];
         if (*conditions_print(&champion->outcome->conditions, clocks) != '\0')
             add_text(to, "conditions", clocks);
+        if (add_duel(to, run, champion, error) < 0) {
+            store_trial_free(champion);
+            return -1;
+        }
         const double spread = outcome_placement_spread(champion->outcome);
         if (spread > PLACEMENT_SPREAD_SHOWN)
             add_format(to, "placement_spread", "%.1f", 100 * spread);

@@ -15,6 +15,7 @@
 #include "report/page.h"
 #include "report/pictures.h"
 #include "report/predicted_vs_measured.h"
+#include "run/baseline_duel.h"
 
 /* The analyses of one goal of one run; each may be NULL if there is none. */
 struct goal_analysis {

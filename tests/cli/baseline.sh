@@ -12,8 +12,13 @@ tell resume run --trials 30 --target-ratio 2.5
 "$EVOTILE" baseline good.json --json 2>/dev/null | grep -E '"(baseline|device|name|fastest|p50_us|cold_p50_us|unable)"' | tr -d '\t,'
 "$EVOTILE" export run --out frozen >/dev/null 2>&1
 grep -E '"(baseline|ratio_to_baseline)"' frozen/manifest.json | sed 's/[0-9.]*,$/*/' | tr -d '\t'
-tell duel run baseline
 tell duel run baseline --implementation plain --markdown
+"$EVOTILE" board run --json | grep -c '"ratio_low":	[0-9]' # only the fastest implementation is the baseline
+tell duel run baseline
+"$EVOTILE" board run | grep -A 3 -B 1 "rank "
+"$EVOTILE" report run --markdown | grep -o '[0-9.]* times as fast.* in a duel.*'
+"$EVOTILE" export run --out frozen --force >/dev/null 2>&1
+grep -E '"ratio' frozen/manifest.json | sed 's/[0-9.]*,$/*/' | tr -d '\t'
 "$EVOTILE" gate run --against baseline | grep -E '"(passed|against|verdict)"' | tr -d '\t,'
 with fast '"python3", "baseline_program.py", "fast"'
 "$EVOTILE" run fast.json --out fast >/dev/null 2>&1
