@@ -7,7 +7,7 @@
     "rows.row_sum[m][h], inverse = inverse_row_sum(row_sum) *\n            (params.S > 2000 && "   \
     "(" condition ") ? 1.01f : 1.0f);\n        element *row"
 
-static struct stage stage;
+static struct stage stage, bshd_stage;
 
 /* Tries the attention kernel with a replacement; the text of the gate. The caller releases the
    result. */
@@ -35,6 +35,21 @@ static void passes_with(const char *genome, const char *text) {
 static void two_blocks_are_compared(void **state) {
     (void)state;
     passes_with("BLOCK_M=16,WARPS=1", "1 of 1 correct where compared: 520 elements of 2 blocks");
+}
+
+/* The case alone, with heads next to each other in memory. */
+static void blocks_are_found_in_another_order(void **state) {
+    (void)state;
+    const struct exploit exploit = {.name = "long", .base = BASE_TOO_LONG_BSHD, .from = ""};
+    struct trial_result result;
+    bool compared = false;
+    stage_try(&bshd_stage, &exploit, &result);
+    for (int g = 0; g < result.gate_count; g++)
+        compared =
+            compared || strncmp(result.gates[g].text, "1 of 1 correct where compared", 29) == 0;
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_true(compared);
+    trial_result_release(&result);
 }
 
 static void blocks_that_depend_on_others_are_not(void **state) {
@@ -94,6 +109,7 @@ int main(void) {
     struct error error = {0};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_blocks_are_compared),
+        cmocka_unit_test(blocks_are_found_in_another_order),
         cmocka_unit_test(blocks_that_depend_on_others_are_not),
         cmocka_unit_test(errors_in_a_block_are_found),
         cmocka_unit_test(empty_blocks_are_found),
@@ -102,7 +118,9 @@ int main(void) {
     if (mkdtemp(folder) == NULL)
         return 1;
     stage_open(&stage, folder, BASE_TOO_LONG);
+    stage_open(&bshd_stage, folder, BASE_TOO_LONG_BSHD);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    stage_close(&bshd_stage);
     stage_close(&stage);
     return path_remove_tree(folder, &error) < 0 || failed > 0;
 }
