@@ -240,7 +240,7 @@ static int add_trial_rows(void *context, const struct store_trial *trial, struct
         return 1;
     }
     free(board->duel);
-    int found = baseline_duel_read(board->store, trial->number, &board->duel, error);
+    int found = baseline_duel_read(board->store, trial, &board->duel, error);
     if (found < 0)
         return -1;
     board->duel_count += found;

@@ -75,7 +75,7 @@ static int read_champion(struct export_context *context, int goal, struct error 
     if (context->champions[goal] == NULL ||
         store_key_read(store, number, &context->keys[goal], error) < 0 ||
         default_trial_read(store, goal, &context->default_trials[goal], error) < 0 ||
-        baseline_duel_read(store, number, &context->duels[goal], error) < 0)
+        baseline_duel_read(store, context->champions[goal], &context->duels[goal], error) < 0)
         return -1;
     return genome_parse(&context->genomes[goal], context->template->space,
                         context->champions[goal]->genome, error);

@@ -112,7 +112,7 @@ static void add_headline(cJSON *to, const struct run_data *run, int goal) {
 static int add_duel(cJSON *to, const struct run_data *run, const struct store_trial *champion,
                     struct error *error) {
     struct baseline_duel *duel;
-    int found = baseline_duel_read(run->store, champion->number, &duel, error);
+    int found = baseline_duel_read(run->store, champion, &duel, error);
     if (found > 0)
         add_format(
             to, "duel", "%.3f times as fast%s as %s in a duel, 99 %% interval %.3f to %.3f%s%s",

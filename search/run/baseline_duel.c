@@ -22,8 +22,10 @@ static struct baseline_ratio inverse(double ratio, double low, double high) {
 struct baseline_duel *baseline_duel_new(const struct trial_result *result, const char *device) {
     const struct duel_outcome *outcome = &result->outcome.duel;
     struct baseline_duel *duel = xcalloc(1, sizeof *duel);
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
     duel->trial = result->number;
-    duel->measured = (double)time(NULL);
+    duel->measured = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
     snprintf(duel->baseline, sizeof duel->baseline, "%s", result->baseline);
     snprintf(duel->device, sizeof duel->device, "%s", device);
     conditions_print(&result->outcome.conditions, duel->conditions);
@@ -93,24 +95,24 @@ static int read_duel(const struct json *root, struct baseline_duel *duel, struct
 
 /* ---- storing ---- */
 
-int baseline_duel_read(struct store *store, int64_t trial, struct baseline_duel **duel,
-                       struct error *error) {
+int baseline_duel_read(struct store *store, const struct store_trial *trial,
+                       struct baseline_duel **duel, struct error *error) {
     struct json_document document;
     char name[ARTIFACT_NAME_SIZE];
     *duel = NULL;
-    int found = run_artifact_read(store, artifact_name(trial, name), &document, error);
+    int found = run_artifact_read(store, artifact_name(trial->number, name), &document, error);
     if (found <= 0)
         return found;
     struct json root = json_root(&document);
     *duel = xcalloc(1, sizeof **duel);
-    (*duel)->trial = trial;
+    (*duel)->trial = trial->number;
     int status = read_duel(&root, *duel, error);
     json_release(&document);
-    if (status == 0)
+    if (status == 0 && (*duel)->measured >= trial->finished)
         return 1;
     free(*duel);
     *duel = NULL;
-    return -1;
+    return status;
 }
 
 int baseline_duel_write(const char *run_dir, const struct baseline_duel *duel,

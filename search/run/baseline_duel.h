@@ -30,9 +30,9 @@ struct baseline_ratio {
 struct baseline_duel {
     int64_t trial;
     char baseline[128], device[128];
-    double measured; /* in seconds since 1970 */
+    double measured;                       /* in seconds since 1970 */
     char conditions[CONDITIONS_TEXT_SIZE]; /* empty: no readings */
-    struct baseline_ratio all; /* over the cases: their geometric mean */
+    struct baseline_ratio all;             /* over the cases: their geometric mean */
     int case_count;
     struct {
         char name[CASE_NAME_SIZE];
@@ -44,10 +44,10 @@ struct baseline_duel {
 /* The duel of a result; the caller frees it, and fills the names of the cases. */
 struct baseline_duel *baseline_duel_new(const struct trial_result *result, const char *device);
 
-/* Returns 1 with the stored duel, to be freed; 0 with NULL if the trial has none; -1 if it is
-   damaged. */
-int baseline_duel_read(struct store *store, int64_t trial, struct baseline_duel **duel,
-                       struct error *error);
+/* Returns 1 with the stored duel, to be freed; 0 with NULL if the trial has none since it was
+   measured last (under another driver it is measured again); -1 if it is damaged. */
+int baseline_duel_read(struct store *store, const struct store_trial *trial,
+                       struct baseline_duel **duel, struct error *error);
 /* Opens the run for writing: it must not be in use. */
 int baseline_duel_write(const char *run_dir, const struct baseline_duel *duel, struct error *error);
 

@@ -42,14 +42,19 @@ static void a_duel_is_read_as_it_was_written(void **state) {
                 duel->cases[0].ratio.high == 1 / 0.4);
     assert_int_equal(baseline_duel_write(*state, duel, &error), 0);
     struct store *store = store_open(*state, STORE_READ, &error);
-    assert_int_equal(baseline_duel_read(store, 7, &read, &error), 1);
+    struct store_trial trial = {.number = 7, .finished = duel->measured};
+    assert_int_equal(baseline_duel_read(store, &trial, &read, &error), 1);
     assert_memory_equal(read, duel, sizeof *duel);
     assert_string_equal(read->conditions, "1980 MHz, up to 412 W");
     assert_true(baseline_duel_ratio(read, -1)->high == 1 / 0.8);
     assert_true(baseline_duel_ratio(read, 1)->ratio == 0.5);
     assert_null(baseline_duel_ratio(read, 2));
     free(read);
-    assert_int_equal(baseline_duel_read(store, 8, &read, &error), 0);
+    trial.number = 8;
+    assert_int_equal(baseline_duel_read(store, &trial, &read, &error), 0);
+    assert_null(read);
+    trial = (struct store_trial){.number = 7, .finished = duel->measured + 1}; /* measured again */
+    assert_int_equal(baseline_duel_read(store, &trial, &read, &error), 0);
     assert_null(read);
     assert_null(baseline_duel_ratio(NULL, -1));
     store_close(store);
@@ -70,6 +75,7 @@ static void a_damaged_duel_is_refused(void **state) {
         "{\"baseline\":\"b\",\"device\":\"d\",\"measured\":1,\"conditions\":7,\"ratio\":1,"
         "\"low\":1,\"high\":1,\"cases\":[]}",
     };
+    const struct store_trial trial = {.number = 7};
     make_run(*state);
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
         struct error error = {0};
@@ -77,7 +83,7 @@ static void a_damaged_duel_is_refused(void **state) {
         assert_int_equal(
             run_artifact_write_to(*state, "baseline_duel:7", cJSON_Parse(damaged[i]), &error), 0);
         struct store *store = store_open(*state, STORE_READ, &error);
-        assert_int_equal(baseline_duel_read(store, 7, &duel, &error), -1);
+        assert_int_equal(baseline_duel_read(store, &trial, &duel, &error), -1);
         assert_null(duel);
         assert_non_null(strstr(error.text, "baseline_duel:7"));
         store_close(store);
@@ -93,7 +99,7 @@ static void a_damaged_duel_is_refused(void **state) {
                                                 "\"low\":1,\"high\":1}"));
     assert_int_equal(run_artifact_write_to(*state, "baseline_duel:7", object, &error), 0);
     struct store *store = store_open(*state, STORE_READ, &error);
-    assert_int_equal(baseline_duel_read(store, 7, &duel, &error), -1);
+    assert_int_equal(baseline_duel_read(store, &trial, &duel, &error), -1);
     assert_non_null(strstr(error.text, "more than"));
     store_close(store);
 }
