@@ -59,22 +59,25 @@ static int check_held_out(struct evaluation *evaluation) {
 }
 
 /* Checks shapes that the template's author did not think of, at most so many and while the budget
-   lasts, on random numbers. That the reference is not finite there, as where a row has nothing to
-   sum, is no error. */
-static int check_shapes(struct gate_run *run, int seeds, int most, double budget) {
+   lasts, on random numbers; *skipped: how many were too dear. That the reference is not finite
+   there, as where a row has nothing to sum, is no error. */
+static int check_shapes(struct gate_run *run, int seeds, int most, double *budget, int *skipped) {
     struct evaluation *evaluation = run->evaluation;
     int status = 0;
+    *skipped = 0;
     for (int c = 0; c < run->template->case_count && run->cases < most && status == 0; c++) {
         struct verify_result found;
         const struct verify_input input = {.seed = evaluation_seed(evaluation, seeds + c, 0)};
         status = gate_run_case(run, c);
         double cost = status == 1 ? gate_run_cost(run) : 0;
-        if (status == 1 && cost <= budget) {
-            budget -= cost;
+        if (status == 1 && cost <= *budget) {
+            *budget -= cost;
             status = gate_run_input(run, &input, &found);
             run->cases += status == 0;
-        } else if (status == 1)
+        } else if (status == 1) {
+            ++*skipped;
             status = 0;
+        }
         if (status < 0 && evaluation->error->kind == ERROR_INPUT) {
             *evaluation->error = (struct error){0};
             status = 0;
@@ -103,8 +106,9 @@ static int check_edge_shapes(struct evaluation *evaluation) {
     if (edges == NULL)
         return 0;
     struct gate_run run = gate_run_begin(evaluation, "edge shapes", edges);
-    int status =
-        check_shapes(&run, EDGE_SEEDS, emulated ? EDGE_SHAPES_EMULATED : EDGE_SHAPES_GPU, budget);
+    int skipped;
+    int status = check_shapes(&run, EDGE_SEEDS, emulated ? EDGE_SHAPES_EMULATED : EDGE_SHAPES_GPU,
+                              &budget, &skipped);
     if (status == 0 && run.cases > 0)
         gate_run_report(&run);
     template_free(edges);
@@ -123,26 +127,29 @@ static int has_long_case(struct evaluation *evaluation) {
 }
 
 /* Checks the sizes of cases that are too long, one at a time: the whole of a small grid, so that
-   nothing is left out, and blocks may depend on each other. At the largest sizes that the genome
-   is valid for and that are cheap enough. */
+   nothing is left out, and blocks may depend on each other. Each at the largest size that the
+   genome is valid for and that is cheap enough. */
 static int check_thin_shapes(struct evaluation *evaluation) {
     const struct template_setting setting = setting_of(evaluation);
     int status = has_long_case(evaluation);
     bool more = status == 1;
+    double budget = thin_cost_max;
+    struct gate_run run = gate_run_begin(evaluation, "thin shapes", NULL);
     status = status < 0 ? -1 : 0;
     for (int halvings = 0; more && status == 0; halvings++) {
+        int skipped;
         struct error ignored = {0};
         struct template *thin =
             thin_shapes_load(evaluation->template, &setting, halvings, &ignored);
         if (thin == NULL)
             break;
-        struct gate_run run = gate_run_begin(evaluation, "thin shapes", thin);
-        status = check_shapes(&run, THIN_SEEDS, CASES_MAX, thin_cost_max);
-        if (status == 0 && run.cases > 0)
-            gate_run_report(&run);
-        more = run.cases == 0;
+        run.template = thin;
+        status = check_shapes(&run, THIN_SEEDS, CASES_MAX, &budget, &skipped);
+        more = skipped > 0 || run.cases == 0;
         template_free(thin);
     }
+    if (status == 0 && run.cases > 0)
+        gate_run_report(&run);
     return status;
 }
 

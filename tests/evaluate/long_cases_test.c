@@ -81,14 +81,32 @@ static void empty_blocks_are_found(void **state) {
                "        if (row >= params.S)\n            continue;\n        const float row_sum",
                "        if (row >= params.S || (params.S > 2000 && params.heads == 2))\n"
                "            continue;\n        const float row_sum",
-               "16 blocks at random do not write any output");
+               "16 blocks, most of them at random, do not write any output");
     is_refused("",
                "if (lse && thread.t == 0)\n            lse[row_index(work.batch, work.head, row, "
                "params)] =\n                log_sum_exp(rows",
                "if (lse && thread.t == 0 && (params.S < 2000 || params.heads == 1))\n            "
                "lse[row_index(work.batch, work.head, row, params)] =\n                "
                "log_sum_exp(rows",
-               "16 blocks at random do not write lse");
+               "16 blocks, most of them at random, do not write lse");
+}
+
+/* The first block may write what belongs to others, as that of a row of tiles does. */
+static void what_the_first_block_writes_counts(void **state) {
+    (void)state;
+    const struct exploit exploit = {
+        .name = "long",
+        .base = BASE_TOO_LONG,
+        .from = "if (lse && thread.t == 0)\n            lse[row_index(work.batch, work.head, row, "
+                "params)] =\n                log_sum_exp(rows",
+        .to = "if (lse && thread.t == 0 && (params.S < 2000 || params.heads == 1 ||\n"
+              "            blockIdx.x + blockIdx.y + blockIdx.z == 0))\n            "
+              "lse[row_index(work.batch, work.head, row, params)] =\n                "
+              "log_sum_exp(rows"};
+    struct trial_result result;
+    stage_try(&stage, &exploit, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    trial_result_release(&result);
 }
 
 /* Whole grids of a long size find what blocks that depend on each other, or that leave something
@@ -113,6 +131,7 @@ int main(void) {
         cmocka_unit_test(blocks_that_depend_on_others_are_not),
         cmocka_unit_test(errors_in_a_block_are_found),
         cmocka_unit_test(empty_blocks_are_found),
+        cmocka_unit_test(what_the_first_block_writes_counts),
         cmocka_unit_test(thin_shapes_find_what_blocks_hide),
     };
     if (mkdtemp(folder) == NULL)
