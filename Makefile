@@ -250,6 +250,8 @@ bench-recorded: bench_recorded ## how fast a recorded space of 200 MB is read he
 bench-reading: bench_reading ## how fast the verbs that read a run are on one of 200,000 trials
 bench-watch: bench_watch ## how soon `watch` shows a run of 200,000 trials, and what it costs then
 bench-emulated: bench_emulated ## how fast the emulated device runs attention here: ms a genome, instructions a second
+bench-reference: $(BUILD)/tests/bench/reference_bench ## how long the reference and the plain kernel of CONFIG (configs/attention_h200.json) take on DEVICE (auto), and the plain kernel's error
+	@$< $(or $(CONFIG),configs/attention_h200.json) $(or $(DEVICE),auto)
 bench-space: bench_space ## how fast the valid genomes of large spaces are counted and drawn here
 SPACES ?= tests/spaces
 STRATEGIES ?= auto,evolve,map,full,insight,free,random
@@ -317,5 +319,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 FORCE:
-.PHONY: all deps deps-test deps-fuzz check check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-search bench-engineer bench-attention bench-independent bench-scale bench-queue demo bundle \
+.PHONY: all deps deps-test deps-fuzz check check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-reference bench-search bench-engineer bench-attention bench-independent bench-scale bench-queue demo bundle \
         install clean help FORCE

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Warp instructions of a block, 100,000 of which take a tenth of a second
-   (docs/measurements/emulator.md). EMPTY_BLOCKS_MAX: so many blocks in a row that write nothing
+/* Warp instructions of a block, 30 million of which take about a second
+   (docs/measurements/emulator.md); a reference's block that sums 64 rows of two products of 4096
+   x 128 needs 4 million. EMPTY_BLOCKS_MAX: so many blocks in a row that write nothing
    condemn a candidate; if half of an honest one's blocks have no work, 1 in 65,000 is. */
-enum { INSTRUCTIONS_MAX = 1000000, EMPTY_BLOCKS_MAX = 16 };
+enum { INSTRUCTIONS_MAX = 8000000, EMPTY_BLOCKS_MAX = 16 };
 
 struct planned_buffers *long_buffers(const struct long_case *it, enum run run) {
     return run == CANDIDATE   ? it->candidate

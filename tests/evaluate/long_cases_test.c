@@ -31,10 +31,11 @@ static void passes_with(const char *genome, const char *text) {
     trial_result_release(&result);
 }
 
-/* The candidate's block writes 16 rows of 64 elements and their log-sum-exp, the reference's 4. */
+/* The candidate's block writes 16 rows of 64 elements and their log-sum-exp, the reference's
+   62 or 63. */
 static void two_blocks_are_compared(void **state) {
     (void)state;
-    passes_with("BLOCK_M=16,WARPS=1", "1 of 1 correct where compared: 520 elements of 2 blocks");
+    passes_with("BLOCK_M=16,WARPS=1", "1 of 1 correct where compared: 1300 elements of 2 blocks");
 }
 
 /* The case alone, with heads next to each other in memory. */

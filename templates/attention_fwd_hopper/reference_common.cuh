@@ -1,0 +1,1 @@
+../attention_fwd/reference_common.cuh
