@@ -57,6 +57,10 @@ static const struct genome_set genome_sets[] = {
      "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 50, \"S_KV\": 37, \"D\": 64, \"BF16\": 1,\n"
      "   \"BSHD\": 1, \"LSE\": 1}] }",
      "templates/attention_fwd"},
+    {"gemm", TINY_DEVICE,
+     "{ \"template\": \"gemm\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"M\": 77, \"N\": 60, \"K\": 50}, {\"M\": 40, \"N\": 131, \"K\": 9}] }",
+     "tests/bench/gemm"},
     /* Splits combined by the blocks of a cluster, which need sm_90. */
     {"attention of clusters", "emulated:sm_90",
      "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"

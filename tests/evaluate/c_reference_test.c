@@ -29,6 +29,7 @@ static void own_references_agree(void **state) {
         {"templates/softmax_rows", "{\"ROWS\": 3, \"COLS\": 33}"},
         {"templates/softmax_rows", "{\"ROWS\": 3, \"COLS\": 33, \"F32\": 1}"},
         {"tests/templates/scaled_add", "{\"ROWS\": 3, \"COLS\": 33, \"BIAS\": 1}"},
+        {"tests/bench/gemm", "{\"M\": 9, \"N\": 70, \"K\": 33}"},
         {"tests/exploits/row_softmax", "{\"ROWS\": 3, \"S\": 33}"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
