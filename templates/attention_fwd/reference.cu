@@ -7,7 +7,7 @@
 #include "reference_few.cuh"
 #include "reference_tiles.cuh"
 
-extern "C" __global__ void __launch_bounds__(threads)
+extern "C" __global__ void __launch_bounds__(threads, 2)
     attention_reference(const u16 *q, const u16 *k, const u16 *v, double *o, double *lse, int H,
                         int H_KV, int S, int S_KV, int D, int causal, int is_bf16, int rows_outside,
                         int gap, float scale) {

@@ -43,10 +43,12 @@ template <typename real> struct loaded {
     DEVICE void load_rows(const matrix<const u16> &gmem, int first, int rows, int D) {
 #pragma unroll
         for (int u = 0; u < chunk<real>::units; ++u) {
-            const int n = (u * threads + threadIdx.x) * 8, row = first + n / D;
-            units[u] = n < chunk<real>::steps * D && row < rows
-                           ? *reinterpret_cast<const eight_elements *>(gmem.row(row) + n % D)
-                           : eight_elements{};
+            const int n = (u * threads + threadIdx.x) * 8;
+            const int row = first + (D == 128 ? n / 128 : n / 64); // D is one of them
+            units[u] =
+                n < chunk<real>::steps * D && row < rows
+                    ? *reinterpret_cast<const eight_elements *>(gmem.row(row) + (n & (D - 1)))
+                    : eight_elements{};
         }
     }
 
