@@ -37,14 +37,17 @@ static int fill_printer(struct expr_printer *printer, const struct export_varian
                         const char *member, struct error *error) {
     const struct template *template = printer->template;
     const struct space *space = template->space;
-    if (space_values(space, variant->genome, variant->case_index, printer->values, error) < 0)
+    const struct genome usual = genome_default(space);
+    if (space_values(space, variant != NULL ? variant->genome : &usual,
+                     variant != NULL ? variant->case_index : 0, printer->values, error) < 0)
         return -1;
     for (int i = 0; i < space->gene_count; i++)
         slots_add(&printer->known, space->genes[i].slot);
     for (int i = 0; i < space->dimension_count; i++) {
         int slot = space->dimensions[i];
         /* The case's dimensions come before the device's attributes. */
-        if (i >= template->dimension_count || template->dimensions[i].specialised)
+        if (i >= template->dimension_count ||
+            (template->dimensions[i].specialised && variant != NULL))
             slots_add(&printer->known, slot);
         else if (snprintf(printer->symbols.slots[slot], NAME_SIZE, "%s%s", member,
                           template->dimensions[i].name) >= NAME_SIZE)

@@ -1,0 +1,288 @@
+#include "export/code.h"
+
+#include <string.h>
+
+int code_writer_init(struct code_writer *writer, const struct export *export, int number,
+                     struct strbuf *text, struct error *error) {
+    const struct template *template = export->template;
+    const struct export_variant *variant =
+        number > 0 ? &export->request->variants[number - 1] : NULL;
+    *writer =
+        (struct code_writer){.export = export,
+                             .template = template,
+                             .launches = number > 0 ? &template->launches : &template->reference,
+                             .number = number,
+                             .text = text};
+    writer->printer = expr_to_c_new(template, variant, false, error);
+    writer->double_printer = expr_to_c_new(template, variant, true, error);
+    if (writer->printer != NULL && writer->double_printer != NULL)
+        return 0;
+    code_writer_release(writer);
+    return -1;
+}
+
+void code_writer_release(struct code_writer *writer) {
+    free(writer->printer);
+    free(writer->double_printer);
+}
+
+/* ---- functions ---- */
+
+void code_add_function(const struct expr_printer *printer, struct strbuf *opening,
+                       const char *const *parameters, struct strbuf *body, struct strbuf *text) {
+    struct strbuf locals = {0};
+    strbuf_add(&locals, "", 0);
+    expr_to_c_add_locals(printer, body->bytes, &locals);
+    strbuf_print(text, "%s", opening->bytes);
+    for (; *parameters != NULL; parameters++)
+        if (!mentions_identifier(body->bytes, *parameters) &&
+            !mentions_identifier(locals.bytes, *parameters))
+            strbuf_print(text, "    (void)%s;\n", *parameters);
+    strbuf_print(text, "%s%s}\n\n", locals.bytes, body->bytes);
+    strbuf_release(&locals);
+    strbuf_release(opening);
+    strbuf_release(body);
+}
+
+void code_add_operations(const struct code_writer *writer, struct strbuf *opening) {
+    static const char *const only_shape[] = {"shape", NULL};
+    const struct expression *operations = writer->template->operations;
+    struct strbuf body = {0};
+    const struct expr_printer *printer = writer->double_printer;
+    /* C has no % for doubles: an expression with a remainder is printed in integers instead. */
+    for (int attempt = 0; attempt < 2; attempt++) {
+        strbuf_release(&body);
+        strbuf_print(&body, "    return ");
+        expr_to_c_add(printer, operations, &body);
+        strbuf_print(&body, ";\n");
+        struct strbuf locals = {0};
+        expr_to_c_add_locals(printer, body.bytes, &locals);
+        bool remainder =
+            strchr(body.bytes, '%') != NULL || (locals.used > 0 && strchr(locals.bytes, '%'));
+        strbuf_release(&locals);
+        if (!remainder)
+            break;
+        printer = writer->printer;
+    }
+    code_add_function(printer, opening, only_shape, &body, writer->text);
+}
+
+/* ---- expressions ---- */
+
+int code_truth(const struct code_writer *writer, const struct expression *when) {
+    int64_t value;
+    if (when == NULL)
+        return 1;
+    if (!expr_to_c_constant(writer->printer, when, &value))
+        return -1;
+    return value != 0;
+}
+
+void code_add_list(const struct code_writer *writer, struct expression *const *items, int count,
+                   struct strbuf *text) {
+    strbuf_print(text, "(const int64_t[]){");
+    for (int i = 0; i < count; i++) {
+        strbuf_print(text, "%s", i > 0 ? ", " : "");
+        expr_to_c_add(writer->printer, items[i], text);
+    }
+    strbuf_print(text, "}");
+}
+
+void code_add_choice(const struct code_writer *writer, const struct expression *when,
+                     const char *yes, const char *no, struct strbuf *text) {
+    int constant = code_truth(writer, when);
+    if (constant >= 0) {
+        strbuf_print(text, "%s", constant ? yes : no);
+        return;
+    }
+    expr_to_c_add(writer->printer, when, text);
+    strbuf_print(text, " ? %s : %s", yes, no);
+}
+
+void code_add_element_bytes(const struct code_writer *writer, const struct tensor *tensor,
+                            struct strbuf *text) {
+    char yes[16], no[16];
+    snprintf(yes, sizeof yes, "%d", dtype_bytes(tensor->dtype));
+    snprintf(no, sizeof no, "%d", dtype_bytes(tensor->other_dtype));
+    code_add_choice(writer, tensor->dtype_when, yes, no, text);
+}
+
+void code_add_guard(const struct code_writer *writer, const struct expression *when,
+                    struct strbuf *text) {
+    strbuf_print(text, "    if (status == 0");
+    if (code_truth(writer, when) < 0) {
+        strbuf_print(text, " && (");
+        expr_to_c_add(writer->printer, when, text);
+        strbuf_print(text, ")");
+    }
+    strbuf_print(text, ")");
+}
+
+/* ---- launches ---- */
+
+int code_part_index(const struct template *template, int tensor) {
+    int part = 0;
+    for (int t = 0; t < tensor; t++)
+        part += template->tensors[t].role == ROLE_WORKSPACE;
+    return part;
+}
+
+/* The tensor's address, NULL if it is absent. */
+static void add_address(const struct code_writer *writer, int index, struct strbuf *body) {
+    const struct tensor *tensor = &writer->template->tensors[index];
+    int presence = code_truth(writer, tensor->when);
+    if (presence == 0)
+        strbuf_print(body, "NULL");
+    else if (tensor->role == ROLE_WORKSPACE && writer->number == 0)
+        strbuf_print(body, "NULL");
+    else if (tensor->role == ROLE_WORKSPACE)
+        strbuf_print(body, "address(workspace, parts[%d])",
+                     code_part_index(writer->template, index));
+    else if (presence > 0)
+        strbuf_print(body, "tensors->%s", tensor->name);
+    else {
+        strbuf_print(body, "(");
+        expr_to_c_add(writer->printer, tensor->when, body);
+        strbuf_print(body, ") ? tensors->%s : NULL", tensor->name);
+    }
+}
+
+static void add_swizzle(const struct code_writer *writer, const struct tensor_map_spec *map,
+                        struct strbuf *body) {
+    static const char *const words[SWIZZLE_COUNT] = {
+        [SWIZZLE_NONE] = "CU_TENSOR_MAP_SWIZZLE_NONE",
+        [SWIZZLE_32B] = "CU_TENSOR_MAP_SWIZZLE_32B",
+        [SWIZZLE_64B] = "CU_TENSOR_MAP_SWIZZLE_64B",
+        [SWIZZLE_128B] = "CU_TENSOR_MAP_SWIZZLE_128B",
+    };
+    code_add_choice(writer, map->swizzle_when, words[map->swizzle], words[map->other_swizzle],
+                    body);
+}
+
+/* "map_tensor(tensors->k, (const int64_t[]){shape->S, 64}, 2, (const int64_t[]){K_ROW},
+   (const int64_t[]){128, 64}, 2, CU_TENSOR_MAP_SWIZZLE_128B, &status)" */
+static void add_map(const struct code_writer *writer, const struct tensor_map_spec *map,
+                    struct strbuf *body) {
+    const struct tensor *tensor = &writer->template->tensors[map->tensor];
+    int presence = code_truth(writer, map->when);
+    strbuf_print(body, "map_tensor(");
+    if (presence < 0) {
+        strbuf_print(body, "!(");
+        expr_to_c_add(writer->printer, map->when, body);
+        strbuf_print(body, ") ? NULL : ");
+    }
+    if (presence == 0)
+        strbuf_print(body, "NULL");
+    else
+        add_address(writer, map->tensor, body);
+    strbuf_print(body, ",\n                                ");
+    code_add_list(writer, tensor->shape, tensor->rank, body);
+    strbuf_print(body, ", %d,\n                                ", tensor->rank);
+    if (tensor->strided)
+        strbuf_print(body, "(const int64_t[]){");
+    for (int i = 0; tensor->strided && i < tensor->rank - 1; i++)
+        strbuf_print(body, "%s%s", i > 0 ? ", " : "",
+                     writer->printer->symbols.slots[tensor->strides[i]]);
+    strbuf_print(body, "%s,\n                                ", tensor->strided ? "}" : "NULL");
+    code_add_list(writer, map->box, tensor->rank, body);
+    strbuf_print(body, ", ");
+    code_add_element_bytes(writer, tensor, body);
+    strbuf_print(body, ",\n                                ");
+    add_swizzle(writer, map, body);
+    strbuf_print(body, ", &status)");
+}
+
+static void add_argument(const struct code_writer *writer, const struct argument *argument,
+                         struct strbuf *body) {
+    int64_t value;
+    if (argument->map >= 0) {
+        strbuf_print(body, "{.map = ");
+        add_map(writer, &writer->template->maps[argument->map], body);
+    } else if (argument->tensor >= 0) {
+        strbuf_print(body, "{.pointer = ");
+        add_address(writer, argument->tensor, body);
+    } else {
+        bool narrow = !argument->real && argument->size == 4 &&
+                      !(expr_to_c_constant(writer->printer, argument->expression, &value) &&
+                        value == (int32_t)value);
+        strbuf_print(body, "{.%s = %s",
+                     argument->real        ? "f32"
+                     : argument->size == 4 ? "i32"
+                                           : "i64",
+                     narrow ? "narrow(" : "");
+        expr_to_c_add(writer->printer, argument->expression, body);
+        strbuf_print(body, "%s", narrow ? ", &status)" : "");
+    }
+    strbuf_print(body, "}");
+}
+
+/* ", CONDITION ? 1 : 0"; ", 0" without a condition. */
+static void add_condition(const struct code_writer *writer, const struct expression *condition,
+                          struct strbuf *body) {
+    strbuf_print(body, ", ");
+    if (condition == NULL) {
+        strbuf_print(body, "0");
+    } else {
+        expr_to_c_add(writer->printer, condition, body);
+        strbuf_print(body, " ? 1 : 0");
+    }
+}
+
+/* The reference has a file of its own, where nothing else has its kernels' names. */
+static const char *symbol_of(const struct code_writer *writer, const struct launch *launch,
+                             char symbol[SYMBOL_SIZE]) {
+    return variant_symbol(writer->number > 0 ? writer->number - 1 : 0, launch->kernel, symbol);
+}
+
+void code_add_launch(const struct code_writer *writer, int index, struct strbuf *body) {
+    const struct launch *launch = &writer->launches->launches[index];
+    char symbol[SYMBOL_SIZE];
+    if (code_truth(writer, launch->when) == 0)
+        return;
+    code_add_guard(writer, launch->when, body);
+    strbuf_print(body, " {\n        union argument arguments[] = {\n");
+    for (int i = 0; i < launch->argument_count; i++) {
+        strbuf_print(body, "            ");
+        add_argument(writer, &launch->arguments[i], body);
+        strbuf_print(body, ",\n");
+    }
+    /* A kernel without arguments still needs an array that C allows. */
+    if (launch->argument_count == 0)
+        strbuf_print(body, "            {.pointer = NULL},\n");
+    strbuf_print(body,
+                 "        };\n        if (status == 0)\n"
+                 "            status = launch(&%s,\n                            ",
+                 symbol_of(writer, launch, symbol));
+    code_add_list(writer, launch->grid, 3, body);
+    strbuf_print(body, ",\n                            ");
+    code_add_list(writer, launch->block, 3, body);
+    strbuf_print(body, ", ");
+    if (launch->smem != NULL)
+        expr_to_c_add(writer->printer, launch->smem, body);
+    else
+        strbuf_print(body, "0");
+    add_condition(writer, launch->early, body);
+    add_condition(writer, launch->cooperative, body);
+    strbuf_print(body, ", arguments, %d, stream);\n    }\n", launch->argument_count);
+}
+
+/* True if the launch can happen and no earlier launch uses the same kernel. */
+static bool is_first_use(const struct code_writer *writer, int index) {
+    const struct launch *launches = writer->launches->launches;
+    if (code_truth(writer, launches[index].when) == 0)
+        return false;
+    for (int i = 0; i < index; i++)
+        if (strcmp(launches[i].kernel, launches[index].kernel) == 0 &&
+            code_truth(writer, launches[i].when) != 0)
+            return false;
+    return true;
+}
+
+void code_add_kernels(const struct code_writer *writer, const char *cubin) {
+    const struct launch *launches = writer->launches->launches;
+    char symbol[SYMBOL_SIZE];
+    for (int i = 0; i < writer->launches->count; i++)
+        if (is_first_use(writer, i))
+            strbuf_print(writer->text, "static struct kernel %s = {%s, \"%s\", NULL};\n",
+                         symbol_of(writer, &launches[i], symbol), cubin, launches[i].kernel);
+}

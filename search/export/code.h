@@ -1,0 +1,67 @@
+/*
+ * code: parts of the C functions that launch kernels: a variant's (variant.c) and the reference's
+ * (reference.c). Private to this folder.
+ *
+ *     struct code_writer writer;
+ *     struct strbuf opening = {0}, body = {0};
+ *     if (code_writer_init(&writer, export, 0, text, error) < 0)
+ *         return -1;
+ *     strbuf_print(&opening, "static int run(const struct rows_shape *shape)\n{\n");
+ *     for (int i = 0; i < writer.launches->count; i++)
+ *         code_add_launch(&writer, i, &body);
+ *     code_add_function(writer.printer, &opening, parameters, &body, text);
+ *     code_writer_release(&writer);
+ */
+#ifndef EVOTILE_EXPORT_CODE_H
+#define EVOTILE_EXPORT_CODE_H
+
+#include "export/internal.h"
+
+/* State while the functions of one variant or of the reference are written. */
+struct code_writer {
+    const struct export *export;
+    const struct template *template;
+    const struct launch_list *launches;
+    int number; /* of the variant, from 1; 0: the reference, which has no workspaces */
+    struct expr_printer *printer, *double_printer;
+    struct strbuf *text;
+};
+
+/* For a variant, or with `number` 0 for the reference, whose expressions have all dimensions as
+   members of `shape`, and the default genome's genes. Must be released after success. */
+int code_writer_init(struct code_writer *writer, const struct export *export, int number,
+                     struct strbuf *text, struct error *error);
+void code_writer_release(struct code_writer *writer);
+
+/* Adds a function: its opening, declarations of the derived quantities that its body reads, and the
+   body. Casts unused parameters to void; their list ends with NULL. Releases opening and body. */
+void code_add_function(const struct expr_printer *printer, struct strbuf *opening,
+                       const char *const *parameters, struct strbuf *body, struct strbuf *text);
+
+/* 1 if the condition is always true, 0 if never, -1 if it depends on the shape. */
+int code_truth(const struct code_writer *writer, const struct expression *when);
+/* "(const int64_t[]){shape->B, 64}" */
+void code_add_list(const struct code_writer *writer, struct expression *const *items, int count,
+                   struct strbuf *text);
+/* "CONDITION ? YES : NO", or the one that is always chosen. */
+void code_add_choice(const struct code_writer *writer, const struct expression *when,
+                     const char *yes, const char *no, struct strbuf *text);
+/* The bytes of an element, as code_add_choice prints them. */
+void code_add_element_bytes(const struct code_writer *writer, const struct tensor *tensor,
+                            struct strbuf *text);
+/* Begins a statement that is skipped after a failure, and unless a condition holds that depends on
+   the shape. */
+void code_add_guard(const struct code_writer *writer, const struct expression *when,
+                    struct strbuf *text);
+/* A workspace tensor's index in `parts`. */
+int code_part_index(const struct template *template, int tensor);
+/* Adds `static struct kernel NAME = {CUBIN, "NAME", NULL};` for every kernel of the launches. */
+void code_add_kernels(const struct code_writer *writer, const char *cubin);
+/* Adds the statement that launches launches[index], unless it never happens. */
+void code_add_launch(const struct code_writer *writer, int index, struct strbuf *body);
+
+/* Adds the function of `shape` with this opening that returns the number of operations as a double.
+   Releases the opening. */
+void code_add_operations(const struct code_writer *writer, struct strbuf *opening);
+
+#endif
