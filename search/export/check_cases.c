@@ -1,5 +1,5 @@
-/* check.c and numbers.h, which are the same in every export, and cases.h, the tables and glue of
-   check.c for this kernel: fills cases.h.in. */
+/* check.c, shape.h, verify.h and numbers.h, which are the same in every export, and cases.h, the
+   tables and glue of check.c for this kernel: fills cases.h.in. */
 #include "export/internal.h"
 
 #include <string.h>
@@ -68,7 +68,10 @@ int write_cases(const struct export *export, struct strbuf *text, struct error *
     struct strbuf device = {0};
     struct strbuf shapes = {0};
     cJSON *values = embedded_values(export);
-    (void)error;
+    if (add_shape_functions(export, values, error) < 0) {
+        cJSON_Delete(values);
+        return -1;
+    }
     strbuf_add_quoted(&device, export->request->variants[0].key->parts[KEY_DEVICE]);
     embedded_add_text(values, "device_literal", &device);
     cJSON_AddStringToObject(values, "kind", export->request->predicted ? "predicted" : "measured");
@@ -91,6 +94,18 @@ int write_cases(const struct export *export, struct strbuf *text, struct error *
 int write_check(const struct export *export, struct strbuf *text, struct error *error) {
     (void)export, (void)error;
     embedded_copy(EMBEDDED_CHECK, text);
+    return 0;
+}
+
+int write_shape(const struct export *export, struct strbuf *text, struct error *error) {
+    (void)export, (void)error;
+    embedded_copy(EMBEDDED_SHAPE, text);
+    return 0;
+}
+
+int write_verify(const struct export *export, struct strbuf *text, struct error *error) {
+    (void)export, (void)error;
+    embedded_copy(EMBEDDED_VERIFY, text);
     return 0;
 }
 

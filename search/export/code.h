@@ -64,4 +64,10 @@ void code_add_launch(const struct code_writer *writer, int index, struct strbuf 
    Releases the opening. */
 void code_add_operations(const struct code_writer *writer, struct strbuf *opening);
 
+/* Adds `launching` to the values of a file: how it loads machine code and launches kernels. `maps`:
+   an argument may be a tensor map. */
+int code_add_launching(const struct export *export, bool maps, cJSON *values, struct error *error);
+/* Adds `arithmetic`: the integer functions, or nothing if `code` calls none. */
+void code_add_arithmetic(const char *code, cJSON *values);
+
 #endif

@@ -78,10 +78,18 @@ static int write_all(const struct export *export, struct error *error) {
         const char *name; /* a bare extension follows the export's name */
         int (*write)(const struct export *export, struct strbuf *text, struct error *error);
     } files[] = {
-        {"kernel.cu", write_kernel},  {".h", write_header},
-        {".c", write_launcher},       {"cases.h", write_cases},
-        {"check.c", write_check},     {"numbers.h", write_numbers},
-        {"Makefile", write_makefile}, {"manifest.json", write_manifest}, /* lists all the others */
+        {"kernel.cu", write_kernel},
+        {".h", write_header},
+        {".c", write_launcher},
+        {"cases.h", write_cases},
+        {"check.c", write_check},
+        {"numbers.h", write_numbers},
+        {"shape.h", write_shape},
+        {"verify.h", write_verify},
+        {"reference.cu", write_reference_source},
+        {"Makefile", write_makefile},
+        {"reference_launch.c", write_reference_launch},
+        {"manifest.json", write_manifest}, /* lists all the others */
     };
     if (write_variants(export, error) < 0 || write_reference(export, error) < 0 ||
         write_template(export, error) < 0)

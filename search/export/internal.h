@@ -81,6 +81,9 @@ void variant_specialised(const struct export *export, int variant, struct strbuf
 /* "B 1 to 8, S 1 to 512": the dimensions that are not specialised; "none" if no shape was
    verified. */
 void variant_verified(const struct export *export, int variant, struct strbuf *text);
+/* Appends "D=64,CAUSAL=0 (verified: B 1 to 8); D=128,CAUSAL=0 (...)": for which specialised
+   dimensions there are variants, and what was verified for one of them at least. */
+void add_served_ranges(const struct export *export, struct strbuf *text);
 /* A float literal: 0.25f, 1e-05f, 3.0f. */
 void add_real_literal(float value, struct strbuf *text);
 /* The export's name in upper case: the prefix of its macros and enumerators. */
@@ -89,6 +92,9 @@ void add_upper_name(const struct export *export, struct strbuf *text);
    a blank. */
 int variant_options(const struct export *export, int variant, char architecture[NAME_SIZE],
                     struct strbuf *options, struct error *error);
+
+/* Adds what check.c needs for a shape of the user's (check_shape.c). */
+int add_shape_functions(const struct export *export, cJSON *values, struct error *error);
 
 /* Fills `workspaces`. */
 int find_workspaces(struct export *export, struct error *error);
@@ -99,15 +105,19 @@ int find_checked_shapes(struct export *export, struct error *error);
    C identifiers or file names. */
 int check_names(const struct export *export, struct error *error);
 
-/* The embedded files FILE.in, with mustache holes except in the last two (embedded.c). */
+/* The embedded files FILE.in, with mustache holes except in the last four (embedded.c). */
 #define EMBEDDED_FILES(F)                                                                          \
     F(LAUNCHER, launcher_c)                                                                        \
+    F(LAUNCH, launch_c)                                                                            \
+    F(REFERENCE_LAUNCH, reference_launch_c)                                                        \
     F(HEADER, header_h)                                                                            \
     F(CASES, cases_h)                                                                              \
     F(MAKEFILE, makefile)                                                                          \
     F(KERNEL, kernel_cu)                                                                           \
     F(VARIANT, variant_h)                                                                          \
     F(CHECK, check_c)                                                                              \
+    F(SHAPE, shape_h)                                                                              \
+    F(VERIFY, verify_h)                                                                            \
     F(NUMBERS, numbers_h)
 #define EMBEDDED_ENUMERATOR(name, file) EMBEDDED_##name,
 enum embedded_file { EMBEDDED_FILES(EMBEDDED_ENUMERATOR) };
@@ -131,7 +141,12 @@ int write_header(const struct export *export, struct strbuf *text, struct error 
 int write_launcher(const struct export *export, struct strbuf *text, struct error *error);
 int write_cases(const struct export *export, struct strbuf *text, struct error *error);
 int write_check(const struct export *export, struct strbuf *text, struct error *error);
+int write_shape(const struct export *export, struct strbuf *text, struct error *error);
+int write_verify(const struct export *export, struct strbuf *text, struct error *error);
 int write_numbers(const struct export *export, struct strbuf *text, struct error *error);
+/* The template's reference in CUDA with its includes inlined, and what launches its kernels. */
+int write_reference_source(const struct export *export, struct strbuf *text, struct error *error);
+int write_reference_launch(const struct export *export, struct strbuf *text, struct error *error);
 int write_makefile(const struct export *export, struct strbuf *text, struct error *error);
 /* Call it last: it lists the other files with their hashes. */
 int write_manifest(const struct export *export, struct strbuf *text, struct error *error);

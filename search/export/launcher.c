@@ -1,6 +1,6 @@
 /* NAME.c, the launcher: fills launcher.c.in. variant.c writes the functions of each variant. */
 #include "base/memory.h"
-#include "export/internal.h"
+#include "export/code.h"
 #include "export/variant.h"
 
 #include <string.h>
@@ -80,34 +80,6 @@ static void add_tuned_row(const struct export *export, int index, cJSON *rows) {
     embedded_add_text(row, "row", &text);
 }
 
-static int add_architecture(const struct export *export, cJSON *values, struct error *error) {
-    char architecture[NAME_SIZE] = "";
-    struct strbuf options = {0};
-    int result = variant_options(export, 0, architecture, &options, error);
-    cJSON_AddStringToObject(values, "architecture", architecture);
-    strbuf_release(&options);
-    return result;
-}
-
-/* The integer functions that printed expressions call; empty if the variants call none. */
-static void add_arithmetic(const char *variants, cJSON *values) {
-    static const char *const calls[] = {INT_FUNCTION_PREFIX "min(", INT_FUNCTION_PREFIX "max(",
-                                        INT_FUNCTION_PREFIX "ceil_div(",
-                                        INT_FUNCTION_PREFIX "log2("};
-    size_t length = expression_print_functions(INT_FUNCTION_PREFIX, NULL, 0);
-    bool called = false;
-    struct strbuf text = {0};
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        called = called || strstr(variants, calls[i]) != NULL;
-    if (called) {
-        char *functions = xmalloc(length + 1);
-        expression_print_functions(INT_FUNCTION_PREFIX, functions, length + 1);
-        strbuf_print(&text, "%s\n", functions);
-        free(functions);
-    }
-    embedded_add_text(values, "arithmetic", &text);
-}
-
 /* `least` and `most` of each unit. A range of no shapes is empty. */
 static void add_ranges(const struct export *export, cJSON *units) {
     const struct template *template = export->template;
@@ -132,7 +104,7 @@ int write_launcher(const struct export *export, struct strbuf *text, struct erro
     const struct export_request *request = export->request;
     struct strbuf functions = {0};
     cJSON *values = embedded_values(export);
-    int result = add_architecture(export, values, error);
+    int result = code_add_launching(export, export->template->map_count > 0, values, error);
     for (int variant = 0; variant < request->variant_count && result == 0; variant++)
         result = add_variant(export, variant, &functions, error);
     if (result < 0) {
@@ -140,7 +112,7 @@ int write_launcher(const struct export *export, struct strbuf *text, struct erro
         cJSON_Delete(values);
         return -1;
     }
-    add_arithmetic(functions.bytes, values);
+    code_add_arithmetic(functions.bytes, values);
     cJSON_AddBoolToObject(values, "parts", export->workspaces);
     cJSON_AddNumberToObject(values, "part_count", export->workspace_count);
     cJSON_AddBoolToObject(values, "uses_clear",

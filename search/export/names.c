@@ -21,8 +21,9 @@ static const char *const launcher_names[] = {
 };
 
 /* Names that would collide with other files of the export: check.c, reference.c, cases.h ... */
-static const char *const export_files[] = {"check",    "reference", "cases",    "kernel", "numbers",
-                                           "manifest", "Makefile",  "template", NULL};
+static const char *const export_files[] = {
+    "check", "reference", "reference_launch", "cases",    "kernel",   "numbers",
+    "shape", "verify",    "manifest",         "Makefile", "template", NULL};
 
 static bool is_in_list(const char *name, const char *const *words) {
     while (*words != NULL && strcmp(*words, name) != 0)

@@ -193,9 +193,8 @@ static void add_range_end(const struct dimension *dimension, int64_t value, stru
     strbuf_print(text, "%s", real);
 }
 
-void variant_verified(const struct export *export, int variant, struct strbuf *text) {
-    const struct template *template = export->template;
-    const struct verified_range *range = &export->verified[variant];
+static void add_range(const struct template *template, const struct verified_range *range,
+                      struct strbuf *text) {
     const char *comma = "";
     strbuf_print(text, "%s", range->shapes == 0 ? "none" : "");
     for (int d = 0; d < template->dimension_count && range->shapes > 0; d++) {
@@ -207,6 +206,42 @@ void variant_verified(const struct export *export, int variant, struct strbuf *t
         strbuf_print(text, " to ");
         add_range_end(dimension, range->most.values[d], text);
         comma = ", ";
+    }
+}
+
+void variant_verified(const struct export *export, int variant, struct strbuf *text) {
+    add_range(export->template, &export->verified[variant], text);
+}
+
+void add_served_ranges(const struct export *export, struct strbuf *text) {
+    const struct export_request *request = export->request;
+    const struct template *template = export->template;
+    const char *separator = "";
+    for (int v = 0; v < request->variant_count; v++) {
+        const struct shape *shape = &template->cases[request->variants[v].case_index];
+        struct verified_range range = {0};
+        bool listed = false;
+        for (int w = 0; w < request->variant_count; w++) {
+            const struct verified_range *other = &export->verified[w];
+            if (!same_specialised(template, shape,
+                                  &template->cases[request->variants[w].case_index]))
+                continue;
+            listed = listed || w < v;
+            if (other->shapes > 0) {
+                widen_range(template, &range, &other->least);
+                widen_range(template, &range, &other->most);
+            }
+        }
+        if (listed)
+            continue;
+        struct strbuf specialised = {0};
+        variant_specialised(export, v, &specialised);
+        strbuf_print(text, "%s%s%s(verified: ", separator, specialised.bytes,
+                     specialised.used > 0 ? " " : "");
+        add_range(template, &range, text);
+        strbuf_print(text, ")");
+        strbuf_release(&specialised);
+        separator = "; ";
     }
 }
 

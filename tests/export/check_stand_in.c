@@ -1,17 +1,26 @@
 /*
  * Runs an export's check.c on a machine without a GPU: host memory stands in for device memory, and
- * the CPU reference for the kernel, its results rounded to the outputs' dtypes. This must pass;
- * with WRONG=1 in the environment the last element of each output is wrong, and check.c must report
- * it.
+ * the CPU reference for the kernel, its results rounded to the outputs' dtypes, and for the
+ * reference on the GPU. This must pass; with WRONG=1 in the environment the last element of each
+ * output is wrong, and check.c must report it; with WRONG_REFERENCE=1 that of the reference on the
+ * GPU.
  */
-#define kernel_launch unused_launch /* the one in cases.h is not called */
+#define kernel_launch          unused_launch /* those in cases.h are not called */
+#define kernel_launch_verified unused_launch_verified
+#define kernel_gpu_reference   unused_gpu_reference
 #include "cases.h"
 #undef kernel_launch
+#undef kernel_launch_verified
+#undef kernel_gpu_reference
 
 #include <stdlib.h>
 
 static int kernel_launch(const int64_t *dimensions, void *const *tensors, void *workspace,
                          int64_t workspace_bytes, cudaStream_t stream);
+static int kernel_launch_verified(const int64_t *dimensions, void *const *tensors, void *workspace,
+                                  int64_t workspace_bytes, cudaStream_t stream);
+static int kernel_gpu_reference(const int64_t *dimensions, void *const *tensors,
+                                cudaStream_t stream);
 
 static cudaError_t allocate(void **memory, size_t bytes) {
     *memory = malloc(bytes);
@@ -41,27 +50,21 @@ static cudaError_t set_name(struct cudaDeviceProp *device) {
 #include "check.c"
 #undef main
 
-/* The shape with these dimensions: it lists the outputs. */
-static const struct checked_shape *find_shape(const int64_t *dimensions) {
-    const struct checked_shape *shape = shapes;
-    while (memcmp(shape->dimensions, dimensions, sizeof shape->dimensions) != 0)
-        shape++;
-    return shape;
-}
-
 static int kernel_launch(const int64_t *dimensions, void *const *tensors, void *workspace,
                          int64_t workspace_bytes, cudaStream_t stream) {
-    const struct checked_shape *shape = find_shape(dimensions);
+    struct checked_shape shape = {0};
     void *arrays[TENSORS];
     int wrong = getenv("WRONG") != NULL;
     (void)workspace, (void)workspace_bytes, (void)stream, (void)unused_launch;
+    memcpy(shape.dimensions, dimensions, sizeof shape.dimensions);
+    fill_shape(&shape);
     for (int t = 0; t < TENSORS; t++)
-        arrays[t] = shape->tensors[t].is_output
-                        ? reserve(shape->tensors[t].elements * (int64_t)sizeof(double))
+        arrays[t] = shape.tensors[t].is_output
+                        ? reserve(shape.tensors[t].elements * (int64_t)sizeof(double))
                         : tensors[t];
     kernel_reference(dimensions, arrays);
     for (int t = 0; t < TENSORS; t++) {
-        const struct tensor *tensor = &shape->tensors[t];
+        const struct tensor *tensor = &shape.tensors[t];
         const struct dtype *dtype = find_dtype(tensor->dtype);
         const double *from = arrays[t];
         for (int64_t i = 0; tensor->is_output && i < tensor->elements; i++)
@@ -73,6 +76,55 @@ static int kernel_launch(const int64_t *dimensions, void *const *tensors, void *
     return 0;
 }
 
+/* The launcher itself says whether the shape is verified; where it is, it takes the fake addresses
+   for misaligned. */
+static int kernel_launch_verified(const int64_t *dimensions, void *const *tensors, void *workspace,
+                                  int64_t workspace_bytes, cudaStream_t stream) {
+    void *addresses[TENSORS];
+    for (int t = 0; t < TENSORS; t++)
+        addresses[t] = (void *)(uintptr_t)8;
+    int status = unused_launch_verified(dimensions, addresses, (void *)(uintptr_t)8,
+                                        workspace_bytes, stream);
+    return status == KERNEL_UNVERIFIED
+               ? status
+               : kernel_launch(dimensions, tensors, workspace, workspace_bytes, stream);
+}
+
+static int kernel_gpu_reference(const int64_t *dimensions, void *const *tensors,
+                                cudaStream_t stream) {
+    struct checked_shape shape = {0};
+    (void)stream, (void)unused_gpu_reference;
+    memcpy(shape.dimensions, dimensions, sizeof shape.dimensions);
+    fill_shape(&shape);
+    kernel_reference(dimensions, tensors);
+    for (int t = 0; t < TENSORS; t++)
+        if (shape.tensors[t].is_output && shape.tensors[t].elements > 0 &&
+            getenv("WRONG_REFERENCE") != NULL)
+            ((double *)tensors[t])[shape.tensors[t].elements - 1] += 1;
+    return 0;
+}
+
+/* The tensors and the operations that cases.h computes from a listed shape's dimensions are the
+   listed ones. */
+static int plans_as_listed(const struct checked_shape *listed) {
+    struct checked_shape shape = *listed;
+    memset(shape.tensors, 0, sizeof shape.tensors);
+    fill_shape(&shape);
+    int same = shape.operations == listed->operations;
+    for (int t = 0; t < TENSORS; t++) {
+        const struct tensor *a = &shape.tensors[t], *b = &listed->tensors[t];
+        same = same && strcmp(a->name, b->name) == 0 && a->is_output == b->is_output &&
+               a->elements == b->elements &&
+               (a->elements == 0 || (strcmp(a->dtype, b->dtype) == 0 && a->row == b->row));
+    }
+    return same;
+}
+
 int main(int argc, char **argv) {
+    for (int i = 0; i < SHAPES; i++)
+        if (!plans_as_listed(&shapes[i])) {
+            printf("%s is planned otherwise than listed\n", shapes[i].name);
+            return 1;
+        }
     return check_main(argc, argv);
 }

@@ -53,12 +53,17 @@ static bool program_contains(const char *program, const void *code, size_t size)
     return found;
 }
 
-/* check.c accepts a correct kernel for every shape, and rejects a wrong one. */
-static void verify_with_stand_in(const char *folder, const char *name) {
-    assert_runs("gcc -std=gnu11 -w -no-pie -I%s/include -I%s/%s -o %s/proof "
+/* check.c as a program for a machine without a GPU: FOLDER/proof. */
+static void build_stand_in(const char *folder, const char *name) {
+    assert_runs("gcc -std=gnu11 -O2 -w -no-pie -I%s/include -I%s/%s -o %s/proof "
                 "tests/export/check_stand_in.c %s/%s/%s.c %s/%s/reference.c "
                 "-Wl,-z,lazy,--unresolved-symbols=ignore-all -lm",
                 cuda_home(), folder, name, folder, folder, name, name, folder, name);
+}
+
+/* check.c accepts a correct kernel for every shape, and rejects a wrong one. */
+static void verify_with_stand_in(const char *folder, const char *name) {
+    build_stand_in(folder, name);
     assert_runs("%s/proof >%s/log || { cat %s/log >&2; exit 1; }", folder, folder, folder);
     assert_runs("! WRONG=1 %s/proof >%s/log", folder, folder);
     assert_runs("grep -q WRONG %s/log && ! grep -q '^ok' %s/log", folder, folder);
@@ -96,6 +101,9 @@ static void build(const struct example *example, const char *folder, const char 
             free(code);
         }
     }
+    assert_runs("cd %s/%s/source && gcc -std=gnu11 -Wall -Wextra -Werror -I%s/include -c -o "
+                "/dev/null ../reference_launch.c",
+                folder, name, cuda_home());
     assert_runs("! make -s -C %s/%s ARCH=sm_89 2>%s/log && grep -q SOURCE=1 %s/log", folder, name,
                 folder, folder);
 }
@@ -130,6 +138,66 @@ static void test_several_units(void **state) {
     must(export_write(&example->request, within(*state, "attention"), &error), &error);
     verify_with_stand_in(*state, "attention");
     build(example, *state, "attention");
+    example_free(example);
+}
+
+/* Runs the stand-in with these arguments: its exit status, and its output in FOLDER/log. */
+static void expect_run(const char *folder, int status, const char *environment,
+                       const char *arguments, const char *expected) {
+    assert_runs("%s %s/proof %s >%s/log 2>&1; test $? = %d || { cat %s/log >&2; exit 1; }",
+                environment, folder, arguments, folder, status, folder);
+    if (!file_contains(within(folder, "log"), expected))
+        fail_msg("%s prints no \"%s\" but: %s", arguments, expected,
+                 read_text(within(folder, "log")));
+}
+
+/* A shape of the user's is verified, small ones against the CPU reference and large ones against
+   that on the GPU, which a third comparison proves; a bad shape is refused in one line. */
+static void test_shape(void **state) {
+    static const struct {
+        const char *shape, *refusal;
+    } refused[] = {
+        {"B=1 H=2 S=64", "--shape: D is missing: give 64 or 128"},
+        {"B=1 H=2 S=64 D=96", "--shape: D=96: give 64 or 128"},
+        {"B=0 H=2 S=64 D=64", "--shape: B=0: give 1 to 65535"},
+        {"B=two H=2 S=64 D=64", "--shape: B=two: give 1 to 65535"},
+        {"B=1 H=2 S=64 D=64 SCALE=-1", "--shape: SCALE=-1: give at least 0"},
+        {"B=1 H=2 S=64 D=64 X=1", "--shape: there is no dimension X: give some of B, H, H_KV, S,"},
+        {"B=1 B=1", "--shape: B is given twice"},
+        {"B", "--shape: \"B\" gives no number: write NAME=NUMBER"},
+        {"B=1 H=2 S=64 D=128",
+         "--shape: no kernel takes B=1,H=2,S=64,D=128: there are kernels for D=64,CAUSAL=0,BF16=0 "
+         "(verified: B 1 to 2, H 2 to 8, "},
+        {"B=1 H=3 H_KV=2 S=64 D=64", "--shape: no kernel takes B=1,H=3,H_KV=2,S=64,D=64: there"},
+    };
+    struct error error = {0};
+    struct example *example = example_new("attention_fwd", three_cases);
+    for (int c = 0; c < 3; c++)
+        example->outcomes[c].bound = (struct errors){1e-3, 2e-3, 0};
+    must(export_write(&example->request, within(*state, "attention"), &error), &error);
+    build_stand_in(*state, "attention");
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        char arguments[NAME_SIZE * 2];
+        snprintf(arguments, sizeof arguments, "--shape '%s'", refused[i].shape);
+        expect_run(*state, 2, "", arguments, refused[i].refusal);
+        assert_runs("test $(wc -l <%s/log) = 1", (char *)*state);
+    }
+    const char *small = "--shape 'B=1,H=2 S=40 D=64 SCALE=0.25'";
+    expect_run(*state, 0, "", small, "ok    B=1,H=2,S=40,D=64,SCALE=0.25 ");
+    expect_run(*state, 0, "", small, " CPU\nthe shape is correct\n");
+    expect_run(*state, 1, "WRONG=1", small, "WRONG B=1,H=2,S=40,D=64");
+    expect_run(*state, 0, "WRONG_REFERENCE=1", small, "the shape is correct");
+    const char *large = "--shape 'B=1 H=1 S=1024 D=64 LSE=1'";
+    expect_run(*state, 0, "", large,
+               " GPU  outside the verified ranges\nreference.cu, on the "
+               "GPU, agrees with reference.c at ");
+    expect_run(*state, 1, "WRONG=1", large, "1 of 1 shapes are WRONG");
+    expect_run(*state, 1, "WRONG_REFERENCE=1", large, "reference.cu, on the GPU, is WRONG");
+    expect_run(*state, 0, "", "--json --shape 'B=1 H=1 S=1024 D=64'",
+               "\"reference\": \"gpu\", \"verified_range\": false");
+    assert_runs("python3 -m json.tool <%s/log >/dev/null", (char *)*state);
+    expect_run(*state, 0, "", "--json --shape 'B=1 H=8 S=512 D=64'",
+               "{\"name\": \"B=1,H=8,S=512,D=64\", \"ok\": true");
     example_free(example);
 }
 
@@ -201,6 +269,13 @@ static void test_no_gpu(void **state) {
                 "! CUDA_VISIBLE_DEVICES= make -s NVCC=%s/bin/nvcc check 2>>../log && "
                 "test $(grep -c '^check: .*libcuda.so.1.*; the CPU reference runs$' ../log) = 2",
                 (const char *)*state, cuda_home());
+    assert_runs("cd %s/rows && for target in check bench; do "
+                "! CUDA_VISIBLE_DEVICES= make -s NVCC=%s/bin/nvcc $target SHAPE='ROWS=9 COLS=7' "
+                "2>../log || exit 1; grep -q 'the kernel was not verified' ../log || exit 1; done; "
+                "! make -s NVCC=%s/bin/nvcc check SHAPE='ROWS=9 COLS=7 F32=1' 2>../log && "
+                "grep -q '^check: --shape: no kernel takes ROWS=9,COLS=7,F32=1: there are kernels "
+                "for F32=0 (verified: ROWS ' ../log",
+                (const char *)*state, cuda_home(), cuda_home());
     example_free(example);
 }
 
@@ -290,7 +365,8 @@ static void test_full_disk(void **state) {
 }
 
 static void test_names(void **state) {
-    static const char *const bad[] = {"check", "int", "2x", "my kernel", "variant_2", "a-b", ""};
+    static const char *const bad[] = {"check",     "verify",    "int", "2x",
+                                      "my kernel", "variant_2", "a-b", ""};
     struct example *example = example_new("softmax_rows", one_case);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct error error = {0};
@@ -337,12 +413,12 @@ int main(void) {
 #define FOLDER_TEST(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
         FOLDER_TEST(test_one_unit),       FOLDER_TEST(test_several_units),
-        FOLDER_TEST(test_no_workspace),   FOLDER_TEST(test_template_copy),
-        FOLDER_TEST(test_no_gpu),         FOLDER_TEST(test_variant_source),
-        FOLDER_TEST(test_own_build),      FOLDER_TEST(test_existing),
-        FOLDER_TEST(test_foreign_folder), FOLDER_TEST(test_full_disk),
-        FOLDER_TEST(test_names),          FOLDER_TEST(test_predicted),
-        FOLDER_TEST(test_invalid_genome),
+        FOLDER_TEST(test_shape),          FOLDER_TEST(test_no_workspace),
+        FOLDER_TEST(test_template_copy),  FOLDER_TEST(test_no_gpu),
+        FOLDER_TEST(test_variant_source), FOLDER_TEST(test_own_build),
+        FOLDER_TEST(test_existing),       FOLDER_TEST(test_foreign_folder),
+        FOLDER_TEST(test_full_disk),      FOLDER_TEST(test_names),
+        FOLDER_TEST(test_predicted),      FOLDER_TEST(test_invalid_genome),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,21 +183,24 @@ static const char stub[] =
     "    return fake.fail_with;\n"
     "}\n";
 
+static void write_sizes(const struct launch_list *launches, FILE *file) {
+    for (int i = 0; i < launches->count; i++) {
+        const struct launch *launch = &launches->launches[i];
+        fprintf(file, "    if (strcmp(name, \"%s\") == 0) {\n        static const int sizes[] = {",
+                launch->kernel);
+        for (int a = 0; a < launch->argument_count; a++)
+            fprintf(file, "%d, ", launch->arguments[a].size == 4 ? 4 : 8);
+        fprintf(file, "0};\n        return sizes[argument];\n    }\n");
+    }
+}
+
 /* The fake knows the sizes of each kernel's arguments. */
 static void write_stub(const struct example *example, const char *path) {
     FILE *file = fopen(path, "w");
-    const struct launch_list *launches = &example->template->launches;
     fputs(stub, file);
     fprintf(file, "int argument_sizes(const char *name, int argument)\n{\n");
-    for (int i = 0; i < launches->count; i++) {
-        const struct launch *launch = &launches->launches[i];
-        fprintf(file, "    static const int sizes_%d[] = {", i);
-        for (int a = 0; a < launch->argument_count; a++)
-            fprintf(file, "%d, ", launch->arguments[a].size == 4 ? 4 : 8);
-        fprintf(file,
-                "0};\n    if (strcmp(name, \"%s\") == 0)\n        return sizes_%d[argument];\n",
-                launch->kernel, i);
-    }
+    write_sizes(&example->template->launches, file);
+    write_sizes(&example->template->reference, file);
     fprintf(file, "    return 0;\n}\n");
     fclose(file);
 }
@@ -210,10 +213,14 @@ struct launcher {
                   void *stream); /* of any shape */
     int (*verified_launch)(const int64_t *shape, void *const *tensors, void *workspace,
                            size_t bytes, void *stream);
+    int (*gpu_reference)(const int64_t *shape, void *const *tensors, void *stream);
     const char *(*error_string)(int status);
     int (*mode_is_kept)(void);
     struct fake *fake;
 };
+
+/* What make compiles from reference.cu. */
+static const char reference_code[] = "machine code of the reference";
 
 static void launcher_open(struct launcher *launcher, const struct example *example,
                           const char *folder) {
@@ -224,16 +231,21 @@ static void launcher_open(struct launcher *launcher, const struct example *examp
     snprintf(library, sizeof library, "%s/launcher.so", folder);
     must(export_write(&example->request, within(folder, "tuned"), &error), &error);
     write_stub(example, stub_path);
+    must(path_make_folder(within(folder, "tuned/source"), &error), &error);
+    must(path_write_file(within(folder, "tuned/source/reference.cubin"), reference_code,
+                         sizeof reference_code, &error),
+         &error);
     assert_runs("gcc -std=c11 -O1 -Wall -Wextra -Werror -I%s/include "
-                "-fsanitize=undefined -fno-sanitize-recover=all -I%s/tuned -fPIC -shared -o %s %s "
-                "%s/tuned/tuned.c",
-                cuda_home(), folder, library, stub_path, folder);
+                "-fsanitize=undefined -fno-sanitize-recover=all -I%s/tuned -I%s/tuned/source -fPIC "
+                "-shared -o %s %s %s/tuned/tuned.c %s/tuned/reference_launch.c",
+                cuda_home(), folder, folder, library, stub_path, folder, folder);
     launcher->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (launcher->library == NULL)
         fail_msg("%s", dlerror());
     *(void **)&launcher->workspace_bytes = dlsym(launcher->library, "tuned_workspace_bytes");
     *(void **)&launcher->launch = dlsym(launcher->library, "tuned_launch_unverified");
     *(void **)&launcher->verified_launch = dlsym(launcher->library, "tuned_launch");
+    *(void **)&launcher->gpu_reference = dlsym(launcher->library, "tuned_gpu_reference");
     *(void **)&launcher->error_string = dlsym(launcher->library, "tuned_error_string");
     *(void **)&launcher->mode_is_kept = dlsym(launcher->library, "mode_is_kept");
     launcher->fake = dlsym(launcher->library, "fake");
@@ -344,6 +356,39 @@ static void check_call(const struct example *example, const struct launcher *lau
         check_launch(example, plan, variant, i, &launcher->fake->records[clears + i], bytes);
 }
 
+/* The reference is launched as template_reference_launch_plan plans it. */
+static void check_reference(const struct launcher *launcher, const struct template *template,
+                            int case_index) {
+    struct error error = {0};
+    struct launch_plan plan;
+    void *tensors[WORDS_MAX];
+    fake_tensors(template, tensors);
+    must(template_reference_launch_plan(template, case_index, &plan, &error), &error);
+    launcher->fake->record_count = 0;
+    assert_int_equal(launcher->gpu_reference(template->cases[case_index].values, tensors, NULL), 0);
+    assert_int_equal(launcher->fake->record_count, plan.launch_count);
+    for (int i = 0; i < plan.launch_count; i++) {
+        const struct replay_target *record = &launcher->fake->records[i];
+        const struct planned_launch *planned = &plan.launches[i];
+        assert_memory_equal(record->code, reference_code, sizeof reference_code);
+        assert_string_equal(record->name, planned->kernel);
+        assert_memory_equal(record->grid, planned->grid, sizeof planned->grid);
+        assert_memory_equal(record->block, planned->block, sizeof planned->block);
+        assert_int_equal(record->smem_bytes, planned->smem_bytes);
+        for (int a = 0; a < planned->argument_count; a++) {
+            const struct planned_argument *argument = &planned->arguments[a];
+            uint64_t value = record->arguments[a];
+            if (argument->tensor < 0)
+                assert_true((argument->size == 4 ? (int32_t)value : (int64_t)value) ==
+                            argument->value);
+            else
+                assert_int_equal(value, plan.tensors[argument->tensor].present
+                                            ? (uint64_t)(argument->tensor + 1) << 40
+                                            : 0);
+        }
+    }
+}
+
 /* ---- rejected calls ---- */
 
 static void check_refusals(const struct example *example, const struct launcher *launcher) {
@@ -434,6 +479,7 @@ static void check_template(const char *folder, const char *name, const char *cas
              &error);
         check_call(example, &launcher, &example->template->cases[c], &plan,
                    example->cases[c].variant);
+        check_reference(&launcher, example->template, c);
     }
     for (int other = 0; other < others->template->case_count; other++) {
         const struct shape *shape = &others->template->cases[other];
@@ -442,6 +488,7 @@ static void check_template(const char *folder, const char *name, const char *cas
             assert_int_equal(launcher.workspace_bytes(shape->values), -1);
         else
             check_call(example, &launcher, shape, &plan, variant);
+        check_reference(&launcher, others->template, other);
         served += variant >= 0;
     }
     assert_true(served > 0);

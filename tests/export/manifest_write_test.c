@@ -77,6 +77,13 @@ static void test_verify(void **state) {
     free(write_example(example, *state));
     must(manifest_read(&manifest, folder, &error), &error);
     assert_changes(&manifest, folder, MARKS);
+    assert_runs("cd %s/rows && sed -i.old '$a //' check.c reference.cu reference_launch.c shape.h "
+                "verify.h && mkdir source && touch source/reference.cubin",
+                (char *)*state);
+    assert_changes(&manifest, folder,
+                   "check.c changed, reference.cu changed, reference_launch.c changed, "
+                   "shape.h changed, verify.h changed, " MARKS);
+    assert_runs("cd %s/rows && for file in *.old; do mv $file ${file%%.old}; done", (char *)*state);
     must(path_write_file(within(*state, "rows/reference.c"), "x", 1, &error), &error);
     assert_changes(&manifest, folder, "reference.c changed, " MARKS);
     assert_runs("rm %s/rows/reference.c", (char *)*state);
@@ -109,7 +116,10 @@ static void test_numbers(void **state) {
  */
 static int read_bounds(const char *text, bool causal[], double bounds[], double row_bounds[]) {
     int count = 0;
-    for (const char *at = text; (at = strstr(at, "\n    {\"")) != NULL; count++) {
+    const char *table = strstr(text, " shapes[SHAPES] = {");
+    assert_non_null(table);
+    const char *last = strstr(table, "\n};");
+    for (const char *at = table; (at = strstr(at, "\n    {\"")) != NULL && at < last; count++) {
         const char *end = strstr(at, "}},\n     ");
         assert_non_null(end);
         causal[count] = memmem(at, (size_t)(end - at), "CAUSAL=1", 8) != NULL;
