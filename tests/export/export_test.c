@@ -193,6 +193,7 @@ static void test_shape(void **state) {
                "GPU, agrees with reference.c at ");
     expect_run(*state, 1, "WRONG=1", large, "1 of 1 shapes are WRONG");
     expect_run(*state, 1, "WRONG_REFERENCE=1", large, "reference.cu, on the GPU, is WRONG");
+    expect_run(*state, 1, "WRONG_REFERENCE=1", large, "WRONG B=1,H=1,S=1024,D=64,LSE=1 ");
     expect_run(*state, 0, "", "--json --shape 'B=1 H=1 S=1024 D=64'",
                "\"reference\": \"gpu\", \"verified_range\": false");
     assert_runs("python3 -m json.tool <%s/log >/dev/null", (char *)*state);
