@@ -21,6 +21,8 @@ static const struct table_column columns[] = {
     {.name = "latency_p50_us", .heading = "p50\nus", .right = true},
     {.name = "latency_p90_us", .heading = "p90\nus", .right = true},
     {.name = "placement_spread", .right = true},
+    {.name = "energy_mj", .right = true},
+    {.name = "energy_error", .right = true},
     {.name = "sm_mhz_low", .right = true},
     {.name = "sm_mhz_high", .right = true},
     {.name = "power_limited"},
@@ -56,6 +58,7 @@ struct row_figures {
     double p50_us, p90_us, cold_us, cold_p90_us, tflops, gb_per_s, ceiling;
     double error, bound, default_us, baseline_us;
     double placement_spread; /* see outcome_placement_spread */
+    double energy_mj, energy_error;
     int ctas;
 };
 
@@ -69,6 +72,7 @@ static double case_p50_us(const struct store_trial *trial, int number) {
 static struct row_figures case_figures(const struct leaderboard *board,
                                        const struct outcome *outcome, int number) {
     const struct case_outcome *timed = &outcome->cases[number];
+    const struct outcome alone = {.case_count = 1, .cases = &outcome->cases[number]};
     return (struct row_figures){
         .p50_us = timed->warm.p50_us,
         .p90_us = timed->warm.p90_us,
@@ -82,8 +86,9 @@ static struct row_figures case_figures(const struct leaderboard *board,
         .default_us = case_p50_us(board->first, number),
         .baseline_us = baseline_results_p50_us(
             board->baselines, store_goal_count(board->store) > 1 ? board->goal : number),
-        .placement_spread = outcome_placement_spread(
-            &(struct outcome){.case_count = 1, .cases = &outcome->cases[number]}),
+        .placement_spread = outcome_placement_spread(&alone),
+        .energy_mj = outcome_energy_mj(&alone),
+        .energy_error = outcome_energy_error(&alone),
         .ctas = timed->ctas,
     };
 }
@@ -112,7 +117,9 @@ static struct row_figures goal_figures(const struct leaderboard *board,
                                        const struct outcome *outcome) {
     struct row_figures each[CASES_MAX];
     struct row_figures all = {.default_us = NAN,
-                              .placement_spread = outcome_placement_spread(outcome)};
+                              .placement_spread = outcome_placement_spread(outcome),
+                              .energy_mj = outcome_energy_mj(outcome),
+                              .energy_error = outcome_energy_error(outcome)};
     for (int i = 0; i < outcome->case_count; i++) {
         struct row_figures one = each[i] = case_figures(board, outcome, i);
         all.error = i == 0 || !(one.error <= all.error) ? one.error : all.error;
@@ -169,6 +176,18 @@ static void add_ratio(struct table *table, const struct baseline_ratio *ratio, d
     table_add(table, "%.2f", estimate);
 }
 
+/* Unknown where it was not measured. */
+static void add_energy(struct table *table, const struct row_figures *figures) {
+    char text[32];
+    if (!(figures->energy_mj > 0)) {
+        table_add(table, "- -");
+        return;
+    }
+    snprintf(text, sizeof text, "%.4g", figures->energy_mj);
+    table_cell(table, cJSON_CreateNumber(figures->energy_mj), text);
+    table_add(table, "%.1f%%", figures->energy_error);
+}
+
 /* The clocks while it was timed; unknown without readings. */
 static void add_clocks(struct table *table, const struct conditions *conditions) {
     bool limited = conditions_power_limited(conditions);
@@ -218,6 +237,7 @@ static void add_row(struct leaderboard *board, const struct store_trial *trial, 
     table_cell(table, cJSON_CreateBool(outcome->predicted),
                outcome->predicted ? "predicted" : "measured");
     table_add(table, "%.2f %.2f %.1f%%", figures.p50_us, figures.p90_us, figures.placement_spread);
+    add_energy(table, &figures);
     add_clocks(table, &outcome->conditions);
     table_add(table, "%.2f %.2f %.2f %.0f %.2f %.2f", figures.cold_us, figures.cold_p90_us,
               figures.tflops, figures.gb_per_s, figures.ceiling,
@@ -252,6 +272,7 @@ static int add_trial_rows(void *context, const struct store_trial *trial, struct
     board->measured += !trial->outcome->predicted;
     board->limited_count += trial->outcome->limited_range;
     board->uses_count += trial->outcome->uses[0] != '\0';
+    board->energy_count += outcome_energy_mj(trial->outcome) > 0;
     board->power_count += conditions_power_limited(&trial->outcome->conditions);
     board->spread_count += outcome_placement_spread(trial->outcome) > PLACEMENT_SPREAD_SHOWN;
     for (int i = 0; board->cases && i < trial->outcome->case_count; i++)
@@ -272,7 +293,7 @@ void leaderboard_clear(struct leaderboard *board) {
     table_free(board->table);
     board->table = table_new(columns, sizeof columns / sizeof *columns);
     board->predicted = board->measured = board->limited_count = board->uses_count = 0;
-    board->spread_count = board->power_count = board->duel_count = 0;
+    board->spread_count = board->power_count = board->energy_count = board->duel_count = 0;
 }
 
 int leaderboard_add_goal(struct leaderboard *board, int goal, int smem_limit, struct error *error) {
@@ -311,6 +332,10 @@ void leaderboard_finish_headings(const struct leaderboard *board) {
         table_heading(table, "case", "case");
     if (board->spread_count > 0)
         table_heading(table, "placement_spread", "placement\nspread\n%");
+    if (board->energy_count > 0) {
+        table_heading(table, "energy_mj", "mJ\na call");
+        table_heading(table, "energy_error", "+-\n%");
+    }
     if (board->power_count > 0) {
         table_heading(table, "sm_mhz_low", "least\nSM MHz");
         table_heading(table, "power_limited", "power");

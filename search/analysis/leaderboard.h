@@ -41,6 +41,7 @@ struct leaderboard {
     int predicted, measured;   /* rows of each kind */
     int limited_count;         /* rows with a limited input range */
     int uses_count;            /* rows of kernels that use something (struct outcome) */
+    int energy_count;          /* trials whose energy was measured in every case */
     int power_count;           /* rows that were timed at the GPU's power limit */
     int duel_count;            /* trials with a stored duel with the baseline */
     int spread_count;          /* rows whose placements differ by more than 3 % */

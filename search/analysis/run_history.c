@@ -206,6 +206,7 @@ struct table *run_history_champions(struct run_history *history, int goal, bool 
 struct elite_rows {
     struct table *table;
     int64_t rank;
+    bool has_energy;
     char best[CHANGES_SIZE]; /* genome */
 };
 
@@ -217,8 +218,10 @@ static int add_elite(void *context, const struct store_trial *trial, struct erro
     if (elites->rank++ == 0)
         snprintf(elites->best, sizeof elites->best, "%s", trial->genome);
     run_history_print_changes(trial->genome, best, differs);
-    table_add(elites->table, "%ld %ld %.3f %s %s", elites->rank, trial->number,
-              trial->outcome->score_us, trial->operator_name,
+    double energy_mj = outcome_energy_mj(trial->outcome);
+    elites->has_energy = elites->has_energy || energy_mj > 0;
+    table_add(elites->table, "%ld %ld %.3f %.2f %s %s", elites->rank, trial->number,
+              trial->outcome->score_us, energy_mj, trial->operator_name,
               elites->rank == 1 ? trial->genome : differs);
     return 0;
 }
@@ -229,12 +232,15 @@ struct table *run_history_elites(struct run_history *history, int goal, int coun
         {.name = "rank", .heading = "rank", .right = true},
         {.name = "trial", .heading = "trial", .right = true},
         {.name = "score_us", .heading = "us", .right = true},
+        {.name = "energy_mj", .right = true},
         {.name = "operator", .heading = "tried as"},
         {.name = "genome", .heading = "genome; then what differs from the best", .wrap = true},
     };
-    struct elite_rows elites = {.table = table_new(columns, 5)};
-    return table_or_null(elites.table,
-                         store_board(history->store, goal, count, 0, add_elite, &elites, error));
+    struct elite_rows elites = {.table = table_new(columns, sizeof columns / sizeof *columns)};
+    int status = store_board(history->store, goal, count, 0, add_elite, &elites, error);
+    if (elites.has_energy)
+        table_heading(elites.table, "energy_mj", "mJ");
+    return table_or_null(elites.table, status);
 }
 
 /* ---- effects of gene values ---- */

@@ -70,6 +70,7 @@ static void print_text(const struct try_context *context, const struct trial_res
     const struct outcome *outcome = &result->outcome;
     char text[GENOME_TEXT_SIZE];
     char clocks[CONDITIONS_TEXT_SIZE];
+    char energy[ENERGY_TEXT_SIZE];
     genome_print(&result->genome, context->template->space, text);
     if (*context->problem.text != '\0')
         printf("the default genome is not valid here: %s\ntrying the nearest valid one:\n",
@@ -93,6 +94,8 @@ static void print_text(const struct try_context *context, const struct trial_res
         if (timed->placements.count > 1)
             printf("  %d placements: %.3f to %.3f us\n", timed->placements.count,
                    timed->placements.least_us, timed->placements.most_us);
+        if (*energy_print(&timed->energy, energy) != '\0')
+            printf("  %s\n", energy);
     }
     if (speedup > 0)
         printf("speedup over the default genome: %.3f\n", speedup);

@@ -38,6 +38,7 @@ typedef void *handle;
     X(temperature, (handle, int, unsigned *), "nvmlDeviceGetTemperature", NULL)                    \
     X(power, (handle, unsigned *), "nvmlDeviceGetPowerUsage", NULL)                                \
     X(power_limit, (handle, unsigned *), "nvmlDeviceGetEnforcedPowerLimit", NULL)                  \
+    X(energy, (handle, unsigned long long *), "nvmlDeviceGetTotalEnergyConsumption", NULL)         \
     X(memory, (handle, struct nvml_memory *), "nvmlDeviceGetMemoryInfo", NULL)                     \
     X(slowdowns, (handle, unsigned long long *), "nvmlDeviceGetCurrentClocksEventReasons",         \
       "nvmlDeviceGetCurrentClocksThrottleReasons")                                                 \
@@ -155,6 +156,11 @@ void nvml_read(const struct nvml *nvml, const struct nvml_gpu *gpu, struct nvml_
     bool known = READ(memory, gpu->handle, &memory);
     state->memory_used_bytes = known ? (int64_t)memory.used : -1;
     state->memory_bytes = known ? (int64_t)memory.total : -1;
+}
+
+int64_t nvml_energy_mj(const struct nvml *nvml, const struct nvml_gpu *gpu) {
+    unsigned long long mj;
+    return READ(energy, gpu->handle, &mj) ? (int64_t)mj : -1;
 }
 
 #undef READ

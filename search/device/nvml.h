@@ -64,6 +64,10 @@ void nvml_read(const struct nvml *nvml, const struct nvml_gpu *gpu, struct nvml_
 void nvml_read_changing(const struct nvml *nvml, const struct nvml_gpu *gpu,
                         struct nvml_state *state);
 
+/* The energy in millijoules that the GPU has used since its driver was loaded, memory included; the
+   driver raises it some 10 to 50 times a second. Negative: not known (GPUs before Volta, MIG). */
+int64_t nvml_energy_mj(const struct nvml *nvml, const struct nvml_gpu *gpu);
+
 /* The causes of reduced clocks in words ("power limit, hot"); empty if there is none but idleness.
  */
 const char *nvml_slowdowns(int64_t slowdowns, char text[NVML_SLOWDOWN_SIZE]);

@@ -7,6 +7,7 @@
 #ifndef EVOTILE_EVALUATE_EVALUATION_H
 #define EVOTILE_EVALUATE_EVALUATION_H
 
+#include "evaluate/energy.h"
 #include "evaluate/evaluator.h"
 #include "evaluate/measure.h"
 
@@ -42,6 +43,7 @@ struct evaluator {
     struct template *probes[CASES_MAX];
     bool probes_loaded[CASES_MAX], references_compared[CASES_MAX]; /* by goal */
     struct clock_monitor *clock_monitor; /* NULL if the device cannot be monitored */
+    struct energy_meter *energy_meter;   /* NULL if the device counts no energy */
     struct other_evaluator other_evaluator;
     struct baseline_process baseline_process;
     struct cached_champion champion;
@@ -114,6 +116,10 @@ int evaluation_time_champion(struct evaluation *evaluation);
 bool evaluation_would_be_champion(const struct evaluation *evaluation);
 /* The score that results from a timing and the duel, if there was one. */
 double evaluation_score(const struct evaluation *evaluation, double timed_us);
+
+/* Measures the energy of every case's calls and adds it to the outcome, if that is due: for a final
+   timing on a GPU that counts energy, of calls that are long enough (evaluate/energy_gate.c). */
+int evaluation_measure_energy(struct evaluation *evaluation);
 
 /* A duel against the request's opponent, if there is one and it is due; sets the score. */
 int evaluation_duel(struct evaluation *evaluation);

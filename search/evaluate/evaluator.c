@@ -112,6 +112,7 @@ struct evaluator *evaluator_new(const struct evaluation_settings *settings, stru
         return NULL;
     }
     evaluator->clock_monitor = clock_monitor_new(&device->info, getppid());
+    evaluator->energy_meter = energy_meter_new(&device->info);
     evaluator->comparator = comparator_new(device, compiler_nvrtc(compiler), error);
     if (evaluator->comparator != NULL && load_reference_kernels(evaluator, error) == 0 &&
         record_self_test(evaluator, error) == 0)
@@ -143,6 +144,7 @@ void evaluator_free(struct evaluator *evaluator) {
         evaluator->device->backend->module_unload(evaluator->device, evaluator->plain);
     comparator_free(evaluator->comparator);
     clock_monitor_free(evaluator->clock_monitor);
+    energy_meter_free(evaluator->energy_meter);
     free(evaluator);
 }
 
@@ -346,7 +348,8 @@ static int run_gates(struct evaluation *evaluation, const struct device_image *i
     } timing[] = {{"time", evaluation_time},
                   {"duel", evaluation_duel},
                   {"final checks", evaluation_run_final_checks},
-                  {"final timing", evaluation_time_champion}};
+                  {"final timing", evaluation_time_champion},
+                  {"energy", evaluation_measure_energy}};
     struct outcome *outcome = &evaluation->result->outcome;
     evaluation->images = images;
     int status = evaluation_load(evaluation, images);

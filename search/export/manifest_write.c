@@ -136,6 +136,12 @@ static void add_case(const struct export *export, int index, cJSON *list) {
                                 exported->outcome->placements.least_us);
         cJSON_AddNumberToObject(object, "placement_most_us", exported->outcome->placements.most_us);
     }
+    if (exported->outcome->energy.mj > 0) {
+        cJSON_AddNumberToObject(object, "energy_mj", exported->outcome->energy.mj);
+        cJSON_AddNumberToObject(object, "energy_error", exported->outcome->energy.error);
+        cJSON_AddNumberToObject(object, "energy_watts", exported->outcome->energy.watts);
+        cJSON_AddNumberToObject(object, "idle_watts", exported->outcome->energy.idle_watts);
+    }
     cJSON_AddItemToObject(object, "samples_us",
                           cJSON_CreateDoubleArray(warm->samples_us, warm->sample_count));
     add_integer(object, "operations", checked->plan.operations);

@@ -67,7 +67,11 @@
     X(DOUBLE, bound.max_absolute, bound_max_absolute)                                              \
     X(INT, placements.count, placements)                                                           \
     X(DOUBLE, placements.least_us, placement_least_us)                                             \
-    X(DOUBLE, placements.most_us, placement_most_us)
+    X(DOUBLE, placements.most_us, placement_most_us)                                               \
+    X(DOUBLE, energy.mj, energy_mj)                                                                \
+    X(DOUBLE, energy.error, energy_error)                                                          \
+    X(DOUBLE, energy.watts, energy_watts)                                                          \
+    X(DOUBLE, energy.idle_watts, idle_watts)
 
 /* X(latency of struct case_outcome, its name in the protocol, the columns of the number of samples
    and of the samples) */

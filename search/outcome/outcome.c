@@ -99,6 +99,31 @@ double outcome_placement_spread(const struct outcome *outcome) {
     return largest;
 }
 
+double outcome_energy_mj(const struct outcome *outcome) {
+    double sum = 0;
+    for (int c = 0; c < outcome->case_count; c++) {
+        if (!(outcome->cases[c].energy.mj > 0))
+            return NAN;
+        sum += log(outcome->cases[c].energy.mj);
+    }
+    return outcome->case_count > 0 ? exp(sum / outcome->case_count) : NAN;
+}
+
+double outcome_energy_error(const struct outcome *outcome) {
+    double square = 0;
+    for (int c = 0; c < outcome->case_count; c++)
+        square += pow(outcome->cases[c].energy.error, 2);
+    return outcome->case_count > 0 ? sqrt(square) / outcome->case_count : 0;
+}
+
+const char *energy_print(const struct energy *energy, char text[ENERGY_TEXT_SIZE]) {
+    text[0] = '\0';
+    if (energy->mj > 0)
+        snprintf(text, ENERGY_TEXT_SIZE, "%.4g mJ a call (+- %.1f %%), %.0f W of which %.0f W idle",
+                 energy->mj, 100 * energy->error, energy->watts, energy->idle_watts);
+    return text;
+}
+
 const char *outcome_checks(const struct outcome *outcome) {
     return outcome->checks[0] != '\0' ? outcome->checks : "not recorded";
 }

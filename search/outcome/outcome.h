@@ -85,6 +85,14 @@ struct placements {
     double least_us, most_us;
 };
 
+/* The energy of warm calls, by the GPU's own counter (evaluate/energy.h); all 0: not measured. */
+struct energy {
+    double mj;         /* millijoules a call, above what the idle GPU would have used meanwhile */
+    double error;      /* the relative standard error of that, within one measurement */
+    double watts;      /* mean power while the calls ran, idle power included */
+    double idle_watts; /* with the context open and nothing running */
+};
+
 struct case_outcome {
     struct errors errors;
     struct errors bound; /* plain-kernel bound on the same inputs (evaluate/error_bound.h); 0: not
@@ -92,7 +100,8 @@ struct case_outcome {
     struct latency warm; /* inputs rotate; caches stay warm */
     struct latency cold; /* L2 flushed before each call; not every trial is timed cold */
     struct placements placements; /* of the warm samples */
-    int ctas;                     /* of the largest launch */
+    struct energy energy;
+    int ctas;        /* of the largest launch */
     double tflops;   /* at the warm median, from the operations that the template counts */
     double gb_per_s; /* at the warm median, from the compulsory bytes */
     double ceiling;  /* fraction of the measured roofline, 0 to 1; 0: unknown */
@@ -152,6 +161,14 @@ const char *outcome_checks(const struct outcome *outcome);
 double outcome_placement_spread(const struct outcome *outcome);
 /* Beyond this a figure is shown with its spread. */
 #define PLACEMENT_SPREAD_SHOWN 0.03
+
+/* Millijoules a call, the geometric mean over the cases. NaN if one of them was not measured. */
+double outcome_energy_mj(const struct outcome *outcome);
+/* The relative standard error of that. */
+double outcome_energy_error(const struct outcome *outcome);
+enum { ENERGY_TEXT_SIZE = 96 };
+/* Prints "31.24 mJ a call (+- 0.4 %), 512 W of which 98 W idle"; nothing if it was not measured. */
+const char *energy_print(const struct energy *energy, char text[ENERGY_TEXT_SIZE]);
 
 /* Frees the cases and sets everything to 0. Accepts a zeroed outcome. */
 void outcome_release(struct outcome *outcome);

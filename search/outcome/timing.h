@@ -19,6 +19,8 @@ struct timing {
     double warmup_ms;   /* warm-up before timing: 5 */
     int placements;     /* different addresses of tensors and code, over which the samples of a
                            champion, a replay or a try are spread: 5 */
+    double energy_ms;   /* for how long the energy of each case of a final timing is measured, on
+                           GPUs that count it: 300; 0: never */
     int inputs;         /* sets of random inputs a case: 2 */
     int duel_blocks;    /* blocks in a round of a duel: 10 */
     double duel_margin; /* ratios within 1 +- this count as equal: 0.005, or the spread of A/A duels

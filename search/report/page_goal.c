@@ -122,6 +122,14 @@ static int add_duel(cJSON *to, const struct run_data *run, const struct store_tr
     return found;
 }
 
+/* Nothing if it was not measured in every case. */
+static void add_energy(cJSON *to, const struct outcome *outcome) {
+    double mj = outcome_energy_mj(outcome);
+    if (mj > 0)
+        add_format(to, "energy", "%.4g mJ a call, +- %.1f %%", mj,
+                   100 * outcome_energy_error(outcome));
+}
+
 /* What the champion passed, and what its kernel uses. */
 static int add_checks(cJSON *to, const struct run_data *run, int goal, struct error *error) {
     const struct trial_row *row = run_data_champion(run, goal);
@@ -137,6 +145,7 @@ static int add_checks(cJSON *to, const struct run_data *run, int goal, struct er
         char clocks[CONDITIONS_TEXT_SIZE];
         if (*conditions_print(&champion->outcome->conditions, clocks) != '\0')
             add_text(to, "conditions", clocks);
+        add_energy(to, champion->outcome);
         if (add_duel(to, run, champion, error) < 0) {
             store_trial_free(champion);
             return -1;

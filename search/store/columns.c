@@ -124,6 +124,10 @@ const struct column store_columns[] = {
     {"cases", "placements", COLUMN_INT, MAYBE_NULL, 0, SAMPLES_MAX},
     FIGURE("placement_least_us"),
     FIGURE("placement_most_us"),
+    FIGURE("energy_mj"),
+    FIGURE("energy_error"),
+    FIGURE("energy_watts"),
+    FIGURE("idle_watts"),
     {"cases", "ctas", COLUMN_INT, MAYBE_NULL, 0, INT_HIGH},
     CASE_FIELDS(CASES_DEFAULT) /* the rest */
     CASE_SAMPLES(CASES_SAMPLES) COUNT("champions", "event"),

@@ -69,17 +69,31 @@ const char *const sql_add_checks =
     "ALTER TABLE earlier ADD COLUMN checks TEXT; ALTER TABLE earlier ADD COLUMN uses TEXT;"
     "PRAGMA user_version = 4; COMMIT";
 
+#define NO_ENERGY                                                                                  \
+    "NULL AS energy_mj, NULL AS energy_error, NULL AS energy_watts, NULL AS idle_watts "
+
 const char *const sql_read_without_placements =
     "CREATE TEMP VIEW cases AS SELECT *, NULL AS placements, NULL AS placement_least_us, "
-    "NULL AS placement_most_us FROM main.cases;";
+    "NULL AS placement_most_us, " NO_ENERGY "FROM main.cases;";
 
 const char *const sql_add_placements = "BEGIN IMMEDIATE;"
                                        "ALTER TABLE cases ADD COLUMN placements INTEGER;"
                                        "ALTER TABLE cases ADD COLUMN placement_least_us REAL;"
                                        "ALTER TABLE cases ADD COLUMN placement_most_us REAL;"
                                        "PRAGMA user_version = 5; COMMIT";
-_Static_assert(STORE_FORMAT_WITHOUT_PLACEMENTS == 4 && STORE_FORMAT == 5,
-               "sql_add_checks and sql_add_placements set them");
+
+const char *const sql_read_without_energy =
+    "CREATE TEMP VIEW cases AS SELECT *, " NO_ENERGY "FROM main.cases;";
+
+const char *const sql_add_energy = "BEGIN IMMEDIATE;"
+                                   "ALTER TABLE cases ADD COLUMN energy_mj REAL;"
+                                   "ALTER TABLE cases ADD COLUMN energy_error REAL;"
+                                   "ALTER TABLE cases ADD COLUMN energy_watts REAL;"
+                                   "ALTER TABLE cases ADD COLUMN idle_watts REAL;"
+                                   "PRAGMA user_version = 6; COMMIT";
+_Static_assert(STORE_FORMAT_WITHOUT_PLACEMENTS == 4 && STORE_FORMAT_WITHOUT_ENERGY == 5 &&
+                   STORE_FORMAT == 6,
+               "sql_add_checks, sql_add_placements and sql_add_energy set them");
 
 #define TRIED "told IS NOT NULL AND verdict NOT IN ('filtered', 'lost') "
 /* Must match the condition of the index `board` literally, or SQLite does not use the index. */

@@ -23,6 +23,7 @@ static char folder[] = "/tmp/evotile-board-XXXXXX";
 static char run_dir[sizeof folder + 4];
 static char output[OUTPUT_SIZE];
 static struct conditions conditions; /* of every trial */
+static double energy_mj;             /* of the first case; the second needs four times as much */
 static double placement_spread;      /* of the second case of every trial; 0: in one placement */
 
 /* Adds a finished trial. `scale` is the latency of its first case; the second case takes four times
@@ -50,6 +51,8 @@ static void add_trial(struct store *store, int64_t number, const char *operator_
             .ctas = 128 - i,
             .tflops = 9.0 * (i + 1) * (i + 1),
         };
+    for (int i = 0; i < 2; i++)
+        cases[i].energy = (struct energy){energy_mj * (i == 0 ? 1 : 4), 0.01, 500, 100};
     if (placement_spread > 0)
         for (int i = 0; i < 2; i++)
             cases[i].placements =
@@ -194,6 +197,29 @@ static void the_power_limit_is_shown_where_it_was_met(void **state) {
     assert_non_null(strstr(output, "\"power_limited\":\tnull"));
 }
 
+static void energy_is_shown_if_it_was_measured(void **state) {
+    (void)state;
+    make_run(10, false);
+    assert_int_equal(RUN_BOARD(run_dir, "--json"), STATUS_DONE);
+    assert_non_null(strstr(output, "\"energy_mj\":\tnull"));
+    assert_int_equal(RUN_BOARD(run_dir), STATUS_DONE);
+    assert_null(strstr(output, "mJ"));
+    energy_mj = 30;
+    make_run(10, false);
+    assert_int_equal(RUN_BOARD(run_dir, "--json"), STATUS_DONE);
+    cJSON *object = cJSON_Parse(output);
+    const cJSON *best = cJSON_GetArrayItem(cJSON_GetObjectItem(object, "rows"), 0);
+    assert_true(near(number(best, "energy_mj"), 60));
+    assert_true(near(number(best, "energy_error"), 0.01 / sqrt(2)));
+    cJSON_Delete(object);
+    assert_int_equal(RUN_BOARD(run_dir), STATUS_DONE);
+    assert_non_null(strstr(output, "mJ"));
+    assert_non_null(strstr(output, " 60 "));
+    assert_int_equal(RUN_BOARD(run_dir, "--cases"), STATUS_DONE);
+    assert_non_null(strstr(output, " 120 "));
+    energy_mj = 0;
+}
+
 static void ratios_are_to_the_baseline_that_is_stored(void **state) {
     (void)state;
     static const char stored[] =
@@ -325,6 +351,7 @@ int main(void) {
         cmocka_unit_test(json_holds_the_board),
         cmocka_unit_test(a_spread_over_placements_is_shown_where_it_matters),
         cmocka_unit_test(the_power_limit_is_shown_where_it_was_met),
+        cmocka_unit_test(energy_is_shown_if_it_was_measured),
         cmocka_unit_test(ratios_are_to_the_baseline_that_is_stored),
         cmocka_unit_test(text_shows_what_differs_from_the_default),
         cmocka_unit_test(predictions_are_called_so),

@@ -38,6 +38,8 @@ static void tells_of_every_gpu_or_why_not(void **state) {
         assert_true(is.sm_mhz < 0 || is.sm_max_mhz < 0 || is.sm_mhz <= is.sm_max_mhz);
         assert_in_range(is.temperature_c + 1, 0, 151);
         assert_true(is.power_w < 0 || is.power_w < 5000);
+        int64_t before_mj = nvml_energy_mj(nvml, &gpu);
+        assert_true(before_mj == -1 || nvml_energy_mj(nvml, &gpu) >= before_mj);
         assert_true(is.memory_used_bytes <= is.memory_bytes);
         assert_true(nvml_processes(nvml, &gpu, processes, 8) >= -1);
     }

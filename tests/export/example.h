@@ -94,6 +94,7 @@ static inline void example_request(struct example *example) {
             warm->samples_us[i] = 8 + c + i / 64.0;
         example->outcomes[c].errors = (struct errors){3e-4, 5e-4, 1e-3};
         example->outcomes[c].placements = (struct placements){5, 8.125, 8.5};
+        example->outcomes[c].energy = (struct energy){31.5, 0.004, 512.25, 98.5};
         example->outcomes[c].ctas = 64;
         example->cases[c] = (struct export_case){
             .outcome = &example->outcomes[c], .ratio_to_default = 1.25, .ratio_to_baseline = 1.5};

@@ -30,6 +30,7 @@ static void test_round_trip(void **state) {
     assert_true(manifest.score_us == 8.5);
     assert_non_null(strstr(text, "\"placements\":\t5,"));
     assert_non_null(strstr(text, "\"placement_most_us\":\t8.5,"));
+    assert_non_null(strstr(text, "\"energy_mj\":\t31.5,"));
     assert_non_null(strstr(text, "\"power_limited\":\ttrue"));
     assert_int_equal(manifest.variant_count, 2);
     assert_int_equal(manifest.case_count, 2);

@@ -61,6 +61,25 @@ static void conditions_are_printed(void **state) {
                         "1560 to 1980 MHz, up to 698 W, at the power limit");
 }
 
+static void energy_is_a_mean_over_cases(void **state) {
+    (void)state;
+    char text[ENERGY_TEXT_SIZE];
+    struct case_outcome cases[2] = {{.energy = {30, 0.03, 512.4, 98.2}},
+                                    {.energy = {120, 0.04, 600, 98.2}}};
+    struct outcome outcome = {.case_count = 2, .cases = cases};
+    assert_true(fabs(outcome_energy_mj(&outcome) - 60) < 1e-9);
+    assert_true(fabs(outcome_energy_error(&outcome) - 0.025) < 1e-12);
+    assert_string_equal(energy_print(&cases[0].energy, text),
+                        "30 mJ a call (+- 3.0 %), 512 W of which 98 W idle");
+    cases[1].energy = (struct energy){.mj = NAN};
+    assert_true(isnan(outcome_energy_mj(&outcome)));
+    assert_string_equal(energy_print(&cases[1].energy, text), "");
+    cases[1].energy = (struct energy){0};
+    assert_true(isnan(outcome_energy_mj(&outcome)));
+    outcome.case_count = 0;
+    assert_true(isnan(outcome_energy_mj(&outcome)));
+}
+
 static void the_largest_spread_over_placements_counts(void **state) {
     (void)state;
     struct case_outcome cases[3] = {{.placements = {5, 10, 10.5}}, {.placements = {0}}};
@@ -181,8 +200,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(verdict_names_round_trip),
                                        cmocka_unit_test(cases_are_replaced_and_moved),
                                        cmocka_unit_test(conditions_are_printed),
-        cmocka_unit_test(the_largest_spread_over_placements_counts),
-        cmocka_unit_test(tables_list_every_field),
+                                       cmocka_unit_test(energy_is_a_mean_over_cases),
+                                       cmocka_unit_test(the_largest_spread_over_placements_counts),
+                                       cmocka_unit_test(tables_list_every_field),
                                        cmocka_unit_test(fields_are_distinct),
                                        cmocka_unit_test(score_error_matches_deviation),
                                        cmocka_unit_test(unsampled_scores_have_no_error)};

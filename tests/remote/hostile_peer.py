@@ -304,7 +304,7 @@ def result_of(request, genome, score_us):
     case = dict.fromkeys(
         "errors.relative_l2 errors.row_relative_l2 errors.max_absolute bound.relative_l2 bound.row_relative_l2 "
         "bound.max_absolute ctas tflops cold.p10_us cold.p50_us cold.p90_us gb_per_s ceiling "
-        "placements.count placements.least_us placements.most_us".split(), 0)
+        "placements.count placements.least_us placements.most_us energy.mj energy.error energy.watts energy.idle_watts".split(), 0)
     case.update(dict.fromkeys(["warm.p10_us", "warm.p50_us", "warm.p90_us"], score_us), samples=[score_us], cold_samples=[])
     return {"kind": "result", "number": request["number"], "goal": request["goal"], "genome": genome, "worker": "test_client",
             "verdict": "ok", "outcome": outcome, "cases": [case], "gates": [], "baseline": "", "bouts": [], "rival": "-1"}

@@ -88,6 +88,8 @@ static inline void example_outcome(int64_t number, struct outcome *outcome) {
         it->tflops = 1e2 / 3;
         it->gb_per_s = 1e3 / 7;
         it->ceiling = 0.625;
+        it->placements = (struct placements){5, 0.2, 0.25};
+        it->energy = (struct energy){41.0 / 3, 0.004, 512.5, 98.25};
     }
     outcome->duel = (struct duel_outcome){.result = (enum duel_result)(number % 4),
                                           .blocks = (int)number % 41,

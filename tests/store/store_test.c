@@ -498,8 +498,10 @@ struct earlier {
 static int earlier_row(void *context, const struct store_trial *trial, struct error *error) {
     (void)error;
     struct earlier *earlier = context;
-    for (int c = 0; c < trial->outcome->case_count; c++)
-        assert_int_equal(trial->outcome->cases[c].placements.count, 0);
+    for (int c = 0; c < trial->outcome->case_count; c++) {
+        assert_int_equal(trial->outcome->cases[c].placements.count, earlier->format < 5 ? 0 : 5);
+        assert_true(isnan(trial->outcome->cases[c].energy.mj));
+    }
     if (earlier->format == 3) {
         assert_string_equal(trial->outcome->checks, "");
         assert_string_equal(trial->outcome->uses, "");
@@ -509,16 +511,21 @@ static int earlier_row(void *context, const struct store_trial *trial, struct er
     return 0;
 }
 
-/* Format 3 had no columns `checks` and `uses`, 3 and 4 none of placements. A reader leaves the file
-   as it is; a writer adds them. */
+/* Format 3 had no columns `checks` and `uses`, 3 and 4 none of placements, 3 to 5 none of energy. A
+   reader leaves the file as it is; a writer adds them. */
 static void check_earlier_format(const char *run_dir, int format, const char *sql) {
     struct error error = {0};
     struct store *store = create(run_dir);
     fill(store, 10);
     store_close(store);
-    tamper(run_dir, "ALTER TABLE cases DROP COLUMN placements;"
-                    "ALTER TABLE cases DROP COLUMN placement_least_us;"
-                    "ALTER TABLE cases DROP COLUMN placement_most_us; PRAGMA user_version = 4");
+    tamper(run_dir, "ALTER TABLE cases DROP COLUMN energy_mj;"
+                    "ALTER TABLE cases DROP COLUMN energy_error;"
+                    "ALTER TABLE cases DROP COLUMN energy_watts;"
+                    "ALTER TABLE cases DROP COLUMN idle_watts; PRAGMA user_version = 5");
+    if (format < 5)
+        tamper(run_dir, "ALTER TABLE cases DROP COLUMN placements;"
+                        "ALTER TABLE cases DROP COLUMN placement_least_us;"
+                        "ALTER TABLE cases DROP COLUMN placement_most_us; PRAGMA user_version = 4");
     tamper(run_dir, sql);
     for (int i = 0; i < 2; i++) { /* the first reader changes nothing for the second */
         assert_int_equal(format_of(run_dir), format);
@@ -532,12 +539,16 @@ static void check_earlier_format(const char *run_dir, int format, const char *sq
     assert_true(store_begin(store, &error) == 0 && example_ask(store, 11, &error) > 0 &&
                 example_tell(store, 11, &error) > 0 && store_commit(store, &error) == 0);
     store_close(store);
-    assert_int_equal(format_of(run_dir), 5);
+    assert_int_equal(format_of(run_dir), 6);
     store = open_run(run_dir, STORE_READ);
     struct store_trial *added = store_trial_read(store, 11, &error);
     assert_true(added != NULL && added->outcome != NULL && example_matches(added));
     store_trial_free(added);
     store_close(store);
+}
+
+static void a_run_without_energy_is_read_and_upgraded(void **state) {
+    check_earlier_format(*state, 5, "");
 }
 
 static void a_run_without_placements_is_read_and_upgraded(void **state) {
@@ -567,7 +578,7 @@ static void other_files_are_rejected(void **state) {
 
     tamper(*state, "PRAGMA user_version = 7");
     assert_rejected(*state, ERROR_INPUT, "format 7");
-    tamper(*state, "PRAGMA user_version = 5; PRAGMA application_id = 5");
+    tamper(*state, "PRAGMA user_version = 6; PRAGMA application_id = 5");
     assert_rejected(*state, ERROR_INPUT, "another program");
     tamper(*state, "PRAGMA application_id = 0x65766f74");
     store = open_run(*state, STORE_WRITE);
@@ -643,6 +654,7 @@ int main(void) {
         TEST(counts_match),
         TEST(events_continue_after_a_number),
         TEST(champions_and_checkpoint),
+        TEST(a_run_without_energy_is_read_and_upgraded),
         TEST(a_run_without_placements_is_read_and_upgraded),
         TEST(a_run_without_checks_is_read_and_upgraded),
         TEST(other_files_are_rejected),
