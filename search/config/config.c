@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "base/path.h"
 
-#include <ctype.h>
 #include <string.h>
 
 enum { CONFIG_BYTES_MAX = 64 << 20 };
@@ -80,48 +79,6 @@ static int read_fields(struct config *config, const struct json *object,
                    json_fields_read(object, fields, config, error) < 0
                ? -1
                : 0;
-}
-
-int config_parse_duration(const char *text, double *seconds, struct error *error) {
-    double total = 0;
-    double colon_parts[3];
-    int parts = 0;
-    const char *at = text;
-    bool with_units = strchr(text, ':') == NULL;
-    while (*at != '\0') {
-        char *end;
-        if (!isdigit((unsigned char)*at))
-            goto malformed;
-        size_t length = strspn(at, "0123456789.");
-        double number = strtod(at, &end);
-        if (end != at + length) /* rejects 1e3 and 0x10, which strtod reads but which are not
-                                   written as times */
-            goto malformed;
-        at = end;
-        if (with_units) {
-            static const char units[] = "smhd";
-            static const double scales[] = {1, 60, 3600, 86400};
-            const char *unit = *at != '\0' ? strchr(units, *at) : NULL;
-            if (unit == NULL)
-                goto malformed;
-            total += number * scales[unit - units];
-            at++;
-        } else {
-            if (parts == 3 || (*at != ':' && *at != '\0') || (*at == ':' && at[1] == '\0'))
-                goto malformed;
-            colon_parts[parts++] = number;
-            at += *at == ':';
-        }
-    }
-    for (int i = 0; i < parts; i++)
-        total = total * 60 + colon_parts[i];
-    if (!(total > 0 && total < 1e9) || (!with_units && parts != 3))
-        goto malformed;
-    *seconds = total;
-    return 0;
-malformed:
-    return error_input(error, "\"%s\" is not a duration: write 90s, 15m, 8h, 1h30m or hh:mm:ss",
-                       text);
 }
 
 /* ---- sections ---- */
@@ -291,6 +248,29 @@ static int read_objective(struct config *config, const struct json *root, struct
     return json_error(&value, error, "must be \"joint\" or \"per_case\"");
 }
 
+/* What the search minimises. A target is a latency. */
+static int read_minimise(struct config *config, const struct json *root, struct error *error) {
+    char text[16] = "latency";
+    struct json value;
+    if (read_text(root, "minimise", text, sizeof text, error) < 0)
+        return -1;
+    if (!minimised_parse(text, &config->minimise)) {
+        json_find(root, "minimise", &value);
+        return json_error(&value, error,
+                          "must be \"latency\", \"energy\", \"energy_delay\" or \"pareto\"");
+    }
+    if (config->minimise == MINIMISED_LATENCY)
+        return 0;
+    json_find(root, "minimise", &value);
+    if (config->target_us > 0 || config->target_ratio > 0)
+        return json_error(&value, error,
+                          "goes without budget.target_us and budget.target_ratio, which are of "
+                          "latency: remove them");
+    if (config->timing.energy_ms <= 0)
+        return json_error(&value, error, "needs a timing.energy_ms of more than 0");
+    return 0;
+}
+
 /* "islands" and "migration" belonged to a search that is gone. */
 static int read_search(struct config *config, const struct json *object, struct error *error) {
     static const char *const other_keys[] = {"strategy", "islands", "migration", NULL};
@@ -303,9 +283,9 @@ static int read_search(struct config *config, const struct json *object, struct 
                : read_text(object, "strategy", config->strategy, sizeof config->strategy, error);
 }
 
-static const char *const root_keys[] = {"about", "template", "objective", "cases",  "held_out",
-                                        "genes", "limits",   "budget",    "search", "timing",
-                                        "seed",  "device",   "baseline",  NULL};
+static const char *const root_keys[] = {"about",    "template", "objective", "minimise", "cases",
+                                        "held_out", "genes",    "limits",    "budget",   "search",
+                                        "timing",   "seed",     "device",    "baseline", NULL};
 
 static int read_sections(struct config *config, const struct json *root, struct error *error) {
     struct json value;
@@ -329,7 +309,9 @@ static int read_sections(struct config *config, const struct json *root, struct 
     if (json_find(root, "timing", &value) &&
         read_fields(config, &value, timing_fields, NULL, error) < 0)
         return -1;
-    return json_find(root, "search", &value) ? read_search(config, &value, error) : 0;
+    if (json_find(root, "search", &value) && read_search(config, &value, error) < 0)
+        return -1;
+    return read_minimise(config, root, error);
 }
 
 static struct config *read_document(struct json_document *document, const char *templates,

@@ -15,6 +15,7 @@
 #define EVOTILE_CONFIG_CONFIG_H
 
 #include "device/device.h"
+#include "outcome/minimised.h"
 #include "outcome/timing.h"
 #include "template/template.h"
 
@@ -28,6 +29,7 @@ struct config {
     struct template
         *shapes; /* the template loaded without a device: only its dimensions are known */
     enum objective objective;
+    enum minimised minimise; /* latency; scores and budgets are in its unit */
     int case_count;
     struct shape cases[CASES_MAX];
     int held_out_count; /* cases on which only champions are verified */

@@ -59,6 +59,7 @@ struct device_info {
     double model[DEVICE_MODEL_PARAMETERS];
     double duel_margin; /* minimum relative difference that counts in a duel: 0.005; 0: not
                            calibrated */
+    bool counts_energy; /* the evaluator found a counter of its energy (evaluate/energy.h) */
 };
 
 /* Shared memory of a block unless a config raises the limit: the amount that a kernel gets without

@@ -372,6 +372,7 @@ int evaluation_duel(struct evaluation *evaluation) {
         request->champion_us * (1 + evaluation->evaluator->settings->timing.case_tolerance);
     bool challenges =
         !outcome->predicted && !outcome->raced && outcome->score_us < duel_threshold_us;
+    challenges = challenges && evaluation_minimises(evaluation) == MINIMISED_LATENCY;
     if (!request->opponent.present || (request->duel_blocks == 0 && !challenges))
         return 0;
     struct opponent *opponent = xcalloc(1, sizeof *opponent);

@@ -62,19 +62,14 @@ static int measure_case(struct evaluation *evaluation, int c, struct failure *fa
     return status;
 }
 
-static bool is_due(const struct evaluation *evaluation) {
-    const struct evaluator *evaluator = evaluation->evaluator;
-    const struct outcome *outcome = &evaluation->result->outcome;
-    if (evaluator->energy_meter == NULL || evaluator->settings->timing.energy_ms <= 0 ||
-        outcome->predicted ||
-        !(evaluation->request->full || evaluation_would_be_champion(evaluation)))
-        return false;
-    for (int c = 0; c < outcome->case_count; c++)
-        if (outcome->cases[c].warm.p50_us >= call_us_min)
-            return true;
-    return false;
+enum minimised evaluation_minimises(const struct evaluation *evaluation) {
+    const struct trial_request *request = evaluation->request;
+    return request->full || evaluation->result->outcome.predicted
+               ? MINIMISED_LATENCY
+               : evaluation->evaluator->settings->minimise;
 }
 
+/* Adds the gate; `measured`: of so many cases. */
 static void report(struct evaluation *evaluation, int measured, double start) {
     const struct outcome *outcome = &evaluation->result->outcome;
     double mj = outcome_energy_mj(outcome);
@@ -87,15 +82,14 @@ static void report(struct evaluation *evaluation, int measured, double start) {
                        "measured for %d of %d cases", measured, outcome->case_count);
 }
 
-int evaluation_measure_energy(struct evaluation *evaluation) {
+/* Measures every case whose calls take at least `least_us`. */
+static int measure_cases(struct evaluation *evaluation, double least_us) {
     struct outcome *outcome = &evaluation->result->outcome;
     double start = clock_seconds();
     int measured = 0;
-    if (!is_due(evaluation))
-        return 0;
     for (int c = 0; c < outcome->case_count; c++) {
         struct failure failure = {0};
-        if (outcome->cases[c].warm.p50_us < call_us_min)
+        if (outcome->cases[c].warm.p50_us < least_us)
             continue;
         int status = measure_case(evaluation, c, &failure);
         if (status == 1)
@@ -106,4 +100,78 @@ int evaluation_measure_energy(struct evaluation *evaluation) {
     }
     report(evaluation, measured, start);
     return 0;
+}
+
+int evaluation_measure_energy(struct evaluation *evaluation) {
+    const struct evaluator *evaluator = evaluation->evaluator;
+    const struct outcome *outcome = &evaluation->result->outcome;
+    bool any_long = false;
+    for (int c = 0; c < outcome->case_count; c++)
+        any_long = any_long || outcome->cases[c].warm.p50_us >= call_us_min;
+    if (evaluator->energy_meter == NULL || evaluator->settings->timing.energy_ms <= 0 ||
+        outcome->predicted || !any_long || evaluation_minimises(evaluation) != MINIMISED_LATENCY ||
+        !(evaluation->request->full || evaluation_would_be_champion(evaluation)))
+        return 0;
+    return measure_cases(evaluation, call_us_min);
+}
+
+/* ---- energy as the score ---- */
+
+/* Lower scores differ from the champion's by more than chance in one trial of 40 if they are below
+   it by two standard errors. The champion's figure has about the candidate's own error: the same
+   meter took both. Figures of two processes differ by more than their errors, hence the least. */
+static double clear_difference(const struct evaluation *evaluation) {
+    const double least = 0.01;
+    return fmax(least, 2 * sqrt(2) *
+                           minimised_score_error(&evaluation->result->outcome,
+                                                 evaluation_minimises(evaluation)));
+}
+
+/* Compares with the champion, in place of a duel. */
+static void compare_with_champion(struct evaluation *evaluation) {
+    const struct trial_request *request = evaluation->request;
+    struct outcome *outcome = &evaluation->result->outcome;
+    const double champion = request->champion_us, clear = clear_difference(evaluation);
+    if (champion <= 0)
+        return;
+    if (request->opponent.present)
+        evaluation->result->opponent = request->opponent.trial;
+    trial_add_gate(evaluation->result, "score", true, 0,
+                   "%.4g %s, %.3f of the champion's; below %.3f it is better", outcome->score_us,
+                   minimised_unit(evaluation_minimises(evaluation)), outcome->score_us / champion,
+                   1 - clear);
+    if (outcome->score_us >= champion * (1 - clear))
+        outcome->score_us = fmax(outcome->score_us, nextafter(champion, INFINITY));
+}
+
+int evaluation_score_energy(struct evaluation *evaluation) {
+    struct outcome *outcome = &evaluation->result->outcome;
+    const struct evaluator *evaluator = evaluation->evaluator;
+    if (evaluation_minimises(evaluation) == MINIMISED_LATENCY)
+        return 0;
+    if (evaluator->energy_meter == NULL)
+        return error_input(evaluation->error,
+                           "\"minimise\": \"%s\" needs a GPU that counts its energy, and %s does "
+                           "not: use another --device, or remove the key",
+                           minimised_name(evaluator->settings->minimise),
+                           evaluator->device->info.name);
+    int status = measure_cases(evaluation, 0);
+    if (status != 0)
+        return status;
+    double score = minimised_score(outcome, evaluation_minimises(evaluation));
+    if (!(score > 0)) {
+        trial_set_verdict(evaluation->result, VERDICT_TOO_SLOW,
+                          "the GPU's energy counter gave no figure: a call takes too long, or the "
+                          "counter stands still");
+        return 1;
+    }
+    outcome->score_us = score;
+    compare_with_champion(evaluation);
+    return 0;
+}
+
+double evaluation_rescore_energy(const struct evaluation *evaluation, double accepted) {
+    const double champion = evaluation->request->champion_us;
+    double score = minimised_score(&evaluation->result->outcome, evaluation_minimises(evaluation));
+    return score > 0 && (champion <= 0 || score < champion) ? score : accepted;
 }

@@ -117,9 +117,17 @@ bool evaluation_would_be_champion(const struct evaluation *evaluation);
 /* The score that results from a timing and the duel, if there was one. */
 double evaluation_score(const struct evaluation *evaluation, double timed_us);
 
-/* Measures the energy of every case's calls and adds it to the outcome, if that is due: for a final
-   timing on a GPU that counts energy, of calls that are long enough (evaluate/energy_gate.c). */
+/* Energy (evaluate/energy_gate.c). In a search that minimises it, of every candidate after its full
+   timing: sets the score. A candidate whose score is not clearly below the champion's gets one
+   behind the champion's, as after a duel that was not won. */
+int evaluation_score_energy(struct evaluation *evaluation);
+/* Else of each final timing, on a GPU that counts energy, of calls that are long enough. */
 int evaluation_measure_energy(struct evaluation *evaluation);
+/* The score of a candidate that is about to be champion, by its final timing; `accepted` is what
+   made it so, and stands if the new one alone would not. */
+double evaluation_rescore_energy(const struct evaluation *evaluation, double accepted);
+/* What the trial's score is of: a requested trial's is latency. */
+enum minimised evaluation_minimises(const struct evaluation *evaluation);
 
 /* A duel against the request's opponent, if there is one and it is due; sets the score. */
 int evaluation_duel(struct evaluation *evaluation);

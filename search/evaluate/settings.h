@@ -9,12 +9,14 @@
 #ifndef EVOTILE_EVALUATE_SETTINGS_H
 #define EVOTILE_EVALUATE_SETTINGS_H
 
+#include "outcome/minimised.h"
 #include "outcome/timing.h"
 #include "template/template.h"
 
 struct evaluation_settings {
     const char *template_folder;
     struct timing timing;
+    enum minimised minimise; /* by a search's trials; requested ones are scored by latency */
     int goal_count;
     /* These name no device and hold the limits that are set, whatever the device allows. */
     struct template_setting goals[CASES_MAX];

@@ -276,7 +276,9 @@ int evaluation_time(struct evaluation *evaluation) {
         double least_us;
         return time_cases(evaluation, &prediction, &least_us);
     }
-    if (!request->full && request->champion_us > 0)
+    /* A candidate that is slower than the champion may still need less energy. */
+    if (!request->full && request->champion_us > 0 &&
+        evaluation_minimises(evaluation) == MINIMISED_LATENCY)
         status = run_race(evaluation, 1000 * timing->warmup_ms);
     if (status != 0 || outcome->raced) {
         measurement_free(evaluation->raced);
@@ -291,8 +293,11 @@ int evaluation_time_champion(struct evaluation *evaluation) {
     if (outcome->predicted || evaluation->request->full ||
         !evaluation_would_be_champion(evaluation))
         return 0;
+    const double accepted = outcome->score_us;
     int status = run_full_timing(evaluation, "final timing", true);
     if (status == 0)
-        outcome->score_us = evaluation_score(evaluation, outcome->score_us);
+        outcome->score_us = evaluation_minimises(evaluation) == MINIMISED_LATENCY
+                                ? evaluation_score(evaluation, outcome->score_us)
+                                : evaluation_rescore_energy(evaluation, accepted);
     return status;
 }

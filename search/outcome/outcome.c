@@ -99,13 +99,17 @@ double outcome_placement_spread(const struct outcome *outcome) {
     return largest;
 }
 
+double outcome_latency_us(const struct outcome *outcome) {
+    double sum = 0;
+    for (int c = 0; c < outcome->case_count; c++)
+        sum += outcome->cases[c].warm.p50_us > 0 ? log(outcome->cases[c].warm.p50_us) : NAN;
+    return outcome->case_count > 0 ? exp(sum / outcome->case_count) : NAN;
+}
+
 double outcome_energy_mj(const struct outcome *outcome) {
     double sum = 0;
-    for (int c = 0; c < outcome->case_count; c++) {
-        if (!(outcome->cases[c].energy.mj > 0))
-            return NAN;
-        sum += log(outcome->cases[c].energy.mj);
-    }
+    for (int c = 0; c < outcome->case_count; c++)
+        sum += outcome->cases[c].energy.mj > 0 ? log(outcome->cases[c].energy.mj) : NAN;
     return outcome->case_count > 0 ? exp(sum / outcome->case_count) : NAN;
 }
 

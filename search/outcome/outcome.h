@@ -146,7 +146,8 @@ struct outcome {
     struct resources resources; /* of the launch with the most shared memory */
     double compile_s, verify_s, measure_s;
     double score_us; /* geometric mean of warm p50 over the cases: lower is better; 0 unless ok.
-                        After a duel that was not won, above the champion's */
+                        After a duel that was not won, above the champion's. In a search that
+                        minimises another quantity, that one (outcome/minimised.h) */
     struct duel_outcome duel;
     struct conditions conditions;
     int case_count;             /* at most CASES_MAX */
@@ -162,6 +163,9 @@ double outcome_placement_spread(const struct outcome *outcome);
 /* Beyond this a figure is shown with its spread. */
 #define PLACEMENT_SPREAD_SHOWN 0.03
 
+/* Microseconds a call by the warm medians, the geometric mean over the cases. NaN if one of them
+   was not timed. */
+double outcome_latency_us(const struct outcome *outcome);
 /* Millijoules a call, the geometric mean over the cases. NaN if one of them was not measured. */
 double outcome_energy_mj(const struct outcome *outcome);
 /* The relative standard error of that. */

@@ -35,6 +35,7 @@ static const struct field device_fields[] = {
     FIELD(struct device_info, DOUBLE, launch_us),
     FIELD(struct device_info, DOUBLE, event_us),
     FIELD(struct device_info, DOUBLE, duel_margin),
+    FIELD(struct device_info, BOOL, counts_energy),
     {0},
 };
 static const struct field start_fields[] = {

@@ -5,6 +5,7 @@ void evaluation_settings_from_config(struct evaluation_settings *settings,
     *settings = (struct evaluation_settings){
         .template_folder = config->template_folder,
         .timing = config->timing,
+        .minimise = config->minimise,
         .goal_count = config_goal_count(config),
         .held_out = config_held_out_setting(config, NULL),
     };

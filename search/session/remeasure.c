@@ -207,10 +207,11 @@ static int record_champions(struct session *session, struct error *error) {
             store_record_champion(session->store, goal, champion->trial, last[goal].trial,
                                   champion->score_us, error) < 0)
             return -1;
-        log_info("%s: champion on the new figures: trial %lld, %.3f us; before: trial %lld, %.3f "
-                 "us",
-                 store_goal_name(session->store, goal), (long long)champion->trial,
-                 champion->score_us, (long long)last[goal].trial, last[goal].score_us);
+        const char *unit = minimised_unit(session->config->minimise);
+        log_info(
+            "%s: champion on the new figures: trial %lld, %.3f %s; before: trial %lld, %.3f %s",
+            store_goal_name(session->store, goal), (long long)champion->trial, champion->score_us,
+            unit, (long long)last[goal].trial, last[goal].score_us, unit);
     }
     return session_close_batch(session, false, error);
 }

@@ -64,6 +64,7 @@ static int start_evolutions(struct session *session, const struct device_info *d
         settings.population = config->population;
         settings.initial = config->initial;
         settings.exploration = config->exploration;
+        settings.minimise = config->minimise;
         snprintf(settings.strategy, sizeof settings.strategy, "%s", config->strategy);
         session->templates[g] = config_load_template(config, g, device, error);
         if (session->templates[g] == NULL || find_start(session, g, warm_start, device, error) < 0)

@@ -150,8 +150,9 @@ static void log_trial(const struct session *session, const struct trial_result *
     const struct outcome *outcome = &result->outcome;
     genome_print(&result->genome, session->templates[result->goal]->space, genome);
     if (outcome->verdict == VERDICT_OK)
-        log_info("trial %" PRId64 ": %.3f us%s%s, %s", result->number, outcome->score_us,
-                 outcome->predicted ? " predicted" : "", outcome->raced ? " (raced)" : "", genome);
+        log_info("trial %" PRId64 ": %.3f %s%s%s, %s", result->number, outcome->score_us,
+                 minimised_unit(session->config->minimise), outcome->predicted ? " predicted" : "",
+                 outcome->raced ? " (raced)" : "", genome);
     else
         log_info("trial %" PRId64 ": %s: %s, %s", result->number, verdict_name(outcome->verdict),
                  outcome->reason, genome);
@@ -182,8 +183,9 @@ static int accept_champion(struct session *session, const struct trial_result *r
         config_goal_name(session->config, result->goal, goal);
         strncat(goal, ": ", sizeof goal - strlen(goal) - 1);
     }
-    log_info("%schampion: trial %" PRId64 ", %.3f us%s, %s", goal, champion->trial,
-             champion->score_us, result->outcome.predicted ? " predicted" : "", genome);
+    log_info("%schampion: trial %" PRId64 ", %.3f %s%s, %s", goal, champion->trial,
+             champion->score_us, minimised_unit(session->config->minimise),
+             result->outcome.predicted ? " predicted" : "", genome);
     return 0;
 }
 
@@ -318,7 +320,8 @@ static void print_champion(const struct session *session, char text[TEXT_SIZE]) 
     if (latest < 0)
         return;
     const struct member *champion = evolution_champion(session->evolutions[latest]);
-    snprintf(text, TEXT_SIZE, ", best %.3f us", champion->score_us);
+    snprintf(text, TEXT_SIZE, ", best %.3f %s", champion->score_us,
+             minimised_unit(session->config->minimise));
     if (session->champions[latest].accepted_s > 0)
         snprintf(text + strlen(text), TEXT_SIZE - strlen(text), " (%.0f s ago)",
                  clock_seconds() - session->champions[latest].accepted_s);

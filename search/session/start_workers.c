@@ -50,6 +50,18 @@ static int find_queue_id(struct session *session, struct error *error) {
     return 0;
 }
 
+/* Refuses a search for energy where none is counted, before a trial costs anything. */
+static int check_minimised(const struct session *session, struct error *error) {
+    const struct device_info *device = pool_device(session->pool);
+    if (session->config->minimise == MINIMISED_LATENCY || device->counts_energy)
+        return 0;
+    return error_input(error,
+                       "%s: \"minimise\": \"%s\" needs a GPU that counts its energy, and %s does "
+                       "not: use another --device, or remove the key",
+                       session->config->path, minimised_name(session->config->minimise),
+                       device->name);
+}
+
 int session_start_workers(struct session *session, const char *config_path,
                           const char *template_folder, const char *devices,
                           const struct device_info *wanted_device, struct error *error) {
@@ -64,11 +76,11 @@ int session_start_workers(struct session *session, const char *config_path,
         if (find_queue_id(session, error) < 0)
             return -1;
         session->pool = remote_pool_new(&settings, error);
-        return session->pool != NULL ? 0 : -1;
+        return session->pool != NULL ? check_minimised(session, error) : -1;
     }
     const struct local_pool_settings settings = {
         .config_path = config_path, .template_folder = template_folder, .devices = devices};
     session->pool = session_open_local_pool(session->config, &settings,
                                             session->settings.compile_workers, error);
-    return session->pool != NULL ? 0 : -1;
+    return session->pool != NULL ? check_minimised(session, error) : -1;
 }

@@ -90,6 +90,7 @@ struct evolution *evolution_new(const struct space *space,
     evolution->space = space;
     evolution->strategy = strategy_find(settings->strategy);
     evolution->exploration = settings->exploration;
+    evolution->minimise = settings->minimise;
     evolution->seed = seed;
     evolution->stream = stream;
     copy_predicted(evolution, settings);
@@ -235,9 +236,10 @@ struct observed_result {
     double score_us, score_error;
 };
 
-static struct observed_result observed_result_of(const struct outcome *outcome) {
+static struct observed_result observed_result_of(const struct evolution *evolution,
+                                                 const struct outcome *outcome) {
     return (struct observed_result){outcome->verdict, outcome->score_us,
-                                    outcome_score_error(outcome)};
+                                    minimised_score_error(outcome, evolution->minimise)};
 }
 
 static void add_member(struct evolution *evolution, struct history_entry *entry,
@@ -290,7 +292,7 @@ struct measures evolution_measures(const struct resources *resources) {
 void evolution_tell_outcome(struct evolution *evolution, int64_t trial, const struct genome *genome,
                             const struct outcome *outcome) {
     const struct measures measures = evolution_measures(&outcome->resources);
-    const struct observed_result result = observed_result_of(outcome);
+    const struct observed_result result = observed_result_of(evolution, outcome);
     tell_result(evolution, trial, genome, &result, &measures);
 }
 
@@ -308,7 +310,7 @@ void evolution_tell_again(struct evolution *evolution, int64_t trial, const stru
     struct history_entry *entry = history_find(&evolution->history, genome);
     if (entry == NULL || !entry->observed_at)
         BUG("trial %lld is told again, but never was", (long long)trial);
-    const struct observed_result result = observed_result_of(outcome);
+    const struct observed_result result = observed_result_of(evolution, outcome);
     evolution->rescored_count++;
     digest_update(evolution, entry, -1);
     entry->ok = result.verdict == VERDICT_OK;

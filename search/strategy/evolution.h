@@ -24,7 +24,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "outcome/outcome.h"
+#include "outcome/minimised.h"
 #include "strategy/low_fidelity_model.h"
 #include "strategy/operators.h"
 #include "strategy/population.h"
@@ -38,6 +38,7 @@ struct evolution_settings {
     int population;                    /* 24: capacity */
     int initial;                /* 32: default, seeds, then a design that a strategy may shorten */
     double exploration;         /* 0.10: share of uniform draws after the initial genomes */
+    enum minimised minimise;    /* what scores are of: decides their error */
     const struct genome *seeds; /* proposed right after the default genome; copied */
     int seed_count;
     /* Predictions for some valid genomes, fastest first; copied. The low-fidelity model of `auto`

@@ -40,6 +40,7 @@ struct evolution {
     uint64_t seed, stream;
     struct random random; /* reseeded for each ask */
     double exploration;
+    enum minimised minimise;
     struct predicted *predicted; /* copied from the settings */
     int predicted_count;
     struct hash predicted_hash;

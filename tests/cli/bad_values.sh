@@ -12,6 +12,10 @@ JSON
 done <<TABLE
 "objective": "both"
 "objective": "$long"
+"minimise": "power"
+"minimise": "energy", "budget": { "target_ratio": 2 }
+"minimise": "pareto", "timing": { "energy_ms": 0 }
+"timing": { "energy_ms": 2001 }
 "genes": { "THREADS": 32 }
 "genes": { "THREADS": [] }
 "genes": { "THREADS": ["$long"] }

@@ -77,7 +77,7 @@ static void every_key(void **state) {
         "\"search\": { \"strategy\": \"random\", \"population\": 2, \"initial\": 3,\n"
         "  \"exploration\": 0.5, \"sanitize_every\": 9 },\n"
         "\"timing\": { \"input_sets\": 1, \"launches\": 2, \"samples\": 3, \"race_samples\": 4,\n"
-        "  \"race_margin\": 0.5, \"warmup_ms\": 6, \"inputs\": 7 },\n"
+        "  \"race_margin\": 0.5, \"warmup_ms\": 6, \"inputs\": 7, \"energy_ms\": 450 },\n"
         "\"seed\": \"9223372036854775807\", \"device\": \"cuda:3\" }");
     assert_int_equal(config->objective, OBJECTIVE_PER_CASE);
     assert_int_equal(config->case_count, 2);
@@ -104,6 +104,8 @@ static void every_key(void **state) {
     assert_true(config->timing.race_margin == 0.5);
     assert_true(config->timing.warmup_ms == 6);
     assert_int_equal(config->timing.inputs, 7);
+    assert_true(config->timing.energy_ms == 450);
+    assert_int_equal(config->minimise, MINIMISED_LATENCY);
     assert_int_equal(config->patience, 9);
     assert_true(config->target_us == 2.5);
     assert_true(config->target_ratio == 1.5);
@@ -114,6 +116,14 @@ static void every_key(void **state) {
 
 #define CASE       "\"cases\": [{ \"ROWS\": 2, \"COLS\": 3 }]"
 #define WITH(more) "{ \"template\": \"softmax_rows\", " CASE ",\n" more " }"
+
+static void what_is_minimised(void **state) {
+    (void)state;
+    struct config *config = load(WITH("\"minimise\": \"energy_delay\""));
+    assert_int_equal(config->minimise, MINIMISED_ENERGY_DELAY);
+    assert_true(config->timing.energy_ms == 300);
+    config_free(config);
+}
 
 static void mistakes(void **state) {
     (void)state;
@@ -151,6 +161,13 @@ static void mistakes(void **state) {
          "c.json:2: objective: must be \"joint\" or \"per_case\""},
         {WITH("\"objective\": \"a rather long word\""),
          "c.json:2: objective: must be shorter than 16 characters"},
+        {WITH("\"minimise\": \"heat\""),
+         "c.json:2: minimise: must be \"latency\", \"energy\", \"energy_delay\" or \"pareto\""},
+        {WITH("\"minimise\": \"energy\", \"budget\": { \"target_us\": 5 }"),
+         "c.json:2: minimise: goes without budget.target_us and budget.target_ratio, which are of "
+         "latency: remove them"},
+        {WITH("\"minimise\": \"energy\", \"timing\": { \"energy_ms\": 0 }"),
+         "c.json:2: minimise: needs a timing.energy_ms of more than 0"},
         {WITH("\"limits\": { \"smem\": 1 }"),
          "c.json:2: limits.smem: unknown key; did you mean \"smem_bytes\"?"},
         {WITH("\"held_out\": []"), "c.json:2: held_out: must have 1 to 64 cases"},
@@ -393,6 +410,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults),
         cmocka_unit_test(every_key),
+        cmocka_unit_test(what_is_minimised),
         cmocka_unit_test(mistakes),
         cmocka_unit_test(mistakes_in_genes_come_to_light_with_the_template),
         cmocka_unit_test(too_many_cases),

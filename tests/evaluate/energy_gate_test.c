@@ -121,6 +121,89 @@ static void a_counter_that_stands_still_is_said(void **state) {
     trial_result_release(&result);
 }
 
+/* A candidate of a search that minimises energy, against a champion of 30 mJ. */
+static void challenge(struct scripted *it, double us, double call_mj, enum minimised minimised,
+                      struct trial_result *result) {
+    struct trial_request request = make_request(it, us, false);
+    give_meter(it, call_mj);
+    it->settings.minimise = minimised;
+    request.champion_us = minimised == MINIMISED_ENERGY ? 30 : 30 * 99;
+    request.opponent = (struct trial_opponent){
+        .present = true, .trial = 7, .genome = scripted_genome(it, "THREADS=32")};
+    scripted_run_trial(it, &request, result);
+    it->settings.minimise = MINIMISED_LATENCY;
+}
+
+/* Neither race nor duel: a slow candidate may need less energy. */
+static void a_slow_candidate_wins_by_energy(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    challenge(it, 99, 25, MINIMISED_ENERGY, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_null(find_gate(&result, "race"));
+    assert_null(find_gate(&result, "duel"));
+    assert_non_null(find_gate(&result, "final timing"));
+    assert_int_equal(result.outcome.duel.result, DUEL_NONE);
+    assert_int_equal(result.opponent, 7); /* the session asks for no duel */
+    assert_true(fabs(result.outcome.score_us - 25) < 0.1);
+    assert_string_not_equal(result.outcome.checks, "");
+    trial_result_release(&result);
+}
+
+static void a_score_within_the_error_is_behind_the_champion(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    challenge(it, 99, 29.9, MINIMISED_ENERGY, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_true(result.outcome.score_us > 30 && result.outcome.score_us < 30.001);
+    assert_true(fabs(result.outcome.cases[0].energy.mj - 29.9) < 0.1);
+    assert_null(find_gate(&result, "final timing"));
+    trial_result_release(&result);
+    challenge(it, 99, 33, MINIMISED_ENERGY, &result);
+    assert_true(fabs(result.outcome.score_us - 33) < 0.1);
+    trial_result_release(&result);
+}
+
+static void the_product_counts_latency_too(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    challenge(it, 99, 27, MINIMISED_ENERGY_DELAY, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_true(fabs(result.outcome.score_us / (99 * 27) - 1) < 0.01);
+    assert_non_null(find_gate(&result, "final timing"));
+    assert_non_null(strstr(find_gate(&result, "score")->text, "mJ us, 0.90"));
+    trial_result_release(&result);
+}
+
+/* A requested trial is scored by latency, and measured all the same. */
+static void a_requested_trial_is_scored_by_latency(void **state) {
+    struct scripted *it = *state;
+    struct trial_request request = make_request(it, 99, true);
+    struct trial_result result;
+    give_meter(it, 30);
+    it->settings.minimise = MINIMISED_ENERGY;
+    scripted_run_trial(it, &request, &result);
+    it->settings.minimise = MINIMISED_LATENCY;
+    assert_true(fabs(result.outcome.score_us - 99) < 0.1);
+    assert_true(fabs(result.outcome.cases[0].energy.mj - 30) < 0.1);
+    trial_result_release(&result);
+}
+
+static void a_score_needs_a_figure(void **state) {
+    struct scripted *it = *state;
+    struct trial_request request = make_request(it, 99, false);
+    struct trial_result result;
+    give_meter(it, 30);
+    meter.stands_still = true;
+    it->settings.minimise = MINIMISED_ENERGY;
+    scripted_run_trial(it, &request, &result);
+    it->settings.minimise = MINIMISED_LATENCY;
+    assert_int_equal(result.outcome.verdict, VERDICT_TOO_SLOW);
+    assert_non_null(strstr(result.outcome.reason, "energy counter gave no figure"));
+    assert_true(result.outcome.score_us == 0);
+    trial_result_release(&result);
+}
+
 static int open_device(void **state) {
     static struct scripted it;
     scripted_open(&it, SCRIPTED_CONFIG "}");
@@ -139,6 +222,11 @@ int main(void) {
         cmocka_unit_test(a_candidate_is_measured_only_as_champion),
         cmocka_unit_test(short_calls_and_energy_ms_0_are_not_measured),
         cmocka_unit_test(a_counter_that_stands_still_is_said),
+        cmocka_unit_test(a_slow_candidate_wins_by_energy),
+        cmocka_unit_test(a_score_within_the_error_is_behind_the_champion),
+        cmocka_unit_test(the_product_counts_latency_too),
+        cmocka_unit_test(a_requested_trial_is_scored_by_latency),
+        cmocka_unit_test(a_score_needs_a_figure),
     };
     return cmocka_run_group_tests_name("energy_gate", tests, open_device, close_device);
 }

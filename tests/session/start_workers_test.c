@@ -93,6 +93,7 @@ static void resumed_run_has_its_id_on_the_queue(void **state) {
     (void)state;
     static const char *const goals[] = {"ROWS=6"};
     static struct session session;
+    static struct config config;
     struct error error = {0};
     char folder[] = "/tmp/evotile-start-XXXXXX";
     char first[QUEUE_ID_SIZE];
@@ -100,6 +101,7 @@ static void resumed_run_has_its_id_on_the_queue(void **state) {
     assert_non_null(mkdtemp(folder));
     session.settings.queue.url = "nats://localhost:4222";
     session.settings.queue_patience_s = 7;
+    session.config = &config;
     assert_int_equal(session_start_workers(&session, "c", "t", "auto", NULL, &error), 0);
     strcpy(first, queue_id);
     assert_int_equal(strspn(first, "0123456789abcdef"), QUEUE_ID_SIZE - 1);
