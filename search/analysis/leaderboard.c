@@ -18,6 +18,7 @@ static const struct table_column columns[] = {
     {.name = "trial", .heading = "trial", .right = true},
     {.name = "case"},
     {.name = "predicted"},
+    {.name = "score", .right = true},
     {.name = "latency_p50_us", .heading = "p50\nus", .right = true},
     {.name = "latency_p90_us", .heading = "p90\nus", .right = true},
     {.name = "placement_spread", .right = true},
@@ -134,7 +135,8 @@ static struct row_figures goal_figures(const struct leaderboard *board,
     }
     const struct store_trial *first = board->first;
     if (first != NULL && first->outcome != NULL && first->outcome->verdict == VERDICT_OK)
-        all.default_us = first->outcome->score_us;
+        all.default_us = board->minimised == MINIMISED_LATENCY ? first->outcome->score_us
+                                                               : outcome_latency_us(first->outcome);
     return all;
 }
 
@@ -236,6 +238,7 @@ static void add_row(struct leaderboard *board, const struct store_trial *trial, 
     add_case_name(board, outcome->case_count, number);
     table_cell(table, cJSON_CreateBool(outcome->predicted),
                outcome->predicted ? "predicted" : "measured");
+    table_add(table, "%.2f", outcome->score_us);
     table_add(table, "%.2f %.2f %.1f%%", figures.p50_us, figures.p90_us, figures.placement_spread);
     add_energy(table, &figures);
     add_clocks(table, &outcome->conditions);
@@ -286,7 +289,10 @@ static int add_trial_rows(void *context, const struct store_trial *trial, struct
 
 int leaderboard_open(struct leaderboard *board, struct store *store, struct error *error) {
     *board = (struct leaderboard){.store = store};
-    return baseline_results_read(store, &board->baselines, error) < 0 ? -1 : 0;
+    return run_dir_minimised(store, &board->minimised, error) < 0 ||
+                   baseline_results_read(store, &board->baselines, error) < 0
+               ? -1
+               : 0;
 }
 
 void leaderboard_clear(struct leaderboard *board) {
@@ -328,6 +334,8 @@ void leaderboard_finish_headings(const struct leaderboard *board) {
     }
     if (board->duel_count > 0 || board->baselines != NULL)
         table_heading(table, "ratio_to_default", NULL);
+    if (board->minimised != MINIMISED_LATENCY)
+        table_heading(table, "score", minimised_heading(board->minimised));
     if (board->cases)
         table_heading(table, "case", "case");
     if (board->spread_count > 0)

@@ -29,6 +29,7 @@ struct leaderboard {
     bool cases;                  /* one row per case */
     bool cold;                   /* cold figures and ceilings are shown */
     int64_t top;                 /* rows per goal; 0: all */
+    enum minimised minimised;    /* what the run's scores are of */
     struct baseline_results *baselines; /* NULL: no baseline is stored */
 
     struct baseline_duel *duel; /* of the trial that is added; NULL: none is stored */

@@ -102,9 +102,12 @@ static int add_trial(void *context, const struct store_trial *trial, struct erro
         .predicted = outcome->predicted,
         .score_us =
             outcome->verdict == VERDICT_OK && outcome->score_us > 0 ? outcome->score_us : NAN,
+        .energy_mj = outcome->verdict == VERDICT_OK ? outcome_energy_mj(outcome) : NAN,
         .relative_l2 = NAN,
         .predicted_us = NAN,
     };
+    row->latency_us =
+        run->minimised == MINIMISED_LATENCY ? row->score_us : outcome_latency_us(outcome);
     free(worker);
     fill_cases(row, outcome);
     fill_resources(row, &outcome->resources);
@@ -250,7 +253,7 @@ const struct trial_row *run_data_champion(const struct run_data *run, int goal) 
 }
 
 const char *run_data_unit(const struct run_data *run) {
-    return run->predicted == 0  ? "us"
+    return run->predicted == 0  ? minimised_unit(run->minimised)
            : run->measured == 0 ? "predicted us"
                                 : "us, measured or predicted";
 }
@@ -294,6 +297,7 @@ static int read_run(struct run_data *run, struct error *error) {
     if (run->goal_count > CASES_MAX)
         return error_set(error, "%s has %d goals: the run is damaged", run->path, run->goal_count);
     run->goals = xcalloc((size_t)run->goal_count + 1, sizeof *run->goals);
+    run->minimised = run->history->minimised;
     reader.last = run->created = run->history->created;
     if (store_count(run->store, &run->counts, error) < 0 ||
         store_trials(run->store, add_trial, &reader, error) < 0)

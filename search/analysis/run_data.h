@@ -48,6 +48,8 @@ struct trial_row {
     bool raced, outdated, predicted;
     double seconds; /* time since the start of the run when it was observed, without pauses */
     double score_us, tflops, relative_l2;
+    double latency_us, energy_mj; /* geometric means over cases; NaN: not measured. The latency is
+                                     the score if that is what the run minimises */
     double predicted_us; /* predicted by a model that was not fitted to this trial, as stored in the
                            run; NaN: unknown */
     float resources[RESOURCE_COUNT];
@@ -87,7 +89,8 @@ struct run_data {
     double created;
     int predicted, measured; /* rows that are ok, of each kind */
     int pauses;
-    double seconds; /* in total, without pauses */
+    double seconds;           /* in total, without pauses */
+    enum minimised minimised; /* what scores are of */
     struct genes genes;
     struct names operators;
     struct names workers;   /* where trials ran: cuda:3, gpu1/cuda:3 */
@@ -110,7 +113,7 @@ int run_data_find_goal(const struct run_data *run, const char *name);
 /* The trial that is the goal's champion, or NULL. */
 const struct trial_row *run_data_champion(const struct run_data *run, int goal);
 
-/* The unit of the run's latencies, which says if they are predictions. */
+/* The unit of the run's scores, which says if they are predictions. */
 const char *run_data_unit(const struct run_data *run);
 
 #endif

@@ -30,6 +30,7 @@ struct run_history *run_history_open(struct store *store, struct error *error) {
     char *created = NULL;
     history->store = store;
     if (store_meta_get(store, "created", &created, error) < 0 ||
+        run_dir_minimised(store, &history->minimised, error) < 0 ||
         store_champions(store, add_accepted, history, error) < 0) {
         free(created);
         run_history_close(history);
@@ -192,6 +193,8 @@ struct table *run_history_champions(struct run_history *history, int goal, bool 
         table_new(champion_columns, sizeof champion_columns / sizeof *champion_columns);
     double before_us = NAN;
     int status = 0;
+    if (history->minimised != MINIMISED_LATENCY)
+        table_heading(table, "score_us", minimised_unit(history->minimised));
     for (int i = 0; i < history->champion_count && status == 0; i++) {
         if (history->champions[i].goal != goal)
             continue;
@@ -238,6 +241,7 @@ struct table *run_history_elites(struct run_history *history, int goal, int coun
     };
     struct elite_rows elites = {.table = table_new(columns, sizeof columns / sizeof *columns)};
     int status = store_board(history->store, goal, count, 0, add_elite, &elites, error);
+    table_heading(elites.table, "score_us", minimised_unit(history->minimised));
     if (elites.has_energy)
         table_heading(elites.table, "energy_mj", "mJ");
     return table_or_null(elites.table, status);

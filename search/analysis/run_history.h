@@ -16,6 +16,7 @@
 #ifndef EVOTILE_ANALYSIS_RUN_HISTORY_H
 #define EVOTILE_ANALYSIS_RUN_HISTORY_H
 
+#include "outcome/minimised.h"
 #include "render/table.h"
 #include "store/store.h"
 #include "template/template.h"
@@ -29,6 +30,7 @@ struct run_history {
     double created;        /* in seconds since 1970; NaN if the run does not record it */
     struct store_champion *champions; /* of all goals, in the order in which they were accepted */
     int champion_count;
+    enum minimised minimised;     /* what scores are of */
     struct gene_effects *effects; /* read on first use */
 };
 

@@ -271,7 +271,9 @@ static int write_export(struct export_context *context, struct error *error) {
         .cases = context->cases,
         .held_out = context->held_out,
         .predicted = outcome->predicted,
-        .score_us = context->config->objective == OBJECTIVE_JOINT ? outcome->score_us : 0,
+        .score_us = context->config->objective != OBJECTIVE_JOINT    ? 0
+                    : context->config->minimise == MINIMISED_LATENCY ? outcome->score_us
+                                                                     : outcome_latency_us(outcome),
         .baseline = context->baselines != NULL  ? context->baselines->name
                     : context->duels[0] != NULL ? context->duels[0]->baseline
                                                 : NULL,

@@ -65,7 +65,7 @@ static int add_trial(void *context, const struct store_trial *trial, struct erro
     if (trial->outdated || trial->outcome->verdict != VERDICT_OK || trial->outcome->predicted)
         return 0;
     struct measured_trial one = {
-        .trial = trial->number, .run = run, .score_us = trial->outcome->score_us};
+        .trial = trial->number, .run = run, .score_us = outcome_latency_us(trial->outcome)};
     const struct template *template = fit_template(fit, run, trial->goal, error);
     one.request.goal = trial->goal;
     if (template == NULL ||

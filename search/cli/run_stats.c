@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "run/default_trial.h"
+#include "run/run_dir.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,7 +15,7 @@ struct run_stats *run_stats_open(const char *run_dir, struct error *error) {
     struct run_stats *stats = xcalloc(1, sizeof *stats);
     char *created = NULL;
     stats->store = store_open(run_dir, STORE_READ, error);
-    if (stats->store == NULL ||
+    if (stats->store == NULL || run_dir_minimised(stats->store, &stats->minimised, error) < 0 ||
         store_meta_get(stats->store, "device_name", &stats->device, error) < 0 ||
         store_meta_get(stats->store, "created", &created, error) < 0) {
         run_stats_close(stats);

@@ -14,6 +14,7 @@
 #ifndef EVOTILE_CLI_RUN_STATS_H
 #define EVOTILE_CLI_RUN_STATS_H
 
+#include "outcome/minimised.h"
 #include "session/status_file.h"
 #include "store/store.h"
 
@@ -35,9 +36,10 @@ struct ranked_trial {
 
 struct run_stats {
     struct store *store;
-    char *device;   /* name of the device; NULL: unknown */
-    double created; /* seconds since 1970 */
-    double seconds; /* search time so far, from the store */
+    enum minimised minimised; /* what scores are of */
+    char *device;             /* name of the device; NULL: unknown */
+    double created;           /* seconds since 1970 */
+    double seconds;           /* search time so far, from the store */
 
     bool has_status;
     struct run_status status;

@@ -284,8 +284,10 @@ static void draw_operators(const struct run_stats *stats, struct text_plot *plot
 
 static void draw_best(const struct run_stats *stats, struct text_plot *plot, int row, int rows) {
     bool predicted = stats->top_count > 0 && stats->top[0].predicted;
+    char unit[16];
+    snprintf(unit, sizeof unit, "%12s", minimised_unit(stats->minimised));
     text_plot_print(plot, row, 0, TEXT_PLOT_DIM, "rank   trial  %s  tried as        genome%s",
-                    predicted ? "us predicted" : "          us",
+                    predicted ? "us predicted" : unit,
                     stats->default_genome != NULL ? ", where it differs from the default" : "");
     for (int i = 0; i < stats->top_count && i + 1 < rows; i++) {
         const struct ranked_trial *place = &stats->top[i];
@@ -332,8 +334,9 @@ void watch_view_print_line(const struct run_stats *stats, char *text, size_t siz
         text_append(line, LINE_SIZE, ": ");
     add_verdicts(line, stats);
     if (stats->champion_count > 0)
-        text_append(line, LINE_SIZE, "; best %.3f us",
-                    stats->champions[stats->champion_count - 1].score_us);
+        text_append(line, LINE_SIZE, "; best %.3f %s",
+                    stats->champions[stats->champion_count - 1].score_us,
+                    minimised_unit(stats->minimised));
     if (stats->has_status && stats->status.gpu.sm_mhz >= 0) {
         char gpu[LINE_SIZE] = "";
         add_gpu(gpu, &stats->status);

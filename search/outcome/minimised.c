@@ -4,12 +4,12 @@
 #include <string.h>
 
 static const struct {
-    const char *name, *unit;
+    const char *name, *unit, *heading;
 } words[MINIMISED_COUNT] = {
-    [MINIMISED_LATENCY] = {"latency", "us"},
-    [MINIMISED_ENERGY] = {"energy", "mJ"},
-    [MINIMISED_ENERGY_DELAY] = {"energy_delay", "mJ us"},
-    [MINIMISED_PARETO] = {"pareto", "mJ us"},
+    [MINIMISED_LATENCY] = {"latency", "us", "score\nus"},
+    [MINIMISED_ENERGY] = {"energy", "mJ", "score\nmJ"},
+    [MINIMISED_ENERGY_DELAY] = {"energy_delay", "mJ us", "score\nmJ us"},
+    [MINIMISED_PARETO] = {"pareto", "mJ us", "score\nmJ us"},
 };
 
 const char *minimised_name(enum minimised minimised) {
@@ -27,6 +27,10 @@ bool minimised_parse(const char *name, enum minimised *minimised) {
 
 const char *minimised_unit(enum minimised minimised) {
     return words[minimised].unit;
+}
+
+const char *minimised_heading(enum minimised minimised) {
+    return words[minimised].heading;
 }
 
 double minimised_score(const struct outcome *outcome, enum minimised minimised) {

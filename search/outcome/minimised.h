@@ -27,6 +27,9 @@ bool minimised_parse(const char *name, enum minimised *minimised);
 /* "us", "mJ", "mJ us". */
 const char *minimised_unit(enum minimised minimised);
 
+/* Of a column of scores: "score\nmJ". */
+const char *minimised_heading(enum minimised minimised);
+
 /* The geometric mean of the quantity over the cases, from warm medians and measured energies. NaN
    if a figure is missing. */
 double minimised_score(const struct outcome *outcome, enum minimised minimised);

@@ -103,6 +103,9 @@ static void add_headline(cJSON *to, const struct run_data *run, int goal) {
     if (isnan(ratio))
         add_format(to, "headline", "%.3f %s; %d trials", champion->score_us, run_data_unit(run),
                    view->observed);
+    else if (run->minimised != MINIMISED_LATENCY)
+        add_format(to, "headline", "%.3f %s, %.3f of the default's; %d trials", champion->score_us,
+                   run_data_unit(run), 1 / ratio, view->observed);
     else
         add_format(to, "headline", "%.3f %s, %.2f times as fast as the default; %d trials",
                    champion->score_us, run_data_unit(run), ratio, view->observed);

@@ -9,7 +9,7 @@
 enum { SIDE = 474, LEFT = 70, RIGHT = 16, TOP = 12, BOTTOM = 44 };
 
 static struct chart_point point_of(const struct trial_row *row) {
-    return (struct chart_point){row->score_us, row->predicted_us};
+    return (struct chart_point){row->latency_us, row->predicted_us};
 }
 
 static void draw_pairs(struct chart *chart, const struct run_data *run,
@@ -56,7 +56,7 @@ char *picture_predicted_vs_measured(const struct run_data *run, int goal,
     chart_line(chart, diagonal, 2, &(struct chart_style){.colour = CHART_MUTED, .dashes = 1});
     draw_pairs(chart, run, pairs, most);
     if (has_champion)
-        chart_dots(chart, &(struct chart_point){champion->score_us, champion->predicted_us}, 1,
+        chart_dots(chart, &(struct chart_point){champion->latency_us, champion->predicted_us}, 1,
                    &(struct chart_style){.colour = CHART_STRONG, .width = 9});
     chart_text(chart,
                &(struct chart_text){.at = {low, high}, .dx = 10, .dy = 16, .colour = CHART_TEXT},

@@ -4,7 +4,7 @@
 #include <math.h>
 
 static bool has_prediction(const struct trial_row *it, int goal) {
-    return it->goal == goal && !it->outdated && !it->predicted && !isnan(it->score_us) &&
+    return it->goal == goal && !it->outdated && !it->predicted && !isnan(it->latency_us) &&
            !isnan(it->predicted_us);
 }
 
@@ -20,7 +20,7 @@ struct predicted_vs_measured *predicted_vs_measured_new(const struct run_data *r
         const struct trial_row *it = &run->rows[i];
         if (!has_prediction(it, goal))
             continue;
-        pairs[comparison->count] = (struct prediction_pair){it->predicted_us, it->score_us};
+        pairs[comparison->count] = (struct prediction_pair){it->predicted_us, it->latency_us};
         rows[comparison->count++] = i;
     }
     if (count > 0) {

@@ -4,7 +4,7 @@
  *
  *     struct predicted_vs_measured *pairs = predicted_vs_measured_new(run, goal); // NULL: none
  *     const struct trial_row *row = &run->rows[pairs->rows[0]];
- *     printf("%g %g %g\n", row->predicted_us, row->score_us, pairs->agreement.rank_correlation);
+ *     printf("%g %g %g\n", row->predicted_us, row->latency_us, pairs->agreement.rank_correlation);
  *     predicted_vs_measured_free(pairs);
  *
  * Excludes trials of another driver or toolkit, and trials whose score is itself a prediction.

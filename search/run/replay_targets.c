@@ -35,7 +35,9 @@ static int read_rank(struct replay_targets *targets, struct store *store, int go
         return -1;
     }
     targets->count++;
-    target->score_us = trial->outcome->score_us;
+    target->score_us = targets->config->minimise == MINIMISED_LATENCY
+                           ? trial->outcome->score_us
+                           : outcome_latency_us(trial->outcome);
     snprintf(target->name, sizeof target->name, "%s, rank %lld, trial %lld",
              store_goal_name(store, goal), (long long)targets->rank, (long long)number);
     target->request = (struct trial_request){.number = number, .goal = goal};

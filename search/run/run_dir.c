@@ -106,6 +106,19 @@ void run_dir_case_name(const struct store *store, const struct config *config, i
         snprintf(name, CASE_NAME_SIZE, "case %d", number);
 }
 
+/* Runs of earlier versions do not say whether their device counts energy. Takes ownership of the
+   line, which may be damaged. */
+static char *complete_device(char *line) {
+    cJSON *object = cJSON_Parse(line);
+    if (cJSON_IsObject(object) && !cJSON_HasObjectItem(object, "counts_energy")) {
+        cJSON_AddFalseToObject(object, "counts_energy");
+        free(line);
+        line = cJSON_PrintUnformatted(object);
+    }
+    cJSON_Delete(object);
+    return line;
+}
+
 int run_dir_device(struct store *store, struct device_info *device, struct error *error) {
     char *line;
     struct protocol_message message;
@@ -113,6 +126,7 @@ int run_dir_device(struct store *store, struct device_info *device, struct error
     int found = store_meta_get(store, "device_info", &line, error);
     if (found <= 0)
         return found;
+    line = complete_device(line);
     int status = protocol_read(line, &message, &ignored);
     free(line);
     if (status == 0 && message.kind == PROTOCOL_DEVICE) {
@@ -125,6 +139,15 @@ int run_dir_device(struct store *store, struct device_info *device, struct error
                      "%s is damaged (its device cannot be read): restore run.db from a copy, or "
                      "start a new run",
                      store_run_dir(store));
+}
+
+int run_dir_minimised(struct store *store, enum minimised *minimised, struct error *error) {
+    char *name;
+    int found = store_meta_get(store, "minimise", &name, error);
+    if (found <= 0 || !minimised_parse(name, minimised))
+        *minimised = MINIMISED_LATENCY;
+    free(name);
+    return found < 0 ? -1 : 0;
 }
 
 /* Every process that inherited the descriptor holds the lock: this one and its workers. Once the

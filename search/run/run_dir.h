@@ -35,6 +35,11 @@ void run_dir_case_name(const struct store *store, const struct config *config, i
    not record it; -1. */
 int run_dir_device(struct store *store, struct device_info *device, struct error *error);
 
+/* What the run's search minimises, which its scores are of. Latency if the run records nothing
+ * else.
+ */
+int run_dir_minimised(struct store *store, enum minimised *minimised, struct error *error);
+
 /* The last component of the template folder's real path: "a/b/" and "." give a name as well. */
 int run_dir_template_name(const char *folder, char name[PATH_SIZE], struct error *error);
 

@@ -56,6 +56,7 @@ int session_store_create(struct session *session, struct error *error) {
         {"template", session->templates[0]->name},
         {"template_hash", hash_print(session->templates[0]->hash, hash)},
         {"template_folder", config->template_folder},
+        {"minimise", minimised_name(config->minimise)},
         {"objective", config->objective == OBJECTIVE_JOINT ? "joint" : "per_case"},
         {"device", device->spec},
         {"devices", *devices != '\0' ? devices : device->spec},
