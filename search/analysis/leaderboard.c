@@ -1,6 +1,8 @@
 /* The columns and rows of a leaderboard. */
 #include "analysis/leaderboard.h"
 
+#include "analysis/front.h"
+#include "base/memory.h"
 #include "base/statistics.h"
 #include "run/default_trial.h"
 #include "run/run_dir.h"
@@ -13,6 +15,7 @@
 static const struct table_column columns[] = {
     {.name = "goal"},
     {.name = "goal_name"},
+    {.name = "on_front"},
     {.name = "within_smem_bytes"},
     {.name = "rank", .heading = "rank", .right = true},
     {.name = "trial", .heading = "trial", .right = true},
@@ -230,8 +233,12 @@ static void add_row(struct leaderboard *board, const struct store_trial *trial, 
     struct row_figures figures =
         number >= 0 ? case_figures(board, outcome, number) : goal_figures(board, outcome);
     bool limit_known = board->smem_limit > 0 || board->config != NULL;
-    table_add(table, limit_known ? "%d %s %d" : "%d %s -", board->goal,
-              store_goal_name(board->store, board->goal),
+    table_add(table, "%d %s", board->goal, store_goal_name(board->store, board->goal));
+    if (board->front == FRONT_NOT)
+        table_add(table, "-");
+    else
+        table_cell(table, cJSON_CreateBool(board->on_front), board->on_front ? "yes" : "no");
+    table_add(table, limit_known ? "%d" : "-",
               board->smem_limit > 0 || !limit_known ? board->smem_limit
                                                     : board->config->smem_limit_bytes);
     table_add(table, "%ld %ld", board->rank, trial->number);
@@ -256,18 +263,15 @@ static void add_row(struct leaderboard *board, const struct store_trial *trial, 
     add_genome(board, trial->genome);
 }
 
-static int add_trial_rows(void *context, const struct store_trial *trial, struct error *error) {
-    struct leaderboard *board = context;
-    if (board->top > 0 && board->rank == board->top) {
-        board->has_more_rows = true;
-        return 1;
-    }
+/* The rows of a trial whose rank is set. */
+static int add_trial_rows(struct leaderboard *board, const struct store_trial *trial,
+                          struct error *error) {
     free(board->duel);
     int found = baseline_duel_read(board->store, trial, &board->duel, error);
     if (found < 0)
         return -1;
     board->duel_count += found;
-    if (board->rank++ == 0) {
+    if (board->shown++ == 0) {
         board->best = trial->number;
         snprintf(board->checks, sizeof board->checks, "%s", outcome_checks(trial->outcome));
     }
@@ -283,6 +287,59 @@ static int add_trial_rows(void *context, const struct store_trial *trial, struct
     if (!board->cases)
         add_row(board, trial, -1);
     return 0;
+}
+
+static int add_ranked(void *context, const struct store_trial *trial, struct error *error) {
+    struct leaderboard *board = context;
+    if (board->top > 0 && board->rank == board->top) {
+        board->has_more_rows = true;
+        return 1;
+    }
+    board->rank++;
+    return add_trial_rows(board, trial, error);
+}
+
+/* ---- the front ---- */
+
+struct measured_points {
+    int64_t ranks;
+    int count;
+    struct front_point *items;
+};
+
+static int collect_point(void *context, const struct store_trial *trial, struct error *error) {
+    struct measured_points *points = context;
+    struct front_point point;
+    (void)error;
+    points->ranks++;
+    if (!front_point_of(trial->outcome, &point))
+        return 0;
+    point.trial = trial->number;
+    point.rank = points->ranks;
+    points->items = xgrow(points->items, points->count, sizeof *points->items);
+    points->items[points->count++] = point;
+    return 0;
+}
+
+static int add_front(struct leaderboard *board, struct error *error) {
+    struct measured_points points = {0};
+    int status =
+        store_board(board->store, board->goal, 0, board->smem_limit, collect_point, &points, error);
+    front_mark(points.items, points.count);
+    for (int i = 0; i < points.count && status == 0; i++) {
+        const struct front_point *point = &points.items[i];
+        if (board->front == FRONT_ONLY && !point->on_front)
+            continue;
+        struct store_trial *trial = store_trial_read(board->store, point->trial, error);
+        board->rank = point->rank;
+        board->on_front = point->on_front;
+        status = trial == NULL            ? -1
+                 : trial->outcome == NULL ? 0 /* it is measured again meanwhile */
+                                          : add_trial_rows(board, trial, error);
+        store_trial_free(trial);
+    }
+    free(points.items);
+    return status;
 }
 
 /* ---- the table ---- */
@@ -307,13 +364,15 @@ int leaderboard_add_goal(struct leaderboard *board, int goal, int smem_limit, st
         leaderboard_clear(board);
     board->goal = goal;
     board->smem_limit = smem_limit;
-    board->rank = 0;
+    board->rank = board->shown = 0;
     store_trial_free(board->first);
     board->first = NULL;
     if (default_trial_read(board->store, goal, &board->first, error) < 0)
         return -1;
+    if (board->front != FRONT_NOT)
+        return add_front(board, error);
     return store_board(board->store, goal, board->top > 0 ? board->top + 1 : 0, smem_limit,
-                       add_trial_rows, board, error);
+                       add_ranked, board, error);
 }
 
 /* A prediction is never shown as a measurement. */

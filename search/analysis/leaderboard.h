@@ -21,15 +21,20 @@
 #include "run/baseline_results.h"
 #include "store/store.h"
 
-/* The caller sets `config`, `cases`, `cold` and `top` after leaderboard_open; the other fields are
-   read only. */
+/* The rows are those of the front of latency and energy, sorted by latency, or all trials with both
+   figures, of which `on_front` tells them; either way with their rank by score, and any number. */
+enum board_front { FRONT_NOT, FRONT_ONLY, FRONT_MARKED };
+
+/* The caller sets `config`, `cases`, `cold`, `front` and `top` after leaderboard_open; the other
+   fields are read only. */
 struct leaderboard {
     struct store *store;
     const struct config *config; /* of the run; NULL: cases are numbered, limits are unknown */
     bool cases;                  /* one row per case */
     bool cold;                   /* cold figures and ceilings are shown */
-    int64_t top;                 /* rows per goal; 0: all */
-    enum minimised minimised;    /* what the run's scores are of */
+    enum board_front front;
+    int64_t top;                        /* rows per goal; 0: all */
+    enum minimised minimised;           /* what the run's scores are of */
     struct baseline_results *baselines; /* NULL: no baseline is stored */
 
     struct baseline_duel *duel; /* of the trial that is added; NULL: none is stored */
@@ -38,7 +43,9 @@ struct leaderboard {
     int goal;                  /* the goal that was added last */
     int smem_limit;            /* its shared memory limit in bytes per block; 0: the run's limit */
     struct store_trial *first; /* its trial of the default genome, or NULL */
-    int64_t rank;              /* its number of ranks */
+    int64_t rank;              /* of the trial that was added last */
+    int64_t shown;             /* its trials in the table */
+    bool on_front;             /* of the trial that is added */
     int predicted, measured;   /* rows of each kind */
     int limited_count;         /* rows with a limited input range */
     int uses_count;            /* rows of kernels that use something (struct outcome) */
@@ -46,7 +53,7 @@ struct leaderboard {
     int power_count;           /* rows that were timed at the GPU's power limit */
     int duel_count;            /* trials with a stored duel with the baseline */
     int spread_count;          /* rows whose placements differ by more than 3 % */
-    int64_t best;              /* the trial of rank 1 of the goal that was added last */
+    int64_t best;              /* the first trial of the goal that was added last */
     char checks[CHECKS_SIZE];  /* what it passed, for a reader (outcome_checks) */
     bool has_more_rows;        /* a goal has more rows than `top` */
 };

@@ -108,6 +108,8 @@ static int add_trial(void *context, const struct store_trial *trial, struct erro
     };
     row->latency_us =
         run->minimised == MINIMISED_LATENCY ? row->score_us : outcome_latency_us(outcome);
+    row->latency_error = (float)outcome_score_error(outcome);
+    row->energy_error = (float)outcome_energy_error(outcome);
     free(worker);
     fill_cases(row, outcome);
     fill_resources(row, &outcome->resources);

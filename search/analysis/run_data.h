@@ -50,6 +50,7 @@ struct trial_row {
     double score_us, tflops, relative_l2;
     double latency_us, energy_mj; /* geometric means over cases; NaN: not measured. The latency is
                                      the score if that is what the run minimises */
+    float latency_error, energy_error; /* relative standard errors */
     double predicted_us; /* predicted by a model that was not fitted to this trial, as stored in the
                            run; NaN: unknown */
     float resources[RESOURCE_COUNT];

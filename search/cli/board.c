@@ -37,14 +37,21 @@ static void print_limit(const struct leaderboard *board) {
     printf(", within %d KB of shared memory a block", bytes >> 10);
 }
 
+static const char *empty_words(const struct leaderboard *board) {
+    return board->front == FRONT_NOT ? "the board is empty"
+                                     : "no trial has both latency and energy";
+}
+
 /* Returns 1 if the board has rows, 0 if it is empty, -1 on an error. */
 static int print_board(struct leaderboard *board, int goal, int smem_limit,
                        enum table_format format, const char *title, struct error *error) {
     leaderboard_clear(board);
     int status = leaderboard_add_goal(board, goal, smem_limit, error);
-    if (status == 0 && board->rank > 0) {
+    if (status == 0 && board->shown > 0) {
         printf("%s\ngoal %d: %s", title, goal, store_goal_name(board->store, goal));
         print_limit(board);
+        if (board->front != FRONT_NOT)
+            printf(", the front of latency and energy");
         printf("%s\n%s",
                board->predicted > 0 && board->measured == 0 ? " (latency in predicted us)" : "",
                format == TABLE_MARKDOWN ? "\n" : "");
@@ -53,7 +60,7 @@ static int print_board(struct leaderboard *board, int goal, int smem_limit,
         printf("%schecks of trial %lld: %s\n", format == TABLE_MARKDOWN ? "\n" : "",
                (long long)board->best, board->checks);
     }
-    return status < 0 ? -1 : board->rank > 0;
+    return status < 0 ? -1 : board->shown > 0;
 }
 
 /* Prints text or Markdown: a title, then the tables of each goal. */
@@ -73,7 +80,7 @@ static int print_goals(struct leaderboard *board, int first, int last, enum tabl
             empty = empty && printed == 0;
         }
     if (empty)
-        printf("%s: the board is empty, %s\n", run, counts);
+        printf("%s: %s, %s\n", run, empty_words(board), counts);
     return 0;
 }
 
@@ -86,7 +93,7 @@ static int print_all_goals(struct leaderboard *board, int first, int last, bool 
         for (int i = 0; i < boards && status == 0; i++)
             status = leaderboard_add_goal(board, goal, smem_limit[i], error);
     if (status == 0 && table_row_count(board->table) == 0)
-        log_info("%s: the board is empty, %s", store_run_dir(board->store), counts);
+        log_info("%s: %s, %s", store_run_dir(board->store), empty_words(board), counts);
     if (status == 0 && json) {
         cJSON *object = cJSON_CreateObject();
         cJSON_AddStringToObject(object, "run", store_run_dir(board->store));
@@ -108,6 +115,7 @@ static int board_run(const struct verb *verb, int argc, char **argv) {
     int64_t goal = -1;
     bool cases = false;
     bool cold = false;
+    bool pareto = false;
     int64_t top = 10;
     const struct option_row rows[] = {
         OPTION("top", "N", "show the best N of each goal (default 10)", &top),
@@ -115,6 +123,9 @@ static int board_run(const struct verb *verb, int argc, char **argv) {
         OPTION("goal", "K", "show only goal K, counted from 0", &goal),
         OPTION("cases", NULL, "print one row per case", &cases),
         OPTION("cold", NULL, "add cold latency, GB/s and the fraction of the ceiling", &cold),
+        OPTION("pareto", NULL,
+               "show the front of latency and energy; JSON and CSV: mark it (\"on_front\")",
+               &pareto),
         OPTION("json", NULL, "print JSON: {\"run\": ..., \"rows\": [...]}", &json),
         OPTION("csv", NULL, "print CSV with a header line", &csv),
         OPTION("markdown", NULL, "print a Markdown table", &markdown),
@@ -150,6 +161,8 @@ static int board_run(const struct verb *verb, int argc, char **argv) {
         board.config = config;
         board.cases = cases;
         board.cold = cold;
+        if (pareto || board.minimised == MINIMISED_PARETO)
+            board.front = json || csv ? FRONT_MARKED : FRONT_ONLY;
         board.top = all ? 0 : top > 0 ? top : 1;
     }
     if (status == 0)

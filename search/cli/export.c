@@ -18,7 +18,7 @@
 
 struct export_context {
     const char *run_dir, *out, *sign_key;
-    int64_t rank;
+    int64_t rank, trial; /* trial: in place of a rank; -1: none */
     bool force, unchecked;
     struct store *store;
     struct config *config;
@@ -60,9 +60,30 @@ static int read_device(struct export_context *context, struct error *error) {
                       : found;
 }
 
+/* The trial of --trial must be one that the board could show. */
+static int check_named_trial(const struct export_context *context, int *goal, struct error *error) {
+    struct store_trial *trial = store_trial_read(context->store, context->trial, error);
+    if (trial == NULL)
+        return -1;
+    bool shown = trial->outcome != NULL && trial->outcome->verdict == VERDICT_OK &&
+                 !trial->outcome->raced && !trial->outdated;
+    *goal = trial->goal;
+    store_trial_free(trial);
+    return shown
+               ? 0
+               : error_input(error,
+                             "trial %lld of %s is no verified, fully timed kernel: `evotile board "
+                             "%s --all` lists its kernels",
+                             (long long)context->trial, context->run_dir, context->run_dir);
+}
+
 static int read_champion(struct export_context *context, int goal, struct error *error) {
     struct store *store = context->store;
-    int64_t number = store_ranked(store, goal, context->rank, error);
+    int trial_goal = -1;
+    if (context->trial >= 0 && check_named_trial(context, &trial_goal, error) < 0)
+        return -1;
+    int64_t number =
+        trial_goal == goal ? context->trial : store_ranked(store, goal, context->rank, error);
     if (number == STORE_NO_TRIAL)
         return error_set(error,
                          "%s has no verified kernel of rank %lld for %s: `evotile board %s` lists "
@@ -303,10 +324,12 @@ static void release(struct export_context *context) {
 static int run(const struct verb *verb, int argc, char **argv) {
     struct export_context *context = xcalloc(1, sizeof *context);
     context->rank = 1;
+    context->trial = -1;
     const char *format = NULL;
     int64_t goal = 0;
     const struct option_row rows[] = {
         OPTION("rank", "K", "rank on the board, from 1 (default: 1, the champion)", &context->rank),
+        OPTION("trial", "N", "this trial in place of its goal's champion", &context->trial),
         OPTION("out", "DIR", "the folder to create, such as kernels/NAME; with --format the file",
                &context->out),
         OPTION("force", NULL, "replace an earlier export in that folder", &context->force),

@@ -119,7 +119,8 @@ int evaluation_measure_energy(struct evaluation *evaluation) {
 
 /* Lower scores differ from the champion's by more than chance in one trial of 40 if they are below
    it by two standard errors. The champion's figure has about the candidate's own error: the same
-   meter took both. Figures of two processes differ by more than their errors, hence the least. */
+   meter took both. Two processes differ by more than these errors say, which the least difference
+   allows for. */
 static double clear_difference(const struct evaluation *evaluation) {
     const double least = 0.01;
     return fmax(least, 2 * sqrt(2) *

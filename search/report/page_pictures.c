@@ -55,6 +55,7 @@ void page_add_goal_pictures(const struct page *page, cJSON *to, int r, int goal)
     add_picture(to, "pairs_picture", picture_pairs(run, it->importance));
     add_picture(to, "elites", picture_elites(run, goal));
     add_picture(to, "ancestry", picture_ancestry(run, it->ancestry, limits.ancestors));
+    add_picture(to, "front_picture", picture_front(run, goal, limits.dots));
     add_picture(to, "predicted_picture",
                 picture_predicted_vs_measured(run, goal, it->predicted_vs_measured, limits.dots));
     if (it->ablation != NULL)

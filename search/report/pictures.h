@@ -62,6 +62,12 @@ char *picture_elites(const struct run_data *run, int goal);
 /* The ancestry graph of at most the `most` nearest members. */
 char *picture_ancestry(const struct run_data *run, const struct ancestry *ancestry, int most);
 
+/* ---- pictures_front.c ---- */
+
+/* Latency against energy of the trials that have both, with their front; at most `most` of those
+   that are not on it. */
+char *picture_front(const struct run_data *run, int goal, int most);
+
 /* ---- pictures_predicted.c ---- */
 
 /* Predicted versus measured latency of at most `most` trials, evenly selected; the champion is

@@ -220,6 +220,71 @@ static void energy_is_shown_if_it_was_measured(void **state) {
     energy_mj = 0;
 }
 
+/* The default is slower and needs less; the third trial is slower and needs more. */
+static void the_front_is_shown_by_latency(void **state) {
+    (void)state;
+    struct error error = {0};
+    energy_mj = 30;
+    make_run(10, false); /* trials 0 and 2 */
+    struct store *store = store_open(run_dir, STORE_WRITE, &error);
+    assert_non_null(store);
+    assert_int_equal(store_begin(store, &error), 0);
+    energy_mj = 50;
+    add_trial(store, 3, "start", "BLOCK_M=16,WARPS=4,SWIZZLE=xor", 20, false);
+    energy_mj = 20;
+    add_trial(store, 4, "start", "BLOCK_M=16,WARPS=8,SWIZZLE=xor", 30, false);
+    energy_mj = 0;
+    add_trial(store, 5, "start", "BLOCK_M=16,WARPS=2,SWIZZLE=xor", 4, false);
+    assert_int_equal(store_commit(store, &error), 0);
+    store_close(store);
+    static const struct {
+        int trial, rank;
+        bool on_front;
+    } expected[] = {{2, 2, true}, {0, 3, false}, {3, 4, false}, {4, 5, true}};
+    assert_int_equal(RUN_BOARD(run_dir, "--json", "--pareto"), STATUS_DONE);
+    cJSON *object = cJSON_Parse(output);
+    const cJSON *rows = cJSON_GetObjectItem(object, "rows");
+    assert_int_equal(cJSON_GetArraySize(rows), 4);
+    for (int i = 0; i < 4; i++) {
+        const cJSON *row = cJSON_GetArrayItem(rows, i);
+        assert_true(number(row, "trial") == expected[i].trial);
+        assert_true(number(row, "rank") == expected[i].rank);
+        assert_int_equal(cJSON_IsTrue(cJSON_GetObjectItem(row, "on_front")), expected[i].on_front);
+    }
+    cJSON_Delete(object);
+    assert_int_equal(RUN_BOARD(run_dir, "--pareto"), STATUS_DONE);
+    assert_non_null(strstr(output, "the front of latency and energy"));
+    assert_non_null(strstr(output, "   2      2 "));
+    assert_non_null(strstr(output, "   5      4 "));
+    assert_null(strstr(output, "   4      3 "));
+    assert_int_equal(RUN_BOARD(run_dir), STATUS_DONE);
+    assert_null(strstr(output, "front"));
+    assert_non_null(strstr(output, "   4      3 "));
+    make_run(10, false);
+    assert_int_equal(RUN_BOARD(run_dir, "--pareto"), STATUS_DONE);
+    assert_non_null(strstr(output, "no trial has both latency and energy"));
+}
+
+static void a_run_of_both_shows_the_front(void **state) {
+    (void)state;
+    struct error error = {0};
+    energy_mj = 30;
+    make_run(10, false);
+    energy_mj = 0;
+    struct store *store = store_open(run_dir, STORE_WRITE, &error);
+    assert_non_null(store);
+    assert_int_equal(store_begin(store, &error), 0);
+    assert_int_equal(store_meta_set(store, "minimise", "pareto", &error), 0);
+    assert_int_equal(store_commit(store, &error), 0);
+    store_close(store);
+    assert_int_equal(RUN_BOARD(run_dir), STATUS_DONE);
+    assert_non_null(strstr(output, "the front of latency and energy"));
+    assert_non_null(strstr(output, "score"));
+    assert_int_equal(RUN_BOARD(run_dir, "--json"), STATUS_DONE);
+    assert_non_null(strstr(output, "\"on_front\":\ttrue"));
+    assert_non_null(strstr(output, "\"ratio_to_default\":\t2"));
+}
+
 static void ratios_are_to_the_baseline_that_is_stored(void **state) {
     (void)state;
     static const char stored[] =
@@ -352,6 +417,8 @@ int main(void) {
         cmocka_unit_test(a_spread_over_placements_is_shown_where_it_matters),
         cmocka_unit_test(the_power_limit_is_shown_where_it_was_met),
         cmocka_unit_test(energy_is_shown_if_it_was_measured),
+        cmocka_unit_test(the_front_is_shown_by_latency),
+        cmocka_unit_test(a_run_of_both_shows_the_front),
         cmocka_unit_test(ratios_are_to_the_baseline_that_is_stored),
         cmocka_unit_test(text_shows_what_differs_from_the_default),
         cmocka_unit_test(predictions_are_called_so),

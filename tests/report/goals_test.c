@@ -39,6 +39,8 @@ static void goal_name(int goal, char name[64]) {
     snprintf(name, 64, "B=1,H=8,S=%d,D=64", 128 << goal);
 }
 
+static bool with_energy;
+
 static void tell(struct store *store, int number, int goals, struct outcome *outcome) {
     struct error error = {0};
     char genome[64];
@@ -49,6 +51,9 @@ static void tell(struct store *store, int number, int goals, struct outcome *out
         outcome->verdict = VERDICT_OK;
         outcome->score_us = measured_us(number);
         outcome_set_cases(outcome, 1);
+        if (with_energy) /* slower trials need less; every third one needs more */
+            outcome->cases[0].energy =
+                (struct energy){(number % 3 == 0 ? 5000 : 1000) / measured_us(number), 0.001, 1, 1};
     }
     const struct store_ask ask = {.number = number,
                                   .goal = number % goals,
@@ -367,10 +372,43 @@ static void damaged_predictions_are_refused(void **state) {
     clear(&made);
 }
 
+/* Energy falls as latency grows, but every third trial needs five times as much. */
+static void the_front_of_latency_and_energy_is_drawn(void **state) {
+    struct made made;
+    int valid = 0, on_front = 0;
+    (void)state;
+    make(&made, 1);
+    char *html = printed(&made, PAGE_HTML);
+    assert_null(picture(html, "latency and energy"));
+    assert_null(strstr(html, "<h4>Latency and energy</h4>"));
+    free(html);
+    clear(&made);
+    with_energy = true;
+    make(&made, 1);
+    with_energy = false;
+    html = printed(&made, PAGE_HTML);
+    char *svg = picture(html, "latency and energy");
+    assert_non_null(svg);
+    for (int i = 0; i < TRIALS_A_GOAL; i++) {
+        valid += !isnan(measured_us(i));
+        on_front += !isnan(measured_us(i)) && (i == 0 || i % 3 != 0); /* the fastest */
+    }
+    assert_int_equal(times(svg, "h0"), valid);
+    const char *last = svg; /* the front's dots are drawn last */
+    for (const char *at = svg; (at = strstr(at, "stroke-linecap")) != NULL; at++)
+        last = at;
+    assert_int_equal(times(last, "h0"), on_front);
+    assert_non_null(strstr(svg, ">mJ a call<"));
+    free(svg);
+    free(html);
+    clear(&made);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_goal_is_in_the_legend),
         cmocka_unit_test(predictions_are_compared_with_measurements),
+        cmocka_unit_test(the_front_of_latency_and_energy_is_drawn),
         cmocka_unit_test(damaged_predictions_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
