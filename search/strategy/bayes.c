@@ -185,8 +185,12 @@ static void add_training_set(struct bayes *bayes, const struct evolution *evolut
 static void build_model(struct bayes *bayes, const struct evolution *evolution,
                         const struct training_row *training_set, int count, struct random *random) {
     struct genome elites[ELITES];
+    /* At the last milestones, STEP_MAX apart, all draws are new. */
+    const struct uniform_draws draws = {.seed = evolution->seed,
+                                        .stream = evolution->stream,
+                                        .first = bayes->milestone * UNIFORM_BLOCKS / STEP_MAX};
     int elite_count = find_elites(bayes, evolution, training_set, count, elites);
-    candidate_pool_refill(bayes->pool, random, elites, elite_count);
+    candidate_pool_refill(bayes->pool, random, &draws, elites, elite_count);
     surrogate_clear(bayes->surrogate);
     add_training_set(bayes, evolution, training_set, count);
     add_candidates(bayes);

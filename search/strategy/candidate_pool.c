@@ -14,12 +14,22 @@ enum {
     NEIGHBOURS_MAX = 300,      /* neighbours of one elite, at most */
     CHILDREN = 200,
     REFILL_MAX = CANDIDATE_POOL_MAX - 400, /* leaves room for neighbours that are added later */
+    BLOCK_DRAWS = CANDIDATE_POOL_UNIFORM / UNIFORM_BLOCKS,
+};
+
+/* Some uniform draws. */
+struct draw_block {
+    bool drawn;
+    uint64_t seed, stream, number;
+    int count;
+    struct genome genomes[BLOCK_DRAWS];
 };
 
 struct candidate_pool {
     const struct space *space;
     bool whole;
-    struct history genomes; /* an insertion-ordered set; `made_by` is unused */
+    struct history genomes;                   /* an insertion-ordered set; `made_by` is unused */
+    struct draw_block blocks[UNIFORM_BLOCKS]; /* at the block's number modulo their number */
 };
 
 static bool add_genome(struct candidate_pool *pool, const struct genome *genome, size_t most) {
@@ -102,9 +112,35 @@ static void add_children(struct candidate_pool *pool, struct random *random,
     }
 }
 
+static const struct draw_block *draw_block(struct candidate_pool *pool,
+                                           const struct uniform_draws *draws, uint64_t number) {
+    struct draw_block *block = &pool->blocks[number % UNIFORM_BLOCKS];
+    struct random random;
+    if (block->drawn && block->number == number && block->seed == draws->seed &&
+        block->stream == draws->stream)
+        return block;
+    block->drawn = true;
+    block->seed = draws->seed;
+    block->stream = draws->stream;
+    block->number = number;
+    block->count = 0;
+    random_seed(&random, draws->seed + number * UINT64_C(0x9e3779b97f4a7c15), draws->stream);
+    for (int i = 0; i < BLOCK_DRAWS; i++)
+        block->count += space_sample(pool->space, &random, &block->genomes[block->count]);
+    return block;
+}
+
+static void add_uniform_draws(struct candidate_pool *pool, const struct uniform_draws *draws) {
+    for (int b = 0; b < UNIFORM_BLOCKS; b++) {
+        const struct draw_block *block = draw_block(pool, draws, draws->first + (uint64_t)b);
+        for (int i = 0; i < block->count; i++)
+            add_genome(pool, &block->genomes[i], REFILL_MAX);
+    }
+}
+
 void candidate_pool_refill(struct candidate_pool *pool, struct random *random,
-                           const struct genome *elites, int count) {
-    struct genome genome;
+                           const struct uniform_draws *draws, const struct genome *elites,
+                           int count) {
     if (pool->whole)
         return;
     history_release(&pool->genomes);
@@ -113,9 +149,7 @@ void candidate_pool_refill(struct candidate_pool *pool, struct random *random,
     for (int i = 0; i < count; i++)
         add_distant_neighbours(pool, random, &elites[i]);
     add_children(pool, random, elites, count);
-    for (int i = 0; i < CANDIDATE_POOL_UNIFORM; i++)
-        if (space_sample(pool->space, random, &genome))
-            add_genome(pool, &genome, REFILL_MAX);
+    add_uniform_draws(pool, draws);
 }
 
 void candidate_pool_add_neighbours(struct candidate_pool *pool, const struct genome *genome) {

@@ -289,7 +289,8 @@ static void broods_are_valid_and_without_twins(void **state) {
         if (count > 0) {
             for (int j = 0; j < 3; j++)
                 space_sample(space, &random, &elites[j]);
-            candidate_pool_refill(pool, &random, elites, 3);
+            const struct uniform_draws draws = {.first = 1};
+            candidate_pool_refill(pool, &random, &draws, elites, 3);
             candidate_pool_add_neighbours(pool, &elites[0]);
         }
         assert_true(candidate_pool_count(pool) <= CANDIDATE_POOL_MAX);

@@ -110,7 +110,8 @@ static void the_pool_holds_valid_neighbours_and_children(void **state) {
     struct random random;
     int children = 0;
     random_seed(&random, 1, 1);
-    candidate_pool_refill(pool, &random, elites, 2);
+    const struct uniform_draws draws = {.first = 1};
+    candidate_pool_refill(pool, &random, &draws, elites, 2);
     for (int i = 0; i < candidate_pool_count(pool); i++) {
         const struct genome *genome = candidate_pool_genome(pool, i);
         int ones = 0, fours = 0;
