@@ -32,6 +32,14 @@ double statistics_median(const double *samples, int count) {
     return statistics_percentile(samples, count, 50);
 }
 
+void statistics_median_interval(const double *samples, int count, double *low, double *high) {
+    double away = 1.96 * sqrt(count) / 2;
+    double below = floor((count - 1) / 2.0 - away);
+    double share = below > 0 ? 100 * below / (count - 1) : 0;
+    *low = statistics_percentile(samples, count, share);
+    *high = statistics_percentile(samples, count, 100 - share);
+}
+
 double statistics_geometric_mean(const double *values, int count) {
     if (count < 1)
         BUG("the mean of %d values", count);

@@ -20,6 +20,12 @@ double statistics_percentile(const double *samples, int count, double percent);
 /* Percentile 50: the middle sample, or the mean of the two in the middle. */
 double statistics_median(const double *samples, int count);
 
+/* An interval that covers the median of the distribution that the samples were drawn from with a
+   probability of about 95 %, whatever the distribution: two of the sorted samples, 1.96 standard
+   deviations of a binomial of one half away from the middle (David and Nagaraja, "Order
+   Statistics", 3rd ed., section 7.1). Few samples give their minimum and maximum. */
+void statistics_median_interval(const double *samples, int count, double *low, double *high);
+
 /* exp(mean(log x)); every value is positive. */
 double statistics_geometric_mean(const double *values, int count);
 

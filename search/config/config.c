@@ -5,6 +5,7 @@
 #include "base/json_fields.h"
 #include "base/memory.h"
 #include "base/path.h"
+#include "config/timing.h"
 
 #include <string.h>
 
@@ -21,18 +22,7 @@ static const struct config defaults = {
     .population = 24,
     .initial = 32,
     .exploration = 0.10,
-    .timing = {.input_sets = 4,
-               .launches = 20,
-               .samples = 50,
-               .race_samples = 5,
-               .race_margin = 0.25,
-               .warmup_ms = 5,
-               .placements = 5,
-               .energy_ms = 300,
-               .inputs = 2,
-               .duel_blocks = 10,
-               .duel_margin = 0.005,
-               .case_tolerance = 0.02},
+    .timing = CONFIG_TIMING_DEFAULTS,
 };
 
 /* ---- plain keys: their members and ranges ---- */
@@ -47,21 +37,6 @@ static const struct json_field search_fields[] = {
     CONFIG_FIELD("sanitize_every", INT, sanitize_every, -1, 1000000),
     CONFIG_FIELD("nice", BOOL, nice, 0, 1),
     CONFIG_FIELD("max_temperature_c", INT, max_temperature_c, 0, TEMPERATURE_MAX_C),
-    {0},
-};
-static const struct json_field timing_fields[] = {
-    CONFIG_FIELD("input_sets", INT, timing.input_sets, 1, 16),
-    CONFIG_FIELD("launches", INT, timing.launches, 1, 1000),
-    CONFIG_FIELD("samples", INT, timing.samples, 3, SAMPLES_MAX),
-    CONFIG_FIELD("race_samples", INT, timing.race_samples, 3, SAMPLES_MAX),
-    CONFIG_FIELD("race_margin", DOUBLE, timing.race_margin, 0, 100),
-    CONFIG_FIELD("warmup_ms", DOUBLE, timing.warmup_ms, 0, 10000),
-    CONFIG_FIELD("placements", INT, timing.placements, 1, PLACEMENTS_MAX),
-    CONFIG_FIELD("energy_ms", DOUBLE, timing.energy_ms, 0, 2000),
-    CONFIG_FIELD("inputs", INT, timing.inputs, 1, 16),
-    CONFIG_FIELD("duel_blocks", INT, timing.duel_blocks, 2, 250),
-    CONFIG_FIELD("duel_margin", DOUBLE, timing.duel_margin, 0, 1),
-    CONFIG_FIELD("case_tolerance", DOUBLE, timing.case_tolerance, 0, 100),
     {0},
 };
 static const struct json_field limit_fields[] = {
@@ -306,8 +281,7 @@ static int read_sections(struct config *config, const struct json *root, struct 
     if (json_find(root, "limits", &value) &&
         read_fields(config, &value, limit_fields, NULL, error) < 0)
         return -1;
-    if (json_find(root, "timing", &value) &&
-        read_fields(config, &value, timing_fields, NULL, error) < 0)
+    if (json_find(root, "timing", &value) && config_read_timing(&config->timing, &value, error) < 0)
         return -1;
     if (json_find(root, "search", &value) && read_search(config, &value, error) < 0)
         return -1;

@@ -7,8 +7,13 @@
 #include <string.h>
 #include <time.h>
 
+/* A graph of fewer calls than there are input sets is several: each goes on with the sets after
+   those of the one before. */
+enum { GRAPHS_MAX = 64 };
+
 struct device_graph {
-    CUgraphExec graph;
+    CUgraphExec graphs[GRAPHS_MAX];
+    int count, next; /* the graphs, and which of them the next replay launches */
     int launches;
     bool cold;
     double deadline_s;
@@ -170,9 +175,10 @@ enum verdict cuda_run(struct device *device, const struct device_sequence *seque
 
 /* ---- graphs ---- */
 
-/* Captures a graph of `launches` calls that rotate through the input sets. */
+/* Captures a graph of `launches` calls that rotate through the input sets, from set `first`. */
 static enum verdict capture_graph(struct cuda_device *self, const struct device_sequence *sets,
-                                  int set_count, int launches, CUgraphExec *graph, char *reason) {
+                                  int set_count, int first, int launches, CUgraphExec *graph,
+                                  char *reason) {
     CUgraph captured = NULL;
     CUresult status =
         self->driver.cuStreamBeginCapture(self->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
@@ -180,7 +186,7 @@ static enum verdict capture_graph(struct cuda_device *self, const struct device_
         return set_reason(self, VERDICT_CRASHED, status, "starting a graph", reason);
     enum verdict verdict = VERDICT_OK;
     for (int i = 0; i < launches && verdict == VERDICT_OK; i++)
-        verdict = enqueue_call(self, &sets[i % set_count], reason);
+        verdict = enqueue_call(self, &sets[(first + i) % set_count], reason);
     status = self->driver.cuStreamEndCapture(self->stream, &captured);
     if (verdict == VERDICT_OK && status != CUDA_SUCCESS)
         verdict = set_reason(self, VERDICT_LAUNCH_FAILED, status, "capturing the graph", reason);
@@ -194,40 +200,62 @@ static enum verdict capture_graph(struct cuda_device *self, const struct device_
     return verdict;
 }
 
+/* How many graphs of `launches` calls it takes until one would begin with the first set again. */
+static int graphs_of(int set_count, int launches) {
+    int count = 1;
+    while (launches < set_count && count * launches % set_count != 0)
+        count++;
+    return count;
+}
+
 enum verdict cuda_graph_new(struct device *device, const struct device_sequence *sets,
                             int set_count, const struct device_timing *timing,
                             struct device_graph **graph, char *reason) {
     struct cuda_device *self = cuda(device);
-    CUgraphExec captured = NULL;
+    int launches = timing->launches, count = graphs_of(set_count, launches);
+    if (count > GRAPHS_MAX)
+        BUG("%d graphs", count);
     if (timing->cold && self->flush == 0) {
         CUresult status = self->driver.cuMemAlloc(&self->flush, 2 * (size_t)device->info.l2_bytes);
         if (status != CUDA_SUCCESS)
             return set_reason(self, VERDICT_CRASHED, status, "allocating the L2 flush buffer",
                               reason);
     }
-    enum verdict verdict =
-        capture_graph(self, sets, set_count, timing->launches, &captured, reason);
-    if (verdict != VERDICT_OK)
-        return verdict;
-    *graph = xcalloc(1, sizeof **graph);
-    **graph = (struct device_graph){captured, timing->launches, timing->cold, timing->deadline_s};
-    return VERDICT_OK;
+    struct device_graph *it = xcalloc(1, sizeof *it);
+    enum verdict verdict = VERDICT_OK;
+    it->launches = launches;
+    it->cold = timing->cold;
+    it->deadline_s = timing->deadline_s;
+    for (; it->count < count && verdict == VERDICT_OK; it->count += verdict == VERDICT_OK)
+        verdict = capture_graph(self, sets, set_count, it->count * launches, launches,
+                                &it->graphs[it->count], reason);
+    if (verdict == VERDICT_OK)
+        *graph = it;
+    else
+        cuda_graph_free(device, it);
+    return verdict;
 }
 
 void cuda_graph_free(struct device *device, struct device_graph *graph) {
     if (graph == NULL)
         return;
-    if (!cuda(device)->hung)
-        cuda(device)->driver.cuGraphExecDestroy(graph->graph);
+    for (int i = 0; i < graph->count && !cuda(device)->hung; i++)
+        cuda(device)->driver.cuGraphExecDestroy(graph->graphs[i]);
     free(graph);
 }
 
+static CUresult launch_next(struct cuda_device *self, struct device_graph *graph) {
+    CUgraphExec next = graph->graphs[graph->next];
+    graph->next = (graph->next + 1) % graph->count;
+    return self->driver.cuGraphLaunch(next, self->stream);
+}
+
 /* Enqueues one replay between two events. */
-static CUresult enqueue_replay(struct cuda_device *self, const struct device_graph *graph,
+static CUresult enqueue_replay(struct cuda_device *self, struct device_graph *graph,
                                int first_event) {
     CUresult status = self->driver.cuEventRecord(self->events[first_event], self->stream);
     if (status == CUDA_SUCCESS)
-        status = self->driver.cuGraphLaunch(graph->graph, self->stream);
+        status = launch_next(self, graph);
     if (status == CUDA_SUCCESS)
         status = self->driver.cuEventRecord(self->events[first_event + 1], self->stream);
     return status;
@@ -235,9 +263,9 @@ static CUresult enqueue_replay(struct cuda_device *self, const struct device_gra
 
 /* Enqueues one untimed replay and then all timed ones without waiting: the GPU is never idle at a
    starting event, so no sample includes host time. */
-static CUresult enqueue_warm_replays(struct cuda_device *self, const struct device_graph *graph,
+static CUresult enqueue_warm_replays(struct cuda_device *self, struct device_graph *graph,
                                      int count) {
-    CUresult status = self->driver.cuGraphLaunch(graph->graph, self->stream);
+    CUresult status = launch_next(self, graph);
     for (int i = 0; i < count && status == CUDA_SUCCESS; i++)
         status = enqueue_replay(self, graph, 2 * i);
     return status;
@@ -245,7 +273,7 @@ static CUresult enqueue_warm_replays(struct cuda_device *self, const struct devi
 
 /* Enqueues the replay while the GPU writes the flush buffer: nothing runs between the flush and the
    starting event, and the sample includes no host time. */
-static CUresult enqueue_cold_replay(struct cuda_device *self, const struct device_graph *graph) {
+static CUresult enqueue_cold_replay(struct cuda_device *self, struct device_graph *graph) {
     CUresult status = self->driver.cuMemsetD32Async(
         self->flush, 0x0f1f2f3fu, 2 * (size_t)self->device.info.l2_bytes / 4, self->stream);
     return status == CUDA_SUCCESS ? enqueue_replay(self, graph, 0) : status;

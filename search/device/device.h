@@ -112,7 +112,8 @@ struct device_sequence {
     struct device_launch launches[DEVICE_LAUNCHES_MAX];
 };
 
-/* What a timing graph holds: `launches` calls that rotate through the input sets. */
+/* What a timing graph holds: `launches` calls that rotate through the input sets. If these are
+   fewer than the sets, each replay goes on with the sets after those of the replay before. */
 struct device_timing {
     int launches;
     bool cold; /* flush L2 before each replay by writing twice its size; otherwise replays run back

@@ -44,7 +44,7 @@ static void append_count(char checks[CHECKS_SIZE], const char *text) {
 }
 
 void checks_record(struct trial_result *result, int inputs, uint64_t seed,
-                   const struct device_info *device) {
+                   const struct device_info *device, enum regime regime) {
     char *checks = result->outcome.checks;
     bool final = false;
     checks[0] = '\0';
@@ -61,5 +61,5 @@ void checks_record(struct trial_result *result, int inputs, uint64_t seed,
         checks[0] = '\0';
     else
         text_append(checks, CHECKS_SIZE, "; %d inputs of seed %" PRIu64 "; %s; %s", inputs, seed,
-                    device->name, trial_method(device));
+                    device->name, trial_method(device, regime));
 }

@@ -16,7 +16,7 @@ enum { THREADS = 256, RUN_DEADLINE_S = 60, ROWS_PER_WARP = 4 };
 struct raw_comparison {
     double error_squares, reference_squares;
     double worst_row, worst_element, largest_reference;
-    uint64_t not_finite, reference_not_finite, not_zero, false_zeros;
+    uint64_t not_finite, reference_not_finite, not_zero, false_zeros, elements;
     double products, row_fourths;
 };
 
@@ -157,6 +157,7 @@ static int enqueue_compare(struct comparator *comparator, const struct compared 
     launch_add_argument(&launch, &rows, 8);
     launch_add_argument(&launch, &tensor->row, 8);
     launch_add_argument(&launch, &smallest, 8);
+    launch_add_argument(&launch, &compared->unwritten, 8);
     launch_add_argument(&launch, &result, 8);
     return enqueue_launch(comparator, &launch, 32 * rows / ROWS_PER_WARP, error);
 }
@@ -165,11 +166,12 @@ static struct comparison comparison_of(const struct raw_comparison *raw,
                                        const struct planned_tensor *tensor) {
     double smallest = dtype_smallest_normal(tensor->dtype);
     double reference_squares =
-        fmax(raw->reference_squares, (double)tensor->elements * smallest * smallest);
+        fmax(raw->reference_squares, (double)raw->elements * smallest * smallest);
     return (struct comparison){
         .errors = {.relative_l2 = sqrt(raw->error_squares / reference_squares),
                    .row_relative_l2 = raw->worst_row,
                    .max_absolute = raw->worst_element},
+        .elements = (int64_t)raw->elements,
         .not_finite = (int64_t)raw->not_finite,
         .reference_not_finite = (int64_t)raw->reference_not_finite,
         .not_zero = (int64_t)raw->not_zero,

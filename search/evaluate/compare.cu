@@ -215,6 +215,7 @@ struct comparison {
     u64 reference_not_finite;   // elements of the reference that are NaN or infinite
     u64 not_zero;               // nonzero elements of the output
     u64 false_zeros;            // zeros where neither the plain kernel's output nor a normal reference is one
+    u64 elements;               // that were compared
     double products;            // of errors and references
     double row_fourths;         // squares of each row's reference_squares
 };
@@ -244,19 +245,23 @@ __device__ double warp_max(double value) {
 struct tally {
     double error_squares, reference_squares, products, row_fourths;
     double worst_row, worst_element, largest_reference;
-    u32 not_finite, reference_not_finite, not_zero, false_zeros;
+    u32 not_finite, reference_not_finite, not_zero, false_zeros, elements;
 };
 
 // Adds the thread's elements of a row, and the row itself in lane 0. Errors are relative to the reference, but at least
 // to `smallest_normal` in every element: below it a dtype has no relative precision, and a reference of zeros has no
-// magnitude.
+// magnitude. Elements whose reference has the bits `unwritten` are left out, unless these are 0.
 __device__ void add_row(tally &found, const void *output, int dtype, const double *reference, const void *plain, u64 r,
-                        u64 row, double smallest_normal) {
+                        u64 row, double smallest_normal, u64 unwritten) {
     int lane = threadIdx.x % 32;
     double least = (double)row * smallest_normal * smallest_normal;
     double error_squares = 0.0, reference_squares = 0.0, products = 0.0;
     for (u64 i = r * row + lane; i < (r + 1) * row; i += 32) {
-        double got = element(output, dtype, i), wanted = reference[i];
+        double wanted = reference[i];
+        if (unwritten != 0 && (u64)__double_as_longlong(wanted) == unwritten)
+            continue;
+        double got = element(output, dtype, i);
+        found.elements++;
         found.not_zero += got != 0.0;
         if (!is_finite(wanted) || !is_finite(got)) {
             found.reference_not_finite += !is_finite(wanted);
@@ -303,6 +308,7 @@ __device__ void merge(comparison *result, const tally &found) {
     merge_count(&result->reference_not_finite, found.reference_not_finite);
     merge_count(&result->not_zero, found.not_zero);
     merge_count(&result->false_zeros, found.false_zeros);
+    merge_count(&result->elements, found.elements);
 }
 
 __device__ void add_tally(tally &to, const tally &from) {
@@ -317,23 +323,26 @@ __device__ void add_tally(tally &to, const tally &from) {
     to.reference_not_finite += from.reference_not_finite;
     to.not_zero += from.not_zero;
     to.false_zeros += from.false_zeros;
+    to.elements += from.elements;
 }
 
 // One warp per row of `row` elements. `plain`, the plain kernel's output, may be null.
 extern "C" __global__ void evotile_compare(const void *output, int dtype, const double *reference, const void *plain,
-                                           u64 rows, u64 row, double smallest_normal, comparison *result) {
+                                           u64 rows, u64 row, double smallest_normal, u64 unwritten,
+                                           comparison *result) {
     __shared__ tally of_warp[8];
     u64 warps = (u64)gridDim.x * (blockDim.x / 32);
     int warp = threadIdx.x / 32;
     tally found = {};
     for (u64 r = (u64)blockIdx.x * (blockDim.x / 32) + warp; r < rows; r += warps)
-        add_row(found, output, dtype, reference, plain, r, row, smallest_normal);
+        add_row(found, output, dtype, reference, plain, r, row, smallest_normal, unwritten);
     found.worst_element = warp_max(found.worst_element);
     found.largest_reference = warp_max(found.largest_reference);
     found.not_finite = warp_sum(found.not_finite);
     found.reference_not_finite = warp_sum(found.reference_not_finite);
     found.not_zero = warp_sum(found.not_zero);
     found.false_zeros = warp_sum(found.false_zeros);
+    found.elements = warp_sum(found.elements);
     if (threadIdx.x % 32 == 0)
         of_warp[warp] = found;
     __syncthreads();

@@ -28,6 +28,7 @@ struct comparator;
    absolutely. */
 struct comparison {
     struct errors errors;
+    int64_t elements;   /* that were compared */
     int64_t not_finite; /* elements that are NaN or infinite where the reference is not, or
                            finite where it is not */
     int64_t reference_not_finite; /* elements of the reference that are NaN or infinite */
@@ -71,6 +72,7 @@ struct compared {
     uint64_t output;
     const struct planned_tensor *tensor;
     uint64_t reference, plain;
+    uint64_t unwritten; /* not 0: elements of the reference with these bits are left out */
 };
 enum { COMPARED_MAX = 2 * TENSORS_MAX };
 

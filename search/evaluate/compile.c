@@ -97,7 +97,8 @@ static void fill_key(struct compiler *compiler, const struct template *template,
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", c > 0 ? ";" : "", name);
     }
     key_set(key, KEY_CASES, text);
-    trial_key_set_environment(key, &compiler->device, nvrtc_version(compiler->nvrtc));
+    trial_key_set_environment(key, &compiler->device, nvrtc_version(compiler->nvrtc),
+                              compiler->settings->timing.regime);
 }
 
 /* ptxas -v reports for each kernel: "8 bytes stack frame, 4 bytes spill stores, 4 bytes spill

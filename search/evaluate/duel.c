@@ -1,5 +1,6 @@
 #include "evaluate/duel.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/statistics.h"
@@ -10,6 +11,7 @@
 enum { SEGMENT_SAMPLES_MAX = 8, ROUND_ATTEMPTS = 3, BOOTSTRAP_RESAMPLES = 2000, SEGMENTS = 4 };
 static const double segment_us = 320;
 static const double confidence = 0.99;
+static const double later_warmup = 0.2;
 
 /* One side's samples of one case, over all rounds. */
 struct sample_list {
@@ -58,10 +60,8 @@ static void append_samples(struct sample_list *sample_list, const double *sample
 }
 
 int duel_launches(double call_us, int sets) {
-    int most = DUEL_LAUNCHES_MAX;
-    double fitting = floor(segment_us / call_us / sets) * sets;
-    double largest = most >= sets ? most / sets * sets : most;
-    return (int)fmax(1, fmin(fmax(fitting, sets), largest));
+    double fitting = fmax(1, fmin(floor(segment_us / call_us), DUEL_LAUNCHES_MAX));
+    return (int)(fitting >= sets ? floor(fitting / sets) * sets : fitting);
 }
 
 /* ---- blocks ---- */
@@ -90,7 +90,10 @@ static enum verdict run_segment(struct duel *duel, struct duel_side_samples *sid
         return verdict;
     side->count += side->samples;
     /* One more replay runs than is timed. */
-    duel->gpu_us += samples[0] * launches * (side->samples + 1);
+    double spent_us = samples[0] * launches * (side->samples + 1);
+    duel->gpu_us += spent_us;
+    if (duel->settings.rests)
+        clock_wait(1e-6 * spent_us);
     return VERDICT_OK;
 }
 
@@ -128,7 +131,13 @@ static enum verdict run_round(struct duel *duel, int case_index,
     enum verdict verdict = VERDICT_OK;
     for (int i = 0; i < DUEL_SIDES && verdict == VERDICT_OK; i++)
         verdict = start_side(duel, &sides[i], &samplers[i], launches, reason);
-    /* The first block warms up both sides and does not count. */
+    /* The first block warms up both sides and does not count; nor do others, while the warm-up
+       lasts. */
+    const double share = duel->counts[case_index] == 0 ? 1 : later_warmup;
+    const double warm_us = duel->gpu_us + share * duel->settings.warmup_us;
+    while (duel->gpu_us < warm_us && verdict == VERDICT_OK)
+        verdict = run_block(duel, &sides[DUEL_CHAMPION], &sides[DUEL_CHALLENGER], launches, &ratio,
+                            reason);
     for (int b = -1; b < duel->settings.blocks && verdict == VERDICT_OK; b++) {
         verdict = run_block(duel, &sides[DUEL_CHAMPION], &sides[DUEL_CHALLENGER], launches, &ratio,
                             reason);

@@ -32,6 +32,10 @@ struct duel_settings {
     double margin;    /* default 0.005 */
     double tolerance; /* default 0.02 */
     uint64_t seed;    /* of the bootstrap */
+    double warmup_us; /* GPU time of blocks that do not count, at least, before the first round of a
+                         case; before others a fifth of it */
+    bool rests;       /* pause after each segment as long as it took, so that the power limit is not
+                         reached */
     struct clock_monitor *clock_monitor;
 };
 
@@ -42,9 +46,9 @@ void duel_free(struct duel *duel);
 
 enum duel_side { DUEL_CHAMPION, DUEL_CHALLENGER, DUEL_SIDES };
 
-/* Number of calls in a duel's graph: about 0.3 ms of them, a multiple of the input sets, at most
-   DUEL_LAUNCHES_MAX. Many short calls in one graph scatter less than many replays of a short
-   graph. */
+/* Number of calls in a duel's graph: about 0.3 ms of them, at most DUEL_LAUNCHES_MAX; a multiple of
+   the input sets, if it is as many. Many short calls in one graph scatter less than many replays of
+   a short graph. */
 int duel_launches(double call_us, int sets);
 
 /* The source of one side's samples in a round: a warm graph of `launches` calls on a device, or,

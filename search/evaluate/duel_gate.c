@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "evaluate/baseline.h"
 #include "evaluate/duel.h"
+#include "evaluate/timing_budget.h"
 
 #include <math.h>
 #include <string.h>
@@ -218,6 +219,7 @@ static int add_candidate(struct pairing *pairing, int side,
     struct verify_case one = evaluation_verify_case(evaluation, evaluation->template, c, module);
     struct measure_settings settings = evaluation_measure_settings(sides[DUEL_CHALLENGER], c);
     settings.launches = launches;
+    settings.call_us = 0;
     settings.share_with = pairing->measurements[1 - side]; /* NULL for the side captured first */
     int status = measurement_new(&one, &settings, &pairing->measurements[side], failure, error);
     if (status == 0)
@@ -234,6 +236,8 @@ static int run_case_round(struct duel *duel, struct opponent *opponent,
     const struct timing *timing = &challenger->evaluator->settings->timing;
     int launches =
         duel_launches(challenger->result->outcome.cases[c].warm.p50_us, timing->input_sets);
+    if (opponent->baseline != NULL && launches < timing->input_sets)
+        launches = timing->input_sets; /* a baseline's graph is one, of all sets */
     struct pairing pairing = {0};
     int status = 0;
     for (int i = 0; i < DUEL_SIDES && status == 0; i++) {
@@ -304,15 +308,26 @@ static void record_case_results(struct evaluation *evaluation, const struct oppo
     }
 }
 
+/* Whether a call of every case is long (timing_budget.h). */
+static bool has_long_calls(const struct evaluation *evaluation) {
+    bool all = true;
+    for (int c = 0; c < evaluation->template->case_count; c++)
+        all = all && evaluation->result->outcome.cases[c].warm.p50_us >= LONG_CALL_US;
+    return all;
+}
+
 static int run_duel(struct evaluation *evaluation, struct opponent *opponent, double start) {
     const struct timing *timing = &evaluation->evaluator->settings->timing;
     const struct device_info *info = &evaluation->evaluator->device->info;
+    const bool long_calls = has_long_calls(evaluation);
     const struct duel_settings settings = {
         .blocks = evaluation->request->duel_blocks > 0 ? evaluation->request->duel_blocks
                                                        : timing->duel_blocks,
         .margin = fmax(timing->duel_margin, info->duel_margin),
         .tolerance = timing->case_tolerance,
         .seed = evaluation->request->seed,
+        .warmup_us = long_calls && evaluation_load_matters(evaluation) ? BUDGET_STEADY_AFTER_US : 0,
+        .rests = long_calls && timing->regime == REGIME_BOOST,
         .clock_monitor = evaluation->evaluator->clock_monitor,
     };
     struct duel *duel = duel_new(&settings, evaluation->template->case_count);

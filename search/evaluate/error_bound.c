@@ -69,7 +69,7 @@ bool error_bound_exceeded(const struct errors *found, const struct errors *bound
 static double systematic_limit(const struct comparison *plain, const struct planned_tensor *tensor,
                                const struct launch_plan *plan) {
     bool one_row = tensor->row == tensor->elements;
-    double count = one_row ? (double)tensor->elements : plain->effective_rows;
+    double count = one_row ? (double)plain->elements : plain->effective_rows;
     if (count < (one_row ? BIAS_ELEMENTS_MIN : BIAS_ROWS_MIN))
         return INFINITY;
     double products = (double)plan->operations / (double)tensor->elements / 2;
@@ -93,7 +93,7 @@ bool error_is_biased(const struct comparison *candidate, const struct comparison
                  candidate->systematic, limit);
         return true;
     }
-    double zeros = zero_share * u * (double)tensor->elements;
+    double zeros = zero_share * u * (double)candidate->elements;
     zeros += zero_deviations * sqrt(zeros) + zeros_always;
     if ((double)candidate->false_zeros > zeros) {
         snprintf(text, REASON_SIZE,

@@ -10,6 +10,7 @@
 #include "evaluate/energy.h"
 #include "evaluate/evaluator.h"
 #include "evaluate/measure.h"
+#include "evaluate/sampled_blocks.h"
 
 /* A second evaluator on the same device, for a duel against a kernel of another run. */
 struct other_evaluator {
@@ -38,12 +39,18 @@ struct evaluator {
     struct compiler *compiler;
     struct comparator *comparator;
     struct device_module *reference, *plain; /* kernels of the template */
+    struct sampled_blocks sampled;           /* the same, some blocks of them; if a case is large */
     struct template *held_out;               /* loaded for the held-out cases; NULL: not loaded yet,
                                                 or none */
     struct template *probes[CASES_MAX];
     bool probes_loaded[CASES_MAX], references_compared[CASES_MAX]; /* by goal */
     struct clock_monitor *clock_monitor; /* NULL if the device cannot be monitored */
-    struct energy_meter *energy_meter;   /* NULL if the device counts no energy */
+    double sustained_ratio[CASES_MAX]; /* by goal: its last champion's time under steady load, as a
+                                          multiple of that without; 0: not known yet */
+    double final_ratio[CASES_MAX]; /* by goal: its last champion's final timing, as a multiple of
+                                      its full timing; 0: not known yet, or calls are short */
+    struct energy_meter *energy_meter; /* NULL if the device counts no energy */
+    double started_s, energy_s;        /* when it was made; how long it measured energy since */
     struct other_evaluator other_evaluator;
     struct baseline_process baseline_process;
     struct cached_champion champion;
@@ -73,7 +80,10 @@ struct evaluation {
     struct device_image rebuilt[CASES_MAX];   /* what `images` is after a compilation without the
                                                  cache */
     struct device_module *modules[CASES_MAX]; /* at the index of the variant's first case */
+    double full_us;            /* score by the full timing; 0: none yet, or calls are short */
     struct measurement *raced; /* of the race, kept for the full timing; NULL: none */
+    double call_us[CASES_MAX]; /* of the quickest call of a case so far, as the host saw it; 0: none
+                                */
     double deadline_s;         /* of one call */
     int inputs;                /* that were verified so far */
     double cost;               /* of that, in operations (gate_run.h) */
@@ -111,6 +121,9 @@ int evaluation_time(struct evaluation *evaluation);
 /* Final timing of a candidate that would become champion, in several placements, after all other
    gates: the leaderboard's figure, which must be reproducible. Sets the score. */
 int evaluation_time_champion(struct evaluation *evaluation);
+/* Returns whether long calls of the goal are slower under steady load than without, or may be: the
+   GPU reaches its power limit. */
+bool evaluation_load_matters(const struct evaluation *evaluation);
 /* Returns whether the candidate would become champion by its results so far, or its request says
    `promote`. */
 bool evaluation_would_be_champion(const struct evaluation *evaluation);
@@ -136,6 +149,8 @@ int evaluation_duel(struct evaluation *evaluation);
 struct verify_case evaluation_verify_case(const struct evaluation *evaluation,
                                           const struct template *template, int case_index,
                                           struct device_module *module);
+/* Notes the time of a call, as the host saw it. */
+void evaluation_note_call(struct evaluation *evaluation, int case_index, double call_us);
 struct measure_settings evaluation_measure_settings(const struct evaluation *evaluation,
                                                     int case_index);
 /* A seed that differs for every trial, case and input. */

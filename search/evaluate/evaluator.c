@@ -38,6 +38,22 @@ static int load_reference_kernels(struct evaluator *evaluator, struct error *err
                             template_plain_source(template, error), &evaluator->plain, error);
 }
 
+/* Loads what compares large cases, if the goal has one. */
+static int load_sampled_blocks(struct evaluator *evaluator, const struct template *template,
+                               const struct genome *genome, struct error *error) {
+    struct launch_plan plan;
+    bool large = false;
+    for (int c = 0; c < template->case_count; c++) {
+        if (template_launch_plan(template, genome, c, &plan, error) < 0)
+            return -1;
+        large = large || (double)plan.operations > SAMPLED_OPERATIONS;
+    }
+    return large && !evaluator->device->info.predicts
+               ? sampled_blocks_load(&evaluator->sampled, evaluator->device,
+                                     compiler_nvrtc(evaluator->compiler), template, error)
+               : 0;
+}
+
 /* A stray write that is not trapped may have hit the evaluator's own kernels. */
 static bool needs_self_test(const struct evaluator *evaluator) {
     return evaluator->device->backend->check_red_zones != NULL;
@@ -112,6 +128,7 @@ struct evaluator *evaluator_new(const struct evaluation_settings *settings, stru
         return NULL;
     }
     evaluator->clock_monitor = clock_monitor_new(&device->info, getppid());
+    evaluator->started_s = clock_seconds();
     evaluator->energy_meter = energy_meter_new(&device->info);
     device->info.counts_energy = evaluator->energy_meter != NULL;
     evaluator->comparator = comparator_new(device, compiler_nvrtc(compiler), error);
@@ -139,6 +156,7 @@ void evaluator_free(struct evaluator *evaluator) {
     for (int g = 0; g < CASES_MAX; g++)
         template_free(evaluator->probes[g]);
     template_free(evaluator->held_out);
+    sampled_blocks_unload(&evaluator->sampled, evaluator->device);
     if (evaluator->reference != NULL)
         evaluator->device->backend->module_unload(evaluator->device, evaluator->reference);
     if (evaluator->plain != NULL)
@@ -280,6 +298,8 @@ struct verify_case evaluation_verify_case(const struct evaluation *evaluation,
         .case_index = case_index,
         .module = module,
         .deadline_s = call_deadline_s(evaluation, template, case_index),
+        .sampled = template == evaluation->template ? &evaluation->evaluator->sampled : NULL,
+        .goal = evaluation->request->goal,
     };
 }
 
@@ -291,13 +311,18 @@ uint64_t evaluation_seed(const struct evaluation *evaluation, int case_index, in
 struct measure_settings evaluation_measure_settings(const struct evaluation *evaluation,
                                                     int case_index) {
     const struct timing *timing = &evaluation->evaluator->settings->timing;
-    /* An input set that no call of the graph uses would be compared by outputs that were never
-       written. */
-    int sets = timing->input_sets < timing->launches ? timing->input_sets : timing->launches;
-    return (struct measure_settings){.sets = sets,
+    double call_us = evaluation->call_us[case_index];
+    return (struct measure_settings){.sets = timing->input_sets,
                                      .launches = timing->launches,
+                                     .call_us = call_us > 0 ? call_us : INFINITY,
+                                     .rests = timing->regime == REGIME_BOOST,
                                      .seed = evaluation_seed(evaluation, case_index, 900),
                                      .clock_monitor = evaluation->evaluator->clock_monitor};
+}
+
+void evaluation_note_call(struct evaluation *evaluation, int case_index, double call_us) {
+    double *least_us = &evaluation->call_us[case_index];
+    *least_us = *least_us > 0 ? fmin(*least_us, call_us) : call_us;
 }
 
 int evaluation_fail(struct evaluation *evaluation, const char *gate,
@@ -398,7 +423,8 @@ int evaluator_run(struct evaluator *evaluator, const struct trial_request *reque
     evaluation.deadline_s = fmax(1.0, 100e-6 * champion_call_us(&evaluation));
     if (evaluation.template == NULL ||
         (!request->under_tool &&
-         evaluator_compare_references(evaluator, request->goal, &request->genome, error) < 0))
+         (evaluator_compare_references(evaluator, request->goal, &request->genome, error) < 0 ||
+          load_sampled_blocks(evaluator, evaluation.template, &request->genome, error) < 0)))
         return -1;
     outcome_set_cases(&result->outcome, evaluation.template->case_count);
     device->fresh_memory = request->under_tool && !request->profiled; /* else reads of uninitialised
@@ -412,7 +438,8 @@ int evaluator_run(struct evaluator *evaluator, const struct trial_request *reque
         evaluation_unload(&evaluation);
     if (status == 0 || status == 1) {
         status = check_self_test(evaluator, result, error);
-        checks_record(result, evaluation.inputs, request->seed, &device->info);
+        checks_record(result, evaluation.inputs, request->seed, &device->info,
+                      evaluator->settings->timing.regime);
         return status;
     }
     return error->kind == ERROR_INPUT ? blame_candidate(evaluator, result) : -1;

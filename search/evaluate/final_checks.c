@@ -156,6 +156,7 @@ static int check_thin_shapes(struct evaluation *evaluation) {
 /* Checks all stress recipes at every case. */
 static int check_hard_inputs(struct evaluation *evaluation) {
     struct gate_run run = gate_run_begin(evaluation, "hard inputs", evaluation->template);
+    run.in_full = true;
     for (int c = 0; c < evaluation->template->case_count; c++) {
         int status = gate_run_short_case(&run, c);
         if (status == 0)
@@ -176,6 +177,7 @@ static int check_hard_inputs(struct evaluation *evaluation) {
    them; once if the device traps every stray access anyway. */
 static int check_flush_memory(struct evaluation *evaluation) {
     struct gate_run run = gate_run_begin(evaluation, "flush memory", evaluation->template);
+    run.in_full = true;
     const struct device *device = evaluation->evaluator->device;
     enum placement last =
         device->backend->memory_new_flush != NULL ? PLACED_AT_END : PLACED_AT_START;

@@ -40,6 +40,7 @@ int gate_run_case(struct gate_run *run, int c) {
     if (variant < 0 || !template_genome_is_valid(run->template, genome, c))
         return 0;
     run->one = evaluation_verify_case(evaluation, run->template, c, evaluation->modules[variant]);
+    run->one.in_full = run->in_full;
     return template_launch_plan(run->template, genome, c, &run->plan, evaluation->error) < 0 ? -1
                                                                                              : 1;
 }
@@ -79,6 +80,8 @@ int gate_run_input(struct gate_run *run, const struct verify_input *input,
     run->evaluation->inputs++;
     run->evaluation->cost += (input->twice ? 2 : 1) * gate_run_cost(run);
     run->worst = fmax(run->worst, found->errors.relative_l2);
+    if (run->template == run->evaluation->template)
+        evaluation_note_call(run->evaluation, run->one.case_index, found->call_us);
     if (status == 0)
         return 0;
     failure.verdict = found->failure.verdict;

@@ -41,6 +41,7 @@ struct gate_run {
     const char *gate;
     const struct template *template; /* of the cases: the goal's own, its probes or others */
     double start;
+    bool in_full;      /* compare with all blocks of the references, not only some */
     int cases, inputs; /* checked so far; the caller counts the cases */
     double worst;      /* relative L2 */
     struct verify_case one;

@@ -50,8 +50,8 @@ int long_run_candidate(struct long_case *it, double *position, struct failure *f
                        struct error *error);
 /* Runs the candidate's first block and others at random until each output that blocks of the
    references wrote was written, too: where one block of a row of tiles writes what belongs to the
-   row, it is the first or the last, and the last has run. Exempt are outputs with fewer elements than the grid has blocks, such as a sum,
-   which one block writes. */
+   row, it is the first or the last, and the last has run. Exempt are outputs with fewer elements
+   than the grid has blocks, such as a sum, which one block writes. */
 int long_check_outputs(struct long_case *it, struct failure *failure, struct error *error);
 
 #endif

@@ -103,8 +103,8 @@ static int compare_elements(struct long_case *it, int t, const int64_t *listed,
     for (enum run run = CANDIDATE; run < RUNS && status == 0; run++)
         status = gather(it, run, t, listed, tensor->elements, &addresses[run], error);
     const struct compared compared[] = {
-        {addresses[PLAIN], tensor, addresses[REFERENCE], 0},
-        {addresses[CANDIDATE], tensor, addresses[REFERENCE], addresses[PLAIN]}};
+        {addresses[PLAIN], tensor, addresses[REFERENCE], 0, 0},
+        {addresses[CANDIDATE], tensor, addresses[REFERENCE], addresses[PLAIN], 0}};
     if (status == 0)
         status = comparator_compare(it->one.comparator, compared, 2, comparisons, error);
     for (enum run run = CANDIDATE; run < RUNS; run++)

@@ -46,7 +46,7 @@ static int draw(const struct verify_case *one, const struct stress *stress, uint
         status = run_references(one, &inputs->buffers, 0, runs, error);
     const struct compared compared = {runs->plain.buffers.tensors[0][t],
                                       &runs->plain.plan.tensors[t],
-                                      runs->reference.buffers.tensors[0][t], 0};
+                                      runs->reference.buffers.tensors[0][t], 0, 0};
     if (status == 0)
         status = comparator_compare(one->comparator, &compared, 1, drawn, error);
     reference_inputs_free(inputs);

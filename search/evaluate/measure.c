@@ -1,9 +1,11 @@
 #include "evaluate/measure.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/statistics.h"
 #include "evaluate/carry_over.h"
+#include "evaluate/timing_budget.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,6 +14,11 @@ enum { BLOCK_ATTEMPTS = 3 };
 
 /* Graphs of fewer calls than the timed one that are verified, and their samples at most. */
 enum { SHORTER_GRAPHS = 3, SHORTER_SAMPLES = 8 };
+_Static_assert((int)SHORTER_SAMPLES <= (int)SETS_MAX, "both fit into one array");
+
+/* With pauses, so much load is followed by as long a pause. On an H200 1.7 ms of load at 700 W and
+   pauses of 2 ms leave the clock where it is. */
+static const double burst_us = 2000;
 
 struct measurement {
     struct verify_case one;
@@ -19,6 +26,8 @@ struct measurement {
     struct launch_plan plan;
     struct buffers buffers;
     struct device_sequence sequences[SETS_MAX];
+    int launches;        /* in the warm graph */
+    double long_call_us; /* the first call that was timed; 0: not long */
     struct device_graph *warm, *cold;
     struct carry_over *carry_over; /* NULL: not used yet */
     double warmed_us;
@@ -82,8 +91,31 @@ static int capture_graph(struct measurement *it, int launches, bool cold,
                                          .deadline_s = it->one.deadline_s * launches,
                                          .operations = it->plan.operations,
                                          .bytes = it->plan.bytes};
-    failure->verdict = it->one.device->backend->graph_new(
-        it->one.device, it->sequences, it->buffers.set_count, &timing, graph, failure->reason);
+    int sets = cold ? 1 : it->buffers.set_count;
+    failure->verdict = it->one.device->backend->graph_new(it->one.device, it->sequences, sets,
+                                                          &timing, graph, failure->reason);
+    return failure->verdict != VERDICT_OK;
+}
+
+/* Times one call, the second, and from it chooses how many calls the warm graph holds. A call that
+   the host saw end sooner than a long one does is not timed for that. */
+static int time_first_call(struct measurement *it, struct failure *failure) {
+    const struct device *device = it->one.device;
+    struct device_graph *graph = NULL;
+    double call_us = 0;
+    it->launches = it->settings.launches;
+    if (device->info.predicts || it->settings.call_us < LONG_CALL_US)
+        return 0;
+    const struct device_timing timing = {.launches = 1, .deadline_s = it->one.deadline_s};
+    failure->verdict = device->backend->graph_new(it->one.device, it->sequences, 1, &timing, &graph,
+                                                  failure->reason);
+    if (failure->verdict == VERDICT_OK)
+        failure->verdict =
+            device->backend->graph_sample(it->one.device, graph, 1, &call_us, failure->reason);
+    if (graph != NULL)
+        device->backend->graph_free(it->one.device, graph);
+    it->launches = budget_launches(it->settings.launches, call_us);
+    it->long_call_us = call_us >= LONG_CALL_US ? call_us : 0;
     return failure->verdict != VERDICT_OK;
 }
 
@@ -104,7 +136,9 @@ int measurement_new(const struct verify_case *one, const struct measure_settings
         share_tensors(it, settings->share_with);
     int status = fill_inputs(it, error);
     if (status == 0)
-        status = capture_graph(it, settings->launches, false, &it->warm, failure);
+        status = time_first_call(it, failure);
+    if (status == 0)
+        status = capture_graph(it, it->launches, false, &it->warm, failure);
     if (status == 0)
         *measurement = it;
     else
@@ -125,6 +159,10 @@ void measurement_free(struct measurement *measurement) {
     free(measurement);
 }
 
+double measurement_long_call_us(const struct measurement *measurement) {
+    return measurement->long_call_us;
+}
+
 const struct launch_plan *measurement_plan(const struct measurement *measurement) {
     return &measurement->plan;
 }
@@ -139,16 +177,31 @@ void latency_summarise(struct latency *latency) {
     latency->p90_us = statistics_percentile(latency->samples_us, latency->sample_count, 90);
 }
 
+/* Samples a graph; with pauses, if the settings say so. */
+static enum verdict sample_graph(struct measurement *it, struct device_graph *graph, int samples,
+                                 double *samples_us, char *reason) {
+    struct device *device = it->one.device;
+    if (!it->settings.rests || it->long_call_us == 0)
+        return device->backend->graph_sample(device, graph, samples, samples_us, reason);
+    enum verdict verdict = VERDICT_OK;
+    double sample_us = it->long_call_us * it->launches;
+    int burst = (int)fmax(1, burst_us / sample_us - 1);
+    for (int done = 0; done < samples && verdict == VERDICT_OK; done += burst) {
+        int count = samples - done < burst ? samples - done : burst;
+        verdict = device->backend->graph_sample(device, graph, count, samples_us + done, reason);
+        clock_wait(1e-6 * sample_us * (count + 1));
+    }
+    return verdict;
+}
+
 /* Takes one block of samples, and repeats it if the GPU was throttled meanwhile. */
 static int take_samples(struct measurement *it, struct device_graph *graph, int samples,
                         struct latency *latency, struct failure *failure) {
-    struct device *device = it->one.device;
     double *to = latency_reserve(latency, samples);
     bool is_valid = false;
     for (int attempt = 0; attempt < BLOCK_ATTEMPTS && !is_valid; attempt++) {
         clock_monitor_begin_block(it->settings.clock_monitor);
-        failure->verdict =
-            device->backend->graph_sample(device, graph, samples, to, failure->reason);
+        failure->verdict = sample_graph(it, graph, samples, to, failure->reason);
         is_valid = clock_monitor_end_block(it->settings.clock_monitor);
         if (failure->verdict != VERDICT_OK)
             return 1;
@@ -158,18 +211,25 @@ static int take_samples(struct measurement *it, struct device_graph *graph, int 
     return 0;
 }
 
+/* The number of samples that call every input set. */
+static int samples_of_all_sets(const struct measurement *it) {
+    int sets = it->buffers.set_count;
+    return it->launches < sets ? (sets + it->launches - 1) / it->launches : 1;
+}
+
 static int warm_up(struct measurement *it, double warmup_us, struct failure *failure) {
-    struct device *device = it->one.device;
-    double sample_us = 0;
-    if (device->info.predicts)
+    double samples_us[SETS_MAX] = {0};
+    int samples = samples_of_all_sets(it);
+    bool unseen = samples > 1 && it->warmed_us == 0; /* input sets that no call has read */
+    if (it->one.device->info.predicts)
         return 0;
-    /* Each sample is two replays; the first is not timed. */
-    for (; it->warmed_us < warmup_us;
-         it->warmed_us += 2 * fmax(1.0, sample_us * it->settings.launches)) {
-        failure->verdict =
-            device->backend->graph_sample(device, it->warm, 1, &sample_us, failure->reason);
+    while (it->warmed_us < warmup_us || unseen) {
+        failure->verdict = sample_graph(it, it->warm, samples, samples_us, failure->reason);
         if (failure->verdict != VERDICT_OK)
             return 1;
+        /* One more replay runs than is timed. */
+        it->warmed_us += (samples + 1) * fmax(1.0, samples_us[0] * it->launches);
+        unseen = false;
     }
     return 0;
 }
@@ -179,6 +239,10 @@ int measurement_warm(struct measurement *measurement, double warmup_us, int samp
     int status = warm_up(measurement, warmup_us, failure);
     return status == 0 ? take_samples(measurement, measurement->warm, samples, latency, failure)
                        : status;
+}
+
+int measurement_load(struct measurement *measurement, double load_us, struct failure *failure) {
+    return warm_up(measurement, measurement->warmed_us + load_us, failure);
 }
 
 int measurement_cold(struct measurement *measurement, int samples, struct latency *latency,
@@ -209,12 +273,13 @@ static int check_changed(struct measurement *it, int set, struct failure *failur
 /* Changes a part of the inputs, outputs and workspaces, replays a graph and verifies. */
 static int replay_changed(struct measurement *it, struct device_graph *graph, int set,
                           struct failure *failure, struct error *error) {
-    double sample_us;
+    double samples_us[SETS_MAX];
+    int samples = graph == it->warm ? samples_of_all_sets(it) : 1;
     struct carry_over *carry_over = carry_over_of(it, error);
     if (carry_over == NULL || carry_over_change(carry_over, error) < 0)
         return -1;
-    failure->verdict = it->one.device->backend->graph_sample(it->one.device, graph, 1, &sample_us,
-                                                             failure->reason);
+    failure->verdict = it->one.device->backend->graph_sample(it->one.device, graph, samples,
+                                                             samples_us, failure->reason);
     return failure->verdict != VERDICT_OK ? 1 : check_changed(it, set, failure, error);
 }
 
@@ -231,7 +296,7 @@ int measurement_replay(struct measurement *measurement, bool one_set, struct fai
 /* Takes samples of a graph on hard inputs and verifies all sets. */
 static int replay_hard(struct measurement *it, struct device_graph *graph, int samples,
                        struct failure *failure, struct error *error) {
-    double samples_us[SHORTER_SAMPLES];
+    double samples_us[SETS_MAX];
     char reason[REASON_SIZE];
     failure->verdict = it->one.device->backend->graph_sample(it->one.device, graph, samples,
                                                              samples_us, failure->reason);
@@ -269,21 +334,26 @@ static int refill(struct measurement *it, int turn, struct error *error) {
 
 /* Replays graphs of fewer calls, a random number of times: a kernel that only computes the calls at
    the end of a timed graph, whose outputs stay, cannot know that such a graph ends. They are whole
-   rounds of the sets, so that up to its end it is like the timed one. The inputs are hard ones: a
-   kernel could be careless where it recognises a timed graph. */
+   rounds of the sets, so that up to its end it is like the timed one; where that has no more than
+   one round, it is replayed itself. The inputs are hard ones: a kernel could be careless where it
+   recognises a timed graph. */
 static int replay_shorter(struct measurement *it, struct failure *failure, struct error *error) {
-    int sets = it->buffers.set_count, rounds = it->settings.launches / sets, status = 0;
+    int sets = it->buffers.set_count, rounds = it->launches / sets, status = 0;
     struct random random;
     random_seed(&random, it->settings.seed, 1);
-    for (int i = 0; i < SHORTER_GRAPHS && rounds > 1 && status == 0; i++) {
+    for (int i = 0; i < SHORTER_GRAPHS && status == 0; i++) {
         struct device_graph *graph = NULL;
-        int launches = sets * (1 + (int)random_below(&random, (uint64_t)rounds - 1));
         int samples = 1 + (int)random_below(&random, SHORTER_SAMPLES);
-        status = capture_graph(it, launches, false, &graph, failure);
+        if (rounds > 1) {
+            int launches = sets * (1 + (int)random_below(&random, (uint64_t)rounds - 1));
+            status = capture_graph(it, launches, false, &graph, failure);
+        } else {
+            samples = samples_of_all_sets(it);
+        }
         if (status == 0)
             status = refill(it, i, error);
         if (status == 0)
-            status = replay_hard(it, graph, samples, failure, error);
+            status = replay_hard(it, graph != NULL ? graph : it->warm, samples, failure, error);
         if (graph != NULL)
             it->one.device->backend->graph_free(it->one.device, graph);
     }
@@ -292,7 +362,7 @@ static int replay_shorter(struct measurement *it, struct failure *failure, struc
 
 int measurement_chain(struct measurement *measurement, struct failure *failure,
                       struct error *error) {
-    int sets = measurement->buffers.set_count, rounds = measurement->settings.launches / sets;
+    int sets = measurement->buffers.set_count, rounds = measurement->launches / sets;
     struct carry_over *carry_over = carry_over_of(measurement, error);
     if (carry_over == NULL)
         return -1;

@@ -30,9 +30,11 @@
 struct measurement;
 
 struct measure_settings {
-    int sets;      /* of inputs, in rotation; at most `launches` */
-    int launches;  /* calls in the warm graph */
-    uint64_t seed; /* of the inputs */
+    int sets;       /* of inputs, in rotation */
+    int launches;   /* calls in the warm graph; of long calls fewer, if `call_us` is not 0 */
+    double call_us; /* a call takes no longer; INFINITY: nothing is known. 0: time no first call */
+    bool rests;     /* long calls: pause between samples, so that the power limit is not reached */
+    uint64_t seed;  /* of the inputs */
     struct clock_monitor *clock_monitor;
     /* NULL, or another measurement of the same case that stays alive as long: tensors that are
        alike in both are then shared. A tensor's address changes a call's time steadily by up to
@@ -48,15 +50,20 @@ int measurement_new(const struct verify_case *one, const struct measure_settings
                     struct measurement **measurement, struct failure *failure, struct error *error);
 void measurement_free(struct measurement *measurement);
 
+/* The time of the first call that was timed, if it is long (timing_budget.h), else 0. */
+double measurement_long_call_us(const struct measurement *measurement);
+
 /* The case's launch plan, for its operations and bytes. */
 const struct launch_plan *measurement_plan(const struct measurement *measurement);
 /* The warm graph, for duels. */
 struct device_graph *measurement_graph(struct measurement *measurement);
 
 /* Both append samples. Warm samples follow at least `warmup_us` of replays since the measurement
-   was created. */
+   was created, and at least one call on every input set. */
 int measurement_warm(struct measurement *measurement, double warmup_us, int samples,
                      struct latency *latency, struct failure *failure);
+/* Loads the GPU with at least `load_us` more of replays. */
+int measurement_load(struct measurement *measurement, double load_us, struct failure *failure);
 int measurement_cold(struct measurement *measurement, int samples, struct latency *latency,
                      struct failure *failure);
 

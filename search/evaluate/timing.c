@@ -5,27 +5,29 @@
 
 #include "base/clock.h"
 #include "base/statistics.h"
+#include "evaluate/long_calls.h"
 #include "evaluate/roofline.h"
 
 #include <math.h>
 
-/* Cold samples of a candidate that is not champion: enough for its leaderboard figure at a fifth
-   of the cost. */
-enum { COLD_SAMPLES = 10 };
-
 /* Maximum number of input sets over all placements of a case, which exist at the same time. */
 enum { INPUT_SETS_MAX = 40 };
 
-/* The race margin is 25 %, so a fifth of the warm-up suffices. */
-static const double race_warmup = 0.2;
+/* A candidate that is slower by this much is not timed further by a race of long calls, which
+   scatter less than short ones; and one that takes so many times as long, by its first call. A race
+   is too short to bring the GPU to its power limit: it is compared with what the champion took
+   before that. */
+static const double long_race_margin = 0.05;
+static const double hopeless = 2;
 
-/* How every case is timed. Samples are divided among placements, which are created one after the
-   other: fresh memory and, if the images are available, freshly loaded code. Earlier placements
-   stay allocated, so that no two use the same addresses. */
+/* How the cases of a goal are timed. Samples are divided among placements: fresh memory and, if the
+   images are available, freshly loaded code. All stay allocated, so that no two use the same
+   addresses. */
 struct timing_plan {
     const char *gate;
-    int samples, cold_samples, placements;
-    double warmup_us; /* per placement */
+    enum timing_stage stage;
+    bool predicts;
+    int placements;
     bool check_after;
     bool final; /* of a champion: verified between the samples, too, and in the chain */
 };
@@ -63,29 +65,8 @@ static int placements_of(const struct timing *timing) {
     return timing->placements < most ? timing->placements : most;
 }
 
-/* The share of `samples` of the placement with this index. */
-static int share_of_samples(int samples, int placements, int index) {
-    return samples * (index + 1) / placements - samples * index / placements;
-}
-
-static int sample_placement(const struct timing_plan *timing_plan, int index,
-                            struct measurement *measurement, struct case_outcome *to,
-                            struct failure *failure) {
-    int warm = share_of_samples(timing_plan->samples, timing_plan->placements, index);
-    int cold = share_of_samples(timing_plan->cold_samples, timing_plan->placements, index);
-    int status = measurement_warm(measurement, timing_plan->warmup_us, warm, &to->warm, failure);
-    if (status == 0 && cold > 0)
-        status = measurement_cold(measurement, cold, &to->cold, failure);
-    return status;
-}
-
-/* One placement of a case. */
-struct timed_placement {
-    struct device_module *module; /* its own copy of the code; NULL: the evaluation's */
-    struct measurement *measurement;
-};
-
-static int create_placement(struct evaluation *evaluation, int c, int index,
+/* `in_full`: compare all of its outputs, also of a large case (sampled_blocks.h). */
+static int create_placement(struct evaluation *evaluation, int c, int index, bool in_full,
                             struct timed_placement *placement, struct failure *failure) {
     struct device *device = evaluation->evaluator->device;
     int variant = template_variant(evaluation->template, c);
@@ -101,6 +82,7 @@ static int create_placement(struct evaluation *evaluation, int c, int index,
     struct verify_case one = evaluation_verify_case(
         evaluation, evaluation->template, c,
         placement->module != NULL ? placement->module : evaluation->modules[variant]);
+    one.in_full = in_full;
     device->fresh_memory = index > 0;
     int status =
         measurement_new(&one, &settings, &placement->measurement, failure, evaluation->error);
@@ -150,82 +132,6 @@ static int check_placement(const struct timing_plan *timing_plan, struct measure
     return status == 0 && chain ? measurement_chain(measurement, failure, error) : status;
 }
 
-/* Adds the median of a placement's samples, which are the last of the case. */
-static void add_placement(struct placements *placements, const struct latency *warm, int first) {
-    double median = statistics_median(warm->samples_us + first, warm->sample_count - first);
-    placements->least_us = placements->count > 0 ? fmin(placements->least_us, median) : median;
-    placements->most_us = fmax(placements->most_us, median);
-    placements->count++;
-}
-
-static int time_case(struct evaluation *evaluation, const struct timing_plan *timing_plan, int c,
-                     struct failure *failure) {
-    struct timed_placement placement[PLACEMENTS_MAX] = {{NULL, NULL}};
-    struct case_outcome *to = &evaluation->result->outcome.cases[c];
-    int status = 0;
-    to->warm.sample_count = to->cold.sample_count = 0;
-    to->placements = (struct placements){0};
-    for (int i = 0; i < timing_plan->placements && status == 0; i++) {
-        const int first = to->warm.sample_count;
-        status = create_placement(evaluation, c, i, &placement[i], failure);
-        if (status == 0)
-            status = sample_placement(timing_plan, i, placement[i].measurement, to, failure);
-        if (status == 0 && timing_plan->placements > 1)
-            add_placement(&to->placements, &to->warm, first);
-        if (status == 0 && timing_plan->final)
-            status = measurement_replay(placement[i].measurement, true, failure, evaluation->error);
-    }
-    if (status == 0)
-        status = compute_rates(evaluation, measurement_plan(placement[0].measurement), to, failure);
-    for (int i = 0; i < timing_plan->placements; i++) {
-        if (timing_plan->check_after && status == 0)
-            status = check_placement(timing_plan, placement[i].measurement, i == 0, failure,
-                                     evaluation->error);
-        if (i == 0 && status == 0 && keeps_race_measurement(evaluation, timing_plan))
-            evaluation->raced = placement[i].measurement;
-        else
-            release_placement(evaluation, &placement[i], failure->verdict);
-    }
-    return status;
-}
-
-/* Times every case. Sets their figures, their geometric mean as the score and, in `least_us`,
-   the geometric mean of the fastest samples. */
-static int time_cases(struct evaluation *evaluation, const struct timing_plan *timing_plan,
-                      double *least_us) {
-    struct outcome *outcome = &evaluation->result->outcome;
-    double start = clock_seconds();
-    double medians[CASES_MAX];
-    double least[CASES_MAX];
-    double cold[CASES_MAX];
-    for (int c = 0; c < evaluation->template->case_count; c++) {
-        const struct case_outcome *it = &outcome->cases[c];
-        struct failure failure = {0};
-        int status = time_case(evaluation, timing_plan, c, &failure);
-        if (status != 0)
-            return status < 0 ? -1
-                              : evaluation_fail(evaluation, timing_plan->gate, evaluation->template,
-                                                c, start, &failure);
-        medians[c] = it->warm.p50_us;
-        cold[c] = it->cold.p50_us;
-        least[c] = statistics_percentile(it->warm.samples_us, it->warm.sample_count, 0);
-    }
-    int count = evaluation->template->case_count;
-    outcome->score_us = statistics_geometric_mean(medians, count);
-    *least_us = statistics_geometric_mean(least, count);
-    if (timing_plan->cold_samples > 0)
-        trial_add_gate(evaluation->result, timing_plan->gate, true, clock_seconds() - start,
-                       "%.3f us warm, %.3f us cold, %d and %d samples per case in %d placement%s",
-                       outcome->score_us, statistics_geometric_mean(cold, count),
-                       timing_plan->samples, timing_plan->cold_samples, timing_plan->placements,
-                       timing_plan->placements == 1 ? "" : "s");
-    else
-        trial_add_gate(evaluation->result, timing_plan->gate, true, clock_seconds() - start,
-                       "%.3f us%s, %d samples per case", outcome->score_us,
-                       outcome->predicted ? " predicted" : " warm", timing_plan->samples);
-    return 0;
-}
-
 /* Genomes within the default shared-memory limit have a leaderboard of their own and race
    against its best score. */
 static double score_to_beat_us(const struct evaluation *evaluation) {
@@ -235,51 +141,223 @@ static double score_to_beat_us(const struct evaluation *evaluation) {
                                                                  : request->champion_us;
 }
 
-static int run_race(struct evaluation *evaluation, double warmup_us) {
-    const struct timing *timing = &evaluation->evaluator->settings->timing;
-    const struct timing_plan timing_plan = {.gate = "race",
-                                            .samples = timing->race_samples,
-                                            .placements = 1,
-                                            .warmup_us = race_warmup * warmup_us};
-    double least_us;
-    int status = time_cases(evaluation, &timing_plan, &least_us);
-    /* The least of five samples is below the true median with probability 31/32. */
-    evaluation->result->outcome.raced =
-        status == 0 && least_us > score_to_beat_us(evaluation) * (1 + timing->race_margin);
+static int next_placement(struct evaluation *evaluation, struct timed_case *timed,
+                          struct failure *failure) {
+    bool in_full = timed->final && timed->count == 0;
+    int status = create_placement(evaluation, timed->index, timed->count, in_full,
+                                  &timed->placements[timed->count], failure);
+    timed->count += status == 0;
     return status;
+}
+
+/* Samples one placement after the other. */
+static int sample_short_calls(struct evaluation *evaluation, const struct timing_plan *plan,
+                              struct timed_case *timed, struct failure *failure) {
+    const struct timing_budget *budget = &timed->budget;
+    struct latency *warm = &timed->to->warm;
+    int status = 0;
+    for (int i = 0; i < plan->placements && status == 0; i++) {
+        struct measurement *measurement;
+        const int first = warm->sample_count;
+        int cold = timed_case_share(budget->cold_samples, plan->placements, i);
+        if (i == timed->count && (status = next_placement(evaluation, timed, failure)) != 0)
+            break;
+        measurement = timed->placements[i].measurement;
+        status =
+            measurement_warm(measurement, budget->warmup_us,
+                             timed_case_share(budget->samples, plan->placements, i), warm, failure);
+        if (status == 0 && cold > 0)
+            status = measurement_cold(measurement, cold, &timed->to->cold, failure);
+        if (status == 0 && plan->placements > 1)
+            timed_case_add_placement(timed, warm->samples_us + first, warm->sample_count - first);
+        if (status == 0 && plan->final)
+            status = measurement_replay(measurement, true, failure, evaluation->error);
+    }
+    return status;
+}
+
+/* A race of one case: the first call alone tells who is hopeless. */
+static bool is_hopeless(const struct evaluation *evaluation, const struct timing_plan *plan,
+                        double call_us) {
+    return plan->stage == STAGE_RACE && evaluation->template->case_count == 1 &&
+           call_us > hopeless * score_to_beat_us(evaluation);
+}
+
+static int sample_case(struct evaluation *evaluation, const struct timing_plan *plan,
+                       struct timed_case *timed, struct failure *failure) {
+    const struct timing *timing = &evaluation->evaluator->settings->timing;
+    bool steady =
+        evaluation_load_matters(evaluation) || (plan->final && timing->regime == REGIME_SUSTAINED);
+    int status = next_placement(evaluation, timed, failure);
+    if (status != 0)
+        return status;
+    double call_us = measurement_long_call_us(timed->placements[0].measurement);
+    timed->long_calls = call_us > 0;
+    timed->budget = timing_budget(timing, plan->stage, call_us, steady);
+    if (plan->predicts)
+        timed->budget = (struct timing_budget){.samples = 1};
+    if (call_us > 0 && is_hopeless(evaluation, plan, call_us)) {
+        *latency_reserve(&timed->to->warm, 1) = call_us;
+        timed->to->warm.sample_count = 1;
+        latency_summarise(&timed->to->warm);
+        return 0;
+    }
+    if (call_us == 0 || plan->stage == STAGE_RACE)
+        return sample_short_calls(evaluation, plan, timed, failure);
+    while (timed->count < plan->placements && status == 0)
+        status = next_placement(evaluation, timed, failure);
+    return status == 0 ? long_calls_sample(evaluation, timed, failure) : status;
+}
+
+static int time_case(struct evaluation *evaluation, const struct timing_plan *timing_plan, int c,
+                     struct timed_case *timed, struct failure *failure) {
+    *timed = (struct timed_case){.index = c,
+                                 .final = timing_plan->final,
+                                 .load_ratio = 1,
+                                 .to = &evaluation->result->outcome.cases[c]};
+    timed->to->warm.sample_count = timed->to->cold.sample_count = 0;
+    timed->to->placements = (struct placements){0};
+    int status = sample_case(evaluation, timing_plan, timed, failure);
+    if (status == 0)
+        status = compute_rates(evaluation, measurement_plan(timed->placements[0].measurement),
+                               timed->to, failure);
+    for (int i = 0; i < timed->count; i++) {
+        struct timed_placement *placement = &timed->placements[i];
+        if (timing_plan->check_after && status == 0)
+            status = check_placement(timing_plan, placement->measurement, i == 0, failure,
+                                     evaluation->error);
+        if (i == 0 && status == 0 && keeps_race_measurement(evaluation, timing_plan))
+            evaluation->raced = placement->measurement;
+        else
+            release_placement(evaluation, placement, failure->verdict);
+    }
+    return status;
+}
+
+/* Of all cases of a timing. */
+struct timed_goal {
+    double least_us; /* geometric mean of the fastest samples */
+    bool long_calls; /* of every case */
+};
+
+static void report_timing(struct evaluation *evaluation, const struct timing_plan *timing_plan,
+                          double start) {
+    const struct outcome *outcome = &evaluation->result->outcome;
+    int count = outcome->case_count, warm = SAMPLES_MAX, cold = SAMPLES_MAX;
+    double cold_us[CASES_MAX];
+    for (int c = 0; c < count; c++) {
+        const struct case_outcome *it = &outcome->cases[c];
+        warm = it->warm.sample_count < warm ? it->warm.sample_count : warm;
+        cold = it->cold.sample_count < cold ? it->cold.sample_count : cold;
+        cold_us[c] = it->cold.p50_us;
+    }
+    if (cold > 0)
+        trial_add_gate(evaluation->result, timing_plan->gate, true, clock_seconds() - start,
+                       "%.3f us warm, %.3f us cold, %d and %d samples per case in %d placement%s",
+                       outcome->score_us, statistics_geometric_mean(cold_us, count), warm, cold,
+                       timing_plan->placements, timing_plan->placements == 1 ? "" : "s");
+    else
+        trial_add_gate(evaluation->result, timing_plan->gate, true, clock_seconds() - start,
+                       "%.3f us%s, %d sample%s per case", outcome->score_us,
+                       outcome->predicted ? " predicted" : " warm", warm, warm == 1 ? "" : "s");
+}
+
+/* Times every case. Sets their figures, and their geometric mean as the score. */
+static int time_cases(struct evaluation *evaluation, const struct timing_plan *timing_plan,
+                      struct timed_goal *goal) {
+    struct outcome *outcome = &evaluation->result->outcome;
+    double start = clock_seconds();
+    double medians[CASES_MAX];
+    double least[CASES_MAX];
+    double ratios[CASES_MAX];
+    int count = evaluation->template->case_count;
+    goal->long_calls = true;
+    for (int c = 0; c < count; c++) {
+        const struct case_outcome *it = &outcome->cases[c];
+        struct timed_case timed;
+        struct failure failure = {0};
+        int status = time_case(evaluation, timing_plan, c, &timed, &failure);
+        if (status != 0)
+            return status < 0 ? -1
+                              : evaluation_fail(evaluation, timing_plan->gate, evaluation->template,
+                                                c, start, &failure);
+        medians[c] = it->warm.p50_us;
+        least[c] = statistics_percentile(it->warm.samples_us, it->warm.sample_count, 0);
+        ratios[c] = timed.load_ratio;
+        goal->long_calls = goal->long_calls && timed.long_calls;
+    }
+    if (timing_plan->final)
+        evaluation->evaluator->sustained_ratio[evaluation->request->goal] =
+            statistics_geometric_mean(ratios, count);
+    outcome->score_us = statistics_geometric_mean(medians, count);
+    goal->least_us = statistics_geometric_mean(least, count);
+    report_timing(evaluation, timing_plan, start);
+    return 0;
+}
+
+static int run_race(struct evaluation *evaluation) {
+    const struct timing *timing = &evaluation->evaluator->settings->timing;
+    const struct timing_plan timing_plan = {.gate = "race", .stage = STAGE_RACE, .placements = 1};
+    struct outcome *outcome = &evaluation->result->outcome;
+    struct timed_goal goal;
+    int status = time_cases(evaluation, &timing_plan, &goal);
+    if (status != 0)
+        return status;
+    double margin = timing->race_margin, ratio = 1;
+    if (goal.long_calls) {
+        margin = fmin(margin, long_race_margin);
+        ratio = fmax(1, evaluation->evaluator->sustained_ratio[evaluation->request->goal]);
+    }
+    /* The least of five samples is below the true median with probability 31/32. */
+    outcome->raced = ratio * goal.least_us > score_to_beat_us(evaluation) * (1 + margin);
+    outcome->score_us *= outcome->raced ? ratio : 1;
+    return 0;
+}
+
+/* A final timing loads the GPU longer than a full timing, and finds long calls slower at the power
+   limit: 4 % on an H200. A candidate's full timing is compared with the champion's final one, so
+   its score is multiplied by what the champion's own two differed by. */
+static void compare_timings(struct evaluation *evaluation, bool final) {
+    struct outcome *outcome = &evaluation->result->outcome;
+    double *ratio = &evaluation->evaluator->final_ratio[evaluation->request->goal];
+    if (final) {
+        *ratio = evaluation->full_us > 0 ? outcome->score_us / evaluation->full_us : 0;
+        return;
+    }
+    evaluation->full_us = outcome->score_us;
+    outcome->score_us *= *ratio > 0 ? *ratio : 1;
 }
 
 /* Full timing in all placements, or in one placement with fewer cold samples. */
 static int run_full_timing(struct evaluation *evaluation, const char *gate, bool all_placements) {
-    const struct timing *timing = &evaluation->evaluator->settings->timing;
-    double least_us;
+    struct timed_goal goal;
     const struct timing_plan timing_plan = {
         .gate = gate,
-        .samples = timing->samples,
-        .cold_samples =
-            all_placements || timing->samples < COLD_SAMPLES ? timing->samples : COLD_SAMPLES,
-        .placements = all_placements ? placements_of(timing) : 1,
-        .warmup_us = 1000 * timing->warmup_ms,
+        .stage = all_placements ? STAGE_FINAL : STAGE_FULL,
+        .placements = all_placements ? placements_of(&evaluation->evaluator->settings->timing) : 1,
         .check_after = true,
         .final = all_placements};
-    return time_cases(evaluation, &timing_plan, &least_us);
+    int status = time_cases(evaluation, &timing_plan, &goal);
+    if (status == 0 && goal.long_calls && !evaluation->request->full)
+        compare_timings(evaluation, all_placements);
+    return status;
 }
 
 int evaluation_time(struct evaluation *evaluation) {
-    const struct timing *timing = &evaluation->evaluator->settings->timing;
     const struct trial_request *request = evaluation->request;
     struct outcome *outcome = &evaluation->result->outcome;
     int status = 0;
     outcome->predicted = evaluation->evaluator->device->info.predicts;
     if (outcome->predicted) {
-        const struct timing_plan prediction = {.gate = "prediction", .samples = 1, .placements = 1};
-        double least_us;
-        return time_cases(evaluation, &prediction, &least_us);
+        const struct timing_plan prediction = {
+            .gate = "prediction", .predicts = true, .placements = 1};
+        struct timed_goal goal;
+        return time_cases(evaluation, &prediction, &goal);
     }
     /* A candidate that is slower than the champion may still need less energy. */
     if (!request->full && request->champion_us > 0 &&
         evaluation_minimises(evaluation) == MINIMISED_LATENCY)
-        status = run_race(evaluation, 1000 * timing->warmup_ms);
+        status = run_race(evaluation);
     if (status != 0 || outcome->raced) {
         measurement_free(evaluation->raced);
         evaluation->raced = NULL;

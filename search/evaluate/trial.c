@@ -11,16 +11,18 @@ static void free_text(char **text) {
     *text = NULL;
 }
 
-void trial_key_set_environment(struct key *key, const struct device_info *device,
-                               const char *nvrtc) {
+void trial_key_set_environment(struct key *key, const struct device_info *device, const char *nvrtc,
+                               enum regime regime) {
     key_set(key, KEY_DEVICE, device->name);
     key_set(key, KEY_DRIVER, device->driver[0] != '\0' ? device->driver : "none");
     key_set(key, KEY_NVRTC, nvrtc);
-    key_set(key, KEY_METHOD, trial_method(device));
+    key_set(key, KEY_METHOD, trial_method(device, regime));
 }
 
-const char *trial_method(const struct device_info *device) {
-    return device->predicts ? "prediction 5" : TRIAL_METHOD;
+const char *trial_method(const struct device_info *device, enum regime regime) {
+    static const char *const methods[REGIME_COUNT] = {TRIAL_METHOD ", sustained",
+                                                      TRIAL_METHOD ", boost"};
+    return device->predicts ? "prediction 5" : methods[regime];
 }
 
 void trial_request_release(struct trial_request *request) {

@@ -12,12 +12,13 @@
 #include "device/device.h"
 #include "outcome/key.h"
 #include "outcome/outcome.h"
+#include "outcome/timing.h"
 #include "space/genome.h"
 #include "template/template.h"
 
 /* Version of the verification and timing methods, a part of every key: raise it when results
    would change. */
-#define TRIAL_METHOD "warm and cold graphs 6"
+#define TRIAL_METHOD "warm and cold graphs 7"
 
 enum { GATES_MAX = 20, GATE_TEXT_SIZE = 160 };
 
@@ -104,10 +105,10 @@ struct trial_result {
 };
 
 /* Sets the parts of the key that describe the environment: device, driver, NVRTC and method. */
-void trial_key_set_environment(struct key *key, const struct device_info *device,
-                               const char *nvrtc);
+void trial_key_set_environment(struct key *key, const struct device_info *device, const char *nvrtc,
+                               enum regime regime);
 /* How trials on the device are verified and timed. */
-const char *trial_method(const struct device_info *device);
+const char *trial_method(const struct device_info *device, enum regime regime);
 
 void trial_request_release(struct trial_request *request);
 /* Sets the request's fields about its goal's champion. */

@@ -1,8 +1,10 @@
 #include "evaluate/verify.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "evaluate/carry_over.h"
 #include "evaluate/lucky.h"
 #include "evaluate/references.h"
+#include "evaluate/sampled_blocks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -79,10 +81,10 @@ static int judge_output(const struct verify_case *one, const struct buffers *buf
 }
 
 /* Compares every output of a set, the plain kernel's and the candidate's, with the reference's, and
-   judges the candidate's. */
+   judges the candidate's; without the elements whose reference has the bits `unwritten`. */
 static int judge_outputs(const struct verify_case *one, const struct buffers *buffers, int set,
-                         const struct reference_runs *runs, struct verify_result *found,
-                         struct error *error) {
+                         const struct reference_runs *runs, uint64_t unwritten,
+                         struct verify_result *found, struct error *error) {
     struct compared compared[COMPARED_MAX] = {0};
     struct comparison comparisons[COMPARED_MAX];
     int outputs[TENSORS_MAX], count = 0;
@@ -92,9 +94,9 @@ static int judge_outputs(const struct verify_case *one, const struct buffers *bu
         uint64_t plain = runs->plain.buffers.tensors[0][t];
         if (!tensor->present || one->template->tensors[t].role != ROLE_OUTPUT)
             continue;
-        compared[2 * count] = (struct compared){plain, tensor, reference, 0};
+        compared[2 * count] = (struct compared){plain, tensor, reference, 0, unwritten};
         compared[2 * count + 1] =
-            (struct compared){buffers->tensors[set][t], tensor, reference, plain};
+            (struct compared){buffers->tensors[set][t], tensor, reference, plain, unwritten};
         outputs[count++] = t;
     }
     int status = comparator_compare(one->comparator, compared, 2 * count, comparisons, error);
@@ -107,12 +109,15 @@ static int judge_outputs(const struct verify_case *one, const struct buffers *bu
 /* The same. The candidate has run; the data that it is compared with is computed only now. */
 static int compare_outputs(const struct verify_case *one, const struct buffers *buffers, int set,
                            struct verify_result *found, struct error *error) {
-    struct reference_runs *runs = reference_runs_new(one, error);
+    uint64_t unwritten = 0;
+    int sampled = sampled_blocks_apply(one, buffers, set, error);
+    struct reference_runs *runs = sampled < 0 ? NULL : reference_runs_new(one, error);
     if (runs == NULL)
         return -1;
-    int status = run_references(one, buffers, set, runs, error);
+    int status = sampled ? sampled_blocks_run(one, buffers, set, runs, &unwritten, error)
+                         : run_references(one, buffers, set, runs, error);
     if (status == 0)
-        status = judge_outputs(one, buffers, set, runs, found, error);
+        status = judge_outputs(one, buffers, set, runs, unwritten, found, error);
     reference_runs_free(runs);
     return status;
 }
@@ -136,14 +141,18 @@ static int check_inputs(struct buffers *buffers, int set, struct failure *failur
 
 /* Runs one call on a set, then checks for accesses that are not allowed. */
 static int run_guarded(const struct verify_case *one, struct buffers *buffers, int set,
-                       struct failure *failure, struct error *error) {
+                       struct verify_result *found, struct error *error) {
+    struct failure *failure = &found->failure;
     struct device_sequence sequence;
     buffers_sequence(buffers, set, one->module, &sequence);
     int protected = buffers_protect(buffers, set, true, error);
     if (protected < 0)
         return -1;
+    double start = clock_seconds();
     failure->verdict =
         one->device->backend->run(one->device, &sequence, one->deadline_s, failure->reason);
+    double call_us = 1e6 * (clock_seconds() - start);
+    found->call_us = found->call_us > 0 ? fmin(found->call_us, call_us) : call_us;
     if (failure->verdict == VERDICT_CRASHED && protected && !one->device->info.predicts) {
         size_t used = strlen(failure->reason);
         snprintf(failure->reason + used, REASON_SIZE - used,
@@ -173,7 +182,7 @@ static int repeat_run(const struct verify_case *one, struct buffers *buffers,
     /* An emulated device runs blocks and warps one after the other: results that depend on their
        order would repeat. */
     one->device->order_seed = input->seed | 1;
-    int status = run_guarded(one, buffers, 0, &found->failure, error);
+    int status = run_guarded(one, buffers, 0, found, error);
     one->device->order_seed = 0;
     if (status != 0)
         return status;
@@ -190,7 +199,7 @@ static int repeat_run(const struct verify_case *one, struct buffers *buffers,
 /* Runs on a set and compares its outputs. */
 static int run_and_compare(const struct verify_case *one, struct buffers *buffers, int set,
                            struct verify_result *found, struct error *error) {
-    int status = run_guarded(one, buffers, set, &found->failure, error);
+    int status = run_guarded(one, buffers, set, found, error);
     return status == 0 ? compare_outputs(one, buffers, set, found, error) : status;
 }
 
@@ -328,7 +337,7 @@ static int hash_results(const struct verify_case *one, struct buffers *inputs,
         if (plain->buffers.tensors[0][t] == 0)
             continue;
         const struct compared compared = {plain->buffers.tensors[0][t], &plain->plan.tensors[t],
-                                          runs->reference.buffers.tensors[0][t], 0};
+                                          runs->reference.buffers.tensors[0][t], 0, 0};
         if (comparator_compare(one->comparator, &compared, 1, &it, error) < 0)
             return -1;
         const uint64_t words[] = {(uint64_t)it.not_finite, (uint64_t)it.not_zero,

@@ -24,6 +24,8 @@
 #include "evaluate/buffers.h"
 #include "evaluate/error_bound.h"
 
+struct sampled_blocks;
+
 struct verify_case {
     struct device *device;
     struct comparator *comparator;
@@ -32,8 +34,11 @@ struct verify_case {
     const struct template *template; /* loaded for the cases that case_index refers to */
     const struct genome *genome;
     int case_index;
-    struct device_module *module; /* the candidate's variant */
-    double deadline_s;            /* of one call */
+    struct device_module *module;   /* the candidate's variant */
+    double deadline_s;              /* of one call */
+    struct sampled_blocks *sampled; /* NULL: references are always computed in full */
+    int goal;                       /* whose case it is, if `sampled` is not NULL */
+    bool in_full;                   /* compute them in full this time */
 };
 
 struct verify_input {
@@ -62,6 +67,7 @@ struct verify_result {
     struct failure failure;
     struct errors errors, bound;
     bool inputs_read_only; /* the inputs were mapped read-only while the candidate ran */
+    double call_us;        /* of the quickest call, as the host saw it: the GPU took no longer */
 };
 
 /* Fills inputs, runs the candidate, and compares. Returns 0 if it passes, 1 if it fails, -1 when

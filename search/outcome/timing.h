@@ -9,6 +9,14 @@
 
 enum { PLACEMENTS_MAX = 16 };
 
+/* In which state of the GPU calls of 50 us or more are timed. */
+enum regime {
+    REGIME_SUSTAINED, /* under steady load, as a server sees them: at the power limit, if the kernel
+                         reaches it */
+    REGIME_BOOST,     /* with pauses, so that the power limit is not reached */
+    REGIME_COUNT
+};
+
 struct timing {
     int input_sets;     /* input sets that the calls of a graph rotate through: 4 */
     int launches;       /* calls in a CUDA graph: 20 */
@@ -25,6 +33,7 @@ struct timing {
     int duel_blocks;    /* blocks in a round of a duel: 10 */
     double duel_margin; /* ratios within 1 +- this count as equal: 0.005, or the spread of A/A duels
                            on the device if that is larger */
+    enum regime regime; /* REGIME_SUSTAINED */
     double case_tolerance; /* no case may be slower than the champion's by more than this; a
                               candidate within it duels: 0.02 */
 };

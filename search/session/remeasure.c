@@ -25,14 +25,16 @@ struct remeasurement {
 
 static int read_current_key(const struct session *session, struct key *current,
                             struct error *error) {
+    enum regime regime = session->config->timing.regime;
     if (*pool_nvrtc(session->pool) != '\0') {
-        trial_key_set_environment(current, pool_device(session->pool), pool_nvrtc(session->pool));
+        trial_key_set_environment(current, pool_device(session->pool), pool_nvrtc(session->pool),
+                                  regime);
         return 0;
     }
     struct nvrtc *nvrtc = nvrtc_open(error);
     if (nvrtc == NULL)
         return -1;
-    trial_key_set_environment(current, pool_device(session->pool), nvrtc_version(nvrtc));
+    trial_key_set_environment(current, pool_device(session->pool), nvrtc_version(nvrtc), regime);
     nvrtc_close(nvrtc);
     return 0;
 }

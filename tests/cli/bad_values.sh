@@ -16,6 +16,7 @@ done <<TABLE
 "minimise": "energy", "budget": { "target_ratio": 2 }
 "minimise": "pareto", "timing": { "energy_ms": 0 }
 "timing": { "energy_ms": 2001 }
+"timing": { "regime": "cold" }
 "genes": { "THREADS": 32 }
 "genes": { "THREADS": [] }
 "genes": { "THREADS": ["$long"] }

@@ -28,13 +28,13 @@ static struct trial_result champion(void) {
 static void passed_gates_are_listed(void **state) {
     (void)state;
     struct trial_result result = champion();
-    checks_record(&result, 45, UINT64_C(18446744073709551615), &device);
+    checks_record(&result, 45, UINT64_C(18446744073709551615), &device, REGIME_SUSTAINED);
     assert_string_equal(
         result.outcome.checks,
         "probe cases (3 of 4), cases (2 of 2), timed outputs, "
         "edge shapes (24 cases), hard inputs (2 cases), work carried over in flush memory (2 "
         "cases), race checker (3 of 4 small "
-        "cases); 45 inputs of seed 18446744073709551615; NVIDIA H200; " TRIAL_METHOD);
+        "cases); 45 inputs of seed 18446744073709551615; NVIDIA H200; " TRIAL_METHOD ", sustained");
 }
 
 static void what_was_not_checked_is_said(void **state) {
@@ -42,7 +42,7 @@ static void what_was_not_checked_is_said(void **state) {
     struct trial_result result = champion();
     result.gate_count--;
     trial_add_gate(&result, "race checker", true, 0, "not checked: the PTX was not kept");
-    checks_record(&result, 45, 1, &device);
+    checks_record(&result, 45, 1, &device, REGIME_SUSTAINED);
     assert_non_null(
         strstr(result.outcome.checks, "race checker (not checked: the PTX was not kept); 45"));
 }
@@ -52,14 +52,14 @@ static void others_have_no_line(void **state) {
     struct trial_result result = champion();
     strcpy(result.outcome.checks, "of an earlier outcome");
     result.gate_count--; /* a loser: its final checks did not run */
-    checks_record(&result, 45, 1, &device);
+    checks_record(&result, 45, 1, &device, REGIME_SUSTAINED);
     assert_string_equal(result.outcome.checks, "");
     trial_add_gate(&result, "race checker", false, 0, "data race");
-    checks_record(&result, 45, 1, &device);
+    checks_record(&result, 45, 1, &device, REGIME_SUSTAINED);
     assert_string_equal(result.outcome.checks, "");
     result = champion();
     trial_set_verdict(&result, VERDICT_CRASHED, "damaged other kernels");
-    checks_record(&result, 45, 1, &device);
+    checks_record(&result, 45, 1, &device, REGIME_SUSTAINED);
     assert_string_equal(result.outcome.checks, "");
 }
 

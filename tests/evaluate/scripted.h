@@ -60,13 +60,14 @@ struct scripted {
                              NULL:  none */
     double scatter;              /* of samples, relative */
     double drift;                /* of the whole device, relative, from each sample to the next */
+    int slower_after;            /* warm samples, from which on all take a tenth longer; 0: never */
     double interference; /* relative delay of two samples of three: another process runs beside
                             them */
     double warm_us[SCRIPTED_WARPS_MAX], cold_us[SCRIPTED_WARPS_MAX]; /* per call */
     double spread; /* relative spread of a call's time over placements: five consecutive graphs
                       have -2 to 2 times it */
     int drifted;   /* samples since the drift started */
-    int changes;   /* of a part of the inputs */
+    int changes;   /* of inputs */
     int modules, graphs, waits, allocations, compilations, warm_samples,
         cold_samples; /* counters */
 };
@@ -90,7 +91,8 @@ static enum verdict scripted_graph_new(struct device *device, const struct devic
     (*graph)->sets = malloc((size_t)set_count * sizeof *sets);
     assert_non_null((*graph)->sets);
     memcpy((*graph)->sets, sets, (size_t)set_count * sizeof *sets);
-    scripted->graphs += !timing->cold;
+    scripted->graphs +=
+        !timing->cold && (timing->launches > 1 || set_count > 1); /* not a first call's */
     return VERDICT_OK;
 }
 
@@ -111,7 +113,8 @@ static bool scripted_changes_inputs(struct device *device, const struct device_g
     return control[2] == CHANGE_EVERY_ROW;
 }
 
-/* The calls run once, so that outputs exist, and again when the evaluator changed the inputs. */
+/* The calls run once, so that outputs exist, and again when the evaluator filled or changed inputs.
+ */
 static enum verdict scripted_graph_sample(struct device *device, struct device_graph *graph,
                                           int count, double *samples_us, char *reason) {
     scripted->waits++;
@@ -128,10 +131,13 @@ static enum verdict scripted_graph_sample(struct device *device, struct device_g
     double delay = scripted_changes_inputs(device, graph) ? 1 + scripted->change_delay : 1;
     int *samples = graph->cold ? &scripted->cold_samples : &scripted->warm_samples;
     for (int i = 0; i < count; i++, ++*samples)
-        samples_us[i] = graph->us * delay *
-                        (1 + scripted->scatter * (random_uniform(&scripted->random) - 0.5)) *
-                        pow(1 + scripted->drift, scripted->drifted++) *
-                        (*samples % 3 == 0 ? 1 : 1 + scripted->interference);
+        samples_us[i] =
+            graph->us * delay *
+            (1 + scripted->scatter * (random_uniform(&scripted->random) - 0.5)) *
+            pow(1 + scripted->drift, scripted->drifted++) *
+            (*samples % 3 == 0 ? 1 : 1 + scripted->interference) *
+            (scripted->slower_after > 0 && scripted->warm_samples >= scripted->slower_after ? 1.1
+                                                                                            : 1);
     return VERDICT_OK;
 }
 
@@ -182,7 +188,8 @@ static enum verdict scripted_run(struct device *device, const struct device_sequ
     enum verdict verdict = emulated_backend.run(device, sequence, 60 + deadline_s, reason);
     for (int i = 0; i < sequence->count; i++)
         scripted->changes += sequence->launches[i].kernel != NULL &&
-                             strcmp(sequence->launches[i].kernel, "evotile_change") == 0;
+                             (strcmp(sequence->launches[i].kernel, "evotile_change") == 0 ||
+                              strcmp(sequence->launches[i].kernel, "evotile_fill") == 0);
     for (int i = 0; scripted->damaged_kernel != NULL && i < sequence->count; i++)
         scripted_damage(device, &sequence->launches[i]);
     return verdict;

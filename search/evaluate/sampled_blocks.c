@@ -1,0 +1,228 @@
+#include "evaluate/sampled_blocks.h"
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "base/strbuf.h"
+#include "evaluate/compile.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/random.h>
+
+/* sampled_blocks.cu, embedded by the Makefile */
+extern const char _binary_search_evaluate_sampled_blocks_cu_start[];
+extern const char _binary_search_evaluate_sampled_blocks_cu_end[];
+
+enum { SAMPLED_DEADLINE_S = 120 };
+
+/* ---- loading ---- */
+
+static int load(struct device *device, struct nvrtc *nvrtc, const char *folder, const char *file,
+                char *source, struct device_module **module, struct error *error) {
+    char reason[REASON_SIZE];
+    struct strbuf text = {0};
+    if (source == NULL)
+        return -1;
+    strbuf_add(&text, _binary_search_evaluate_sampled_blocks_cu_start,
+               (size_t)(_binary_search_evaluate_sampled_blocks_cu_end -
+                        _binary_search_evaluate_sampled_blocks_cu_start));
+    strbuf_print(&text, "\n#line 1 \"%s\"\n%s", file, source);
+    int status = load_kernels(device, nvrtc, file, text.bytes, module, reason, error);
+    strbuf_release(&text);
+    free(source);
+    return status == 1 ? error_input(error,
+                                     "%s/%s does not compile where blockIdx and gridDim are "
+                                     "macros: use them as variables only: %s",
+                                     folder, file, reason)
+                       : status;
+}
+
+int sampled_blocks_load(struct sampled_blocks *sampled, struct device *device, struct nvrtc *nvrtc,
+                        const struct template *template, struct error *error) {
+    if (sampled->reference != NULL)
+        return 0;
+    if (sampled->operations == 0)
+        sampled->operations = SAMPLED_OPERATIONS;
+    if (sampled->blocks_min == 0)
+        sampled->blocks_min = SAMPLED_BLOCKS_MIN;
+    return load(device, nvrtc, template->folder, template->reference_source,
+                template_reference_source(template, error), &sampled->reference, error) < 0
+               ? -1
+               : load(device, nvrtc, template->folder, template->plain_source,
+                      template_plain_source(template, error), &sampled->plain, error);
+}
+
+void sampled_blocks_unload(struct sampled_blocks *sampled, struct device *device) {
+    if (sampled->reference != NULL)
+        device->backend->module_unload(device, sampled->reference);
+    if (sampled->plain != NULL)
+        device->backend->module_unload(device, sampled->plain);
+    sampled->reference = sampled->plain = NULL;
+}
+
+/* ---- running ---- */
+
+static uint64_t blocks_of(const struct planned_launch *launch) {
+    return (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+}
+
+/* How many blocks are computed; all: the case is not sampled. */
+static uint64_t sample_size(const struct verify_case *one, const struct buffers *buffers,
+                            const struct launch_plan *plan) {
+    uint64_t blocks = blocks_of(&plan->launches[0]);
+    double share = one->sampled->operations / fmax(1, (double)buffers->plan->operations);
+    uint64_t count = share < 1 ? (uint64_t)ceil(share * (double)blocks) : blocks;
+    if (count < one->sampled->blocks_min)
+        count = one->sampled->blocks_min;
+    return 2 * count < blocks ? count : blocks;
+}
+
+static bool is_large(const struct verify_case *one, const struct buffers *buffers,
+                     const struct reference_runs *runs) {
+    const struct launch_plan *reference = &runs->reference.plan, *plain = &runs->plain.plan;
+    return reference->launch_count == 1 && plain->launch_count == 1 &&
+           !reference->launches[0].cooperative && !plain->launches[0].cooperative &&
+           memcmp(reference->launches[0].grid, plain->launches[0].grid,
+                  sizeof plain->launches[0].grid) == 0 &&
+           sample_size(one, buffers, reference) < blocks_of(&reference->launches[0]);
+}
+
+/* No kernel can know which blocks are computed, or what the elements hold that no block writes. */
+static int draw(struct random *random, struct error *error) {
+    uint64_t seed;
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+        return error_set(error, "no random numbers from the system");
+    random_seed(random, seed, 0);
+    return 0;
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b) {
+    while (b != 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Puts the selection before the launch of one of the references, which then has `count` blocks. */
+static void select_blocks(struct device_sequence *sequence, const uint64_t *first_and_stride,
+                          uint64_t count) {
+    struct device_launch *launch = &sequence->launches[1];
+    sequence->launches[1] = sequence->launches[0];
+    sequence->launches[0] = (struct device_launch){.module = launch->module,
+                                                   .kernel = "evotile_select_blocks",
+                                                   .grid = {1, 1, 1},
+                                                   .block = {1, 1, 1}};
+    for (int i = 0; i < 3; i++)
+        launch_add_argument(&sequence->launches[0], &launch->grid[i], sizeof launch->grid[i]);
+    for (int i = 0; i < 2; i++)
+        launch_add_argument(&sequence->launches[0], &first_and_stride[i], 8);
+    launch->grid[0] = (unsigned)count;
+    launch->grid[1] = launch->grid[2] = 1;
+    sequence->count = 2;
+}
+
+static int run_selected(const struct verify_case *one, const struct buffers *buffers, int set,
+                        struct device_module *module, struct planned_buffers *run, uint64_t count,
+                        const uint64_t *first_and_stride, uint32_t word, struct error *error) {
+    const struct device_backend *backend = one->device->backend;
+    struct device_sequence sequence;
+    char reason[REASON_SIZE];
+    if (reference_sequence(one, buffers, set, module, run, &sequence, error) < 0)
+        return -1;
+    for (int t = 0; t < one->template->tensor_count; t++)
+        if (run->buffers.tensors[0][t] != 0 &&
+            backend->fill32(one->device, run->buffers.tensors[0][t], word,
+                            (size_t)run->plan.tensors[t].bytes / 4, error) < 0)
+            return -1;
+    select_blocks(&sequence, first_and_stride, count);
+    return backend->run(one->device, &sequence, SAMPLED_DEADLINE_S, reason) == VERDICT_OK
+               ? 0
+               : error_set(error, "some blocks of the references of %s failed: %s",
+                           one->template->name, reason);
+}
+
+int sampled_blocks_run(const struct verify_case *one, const struct buffers *buffers, int set,
+                       struct reference_runs *runs, uint64_t *unwritten, struct error *error) {
+    struct random random;
+    const struct launch_plan *plan = &runs->reference.plan;
+    uint64_t blocks = blocks_of(&plan->launches[0]), count = sample_size(one, buffers, plan);
+    if (draw(&random, error) < 0)
+        return -1;
+    uint64_t first_and_stride[] = {random_below(&random, blocks), 0};
+    do
+        first_and_stride[1] = 1 + random_below(&random, blocks - 1);
+    while (common_divisor(first_and_stride[1], blocks) != 1);
+    /* NaN in every floating dtype, so that an element that the plain kernel leaves out shows. */
+    uint32_t word = 0x7ff87ff8u | (uint32_t)(random_next(&random) & 0x80078007u);
+    *unwritten = (uint64_t)word << 32 | word;
+    return run_selected(one, buffers, set, one->sampled->reference, &runs->reference, count,
+                        first_and_stride, word, error) < 0
+               ? -1
+               : run_selected(one, buffers, set, one->sampled->plain, &runs->plain, count,
+                              first_and_stride, word, error);
+}
+
+/* ---- whether it is right ---- */
+
+/* Compares output `t` of the blocks that were selected with that of all: the reference's must be
+   the same, and the plain kernel's errors no larger. Returns 1 if so. */
+static int agrees(const struct verify_case *one, int t, const struct reference_runs *whole,
+                  const struct reference_runs *some, uint64_t unwritten, struct error *error) {
+    struct planned_tensor in_double = whole->reference.plan.tensors[t];
+    const struct planned_tensor *plain = &whole->plain.plan.tensors[t];
+    const uint64_t all = whole->reference.buffers.tensors[0][t];
+    const uint64_t selected = some->reference.buffers.tensors[0][t];
+    in_double.dtype = DTYPE_F64;
+    const struct compared compared[] = {
+        {all, &in_double, selected, 0, unwritten},
+        {whole->plain.buffers.tensors[0][t], plain, all, 0, 0},
+        {some->plain.buffers.tensors[0][t], plain, selected, 0, unwritten}};
+    struct comparison found[3];
+    if (comparator_compare(one->comparator, compared, 3, found, error) < 0)
+        return -1;
+    return found[0].elements > 0 && found[0].errors.max_absolute == 0 && found[0].not_finite == 0 &&
+           found[2].not_finite <= found[1].not_finite &&
+           found[2].errors.max_absolute <= found[1].errors.max_absolute &&
+           found[2].errors.row_relative_l2 <= found[1].errors.row_relative_l2;
+}
+
+static int try_blocks(const struct verify_case *one, const struct buffers *buffers, int set,
+                      struct reference_runs *some, struct error *error) {
+    uint64_t unwritten;
+    struct reference_runs *whole = reference_runs_new(one, error);
+    int status = whole != NULL ? run_references(one, buffers, set, whole, error) : -1;
+    if (status == 0)
+        status = sampled_blocks_run(one, buffers, set, some, &unwritten, error);
+    status = status == 0 ? 1 : -1;
+    for (int t = 0; t < one->template->tensor_count && status == 1; t++)
+        if (buffers->plan->tensors[t].present && one->template->tensors[t].role == ROLE_OUTPUT)
+            status = agrees(one, t, whole, some, unwritten, error);
+    if (whole != NULL)
+        reference_runs_free(whole);
+    return status;
+}
+
+int sampled_blocks_apply(const struct verify_case *one, const struct buffers *buffers, int set,
+                         struct error *error) {
+    if (one->sampled == NULL || one->sampled->reference == NULL || one->in_full)
+        return 0;
+    struct reference_runs *runs = reference_runs_new(one, error);
+    if (runs == NULL)
+        return -1;
+    int status = is_large(one, buffers, runs);
+    if (status == 1 && one->sampled->state[one->goal][one->case_index] == SAMPLED_UNKNOWN) {
+        status = try_blocks(one, buffers, set, runs, error);
+        if (status >= 0)
+            one->sampled->state[one->goal][one->case_index] =
+                status == 1 ? SAMPLED_FIT : SAMPLED_UNFIT;
+        if (status == 0)
+            log_info("%s: the blocks of the reference and of the plain kernel cannot be computed "
+                     "one at a time: large cases are compared in full, which takes longer",
+                     one->template->name);
+    }
+    reference_runs_free(runs);
+    return status == 1 ? one->sampled->state[one->goal][one->case_index] == SAMPLED_FIT : status;
+}
