@@ -1,10 +1,11 @@
 /*
  * energy: the energy of a candidate's calls, from the counter of the whole GPU that NVML reads. The
  * driver raises the counter in steps, some 20 to 100 ms apart, so that a figure needs many calls:
- * they run in batches of a few milliseconds, and after each batch the counter is read. Where it
- * changed, the time, the calls so far and the counter are a point; from the first point to the
- * last, energy less the idle power's part, divided by the calls, is the energy of a call. The rates
- * within parts of that window state its error.
+ * they run in batches, while a thread reads the counter again and again (a reading takes 3.5 ms on
+ * an H200, in which the GPU must not be idle). Where the counter changed, the time, the calls so
+ * far and the counter are a point; from the first point to the last, energy less the idle power's
+ * part, divided by the calls, is the energy of a call. The rates within parts of that window state
+ * its error.
  *
  * What the idle GPU uses is subtracted, so that host time between batches costs nothing. Idle power
  * is measured once for a meter, before its first measurement.
@@ -28,8 +29,12 @@ struct energy_meter;
 
 /* A counter of energy and the clock that belongs to it. */
 struct energy_counter {
-    /* Reads both: seconds from any start, millijoules from any start. False: it cannot be read. */
-    bool (*read)(void *context, double *time_s, double *total_mj);
+    /* The time, when the counter changed last, both in seconds from any start, and the counter, in
+       millijoules from any start. False: it cannot be read. */
+    bool (*read)(void *context, double *now_s, double *changed_s, double *total_mj);
+    /* Before the first reading of a measurement, and after the last one. NULL: nothing to do. */
+    bool (*begin)(void *context);
+    void (*end)(void *context);
     /* Lets some time pass before the next reading; about a millisecond. */
     void (*wait)(void *context);
     void *context;

@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-/* A batch is short, so that a change of the counter is seen soon after it happened, and long
-   beside the host's time between two. */
-static const double batch_us = 2000, graph_us = 500;
+/* A batch is long beside the host's time between two; a graph beside the time between two graphs.
+ */
+static const double batch_us = 20000, graph_us = 500;
 enum { GRAPH_CALLS_MAX = 100 };
 
 /* Shorter calls leave the GPU partly idle within a graph, and their figure is the launches'. */
@@ -42,6 +42,8 @@ static int measure_case(struct evaluation *evaluation, int c, struct failure *fa
     struct verify_case one = evaluation_verify_case(evaluation, evaluation->template, c, module);
     struct measure_settings settings = evaluation_measure_settings(evaluation, c);
     settings.launches = (int)fmax(1, fmin(GRAPH_CALLS_MAX, graph_us / call_us));
+    settings.call_us = 0;
+    settings.rests = false;
     settings.sets = settings.sets < settings.launches ? settings.sets : settings.launches;
     struct batches batches = {
         .device = evaluator->device,
@@ -99,7 +101,18 @@ static int measure_cases(struct evaluation *evaluation, double least_us) {
         measured += outcome->cases[c].energy.mj > 0;
     }
     report(evaluation, measured, start);
+    evaluation->evaluator->energy_s += clock_seconds() - start;
     return 0;
+}
+
+/* Where a search compares latencies, energy takes a tenth of its time at most: while champions
+   follow one another, most are not measured. */
+static const double share_of_search = 0.1;
+
+static bool has_time_for_energy(const struct evaluation *evaluation) {
+    const struct evaluator *evaluator = evaluation->evaluator;
+    return evaluation->request->full ||
+           evaluator->energy_s <= share_of_search * (clock_seconds() - evaluator->started_s);
 }
 
 int evaluation_measure_energy(struct evaluation *evaluation) {
@@ -110,7 +123,8 @@ int evaluation_measure_energy(struct evaluation *evaluation) {
         any_long = any_long || outcome->cases[c].warm.p50_us >= call_us_min;
     if (evaluator->energy_meter == NULL || evaluator->settings->timing.energy_ms <= 0 ||
         outcome->predicted || !any_long || evaluation_minimises(evaluation) != MINIMISED_LATENCY ||
-        !(evaluation->request->full || evaluation_would_be_champion(evaluation)))
+        !(evaluation->request->full || evaluation_would_be_champion(evaluation)) ||
+        !has_time_for_energy(evaluation))
         return 0;
     return measure_cases(evaluation, call_us_min);
 }

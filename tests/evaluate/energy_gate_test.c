@@ -17,13 +17,13 @@ static struct meter {
     bool stands_still;
 } meter;
 
-static bool read_counter(void *context, double *time_s, double *total_mj) {
+static bool read_counter(void *context, double *now_s, double *changed_s, double *total_mj) {
     struct meter *of = context;
-    double calls = 20.0 / 3 * (of->it->warm_samples - of->samples);
+    double calls = 200.0 / 39 * (of->it->warm_samples - of->samples);
     of->samples = of->it->warm_samples;
-    of->now_s += 0.002;
-    of->total_mj += of->stands_still ? 0 : 2 * IDLE_WATTS + calls * of->call_mj;
-    *time_s = of->now_s;
+    of->now_s += 0.02;
+    of->total_mj += of->stands_still ? 0 : 20 * IDLE_WATTS + calls * of->call_mj;
+    *now_s = *changed_s = of->now_s;
     *total_mj = of->total_mj;
     return true;
 }
@@ -33,7 +33,8 @@ static void wait_a_little(void *context) {
 }
 
 static void give_meter(struct scripted *it, double call_mj) {
-    static const struct energy_counter counter = {read_counter, wait_a_little, &meter};
+    static const struct energy_counter counter = {
+        .read = read_counter, .wait = wait_a_little, .context = &meter};
     meter = (struct meter){.it = it, .call_mj = call_mj, .samples = it->warm_samples};
     energy_meter_free(it->evaluator->energy_meter);
     it->evaluator->energy_meter = energy_meter_new_with_counter(&counter);

@@ -44,7 +44,7 @@ static void pass(struct gpu *gpu, double seconds, double watts) {
     gpu->now_s = until_s;
 }
 
-static bool read_counter(void *context, double *time_s, double *total_mj) {
+static bool read_counter(void *context, double *now_s, double *changed_s, double *total_mj) {
     struct gpu *gpu = context;
     gpu->reads++;
     if (gpu->breaks_at_s > 0 && gpu->now_s >= gpu->breaks_at_s)
@@ -53,7 +53,8 @@ static bool read_counter(void *context, double *time_s, double *total_mj) {
         gpu->falls_at_s = 0;
         gpu->total_mj = gpu->shown_mj = 0;
     }
-    *time_s = gpu->now_s;
+    *now_s = gpu->now_s;
+    *changed_s = gpu->updated_s;
     *total_mj = gpu->shown_mj;
     return true;
 }
@@ -91,7 +92,8 @@ static struct gpu make_gpu(double step_s) {
 }
 
 static int measure(struct gpu *gpu, struct energy *energy) {
-    const struct energy_counter counter = {read_counter, wait_a_little, gpu};
+    const struct energy_counter counter = {
+        .read = read_counter, .wait = wait_a_little, .context = gpu};
     const struct energy_load load = {run_batch, gpu};
     struct energy_meter *meter = energy_meter_new_with_counter(&counter);
     int status = energy_measure(meter, &load, 300, energy);
@@ -167,7 +169,8 @@ static void a_counter_that_gives_no_figure_is_unknown(void **state) {
 static void idle_power_is_measured_once(void **state) {
     (void)state;
     struct gpu gpu = make_gpu(0.02);
-    const struct energy_counter counter = {read_counter, wait_a_little, &gpu};
+    const struct energy_counter counter = {
+        .read = read_counter, .wait = wait_a_little, .context = &gpu};
     const struct energy_load load = {run_batch, &gpu};
     struct energy_meter *meter = energy_meter_new_with_counter(&counter);
     struct energy first, second;
