@@ -27,6 +27,7 @@ static const struct table_column columns[] = {
     {.name = "placement_spread", .right = true},
     {.name = "energy_mj", .right = true},
     {.name = "energy_error", .right = true},
+    {.name = "sm_mhz", .right = true},
     {.name = "sm_mhz_low", .right = true},
     {.name = "sm_mhz_high", .right = true},
     {.name = "power_limited"},
@@ -197,9 +198,13 @@ static void add_energy(struct table *table, const struct row_figures *figures) {
 static void add_clocks(struct table *table, const struct conditions *conditions) {
     bool limited = conditions_power_limited(conditions);
     if (conditions->sm_mhz_high <= 0) {
-        table_add(table, "- - -");
+        table_add(table, "- - - -");
         return;
     }
+    if (conditions->sm_mhz > 0)
+        table_add(table, "%d", conditions->sm_mhz);
+    else
+        table_add(table, "-");
     table_add(table, "%d %d", conditions->sm_mhz_low, conditions->sm_mhz_high);
     table_cell(table, cJSON_CreateBool(limited), limited ? "limit" : "");
 }
@@ -404,7 +409,8 @@ void leaderboard_finish_headings(const struct leaderboard *board) {
         table_heading(table, "energy_error", "+-\n%");
     }
     if (board->power_count > 0) {
-        table_heading(table, "sm_mhz_low", "least\nSM MHz");
+        table_heading(table, "sm_mhz", "SM\nMHz");
+        table_heading(table, "sm_mhz_low", "least\nMHz");
         table_heading(table, "power_limited", "power");
     }
     if (board->cold) {

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/statistics.h"
 
 #include <string.h>
 
@@ -15,6 +16,9 @@ static const int64_t throttle_reasons = 0x8 | 0x20 | 0x40 | 0x80;
    block. */
 static const double reading_valid_s = 0.1;
 
+/* So many readings of a trial have a share in its median clock, the last ones. */
+enum { READINGS_MAX = 256 };
+
 struct clock_monitor {
     clock_monitor_reader *read;
     void *context;
@@ -25,6 +29,7 @@ struct clock_monitor {
                              block */
     double read_at_s;
     int readings;
+    double sm_mhz[READINGS_MAX]; /* of the last ones */
     struct conditions conditions;
     bool has_state;
     struct nvml_state last_state;
@@ -77,6 +82,7 @@ static bool record_reading(struct clock_monitor *clock_monitor) {
     struct conditions *it = &clock_monitor->conditions;
     clock_monitor->read(clock_monitor->context, &state);
     int64_t slowdowns = state.slowdowns > 0 ? state.slowdowns : 0;
+    clock_monitor->sm_mhz[clock_monitor->readings % READINGS_MAX] = state.sm_mhz;
     bool first = clock_monitor->readings++ == 0;
     it->sm_mhz_low = first || state.sm_mhz < it->sm_mhz_low ? state.sm_mhz : it->sm_mhz_low;
     it->sm_mhz_high = first || state.sm_mhz > it->sm_mhz_high ? state.sm_mhz : it->sm_mhz_high;
@@ -104,7 +110,12 @@ bool clock_monitor_end_block(struct clock_monitor *clock_monitor) {
 }
 
 struct conditions clock_monitor_conditions(const struct clock_monitor *clock_monitor) {
-    return clock_monitor != NULL ? clock_monitor->conditions : (struct conditions){0};
+    if (clock_monitor == NULL || clock_monitor->readings == 0)
+        return (struct conditions){0};
+    struct conditions conditions = clock_monitor->conditions;
+    int count = clock_monitor->readings < READINGS_MAX ? clock_monitor->readings : READINGS_MAX;
+    conditions.sm_mhz = (int)statistics_median(clock_monitor->sm_mhz, count);
+    return conditions;
 }
 
 bool clock_monitor_read_state(struct clock_monitor *clock_monitor, struct nvml_state *state) {

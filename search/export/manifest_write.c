@@ -71,6 +71,8 @@ static void add_conditions(cJSON *object, const struct conditions *conditions) {
     if (conditions == NULL || conditions->sm_mhz_high <= 0)
         return;
     cJSON *parts = cJSON_AddObjectToObject(object, "conditions");
+    if (conditions->sm_mhz > 0)
+        add_integer(parts, "sm_mhz", conditions->sm_mhz);
     add_integer(parts, "sm_mhz_low", conditions->sm_mhz_low);
     add_integer(parts, "sm_mhz_high", conditions->sm_mhz_high);
     cJSON_AddNumberToObject(parts, "power_w", conditions->power_w);

@@ -38,6 +38,7 @@
     X(DOUBLE, duel.high, duel_high)                                                                \
     X(INT, conditions.sm_mhz_low, sm_mhz_low)                                                      \
     X(INT, conditions.sm_mhz_high, sm_mhz_high)                                                    \
+    X(INT, conditions.sm_mhz, sm_mhz)                                                              \
     X(INT, conditions.memory_mhz, memory_mhz)                                                      \
     X(INT, conditions.temperature_c, temperature_c)                                                \
     X(DOUBLE, conditions.power_w, power_w)                                                         \

@@ -79,9 +79,15 @@ const char *conditions_print(const struct conditions *conditions, char text[COND
     text[0] = '\0';
     if (conditions->sm_mhz_high <= 0)
         return text;
-    if (conditions->sm_mhz_low < conditions->sm_mhz_high)
-        text_append(text, CONDITIONS_TEXT_SIZE, "%d to ", conditions->sm_mhz_low);
-    text_append(text, CONDITIONS_TEXT_SIZE, "%d MHz", conditions->sm_mhz_high);
+    const bool varied = conditions->sm_mhz_low < conditions->sm_mhz_high;
+    if (varied && conditions->sm_mhz > 0)
+        text_append(text, CONDITIONS_TEXT_SIZE, "%d MHz (%d to %d)", conditions->sm_mhz,
+                    conditions->sm_mhz_low, conditions->sm_mhz_high);
+    else if (varied)
+        text_append(text, CONDITIONS_TEXT_SIZE, "%d to %d MHz", conditions->sm_mhz_low,
+                    conditions->sm_mhz_high);
+    else
+        text_append(text, CONDITIONS_TEXT_SIZE, "%d MHz", conditions->sm_mhz_high);
     if (conditions->power_w > 0)
         text_append(text, CONDITIONS_TEXT_SIZE, ", up to %.0f W", conditions->power_w);
     if (conditions_power_limited(conditions))

@@ -110,6 +110,7 @@ struct case_outcome {
 /* The GPU's state while the trial was timed; all 0 without NVML readings. */
 struct conditions {
     int sm_mhz_low, sm_mhz_high; /* range of the readings before and after each block */
+    int sm_mhz;                  /* their median; 0: not known, as in runs of earlier versions */
     int memory_mhz;
     int temperature_c; /* maximum */
     double power_w;    /* maximum */
@@ -121,7 +122,7 @@ struct conditions {
    genome that needs less energy is the faster one. */
 bool conditions_power_limited(const struct conditions *conditions);
 enum { CONDITIONS_TEXT_SIZE = 96 };
-/* Prints "1560 to 1980 MHz, up to 698 W, at the power limit"; nothing without readings. */
+/* Prints "1620 MHz (1560 to 1980), up to 698 W, at the power limit"; nothing without readings. */
 const char *conditions_print(const struct conditions *conditions, char text[CONDITIONS_TEXT_SIZE]);
 
 /* The result of a duel against the champion of that time. */

@@ -92,6 +92,7 @@ const struct column store_columns[] = {
     SIZE("duel_blocks"),
     SIZE("sm_mhz_low"),
     SIZE("sm_mhz_high"),
+    SIZE("sm_mhz"),
     SIZE("memory_mhz"),
     SIZE("discarded"),
     SECONDS("compile_s"),

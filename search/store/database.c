@@ -250,10 +250,13 @@ int database_upgrade(struct store *store, struct error *error) {
     if (status == 0 && store->format <= STORE_FORMAT_WITHOUT_PLACEMENTS)
         status =
             database_run(store, reads ? sql_read_without_placements : sql_add_placements, error);
-    /* One view of `cases` stands for all the columns that it has not. */
+    /* One view of `cases` stands for all the columns that it has not; one of `trials`, too. */
     if (status == 0 && (reads ? store->format == STORE_FORMAT_WITHOUT_ENERGY
                               : store->format <= STORE_FORMAT_WITHOUT_ENERGY))
         status = database_run(store, reads ? sql_read_without_energy : sql_add_energy, error);
+    if (status == 0 && reads && store->format > STORE_FORMAT_WITHOUT_CHECKS &&
+        store->format <= STORE_FORMAT_WITHOUT_ENERGY)
+        status = database_run(store, sql_read_without_clock, error);
     if (status < 0 && !reads)
         sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
     return status;

@@ -60,8 +60,10 @@ const char *const sql_schema =
 
 /* Views of the connection's own hide the tables of their names. */
 const char *const sql_read_without_checks =
-    "CREATE TEMP VIEW trials AS SELECT *, NULL AS checks, NULL AS uses FROM main.trials;"
-    "CREATE TEMP VIEW earlier AS SELECT *, NULL AS checks, NULL AS uses FROM main.earlier;";
+    "CREATE TEMP VIEW trials AS "
+    "SELECT *, NULL AS checks, NULL AS uses, NULL AS sm_mhz FROM main.trials;"
+    "CREATE TEMP VIEW earlier AS "
+    "SELECT *, NULL AS checks, NULL AS uses, NULL AS sm_mhz FROM main.earlier;";
 
 const char *const sql_add_checks =
     "BEGIN IMMEDIATE;"
@@ -85,7 +87,13 @@ const char *const sql_add_placements = "BEGIN IMMEDIATE;"
 const char *const sql_read_without_energy =
     "CREATE TEMP VIEW cases AS SELECT *, " NO_ENERGY "FROM main.cases;";
 
+const char *const sql_read_without_clock =
+    "CREATE TEMP VIEW trials AS SELECT *, NULL AS sm_mhz FROM main.trials;"
+    "CREATE TEMP VIEW earlier AS SELECT *, NULL AS sm_mhz FROM main.earlier;";
+
 const char *const sql_add_energy = "BEGIN IMMEDIATE;"
+                                   "ALTER TABLE trials ADD COLUMN sm_mhz INTEGER;"
+                                   "ALTER TABLE earlier ADD COLUMN sm_mhz INTEGER;"
                                    "ALTER TABLE cases ADD COLUMN energy_mj REAL;"
                                    "ALTER TABLE cases ADD COLUMN energy_error REAL;"
                                    "ALTER TABLE cases ADD COLUMN energy_watts REAL;"

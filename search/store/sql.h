@@ -21,7 +21,8 @@
 enum {
     STORE_APPLICATION = 0x65766f74, /* "evot", in the file's header */
     STORE_FORMAT = 6,
-    STORE_FORMAT_WITHOUT_ENERGY = 5,     /* cases have no columns of energy */
+    STORE_FORMAT_WITHOUT_ENERGY = 5,     /* cases have no columns of energy, trials none of
+                                            the median clock */
     STORE_FORMAT_WITHOUT_PLACEMENTS = 4, /* cases have no columns of placements, either */
     STORE_FORMAT_WITHOUT_CHECKS = 3      /* trials have no columns `checks` and `uses`, either */
 };
@@ -33,6 +34,7 @@ extern const char *const sql_read_without_checks;
 extern const char *const sql_add_checks;
 extern const char *const sql_read_without_placements;
 extern const char *const sql_add_placements;
+extern const char *const sql_read_without_clock;
 extern const char *const sql_read_without_energy;
 extern const char *const sql_add_energy;
 

@@ -297,7 +297,7 @@ def result_of(request, genome, score_us):
     outcome = dict.fromkeys(
         "resources.registers resources.smem_bytes resources.local_bytes resources.spill_bytes resources.ctas_per_sm "
         "resources.occupancy compile_s verify_s measure_s duel.result duel.blocks duel.ratio duel.low duel.high "
-        "conditions.sm_mhz_low conditions.sm_mhz_high conditions.memory_mhz conditions.temperature_c conditions.power_w "
+        "conditions.sm_mhz_low conditions.sm_mhz_high conditions.sm_mhz conditions.memory_mhz conditions.temperature_c conditions.power_w "
         "conditions.discarded".split(), 0)
     outcome.update(reason="", checks="", uses="", predicted=False, raced=False, limited_range=False, case_count=1, score_us=score_us)
     outcome["conditions.slowdowns"] = "0"

@@ -96,7 +96,8 @@ static inline void example_outcome(int64_t number, struct outcome *outcome) {
                                           .ratio = 1 - 1.0 / (double)(number + 2),
                                           .low = 1.0 / 3,
                                           .high = 4.0 / 3};
-    outcome->conditions = (struct conditions){.sm_mhz_low = 345,
+    outcome->conditions = (struct conditions){.sm_mhz = 1620,
+                                              .sm_mhz_low = 345,
                                               .sm_mhz_high = 1980,
                                               .memory_mhz = 3201,
                                               .temperature_c = (int)number % 90,

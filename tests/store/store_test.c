@@ -502,6 +502,7 @@ static int earlier_row(void *context, const struct store_trial *trial, struct er
         assert_int_equal(trial->outcome->cases[c].placements.count, earlier->format < 5 ? 0 : 5);
         assert_true(isnan(trial->outcome->cases[c].energy.mj));
     }
+    assert_int_equal(trial->outcome->conditions.sm_mhz, 0);
     if (earlier->format == 3) {
         assert_string_equal(trial->outcome->checks, "");
         assert_string_equal(trial->outcome->uses, "");
@@ -511,8 +512,8 @@ static int earlier_row(void *context, const struct store_trial *trial, struct er
     return 0;
 }
 
-/* Format 3 had no columns `checks` and `uses`, 3 and 4 none of placements, 3 to 5 none of energy. A
-   reader leaves the file as it is; a writer adds them. */
+/* Format 3 had no columns `checks` and `uses`, 3 and 4 none of placements, 3 to 5 none of energy
+   and of the median clock. A reader leaves the file as it is; a writer adds them. */
 static void check_earlier_format(const char *run_dir, int format, const char *sql) {
     struct error error = {0};
     struct store *store = create(run_dir);
@@ -521,7 +522,9 @@ static void check_earlier_format(const char *run_dir, int format, const char *sq
     tamper(run_dir, "ALTER TABLE cases DROP COLUMN energy_mj;"
                     "ALTER TABLE cases DROP COLUMN energy_error;"
                     "ALTER TABLE cases DROP COLUMN energy_watts;"
-                    "ALTER TABLE cases DROP COLUMN idle_watts; PRAGMA user_version = 5");
+                    "ALTER TABLE cases DROP COLUMN idle_watts;"
+                    "ALTER TABLE trials DROP COLUMN sm_mhz;"
+                    "ALTER TABLE earlier DROP COLUMN sm_mhz; PRAGMA user_version = 5");
     if (format < 5)
         tamper(run_dir, "ALTER TABLE cases DROP COLUMN placements;"
                         "ALTER TABLE cases DROP COLUMN placement_least_us;"
