@@ -193,8 +193,11 @@ struct table *run_history_champions(struct run_history *history, int goal, bool 
         table_new(champion_columns, sizeof champion_columns / sizeof *champion_columns);
     double before_us = NAN;
     int status = 0;
-    if (history->minimised != MINIMISED_LATENCY)
-        table_heading(table, "score_us", minimised_unit(history->minimised));
+    const char *unit = minimised_unit(history->minimised);
+    snprintf(history->before, sizeof history->before, "before\n%s", unit);
+    snprintf(history->after, sizeof history->after, "after\n%s", unit);
+    table_heading(table, "before_us", history->before);
+    table_heading(table, "after_us", history->after);
     for (int i = 0; i < history->champion_count && status == 0; i++) {
         if (history->champions[i].goal != goal)
             continue;

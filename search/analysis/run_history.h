@@ -31,6 +31,7 @@ struct run_history {
     struct store_champion *champions; /* of all goals, in the order in which they were accepted */
     int champion_count;
     enum minimised minimised;     /* what scores are of */
+    char before[24], after[24];   /* headings with their unit */
     struct gene_effects *effects; /* read on first use */
 };
 

@@ -11,3 +11,7 @@ tell summary joint
 [ "$(COLUMNS=70 "$EVOTILE" summary joint | wc -l)" -gt "$("$EVOTILE" summary joint | wc -l)" ] && echo "wraps to the width of the terminal"
 tell summary joint --json --markdown
 tell summary nowhere
+python3 -c 'import sqlite3
+with sqlite3.connect("joint/run.db") as run:
+    run.execute("INSERT OR REPLACE INTO meta VALUES (\"minimise\", \"pareto\")")'
+"$EVOTILE" summary joint | grep -c ' mJ us'
