@@ -127,6 +127,11 @@ struct device_sequence calibrate_multiply_add_call(struct device_module *module,
     return make_compute_call(module, "evotile_multiply_add", blocks, iterations, sink);
 }
 
+struct device_sequence calibrate_matrix_call(struct device_module *module, int blocks,
+                                             int iterations, uint64_t sink) {
+    return make_compute_call(module, "evotile_matrix", blocks, iterations, sink);
+}
+
 /* ---- measuring ---- */
 
 struct calibration {

@@ -38,6 +38,9 @@ int calibrate_load(struct device *device, struct nvrtc *nvrtc, struct device_mod
    memory. */
 struct device_sequence calibrate_multiply_add_call(struct device_module *module, int blocks,
                                                    int iterations, uint64_t sink);
+/* The same of evotile_matrix, on the tensor cores, which needs much more power. */
+struct device_sequence calibrate_matrix_call(struct device_module *module, int blocks,
+                                             int iterations, uint64_t sink);
 
 /* The path of a device's stored figures. */
 int calibration_path(const struct device_info *info, char path[PATH_SIZE], struct error *error);

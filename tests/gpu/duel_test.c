@@ -4,6 +4,7 @@
 #include "base/statistics.h"
 #include "evaluate/calibrate.h"
 #include "evaluate/duel.h"
+#include "evaluate/timing_budget.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,16 +13,20 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
+
 enum { SETS = 4, LAUNCHES = 100, CAPTURES = 8, AA_DUELS = 500, SLOWED_DUELS = 100 };
 
 static struct device *device;
 static struct nvrtc *nvrtc;
 static struct device_module *module;
 static uint64_t sink;
+static bool hot; /* calls on the tensor cores of all multiprocessors, at the power limit */
 
 static struct device_graph *capture(int iterations, int launches) {
     struct device_sequence sequence =
-        calibrate_multiply_add_call(module, device->info.sm_count, iterations, sink);
+        hot ? calibrate_matrix_call(module, 4 * device->info.sm_count, iterations, sink)
+            : calibrate_multiply_add_call(module, device->info.sm_count, iterations, sink);
     const struct device_timing timing = {.launches = launches, .deadline_s = 10};
     struct device_graph *graph;
     char reason[REASON_SIZE];
@@ -60,8 +65,11 @@ struct duel_figures {
 
 /* As duel_gate.c does: both captured again each round, in alternating order. */
 static struct duel_figures duel_between(int champion, int challenger, double us, uint64_t seed) {
-    const struct duel_settings settings = {
-        .blocks = 10, .margin = device->info.duel_margin, .tolerance = 0.02, .seed = seed};
+    const struct duel_settings settings = {.blocks = 10,
+                                           .margin = device->info.duel_margin,
+                                           .tolerance = 0.02,
+                                           .seed = seed,
+                                           .warmup_us = hot ? BUDGET_STEADY_AFTER_US : 0};
     struct duel *duel = duel_new(&settings, 1);
     const int iterations[DUEL_SIDES] = {champion, challenger};
     int launches = duel_launches(us, SETS);
@@ -92,10 +100,9 @@ struct tally {
     double ratios[AA_DUELS], gpu_ms[AA_DUELS];
 };
 
-static void repeat_duels(const char *what, int count, int champion, int challenger,
+static void repeat_duels(const char *what, int count, int champion, int challenger, double us,
                          struct tally *tally) {
     *tally = (struct tally){0};
-    double us = call_us(champion);
     for (int i = 0; i < count; i++) {
         struct duel_figures duel_figures = duel_between(champion, challenger, us, (uint64_t)i);
         tally->results[duel_figures.outcome.result]++;
@@ -130,7 +137,7 @@ static struct tally tally;
 static void kernel_seldom_beats_itself(void **state) {
     (void)state;
     int iterations = iterations_for(8.9);
-    repeat_duels("A/A", AA_DUELS, iterations, iterations, &tally);
+    repeat_duels("A/A", AA_DUELS, iterations, iterations, call_us(iterations), &tally);
     assert_in_range(tally.results[DUEL_WON] + tally.results[DUEL_LOST], 0, 5);
 }
 
@@ -142,9 +149,9 @@ static void one_percent_is_decided(void **state) {
         int slowed = iterations_for(1.01 * targets_us[i]);
         printf("%d iterations: %.3f us, %d: %.3f us\n", iterations, call_us(iterations), slowed,
                call_us(slowed));
-        repeat_duels("slowed by 1 %", SLOWED_DUELS, iterations, slowed, &tally);
+        repeat_duels("slowed by 1 %", SLOWED_DUELS, iterations, slowed, targets_us[i], &tally);
         assert_in_range(tally.results[DUEL_LOST], 95, SLOWED_DUELS);
-        repeat_duels("1 % faster", SLOWED_DUELS, slowed, iterations, &tally);
+        repeat_duels("1 % faster", SLOWED_DUELS, slowed, iterations, targets_us[i], &tally);
         assert_in_range(tally.results[DUEL_WON], 95, SLOWED_DUELS);
     }
 }
@@ -155,10 +162,42 @@ static void clear_differences_end_early(void **state) {
     for (int i = 0; i < 3; i++) {
         int iterations = iterations_for(targets_us[i]);
         repeat_duels("1.5 times the time", 20, iterations, iterations_for(1.5 * targets_us[i]),
-                     &tally);
+                     targets_us[i], &tally);
         assert_int_equal(tally.results[DUEL_LOST], 20);
         assert_true(statistics_percentile(tally.gpu_ms, 20, 100) <= 50);
     }
+}
+
+/* One sample of a graph of one call, after enough load. */
+static double hot_call_us(int iterations) {
+    struct device_graph *graph = capture(iterations, 1);
+    double samples[50] = {0};
+    char reason[REASON_SIZE];
+    for (double spent_us = 0; spent_us < BUDGET_STEADY_AFTER_US; spent_us += 51 * samples[0])
+        if (device->backend->graph_sample(device, graph, 50, samples, reason) != VERDICT_OK)
+            fail_msg("%s", reason);
+    device->backend->graph_free(device, graph);
+    return statistics_median(samples, 50);
+}
+
+/* Calls of 0.4 ms at the power limit: the clock changes while they are compared. EVOTILE_DUELS
+   (500), and a fifth of them between calls that differ by 1 %. */
+static void hot_calls_are_decided(void **state) {
+    (void)state;
+    const char *count_text = getenv("EVOTILE_DUELS");
+    int count = count_text != NULL ? atoi(count_text) : AA_DUELS;
+    count = count < 5 ? 5 : count > AA_DUELS ? AA_DUELS : count;
+    hot = true;
+    int iterations = (int)(20000 * 400 / hot_call_us(20000));
+    double us = hot_call_us(iterations);
+    int slowed = (int)(1.01 * iterations + 0.5);
+    repeat_duels("hot A/A", count, iterations, iterations, us, &tally);
+    assert_in_range(tally.results[DUEL_WON] + tally.results[DUEL_LOST], 0, count / 100);
+    repeat_duels("hot, slowed by 1 %", count / 5, iterations, slowed, us, &tally);
+    assert_in_range(tally.results[DUEL_LOST], count / 5 * 95 / 100, count / 5);
+    repeat_duels("hot, 1 % faster", count / 5, slowed, iterations, us, &tally);
+    assert_in_range(tally.results[DUEL_WON], count / 5 * 95 / 100, count / 5);
+    hot = false;
 }
 
 /* EVOTILE_DEVICE replaces cuda:0; EVOTILE_ONLY selects one of the tests. */
@@ -180,10 +219,9 @@ int main(void) {
         return 1;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ceilings_make_sense),
-        cmocka_unit_test(kernel_seldom_beats_itself),
-        cmocka_unit_test(one_percent_is_decided),
-        cmocka_unit_test(clear_differences_end_early),
+        cmocka_unit_test(ceilings_make_sense),    cmocka_unit_test(kernel_seldom_beats_itself),
+        cmocka_unit_test(one_percent_is_decided), cmocka_unit_test(clear_differences_end_early),
+        cmocka_unit_test(hot_calls_are_decided),
     };
     int failures = cmocka_run_group_tests(tests, NULL, NULL);
     device->backend->memory_free(device, sink);
