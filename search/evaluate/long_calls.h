@@ -2,8 +2,7 @@
  * long_calls: samples a case whose calls take 50 us or more (timing_budget.h), in turns over its
  * placements and in one state of the GPU. Private to evaluate/: timing.c decides what is timed.
  *
- *     while (timed.count < placements)
- *         add_placement(&timed); // timing.c
+ *     // timing.c has made timed.count placements and set timed.budget
  *     status = long_calls_sample(evaluation, &timed, &failure);
  *
  * Under steady load a kernel that needs much power slows the GPU's clock, after some 75 ms on an
