@@ -11,10 +11,10 @@
  * with probability (1 - s)^(w * blocks), where s is the share of blocks that are computed. A
  * champion's hard inputs, held-out cases and inputs in flush memory are compared in full.
  *
- * It needs references of one launch each, with equal grids, whose blocks
- * write the same elements in both and need nothing from each other. That is checked: the first time
- * a case is compared, both are computed in full, too, and must agree bit by bit; otherwise the case
- * is always compared in full.
+ * It needs references of one launch each, with equal grids, whose blocks write the same elements in
+ * both and need nothing from each other. That is checked: the first time a case is compared, both
+ * are computed in full, too, and must agree bit by bit; otherwise the case is always compared in
+ * full.
  */
 #ifndef EVOTILE_EVALUATE_SAMPLED_BLOCKS_H
 #define EVOTILE_EVALUATE_SAMPLED_BLOCKS_H
