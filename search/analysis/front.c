@@ -35,7 +35,8 @@ static bool dominates(const struct front_point *a, const struct front_point *b) 
    asked: what a dominated point dominates, the one that dominates it does, unless its error is
    larger. */
 void front_mark(struct front_point *points, int count) {
-    qsort(points, (size_t)count, sizeof *points, by_latency);
+    if (count > 0) /* else there may be no array */
+        qsort(points, (size_t)count, sizeof *points, by_latency);
     for (int i = 0; i < count; i++) {
         points[i].on_front = true;
         for (int k = 0; k < i && points[i].on_front; k++)
