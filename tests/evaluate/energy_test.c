@@ -116,6 +116,20 @@ static void a_call_is_measured_above_idle_power(void **state) {
     }
 }
 
+/* Batches of 21 ms, and a counter that changes every 100 ms, as on an H200: a change lies somewhere
+   in a batch, whose calls count up to there. */
+static void changes_within_a_batch_are_placed(void **state) {
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        struct gpu gpu = make_gpu(0.1);
+        struct energy energy;
+        gpu.call_s = 1.05e-3 + 3e-5 * i;
+        gpu.call_mj = 400;
+        assert_int_equal(measure(&gpu, &energy), 0);
+        assert_true(fabs(energy.mj / 400 - 1) < 0.003);
+    }
+}
+
 /* The error that is stated covers the true figure, and two that differ by 10 % differ by more. */
 static void noise_is_stated_as_error(void **state) {
     (void)state;
@@ -206,6 +220,7 @@ static void a_device_that_predicts_has_no_counter(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_is_measured_above_idle_power),
+        cmocka_unit_test(changes_within_a_batch_are_placed),
         cmocka_unit_test(noise_is_stated_as_error),
         cmocka_unit_test(a_counter_that_gives_no_figure_is_unknown),
         cmocka_unit_test(idle_power_is_measured_once),

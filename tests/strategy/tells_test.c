@@ -127,12 +127,51 @@ static void the_pool_holds_valid_neighbours_and_children(void **state) {
     space_free(space);
 }
 
+/* Refills a pool at a window of draws; `random` starts alike each time. */
+static void refill_at(struct candidate_pool *pool, uint64_t stream, uint64_t first) {
+    static const struct genome elites[] = {{.value = {1, 1, 1, 1, 1, 1}},
+                                           {.value = {4, 4, 4, 4, 4, 4}}};
+    const struct uniform_draws draws = {.seed = 7, .stream = stream, .first = first};
+    struct random random;
+    random_seed(&random, 1, 1);
+    candidate_pool_refill(pool, &random, &draws, elites, 2);
+}
+
+/* How many genomes two pools share at the same place. */
+static int shared_genomes(const struct candidate_pool *a, const struct candidate_pool *b) {
+    int shared = 0;
+    for (int i = 0; i < candidate_pool_count(a) && i < candidate_pool_count(b); i++)
+        shared += genome_equal(candidate_pool_genome(a, i), candidate_pool_genome(b, i));
+    return shared;
+}
+
+/* A pool that was refilled before keeps draws, and holds the same as one that was not: a run that
+   is resumed builds its pool at once. */
+static void a_refill_depends_on_its_arguments_alone(void **state) {
+    (void)state;
+    struct space *space = space_of_six_genes();
+    struct candidate_pool *long_used = candidate_pool_new(space);
+    for (uint64_t first = 0; first < 40; first += 1 + first % 3) {
+        struct candidate_pool *fresh = candidate_pool_new(space);
+        refill_at(long_used, 2, first);
+        refill_at(fresh, 2, first);
+        assert_int_equal(candidate_pool_count(fresh), candidate_pool_count(long_used));
+        assert_int_equal(shared_genomes(fresh, long_used), candidate_pool_count(fresh));
+        refill_at(fresh, 3, first);
+        assert_true(shared_genomes(fresh, long_used) < candidate_pool_count(fresh));
+        candidate_pool_free(fresh);
+    }
+    candidate_pool_free(long_used);
+    space_free(space);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_gain_is_a_new_best_score),
         cmocka_unit_test(a_score_observed_again_is_part_of_the_state),
         cmocka_unit_test(the_seed_is_part_of_the_state),
         cmocka_unit_test(the_pool_holds_valid_neighbours_and_children),
+        cmocka_unit_test(a_refill_depends_on_its_arguments_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
