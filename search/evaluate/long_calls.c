@@ -97,7 +97,7 @@ int long_calls_sample(struct evaluation *evaluation, struct timed_case *timed,
             break;
     }
     if (status == 0)
-        timed->load_ratio = fmax(1, timed->to->warm.p50_us / before.p50_us);
+        timed->load_ratio = fmin(fmax(1, timed->to->warm.p50_us / before.p50_us), LOAD_RATIO_MAX);
     latency_release(&before);
     if (status == 0 && timed->count > 1)
         add_placements(timed, each);

@@ -15,6 +15,10 @@
 #include "evaluate/evaluation.h"
 #include "evaluate/timing_budget.h"
 
+/* No power limit slows a clock further. A kernel that waits once the GPU is loaded would otherwise
+   make every later candidate lose its race. */
+#define LOAD_RATIO_MAX 1.6
+
 /* One placement of a case. */
 struct timed_placement {
     struct device_module *module; /* its own copy of the code; NULL: the evaluation's */
@@ -29,7 +33,7 @@ struct timed_case {
     bool long_calls;
     bool final;        /* of a champion: verified between the samples, too */
     double load_ratio; /* of long calls: the time under steady load, as a multiple of that before;
-                          at least 1 */
+                          at least 1, at most LOAD_RATIO_MAX */
     struct case_outcome *to;
 };
 

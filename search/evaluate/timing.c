@@ -176,7 +176,8 @@ static int sample_short_calls(struct evaluation *evaluation, const struct timing
     return status;
 }
 
-/* A race of one case: the first call alone tells who is hopeless. */
+/* Returns whether the first call of a race takes so long that no sample is needed; with several
+   cases the others would count, too. */
 static bool is_hopeless(const struct evaluation *evaluation, const struct timing_plan *plan,
                         double call_us) {
     return plan->stage == STAGE_RACE && evaluation->template->case_count == 1 &&
@@ -322,6 +323,7 @@ static void compare_timings(struct evaluation *evaluation, bool final) {
     double *ratio = &evaluation->evaluator->final_ratio[evaluation->request->goal];
     if (final) {
         *ratio = evaluation->full_us > 0 ? outcome->score_us / evaluation->full_us : 0;
+        *ratio = fmin(*ratio, LOAD_RATIO_MAX);
         return;
     }
     evaluation->full_us = outcome->score_us;

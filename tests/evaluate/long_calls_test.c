@@ -150,8 +150,33 @@ static void final_timing_finds_the_ratio(void **state) {
     it->evaluator->sustained_ratio[0] = 0;
 }
 
-/* The clock changes at every moment of a trial: the median is that of one state, and at most a quarter
-   of the samples are of another one. */
+/* A kernel that waits once the GPU is loaded becomes champion, to make every other one lose its
+   race: one that is faster than it under load still passes. */
+static void waiting_under_load_spoils_no_race(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    struct trial_request request = scripted_request(it, "THREADS=64");
+    request.full = true;
+    it->warm_us[CHALLENGER] = CHAMPION_US;
+    it->slower_by = 4;
+    it->slower_after = it->warm_samples + 50;
+    scripted_run_trial(it, &request, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_true(fabs(result.outcome.score_us / CHAMPION_US - 5) < 0.01);
+    trial_result_release(&result);
+    it->slower_by = 0.1;
+    it->slower_after = 0;
+    request = make_challenge(it);
+    request.champion_us = 5 * CHAMPION_US;
+    it->warm_us[CHALLENGER] = 2 * CHAMPION_US;
+    scripted_run_trial(it, &request, &result);
+    assert_false(result.outcome.raced);
+    trial_result_release(&result);
+    it->evaluator->sustained_ratio[0] = it->evaluator->final_ratio[0] = 0;
+}
+
+/* The clock changes at every moment of a trial: the median is that of one state, and at most a
+   quarter of the samples are of another one. */
 static void samples_are_of_one_state(void **state) {
     struct scripted *it = *state;
     struct trial_result result;
@@ -225,6 +250,7 @@ int main(void) {
         cmocka_unit_test(race_compares_what_is_alike),
         cmocka_unit_test(full_timing_is_compared_with_a_final_one),
         cmocka_unit_test(final_timing_finds_the_ratio),
+        cmocka_unit_test(waiting_under_load_spoils_no_race),
         cmocka_unit_test(samples_are_of_one_state),
         cmocka_unit_test(kept_results_are_found),
         cmocka_unit_test(skipped_calls_are_found),

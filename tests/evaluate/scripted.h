@@ -60,7 +60,8 @@ struct scripted {
                              NULL:  none */
     double scatter;              /* of samples, relative */
     double drift;                /* of the whole device, relative, from each sample to the next */
-    int slower_after;            /* warm samples, from which on all take a tenth longer; 0: never */
+    int slower_after;            /* warm samples, from which on all take longer; 0: never */
+    double slower_by;            /* relative */
     double interference; /* relative delay of two samples of three: another process runs beside
                             them */
     double warm_us[SCRIPTED_WARPS_MAX], cold_us[SCRIPTED_WARPS_MAX]; /* per call */
@@ -136,8 +137,9 @@ static enum verdict scripted_graph_sample(struct device *device, struct device_g
             (1 + scripted->scatter * (random_uniform(&scripted->random) - 0.5)) *
             pow(1 + scripted->drift, scripted->drifted++) *
             (*samples % 3 == 0 ? 1 : 1 + scripted->interference) *
-            (scripted->slower_after > 0 && scripted->warm_samples >= scripted->slower_after ? 1.1
-                                                                                            : 1);
+            (scripted->slower_after > 0 && scripted->warm_samples >= scripted->slower_after
+                 ? 1 + scripted->slower_by
+                 : 1);
     return VERDICT_OK;
 }
 
@@ -224,7 +226,7 @@ static inline void scripted_open(struct scripted *it, const char *config) {
     struct error error = {0};
     static const struct image_cache cache = {scripted_get, scripted_put, NULL};
     setenv("EVOTILE_DEVICES", "configs/devices", 0);
-    *it = (struct scripted){.scatter = 1e-4, .backend = emulated_backend};
+    *it = (struct scripted){.scatter = 1e-4, .slower_by = 0.1, .backend = emulated_backend};
     scripted = it;
     random_seed(&it->random, 1, 1);
     for (int w = 0; w < SCRIPTED_WARPS_MAX; w++)
