@@ -25,7 +25,8 @@ struct baseline_duel *baseline_duel_new(const struct trial_result *result, const
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     duel->trial = result->number;
-    duel->measured = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    /* In milliseconds, which JSON's numbers keep exactly: cJSON prints 15 digits. */
+    duel->measured = (double)(now.tv_sec * 1000 + now.tv_nsec / 1000000) / 1000;
     snprintf(duel->baseline, sizeof duel->baseline, "%s", result->baseline);
     snprintf(duel->device, sizeof duel->device, "%s", device);
     conditions_print(&result->outcome.conditions, duel->conditions);
