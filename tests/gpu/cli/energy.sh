@@ -22,5 +22,5 @@ for minimise in energy pareto; do
 done
 jq '[.rows[] | select(.on_front)] | length > 0' board.json
 point=$(jq '[.rows[] | select(.on_front)] | last | .trial' board.json)
-"$EVOTILE" export pareto --trial "$point" --out kernel >/dev/null 2>&1 || echo "export: status $?"
-jq '.cases[0].energy_mj > 0' kernel/manifest.json
+"$EVOTILE" export pareto --trial "$point" --out front_point >/dev/null 2>&1 || echo "export: status $?"
+jq '.cases[0].energy_mj > 0' front_point/manifest.json
