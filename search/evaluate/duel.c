@@ -8,10 +8,17 @@
 #include <math.h>
 #include <string.h>
 
-enum { SEGMENT_SAMPLES_MAX = 8, ROUND_ATTEMPTS = 3, BOOTSTRAP_RESAMPLES = 2000, SEGMENTS = 4 };
-static const double segment_us = 320;
+enum {
+    SEGMENT_SAMPLES_MAX = 8,
+    SETTLED_SAMPLES_MAX = 128,
+    ROUND_ATTEMPTS = 3,
+    BOOTSTRAP_RESAMPLES = 2000,
+    SEGMENTS = 4
+};
+/* A GPU at its power limit changes its clock by half a percent every few milliseconds: segments of
+   settled sides are longer. */
+static const double segment_us = 320, settled_segment_us = 40e3;
 static const double confidence = 0.99;
-static const double later_warmup = 0.2;
 
 /* One side's samples of one case, over all rounds. */
 struct sample_list {
@@ -27,6 +34,7 @@ struct duel {
     double log_ratios[CASES_MAX]
                      [DUEL_ROUNDS * DUEL_BLOCKS_MAX]; /* logarithm of each block's ratio */
     double gpu_us;
+    const void *settled; /* the side that runs at its own clock; NULL: none */
 };
 
 struct duel *duel_new(const struct duel_settings *settings, int case_count) {
@@ -71,7 +79,7 @@ struct duel_side_samples {
     const struct duel_sampler *sampler;
     int samples;                                /* of a segment */
     int count;                                  /* in the current block so far */
-    double samples_us[2 * SEGMENT_SAMPLES_MAX]; /* of both segments of a block */
+    double samples_us[2 * SETTLED_SAMPLES_MAX]; /* of both segments of a block */
 };
 
 static enum verdict sample_side(const struct duel_sampler *sampler, int count, double *samples,
@@ -82,19 +90,38 @@ static enum verdict sample_side(const struct duel_sampler *sampler, int count, d
                : sampler->sample(sampler->context, count, samples, reason);
 }
 
-static enum verdict run_segment(struct duel *duel, struct duel_side_samples *side, int launches,
-                                char *reason) {
-    double *samples = side->samples_us + side->count;
-    enum verdict verdict = sample_side(side->sampler, side->samples, samples, reason);
+static enum verdict take_samples(struct duel *duel, const struct duel_side_samples *side,
+                                 int launches, double *samples_us, char *reason) {
+    enum verdict verdict = sample_side(side->sampler, side->samples, samples_us, reason);
     if (verdict != VERDICT_OK)
         return verdict;
-    side->count += side->samples;
     /* One more replay runs than is timed. */
-    double spent_us = samples[0] * launches * (side->samples + 1);
+    double spent_us = samples_us[0] * launches * (side->samples + 1);
     duel->gpu_us += spent_us;
     if (duel->settings.rests)
         clock_wait(1e-6 * spent_us);
     return VERDICT_OK;
+}
+
+/* Runs one side until the GPU has the clock that this side alone leads to. */
+static enum verdict settle(struct duel *duel, const struct duel_side_samples *side, int launches,
+                           char *reason) {
+    double samples_us[SETTLED_SAMPLES_MAX];
+    double until_us = duel->gpu_us + duel->settings.settle_us;
+    enum verdict verdict = VERDICT_OK;
+    while (duel->gpu_us < until_us && duel->settled != side && verdict == VERDICT_OK)
+        verdict = take_samples(duel, side, launches, samples_us, reason);
+    duel->settled = side;
+    return verdict;
+}
+
+static enum verdict run_segment(struct duel *duel, struct duel_side_samples *side, int launches,
+                                char *reason) {
+    enum verdict verdict = settle(duel, side, launches, reason);
+    if (verdict == VERDICT_OK)
+        verdict = take_samples(duel, side, launches, side->samples_us + side->count, reason);
+    side->count += verdict == VERDICT_OK ? side->samples : 0;
+    return verdict;
 }
 
 static enum verdict run_block(struct duel *duel, struct duel_side_samples *champion,
@@ -114,11 +141,14 @@ static enum verdict run_block(struct duel *duel, struct duel_side_samples *champ
 /* Sets the number of samples that makes a segment long enough, from one first sample. */
 static enum verdict start_side(struct duel *duel, struct duel_side_samples *side,
                                const struct duel_sampler *sampler, int launches, char *reason) {
+    const bool settles = duel->settings.settle_us > 0;
+    const double fitting_us = settles ? settled_segment_us : segment_us;
+    const int most = settles ? SETTLED_SAMPLES_MAX : SEGMENT_SAMPLES_MAX;
+    double sample_us;
     *side = (struct duel_side_samples){.sampler = sampler, .samples = 1};
-    enum verdict verdict = run_segment(duel, side, launches, reason);
+    enum verdict verdict = take_samples(duel, side, launches, &sample_us, reason);
     if (verdict == VERDICT_OK)
-        side->samples = (int)fmax(
-            1, fmin(SEGMENT_SAMPLES_MAX, ceil(segment_us / (side->samples_us[0] * launches))));
+        side->samples = (int)fmax(1, fmin(most, ceil(fitting_us / (sample_us * launches))));
     return verdict;
 }
 
@@ -131,14 +161,10 @@ static enum verdict run_round(struct duel *duel, int case_index,
     enum verdict verdict = VERDICT_OK;
     for (int i = 0; i < DUEL_SIDES && verdict == VERDICT_OK; i++)
         verdict = start_side(duel, &sides[i], &samplers[i], launches, reason);
-    /* The first block warms up both sides and does not count; nor do others, while the warm-up
-       lasts. */
-    const double share = duel->counts[case_index] == 0 ? 1 : later_warmup;
-    const double warm_us = duel->gpu_us + share * duel->settings.warmup_us;
-    while (duel->gpu_us < warm_us && verdict == VERDICT_OK)
-        verdict = run_block(duel, &sides[DUEL_CHAMPION], &sides[DUEL_CHALLENGER], launches, &ratio,
-                            reason);
-    for (int b = -1; b < duel->settings.blocks && verdict == VERDICT_OK; b++) {
+    /* The first block warms up both sides and does not count, unless they settle. */
+    duel->settled = NULL;
+    for (int b = duel->settings.settle_us > 0 ? 0 : -1;
+         b < duel->settings.blocks && verdict == VERDICT_OK; b++) {
         verdict = run_block(duel, &sides[DUEL_CHAMPION], &sides[DUEL_CHALLENGER], launches, &ratio,
                             reason);
         if (b < 0 || verdict != VERDICT_OK)

@@ -5,12 +5,19 @@
  * affects both equally; its ratio is the median of B's samples over the median of A's. Blocks come
  * in rounds. Both candidates are captured again for each round, because two graphs of the same
  * kernel differ steadily by some 0.1 %. After each round the geometric mean of the ratios, over
- * cases and blocks, has a 99 % bootstrap interval: wholly below 1 - margin                 the
- * challenger won, unless one of the cases is slower than the champion's by more than the tolerance
+ * cases and blocks, has a 99 % bootstrap interval:
+ *   wholly below 1 - margin                 the challenger won, unless one of the cases is slower
+ *                                           than the champion's by more than the tolerance
  *   wholly above 1 + margin                 it lost
  *   wholly between the two                  undecided, finally: the two are equal
  *   else                                    another round, up to four; then undecided
  * If the duel is undecided, the champion stays.
+ *
+ * Sides that alternate within milliseconds run at one clock. A GPU at its power limit has another
+ * clock for each of two kernels, when it runs one of them for long: on an H200 a kernel of cuDNN
+ * takes 475 us on random numbers and 406 us on zeros, but 425 and 417 us if calls of both
+ * alternate (docs/measurements/real_sizes.md). With `settle_us` each side first runs for as long as
+ * that clock needs.
  *
  *     struct duel *duel = duel_new(&settings, case_count);
  *     do {
@@ -27,13 +34,17 @@
 
 enum { DUEL_ROUNDS = 4, DUEL_BLOCKS_MAX = 250, DUEL_LAUNCHES_MAX = 100 };
 
+/* At the power limit of an H200 a kernel that follows another one has its clock after 100 ms, but
+   the clock swings for as long again. */
+#define DUEL_SETTLE_US 200e3
+
 struct duel_settings {
     int blocks;       /* per round; default 10 */
     double margin;    /* default 0.005 */
     double tolerance; /* default 0.02 */
     uint64_t seed;    /* of the bootstrap */
-    double warmup_us; /* GPU time of blocks that do not count, at least, before the first round of a
-                         case; before others a fifth of it */
+    double settle_us; /* so long a side runs, each time it follows the other one, before its
+                         samples count */
     bool rests;       /* pause after each segment as long as it took, so that the power limit is not
                          reached */
     struct clock_monitor *clock_monitor;

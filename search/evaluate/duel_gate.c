@@ -288,7 +288,6 @@ static void report_duel(struct evaluation *evaluation, const struct duel *duel, 
         "%s: %.4f of the other's time (%.4f to %.4f), %d blocks, %.1f ms of GPU time%.60s",
         duel_result_name(it->result), it->ratio, it->low, it->high, it->blocks,
         duel_gpu_us(duel) / 1000, slowest);
-    outcome->score_us = evaluation_score(evaluation, outcome->score_us);
 }
 
 /* Records the opponent and the figures of each case of a requested duel. */
@@ -316,25 +315,13 @@ static bool has_long_calls(const struct evaluation *evaluation) {
     return all;
 }
 
-static int run_duel(struct evaluation *evaluation, struct opponent *opponent, double start) {
-    const struct timing *timing = &evaluation->evaluator->settings->timing;
-    const struct device_info *info = &evaluation->evaluator->device->info;
-    const bool long_calls = has_long_calls(evaluation);
-    const struct duel_settings settings = {
-        .blocks = evaluation->request->duel_blocks > 0 ? evaluation->request->duel_blocks
-                                                       : timing->duel_blocks,
-        .margin = fmax(timing->duel_margin, info->duel_margin),
-        .tolerance = timing->case_tolerance,
-        .seed = evaluation->request->seed,
-        .warmup_us = long_calls && evaluation_load_matters(evaluation) ? BUDGET_STEADY_AFTER_US : 0,
-        .rests = long_calls && timing->regime == REGIME_BOOST,
-        .clock_monitor = evaluation->evaluator->clock_monitor,
-    };
-    struct duel *duel = duel_new(&settings, evaluation->template->case_count);
-    int status = 0;
+/* Runs rounds until the duel is decided, at most so many. */
+static int run_rounds(struct evaluation *evaluation, struct opponent *opponent, struct duel *duel,
+                      int rounds, struct duel_outcome *outcome, double start) {
+    int count = evaluation->template->case_count, status = 0;
     bool decided = false;
-    for (int round = 0; status == 0 && !decided; round++) {
-        for (int c = 0; c < evaluation->template->case_count && status == 0; c++) {
+    for (int round = 0; round < rounds && status == 0 && !decided; round++) {
+        for (int c = 0; c < count && status == 0; c++) {
             struct failure failure = {0};
             status =
                 run_case_round(duel, opponent, evaluation, c, round, &failure, evaluation->error);
@@ -343,13 +330,103 @@ static int run_duel(struct evaluation *evaluation, struct opponent *opponent, do
                     evaluation_fail(evaluation, "duel", evaluation->template, c, start, &failure);
         }
         if (status == 0)
-            decided = duel_decide(duel, &evaluation->result->outcome.duel);
+            decided = duel_decide(duel, outcome);
     }
+    return status;
+}
+
+static struct duel_settings duel_settings_of(const struct evaluation *evaluation) {
+    const struct timing *timing = &evaluation->evaluator->settings->timing;
+    return (struct duel_settings){
+        .blocks = evaluation->request->duel_blocks > 0 ? evaluation->request->duel_blocks
+                                                       : timing->duel_blocks,
+        .margin = fmax(timing->duel_margin, evaluation->evaluator->device->info.duel_margin),
+        .tolerance = timing->case_tolerance,
+        .seed = evaluation->request->seed,
+        .rests = has_long_calls(evaluation) && timing->regime == REGIME_BOOST,
+        .clock_monitor = evaluation->evaluator->clock_monitor,
+    };
+}
+
+/* ---- duels of settled sides ---- */
+
+/* Two figures of a kernel at the power limit, minutes apart, differ by less: the clock that the
+   limit leads to depends on the chip's temperature. */
+static const double drift = 0.03;
+/* A loser is only looked at again for such a gain. */
+static const double clear_gain = 0.01;
+/* Such duels take seconds: of losers, at most so much of the time. */
+static const double settled_share = 0.1;
+enum { SETTLED_BLOCKS = 4 };
+
+/* Whether long calls may have a clock of their own under steady load. */
+static bool may_settle(const struct evaluation *evaluation) {
+    const struct evaluator *evaluator = evaluation->evaluator;
+    return has_long_calls(evaluation) && !evaluator->device->info.predicts &&
+           evaluator->settings->timing.regime == REGIME_SUSTAINED;
+}
+
+/* In a search the sides alternate. Where a candidate's full timing, which is at its own clock,
+   disagrees so much that the verdict is in doubt, each side gets its own clock: a winner that may
+   need more power than it saves time, and a loser that may save so much that it is faster. */
+static bool must_settle(const struct evaluation *evaluation) {
+    const struct outcome *outcome = &evaluation->result->outcome;
+    const struct evaluator *evaluator = evaluation->evaluator;
+    double timed = outcome->score_us / evaluation->request->champion_us;
+    double apart = timed / outcome->duel.ratio - 1;
+    if (!may_settle(evaluation) || !evaluation_load_changes(evaluation))
+        return false;
+    if (outcome->duel.result == DUEL_WON)
+        return apart > drift;
+    return apart < -drift && timed < 1 - clear_gain &&
+           evaluator->settled_s < settled_share * (clock_seconds() - evaluator->started_s);
+}
+
+/* A few blocks of settled sides: a part of a percent is not found by them, but a kernel that needs
+   more power than it saves time is. So the ratio of alternating sides stands, unless it lies
+   outside their interval. */
+static int settle_duel(struct evaluation *evaluation, struct opponent *opponent) {
+    const double start = clock_seconds();
+    struct duel_outcome *alternating = &evaluation->result->outcome.duel;
+    struct duel_outcome settled;
+    struct duel_settings settings = duel_settings_of(evaluation);
+    settings.blocks = SETTLED_BLOCKS;
+    settings.settle_us = DUEL_SETTLE_US;
+    struct duel *duel = duel_new(&settings, evaluation->template->case_count);
+    int status = run_rounds(evaluation, opponent, duel, 1, &settled, start);
+    evaluation->evaluator->settled_s += clock_seconds() - start;
+    if (status == 0) {
+        bool agrees = alternating->ratio > settled.low * (1 - settings.margin) &&
+                      alternating->ratio < settled.high * (1 + settings.margin);
+        trial_add_gate(evaluation->result, "settled duel", true, clock_seconds() - start,
+                       "%.4f of the other's time, each at its own clock (%.4f to %.4f), %s %.4f "
+                       "at one clock, %.0f ms of GPU time",
+                       settled.ratio, settled.low, settled.high,
+                       agrees ? "in agreement with" : "which replaces", alternating->ratio,
+                       duel_gpu_us(duel) / 1000);
+        *alternating = agrees ? *alternating : settled;
+    }
+    duel_free(duel);
+    return status;
+}
+
+static int run_duel(struct evaluation *evaluation, struct opponent *opponent, double start) {
+    const bool requested = evaluation->request->duel_blocks > 0;
+    struct duel_settings settings = duel_settings_of(evaluation);
+    settings.settle_us = requested && may_settle(evaluation) ? DUEL_SETTLE_US : 0;
+    struct duel *duel = duel_new(&settings, evaluation->template->case_count);
+    int status = run_rounds(evaluation, opponent, duel, DUEL_ROUNDS,
+                            &evaluation->result->outcome.duel, start);
     if (status == 0)
         report_duel(evaluation, duel, start);
-    if (status == 0 && evaluation->request->duel_blocks > 0)
+    if (status == 0 && requested)
         record_case_results(evaluation, opponent, duel);
     duel_free(duel);
+    if (status == 0 && !requested && must_settle(evaluation))
+        status = settle_duel(evaluation, opponent);
+    if (status == 0)
+        evaluation->result->outcome.score_us =
+            evaluation_score(evaluation, evaluation->result->outcome.score_us);
     return status;
 }
 

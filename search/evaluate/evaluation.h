@@ -33,6 +33,14 @@ struct cached_champion {
     struct device_image images[CASES_MAX];
 };
 
+/* How the timings of a champion with long calls differ: so would those of a candidate that is as
+   fast. 0: not known. */
+struct champion_timings {
+    double load_ratio; /* time under steady load, as a multiple of that before; at least 1 */
+    double race_ratio; /* the score, as a multiple of the time before the load */
+    double full_ratio; /* the score, as a multiple of a full timing under load */
+};
+
 struct evaluator {
     const struct evaluation_settings *settings;
     struct device *device;
@@ -44,13 +52,11 @@ struct evaluator {
                                                 or none */
     struct template *probes[CASES_MAX];
     bool probes_loaded[CASES_MAX], references_compared[CASES_MAX]; /* by goal */
-    struct clock_monitor *clock_monitor; /* NULL if the device cannot be monitored */
-    double sustained_ratio[CASES_MAX]; /* by goal: its last champion's time under steady load, as a
-                                          multiple of that without; 0: not known yet */
-    double final_ratio[CASES_MAX]; /* by goal: its last champion's final timing, as a multiple of
-                                      its full timing; 0: not known yet, or calls are short */
-    struct energy_meter *energy_meter; /* NULL if the device counts no energy */
-    double started_s, energy_s;        /* when it was made; how long it measured energy since */
+    struct clock_monitor *clock_monitor;        /* NULL if the device cannot be monitored */
+    struct champion_timings timings[CASES_MAX]; /* by goal: of its last champion */
+    struct energy_meter *energy_meter;          /* NULL if the device counts no energy */
+    double started_s;                           /* when it was made */
+    double energy_s, settled_s; /* how long it has measured energy since, and run settled duels */
     struct other_evaluator other_evaluator;
     struct baseline_process baseline_process;
     struct cached_champion champion;
@@ -81,6 +87,7 @@ struct evaluation {
                                                  cache */
     struct device_module *modules[CASES_MAX]; /* at the index of the variant's first case */
     double full_us;            /* score by the full timing; 0: none yet, or calls are short */
+    bool full_loaded;          /* it came after load */
     struct measurement *raced; /* of the race, kept for the full timing; NULL: none */
     double call_us[CASES_MAX]; /* of the quickest call of a case so far, as the host saw it; 0: none
                                 */
@@ -123,6 +130,9 @@ int evaluation_time(struct evaluation *evaluation);
 int evaluation_time_champion(struct evaluation *evaluation);
 /* Returns whether long calls of the goal are slower under steady load than without, or may be: the
    GPU reaches its power limit. */
+bool evaluation_load_changes(const struct evaluation *evaluation);
+/* Returns whether they are so much slower that candidates differ by it, and a full timing needs
+   the load. */
 bool evaluation_load_matters(const struct evaluation *evaluation);
 /* Returns whether the candidate would become champion by its results so far, or its request says
    `promote`. */

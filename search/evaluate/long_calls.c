@@ -27,9 +27,10 @@ void timed_case_add_placement(struct timed_case *timed, const double *samples_us
 static int sample_rounds(struct timed_case *timed, int each, struct failure *failure) {
     struct latency *warm = &timed->to->warm;
     int status = 0;
+    const enum timing_stage stage = timed->final ? STAGE_FINAL : STAGE_FULL;
     warm->sample_count = 0;
     for (int r = 0; r < ROUNDS && status == 0; r++) {
-        if (timed->count == 1 && budget_suffices(warm->samples_us, warm->sample_count))
+        if (timed->count == 1 && budget_suffices(stage, warm->samples_us, warm->sample_count))
             break;
         for (int i = 0; i < timed->count && status == 0; i++)
             status = measurement_warm(timed->placements[i].measurement, 0, each, warm, failure);
@@ -37,14 +38,22 @@ static int sample_rounds(struct timed_case *timed, int each, struct failure *fai
     return status;
 }
 
-/* The ratio of the time under steady load to that without, at which load does not matter. */
-static const double no_ratio = 1.03;
+/* The time under steady load, as a multiple of that without, from which on load changes a figure;
+   and from which on it changes those of two near candidates by as much as a duel finds. */
+static const double changes = 1.01, matters = 1.06;
+
+static bool is_slowed(const struct evaluation *evaluation, double by) {
+    const struct evaluator *evaluator = evaluation->evaluator;
+    double ratio = evaluator->timings[evaluation->request->goal].load_ratio;
+    return evaluator->settings->timing.regime == REGIME_SUSTAINED && (ratio == 0 || ratio > by);
+}
+
+bool evaluation_load_changes(const struct evaluation *evaluation) {
+    return is_slowed(evaluation, changes);
+}
 
 bool evaluation_load_matters(const struct evaluation *evaluation) {
-    const struct evaluator *evaluator = evaluation->evaluator;
-    double ratio = evaluator->sustained_ratio[evaluation->request->goal];
-    return evaluator->settings->timing.regime == REGIME_SUSTAINED &&
-           (ratio == 0 || ratio > no_ratio);
+    return is_slowed(evaluation, matters);
 }
 
 /* Loads the GPU until it is in the state that it keeps. The samples before that, as many as a race
@@ -55,6 +64,16 @@ static int load_steadily(struct timed_case *timed, int samples, struct latency *
     for (int i = 0; i < timed->count && status == 0; i++)
         status = measurement_load(timed->placements[i].measurement,
                                   timed->budget.warmup_us / timed->count, failure);
+    return status;
+}
+
+/* Takes as many samples as a race has; whether the least of them is too slow. */
+static int find_hopeless(struct timed_case *timed, int samples, struct failure *failure) {
+    struct latency *warm = &timed->to->warm;
+    warm->sample_count = 0;
+    int status = measurement_warm(timed->placements[0].measurement, 0, samples, warm, failure);
+    timed->hopeless = status == 0 && statistics_percentile(warm->samples_us, warm->sample_count,
+                                                           0) > timed->hopeless_us;
     return status;
 }
 
@@ -82,28 +101,34 @@ static void add_placements(struct timed_case *timed, int each) {
     free(samples_us);
 }
 
-int long_calls_sample(struct evaluation *evaluation, struct timed_case *timed,
-                      struct failure *failure) {
-    const struct timing_budget *budget = &timed->budget;
-    const int race_samples = evaluation->evaluator->settings->timing.race_samples;
+/* Samples all placements warm, in one state of the GPU if that lasts long enough. */
+static int sample_warm(struct timed_case *timed, int race_samples, struct failure *failure) {
+    const int slots = ROUNDS * timed->count, each = (timed->budget.samples + slots - 1) / slots;
+    struct latency *warm = &timed->to->warm;
     struct latency before = {0};
-    int each = (budget->samples + ROUNDS * timed->count - 1) / (ROUNDS * timed->count);
-    int status = 0;
-    for (int attempt = 0; attempt < STATE_ATTEMPTS && status == 0; attempt++) {
-        status = load_steadily(timed, attempt == 0 ? race_samples : 0, &before, failure);
-        if (status == 0)
-            status = sample_rounds(timed, each, failure);
-        if (status != 0 || in_one_state(&timed->to->warm))
+    int status = load_steadily(timed, race_samples, &before, failure);
+    if (status == 0 && isfinite(timed->hopeless_us))
+        status = find_hopeless(timed, race_samples, failure);
+    for (int attempt = 1; status == 0 && !timed->hopeless; attempt++) {
+        status = sample_rounds(timed, each, failure);
+        if (status != 0 || in_one_state(warm) || attempt == STATE_ATTEMPTS)
             break;
+        status = load_steadily(timed, 0, &before, failure);
     }
     if (status == 0)
-        timed->load_ratio = fmin(fmax(1, timed->to->warm.p50_us / before.p50_us), LOAD_RATIO_MAX);
-    latency_release(&before);
+        timed->load_ratio = fmin(fmax(1, warm->p50_us / before.p50_us), LOAD_RATIO_MAX);
     if (status == 0 && timed->count > 1)
         add_placements(timed, each);
-    for (int i = 0; i < timed->count && status == 0; i++) {
+    latency_release(&before);
+    return status;
+}
+
+int long_calls_sample(struct evaluation *evaluation, struct timed_case *timed,
+                      struct failure *failure) {
+    int status = sample_warm(timed, evaluation->evaluator->settings->timing.race_samples, failure);
+    for (int i = 0; i < timed->count && status == 0 && !timed->hopeless; i++) {
         struct measurement *measurement = timed->placements[i].measurement;
-        int cold = timed_case_share(budget->cold_samples, timed->count, i);
+        int cold = timed_case_share(timed->budget.cold_samples, timed->count, i);
         if (cold > 0)
             status = measurement_cold(measurement, cold, &timed->to->cold, failure);
         if (status == 0 && timed->final)

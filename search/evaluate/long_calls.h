@@ -31,9 +31,11 @@ struct timed_case {
     struct timed_placement placements[PLACEMENTS_MAX];
     struct timing_budget budget;
     bool long_calls;
-    bool final;        /* of a champion: verified between the samples, too */
-    double load_ratio; /* of long calls: the time under steady load, as a multiple of that before;
-                          at least 1, at most LOAD_RATIO_MAX */
+    bool final;         /* of a champion: verified between the samples, too */
+    double hopeless_us; /* samples under load that all take longer are enough; INFINITY: never */
+    bool hopeless;      /* they were */
+    double load_ratio;  /* of long calls: the time under steady load, as a multiple of that before;
+                           at least 1, at most LOAD_RATIO_MAX */
     struct case_outcome *to;
 };
 
@@ -45,8 +47,8 @@ static inline int timed_case_share(int samples, int placements, int index) {
 /* Adds the median of a placement's samples to the case's outcome. */
 void timed_case_add_placement(struct timed_case *timed, const double *samples_us, int count);
 
-/* Samples all placements of a case, warm and cold, and sets its load_ratio. Returns 0; 1 with
-   `failure`; -1 with the evaluation's error. */
+/* Samples all placements of a case, warm and cold, and sets its load_ratio and `hopeless`. Returns
+   0; 1 with `failure`; -1 with the evaluation's error. */
 int long_calls_sample(struct evaluation *evaluation, struct timed_case *timed,
                       struct failure *failure);
 

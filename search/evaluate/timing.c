@@ -184,6 +184,18 @@ static bool is_hopeless(const struct evaluation *evaluation, const struct timing
            call_us > hopeless * score_to_beat_us(evaluation);
 }
 
+/* What a full timing under load must reach for the candidate to be timed further: what a race must,
+   because some candidates need more power than the champion, and slow down more. */
+static double hopeless_under_load_us(const struct evaluation *evaluation) {
+    const struct trial_request *request = evaluation->request;
+    double ratio = evaluation->evaluator->timings[request->goal].full_ratio;
+    bool races = !request->full && request->champion_us > 0 &&
+                 evaluation_minimises(evaluation) == MINIMISED_LATENCY;
+    return races && evaluation->template->case_count == 1
+               ? score_to_beat_us(evaluation) * (1 + long_race_margin) / (ratio > 0 ? ratio : 1)
+               : INFINITY;
+}
+
 static int sample_case(struct evaluation *evaluation, const struct timing_plan *plan,
                        struct timed_case *timed, struct failure *failure) {
     const struct timing *timing = &evaluation->evaluator->settings->timing;
@@ -192,6 +204,8 @@ static int sample_case(struct evaluation *evaluation, const struct timing_plan *
     int status = next_placement(evaluation, timed, failure);
     if (status != 0)
         return status;
+    if (steady && plan->stage == STAGE_FULL)
+        timed->hopeless_us = hopeless_under_load_us(evaluation);
     double call_us = measurement_long_call_us(timed->placements[0].measurement);
     timed->long_calls = call_us > 0;
     timed->budget = timing_budget(timing, plan->stage, call_us, steady);
@@ -215,6 +229,7 @@ static int time_case(struct evaluation *evaluation, const struct timing_plan *ti
     *timed = (struct timed_case){.index = c,
                                  .final = timing_plan->final,
                                  .load_ratio = 1,
+                                 .hopeless_us = INFINITY,
                                  .to = &evaluation->result->outcome.cases[c]};
     timed->to->warm.sample_count = timed->to->cold.sample_count = 0;
     timed->to->placements = (struct placements){0};
@@ -224,7 +239,7 @@ static int time_case(struct evaluation *evaluation, const struct timing_plan *ti
                                timed->to, failure);
     for (int i = 0; i < timed->count; i++) {
         struct timed_placement *placement = &timed->placements[i];
-        if (timing_plan->check_after && status == 0)
+        if (timing_plan->check_after && !timed->hopeless && status == 0)
             status = check_placement(timing_plan, placement->measurement, i == 0, failure,
                                      evaluation->error);
         if (i == 0 && status == 0 && keeps_race_measurement(evaluation, timing_plan))
@@ -239,6 +254,7 @@ static int time_case(struct evaluation *evaluation, const struct timing_plan *ti
 struct timed_goal {
     double least_us; /* geometric mean of the fastest samples */
     bool long_calls; /* of every case */
+    bool hopeless;   /* under load, after which it was not timed further */
 };
 
 static void report_timing(struct evaluation *evaluation, const struct timing_plan *timing_plan,
@@ -272,7 +288,7 @@ static int time_cases(struct evaluation *evaluation, const struct timing_plan *t
     double least[CASES_MAX];
     double ratios[CASES_MAX];
     int count = evaluation->template->case_count;
-    goal->long_calls = true;
+    *goal = (struct timed_goal){.long_calls = true};
     for (int c = 0; c < count; c++) {
         const struct case_outcome *it = &outcome->cases[c];
         struct timed_case timed;
@@ -286,10 +302,13 @@ static int time_cases(struct evaluation *evaluation, const struct timing_plan *t
         least[c] = statistics_percentile(it->warm.samples_us, it->warm.sample_count, 0);
         ratios[c] = timed.load_ratio;
         goal->long_calls = goal->long_calls && timed.long_calls;
+        goal->hopeless = goal->hopeless || timed.hopeless;
     }
-    if (timing_plan->final)
-        evaluation->evaluator->sustained_ratio[evaluation->request->goal] =
-            statistics_geometric_mean(ratios, count);
+    if (timing_plan->final) {
+        double load_ratio = statistics_geometric_mean(ratios, count);
+        evaluation->evaluator->timings[evaluation->request->goal] =
+            (struct champion_timings){.load_ratio = load_ratio, .race_ratio = load_ratio};
+    }
     outcome->score_us = statistics_geometric_mean(medians, count);
     goal->least_us = statistics_geometric_mean(least, count);
     report_timing(evaluation, timing_plan, start);
@@ -307,7 +326,8 @@ static int run_race(struct evaluation *evaluation) {
     double margin = timing->race_margin, ratio = 1;
     if (goal.long_calls) {
         margin = fmin(margin, long_race_margin);
-        ratio = fmax(1, evaluation->evaluator->sustained_ratio[evaluation->request->goal]);
+        ratio = evaluation->evaluator->timings[evaluation->request->goal].race_ratio;
+        ratio = ratio > 0 ? ratio : 1;
     }
     /* The least of five samples is below the true median with probability 31/32. */
     outcome->raced = ratio * goal.least_us > score_to_beat_us(evaluation) * (1 + margin);
@@ -315,23 +335,32 @@ static int run_race(struct evaluation *evaluation) {
     return 0;
 }
 
-/* A final timing loads the GPU longer than a full timing, and finds long calls slower at the power
-   limit: 4 % on an H200. A candidate's full timing is compared with the champion's final one, so
-   its score is multiplied by what the champion's own two differed by. */
-static void compare_timings(struct evaluation *evaluation, bool final) {
+/* A final timing finds long calls slower at the power limit than a full timing does, by 4 % on an
+   H200, and by more if the full timing came without load. A champion's score is that of its final
+   timing: a candidate's is its full timing times what the champion's own two differed by. */
+static void score_full_timing(struct evaluation *evaluation, bool loaded) {
+    const struct champion_timings *it = &evaluation->evaluator->timings[evaluation->request->goal];
     struct outcome *outcome = &evaluation->result->outcome;
-    double *ratio = &evaluation->evaluator->final_ratio[evaluation->request->goal];
-    if (final) {
-        *ratio = evaluation->full_us > 0 ? outcome->score_us / evaluation->full_us : 0;
-        *ratio = fmin(*ratio, LOAD_RATIO_MAX);
-        return;
-    }
     evaluation->full_us = outcome->score_us;
-    outcome->score_us *= *ratio > 0 ? *ratio : 1;
+    evaluation->full_loaded = loaded;
+    if (it->full_ratio > 0)
+        outcome->score_us *= it->full_ratio * (loaded ? 1 : it->load_ratio);
+}
+
+/* `timed_us` is its final timing, and the score what follows from it. */
+static void keep_champion_timings(struct evaluation *evaluation, double timed_us) {
+    struct champion_timings *it = &evaluation->evaluator->timings[evaluation->request->goal];
+    double score_us = evaluation->result->outcome.score_us;
+    double full_us = evaluation->full_us * (evaluation->full_loaded ? 1 : it->load_ratio);
+    if (full_us == 0)
+        return;
+    it->race_ratio = fmin(it->load_ratio * score_us / timed_us, LOAD_RATIO_MAX);
+    it->full_ratio = fmin(score_us / full_us, LOAD_RATIO_MAX);
 }
 
 /* Full timing in all placements, or in one placement with fewer cold samples. */
 static int run_full_timing(struct evaluation *evaluation, const char *gate, bool all_placements) {
+    const bool loaded = evaluation_load_matters(evaluation);
     struct timed_goal goal;
     const struct timing_plan timing_plan = {
         .gate = gate,
@@ -340,8 +369,9 @@ static int run_full_timing(struct evaluation *evaluation, const char *gate, bool
         .check_after = true,
         .final = all_placements};
     int status = time_cases(evaluation, &timing_plan, &goal);
-    if (status == 0 && goal.long_calls && !evaluation->request->full)
-        compare_timings(evaluation, all_placements);
+    if (status == 0 && goal.long_calls && !all_placements)
+        score_full_timing(evaluation, loaded);
+    evaluation->result->outcome.raced = status == 0 && goal.hopeless;
     return status;
 }
 
@@ -375,9 +405,14 @@ int evaluation_time_champion(struct evaluation *evaluation) {
         return 0;
     const double accepted = outcome->score_us;
     int status = run_full_timing(evaluation, "final timing", true);
-    if (status == 0)
-        outcome->score_us = evaluation_minimises(evaluation) == MINIMISED_LATENCY
-                                ? evaluation_score(evaluation, outcome->score_us)
-                                : evaluation_rescore_energy(evaluation, accepted);
-    return status;
+    if (status != 0)
+        return status;
+    const double timed_us = outcome->score_us;
+    if (evaluation_minimises(evaluation) != MINIMISED_LATENCY) {
+        outcome->score_us = evaluation_rescore_energy(evaluation, accepted);
+        return 0;
+    }
+    outcome->score_us = evaluation_score(evaluation, timed_us);
+    keep_champion_timings(evaluation, timed_us);
+    return 0;
 }

@@ -21,7 +21,7 @@ static const double race_warmup = 0.2;
 enum { COLD_SAMPLES = 10 };
 
 enum { LONG_SAMPLES_MIN = 5, LONG_COLD_SAMPLES_MIN = 2, SUFFICIENT_SAMPLES_MIN = 10 };
-static const double sufficient = 0.002;
+static const double sufficient[STAGE_COUNT] = {0.005, 0.005, 0.002};
 
 int budget_launches(int launches, double call_us) {
     int fitting = (int)fmin(fmax(1, ceil(sample_us / call_us)), launches);
@@ -55,15 +55,16 @@ struct timing_budget timing_budget(const struct timing *timing, enum timing_stag
     budget.cold_samples =
         within(cold_us[stage], call_us, LONG_COLD_SAMPLES_MIN, budget.cold_samples);
     if (steady && stage != STAGE_RACE)
-        budget.warmup_us = fmax(budget.warmup_us, BUDGET_STEADY_AFTER_US);
+        budget.warmup_us = fmax(budget.warmup_us, stage == STAGE_FULL ? BUDGET_SETTLED_AFTER_US
+                                                                      : BUDGET_STEADY_AFTER_US);
     return budget;
 }
 
-bool budget_suffices(const double *samples_us, int count) {
+bool budget_suffices(enum timing_stage stage, const double *samples_us, int count) {
     double low;
     double high;
     if (count < SUFFICIENT_SAMPLES_MIN)
         return false;
     statistics_median_interval(samples_us, count, &low, &high);
-    return high - low <= sufficient * statistics_median(samples_us, count);
+    return high - low <= sufficient[stage] * statistics_median(samples_us, count);
 }

@@ -7,9 +7,10 @@
  *     int launches = budget_launches(20, call_us);
  *     struct timing_budget budget = timing_budget(timing, STAGE_FULL, call_us, steady);
  *
- * On an H200 a call of 0.4 ms at the power limit takes 424 us for the first 75 ms of steady load,
- * and then 470 to 483; NVML shows the lower clock 75 ms later (docs/measurements/judging.md,
- * "Power"). So a sustained figure needs 150 ms of load before its first sample.
+ * On an H200 a call of 0.4 ms at the power limit takes 416 us for the first 60 to 80 ms of steady
+ * load, and then 466 to 469; NVML shows the lower clock 75 ms later. 20 to 40 ms without load undo
+ * that (docs/measurements/real_sizes.md, "Power"). So a sustained figure needs 100 ms of load
+ * before its first sample, and 150 ms before the clock that NVML shows is that of its samples.
  */
 #ifndef EVOTILE_EVALUATE_TIMING_BUDGET_H
 #define EVOTILE_EVALUATE_TIMING_BUDGET_H
@@ -21,8 +22,9 @@
 /* From here on a call is long, in microseconds. */
 #define LONG_CALL_US 50.0
 
-/* So much load brings the GPU into the state in which it stays. */
-#define BUDGET_STEADY_AFTER_US 150e3
+/* So much load brings the GPU to the clock at which it stays; and so much until NVML shows that. */
+#define BUDGET_SETTLED_AFTER_US 100e3
+#define BUDGET_STEADY_AFTER_US  150e3
 
 enum timing_stage {
     STAGE_RACE,  /* is it worth timing at all: 20 ms of samples */
@@ -48,8 +50,8 @@ int budget_launches(int launches, double call_us);
 struct timing_budget timing_budget(const struct timing *timing, enum timing_stage stage,
                                    double call_us, bool steady);
 
-/* Returns whether the median of the samples is known to a part in 500, with a confidence of 95 %;
-   never of fewer than ten. */
-bool budget_suffices(const double *samples_us, int count);
+/* Returns whether the median of the samples is known well enough, with a confidence of 95 %: to a
+   part in 500, and to one in 200 for a full timing; never of fewer than ten. */
+bool budget_suffices(enum timing_stage stage, const double *samples_us, int count);
 
 #endif

@@ -30,6 +30,19 @@ static int challenge_at(struct scripted *it, double us, struct trial_result *res
     return it->warm_samples - samples;
 }
 
+static struct champion_timings *timings_of(struct scripted *it) {
+    return &it->evaluator->timings[0];
+}
+
+static void forget_champion(struct scripted *it) {
+    *timings_of(it) = (struct champion_timings){0};
+}
+
+static void remember_champion(struct scripted *it, double load_ratio, double full_ratio) {
+    *timings_of(it) = (struct champion_timings){
+        .load_ratio = load_ratio, .race_ratio = load_ratio, .full_ratio = full_ratio};
+}
+
 static const struct latency *warm_of(const struct trial_result *result) {
     return &result->outcome.cases[0].warm;
 }
@@ -82,26 +95,26 @@ static void champion_is_timed_in_turns_over_placements(void **state) {
     it->spread = 0;
 }
 
-/* Until it is known that the last champion was no slower under steady load, 150 ms of it come
+/* Until it is known that the last champion was no slower under steady load, 100 ms of it come
    before the samples. */
 static void load_comes_before_the_samples(void **state) {
     struct scripted *it = *state;
     struct trial_result result;
-    it->evaluator->sustained_ratio[0] = 0;
+    forget_champion(it);
     int steady = challenge_at(it, 1.03 * CHAMPION_US, &result);
     trial_result_release(&result);
-    it->evaluator->sustained_ratio[0] = 1;
+    remember_champion(it, 1, 1);
     int cool = challenge_at(it, 1.03 * CHAMPION_US, &result);
     trial_result_release(&result);
-    it->evaluator->sustained_ratio[0] = 0;
-    assert_true((steady - cool) * CHAMPION_US * 1.25 > BUDGET_STEADY_AFTER_US - 2e4);
+    forget_champion(it);
+    assert_true((steady - cool) * CHAMPION_US * 1.25 > BUDGET_SETTLED_AFTER_US - 2e4);
 }
 
 /* The champion took a fifth longer under steady load than before it; a race comes before it. */
 static void race_compares_what_is_alike(void **state) {
     struct scripted *it = *state;
     struct trial_result result;
-    it->evaluator->sustained_ratio[0] = 1.2;
+    remember_champion(it, 1.2, 1);
     challenge_at(it, 1.08 * CHAMPION_US / 1.2, &result);
     assert_true(result.outcome.raced);
     assert_true(fabs(result.outcome.score_us / CHAMPION_US - 1.08) < 0.001);
@@ -109,7 +122,7 @@ static void race_compares_what_is_alike(void **state) {
     challenge_at(it, 1.03 * CHAMPION_US / 1.2, &result);
     assert_false(result.outcome.raced);
     trial_result_release(&result);
-    it->evaluator->sustained_ratio[0] = 0;
+    forget_champion(it);
 }
 
 /* The champion's final timing was a tenth slower than its full timing: so would be a candidate's.
@@ -117,19 +130,154 @@ static void race_compares_what_is_alike(void **state) {
 static void full_timing_is_compared_with_a_final_one(void **state) {
     struct scripted *it = *state;
     struct trial_result result;
-    it->evaluator->final_ratio[0] = 1.1;
-    challenge_at(it, 0.96 * CHAMPION_US, &result);
+    remember_champion(it, 1.08, 1.1);
+    challenge_at(it, 0.94 * CHAMPION_US, &result);
     assert_false(result.outcome.raced);
     assert_int_equal(result.outcome.duel.result, DUEL_NONE);
-    assert_true(fabs(result.outcome.score_us / CHAMPION_US - 0.96 * 1.1) < 0.001);
-    assert_true(fabs(warm_of(&result)->p50_us / CHAMPION_US - 0.96) < 0.001);
+    assert_true(fabs(result.outcome.score_us / CHAMPION_US - 0.94 * 1.1) < 0.001);
+    assert_true(fabs(warm_of(&result)->p50_us / CHAMPION_US - 0.94) < 0.001);
     trial_result_release(&result);
-    it->evaluator->final_ratio[0] = 0;
+    forget_champion(it);
     challenge_at(it, 0.9 * CHAMPION_US, &result);
     assert_int_equal(result.outcome.duel.result, DUEL_WON);
-    assert_true(fabs(it->evaluator->final_ratio[0] - 1) < 0.001); /* nothing slows it down */
+    assert_true(fabs(timings_of(it)->full_ratio - 1) < 0.001); /* nothing slows it down */
     trial_result_release(&result);
-    it->evaluator->final_ratio[0] = 0;
+    forget_champion(it);
+}
+
+/* Load made the champion 4 % slower: too little for load in full timings, whose score is that of
+   one with load. */
+static void full_timing_without_load_is_compared(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    remember_champion(it, 1.04, 1.02);
+    challenge_at(it, 0.98 * CHAMPION_US, &result);
+    assert_false(result.outcome.raced);
+    assert_true(fabs(result.outcome.score_us / CHAMPION_US - 0.98 * 1.04 * 1.02) < 0.001);
+    trial_result_release(&result);
+    forget_champion(it);
+}
+
+/* ---- at the power limit ---- */
+
+/* As fast as the champion at one clock, but it needs so much more power that it is slower. */
+static void hungry_candidate_is_dropped_under_load(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    remember_champion(it, 1.1, 1);
+    it->power_slows[CHALLENGER] = 0.3;
+    int samples = challenge_at(it, 0.95 * CHAMPION_US, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_true(result.outcome.raced);
+    assert_true(fabs(result.outcome.score_us / CHAMPION_US - 0.95 * 1.3) < 0.001);
+    assert_in_range(samples, BUDGET_SETTLED_AFTER_US / 600, BUDGET_STEADY_AFTER_US / 300);
+    trial_result_release(&result);
+    it->power_slows[CHALLENGER] = 0;
+    forget_champion(it);
+}
+
+static const struct trial_gate *find_gate(const struct trial_result *result, const char *name) {
+    for (int i = 0; i < result->gate_count; i++)
+        if (strcmp(result->gates[i].name, name) == 0)
+            return &result->gates[i];
+    return NULL;
+}
+
+/* It wins at one clock, but not where each side has its own. */
+static void hungry_candidate_is_no_champion(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    remember_champion(it, 1.1, 1);
+    it->power_slows[CHALLENGER] = 0.065;
+    challenge_at(it, 0.95 * CHAMPION_US, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_false(result.outcome.raced);
+    assert_non_null(find_gate(&result, "settled duel"));
+    assert_int_equal(result.outcome.duel.result, DUEL_LOST);
+    assert_true(fabs(result.outcome.duel.ratio - 0.95 * 1.065) < 0.001);
+    assert_true(result.outcome.score_us > CHAMPION_US);
+    assert_null(find_gate(&result, "final timing"));
+    trial_result_release(&result);
+    it->power_slows[CHALLENGER] = 0;
+    forget_champion(it);
+}
+
+/* The champion loses a tenth of its clock, the candidate nothing: it is slower at one clock only.
+ */
+static void lean_candidate_becomes_champion(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    struct trial_request request = make_challenge(it);
+    remember_champion(it, 1.1, 1);
+    request.champion_us = 1.1 * CHAMPION_US;
+    it->warm_us[CHALLENGER] = 1.02 * CHAMPION_US;
+    it->power_slows[CHAMPION] = 0.1;
+    scripted_run_trial(it, &request, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_int_equal(result.outcome.duel.result, DUEL_WON);
+    assert_true(fabs(result.outcome.duel.ratio - 1.02 / 1.1) < 0.001);
+    assert_true(fabs(result.outcome.score_us / CHAMPION_US - 1.02) < 0.001);
+    assert_true(fabs(timings_of(it)->load_ratio - 1) < 0.001);
+    trial_result_release(&result);
+    it->power_slows[CHAMPION] = 0;
+    forget_champion(it);
+}
+
+/* Both slow down alike: settled sides are left out, unless a full timing seems to disagree; and
+   then their few blocks do not replace the ratio of many alternating ones. */
+static void settled_duel_is_where_it_matters(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    struct trial_request request = make_challenge(it);
+    request.champion_us = 1.1 * CHAMPION_US;
+    it->power_slows[CHAMPION] = it->power_slows[CHALLENGER] = 0.1;
+    remember_champion(it, 1.1, 1);
+    it->warm_us[CHALLENGER] = 0.95 * CHAMPION_US;
+    scripted_run_trial(it, &request, &result);
+    assert_int_equal(result.outcome.duel.result, DUEL_WON);
+    assert_null(find_gate(&result, "settled duel"));
+    trial_result_release(&result);
+    remember_champion(it, 1.1, 1.05); /* its full timing was too fast by a twentieth */
+    it->warm_us[CHALLENGER] = 0.94 * CHAMPION_US;
+    scripted_run_trial(it, &request, &result);
+    const struct trial_gate *gate = find_gate(&result, "settled duel");
+    assert_non_null(gate);
+    assert_non_null(strstr(gate->text, "in agreement with 0.9400 at one clock"));
+    assert_int_equal(result.outcome.duel.result, DUEL_WON);
+    assert_int_equal(result.outcome.duel.blocks, 10); /* not 4 */
+    trial_result_release(&result);
+    remember_champion(it, 1.1, 1);
+    it->warm_us[CHALLENGER] = 1.01 * CHAMPION_US;
+    scripted_run_trial(it, &request, &result);
+    assert_int_equal(result.outcome.duel.result, DUEL_LOST);
+    assert_null(find_gate(&result, "settled duel"));
+    trial_result_release(&result);
+    it->power_slows[CHAMPION] = it->power_slows[CHALLENGER] = 0;
+    remember_champion(it, 1, 1);
+    challenge_at(it, 0.95 * CHAMPION_US, &result);
+    assert_int_equal(result.outcome.duel.result, DUEL_WON);
+    assert_null(find_gate(&result, "settled duel"));
+    trial_result_release(&result);
+    forget_champion(it);
+}
+
+/* A duel that was asked for compares settled sides in every block. */
+static void requested_duel_settles(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    struct trial_request request = make_challenge(it);
+    request.full = true;
+    request.duel_blocks = 5;
+    it->warm_us[CHAMPION] = it->warm_us[CHALLENGER] = CHAMPION_US;
+    it->power_slows[CHALLENGER] = 0.05;
+    scripted_run_trial(it, &request, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_int_equal(result.outcome.duel.result, DUEL_LOST);
+    assert_true(fabs(result.outcome.duel.ratio - 1.05) < 0.001);
+    assert_true(fabs(result.case_results[0].p50_us / CHAMPION_US - 1.05) < 0.001);
+    trial_result_release(&result);
+    it->power_slows[CHALLENGER] = 0;
+    forget_champion(it);
 }
 
 /* A champion's final timing finds that ratio: its samples slow down by a tenth while it is loaded.
@@ -143,11 +291,11 @@ static void final_timing_finds_the_ratio(void **state) {
     it->slower_after = it->warm_samples + 50;
     scripted_run_trial(it, &request, &result);
     assert_int_equal(result.outcome.verdict, VERDICT_OK);
-    assert_true(fabs(it->evaluator->sustained_ratio[0] - 1.1) < 0.001);
+    assert_true(fabs(timings_of(it)->load_ratio - 1.1) < 0.001);
     assert_true(fabs(result.outcome.score_us / CHAMPION_US - 1.1) < 0.001);
     trial_result_release(&result);
     it->slower_after = 0;
-    it->evaluator->sustained_ratio[0] = 0;
+    forget_champion(it);
 }
 
 /* A kernel that waits once the GPU is loaded becomes champion, to make every other one lose its
@@ -172,7 +320,7 @@ static void waiting_under_load_spoils_no_race(void **state) {
     scripted_run_trial(it, &request, &result);
     assert_false(result.outcome.raced);
     trial_result_release(&result);
-    it->evaluator->sustained_ratio[0] = it->evaluator->final_ratio[0] = 0;
+    forget_champion(it);
 }
 
 /* The clock changes at every moment of a trial: the median is that of one state, and at most a
@@ -182,7 +330,7 @@ static void samples_are_of_one_state(void **state) {
     struct trial_result result;
     const double us = 1.04 * CHAMPION_US;
     int mixed = 0, timed = 0;
-    it->evaluator->sustained_ratio[0] = 1;
+    remember_champion(it, 1, 1);
     int samples = challenge_at(it, us, &result);
     trial_result_release(&result);
     for (int after = 1; after < samples; after++) {
@@ -199,7 +347,7 @@ static void samples_are_of_one_state(void **state) {
     assert_in_range(timed, 10, samples);
     assert_in_range(mixed, 0, 8);
     it->slower_after = 0;
-    it->evaluator->sustained_ratio[0] = 0;
+    forget_champion(it);
 }
 
 static void kept_results_are_found(void **state) {
@@ -249,6 +397,12 @@ int main(void) {
         cmocka_unit_test(load_comes_before_the_samples),
         cmocka_unit_test(race_compares_what_is_alike),
         cmocka_unit_test(full_timing_is_compared_with_a_final_one),
+        cmocka_unit_test(full_timing_without_load_is_compared),
+        cmocka_unit_test(hungry_candidate_is_dropped_under_load),
+        cmocka_unit_test(hungry_candidate_is_no_champion),
+        cmocka_unit_test(lean_candidate_becomes_champion),
+        cmocka_unit_test(settled_duel_is_where_it_matters),
+        cmocka_unit_test(requested_duel_settles),
         cmocka_unit_test(final_timing_finds_the_ratio),
         cmocka_unit_test(waiting_under_load_spoils_no_race),
         cmocka_unit_test(samples_are_of_one_state),

@@ -27,12 +27,17 @@
 
 enum { SCRIPTED_WARPS_MAX = 5 };
 
+/* As on an H200 (evaluate/timing_budget.h). */
+static const double power_limit_us = 80e3;
+
 #define SCRIPTED_CONFIG                                                                            \
     "{ \"template\": \"scaled_add\", \"device\": \"" TINY_DEVICE "\",\n"                           \
     "  \"cases\": [{\"ROWS\": 6, \"COLS\": 40}]"
 
 struct device_graph {
-    double us;               /* per call */
+    double us; /* per call */
+    unsigned warps;
+    int launches;
     bool cold, ran, shorter; /* shorter: than a timed one */
     int set_count, changes;  /* changes: as counted when it ran */
     struct device_sequence *sets;
@@ -62,6 +67,10 @@ struct scripted {
     double drift;                /* of the whole device, relative, from each sample to the next */
     int slower_after;            /* warm samples, from which on all take longer; 0: never */
     double slower_by;            /* relative */
+    double power_slows[SCRIPTED_WARPS_MAX]; /* relative; a kernel of so many warps that has run
+                                               alone for power_limit_us */
+    unsigned loaded_by;                     /* warps of the kernel that ran last */
+    double loaded_us;                       /* for how long */
     double interference; /* relative delay of two samples of three: another process runs beside
                             them */
     double warm_us[SCRIPTED_WARPS_MAX], cold_us[SCRIPTED_WARPS_MAX]; /* per call */
@@ -84,6 +93,8 @@ static enum verdict scripted_graph_new(struct device *device, const struct devic
     *graph = malloc(sizeof **graph);
     assert_non_null(*graph);
     (*graph)->us = (timing->cold ? scripted->cold_us : scripted->warm_us)[warps];
+    (*graph)->warps = warps;
+    (*graph)->launches = timing->launches;
     (*graph)->us *= 1 + scripted->spread * (scripted->graphs % 5 - 2);
     (*graph)->cold = timing->cold;
     (*graph)->ran = false;
@@ -114,6 +125,15 @@ static bool scripted_changes_inputs(struct device *device, const struct device_g
     return control[2] == CHANGE_EVERY_ROW;
 }
 
+/* One sample as the power limit slows it down: another kernel starts at the full clock. */
+static double scripted_power(const struct device_graph *graph) {
+    if (graph->warps != scripted->loaded_by)
+        scripted->loaded_us = 0;
+    scripted->loaded_by = graph->warps;
+    scripted->loaded_us += graph->us * graph->launches;
+    return scripted->loaded_us > power_limit_us ? 1 + scripted->power_slows[graph->warps] : 1;
+}
+
 /* The calls run once, so that outputs exist, and again when the evaluator filled or changed inputs.
  */
 static enum verdict scripted_graph_sample(struct device *device, struct device_graph *graph,
@@ -133,7 +153,7 @@ static enum verdict scripted_graph_sample(struct device *device, struct device_g
     int *samples = graph->cold ? &scripted->cold_samples : &scripted->warm_samples;
     for (int i = 0; i < count; i++, ++*samples)
         samples_us[i] =
-            graph->us * delay *
+            graph->us * delay * scripted_power(graph) *
             (1 + scripted->scatter * (random_uniform(&scripted->random) - 0.5)) *
             pow(1 + scripted->drift, scripted->drifted++) *
             (*samples % 3 == 0 ? 1 : 1 + scripted->interference) *
@@ -285,6 +305,7 @@ static inline struct trial_request scripted_request(struct scripted *it, const c
 /* The caller releases both. */
 static inline void scripted_run_trial(struct scripted *it, const struct trial_request *request,
                                       struct trial_result *result) {
+    it->loaded_us = 0; /* a trial begins with correctness, which is no load */
     struct error error = {0};
     struct device_image images[CASES_MAX];
     *result =

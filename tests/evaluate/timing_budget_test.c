@@ -61,24 +61,31 @@ static void steady_load_comes_before_all_but_a_race(void **state) {
     (void)state;
     for (enum timing_stage stage = STAGE_RACE; stage < STAGE_COUNT; stage++)
         assert_true(timing_budget(&timing, stage, 400, true).warmup_us ==
-                    (stage == STAGE_RACE ? 1000 : BUDGET_STEADY_AFTER_US));
+                    (stage == STAGE_RACE   ? 1000
+                     : stage == STAGE_FULL ? BUDGET_SETTLED_AFTER_US
+                                           : BUDGET_STEADY_AFTER_US));
 }
 
-/* Samples that scatter by a part in 10,000 suffice at once, by a hundredth never. */
-static void scatter_decides_how_many_suffice(void **state) {
-    (void)state;
-    static const double spreads[] = {1e-4, 1e-2};
+/* How many of 50 samples that scatter by this much suffice; 0: they do not. */
+static int sufficient_samples(enum timing_stage stage, double spread) {
     double samples_us[50];
     struct random random;
     random_seed(&random, 1, 1);
-    for (int s = 0; s < 2; s++) {
-        int enough = 0;
-        for (int i = 0; i < 50; i++) {
-            samples_us[i] = 400 * (1 + spreads[s] * (random_uniform(&random) - 0.5));
-            enough = enough == 0 && budget_suffices(samples_us, i + 1) ? i + 1 : enough;
-        }
-        assert_int_equal(enough, s == 0 ? 10 : 0);
+    for (int i = 0; i < 50; i++) {
+        samples_us[i] = 400 * (1 + spread * (random_uniform(&random) - 0.5));
+        if (budget_suffices(stage, samples_us, i + 1))
+            return i + 1;
     }
+    return 0;
+}
+
+static void scatter_decides_how_many_suffice(void **state) {
+    (void)state;
+    assert_int_equal(sufficient_samples(STAGE_FULL, 1e-4), 10);
+    assert_int_equal(sufficient_samples(STAGE_FINAL, 1e-4), 10);
+    assert_in_range(sufficient_samples(STAGE_FULL, 1e-2), 11, 49);
+    assert_int_equal(sufficient_samples(STAGE_FINAL, 1e-2), 0);
+    assert_int_equal(sufficient_samples(STAGE_FULL, 3e-2), 0);
 }
 
 int main(void) {

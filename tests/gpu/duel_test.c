@@ -22,6 +22,7 @@ static struct nvrtc *nvrtc;
 static struct device_module *module;
 static uint64_t sink;
 static bool hot; /* calls on the tensor cores of all multiprocessors, at the power limit */
+static double settle_us;
 
 static struct device_graph *capture(int iterations, int launches) {
     struct device_sequence sequence =
@@ -65,11 +66,11 @@ struct duel_figures {
 
 /* As duel_gate.c does: both captured again each round, in alternating order. */
 static struct duel_figures duel_between(int champion, int challenger, double us, uint64_t seed) {
-    const struct duel_settings settings = {.blocks = 10,
+    const struct duel_settings settings = {.blocks = settle_us > 0 ? 4 : 10,
                                            .margin = device->info.duel_margin,
                                            .tolerance = 0.02,
                                            .seed = seed,
-                                           .warmup_us = hot ? BUDGET_STEADY_AFTER_US : 0};
+                                           .settle_us = settle_us};
     struct duel *duel = duel_new(&settings, 1);
     const int iterations[DUEL_SIDES] = {champion, challenger};
     int launches = duel_launches(us, SETS);
@@ -181,12 +182,13 @@ static double hot_call_us(int iterations) {
 }
 
 /* Calls of 0.4 ms at the power limit: the clock changes while they are compared. EVOTILE_DUELS
-   (500), and a fifth of them between calls that differ by 1 %. */
+   (500), and a fifth of them between calls that differ by 1 %; with settled sides, of which a duel
+   has few blocks, a 50th of them, and between calls that differ by 4 %. */
 static void hot_calls_are_decided(void **state) {
     (void)state;
     const char *count_text = getenv("EVOTILE_DUELS");
     int count = count_text != NULL ? atoi(count_text) : AA_DUELS;
-    count = count < 5 ? 5 : count > AA_DUELS ? AA_DUELS : count;
+    count = count < 50 ? 50 : count > AA_DUELS ? AA_DUELS : count;
     hot = true;
     int iterations = (int)(20000 * 400 / hot_call_us(20000));
     double us = hot_call_us(iterations);
@@ -197,6 +199,13 @@ static void hot_calls_are_decided(void **state) {
     assert_in_range(tally.results[DUEL_LOST], count / 5 - count / 100, count / 5);
     repeat_duels("hot, 1 % faster", count / 5, slowed, iterations, us, &tally);
     assert_in_range(tally.results[DUEL_WON], count / 5 - count / 100, count / 5);
+    settle_us = DUEL_SETTLE_US;
+    slowed = (int)(1.04 * iterations + 0.5);
+    repeat_duels("settled A/A", count / 50, iterations, iterations, us, &tally);
+    assert_in_range(tally.results[DUEL_WON] + tally.results[DUEL_LOST], 0, 1);
+    repeat_duels("settled, slowed by 4 %", count / 50, iterations, slowed, us, &tally);
+    assert_int_equal(tally.results[DUEL_LOST], count / 50);
+    settle_us = 0;
     hot = false;
 }
 
