@@ -265,6 +265,8 @@ bench-energy: $(BUILD)/evotile ## energy of two GENOMES (the default; BLOCK_N=32
 	@python3 tests/bench/energy.py --evotile $< --genomes '$(or $(GENOMES),;BLOCK_N=32)'
 bench-power: ## what steady load does to the time of a call of SHAPE (2,16,4096,128), by PyTorch
 	@python3 tests/bench/power.py --shape $(or $(SHAPE),2,16,4096,128)
+bench-settle: ## how two kernels of SHAPE (2,16,4096,128) share a clock at the power limit, by PyTorch
+	@python3 tests/bench/settle.py --shape $(or $(SHAPE),2,16,4096,128)
 bench-independent: ## an exported attention KERNEL (kernels/attention_h200), timed by PyTorch and not by evotile
 	@python3 tests/bench/independent.py $(or $(KERNEL),kernels/attention_h200)
 bench-scale: $(BUILD)/evotile $(BUILD)/tests/gpu/duel_test ## trials/s on 1, 2, 4 and 8 GPUs, TRIALS (600) of CONFIG a GPU, and A/A duels beside each other
@@ -323,5 +325,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 FORCE:
-.PHONY: all deps deps-test deps-fuzz check check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-energy bench-power bench-reference bench-search bench-engineer bench-attention bench-independent bench-scale bench-queue demo bundle \
+.PHONY: all deps deps-test deps-fuzz check check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-energy bench-power bench-settle bench-reference bench-search bench-engineer bench-attention bench-independent bench-scale bench-queue demo bundle \
         install clean help FORCE
