@@ -9,7 +9,7 @@
 
 enum {
     SAMPLE_TRIES = 4096,
-    SAMPLE_STEPS = 1000000,      /* before rejection sampling; a tenth of a second */
+    SAMPLE_STEPS = 4000000,      /* before rejection sampling; a second */
     SAMPLE_STEPS_MAX = 20000000, /* after rejection sampling; a few seconds */
     WORST_SAMPLES = 1000,
 };
