@@ -31,6 +31,16 @@ struct pool_fixture {
     bool seen[TRIALS_MAX];
 };
 
+/* Of the test that runs: one that fails does not come to release_fixture. */
+static struct pool *open_now;
+
+static int stop_workers(void **state) {
+    (void)state;
+    pool_free(open_now);
+    open_now = NULL;
+    return 0;
+}
+
 static void init_fixture(struct pool_fixture *test) {
     struct error error = {0};
     struct device_info device;
@@ -61,13 +71,14 @@ static void start_fixture(struct pool_fixture *test, int compile_workers, int de
                           double deadline_s) {
     struct error error = {0};
     init_fixture(test);
-    test->pool = open_pool(test, compile_workers, device_workers, deadline_s, &error);
+    test->pool = open_now = open_pool(test, compile_workers, device_workers, deadline_s, &error);
     if (test->pool == NULL)
         fail_msg("%s", error.text);
 }
 
 static void release_fixture(struct pool_fixture *test) {
     pool_free(test->pool);
+    open_now = NULL;
     template_free(test->template);
     config_free(test->config);
     tiny_remove(&test->tiny);
@@ -610,7 +621,8 @@ static void every_device_has_a_worker(void **state) {
     pid_t pids[CHILDREN_MAX];
     static struct trial_result result;
     init_fixture(&test);
-    test.pool = open_pool_on_devices(&test, test.tiny.program, TINY_DEVICE "," TINY_DEVICE, &error);
+    test.pool = open_now =
+        open_pool_on_devices(&test, test.tiny.program, TINY_DEVICE "," TINY_DEVICE, &error);
     if (test.pool == NULL)
         fail_msg("%s", error.text);
     assert_int_equal(pool_device_count(test.pool), 2);
@@ -657,7 +669,8 @@ static void failing_device_is_quarantined(void **state) {
         test.tiny.folder, test.tiny.program);
     assert_int_equal(path_write_file(program, script, strlen(script), &error), 0);
     assert_int_equal(chmod(program, 0755), 0);
-    test.pool = open_pool_on_devices(&test, program, TINY_DEVICE "," TINY_DEVICE, &error);
+    test.pool = open_now =
+        open_pool_on_devices(&test, program, TINY_DEVICE "," TINY_DEVICE, &error);
     if (test.pool == NULL)
         fail_msg("%s", error.text);
     assert_int_equal(workers_of(getpid(), "device", pids), 1);
@@ -816,28 +829,28 @@ static void worker_exits_at_end_of_input(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_trial_returns_one_result),
-        cmocka_unit_test(poll_runs_queued_trials),
-        cmocka_unit_test(verdicts_are_returned),
-        cmocka_unit_test(device_worker_never_compiles),
-        cmocka_unit_test(queued_trials_get_new_champion),
-        cmocka_unit_test(single_worker_is_deterministic),
-        cmocka_unit_test(workers_are_in_a_sandbox),
-        cmocka_unit_test(trial_of_killed_worker_is_repeated),
-        cmocka_unit_test(trial_is_lost_with_its_second_worker),
-        cmocka_unit_test(worker_that_crashes_costs_its_trial),
-        cmocka_unit_test(killed_compile_workers_cost_no_trial),
-        cmocka_unit_test(hung_worker_is_killed_at_its_deadline),
-        cmocka_unit_test(zombie_worker_blocks_its_device),
-        cmocka_unit_test(workers_are_recycled),
-        cmocka_unit_test(every_device_has_a_worker),
-        cmocka_unit_test(two_models_do_not_mix),
-        cmocka_unit_test(failing_device_is_quarantined),
-        cmocka_unit_test(start_failure_is_reported),
-        cmocka_unit_test(template_error_is_reported),
-        cmocka_unit_test(program_that_is_no_worker_fails),
-        cmocka_unit_test(workers_die_with_their_parent),
-        cmocka_unit_test(worker_exits_at_end_of_input),
+        cmocka_unit_test_teardown(every_trial_returns_one_result, stop_workers),
+        cmocka_unit_test_teardown(poll_runs_queued_trials, stop_workers),
+        cmocka_unit_test_teardown(verdicts_are_returned, stop_workers),
+        cmocka_unit_test_teardown(device_worker_never_compiles, stop_workers),
+        cmocka_unit_test_teardown(queued_trials_get_new_champion, stop_workers),
+        cmocka_unit_test_teardown(single_worker_is_deterministic, stop_workers),
+        cmocka_unit_test_teardown(workers_are_in_a_sandbox, stop_workers),
+        cmocka_unit_test_teardown(trial_of_killed_worker_is_repeated, stop_workers),
+        cmocka_unit_test_teardown(trial_is_lost_with_its_second_worker, stop_workers),
+        cmocka_unit_test_teardown(worker_that_crashes_costs_its_trial, stop_workers),
+        cmocka_unit_test_teardown(killed_compile_workers_cost_no_trial, stop_workers),
+        cmocka_unit_test_teardown(hung_worker_is_killed_at_its_deadline, stop_workers),
+        cmocka_unit_test_teardown(zombie_worker_blocks_its_device, stop_workers),
+        cmocka_unit_test_teardown(workers_are_recycled, stop_workers),
+        cmocka_unit_test_teardown(every_device_has_a_worker, stop_workers),
+        cmocka_unit_test_teardown(two_models_do_not_mix, stop_workers),
+        cmocka_unit_test_teardown(failing_device_is_quarantined, stop_workers),
+        cmocka_unit_test_teardown(start_failure_is_reported, stop_workers),
+        cmocka_unit_test_teardown(template_error_is_reported, stop_workers),
+        cmocka_unit_test_teardown(program_that_is_no_worker_fails, stop_workers),
+        cmocka_unit_test_teardown(workers_die_with_their_parent, stop_workers),
+        cmocka_unit_test_teardown(worker_exits_at_end_of_input, stop_workers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
