@@ -112,11 +112,13 @@ struct profiled_case {
 /* Threads per block of the launch with the most shared memory, which is the launch that the trial's
    resources describe. */
 static int threads_per_block(const struct launch_plan *plan) {
-    const struct planned_launch *largest = &plan->launches[0];
-    for (int l = 1; l < plan->launch_count; l++)
-        if (plan->launches[l].smem_bytes > largest->smem_bytes)
-            largest = &plan->launches[l];
-    return (int)(largest->block[0] * largest->block[1] * largest->block[2]);
+    struct planned_launch largest = planned_launch(plan, 0);
+    for (int l = 1; l < plan->launch_count; l++) {
+        const struct planned_launch launch = planned_launch(plan, l);
+        if (launch.smem_bytes > largest.smem_bytes)
+            largest = launch;
+    }
+    return (int)(largest.block[0] * largest.block[1] * largest.block[2]);
 }
 
 /* Returns the number of ncu's kernels, from `*next` on, that belong to this case, and advances
@@ -125,12 +127,11 @@ static int threads_per_block(const struct launch_plan *plan) {
 static int match_kernels(const struct profile *profile, const struct launch_plan *plan, int *next) {
     for (int l = 0; l < plan->launch_count; l++) {
         char grid[32];
-        const struct planned_launch *launch = &plan->launches[l];
-        snprintf(grid, sizeof grid, "(%u, %u, %u)", launch->grid[0], launch->grid[1],
-                 launch->grid[2]);
+        const struct planned_launch launch = planned_launch(plan, l);
+        snprintf(grid, sizeof grid, "(%u, %u, %u)", launch.grid[0], launch.grid[1], launch.grid[2]);
         const struct profiled_kernel *kernel =
             *next + l < profile->count ? &profile->kernels[*next + l] : NULL;
-        if (kernel == NULL || strcmp(kernel->name, launch->kernel) != 0 ||
+        if (kernel == NULL || strcmp(kernel->name, launch.kernel) != 0 ||
             strcmp(kernel->grid, grid) != 0) {
             *next = profile->count;
             return 0;

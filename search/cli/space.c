@@ -261,14 +261,14 @@ static int add_launches(const struct space_view *view, int goal, const struct ge
             return -1;
         template_print_shape(template, &template->cases[c], name);
         for (int i = 0; i < plan.launch_count; i++) {
-            const struct planned_launch *launch = &plan.launches[i];
-            double cta_count = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
-            table_add(launches, "%s %s", name, launch->kernel);
-            print_extents(launch->grid, text, sizeof text);
-            table_cell(launches, extents_json(launch->grid), text);
-            print_extents(launch->block, text, sizeof text);
-            table_cell(launches, extents_json(launch->block), text);
-            table_add(launches, "%d %ld %.2f", launch->smem_bytes, (int64_t)cta_count,
+            const struct planned_launch launch = planned_launch(&plan, i);
+            double cta_count = (double)launch.grid[0] * launch.grid[1] * launch.grid[2];
+            table_add(launches, "%s %s", name, launch.kernel);
+            print_extents(launch.grid, text, sizeof text);
+            table_cell(launches, extents_json(launch.grid), text);
+            print_extents(launch.block, text, sizeof text);
+            table_cell(launches, extents_json(launch.block), text);
+            table_add(launches, "%d %ld %.2f", launch.smem_bytes, (int64_t)cta_count,
                       cta_count / view->device.sm_count);
         }
         for (int i = 0; i < template->tensor_count; i++)

@@ -106,7 +106,7 @@ static CUresult launch_kernel(struct cuda_device *self, const struct device_laun
 static enum verdict enqueue_call(struct cuda_device *self, const struct device_sequence *sequence,
                                  char *reason) {
     for (int i = 0; i < sequence->count; i++) {
-        const struct device_launch *launch = &sequence->launches[i];
+        const struct device_launch *launch = device_step(sequence, i);
         if (launch->kernel == NULL) {
             CUresult status = self->driver.cuMemsetD8Async(launch->clear_address, 0,
                                                            launch->clear_bytes, self->stream);

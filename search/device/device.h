@@ -105,12 +105,21 @@ struct device_launch {
     size_t clear_bytes;
 };
 
-/* The steps of one call of the candidate, run in order on one stream. */
+/* The steps of one call of the candidate, run in order on one stream: the first in place, so that
+   short calls need no memory; the others, if any, in memory that its maker owns and that must
+   outlive the sequence and any graph of it. */
 enum { DEVICE_LAUNCHES_MAX = 8 };
 struct device_sequence {
     int count;
     struct device_launch launches[DEVICE_LAUNCHES_MAX];
+    const struct device_launch *more; /* from step DEVICE_LAUNCHES_MAX on */
 };
+
+static inline const struct device_launch *device_step(const struct device_sequence *sequence,
+                                                      int index) {
+    return index < DEVICE_LAUNCHES_MAX ? &sequence->launches[index]
+                                       : &sequence->more[index - DEVICE_LAUNCHES_MAX];
+}
 
 /* What a timing graph holds: `launches` calls that rotate through the input sets. If these are
    fewer than the sets, each replay goes on with the sets after those of the replay before. */

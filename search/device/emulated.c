@@ -396,7 +396,7 @@ enum verdict emulated_run(struct device *device, const struct device_sequence *s
                           double deadline_s, char *reason) {
     enum verdict verdict = VERDICT_OK;
     for (int i = 0; i < sequence->count && verdict == VERDICT_OK; i++) {
-        const struct device_launch *launch = &sequence->launches[i];
+        const struct device_launch *launch = device_step(sequence, i);
         verdict = launch->kernel != NULL ? run_kernel(device, launch, deadline_s, reason)
                                          : clear_memory(device, launch, reason);
     }

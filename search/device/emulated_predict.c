@@ -99,35 +99,92 @@ static void scale_work(struct prediction_input *input, double factor) {
         *work[i] *= factor;
 }
 
+/* The launches that one entry of a prediction stands for. */
+struct launch_kind {
+    const struct device_launch *first;
+    bool exact; /* all of them ran with these arguments */
+};
+
+/* The entry of launches like this one; a new one while there is room, else the last. */
+static int find_kind(const struct device_launch *launch, struct launch_kind *kinds,
+                     struct prediction_call *call) {
+    for (int i = 0; i < call->count; i++) {
+        const struct device_launch *first = kinds[i].first;
+        if (first->module == launch->module && strcmp(first->kernel, launch->kernel) == 0 &&
+            first->early == launch->early && first->smem_bytes == launch->smem_bytes &&
+            memcmp(first->grid, launch->grid, sizeof launch->grid) == 0 &&
+            memcmp(first->block, launch->block, sizeof launch->block) == 0)
+            return i;
+    }
+    if (call->count == PREDICTION_LAUNCHES_MAX)
+        return call->count - 1;
+    kinds[call->count] = (struct launch_kind){launch, true};
+    return call->count++;
+}
+
+/* Makes the entry the mean of its launches and one more. */
+static void add_to_kind(struct prediction_input *mean, const struct prediction_input *one) {
+    const struct prediction_input before = *mean;
+    const double share = before.times / (before.times + 1.0);
+    if (before.times == 0) {
+        *mean = *one;
+        mean->times = 1;
+        return;
+    }
+    scale_work(mean, share);
+    struct prediction_input part = *one;
+    scale_work(&part, 1 - share);
+    mean->warp_instructions += part.warp_instructions;
+    mean->matrix_operations += part.matrix_operations;
+    mean->special_functions += part.special_functions;
+    mean->shared_wavefronts += part.shared_wavefronts;
+    mean->barriers += part.barriers;
+    mean->load_bytes += part.load_bytes;
+    mean->remote_bytes += part.remote_bytes;
+    mean->async_bytes += part.async_bytes;
+    mean->local_bytes += part.local_bytes;
+    mean->critical_path_cycles += part.critical_path_cycles;
+    mean->longest_critical_path_cycles += part.longest_critical_path_cycles;
+    mean->store_bytes = share * before.store_bytes + (1 - share) * one->store_bytes;
+    mean->blocks = share * before.blocks + (1 - share) * one->blocks;
+    mean->times++;
+}
+
 static int describe_call(struct device *device, const struct device_sequence *sequence,
                          int64_t operations, int64_t bytes, struct prediction_call *call,
                          struct error *error) {
-    bool exact[DEVICE_LAUNCHES_MAX];
-    double executed_operations = 0, moved_bytes = 0;
+    struct launch_kind kinds[PREDICTION_LAUNCHES_MAX];
+    double executed_operations = 0, moved_bytes = 0, launches = 0;
     *call = (struct prediction_call){0};
     for (int i = 0; i < sequence->count; i++) {
-        const struct device_launch *launch = &sequence->launches[i];
-        struct prediction_input *input = &call->launches[call->count];
+        const struct device_launch *launch = device_step(sequence, i);
+        struct prediction_input input;
+        bool exact;
         if (launch->kernel == NULL) {
             call->clears++;
             call->clear_bytes += (double)launch->clear_bytes;
             continue;
         }
-        if (describe_launch(device, launch, input, &exact[call->count++], error) < 0)
+        int kind = find_kind(launch, kinds, call);
+        if (describe_launch(device, launch, &input, &exact, error) < 0)
             return -1;
-        input->early = launch->early;
-        executed_operations += input->matrix_operations;
-        moved_bytes += input->load_bytes + input->store_bytes + input->async_bytes;
+        input.early = launch->early;
+        executed_operations += input.matrix_operations;
+        moved_bytes += input.load_bytes + input.store_bytes + input.async_bytes;
+        launches++;
+        kinds[kind].exact = kinds[kind].exact && exact;
+        add_to_kind(&call->launches[kind], &input);
     }
     for (int i = 0; i < call->count; i++) {
         struct prediction_input *input = &call->launches[i];
         double own_bytes = input->load_bytes + input->store_bytes + input->async_bytes;
         input->dram_bytes =
-            (double)bytes * (moved_bytes > 0 ? own_bytes / moved_bytes : 1.0 / call->count);
-        if (!exact[i] && input->matrix_operations > 0 && executed_operations < (double)operations)
+            (double)bytes * (moved_bytes > 0 ? own_bytes / moved_bytes : 1.0 / launches);
+        if (!kinds[i].exact && input->matrix_operations > 0 &&
+            executed_operations < (double)operations)
             scale_work(input, (double)operations / executed_operations);
         if (executed_operations == 0 && moved_bytes == 0) /* the kernels never ran */
-            input->matrix_operations = (double)operations / call->count;
+            input->matrix_operations = (double)operations / launches;
     }
     return 0;
 }
@@ -158,8 +215,8 @@ enum verdict emulated_trace(struct device *device, const struct device_sequence 
 static bool all_have_run(const struct device_sequence *sequence) {
     bool all = true;
     for (int i = 0; i < sequence->count && all; i++)
-        if (sequence->launches[i].kernel != NULL &&
-            find_observation(&sequence->launches[i], &all) == NULL)
+        if (device_step(sequence, i)->kernel != NULL &&
+            find_observation(device_step(sequence, i), &all) == NULL)
             all = false;
     return all;
 }

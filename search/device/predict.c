@@ -126,7 +126,8 @@ static double call_latency_us(const struct device_info *info, const double *para
     double sum_us =
         call->clears * launch_overhead_us(info) + call->clear_bytes / (info->dram_gb_per_s * 1e3);
     for (int i = 0; i < call->count; i++)
-        sum_us += launch_latency_us(info, parameters, &call->launches[i]);
+        sum_us += (call->launches[i].times > 1 ? call->launches[i].times : 1) *
+                  launch_latency_us(info, parameters, &call->launches[i]);
     return sum_us;
 }
 

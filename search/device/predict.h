@@ -54,8 +54,9 @@ struct prediction_parameter_row {
 };
 extern const struct prediction_parameter_row prediction_parameters[PREDICTION_PARAMETERS];
 
-/* One launch; totals are over all blocks. */
+/* Launches that are alike; totals are over all blocks, and means over the launches. */
 struct prediction_input {
+    int times; /* the launches that it stands for; 0: one */
     double blocks;
     int threads; /* of a block */
     int cluster; /* blocks of a cluster, which are co-resident: 1 without clusters */
@@ -70,10 +71,12 @@ struct prediction_input {
     bool early; /* may start while the previous launch still runs (programmatic dependent launch) */
 };
 
-/* One call of a candidate: its launches in order, and the clears of its workspaces. */
+/* One call of a candidate: its launches, in the order of the first of each kind, and the clears of
+   its workspaces. */
+enum { PREDICTION_LAUNCHES_MAX = 32 };
 struct prediction_call {
     int count;
-    struct prediction_input launches[DEVICE_LAUNCHES_MAX];
+    struct prediction_input launches[PREDICTION_LAUNCHES_MAX];
     int clears;
     double clear_bytes;
 };

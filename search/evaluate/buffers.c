@@ -49,6 +49,10 @@ void buffers_release(struct buffers *buffers) {
         for (int t = 0; t < buffers->template->tensor_count; t++)
             if (buffers->tensors[s][t] != 0)
                 buffers->device->backend->memory_free(buffers->device, buffers->tensors[s][t]);
+    for (int s = 0; s < buffers->set_count; s++) {
+        free(buffers->more[s]);
+        buffers->more[s] = NULL;
+    }
     buffers->set_count = 0;
 }
 
@@ -177,34 +181,44 @@ static void set_map_addresses(struct buffers *buffers, int set) {
     }
 }
 
+/* The next step of a set's sequence. */
+static struct device_launch *add_step(struct buffers *buffers, int set,
+                                      struct device_sequence *sequence) {
+    const int room = buffers->plan->launch_count + TENSORS_MAX - DEVICE_LAUNCHES_MAX;
+    int index = sequence->count++ - DEVICE_LAUNCHES_MAX;
+    if (index < 0)
+        return &sequence->launches[DEVICE_LAUNCHES_MAX + index];
+    if (buffers->more[set] == NULL)
+        buffers->more[set] = xcalloc((size_t)room, sizeof *buffers->more[set]);
+    if (index >= room)
+        BUG("a call has more steps than clears and launches");
+    sequence->more = buffers->more[set];
+    return &buffers->more[set][index];
+}
+
 void buffers_sequence(struct buffers *buffers, int set, struct device_module *module,
                       struct device_sequence *sequence) {
     const uint64_t *tensors = buffers->tensors[set];
     set_map_addresses(buffers, set);
-    sequence->count = 0;
-    for (int t = 0; t < buffers->template->tensor_count; t++) {
-        if (tensors[t] == 0 || !buffers->template->tensors[t].clear)
-            continue;
-        if (sequence->count == DEVICE_LAUNCHES_MAX)
-            BUG("more than %d steps in a call", DEVICE_LAUNCHES_MAX);
-        sequence->launches[sequence->count++] = (struct device_launch){
-            .clear_address = tensors[t], .clear_bytes = (size_t)buffers->plan->tensors[t].bytes};
-    }
+    *sequence = (struct device_sequence){0};
+    for (int t = 0; t < buffers->template->tensor_count; t++)
+        if (tensors[t] != 0 && buffers->template->tensors[t].clear)
+            *add_step(buffers, set, sequence) =
+                (struct device_launch){.clear_address = tensors[t],
+                                       .clear_bytes = (size_t)buffers->plan->tensors[t].bytes};
     for (int i = 0; i < buffers->plan->launch_count; i++) {
-        const struct planned_launch *planned = &buffers->plan->launches[i];
-        if (sequence->count == DEVICE_LAUNCHES_MAX)
-            BUG("more than %d steps in a call", DEVICE_LAUNCHES_MAX);
-        struct device_launch *launch = &sequence->launches[sequence->count++];
+        const struct planned_launch planned = planned_launch(buffers->plan, i);
+        struct device_launch *launch = add_step(buffers, set, sequence);
         *launch = (struct device_launch){.module = module,
-                                         .kernel = planned->kernel,
-                                         .smem_bytes = planned->smem_bytes,
-                                         .early = planned->early,
-                                         .cooperative = planned->cooperative,
-                                         .argument_count = planned->argument_count};
-        memcpy(launch->grid, planned->grid, sizeof launch->grid);
-        memcpy(launch->block, planned->block, sizeof launch->block);
-        for (int a = 0; a < planned->argument_count; a++) {
-            const struct planned_argument *argument = &planned->arguments[a];
+                                         .kernel = planned.kernel,
+                                         .smem_bytes = planned.smem_bytes,
+                                         .early = planned.early,
+                                         .cooperative = planned.cooperative,
+                                         .argument_count = planned.argument_count};
+        memcpy(launch->grid, planned.grid, sizeof launch->grid);
+        memcpy(launch->block, planned.block, sizeof launch->block);
+        for (int a = 0; a < planned.argument_count; a++) {
+            const struct planned_argument *argument = &planned.arguments[a];
             struct device_argument *to = &launch->arguments[a];
             to->size = argument->size;
             if (argument->map >= 0)

@@ -33,6 +33,8 @@ struct buffers {
     int set_count;
     uint64_t tensors[SETS_MAX][TENSORS_MAX];           /* 0: not present */
     struct tensor_map maps[SETS_MAX][TENSOR_MAPS_MAX]; /* sequences point to these */
+    struct device_launch
+        *more[SETS_MAX]; /* the steps of a set's sequence that it has no room for */
     bool filled[SETS_MAX];
     const struct stress *stress[SETS_MAX]; /* how each was filled last: NULL: ordinary random */
     uint64_t seeds[SETS_MAX];              /* numbers; and with which seed */
@@ -74,7 +76,7 @@ int buffers_poison(struct buffers *buffers, int set, enum poison poison, uint64_
 int buffers_checksum(struct buffers *buffers, int set, enum role role, uint64_t *checksum,
                      struct error *error);
 /* Builds one call: clears the workspaces that need it, then runs the plan's launches. The
-   sequence points into the buffers. */
+   sequence points into the buffers, and a long one is valid until the set's next sequence. */
 void buffers_sequence(struct buffers *buffers, int set, struct device_module *module,
                       struct device_sequence *sequence);
 

@@ -239,12 +239,12 @@ static int check_resources(struct evaluation *evaluation) {
                                  evaluation->error) < 0)
             return -1;
         for (int i = 0; i < plan.launch_count; i++) {
-            const struct planned_launch *launch = &plan.launches[i];
-            int threads = (int)(launch->block[0] * launch->block[1] * launch->block[2]);
-            int ctas = (int)(launch->grid[0] * launch->grid[1] * launch->grid[2]);
+            const struct planned_launch launch = planned_launch(&plan, i);
+            int threads = (int)(launch.block[0] * launch.block[1] * launch.block[2]);
+            int ctas = (int)(launch.grid[0] * launch.grid[1] * launch.grid[2]);
             struct resources resources = {.spill_bytes = spilled};
-            if (device->backend->resources(device, module, launch->kernel, threads,
-                                           launch->smem_bytes, &resources, evaluation->error) < 0)
+            if (device->backend->resources(device, module, launch.kernel, threads,
+                                           launch.smem_bytes, &resources, evaluation->error) < 0)
                 return -1;
             if ((c == 0 && i == 0) || resources.smem_bytes > outcome->resources.smem_bytes)
                 outcome->resources = resources;
@@ -257,7 +257,7 @@ static int check_resources(struct evaluation *evaluation) {
                 snprintf(reason, sizeof reason,
                          "%s uses %d bytes of shared memory and %d registers per thread for %d "
                          "threads; the limit is %d bytes%s",
-                         launch->kernel, resources.smem_bytes, resources.registers, threads, limit,
+                         launch.kernel, resources.smem_bytes, resources.registers, threads, limit,
                          resources.ctas_per_sm == 0 ? ", and no block fits on a multiprocessor"
                                                     : "");
                 trial_add_gate(evaluation->result, "resources", false, 0, "%.150s", reason);

@@ -62,9 +62,9 @@ double gate_run_cost(const struct gate_run *run) {
         reference->launch_count = 0;
     for (int p = 0; p < 2; p++)
         for (int i = 0; i < plans[p]->launch_count; i++) {
-            const struct planned_launch *launch = &plans[p]->launches[i];
-            cost += (p == 0 ? 64.0 : 2 * 640.0) * launch->grid[0] * launch->grid[1] *
-                    launch->grid[2] * launch->block[0] * launch->block[1] * launch->block[2];
+            const struct planned_launch launch = planned_launch(plans[p], i);
+            cost += (p == 0 ? 64.0 : 2 * 640.0) * launch.grid[0] * launch.grid[1] * launch.grid[2] *
+                    launch.block[0] * launch.block[1] * launch.block[2];
         }
     free(reference);
     return cost;

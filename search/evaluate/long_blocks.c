@@ -187,8 +187,8 @@ int long_run_candidate(struct long_case *it, double *position, struct failure *f
 }
 
 static int64_t grid_blocks(const struct launch_plan *plan) {
-    const struct planned_launch *launch = &plan->launches[0];
-    return (int64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    const struct planned_launch launch = planned_launch(plan, 0);
+    return (int64_t)launch.grid[0] * launch.grid[1] * launch.grid[2];
 }
 
 int long_check_outputs(struct long_case *it, struct failure *failure, struct error *error) {

@@ -143,7 +143,7 @@ static int compare_outputs(struct long_case *it, struct failure *failure, struct
 /* Blocks depend on each other, or on what runs before them. */
 static bool needs_other_blocks(const struct template *template, const struct launch_plan *plan) {
     bool needs =
-        plan->launch_count != 1 || plan->launches[0].cooperative || template->float_atomics;
+        plan->launch_count != 1 || planned_launch(plan, 0).cooperative || template->float_atomics;
     for (int t = 0; t < template->tensor_count; t++)
         needs =
             needs || (plan->tensors[t].present &&

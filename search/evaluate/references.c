@@ -62,6 +62,8 @@ static int add_reference(const struct verify_case *one, const struct buffers *bu
         return -1;
     if (both->count + sequence.count > DEVICE_LAUNCHES_MAX && run_launches(one, both, error) < 0)
         return -1;
+    if (sequence.count > DEVICE_LAUNCHES_MAX)
+        return run_launches(one, &sequence, error);
     memcpy(both->launches + both->count, sequence.launches,
            (size_t)sequence.count * sizeof *sequence.launches);
     both->count += sequence.count;

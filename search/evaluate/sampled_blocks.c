@@ -63,14 +63,16 @@ void sampled_blocks_unload(struct sampled_blocks *sampled, struct device *device
 
 /* ---- running ---- */
 
-static uint64_t blocks_of(const struct planned_launch *launch) {
-    return (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+/* Of the plan's first launch. */
+static uint64_t blocks_of(const struct launch_plan *plan) {
+    const struct planned_launch launch = planned_launch(plan, 0);
+    return (uint64_t)launch.grid[0] * launch.grid[1] * launch.grid[2];
 }
 
 /* How many blocks are computed; all: the case is not sampled. */
 static uint64_t sample_size(const struct verify_case *one, const struct buffers *buffers,
                             const struct launch_plan *plan) {
-    uint64_t blocks = blocks_of(&plan->launches[0]);
+    uint64_t blocks = blocks_of(plan);
     double share = one->sampled->operations / fmax(1, (double)buffers->plan->operations);
     uint64_t count = share < 1 ? (uint64_t)ceil(share * (double)blocks) : blocks;
     if (count < one->sampled->blocks_min)
@@ -81,11 +83,11 @@ static uint64_t sample_size(const struct verify_case *one, const struct buffers 
 static bool is_large(const struct verify_case *one, const struct buffers *buffers,
                      const struct reference_runs *runs) {
     const struct launch_plan *reference = &runs->reference.plan, *plain = &runs->plain.plan;
-    return reference->launch_count == 1 && plain->launch_count == 1 &&
-           !reference->launches[0].cooperative && !plain->launches[0].cooperative &&
-           memcmp(reference->launches[0].grid, plain->launches[0].grid,
-                  sizeof plain->launches[0].grid) == 0 &&
-           sample_size(one, buffers, reference) < blocks_of(&reference->launches[0]);
+    if (reference->launch_count != 1 || plain->launch_count != 1)
+        return false;
+    const struct planned_launch a = planned_launch(reference, 0), b = planned_launch(plain, 0);
+    return !a.cooperative && !b.cooperative && memcmp(a.grid, b.grid, sizeof a.grid) == 0 &&
+           sample_size(one, buffers, reference) < blocks_of(reference);
 }
 
 /* No kernel can know which blocks are computed, or what the elements hold that no block writes. */
@@ -148,7 +150,7 @@ int sampled_blocks_run(const struct verify_case *one, const struct buffers *buff
                        struct reference_runs *runs, uint64_t *unwritten, struct error *error) {
     struct random random;
     const struct launch_plan *plan = &runs->reference.plan;
-    uint64_t blocks = blocks_of(&plan->launches[0]), count = sample_size(one, buffers, plan);
+    uint64_t blocks = blocks_of(plan), count = sample_size(one, buffers, plan);
     if (draw(&random, error) < 0)
         return -1;
     uint64_t first_and_stride[] = {random_below(&random, blocks), 0};

@@ -130,7 +130,7 @@ int code_part_index(const struct template *template, int tensor) {
 }
 
 /* The tensor's address, NULL if it is absent. */
-static void add_address(const struct code_writer *writer, int index, struct strbuf *body) {
+static void add_own_address(const struct code_writer *writer, int index, struct strbuf *body) {
     const struct tensor *tensor = &writer->template->tensors[index];
     int presence = code_truth(writer, tensor->when);
     if (presence == 0)
@@ -147,6 +147,29 @@ static void add_address(const struct code_writer *writer, int index, struct strb
         expr_to_c_add(writer->printer, tensor->when, body);
         strbuf_print(body, ") ? tensors->%s : NULL", tensor->name);
     }
+}
+
+/* The tensor with which it changes places, or -1. */
+static int swap_partner(const struct repeat *repeat, int tensor) {
+    for (int i = 0; repeat != NULL && i < repeat->swap_count; i++)
+        if (repeat->swaps[i].read == tensor || repeat->swaps[i].written == tensor)
+            return repeat->swaps[i].read == tensor ? repeat->swaps[i].written
+                                                   : repeat->swaps[i].read;
+    return -1;
+}
+
+/* In the last round each name denotes its own tensor, in the round before they are swapped. */
+static void add_address(const struct code_writer *writer, const struct repeat *repeat, int index,
+                        struct strbuf *body) {
+    int partner = swap_partner(repeat, index);
+    if (partner < 0) {
+        add_own_address(writer, index, body);
+        return;
+    }
+    strbuf_print(body, "(rounds - ROUND) %% 2 == 1 ? ");
+    add_own_address(writer, index, body);
+    strbuf_print(body, " : ");
+    add_own_address(writer, partner, body);
 }
 
 static void add_swizzle(const struct code_writer *writer, const struct tensor_map_spec *map,
@@ -176,7 +199,7 @@ static void add_map(const struct code_writer *writer, const struct tensor_map_sp
     if (presence == 0)
         strbuf_print(body, "NULL");
     else
-        add_address(writer, map->tensor, body);
+        add_own_address(writer, map->tensor, body);
     strbuf_print(body, ",\n                                ");
     code_add_list(writer, tensor->shape, tensor->rank, body);
     strbuf_print(body, ", %d,\n                                ", tensor->rank);
@@ -194,15 +217,15 @@ static void add_map(const struct code_writer *writer, const struct tensor_map_sp
     strbuf_print(body, ", &status)");
 }
 
-static void add_argument(const struct code_writer *writer, const struct argument *argument,
-                         struct strbuf *body) {
+static void add_argument(const struct code_writer *writer, const struct repeat *repeat,
+                         const struct argument *argument, struct strbuf *body) {
     int64_t value;
     if (argument->map >= 0) {
         strbuf_print(body, "{.map = ");
         add_map(writer, &writer->template->maps[argument->map], body);
     } else if (argument->tensor >= 0) {
         strbuf_print(body, "{.pointer = ");
-        add_address(writer, argument->tensor, body);
+        add_address(writer, repeat, argument->tensor, body);
     } else {
         bool narrow = !argument->real && argument->size == 4 &&
                       !(expr_to_c_constant(writer->printer, argument->expression, &value) &&
@@ -236,8 +259,11 @@ static const char *symbol_of(const struct code_writer *writer, const struct laun
     return variant_symbol(writer->number > 0 ? writer->number - 1 : 0, launch->kernel, symbol);
 }
 
-void code_add_launch(const struct code_writer *writer, int index, struct strbuf *body) {
-    const struct launch *launch = &writer->launches->launches[index];
+/* Adds the statement that launches one, unless it never happens. */
+static void add_launch(const struct code_writer *writer, const struct launch *launch,
+                       struct strbuf *body) {
+    const struct repeat *repeat =
+        launch->repeat >= 0 ? &writer->launches->repeats[launch->repeat] : NULL;
     char symbol[SYMBOL_SIZE];
     if (code_truth(writer, launch->when) == 0)
         return;
@@ -245,7 +271,7 @@ void code_add_launch(const struct code_writer *writer, int index, struct strbuf 
     strbuf_print(body, " {\n        union argument arguments[] = {\n");
     for (int i = 0; i < launch->argument_count; i++) {
         strbuf_print(body, "            ");
-        add_argument(writer, &launch->arguments[i], body);
+        add_argument(writer, repeat, &launch->arguments[i], body);
         strbuf_print(body, ",\n");
     }
     /* A kernel without arguments still needs an array that C allows. */
@@ -266,6 +292,38 @@ void code_add_launch(const struct code_writer *writer, int index, struct strbuf 
     add_condition(writer, launch->early, body);
     add_condition(writer, launch->cooperative, body);
     strbuf_print(body, ", arguments, %d, stream);\n    }\n", launch->argument_count);
+}
+
+/* Adds the loop over the rounds of a repeat, with the names `rounds` and ROUND. */
+static void add_repeat(const struct code_writer *writer, const struct repeat *repeat,
+                       struct strbuf *body) {
+    struct strbuf round = {0};
+    strbuf_add(&round, "", 0);
+    for (int i = 0; i < repeat->count; i++)
+        add_launch(writer, &writer->launches->launches[repeat->first + i], &round);
+    strbuf_print(body, "    for (int64_t ROUND = 0, rounds = ");
+    expr_to_c_add(writer->printer, repeat->rounds, body);
+    strbuf_print(body, "; status == 0 && ROUND < rounds; ROUND++) {\n");
+    for (const char *line = round.bytes; *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        strbuf_print(body, "    %.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+    strbuf_print(body, "    }\n");
+    strbuf_release(&round);
+}
+
+void code_add_launches(const struct code_writer *writer, struct strbuf *body) {
+    const struct launch_list *list = writer->launches;
+    for (int i = 0; i < list->count; i++) {
+        int repeat = list->launches[i].repeat;
+        if (repeat < 0) {
+            add_launch(writer, &list->launches[i], body);
+            continue;
+        }
+        add_repeat(writer, &list->repeats[repeat], body);
+        i += list->repeats[repeat].count - 1;
+    }
 }
 
 /* True if the launch can happen and no earlier launch uses the same kernel. */

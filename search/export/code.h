@@ -7,8 +7,7 @@
  *     if (code_writer_init(&writer, export, 0, text, error) < 0)
  *         return -1;
  *     strbuf_print(&opening, "static int run(const struct rows_shape *shape)\n{\n");
- *     for (int i = 0; i < writer.launches->count; i++)
- *         code_add_launch(&writer, i, &body);
+ *     code_add_launches(&writer, &body);
  *     code_add_function(writer.printer, &opening, parameters, &body, text);
  *     code_writer_release(&writer);
  */
@@ -57,8 +56,8 @@ void code_add_guard(const struct code_writer *writer, const struct expression *w
 int code_part_index(const struct template *template, int tensor);
 /* Adds `static struct kernel NAME = {CUBIN, "NAME", NULL};` for every kernel of the launches. */
 void code_add_kernels(const struct code_writer *writer, const char *cubin);
-/* Adds the statement that launches launches[index], unless it never happens. */
-void code_add_launch(const struct code_writer *writer, int index, struct strbuf *body);
+/* Adds the statements that launch all of `launches`. */
+void code_add_launches(const struct code_writer *writer, struct strbuf *body);
 
 /* Adds the function of `shape` with this opening that returns the number of operations as a double.
    Releases the opening. */

@@ -17,7 +17,7 @@ static const char *const launcher_names[] = {
     "shape",     "tensors", "parts",   "part",    "stream",  "status",   "workspace",
     "arguments", "launch",  "address", "bytes",   "clear",   "fits",     "narrow",
     "unusable",  "used",    "take",    "int32_t", "int64_t", "argument", "choose",
-    "units",     "unit",    "kernel",  NULL,
+    "units",     "unit",    "kernel",  "rounds",  NULL,
 };
 
 /* Names that would collide with other files of the export: check.c, reference.c, cases.h ... */

@@ -34,8 +34,7 @@ static void add_function(struct code_writer *writer) {
                  "*tensors,\n"
                  "        cudaStream_t stream)\n{\n    int status = 0;\n",
                  name, name, name);
-    for (int i = 0; i < writer->launches->count; i++)
-        code_add_launch(writer, i, &body);
+    code_add_launches(writer, &body);
     strbuf_print(&body, "    return status;\n");
     code_add_function(writer->printer, &opening, parameters, &body, writer->text);
 }

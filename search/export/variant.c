@@ -158,8 +158,7 @@ static void add_run(struct code_writer *writer) {
                          "    if (status == 0)\n"
                          "        status = clear(workspace, parts[%d], stream); /* %s */\n",
                          code_part_index(template, t), template->tensors[t].name);
-    for (int i = 0; i < writer->launches->count; i++)
-        code_add_launch(writer, i, &body);
+    code_add_launches(writer, &body);
     strbuf_print(&body, "    return status;\n");
     struct strbuf opening = {0};
     strbuf_print(

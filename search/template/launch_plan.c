@@ -1,6 +1,8 @@
 /* Computes launch plans: the tensors, tensor maps and launches of a genome for a case. */
 #include "template/load.h"
 
+#include "base/error.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -205,21 +207,124 @@ static int plan_launch(const struct template *template, const struct launch *lau
     return 0;
 }
 
-static int plan_launches(const struct template *template, const struct launch_list *list,
-                         const int64_t *values, struct launch_plan *plan, struct error *error) {
-    for (int i = 0; i < list->count; i++) {
-        bool launched;
-        if (evaluate_condition(template, list->launches[i].when, values, &launched, error) < 0)
-            return -1;
-        if (launched && plan_launch(template, &list->launches[i], values,
-                                    &plan->launches[plan->launch_count++], error) < 0)
-            return -1;
+/* ---- repeats ---- */
+
+/* Counts the rounds backwards from the last, in which every name denotes its own tensor. */
+static int swapped_tensor(const struct repeat *repeat, int rounds, int round, int tensor) {
+    for (int i = 0; i < repeat->swap_count && (rounds - 1 - round) % 2 == 1; i++) {
+        const struct tensor_swap *swap = &repeat->swaps[i];
+        if (tensor == swap->read || tensor == swap->written)
+            return tensor == swap->read ? swap->written : swap->read;
     }
-    if (plan->launch_count > 0 && plan->launches[0].early)
+    return tensor;
+}
+
+static int plan_step(const struct launch_plan *plan, int index, const int64_t *values,
+                     struct planned_launch *planned, struct error *error) {
+    const struct launch *launch = &plan->list->launches[plan->launches[index]];
+    if (plan_launch(plan->template, launch, values, planned, error) < 0)
+        return -1;
+    for (int i = 0; i < planned->argument_count && launch->repeat >= 0; i++)
+        planned->arguments[i].tensor = swapped_tensor(
+            &plan->list->repeats[launch->repeat], plan->repeat_rounds[launch->repeat],
+            plan->rounds[index], planned->arguments[i].tensor);
+    return 0;
+}
+
+struct planned_launch planned_launch(const struct launch_plan *plan, int index) {
+    struct planned_launch planned;
+    struct error error;
+    int64_t values[SLOTS_MAX];
+    if (index < 0 || index >= plan->launch_count)
+        BUG("a plan of %d launches has none with index %d", plan->launch_count, index);
+    memcpy(values, plan->values, sizeof values);
+    if (plan->template->round_slot > 0)
+        values[plan->template->round_slot] = plan->rounds[index];
+    if (plan_step(plan, index, values, &planned, &error) < 0)
+        BUG("a launch was planned but has no value: %s", error.text);
+    return planned;
+}
+
+/* Adds a launch, unless its condition does not hold in this round. */
+static int add_step(struct launch_plan *plan, int launch, int round, const int64_t *values,
+                    struct error *error) {
+    struct planned_launch planned;
+    bool launched;
+    if (evaluate_condition(plan->template, plan->list->launches[launch].when, values, &launched,
+                           error) < 0)
+        return -1;
+    if (!launched)
+        return 0;
+    if (plan->launch_count == PLANNED_LAUNCHES_MAX)
+        return error_input(error,
+                           "%s: launch of %s: a call has more than %d launches: repeat less often, "
+                           "or let one launch compute several rounds",
+                           plan->template->document.file, plan->list->launches[launch].kernel,
+                           PLANNED_LAUNCHES_MAX);
+    plan->launches[plan->launch_count] = (uint8_t)launch;
+    plan->rounds[plan->launch_count] = (uint16_t)round;
+    if (plan_step(plan, plan->launch_count, values, &planned, error) < 0)
+        return -1;
+    if (plan->launch_count++ == 0 && planned.early)
         return error_input(error,
                            "%s: launch of %s: the first launch of a call cannot be early: it would "
                            "start during the previous call",
-                           template->document.file, plan->launches[0].kernel);
+                           plan->template->document.file, planned.kernel);
+    return 0;
+}
+
+/* Two tensors can only change places if a kernel cannot tell them apart. */
+static int check_swaps(const struct launch_plan *plan, const struct repeat *repeat,
+                       struct error *error) {
+    for (int i = 0; i < repeat->swap_count; i++) {
+        const struct tensor_swap *swap = &repeat->swaps[i];
+        const struct planned_tensor *read = &plan->tensors[swap->read],
+                                    *written = &plan->tensors[swap->written];
+        if (read->present != written->present || read->dtype != written->dtype ||
+            read->rank != written->rank ||
+            memcmp(read->extents, written->extents, sizeof read->extents) != 0)
+            return error_input(error,
+                               "%s: %s and %s change places, but differ in dtype, shape or "
+                               "presence: make these equal",
+                               plan->template->document.file,
+                               plan->template->tensors[swap->read].name,
+                               plan->template->tensors[swap->written].name);
+    }
+    return 0;
+}
+
+static int plan_repeat(struct launch_plan *plan, int index, int64_t *values, struct error *error) {
+    const struct repeat *repeat = &plan->list->repeats[index];
+    int64_t rounds;
+    if (evaluate_expression(plan->template, repeat->rounds, values, &rounds, error) < 0 ||
+        check_swaps(plan, repeat, error) < 0)
+        return -1;
+    if (rounds < 0 || rounds > PLANNED_LAUNCHES_MAX)
+        return error_input(error, "%s: repeat %s is %lld, outside 0 to %d: add a constraint",
+                           plan->template->document.file, expression_text(repeat->rounds),
+                           (long long)rounds, PLANNED_LAUNCHES_MAX);
+    plan->repeat_rounds[index] = (int)rounds;
+    for (int round = 0; round < rounds; round++) {
+        values[plan->template->round_slot] = round;
+        for (int i = 0; i < repeat->count; i++)
+            if (add_step(plan, repeat->first + i, round, values, error) < 0)
+                return -1;
+    }
+    return 0;
+}
+
+static int plan_launches(const struct template *template, const struct launch_list *list,
+                         int64_t *values, struct launch_plan *plan, struct error *error) {
+    plan->template = template;
+    plan->list = list;
+    memcpy(plan->values, values, sizeof plan->values);
+    for (int i = 0; i < list->count; i++) {
+        int repeat = list->launches[i].repeat;
+        if ((repeat >= 0 ? plan_repeat(plan, repeat, values, error)
+                         : add_step(plan, i, 0, values, error)) < 0)
+            return -1;
+        i += repeat >= 0 ? list->repeats[repeat].count - 1 : 0;
+    }
     return 0;
 }
 

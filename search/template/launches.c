@@ -72,12 +72,13 @@ static int load_argument(struct template *template, const struct json *value,
     return 0;
 }
 
-static int load_launch(struct template *template, const struct json *value,
+static int load_launch(struct template *template, const struct json *value, int repeat,
                        struct launch_list *list, struct error *error) {
     struct json member;
     if (list->count == LAUNCHES_MAX)
         return json_error(value, error, "more than %d launches", LAUNCHES_MAX);
     struct launch *launch = &list->launches[list->count++];
+    launch->repeat = repeat;
     if (json_check_keys(value, launch_keys, error) < 0 ||
         json_copy_text(value, "kernel", launch->kernel, NAME_SIZE, error) < 0 ||
         load_triple(template, value, "grid", launch->grid, error) < 0 ||
@@ -99,6 +100,141 @@ static int load_launch(struct template *template, const struct json *value,
     return 0;
 }
 
+/* ---- repeats ---- */
+
+static int load_round_name(struct template *template, const struct json *value,
+                           struct error *error) {
+    if (template->round_slot > 0)
+        return 0;
+    if (symbol_table_find(&template->space->symbols, "ROUND") >= 0)
+        return json_error(value, error,
+                          "launches of a repeat read the number of the round as ROUND: rename the "
+                          "template's own ROUND");
+    template->round_slot = symbol_table_add(&template->space->symbols, "ROUND", error);
+    return template->round_slot < 0 ? load_locate_error(value, error) : 0;
+}
+
+static bool is_swapped(const struct repeat *repeat, int tensor) {
+    for (int i = 0; i < repeat->swap_count; i++)
+        if (repeat->swaps[i].read == tensor || repeat->swaps[i].written == tensor)
+            return true;
+    return false;
+}
+
+/* Reads one of the two tensors that change places. Only the candidate's launches have workspaces.
+ */
+static int load_swapped(const struct template *template, const struct json *value,
+                        const struct launch_list *list, const struct repeat *repeat, int *tensor,
+                        struct error *error) {
+    const char *name;
+    bool is_argument = false;
+    if (json_string(value, &name, error) < 0)
+        return -1;
+    *tensor = find_tensor(template, name);
+    if (*tensor < 0)
+        return json_error(value, error, "there is no tensor \"%s\"", name);
+    if (template->tensors[*tensor].role == ROLE_INPUT)
+        return json_error(value, error, "%s is an input: only workspaces and outputs change places",
+                          name);
+    if (template->tensors[*tensor].role == ROLE_WORKSPACE && list != &template->launches)
+        return json_error(value, error,
+                          "%s is a workspace, which the reference and the plain kernel do not "
+                          "have: let one launch compute all rounds",
+                          name);
+    if (template->tensors[*tensor].strided)
+        return json_error(value, error, "%s has strides: only packed tensors change places", name);
+    if (is_swapped(repeat, *tensor))
+        return json_error(value, error, "%s changes places with two tensors", name);
+    for (int i = repeat->first; i < repeat->first + repeat->count; i++)
+        for (int a = 0; a < list->launches[i].argument_count; a++) {
+            const struct argument *argument = &list->launches[i].arguments[a];
+            is_argument = is_argument || argument->tensor == *tensor;
+            if (argument->map >= 0 && template->maps[argument->map].tensor == *tensor)
+                return json_error(value, error,
+                                  "%s changes places, but a repeated launch takes its tensor map "
+                                  "%s, which does not: pass the tensor itself",
+                                  name, template->maps[argument->map].name);
+        }
+    return is_argument
+               ? 0
+               : json_error(value, error, "%s is no argument of the repeated launches", name);
+}
+
+static int load_swap(const struct template *template, const struct json *value,
+                     const struct launch_list *list, struct repeat *repeat, struct error *error) {
+    struct tensor_swap swap;
+    if (json_is_array(value, error) < 0)
+        return -1;
+    if (json_count(value) != 2)
+        return json_error(value, error, "must have 2 tensors: the one read, the one written");
+    if (repeat->swap_count == SWAPS_MAX)
+        return json_error(value, error, "more than %d swaps", SWAPS_MAX);
+    struct json read = json_at(value, 0), written = json_at(value, 1);
+    if (load_swapped(template, &read, list, repeat, &swap.read, error) < 0 ||
+        load_swapped(template, &written, list, repeat, &swap.written, error) < 0)
+        return -1;
+    if (swap.read == swap.written)
+        return json_error(value, error, "a tensor cannot change places with itself");
+    const struct tensor *first = &template->tensors[swap.read],
+                        *second = &template->tensors[swap.written];
+    if (first->role == ROLE_OUTPUT && second->role == ROLE_WORKSPACE)
+        return json_error(value, error,
+                          "the last round writes the second tensor, which would leave the result "
+                          "in a workspace: write [\"%s\", \"%s\"]",
+                          second->name, first->name);
+    repeat->swaps[repeat->swap_count++] = swap;
+    return 0;
+}
+
+static int load_repeated(struct template *template, const struct json *value,
+                         struct launch_list *list, struct repeat *repeat, struct error *error) {
+    struct json launches;
+    if (json_require(value, "launches", &launches, error) < 0 ||
+        json_is_array(&launches, error) < 0)
+        return -1;
+    if (json_count(&launches) == 0)
+        return json_error(&launches, error, "must have at least one launch");
+    for (int i = 0; i < json_count(&launches); i++) {
+        struct json launch = json_at(&launches, i), nested;
+        if (json_find(&launch, "repeat", &nested))
+            return json_error(&nested, error,
+                              "a repeat cannot hold another: let one have the product of both "
+                              "numbers of rounds, and read ROUND / N and ROUND %% N");
+        if (load_launch(template, &launch, list->repeat_count - 1, list, error) < 0)
+            return -1;
+    }
+    repeat->count = list->count - repeat->first;
+    return 0;
+}
+
+/* Reads { "repeat": ROUNDS, "launches": [...], "swap": [["a", "b"], ...] }. */
+static int load_repeat(struct template *template, const struct json *value,
+                       struct launch_list *list, struct error *error) {
+    static const char *const keys[] = {"repeat", "launches", "swap", NULL};
+    struct json swaps;
+    if (list->repeat_count == REPEATS_MAX)
+        return json_error(value, error, "more than %d repeats", REPEATS_MAX);
+    struct repeat *repeat = &list->repeats[list->repeat_count++];
+    repeat->first = list->count;
+    if (json_check_keys(value, keys, error) < 0 ||
+        load_required_expression(template, value, "repeat", &repeat->rounds, error) < 0 ||
+        load_round_name(template, value, error) < 0)
+        return -1;
+    template->in_repeat = true;
+    int result = load_repeated(template, value, list, repeat, error);
+    template->in_repeat = false;
+    if (result < 0 || !json_find(value, "swap", &swaps))
+        return result;
+    if (json_is_array(&swaps, error) < 0)
+        return -1;
+    for (int i = 0; i < json_count(&swaps); i++) {
+        struct json swap = json_at(&swaps, i);
+        if (load_swap(template, &swap, list, repeat, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int load_launches(struct template *template, const struct json *object,
                          struct launch_list *list, struct error *error) {
     struct json value;
@@ -107,8 +243,10 @@ static int load_launches(struct template *template, const struct json *object,
     if (json_count(&value) == 0)
         return json_error(&value, error, "must have at least one launch");
     for (int i = 0; i < json_count(&value); i++) {
-        struct json launch = json_at(&value, i);
-        if (load_launch(template, &launch, list, error) < 0)
+        struct json launch = json_at(&value, i), rounds;
+        if ((json_find(&launch, "repeat", &rounds)
+                 ? load_repeat(template, &launch, list, error)
+                 : load_launch(template, &launch, -1, list, error)) < 0)
             return -1;
     }
     return 0;

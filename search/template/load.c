@@ -140,8 +140,13 @@ int load_expression(struct template *template, const struct json *value,
     if (load_expression_text(value, text, error) < 0)
         return -1;
     *expression = load_parse(template, text, error);
-    return *expression != NULL ? load_reject_real(template, value, *expression, error)
-                               : load_locate_error(value, error);
+    if (*expression == NULL)
+        return load_locate_error(value, error);
+    if (template->round_slot > 0 && !template->in_repeat &&
+        slots_has(expression_reads(*expression), template->round_slot))
+        return json_error(value, error,
+                          "ROUND is the number of a round: only launches of a \"repeat\" know it");
+    return load_reject_real(template, value, *expression, error);
 }
 
 int load_required_expression(struct template *template, const struct json *object, const char *key,

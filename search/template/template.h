@@ -27,7 +27,10 @@ enum {
     DIMENSIONS_MAX = 16,
     TENSORS_MAX = 16,
     TENSOR_MAPS_MAX = 8,
-    LAUNCHES_MAX = 6,
+    LAUNCHES_MAX = 32,           /* as template.json lists them */
+    PLANNED_LAUNCHES_MAX = 1024, /* of one call, with the rounds of every repeat */
+    REPEATS_MAX = 8,
+    SWAPS_MAX = 8,
     ARGUMENTS_MAX = 32,
     OPTIONS_MAX = 16,
     RANK_MAX = 6,
@@ -105,11 +108,28 @@ struct launch {
         *cooperative; /* if it holds, all its blocks are co-resident (cooperative launch) */
     int argument_count;
     struct argument arguments[ARGUMENTS_MAX];
+    int repeat; /* the list's repeat that it belongs to, or -1 */
+};
+
+/* Launches that run several times: in the last round every name denotes its own tensor, in the
+   round before the two tensors of each swap have changed places, and so on backwards. The last
+   round therefore finds the same tensors for every number of rounds. */
+struct tensor_swap {
+    int read, written; /* tensors; an output can only be `written` if the other is a workspace */
+};
+
+struct repeat {
+    struct expression *rounds;
+    int first, count; /* of the list's launches */
+    int swap_count;
+    struct tensor_swap swaps[SWAPS_MAX];
 };
 
 struct launch_list {
     int count;
     struct launch launches[LAUNCHES_MAX];
+    int repeat_count;
+    struct repeat repeats[REPEATS_MAX];
 };
 
 struct option {
@@ -225,6 +245,8 @@ struct template {
     int map_count;
     struct tensor_map_spec maps[TENSOR_MAPS_MAX];
     struct launch_list launches, reference, plain;
+    int round_slot; /* of ROUND, which launches of a repeat may read; 0: there is no repeat */
+    bool in_repeat; /* while a repeat's launches are read */
     int option_count;
     struct option options[OPTIONS_MAX];
     int relaxed_count;
@@ -341,17 +363,27 @@ struct planned_launch {
     struct planned_argument arguments[ARGUMENTS_MAX];
 };
 
+/* It points into the template, which must outlive it, and may be copied. planned_launch gives its
+   launches, which are not stored: there may be a thousand. */
 struct launch_plan {
     struct planned_tensor tensors[TENSORS_MAX];
     struct tensor_map maps[TENSOR_MAPS_MAX]; /* addresses are not set; rank 0: absent */
     int launch_count;
-    struct planned_launch launches[LAUNCHES_MAX];
+    const struct template *template;
+    const struct launch_list *list;
+    uint8_t launches[PLANNED_LAUNCHES_MAX]; /* of the list */
+    uint16_t rounds[PLANNED_LAUNCHES_MAX];  /* the number of the round, if it is in a repeat */
+    int repeat_rounds[REPEATS_MAX];
+    int64_t values[SLOTS_MAX]; /* of the genome and the case: what expressions read */
     int64_t operations, bytes;
     bool limited_range;  /* the genome is relaxed: */
     double dropped_tile; /* relative L2 error of a dropped tile; 0 if not relaxed */
     double input_range;  /* the largest absolute input to test with; INFINITY if not relaxed */
     bool stressed[STRESSES_MAX]; /* the stress inputs that apply to this case */
 };
+
+/* The launch of a plan with this index, from 0. */
+struct planned_launch planned_launch(const struct launch_plan *plan, int index);
 
 /* Computes the launch plan of a valid genome for one of the template's cases. A grid, block or size
    outside CUDA's limits is an error of the template. */

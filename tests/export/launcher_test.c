@@ -300,7 +300,7 @@ static void check_workspace(const struct planned_tensor *tensor, uint64_t addres
 
 static void check_launch(const struct example *example, const struct launch_plan *plan, int variant,
                          int index, const struct replay_target *record, int64_t workspace_bytes) {
-    const struct planned_launch *planned = &plan->launches[index];
+    const struct planned_launch launch = planned_launch(plan, index), *planned = &launch;
     const struct export_variant *exported = &example->request.variants[variant];
     assert_memory_equal(record->code, exported->cubin, exported->cubin_bytes);
     assert_string_equal(record->name, planned->kernel);
@@ -369,7 +369,7 @@ static void check_reference(const struct launcher *launcher, const struct templa
     assert_int_equal(launcher->fake->record_count, plan.launch_count);
     for (int i = 0; i < plan.launch_count; i++) {
         const struct replay_target *record = &launcher->fake->records[i];
-        const struct planned_launch *planned = &plan.launches[i];
+        const struct planned_launch launch = planned_launch(&plan, i), *planned = &launch;
         assert_memory_equal(record->code, reference_code, sizeof reference_code);
         assert_string_equal(record->name, planned->kernel);
         assert_memory_equal(record->grid, planned->grid, sizeof planned->grid);

@@ -101,7 +101,7 @@ static inline bool honest_build(struct honest *honest, int unit, struct random *
         struct launch_plan plan;
         must(template_launch_plan(fixture->template, &genome, c, &plan, &error), &error);
         for (int i = 0; i < plan.launch_count; i++) {
-            const struct planned_launch *launch = &plan.launches[i];
+            const struct planned_launch planned = planned_launch(&plan, i), *launch = &planned;
             struct resources resources = {0};
             int threads = (int)(launch->block[0] * launch->block[1] * launch->block[2]);
             must(fixture->device->backend->resources(fixture->device, fixture->candidate,

@@ -324,26 +324,26 @@ static void plans_geometry(void **state) {
     struct genome genome = genome_of(template, "THREADS=128,ORDER=col");
     assert_int_equal(template_launch_plan(template, &genome, 0, &plan, &error), 0);
     assert_int_equal(plan.launch_count, 1);
-    assert_string_equal(plan.launches[0].kernel, "twice");
-    assert_int_equal(plan.launches[0].grid[0], 8);
-    assert_int_equal(plan.launches[0].grid[1], 4);
-    assert_int_equal(plan.launches[0].grid[2], 1);
-    assert_int_equal(plan.launches[0].block[0], 128);
-    assert_int_equal(plan.launches[0].smem_bytes, 512);
-    assert_int_equal(plan.launches[0].argument_count, 7);
-    assert_int_equal(plan.launches[0].arguments[1].tensor, 1);
-    assert_int_equal(plan.launches[0].arguments[1].size, 8);
-    assert_int_equal(plan.launches[0].arguments[3].tensor, -1);
-    assert_int_equal(plan.launches[0].arguments[3].size, 4);
-    assert_int_equal(plan.launches[0].arguments[3].value, 1000);
-    assert_int_equal(plan.launches[0].arguments[4].size, 8);
-    assert_int_equal(plan.launches[0].arguments[4].value, 1000000000);
-    assert_int_equal(plan.launches[0].arguments[4].map, -1);
-    assert_int_equal(plan.launches[0].arguments[5].tensor, -1);
-    assert_int_equal(plan.launches[0].arguments[5].map, 0);
-    assert_int_equal(plan.launches[0].arguments[5].size, TENSOR_MAP_BYTES);
-    assert_int_equal(plan.launches[0].arguments[6].size, 4);
-    assert_int_equal((uint32_t)plan.launches[0].arguments[6].value, 0xbf800000); /* -1 */
+    assert_string_equal(planned_launch(&plan, 0).kernel, "twice");
+    assert_int_equal(planned_launch(&plan, 0).grid[0], 8);
+    assert_int_equal(planned_launch(&plan, 0).grid[1], 4);
+    assert_int_equal(planned_launch(&plan, 0).grid[2], 1);
+    assert_int_equal(planned_launch(&plan, 0).block[0], 128);
+    assert_int_equal(planned_launch(&plan, 0).smem_bytes, 512);
+    assert_int_equal(planned_launch(&plan, 0).argument_count, 7);
+    assert_int_equal(planned_launch(&plan, 0).arguments[1].tensor, 1);
+    assert_int_equal(planned_launch(&plan, 0).arguments[1].size, 8);
+    assert_int_equal(planned_launch(&plan, 0).arguments[3].tensor, -1);
+    assert_int_equal(planned_launch(&plan, 0).arguments[3].size, 4);
+    assert_int_equal(planned_launch(&plan, 0).arguments[3].value, 1000);
+    assert_int_equal(planned_launch(&plan, 0).arguments[4].size, 8);
+    assert_int_equal(planned_launch(&plan, 0).arguments[4].value, 1000000000);
+    assert_int_equal(planned_launch(&plan, 0).arguments[4].map, -1);
+    assert_int_equal(planned_launch(&plan, 0).arguments[5].tensor, -1);
+    assert_int_equal(planned_launch(&plan, 0).arguments[5].map, 0);
+    assert_int_equal(planned_launch(&plan, 0).arguments[5].size, TENSOR_MAP_BYTES);
+    assert_int_equal(planned_launch(&plan, 0).arguments[6].size, 4);
+    assert_int_equal((uint32_t)planned_launch(&plan, 0).arguments[6].value, 0xbf800000); /* -1 */
     const struct tensor_map map = {.rank = 2,
                                    .element_bytes = 2,
                                    .extents = {1000, 4},
@@ -370,9 +370,9 @@ static void plans_geometry(void **state) {
     genome = genome_of(template, "ORDER=row,SPLIT=2");
     assert_int_equal(template_launch_plan(template, &genome, 1, &plan, &error), 0);
     assert_int_equal(plan.launch_count, 2);
-    assert_int_equal(plan.launches[1].smem_bytes, 0);
-    assert_true(!plan.launches[0].early && plan.launches[1].early);
-    assert_true(!plan.launches[0].cooperative && plan.launches[1].cooperative);
+    assert_int_equal(planned_launch(&plan, 1).smem_bytes, 0);
+    assert_true(!planned_launch(&plan, 0).early && planned_launch(&plan, 1).early);
+    assert_true(!planned_launch(&plan, 0).cooperative && planned_launch(&plan, 1).cooperative);
     assert_true(plan.stressed[0] && !plan.stressed[1]);
     assert_int_equal(plan.tensors[1].dtype, DTYPE_F32);
     assert_int_equal(plan.tensors[1].bytes, 80);
@@ -385,12 +385,12 @@ static void plans_geometry(void **state) {
 
     assert_int_equal(template_plain_launch_plan(template, &genome, 1, &plan, &error), 0);
     assert_int_equal(plan.launch_count, 1);
-    assert_string_equal(plan.launches[0].kernel, "flat");
+    assert_string_equal(planned_launch(&plan, 0).kernel, "flat");
     assert_int_equal(plan.tensors[1].dtype, DTYPE_F32);
 
     assert_int_equal(template_reference_launch_plan(template, 1, &plan, &error), 0);
     assert_int_equal(plan.launch_count, 1);
-    assert_string_equal(plan.launches[0].kernel, "ref");
+    assert_string_equal(planned_launch(&plan, 0).kernel, "ref");
     assert_int_equal(plan.tensors[0].dtype, DTYPE_F16);
     assert_int_equal(plan.tensors[1].dtype, DTYPE_F64);
     assert_int_equal(plan.tensors[1].bytes, 160);
