@@ -11,7 +11,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-enum { RECORDS_MAX = 32, RECORD_ARGUMENTS = 32 };
+enum { RECORDS_MAX = 1100, RECORD_ARGUMENTS = 32 };
 
 /* A recorded launch; the fake's source below has the same declaration. */
 struct replay_target {
@@ -45,7 +45,7 @@ static const char stub[] =
     "                size_t smem_bytes; uint64_t arguments[32]; int opted_in, early, "
     "cooperative; };\n"
     "struct { int current, capturing, fail_with, fail_to_get, capability, loads, unloads,\n"
-    "         record_count; struct record records[32]; } fake;\n"
+    "         record_count; struct record records[1100]; } fake;\n"
     "struct kernel { const void *code; char name[64]; };\n"
     "struct function { const struct kernel *kernel; int context, opted_in; };\n"
     "static _Thread_local enum cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;\n"
@@ -164,7 +164,7 @@ static const char stub[] =
     "CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **a, void **extra)\n"
     "{\n"
     "    const struct function *function = (const struct function *)f;\n"
-    "    int place = __atomic_fetch_add(&fake.record_count, 1, __ATOMIC_RELAXED) % 32;\n"
+    "    int place = __atomic_fetch_add(&fake.record_count, 1, __ATOMIC_RELAXED) % 1100;\n"
     "    struct record *r = &fake.records[place];\n"
     "    if (extra != NULL || function->context != fake.current)\n"
     "        return CUDA_ERROR_INVALID_HANDLE;\n"
@@ -531,6 +531,23 @@ static void test_attention(void **state) {
     }
 }
 
+/* The launcher computes the number of rounds, whether it is odd or even, and the swapped tensors.
+ */
+static void test_repeat(void **state) {
+    for (uint64_t seed = 0; seed < 3; seed++) {
+        struct error error = {0};
+        check_template(*state, "../tests/templates/heat_steps",
+                       "[{\"ROWS\": 2, \"COLS\": 300, \"STEPS\": 7},"
+                       " {\"ROWS\": 1, \"COLS\": 1, \"STEPS\": 16},"
+                       " {\"ROWS\": 9, \"COLS\": 2048, \"STEPS\": 60}]",
+                       "[{\"ROWS\": 3, \"COLS\": 77, \"STEPS\": 1},"
+                       " {\"ROWS\": 3, \"COLS\": 77, \"STEPS\": 34},"
+                       " {\"ROWS\": 3, \"COLS\": 77, \"STEPS\": 1000}]",
+                       seed);
+        must(path_remove_tree(within(*state, "tuned"), &error), &error);
+    }
+}
+
 /* Strides that the caller gives override those of the shape: a call with the strides of another
    layout launches the same as a call with the shape of that layout. */
 static void check_strides(const char *folder, const char *name) {
@@ -750,6 +767,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_single, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_ranges, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_rows, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_repeat, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_boxes, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_attention, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_strides, make_folder, remove_folder),
