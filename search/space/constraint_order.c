@@ -57,6 +57,46 @@ static int check_conditions(const struct space *space, const struct dependencies
     return 0;
 }
 
+/* Names a cycle of conditions among genes that all depend on each other or on such a cycle. */
+static int refuse_cycle(const struct space *space, const struct dependencies *of_when,
+                        uint32_t waiting, struct error *error) {
+    char text[512] = "";
+    size_t used = 0;
+    uint32_t passed = 0;
+    int gene = __builtin_ctz(waiting);
+    for (; !(passed >> gene & 1); gene = __builtin_ctz(of_when[gene].genes & waiting))
+        passed |= UINT32_C(1) << gene;
+    const int first = gene;
+    do {
+        if (used < sizeof text)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s, which reads ",
+                                     space->genes[gene].name);
+        gene = __builtin_ctz(of_when[gene].genes & waiting);
+    } while (gene != first);
+    return error_input(
+        error,
+        "conditions of genes form a cycle: %.400s%s: remove the condition of one, so "
+        "that it is always active",
+        text, space->genes[first].name);
+}
+
+/* Keeps the order of declaration as far as conditions allow. */
+static int order_by_condition(struct constraint_order *order, const struct space *space,
+                              const struct dependencies *of_when, struct error *error) {
+    uint32_t placed = 0, all = (uint32_t)((UINT64_C(1) << space->gene_count) - 1);
+    for (int count = 0; count < space->gene_count; count++) {
+        int next = 0;
+        while (next < space->gene_count &&
+               (placed >> next & 1 || (of_when[next].genes & ~placed) != 0))
+            next++;
+        if (next == space->gene_count)
+            return refuse_cycle(space, of_when, all & ~placed, error);
+        order->by_condition[count] = next;
+        placed |= UINT32_C(1) << next;
+    }
+    return 0;
+}
+
 static void add_distinct_environments(struct constraint_order *order, const struct space *space,
                                       const struct slots *read) {
     for (int e = 0; e < space->environment_count; e++) {
@@ -85,11 +125,11 @@ static void add_check(struct constraint_order *order, const struct space *space,
 }
 
 /* Adds the genes that the conditions of these genes depend on. */
-static uint32_t add_condition_genes(const struct space *space, uint32_t genes,
-                                    const struct dependencies *of_when) {
-    for (int i = space->gene_count - 1; i >= 0; i--) /* conditions read earlier genes */
-        if (genes >> i & 1)
-            genes |= of_when[i].genes;
+static uint32_t add_condition_genes(const struct constraint_order *order, const struct space *space,
+                                    uint32_t genes, const struct dependencies *of_when) {
+    for (int i = space->gene_count - 1; i >= 0; i--)
+        if (genes >> order->by_condition[i] & 1)
+            genes |= of_when[order->by_condition[i]].genes;
     return genes;
 }
 
@@ -101,11 +141,11 @@ static double combinations(const struct space *space, uint32_t genes) {
     return product;
 }
 
-static void append_genes(struct constraint_order *order, uint32_t genes, uint32_t *placed,
-                         int *count) {
-    for (int i = 0; i < GENES_MAX; i++)
-        if ((genes & ~*placed) >> i & 1)
-            order->gene_order[(*count)++] = i;
+static void append_genes(struct constraint_order *order, const struct space *space, uint32_t genes,
+                         uint32_t *placed, int *count) {
+    for (int i = 0; i < space->gene_count; i++)
+        if ((genes & ~*placed) >> order->by_condition[i] & 1)
+            order->gene_order[(*count)++] = order->by_condition[i];
     *placed |= genes;
 }
 
@@ -119,19 +159,21 @@ static void order_genes(struct constraint_order *order, const struct space *spac
     for (;;) {
         uint32_t best = 0;
         for (int i = 0; i < order->check_count; i++) {
-            uint32_t open = add_condition_genes(space, order->checks[i].genes, of_when) & ~placed;
+            uint32_t open =
+                add_condition_genes(order, space, order->checks[i].genes, of_when) & ~placed;
             if (open && (!best || combinations(space, open) < combinations(space, best)))
                 best = open;
         }
         if (!best)
             break;
-        append_genes(order, best, &placed, &count);
+        append_genes(order, space, best, &placed, &count);
     }
     for (int i = 0; i < space->gene_count; i++)
         conditions |= of_when[i].genes;
-    append_genes(order, add_condition_genes(space, conditions, of_when), &placed, &count);
+    append_genes(order, space, add_condition_genes(order, space, conditions, of_when), &placed,
+                 &count);
     order->constrained_count = count;
-    append_genes(order, (uint32_t)((UINT64_C(1) << space->gene_count) - 1), &placed, &count);
+    append_genes(order, space, (uint32_t)((UINT64_C(1) << space->gene_count) - 1), &placed, &count);
 }
 
 static void assign_check_levels(struct constraint_order *order, const struct space *space) {
@@ -169,6 +211,10 @@ struct constraint_order *constraint_order_new(const struct space *space, struct 
         return NULL;
 
     struct constraint_order *order = xcalloc(1, sizeof *order);
+    if (order_by_condition(order, space, of_when, error) < 0) {
+        free(order);
+        return NULL;
+    }
     add_distinct_environments(order, space, &read);
     for (int i = 0; i < space->derived_count; i++)
         add_check(order, space, space->derived[i].expression, -1, space->derived[i].slot,

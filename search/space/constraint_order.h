@@ -37,8 +37,9 @@ struct constraint_order {
     uint8_t environments[ENVIRONMENTS_MAX];
     int check_count; /* derived quantities, then constraints, in the order of declaration */
     struct check checks[CHECKS_MAX];
-    int gene_order[GENES_MAX]; /* genes that a check or a condition depends on come first ... */
-    int constrained_count;     /* ... and this is their number */
+    int by_condition[GENES_MAX]; /* every gene behind those that its condition depends on */
+    int gene_order[GENES_MAX];   /* genes that a check or a condition depends on come first ... */
+    int constrained_count;       /* ... and this is their number */
     /* The checks of level l are by_level[level_start[l + 1] .. level_start[l + 2]). */
     uint8_t by_level[CHECKS_MAX];
     int level_start[GENES_MAX + 2];

@@ -40,8 +40,8 @@ void genome_canonicalise(struct genome *genome, const struct space *space) {
     constraint_env_fill(&env, space, genome);
     if (derives)
         constraint_env_derive(&env, space);
-    /* A condition reads earlier genes only, so one pass suffices. */
-    for (int i = 0; i < space->gene_count; i++) {
+    for (int k = 0; k < space->gene_count; k++) {
+        const int i = space->order->by_condition[k];
         int value = space->genes[i].default_index;
         if (genome->value[i] == value || constraint_env_active(&env, space, i))
             continue;

@@ -128,6 +128,13 @@ int space_add_labels(struct space *space, const char *name, const char *about,
     return space->gene_count - 1;
 }
 
+int space_set_condition(struct space *space, int gene, const char *when, struct error *error) {
+    if (space->sealed || space->genes[gene].when != NULL)
+        BUG("gene %s cannot get a condition", space->genes[gene].name);
+    space->genes[gene].when = expression_parse(when, &space->symbols, error);
+    return space->genes[gene].when != NULL ? 0 : -1;
+}
+
 int space_add_derived(struct space *space, const char *name, const char *expression,
                       struct error *error) {
     if (check_room(space, space->derived_count, DERIVED_MAX, "derived quantities", error) < 0)

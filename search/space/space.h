@@ -6,8 +6,9 @@
  * and every constraint holds.
  *
  * A gene may have a condition, `when`; where it does not hold or cannot be evaluated, the gene is
- * inactive and has its default value. A condition may read genes declared before its own, derived
- * quantities of these, and dimensions that are equal in all environments.
+ * inactive and has its default value. A condition may read other genes, derived quantities, and
+ * dimensions that are equal in all environments, but not, by way of the conditions of the genes
+ * that it reads, its own gene.
  *
  * In an expression an integer gene is its value and a label gene the number of its label in the
  * symbol table.
@@ -102,6 +103,9 @@ int space_add_integers(struct space *space, const char *name, const char *about,
 int space_add_labels(struct space *space, const char *name, const char *about,
                      const char *const *labels, int count, int default_index, const char *when,
                      struct error *error);
+
+/* Sets the condition of a gene that was added without one, so that it can read later genes. */
+int space_set_condition(struct space *space, int gene, const char *when, struct error *error);
 
 /* Adds a derived quantity; returns its slot. */
 int space_add_derived(struct space *space, const char *name, const char *expression,

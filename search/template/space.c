@@ -10,15 +10,10 @@ static const char *const gene_keys[] = {"about", "values", "default", "when", NU
 static int load_gene(struct template *template, const struct json *value, struct error *error) {
     struct json values;
     struct json default_value;
-    struct json when;
     char about[ABOUT_SIZE] = "";
-    char condition[EXPRESSION_TEXT_MAX];
     if (json_check_keys(value, gene_keys, error) < 0 || load_about(value, about, error) < 0 ||
         json_require(value, "values", &values, error) < 0 || json_is_array(&values, error) < 0 ||
         json_require(value, "default", &default_value, error) < 0)
-        return -1;
-    bool has_condition = json_find(value, "when", &when);
-    if (has_condition && load_expression_text(&when, condition, error) < 0)
         return -1;
     if (json_count(&values) < 1 || json_count(&values) > DOMAIN_MAX)
         return json_error(&values, error, "must have 1 to %d values", DOMAIN_MAX);
@@ -43,13 +38,25 @@ static int load_gene(struct template *template, const struct json *value, struct
     if (!default_found)
         return json_error(&default_value, error, "is not one of the gene's values");
     int gene = labels ? space_add_labels(template->space, json_key(value), about, texts, count,
-                                         default_index, has_condition ? condition : NULL, error)
+                                         default_index, NULL, error)
                       : space_add_integers(template->space, json_key(value), about, numbers, count,
-                                           default_index, has_condition ? condition : NULL, error);
-    if (gene < 0)
+                                           default_index, NULL, error);
+    return gene < 0 ? load_locate_error(value, error) : 0;
+}
+
+/* Reads the condition of a gene, which may name any other. */
+static int load_condition(struct template *template, const struct json *value,
+                          struct error *error) {
+    struct json when;
+    char condition[EXPRESSION_TEXT_MAX];
+    int gene = space_find_gene(template->space, json_key(value));
+    if (!json_find(value, "when", &when))
+        return 0;
+    if (load_expression_text(&when, condition, error) < 0)
+        return -1;
+    if (space_set_condition(template->space, gene, condition, error) < 0)
         return load_locate_error(value, error);
-    const struct expression *condition_read = template->space->genes[gene].when;
-    return condition_read != NULL ? load_reject_real(template, &when, condition_read, error) : 0;
+    return load_reject_real(template, &when, template->space->genes[gene].when, error);
 }
 
 static int load_derived(struct template *template, const struct json *value, struct error *error) {
@@ -85,6 +92,7 @@ static int load_constraint(struct template *template, const struct json *value,
 int load_space(struct template *template, const struct json *root, struct error *error) {
     static const struct section sections[] = {
         {"genes", load_gene, .object = true, .required = true},
+        {"genes", load_condition, .object = true},
         {"derived", load_derived, .object = true},
         {"constraints", .load = load_constraint},
         {0},

@@ -44,19 +44,36 @@ static inline void random_condition(struct random *random, const struct symbol_t
     }
 }
 
+/* Gives some genes without a condition one over later genes only, so that there is no cycle. */
+static inline bool add_backward_conditions(struct space *space, struct random *random) {
+    bool added = true;
+    struct error error = {0};
+    for (int i = 0; i + 1 < space->gene_count; i++) {
+        struct symbol_table later = {0};
+        char text[256];
+        for (int j = i + 1; j < space->gene_count; j++)
+            strcpy(later.slots[later.slot_count++], space->genes[j].name);
+        random_condition(random, &later, later.slot_count, text);
+        if (space->genes[i].when == NULL && below(random, 2) == 0)
+            added = added && space_set_condition(space, i, text, &error) == 0;
+    }
+    return added;
+}
+
 static inline struct space *random_space(struct random *random) {
     static const char *const labels[] = {"none", "xor", "pad", "f16", "f32"};
     struct space *space = space_new();
     struct error error = {0};
     char name[NAME_SIZE], text[256];
     int genes = 2 + below(random, 4), failed = 0;
+    const bool backward = below(random, 4) == 0;
     failed |= space_add_dimension(space, "SM", &error) < 0;
     for (int i = 0; i < genes; i++) {
         int count = 1 + below(random, 5), only_gene = below(random, count);
         /* Slot 0 is equal in all environments; the dimension S, which is not, comes after the
            genes. */
         random_condition(random, &space->symbols, space->symbols.slot_count, text);
-        const char *when = i > 0 && below(random, 3) == 0 ? text : NULL;
+        const char *when = i > 0 && !backward && below(random, 3) == 0 ? text : NULL;
         snprintf(name, sizeof name, "G%d", i);
         if (below(random, 3) == 0) {
             failed |= space_add_labels(space, name, "", labels, count, only_gene, when, &error) < 0;
@@ -73,6 +90,7 @@ static inline struct space *random_space(struct random *random) {
             failed |= space_add_derived(space, name, text, &error) < 0;
         }
     }
+    failed |= backward && !add_backward_conditions(space, random);
     failed |= space_add_dimension(space, "S", &error) < 0;
     for (int i = below(random, 3); i > 0; i--) {
         snprintf(name, sizeof name, "D%d", i);

@@ -104,6 +104,13 @@ static void mistakes_of_the_folder(void **state) {
         {"\"default\": \"col\"", "\"default\": 1",
          "10: genes.ORDER.default: is not one of the gene's values"},
         {"ORDER == row\" } }", "ORDER == rwo\" } }", "11: genes.SPLIT"},
+        {"\"default\": \"col\" }", "\"default\": \"col\", \"when\": \"SPLIT == 1\" }",
+         " conditions of genes form a cycle: ORDER, which reads SPLIT, which reads ORDER: remove "
+         "the "
+         "condition of one, so that it is always active"},
+        {"\"default\": 64 }", "\"default\": 64, \"when\": \"THREADS > 32\" }",
+         " conditions of genes form a cycle: THREADS, which reads THREADS: remove the condition of "
+         "one, so that it is always active"},
         {"ceil_div(N, THREADS)", "ceil_div(N, THREAD)", "12: derived.BLOCKS: column 13: "},
         {"\"because\": \"the grid has an end\"", "\"why\": \"x\"",
          "13: constraints[0].why: unknown key; did you mean \"require\"?"},
