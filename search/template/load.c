@@ -455,6 +455,7 @@ struct template *template_load(const char *folder, const struct template_setting
         restrict_genes(template, setting, error) < 0 ||
         (setting->forbid_limited_range && forbid_relaxed(template, &root, error) < 0) ||
         add_environments(template, setting, error) < 0 || load_kernel(template, &root, error) < 0 ||
+        check_macro_names(template, error) < 0 ||
         template_hash(template, error) < 0)
         goto failed;
     return template;

@@ -74,7 +74,12 @@ int load_error_model(struct template *template, const struct json *root, struct 
 /* Adds constraints that make relaxed genomes invalid; call it before the space is sealed. */
 int forbid_relaxed(struct template *template, const struct json *root, struct error *error);
 
-/* source.c: the hash of everything that a candidate may depend on. */
+/* source.c: the hash of everything that a candidate may depend on; the kernel's source with #line
+   directives, without the macros before it, which the caller frees. */
 int template_hash(struct template *template, struct error *error);
+char *template_lined_kernel_source(const struct template *template, struct error *error);
+
+/* macro_names.c: refuses a source that gives a name of template.json another meaning. */
+int check_macro_names(const struct template *template, struct error *error);
 
 #endif

@@ -197,26 +197,30 @@ int template_source_location(const struct template *template, const struct genom
 }
 
 static char *uninstantiated_source(const struct template *template, const char *name,
-                                   struct error *error) {
+                                   bool with_lines, struct error *error) {
     struct strbuf text = {0};
     strbuf_add(&text, "", 0);
-    return inline_source(template, name, false, &text, error) == 0 ? text.bytes : NULL;
+    return inline_source(template, name, with_lines, &text, error) == 0 ? text.bytes : NULL;
+}
+
+char *template_lined_kernel_source(const struct template *template, struct error *error) {
+    return uninstantiated_source(template, template->source, true, error);
 }
 
 char *template_kernel_source(const struct template *template, struct error *error) {
-    return uninstantiated_source(template, template->source, error);
+    return uninstantiated_source(template, template->source, false, error);
 }
 
 char *template_reference_source(const struct template *template, struct error *error) {
-    return uninstantiated_source(template, template->reference_source, error);
+    return uninstantiated_source(template, template->reference_source, false, error);
 }
 
 char *template_plain_source(const struct template *template, struct error *error) {
-    return uninstantiated_source(template, template->plain_source, error);
+    return uninstantiated_source(template, template->plain_source, false, error);
 }
 
 char *template_c_reference_source(const struct template *template, struct error *error) {
-    return uninstantiated_source(template, template->cpu_reference, error);
+    return uninstantiated_source(template, template->cpu_reference, false, error);
 }
 
 /* ---- options ---- */

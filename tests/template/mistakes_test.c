@@ -282,6 +282,52 @@ static void mistakes_in_geometry(void **state) {
     }
 }
 
+/* A name of template.json is a macro in the source, which must not give it another meaning. */
+static void macros_keep_their_names(void **state) {
+    (void)state;
+    static const struct {
+        const char *kernel, *message; /* NULL: none */
+    } rows[] = {
+        {"\n#define THREADS 64\n", "example/kernel.cu:2: #define THREADS is also a gene of "
+                                   "template.json, a macro: remove this line, or put it inside of "
+                                   "an #ifndef of the name"},
+        {"/* two\n lines */\n #  define KIND(x) x\n",
+         "kernel.cu:3: #define KIND is also a specialised dimension of template.json, a macro: "},
+        {"#undef ORDER_COL\n#define ORDER_COL 1\n",
+         "kernel.cu:2: #define ORDER_COL is also a value of a gene of template.json, a macro: "},
+        {"#include \"lib/b.cuh\"\n\ntemplate <typename T, int THREADS>\nvoid f();\n",
+         "kernel.cu:3: the template parameter THREADS is also a gene of template.json, a macro: "
+         "rename the parameter"},
+        {"template <int A = 1,\n          int SPLIT = 2> void f();",
+         "kernel.cu:2: the template parameter SPLIT is"},
+        {"template<template <int> class F, int SPLIT> void f();", "kernel.cu:1: the template"},
+        {"#ifndef THREADS\n#define THREADS 64\n#endif\n", NULL},
+        {"#if !defined(THREADS) && 1\n#define THREADS 64\n#endif\n", NULL},
+        {"#ifndef THREADS\n#error none\n#endif\n#define THREADS 2\n", "kernel.cu:4: "},
+        {"#ifndef THREADS\n#else\n#define THREADS 2\n#endif\n", "kernel.cu:3: "},
+        {"// template <int THREADS>\n/* #define THREADS */ char *s = \"template <int THREADS>\";",
+         NULL},
+        {"template <int T = THREADS, int (*f)(int) = 0> int g(int a[THREADS]);", NULL},
+        {"#define THREADS_MORE THREADS\n#define BLOCKS 1\n#define M 2\n", NULL},
+    };
+    put_with("doubles", "doubles"); /* the example itself */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct error error = {0};
+        example_put(&example, "example/kernel.cu", rows[i].kernel);
+        struct template *template = template_load(example.folder, &setting, &error);
+        if (rows[i].message == NULL ? template == NULL
+                                    : template != NULL || !strstr(error.text, rows[i].message))
+            fail_msg("for %s\n  expected: %s\n  actual:   %s", rows[i].kernel,
+                     rows[i].message != NULL ? rows[i].message : "no error", error.text);
+        template_free(template);
+    }
+    example_put(&example, "example/kernel.cu", "#include \"lib/b.cuh\"\n");
+    example_put(&example, "lib/b.cuh", "\n\n#define SPLIT 1\n");
+    struct error error = {0};
+    assert_null(template_load(example.folder, &setting, &error));
+    assert_non_null(strstr(error.text, "lib/b.cuh:3: #define SPLIT is also a gene"));
+}
+
 static void probes_are_checked(void **state) {
     (void)state;
     struct error error = {0};
@@ -299,6 +345,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(carets_stand_under_the_place, make, discard),
         cmocka_unit_test_setup_teardown(missing_files, make, discard),
         cmocka_unit_test_setup_teardown(mistakes_in_geometry, make, discard),
+        cmocka_unit_test_setup_teardown(macros_keep_their_names, make, discard),
         cmocka_unit_test_setup_teardown(probes_are_checked, make, discard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
