@@ -67,7 +67,11 @@ int write_variant_header(const struct export *export, int variant, struct strbuf
     char line[HASH_TEXT_SIZE];
     int result = variant_options(export, variant, architecture, &options, error);
     strbuf_release(&options);
-    if (result < 0)
+    if (result == 0)
+        macros.bytes =
+            template_macros(export->template, exported->genome,
+                            template_variant(export->template, exported->case_index), error);
+    if (macros.bytes == NULL)
         return -1;
     cJSON *values = embedded_values(export);
     cJSON_AddNumberToObject(values, "number", variant + 1);
@@ -81,8 +85,6 @@ int write_variant_header(const struct export *export, int variant, struct strbuf
     cJSON_AddStringToObject(values, "architecture", architecture);
     cJSON_AddStringToObject(values, "nvrtc", key->parts[KEY_NVRTC]);
     add_latencies(export, variant, values);
-    macros.bytes = template_macros(export->template, exported->genome,
-                                   template_variant(export->template, exported->case_index));
     macros.used = strlen(macros.bytes);
     embedded_add_text(values, "macros", &macros);
     snprintf(line, sizeof line, "0x%016llxull",

@@ -354,33 +354,20 @@ static int add_environments(struct template *template, const struct template_set
 /* ---- whole template ---- */
 
 /* "niches" belonged to a strategy that is gone: it is ignored. */
-static const char *const root_keys[] = {"format",
-                                        "name",
-                                        "about",
-                                        "dimensions",
-                                        "specialised",
-                                        "genes",
-                                        "derived",
-                                        "constraints",
-                                        "insights",
-                                        "niches",
-                                        "tensors",
-                                        "tensor_maps",
-                                        "launches",
-                                        "options",
-                                        "source",
-                                        "reference",
-                                        "cpu_reference",
-                                        "plain",
-                                        "relaxed",
-                                        "stress",
-                                        "float_atomics",
-                                        "operations",
-                                        "bytes",
-                                        "probe_cases",
-                                        "architecture_variant",
-                                        "baseline",
-                                        NULL};
+static const char *const root_keys[] = {"format",      "name",
+                                        "about",       "dimensions",
+                                        "specialised", "genes",
+                                        "derived",     "macros",
+                                        "constraints", "insights",
+                                        "niches",      "tensors",
+                                        "tensor_maps", "launches",
+                                        "options",     "source",
+                                        "reference",   "cpu_reference",
+                                        "plain",       "relaxed",
+                                        "stress",      "float_atomics",
+                                        "operations",  "bytes",
+                                        "probe_cases", "architecture_variant",
+                                        "baseline",    NULL};
 
 static int load_head(struct template *template, const struct json *root, struct error *error) {
     struct json value;
@@ -455,8 +442,7 @@ struct template *template_load(const char *folder, const struct template_setting
         restrict_genes(template, setting, error) < 0 ||
         (setting->forbid_limited_range && forbid_relaxed(template, &root, error) < 0) ||
         add_environments(template, setting, error) < 0 || load_kernel(template, &root, error) < 0 ||
-        check_macro_names(template, error) < 0 ||
-        template_hash(template, error) < 0)
+        check_macro_names(template, error) < 0 || template_hash(template, error) < 0)
         goto failed;
     return template;
 failed:

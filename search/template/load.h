@@ -79,6 +79,12 @@ int forbid_relaxed(struct template *template, const struct json *root, struct er
 int template_hash(struct template *template, struct error *error);
 char *template_lined_kernel_source(const struct template *template, struct error *error);
 
+/* source.c: adds the #defines before the source. `values` are those of the genome and the variant;
+   NULL: macros are 0. */
+struct strbuf;
+void template_define(const struct template *template, const struct genome *genome, int variant,
+                     const int64_t *values, struct strbuf *text);
+
 /* macro_names.c: refuses a source that gives a name of template.json another meaning. */
 int check_macro_names(const struct template *template, struct error *error);
 

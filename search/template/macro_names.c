@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/path.h"
+#include "base/strbuf.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -54,6 +55,11 @@ static const char *kind_of(const struct name_scan *scan, const char *name, size_
         if (strlen(template->dimensions[d].name) == length &&
             strncmp(template->dimensions[d].name, name, length) == 0)
             return "a specialised dimension";
+    for (int i = 0; i < template->macro_count; i++) {
+        const char *macro = template->space->symbols.slots[template->macros[i]];
+        if (strlen(macro) == length && strncmp(macro, name, length) == 0)
+            return "a macro";
+    }
     return "a value of a gene";
 }
 
@@ -62,8 +68,9 @@ static int refuse(const struct name_scan *scan, const char *what, const char *na
     char path[PATH_SIZE];
     if (path_join(path, scan->template->folder, scan->file, scan->error) < 0)
         return -1;
-    return error_input(scan->error, "%s:%d: %s %.*s is also %s of template.json, a macro: %s", path,
-                       scan->line, what, (int)length, name, kind_of(scan, name, length), remedy);
+    return error_input(
+        scan->error, "%s:%d: %s %.*s is also %s of template.json, which evotile defines: %s", path,
+        scan->line, what, (int)length, name, kind_of(scan, name, length), remedy);
 }
 
 /* Whether a line that is compiled only without this macro is open. */
@@ -197,6 +204,24 @@ static int scan_source(struct name_scan *scan) {
     return 0;
 }
 
+/* A label of a gene and another name may give the same macro. */
+static int check_twice(const struct name_scan *scan) {
+    for (const char *line = scan->macros; line != NULL && *line != '\0';) {
+        const char *name = line + strlen("#define ");
+        const size_t length = word_length(name);
+        for (const char *other = strchr(line, '\n'); other != NULL && other[1] != '\0';
+             other = strchr(other + 1, '\n'))
+            if (word_length(other + 9) == length && strncmp(other + 9, name, length) == 0)
+                return error_input(scan->error,
+                                   "%s: %.*s is %s, and the source would get another macro of that "
+                                   "name for a gene and its value: rename one",
+                                   scan->template->document.file, (int)length, name,
+                                   kind_of(scan, name, length));
+        line = strchr(line, '\n') != NULL ? strchr(line, '\n') + 1 : NULL;
+    }
+    return 0;
+}
+
 int check_macro_names(const struct template *template, struct error *error) {
     const struct genome usual = genome_default(template->space);
     struct name_scan scan = {.template = template, .error = error};
@@ -204,11 +229,12 @@ int check_macro_names(const struct template *template, struct error *error) {
     char *text = template_lined_kernel_source(template, &ignored);
     if (text == NULL)
         return 0; /* what compiles it says why it cannot be read */
-    char *macros = template_macros(template, &usual, 0);
-    scan.macros = macros;
+    struct strbuf macros = {0};
+    template_define(template, &usual, 0, NULL, &macros);
+    scan.macros = macros.bytes;
     scan.at = text;
-    int result = scan_source(&scan);
-    free(macros);
+    int result = check_twice(&scan) < 0 ? -1 : scan_source(&scan);
+    strbuf_release(&macros);
     free(text);
     return result;
 }

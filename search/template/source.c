@@ -135,8 +135,8 @@ static void define_gene(const struct space *space, const struct genome *genome, 
     strbuf_print(text, "#define %s %s\n", gene->name, macro);
 }
 
-static void add_macros(const struct template *template, const struct genome *genome, int variant,
-                       struct strbuf *text) {
+void template_define(const struct template *template, const struct genome *genome, int variant,
+                     const int64_t *values, struct strbuf *text) {
     strbuf_add(text, "", 0);
     for (int i = 0; i < template->space->gene_count; i++)
         define_gene(template->space, genome, i, text);
@@ -144,18 +144,34 @@ static void add_macros(const struct template *template, const struct genome *gen
         if (template->dimensions[d].specialised)
             strbuf_print(text, "#define %s %lld\n", template->dimensions[d].name,
                          (long long)template->cases[variant].values[d]);
+    for (int i = 0; i < template->macro_count; i++) {
+        const int64_t value = values != NULL ? values[template->macros[i]] : 0;
+        strbuf_print(text, value < 0 ? "#define %s (%lld)\n" : "#define %s %lld\n",
+                     template->space->symbols.slots[template->macros[i]], (long long)value);
+    }
 }
 
-char *template_macros(const struct template *template, const struct genome *genome, int variant) {
+static int add_macros(const struct template *template, const struct genome *genome, int variant,
+                      struct strbuf *text, struct error *error) {
+    int64_t values[SLOTS_MAX];
+    if (template->macro_count > 0 &&
+        space_values(template->space, genome, variant, values, error) < 0)
+        return error_prefix(error, "%s", template->document.file);
+    template_define(template, genome, variant, values, text);
+    return 0;
+}
+
+char *template_macros(const struct template *template, const struct genome *genome, int variant,
+                      struct error *error) {
     struct strbuf text = {0};
-    add_macros(template, genome, variant, &text);
-    return text.bytes;
+    return add_macros(template, genome, variant, &text, error) == 0 ? text.bytes : NULL;
 }
 
 static char *instantiate(const struct template *template, const struct genome *genome, int variant,
                          bool with_lines, struct error *error) {
     struct strbuf text = {0};
-    add_macros(template, genome, variant, &text);
+    if (add_macros(template, genome, variant, &text, error) < 0)
+        return NULL;
     strbuf_print(&text,
                  "\n// Read back from the loaded module: proof that it is this genome's.\n"
                  "extern \"C\" __device__ unsigned long long %s = 0x%016llxull;\n\n",

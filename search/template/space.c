@@ -70,6 +70,45 @@ static int load_derived(struct template *template, const struct json *value, str
                             error);
 }
 
+/* Finds a run-time dimension that the expression reads, also through derived quantities. */
+static const struct dimension *find_run_time(const struct template *template,
+                                             const struct expression *expression) {
+    const struct space *space = template->space;
+    struct slots reads = *expression_reads(expression);
+    for (int i = space->derived_count - 1; i >= 0; i--) /* it reads earlier ones only */
+        if (slots_has(&reads, space->derived[i].slot))
+            slots_join(&reads, expression_reads(space->derived[i].expression));
+    for (int d = 0; d < template->dimension_count; d++)
+        if (!template->dimensions[d].specialised && slots_has(&reads, space->dimensions[d]))
+            return &template->dimensions[d];
+    return NULL;
+}
+
+/* A macro is a derived quantity that the source gets: a new one, or "NAME": "NAME". */
+static int load_macro(struct template *template, const struct json *value, struct error *error) {
+    struct space *space = template->space;
+    char text[EXPRESSION_TEXT_MAX];
+    int index = 0;
+    if (template->macro_count == MACROS_MAX)
+        return json_error(value, error, "more than %d macros", MACROS_MAX);
+    if (load_expression_text(value, text, error) < 0)
+        return -1;
+    while (index < space->derived_count &&
+           !(strcmp(text, json_key(value)) == 0 &&
+             strcmp(space->symbols.slots[space->derived[index].slot], text) == 0))
+        index++;
+    if (index == space->derived_count && load_derived(template, value, error) < 0)
+        return -1;
+    const struct dimension *run_time = find_run_time(template, space->derived[index].expression);
+    if (run_time != NULL)
+        return json_error(value, error,
+                          "depends on %s, a run-time argument, so that the source cannot have it: "
+                          "add %s to \"specialised\", or pass the value as an argument",
+                          run_time->name, run_time->name);
+    template->macros[template->macro_count++] = space->derived[index].slot;
+    return 0;
+}
+
 static const char *const constraint_keys[] = {"require", "because", NULL};
 
 static int load_constraint(struct template *template, const struct json *value,
@@ -94,6 +133,7 @@ int load_space(struct template *template, const struct json *root, struct error 
         {"genes", load_gene, .object = true, .required = true},
         {"genes", load_condition, .object = true},
         {"derived", load_derived, .object = true},
+        {"macros", load_macro, .object = true},
         {"constraints", .load = load_constraint},
         {0},
     };

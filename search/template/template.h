@@ -33,6 +33,7 @@ enum {
     SWAPS_MAX = 8,
     ARGUMENTS_MAX = 32,
     OPTIONS_MAX = 16,
+    MACROS_MAX = 32,
     RANK_MAX = 6,
     RELAXED_MAX = 4,
     DECLARED_STRESSES_MAX = 8,
@@ -247,6 +248,8 @@ struct template {
     struct launch_list launches, reference, plain;
     int round_slot; /* of ROUND, which launches of a repeat may read; 0: there is no repeat */
     bool in_repeat; /* while a repeat's launches are read */
+    int macro_count;
+    int macros[MACROS_MAX]; /* slots of derived quantities that the source gets as #defines */
     int option_count;
     struct option options[OPTIONS_MAX];
     int relaxed_count;
@@ -301,8 +304,8 @@ int64_t template_dimension(const struct template *template, const struct shape *
    identified by the index of its first case. */
 int template_variant(const struct template *template, int case_index);
 
-/* The text that NVRTC compiles: the genes, labels and specialised dimensions as #defines, the
-   genome's hash as a symbol, then the source with its includes inlined. The caller frees it. */
+/* The text that NVRTC compiles: the genes, labels, specialised dimensions and macros as #defines,
+   the genome's hash as a symbol, then the source with its includes inlined. The caller frees it. */
 char *template_source(const struct template *template, const struct genome *genome, int variant,
                       struct error *error);
 /* Maps a line of that text, from 1, to its file: returns 1 with the file's name and the line in it;
@@ -315,7 +318,8 @@ char *template_source_with_lines(const struct template *template, const struct g
                                  int variant, struct error *error);
 /* The two parts of template_source: the #defines, and the text that follows the symbol, which is
    the same for all genomes. The caller frees them. */
-char *template_macros(const struct template *template, const struct genome *genome, int variant);
+char *template_macros(const struct template *template, const struct genome *genome, int variant,
+                      struct error *error);
 char *template_kernel_source(const struct template *template, struct error *error);
 /* The source of the reference and of the plain kernel: no genes, no specialised dimensions. */
 char *template_reference_source(const struct template *template, struct error *error);

@@ -13,6 +13,7 @@ tell space c.json --templates mine --genome FUSED=4 | grep -A 7 '^Launches'
 "$EVOTILE" run c.json --templates mine --trials 4 --compile-workers 1 --out run >/dev/null 2>&1
 tell export run --out frozen | tail -n 1
 grep -c 'ROUND < rounds; ROUND++' frozen/frozen.c
+grep '^#define' frozen/variant_1.h
 "$EVOTILE" replay frozen --json | jq -c '[.rows[].passed]'
 # Each line: a mistake in the launches | the command that makes it.
 while IFS='|' read -r what change; do

@@ -288,15 +288,19 @@ static void macros_keep_their_names(void **state) {
     static const struct {
         const char *kernel, *message; /* NULL: none */
     } rows[] = {
-        {"\n#define THREADS 64\n", "example/kernel.cu:2: #define THREADS is also a gene of "
-                                   "template.json, a macro: remove this line, or put it inside of "
-                                   "an #ifndef of the name"},
+        {"\n#define THREADS 64\n",
+         "example/kernel.cu:2: #define THREADS is also a gene of "
+         "template.json, which evotile defines: remove this line, or put it inside of "
+         "an #ifndef of the name"},
         {"/* two\n lines */\n #  define KIND(x) x\n",
-         "kernel.cu:3: #define KIND is also a specialised dimension of template.json, a macro: "},
+         "kernel.cu:3: #define KIND is also a specialised dimension of template.json, which "
+         "evotile defines: "},
         {"#undef ORDER_COL\n#define ORDER_COL 1\n",
-         "kernel.cu:2: #define ORDER_COL is also a value of a gene of template.json, a macro: "},
+         "kernel.cu:2: #define ORDER_COL is also a value of a gene of template.json, which evotile "
+         "defines: "},
         {"#include \"lib/b.cuh\"\n\ntemplate <typename T, int THREADS>\nvoid f();\n",
-         "kernel.cu:3: the template parameter THREADS is also a gene of template.json, a macro: "
+         "kernel.cu:3: the template parameter THREADS is also a gene of template.json, which "
+         "evotile defines: "
          "rename the parameter"},
         {"template <int A = 1,\n          int SPLIT = 2> void f();",
          "kernel.cu:2: the template parameter SPLIT is"},

@@ -1,11 +1,12 @@
 // Some time steps of the heat equation: each block computes TILE points of a rod. It loads FUSED more on either side,
 // because a step needs one neighbour of each point: every step makes one more of these wrong, from the ends inwards.
 
-#if !defined(THREADS) || !defined(ITEMS) || !defined(FUSED)
-#error "the genes are missing"
+#if !defined(THREADS) || !defined(ITEMS) || !defined(FUSED) || !defined(TILE)
+#error "genes or macros are missing"
 #endif
 
-constexpr int threads = THREADS, tile = THREADS * ITEMS, halo = FUSED, width = tile + 2 * halo;
+constexpr int threads = THREADS, tile = TILE, halo = FUSED, width = tile + 2 * halo;
+static_assert(tile == THREADS * ITEMS, "a thread writes ITEMS points");
 static_assert(2 * halo <= tile, "most points of a block are its own, not its neighbours'");
 
 extern "C" __global__ void heat_steps(const float *from, float *to, int points, int steps) {
