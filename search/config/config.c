@@ -288,6 +288,20 @@ static int read_sections(struct config *config, const struct json *root, struct 
     return read_minimise(config, root, error);
 }
 
+/* A name with a slash may be a path from the config's own folder. */
+static int find_template(char found[PATH_SIZE], const char *name, const char *file,
+                         const char *templates, struct error *error) {
+    char path[PATH_SIZE];
+    if (strchr(name, '/') != NULL) {
+        if (path_parent(found, file, error) < 0 || path_join(found, found, name, error) < 0 ||
+            path_join(path, found, "template.json", error) < 0)
+            return -1;
+        if (path_exists(path))
+            return 0;
+    }
+    return template_find(found, name, templates, error);
+}
+
 static struct config *read_document(struct json_document *document, const char *templates,
                                     const char *folder, struct error *error) {
     struct json root = json_root(document);
@@ -311,7 +325,7 @@ static struct config *read_document(struct json_document *document, const char *
         }
     }
     if (folder == NULL) {
-        if (template_find(found_folder, name, templates, error) < 0) {
+        if (find_template(found_folder, name, document->file, templates, error) < 0) {
             char where[512];
             json_location(&value, where, sizeof where);
             error_prefix(error, "%s", where);

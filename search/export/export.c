@@ -59,18 +59,16 @@ static int write_reference(const struct export *export, struct error *error) {
 /* template/NAME and template/lib, as template_load expects them. */
 static int write_template(const struct export *export, struct error *error) {
     const struct template *template = export->template;
-    char from[PATH_SIZE];
     char to[PATH_SIZE];
     if (path_join(to, export->folder, "template", error) < 0 ||
         path_join(to, to, template->name, error) < 0 || path_make_folder(to, error) < 0 ||
-        path_copy_tree(template->folder, to, error) < 0 ||
-        path_join(from, template->folder, "../lib", error) < 0)
+        path_copy_tree(template->folder, to, error) < 0)
         return -1;
-    if (!path_is_dir(from))
+    if (!path_is_dir(template->library))
         return 0;
     if (path_join(to, export->folder, "template/lib", error) < 0)
         return -1;
-    return path_copy_tree(from, to, error);
+    return path_copy_tree(template->library, to, error);
 }
 
 static int write_all(const struct export *export, struct error *error) {

@@ -39,10 +39,9 @@ int run_dir_copy_template(const char *from, const char *name, const char *run_di
         return -1;
     if (!path_is_dir(from))
         return copy_file(from, to, error);
-    if (path_copy_tree(from, to, error) < 0 || path_join(library, from, "../lib", error) < 0)
-        return -1;
-    if (!path_is_dir(library))
-        return 0;
+    int found = path_copy_tree(from, to, error) < 0 ? -1 : template_library(library, from, error);
+    if (found <= 0)
+        return found;
     return path_join(to, run_dir, "template/lib", error) < 0 ? -1
                                                              : path_copy_tree(library, to, error);
 }

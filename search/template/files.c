@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/path.h"
+#include "template/template.h"
 
 enum { DEPTH_MAX = 8 };
 
@@ -107,10 +108,11 @@ static int check_linked_library(const char *library, struct error *error) {
 int template_files_check(const char *folder, struct error *error) {
     char library[PATH_SIZE];
     struct stat status;
-    if (path_join(library, folder, "../lib", error) < 0)
+    int found = path_is_dir(folder) ? template_library(library, folder, error) : 0;
+    if (found < 0)
         return -1;
-    bool linked = lstat(library, &status) == 0 && S_ISLNK(status.st_mode);
-    bool has_library = path_is_dir(library);
+    bool linked = found == 1 && lstat(library, &status) == 0 && S_ISLNK(status.st_mode);
+    bool has_library = found == 1;
     if (linked && has_library && check_linked_library(library, error) < 0)
         return -1;
     struct roots roots = {realpath(folder, NULL), has_library ? realpath(library, NULL) : NULL};

@@ -418,8 +418,10 @@ struct template *template_load(const char *folder, const struct template_setting
             goto failed;
         return template;
     }
-    if (template_files_check(folder, error) < 0 ||
-        path_join(path, folder, "template.json", error) < 0 ||
+    if (template_files_check(folder, error) < 0 || template_library(path, folder, error) < 0)
+        goto failed;
+    template->library = xstrdup(path);
+    if (path_join(path, folder, "template.json", error) < 0 ||
         json_read(&template->document, path, error) < 0)
         goto failed;
     if (refuse_controls(json_root(&template->document).value, path, error) < 0)
@@ -470,5 +472,6 @@ void template_free(struct template *template) {
     space_free(template->space);
     json_release(&template->document);
     free(template->folder);
+    free(template->library);
     free(template);
 }

@@ -8,37 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-int template_find(char found[PATH_SIZE], const char *name, const char *folder,
-                  struct error *error) {
-    char path[PATH_SIZE]; /* first of the program's folder */
-    char beside_program[PATH_SIZE];
-    char installed[PATH_SIZE];
-    const char *folders[5];
-    int count = 0;
-    if (path_program_folder(path, error) < 0 ||
-        path_join(beside_program, path, "../templates", error) < 0 ||
-        path_join(installed, path, "../share/evotile/templates", error) < 0)
-        return -1;
-    if (folder != NULL)
-        folders[count++] = folder;
-    if (getenv("EVOTILE_TEMPLATES") != NULL)
-        folders[count++] = getenv("EVOTILE_TEMPLATES");
-    folders[count++] = "templates";
-    folders[count++] = beside_program;
-    folders[count++] = installed;
-    for (int i = 0; i < count; i++) {
-        if (path_join(found, folders[i], name, error) < 0 ||
-            path_join(path, found, "template.json", error) < 0)
-            return -1;
-        if (path_exists(path))
-            return 0;
-    }
-    return error_input(error,
-                       "no template \"%s\" in %s/: name a folder with a template.json there, or "
-                       "give --templates DIR",
-                       name, folders[0]);
-}
-
 /* ---- real dimensions ---- */
 
 float dimension_real(int64_t bits) {

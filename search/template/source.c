@@ -36,14 +36,21 @@ static bool quoted_include(const char *line, size_t length, char quoted[NAME_SIZ
     return name[0] != '\0' && strchr(name, '/') == NULL;
 }
 
-/* Finds an included file; the library is a sibling of the template's folder. Returns 1, or 0 if the
-   template has no such file, so that NVRTC has to resolve it. */
+/* Finds an included file. Returns 1, or 0 if the template has no such file, so that NVRTC has to
+   resolve it. */
 static int find_included(const struct template *template, const char *quoted, char path[PATH_SIZE],
                          struct error *error) {
     bool of_library = strncmp(quoted, "lib/", 4) == 0;
-    if (path_join(path, template->folder, of_library ? ".." : "", error) < 0 ||
-        path_join(path, path, quoted, error) < 0)
+    if (path_join(path, of_library ? template->library : template->folder,
+                  quoted + (of_library ? 4 : 0), error) < 0)
         return -1;
+    if (of_library && !path_is_dir(template->library))
+        return error_input(
+            error,
+            "%s includes \"%s\", but there is no %s, nor a lib in "
+            "$EVOTILE_TEMPLATES or in templates/ here or beside the program: copy the "
+            "library there",
+            template->name, quoted, template->library);
     return of_library || path_exists(path);
 }
 
@@ -305,15 +312,12 @@ static int hash_folder(const struct template *template, struct hasher *hasher, c
 }
 
 int template_hash(struct template *template, struct error *error) {
-    char library[PATH_SIZE];
     struct hasher *hasher = hasher_new();
-    int result = path_join(library, template->folder, "../lib", error);
-    if (result == 0)
-        result = hash_folder(template, hasher, template->folder, error);
+    int result = hash_folder(template, hasher, template->folder, error);
     hasher_add_text(hasher,
                     "lib"); /* separates the folders: a file that moves to lib/ changes the hash */
-    if (result == 0 && path_is_dir(library))
-        result = hash_folder(template, hasher, library, error);
+    if (result == 0 && path_is_dir(template->library))
+        result = hash_folder(template, hasher, template->library, error);
     template->hash = hasher_finish(hasher);
     return result;
 }

@@ -231,6 +231,7 @@ struct template {
     char name[NAME_SIZE];
     char about[ABOUT_SIZE];
     char *folder;
+    char *library;    /* where its library is or would be (template_library) */
     struct hash hash; /* of every byte that a candidate may depend on: lib/ and the folder, without
                          prose and the baseline's program */
     struct json_document document;
@@ -268,6 +269,11 @@ struct template {
 /* Finds a template's folder by name in: `folder` (from the user), $EVOTILE_TEMPLATES, templates/ in
    the current folder, and the folders beside the program. */
 int template_find(char found[PATH_SIZE], const char *name, const char *folder, struct error *error);
+
+/* Finds the library of a template's folder: lib/ beside it, or, if a file of the folder includes
+   "lib/NAME", the first lib/ that is in a folder of template_find. Returns 1 if there is one; else
+   0, and `library` is the path beside the folder. */
+int template_library(char library[PATH_SIZE], const char *folder, struct error *error);
 
 /* If `setting` is NULL, reads only the dimensions, which is enough to read cases. If `folder` is a
    file, it is a recorded tuning space (device/recorded.h): a template without dimensions, tensors
