@@ -18,6 +18,8 @@ struct raw_comparison {
     double worst_row, worst_element, largest_reference;
     uint64_t not_finite, reference_not_finite, not_zero, false_zeros, elements;
     double products, row_fourths;
+    double limit_squares, worst_row_limit, worst_limit, worst_excess;
+    uint64_t outside, small_magnitudes;
 };
 
 struct comparator {
@@ -150,6 +152,7 @@ static int enqueue_compare(struct comparator *comparator, const struct compared 
     int32_t dtype = (int32_t)tensor->dtype;
     int64_t rows = tensor->elements / tensor->row;
     double smallest = dtype_smallest_normal(tensor->dtype);
+    int32_t given = tensor->tolerance.given;
     launch_add_argument(&launch, &compared->output, 8);
     launch_add_argument(&launch, &dtype, 4);
     launch_add_argument(&launch, &compared->reference, 8);
@@ -158,6 +161,11 @@ static int enqueue_compare(struct comparator *comparator, const struct compared 
     launch_add_argument(&launch, &tensor->row, 8);
     launch_add_argument(&launch, &smallest, 8);
     launch_add_argument(&launch, &compared->unwritten, 8);
+    launch_add_argument(&launch, &given, 4);
+    launch_add_argument(&launch, &tensor->tolerance.relative, 8);
+    launch_add_argument(&launch, &tensor->tolerance.absolute, 8);
+    launch_add_argument(&launch, &tensor->tolerance.of_magnitude, 8);
+    launch_add_argument(&launch, &compared->magnitudes, 8);
     launch_add_argument(&launch, &result, 8);
     return enqueue_launch(comparator, &launch, 32 * rows / ROWS_PER_WARP, error);
 }
@@ -182,6 +190,12 @@ static struct comparison comparison_of(const struct raw_comparison *raw,
                               : 0,
         .reference_l2 = sqrt(raw->reference_squares),
         .largest_reference = raw->largest_reference,
+        .limits = {.relative_l2 = sqrt(raw->limit_squares / reference_squares),
+                   .row_relative_l2 = raw->worst_row_limit,
+                   .max_absolute = raw->worst_limit},
+        .outside = (int64_t)raw->outside,
+        .worst_excess = raw->worst_excess,
+        .small_magnitudes = (int64_t)raw->small_magnitudes,
     };
 }
 

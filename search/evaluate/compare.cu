@@ -218,6 +218,19 @@ struct comparison {
     u64 elements;               // that were compared
     double products;            // of errors and references
     double row_fourths;         // squares of each row's reference_squares
+    double limit_squares;       // of what elements may be off by, as are the next two
+    u64 worst_row_limit_bits;   // relative L2 of a row
+    u64 worst_limit_bits;       // absolute
+    u64 worst_excess_bits;      // an element's error / its limit
+    u64 outside;                // elements that are off by more than their limit
+    u64 small_magnitudes;       // elements of the reference that are larger than their magnitude
+};
+
+// What an element may be off by: absolute + relative * |wanted| + of_magnitude * magnitude.
+struct tolerance {
+    bool given;
+    double relative, absolute, of_magnitude;
+    const double *magnitudes; // may be null
 };
 
 __device__ bool is_finite(double value) {
@@ -246,16 +259,35 @@ struct tally {
     double error_squares, reference_squares, products, row_fourths;
     double worst_row, worst_element, largest_reference;
     u32 not_finite, reference_not_finite, not_zero, false_zeros, elements;
+    double limit_squares, worst_row_limit, worst_limit, worst_excess;
+    u32 outside, small_magnitudes;
 };
+
+// Judges an element by the tolerance and returns its limit; one that is not finite counts as 0. The sums of both are
+// not exact: a magnitude may be 2^-30 less than its element.
+__device__ double add_limit(tally &found, const tolerance &allowed, u64 i, double error, double size) {
+    double limit = allowed.absolute + allowed.relative * size;
+    if (allowed.magnitudes) {
+        double magnitude = allowed.magnitudes[i];
+        limit += allowed.of_magnitude * magnitude;
+        found.small_magnitudes += !(magnitude >= size * (1.0 - 0x1p-30));
+    }
+    limit = is_finite(limit) ? limit : 0.0;
+    bool outside = !(error <= limit);
+    found.outside += outside;
+    found.worst_excess = larger(found.worst_excess, limit > 0.0 ? error / limit : outside ? 1e300 : 0.0);
+    found.worst_limit = larger(found.worst_limit, limit);
+    return limit;
+}
 
 // Adds the thread's elements of a row, and the row itself in lane 0. Errors are relative to the reference, but at least
 // to `smallest_normal` in every element: below it a dtype has no relative precision, and a reference of zeros has no
 // magnitude. Elements whose reference has the bits `unwritten` are left out, unless these are 0.
 __device__ void add_row(tally &found, const void *output, int dtype, const double *reference, const void *plain, u64 r,
-                        u64 row, double smallest_normal, u64 unwritten) {
+                        u64 row, double smallest_normal, u64 unwritten, const tolerance &allowed) {
     int lane = threadIdx.x % 32;
     double least = (double)row * smallest_normal * smallest_normal;
-    double error_squares = 0.0, reference_squares = 0.0, products = 0.0;
+    double error_squares = 0.0, reference_squares = 0.0, products = 0.0, limit_squares = 0.0;
     for (u64 i = r * row + lane; i < (r + 1) * row; i += 32) {
         double wanted = reference[i];
         if (unwritten != 0 && (u64)__double_as_longlong(wanted) == unwritten)
@@ -275,6 +307,10 @@ __device__ void add_row(tally &found, const void *output, int dtype, const doubl
         found.worst_element = larger(found.worst_element, fabs(error));
         found.largest_reference = larger(found.largest_reference, size);
         found.false_zeros += got == 0.0 && size >= smallest_normal && plain && element(plain, dtype, i) != 0.0;
+        if (allowed.given) {
+            double limit = add_limit(found, allowed, i, fabs(error), size);
+            limit_squares += limit * limit;
+        }
     }
     error_squares = warp_sum(error_squares);
     reference_squares = warp_sum(reference_squares);
@@ -284,6 +320,11 @@ __device__ void add_row(tally &found, const void *output, int dtype, const doubl
     found.reference_squares += reference_squares;
     found.products += products;
     found.row_fourths += reference_squares * reference_squares;
+    if (!allowed.given)
+        return;
+    limit_squares = warp_sum(limit_squares);
+    found.worst_row_limit = larger(found.worst_row_limit, sqrt(limit_squares / larger(reference_squares, least)));
+    found.limit_squares += limit_squares;
 }
 
 __device__ void merge_max(u64 *bits, double value) {
@@ -311,6 +352,15 @@ __device__ void merge(comparison *result, const tally &found) {
     merge_count(&result->elements, found.elements);
 }
 
+__device__ void merge_limits(comparison *result, const tally &found) {
+    atomicAdd(&result->limit_squares, found.limit_squares);
+    merge_max(&result->worst_row_limit_bits, found.worst_row_limit);
+    merge_max(&result->worst_limit_bits, found.worst_limit);
+    merge_max(&result->worst_excess_bits, found.worst_excess);
+    merge_count(&result->outside, found.outside);
+    merge_count(&result->small_magnitudes, found.small_magnitudes);
+}
+
 __device__ void add_tally(tally &to, const tally &from) {
     to.error_squares += from.error_squares;
     to.reference_squares += from.reference_squares;
@@ -324,18 +374,26 @@ __device__ void add_tally(tally &to, const tally &from) {
     to.not_zero += from.not_zero;
     to.false_zeros += from.false_zeros;
     to.elements += from.elements;
+    to.limit_squares += from.limit_squares;
+    to.worst_row_limit = larger(to.worst_row_limit, from.worst_row_limit);
+    to.worst_limit = larger(to.worst_limit, from.worst_limit);
+    to.worst_excess = larger(to.worst_excess, from.worst_excess);
+    to.outside += from.outside;
+    to.small_magnitudes += from.small_magnitudes;
 }
 
 // One warp per row of `row` elements. `plain`, the plain kernel's output, may be null.
 extern "C" __global__ void evotile_compare(const void *output, int dtype, const double *reference, const void *plain,
                                            u64 rows, u64 row, double smallest_normal, u64 unwritten,
-                                           comparison *result) {
+                                           int given, double relative, double absolute, double of_magnitude,
+                                           const double *magnitudes, comparison *result) {
     __shared__ tally of_warp[8];
+    const tolerance allowed = {given != 0, relative, absolute, of_magnitude, magnitudes};
     u64 warps = (u64)gridDim.x * (blockDim.x / 32);
     int warp = threadIdx.x / 32;
     tally found = {};
     for (u64 r = (u64)blockIdx.x * (blockDim.x / 32) + warp; r < rows; r += warps)
-        add_row(found, output, dtype, reference, plain, r, row, smallest_normal, unwritten);
+        add_row(found, output, dtype, reference, plain, r, row, smallest_normal, unwritten, allowed);
     found.worst_element = warp_max(found.worst_element);
     found.largest_reference = warp_max(found.largest_reference);
     found.not_finite = warp_sum(found.not_finite);
@@ -343,6 +401,12 @@ extern "C" __global__ void evotile_compare(const void *output, int dtype, const 
     found.not_zero = warp_sum(found.not_zero);
     found.false_zeros = warp_sum(found.false_zeros);
     found.elements = warp_sum(found.elements);
+    if (allowed.given) {
+        found.worst_limit = warp_max(found.worst_limit);
+        found.worst_excess = warp_max(found.worst_excess);
+        found.outside = warp_sum(found.outside);
+        found.small_magnitudes = warp_sum(found.small_magnitudes);
+    }
     if (threadIdx.x % 32 == 0)
         of_warp[warp] = found;
     __syncthreads();
@@ -351,6 +415,8 @@ extern "C" __global__ void evotile_compare(const void *output, int dtype, const 
     for (int w = 1; w < blockDim.x / 32; w++)
         add_tally(found, of_warp[w]);
     merge(result, found);
+    if (allowed.given)
+        merge_limits(result, found);
 }
 
 // The index-th group of four words; the last group may be shorter.

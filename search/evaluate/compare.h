@@ -41,6 +41,12 @@ struct comparison {
                               sum(norm^4) */
     double reference_l2;   /* of the whole reference tensor */
     double largest_reference; /* its largest absolute element */
+    /* With a tolerance (template.h), else 0: */
+    struct errors limits; /* of an output that is off by its limit everywhere */
+    int64_t outside;      /* elements that are off by more than their limit */
+    double worst_excess;  /* the largest quotient of an element's error and its limit */
+    int64_t
+        small_magnitudes; /* elements of the reference that exceed their magnitude: it is wrong */
 };
 
 struct comparator *comparator_new(struct device *device, struct nvrtc *nvrtc, struct error *error);
@@ -72,7 +78,8 @@ struct compared {
     uint64_t output;
     const struct planned_tensor *tensor;
     uint64_t reference, plain;
-    uint64_t unwritten; /* not 0: elements of the reference with these bits are left out */
+    uint64_t unwritten;  /* not 0: elements of the reference with these bits are left out */
+    uint64_t magnitudes; /* doubles, if tensor->tolerance needs them */
 };
 enum { COMPARED_MAX = 2 * TENSORS_MAX };
 

@@ -16,6 +16,12 @@ static const double truncation_per_product = 0x1p-26;
 static const double zero_share = 0.25, zero_deviations = 6, zeros_always = 6;
 enum { BIAS_ROWS_MIN = 16, BIAS_ELEMENTS_MIN = 256 };
 
+struct errors error_bound(const struct comparison *plain, const struct planned_tensor *tensor,
+                          const struct launch_plan *plan) {
+    return tensor->tolerance.given ? plain->limits
+                                   : error_bound_from_plain(plain, tensor->precision, plan);
+}
+
 struct errors error_bound_from_plain(const struct comparison *plain, enum dtype precision,
                                      const struct launch_plan *plan) {
     double u = dtype_rounding(precision);
@@ -66,6 +72,19 @@ bool error_bound_exceeded(const struct errors *found, const struct errors *bound
     return false;
 }
 
+bool error_outside_tolerance(const struct comparison *found, const struct tolerance *tolerance,
+                             char *text) {
+    double allowed = (1 - tolerance->matched) * (double)found->elements;
+    if ((double)found->outside <= allowed)
+        return false;
+    snprintf(text, REASON_SIZE,
+             "%lld of %lld elements are off by more than %s, the worst by %.3g times as much",
+             (long long)found->outside, (long long)found->elements,
+             tolerance->magnitude >= 0 ? "what rounding the terms explains" : "the tolerance",
+             found->worst_excess);
+    return true;
+}
+
 static double systematic_limit(const struct comparison *plain, const struct planned_tensor *tensor,
                                const struct launch_plan *plan) {
     bool one_row = tensor->row == tensor->elements;
@@ -73,7 +92,8 @@ static double systematic_limit(const struct comparison *plain, const struct plan
     if (count < (one_row ? BIAS_ELEMENTS_MIN : BIAS_ROWS_MIN))
         return INFINITY;
     double products = (double)plan->operations / (double)tensor->elements / 2;
-    double deviation = fmax(plain->errors.relative_l2, dtype_rounding(tensor->dtype));
+    double error = tensor->tolerance.given ? plain->limits.relative_l2 : plain->errors.relative_l2;
+    double deviation = fmax(error, dtype_rounding(tensor->dtype));
     return 2 * fabs(plain->systematic) + bias_deviations * deviation / sqrt(count) +
            bias_precision_share * dtype_rounding(tensor->precision) +
            float_roundings * dtype_rounding(DTYPE_F32) + products * truncation_per_product;
@@ -83,7 +103,8 @@ bool error_is_biased(const struct comparison *candidate, const struct comparison
                      const struct planned_tensor *tensor, const struct launch_plan *plan,
                      char *text) {
     double u = dtype_rounding(tensor->precision);
-    if (plan->limited_range || u == 0)
+    if (plan->limited_range || u == 0 ||
+        (tensor->tolerance.given && tensor->tolerance.magnitude < 0))
         return false;
     double limit = systematic_limit(plain, tensor, plan);
     if (fabs(candidate->systematic) > limit) {

@@ -3,7 +3,7 @@
  * template's plain kernel (same inputs and outputs, float arithmetic, no approximations) runs on
  * the same input, and its error against the fp64 reference is the scale for every candidate.
  *
- *     struct errors bound = error_bound_from_plain(&plain, tensor->precision, &plan);
+ *     struct errors bound = error_bound(&plain, tensor, &plan);
  *     if (error_bound_exceeded(&candidate, &bound, text))
  *         log_info("%s", text);
  *
@@ -42,6 +42,10 @@
  * 32 u: a sum in half is a random walk of one rounding per addition, which after 16384 terms in
  * steps of 16 has reached sqrt(1024) u. Rows and elements scale in the same proportion as above.
  *
+ * An output with a tolerance of the template (struct tolerance) is judged by that instead, element
+ * by element. Its bound then is that of an output which is off by its limit everywhere: what a
+ * correct output may have, to be shown beside the measured error.
+ *
  * On an H200, 97 random full-precision genomes of a tensor-core kernel (582 inputs, stress inputs
  * included, lengths to 4096) reached at most 0.31, 0.38 and 0.35 of the three bounds, 358 relaxed
  * ones (1074 inputs) at most 0.26; of 455 mutants that drop one tile of keys, some in a single tile
@@ -52,7 +56,12 @@
 
 #include "evaluate/compare.h"
 
-/* The bound for a case. `plain` compares the plain kernel's output with the reference. */
+/* The bound for an output of a case. `plain` compares the plain kernel's output with the reference.
+ */
+struct errors error_bound(const struct comparison *plain, const struct planned_tensor *tensor,
+                          const struct launch_plan *plan);
+
+/* The same without regard to a tolerance. */
 struct errors error_bound_from_plain(const struct comparison *plain, enum dtype precision,
                                      const struct launch_plan *plan);
 
@@ -60,9 +69,17 @@ struct errors error_bound_from_plain(const struct comparison *plain, enum dtype 
    which. */
 bool error_bound_exceeded(const struct errors *found, const struct errors *bound, char *text);
 
+/* Returns whether more elements are outside the template's tolerance than it allows; `text` then
+   says how many. */
+bool error_outside_tolerance(const struct comparison *found, const struct tolerance *tolerance,
+                             char *text);
+
 /* Returns whether the error has a part that rounding does not explain although it is within the
    bound; `text` then says which. For ordinary random inputs only: with constant ones, every element
    has the same rounding. A genome of limited range is not judged so: sums in half are biased.
+
+   An output with a tolerance of the author's is not judged so either: it allows a bias. With
+   magnitudes, the bound takes the place of the plain kernel's error below.
 
    - The *systematic part* s = sum(error * reference) / sum(reference^2), what a bias of all
      elements leaves. n independent relative roundings of deviation e leave about e / sqrt(n). The

@@ -54,13 +54,19 @@ static void fill_randomly(struct random *random, const struct planned_tensor *te
         }
 }
 
+/* Whether a tensor has a role, or is written as outputs are. */
+static bool has_role(const struct template *template, int t, enum role role) {
+    return template->tensors[t].role == role ||
+           (role == ROLE_OUTPUT && template->tensors[t].role == ROLE_MAGNITUDE);
+}
+
 /* Writes the inputs, or poisons the outputs, of buffers. */
 static int write_tensors(struct long_case *it, struct planned_buffers *run, enum role role,
                          struct error *error) {
     const struct template *template = it->one.template;
     for (int t = 0; t < template->tensor_count; t++) {
         const struct planned_tensor *tensor = &run->plan.tensors[t];
-        if (run->buffers.tensors[0][t] == 0 || template->tensors[t].role != role)
+        if (run->buffers.tensors[0][t] == 0 || !has_role(template, t, role))
             continue;
         uint16_t *host = xmalloc((size_t)tensor->bytes);
         if (role == ROLE_INPUT)
@@ -107,7 +113,7 @@ static int read_outputs(struct long_case *it, enum run run, struct error *error)
     const struct planned_buffers *from = long_buffers(it, run);
     for (int t = 0; t < template->tensor_count; t++) {
         size_t bytes = (size_t)from->plan.tensors[t].bytes;
-        if (from->buffers.tensors[0][t] == 0 || template->tensors[t].role != ROLE_OUTPUT)
+        if (from->buffers.tensors[0][t] == 0 || !has_role(template, t, ROLE_OUTPUT))
             continue;
         if (it->outputs[run][t] == NULL)
             it->outputs[run][t] = xmalloc(bytes);

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,8 +86,8 @@ static int gather(const struct long_case *it, enum run run, int t, const int64_t
 
 static struct errors scaled_bound(const struct comparison *plain, const struct long_case *it,
                                   const struct planned_tensor *tensor) {
-    struct errors bound = error_bound_from_plain(plain, tensor->precision, &it->candidate->plan);
-    if (tensor->elements < FEW_ELEMENTS_HERE) {
+    struct errors bound = error_bound(plain, tensor, &it->candidate->plan);
+    if (!tensor->tolerance.given && tensor->elements < FEW_ELEMENTS_HERE) {
         bound.relative_l2 *= FEW_ELEMENTS_FACTOR;
         bound.row_relative_l2 *= FEW_ELEMENTS_FACTOR;
         bound.max_absolute *= FEW_ELEMENTS_FACTOR;
@@ -94,30 +95,45 @@ static struct errors scaled_bound(const struct comparison *plain, const struct l
     return bound;
 }
 
+/* What is true of a whole output: so few elements may have a larger share of those that disagree.
+ */
+static struct tolerance scaled_tolerance(const struct planned_tensor *tensor) {
+    struct tolerance tolerance = tensor->tolerance;
+    tolerance.matched = fmax(0, 1 - FEW_ELEMENTS_FACTOR * (1 - tolerance.matched));
+    return tolerance;
+}
+
 static int compare_elements(struct long_case *it, int t, const int64_t *listed,
                             const struct planned_tensor *tensor, struct failure *failure,
                             struct error *error) {
-    uint64_t addresses[RUNS] = {0};
+    const int magnitude = tensor->tolerance.given ? tensor->tolerance.magnitude : -1;
+    const struct tolerance tolerance = scaled_tolerance(tensor);
+    uint64_t addresses[RUNS + 1] = {0}; /* the last is of the magnitudes */
     struct comparison comparisons[2];
+    char text[REASON_SIZE];
     int status = 0;
     for (enum run run = CANDIDATE; run < RUNS && status == 0; run++)
         status = gather(it, run, t, listed, tensor->elements, &addresses[run], error);
+    if (magnitude >= 0 && status == 0)
+        status =
+            gather(it, REFERENCE, magnitude, listed, tensor->elements, &addresses[RUNS], error);
     const struct compared compared[] = {
-        {addresses[PLAIN], tensor, addresses[REFERENCE], 0, 0},
-        {addresses[CANDIDATE], tensor, addresses[REFERENCE], addresses[PLAIN], 0}};
+        {addresses[PLAIN], tensor, addresses[REFERENCE], 0, 0, addresses[RUNS]},
+        {addresses[CANDIDATE], tensor, addresses[REFERENCE], addresses[PLAIN], 0, addresses[RUNS]}};
     if (status == 0)
         status = comparator_compare(it->one.comparator, compared, 2, comparisons, error);
-    for (enum run run = CANDIDATE; run < RUNS; run++)
-        if (addresses[run] != 0)
-            it->one.device->backend->memory_free(it->one.device, addresses[run]);
+    for (int i = 0; i <= RUNS; i++)
+        if (addresses[i] != 0)
+            it->one.device->backend->memory_free(it->one.device, addresses[i]);
     if (status < 0)
         return -1;
-    if (comparisons[0].not_finite + comparisons[0].reference_not_finite > 0)
+    if (comparisons[0].not_finite + comparisons[0].reference_not_finite > 0 ||
+        (tolerance.given && error_outside_tolerance(&comparisons[0], &tolerance, text)))
         return 0; /* says nothing about a candidate */
     struct errors bound = scaled_bound(&comparisons[0], it, tensor);
     it->compared += tensor->elements;
     return verify_judge(it->one.template->tensors[t].name, &comparisons[0], &comparisons[1], &bound,
-                        failure);
+                        &tolerance, failure);
 }
 
 static int compare_outputs(struct long_case *it, struct failure *failure, struct error *error) {

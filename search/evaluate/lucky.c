@@ -46,7 +46,10 @@ static int draw(const struct verify_case *one, const struct stress *stress, uint
         status = run_references(one, &inputs->buffers, 0, runs, error);
     const struct compared compared = {runs->plain.buffers.tensors[0][t],
                                       &runs->plain.plan.tensors[t],
-                                      runs->reference.buffers.tensors[0][t], 0, 0};
+                                      runs->reference.buffers.tensors[0][t],
+                                      0,
+                                      0,
+                                      0};
     if (status == 0)
         status = comparator_compare(one->comparator, &compared, 1, drawn, error);
     reference_inputs_free(inputs);
@@ -67,7 +70,7 @@ int widen_lucky_bound(const struct verify_case *one, const struct buffers *buffe
     const struct stress *stress = buffers->stress[set];
     struct comparison pooled = *plain;
     char text[REASON_SIZE];
-    if (tensor->elements > FEW_ELEMENTS || isnan(candidate->relative_l2))
+    if (tensor->tolerance.given || tensor->elements > FEW_ELEMENTS || isnan(candidate->relative_l2))
         return 0;
     for (int i = 0; i < DRAWS_MAX && error_bound_exceeded(candidate, bound, text); i++) {
         struct comparison drawn;

@@ -24,7 +24,8 @@
 
 enum { DRAWS_MAX = 16, FEW_ELEMENTS = 4096 };
 
-/* Widens the bound of output `t` of a set if `candidate` exceeds it, the output has few elements
+/* Widens the bound of output `t` of a set if `candidate` exceeds it, the output has no tolerance of
+   the template but few elements,
    and the plain kernel's errors on other inputs allow it. `plain` is its error on this one. */
 int widen_lucky_bound(const struct verify_case *one, const struct buffers *buffers, int set, int t,
                       const struct comparison *plain, const struct errors *candidate,

@@ -37,8 +37,9 @@ int reference_sequence(const struct verify_case *one, const struct buffers *buff
     struct launch_plan outputs = reference_run->plan;
     uint64_t own[TENSORS_MAX];
     for (int t = 0; t < one->template->tensor_count; t++)
-        outputs.tensors[t].present =
-            reference_run->plan.tensors[t].present && one->template->tensors[t].role == ROLE_OUTPUT;
+        outputs.tensors[t].present = reference_run->plan.tensors[t].present &&
+                                     (one->template->tensors[t].role == ROLE_OUTPUT ||
+                                      one->template->tensors[t].role == ROLE_MAGNITUDE);
     if (buffers_init(&reference_run->buffers, one->comparator, one->device, one->template, &outputs,
                      1, error) < 0)
         return -1;
@@ -97,6 +98,14 @@ int run_references(const struct verify_case *one, const struct buffers *buffers,
                : 0;
 }
 
+uint64_t reference_magnitudes(const struct reference_runs *runs,
+                              const struct planned_tensor *output) {
+    const struct tolerance *tolerance = &output->tolerance;
+    return tolerance->given && tolerance->magnitude >= 0
+               ? runs->reference.buffers.tensors[0][tolerance->magnitude]
+               : 0;
+}
+
 struct planned_buffers *reference_inputs_new(const struct verify_case *one,
                                              const struct reference_runs *runs,
                                              struct error *error) {
@@ -136,6 +145,35 @@ static double plain_error_limit(const struct verify_case *one, const struct laun
     return plain_output_roundings * dtype_rounding(output->precision) + sums;
 }
 
+/* Checks the plain kernel by the tolerance that it shares with candidates, and the magnitudes. A
+   derived recipe may be beyond both: 1. */
+static int check_tolerance(const struct verify_case *one, const struct launch_plan *plan, int t,
+                           const struct stress *stress, const struct comparison *plain,
+                           struct error *error) {
+    const struct tolerance *tolerance = &plan->tensors[t].tolerance;
+    const char *file = one->template->document.file, *name = one->template->tensors[t].name;
+    const char *inputs = stress != NULL ? stress->name : "ordinary random";
+    char text[REASON_SIZE];
+    bool outside = error_outside_tolerance(plain, tolerance, text);
+    if (stress != NULL && stress->derived && (outside || plain->small_magnitudes > 0))
+        return 1;
+    if (plain->small_magnitudes > 0)
+        return error_input(error,
+                           "%s: %lld elements of the reference's %s are larger than their "
+                           "magnitudes in %s on %s inputs: correct the reference, whose %s is the "
+                           "sum of the absolute values of the terms",
+                           file, (long long)plain->small_magnitudes, name,
+                           one->template->tensors[tolerance->magnitude].name, inputs,
+                           one->template->tensors[tolerance->magnitude].name);
+    return outside ? error_input(error,
+                                 "%s: the plain kernel's %s is outside its own bound on %s inputs, "
+                                 "%.300s: correct the plain kernel or the reference, or %s",
+                                 file, name, inputs, text,
+                                 tolerance->magnitude >= 0 ? "add what is missing in the magnitudes"
+                                                           : "widen the \"tolerance\"")
+                   : 0;
+}
+
 int check_references(const struct verify_case *one, const struct buffers *buffers, int set, int t,
                      const struct comparison *plain, struct error *error) {
     const char *file = one->template->document.file;
@@ -154,6 +192,8 @@ int check_references(const struct verify_case *one, const struct buffers *buffer
                            "%s: the plain kernel's %s has %lld elements that are NaN or infinite "
                            "where the reference's are not: reduce its \"stress\" values",
                            file, name, (long long)plain->not_finite);
+    if (buffers->plan->tensors[t].tolerance.given)
+        return check_tolerance(one, buffers->plan, t, stress, plain, error);
     double limit = plain_error_limit(one, buffers->plan, t);
     if (ordinary && plain->errors.relative_l2 > limit)
         return error_input(error,

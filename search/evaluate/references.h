@@ -40,6 +40,10 @@ int reference_sequence(const struct verify_case *one, const struct buffers *buff
 int run_references(const struct verify_case *one, const struct buffers *buffers, int set,
                    struct reference_runs *runs, struct error *error);
 
+/* Where the last run wrote the magnitudes of a candidate's output; 0: it has none. */
+uint64_t reference_magnitudes(const struct reference_runs *runs,
+                              const struct planned_tensor *output);
+
 /* Buffers of the case's inputs alone, not filled yet; NULL on an error. The caller frees them. */
 struct planned_buffers *reference_inputs_new(const struct verify_case *one,
                                              const struct reference_runs *runs,
@@ -49,9 +53,10 @@ void reference_inputs_free(struct planned_buffers *inputs);
 /* Checks output `t` of both kernels on a set; `plain` compares them. Returns 0; 1 if the input is a
    derived stress recipe that the plain kernel cannot compute, which says nothing about a candidate;
    -1 with an error of the template if
-   the plain kernel is not finite where the reference is, and on ordinary random inputs also if the
-   reference is not finite or the plain kernel's error is beyond what its types explain: it would
-   give every candidate a licence. */
+   the plain kernel is not finite where the reference is, or outside the output's own tolerance, or
+   a magnitude is too small, and on ordinary random inputs also if the reference is not finite or
+   the plain kernel's error is beyond what its types explain: it would give every candidate a
+   licence. */
 int check_references(const struct verify_case *one, const struct buffers *buffers, int set, int t,
                      const struct comparison *plain, struct error *error);
 

@@ -169,8 +169,8 @@ int sampled_blocks_run(const struct verify_case *one, const struct buffers *buff
 
 /* ---- whether it is right ---- */
 
-/* Compares output `t` of the blocks that were selected with that of all: the reference's must be
-   the same, and the plain kernel's errors no larger. Returns 1 if so. */
+/* Compares output `t` of the blocks that were selected, or magnitudes, with that of all: the
+   reference's must be the same, and the plain kernel's errors no larger. Returns 1 if so. */
 static int agrees(const struct verify_case *one, int t, const struct reference_runs *whole,
                   const struct reference_runs *some, uint64_t unwritten, struct error *error) {
     struct planned_tensor in_double = whole->reference.plan.tensors[t];
@@ -179,11 +179,12 @@ static int agrees(const struct verify_case *one, int t, const struct reference_r
     const uint64_t selected = some->reference.buffers.tensors[0][t];
     in_double.dtype = DTYPE_F64;
     const struct compared compared[] = {
-        {all, &in_double, selected, 0, unwritten},
-        {whole->plain.buffers.tensors[0][t], plain, all, 0, 0},
-        {some->plain.buffers.tensors[0][t], plain, selected, 0, unwritten}};
-    struct comparison found[3];
-    if (comparator_compare(one->comparator, compared, 3, found, error) < 0)
+        {all, &in_double, selected, 0, unwritten, 0},
+        {whole->plain.buffers.tensors[0][t], plain, all, 0, 0, 0},
+        {some->plain.buffers.tensors[0][t], plain, selected, 0, unwritten, 0}};
+    struct comparison found[3] = {0};
+    const int count = one->template->tensors[t].role == ROLE_OUTPUT ? 3 : 1;
+    if (comparator_compare(one->comparator, compared, count, found, error) < 0)
         return -1;
     return found[0].elements > 0 && found[0].errors.max_absolute == 0 && found[0].not_finite == 0 &&
            found[2].not_finite <= found[1].not_finite &&
@@ -203,7 +204,9 @@ static int try_blocks(const struct verify_case *one, const struct buffers *buffe
         if (sampled_blocks_run(one, buffers, set, some, &unwritten, error) < 0)
             status = -1;
         for (int t = 0; t < one->template->tensor_count && status == 1; t++)
-            if (buffers->plan->tensors[t].present && one->template->tensors[t].role == ROLE_OUTPUT)
+            if (some->reference.plan.tensors[t].present &&
+                (one->template->tensors[t].role == ROLE_OUTPUT ||
+                 one->template->tensors[t].role == ROLE_MAGNITUDE))
                 status = agrees(one, t, whole, some, unwritten, error);
     }
     if (whole != NULL)

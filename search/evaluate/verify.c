@@ -44,14 +44,15 @@ static int fail(struct failure *failure, enum verdict verdict, const char *forma
 
 bool verify_judge(const char *name, const struct comparison *plain,
                   const struct comparison *candidate, const struct errors *bound,
-                  struct failure *failure) {
+                  const struct tolerance *tolerance, struct failure *failure) {
     char text[REASON_SIZE];
     if (candidate->not_finite > 0)
         return fail(failure, VERDICT_WRONG, "%s: %lld elements are NaN or infinite", name,
                     (long long)candidate->not_finite);
     if (candidate->not_zero == 0 && candidate->reference_l2 > 0 && plain->not_zero > 0)
         return fail(failure, VERDICT_WRONG, "%s is all zeros", name);
-    if (error_bound_exceeded(&candidate->errors, bound, text))
+    if (tolerance->given ? error_outside_tolerance(candidate, tolerance, text)
+                         : error_bound_exceeded(&candidate->errors, bound, text))
         return fail(failure, VERDICT_WRONG, "%s: %.400s", name, text);
     return false;
 }
@@ -67,17 +68,25 @@ static int judge_output(const struct verify_case *one, const struct buffers *buf
     int fit = check_references(one, buffers, set, t, plain, error);
     if (fit != 0)
         return fit < 0 ? -1 : 0;
-    struct errors bound = error_bound_from_plain(plain, tensor->precision, buffers->plan);
+    struct errors bound = error_bound(plain, tensor, buffers->plan);
     if (widen_lucky_bound(one, buffers, set, t, plain, &candidate->errors, &bound, error) < 0)
         return -1;
     errors_max(&found->errors, &candidate->errors);
     errors_max(&found->bound, &bound);
-    if (verify_judge(name, plain, candidate, &bound, &found->failure))
+    found->excess = fmax(found->excess, candidate->worst_excess);
+    if (verify_judge(name, plain, candidate, &bound, &tensor->tolerance, &found->failure))
         return 1;
     if (buffers->stress[set] == NULL &&
         error_is_biased(candidate, plain, tensor, buffers->plan, text))
         return fail(&found->failure, VERDICT_WRONG, "%s: %.400s", name, text);
     return 0;
+}
+
+static bool has_constant_input(const struct template *template, const struct stress *stress) {
+    for (int t = 0; stress != NULL && t < template->tensor_count; t++)
+        if (template->tensors[t].role == ROLE_INPUT && stress->fills[t].fill == FILL_CONSTANT)
+            return true;
+    return false;
 }
 
 /* Compares every output of a set, the plain kernel's and the candidate's, with the reference's, and
@@ -87,16 +96,22 @@ static int judge_outputs(const struct verify_case *one, const struct buffers *bu
                          struct verify_result *found, struct error *error) {
     struct compared compared[COMPARED_MAX] = {0};
     struct comparison comparisons[COMPARED_MAX];
+    struct planned_tensor judged[TENSORS_MAX];
+    bool constant = has_constant_input(one->template, buffers->stress[set]);
     int outputs[TENSORS_MAX], count = 0;
     for (int t = 0; t < one->template->tensor_count; t++) {
-        const struct planned_tensor *tensor = &buffers->plan->tensors[t];
+        struct planned_tensor *tensor = &judged[count];
+        *tensor = buffers->plan->tensors[t];
+        if (constant)
+            tensor->tolerance.relative = tensor->tolerance.of_equal;
         uint64_t reference = runs->reference.buffers.tensors[0][t];
         uint64_t plain = runs->plain.buffers.tensors[0][t];
+        uint64_t magnitudes = reference_magnitudes(runs, tensor);
         if (!tensor->present || one->template->tensors[t].role != ROLE_OUTPUT)
             continue;
-        compared[2 * count] = (struct compared){plain, tensor, reference, 0, unwritten};
-        compared[2 * count + 1] =
-            (struct compared){buffers->tensors[set][t], tensor, reference, plain, unwritten};
+        compared[2 * count] = (struct compared){plain, tensor, reference, 0, unwritten, magnitudes};
+        compared[2 * count + 1] = (struct compared){
+            buffers->tensors[set][t], tensor, reference, plain, unwritten, magnitudes};
         outputs[count++] = t;
     }
     int status = comparator_compare(one->comparator, compared, 2 * count, comparisons, error);
@@ -336,8 +351,12 @@ static int hash_results(const struct verify_case *one, struct buffers *inputs,
         struct comparison it;
         if (plain->buffers.tensors[0][t] == 0)
             continue;
-        const struct compared compared = {plain->buffers.tensors[0][t], &plain->plan.tensors[t],
-                                          runs->reference.buffers.tensors[0][t], 0, 0};
+        const struct compared compared = {plain->buffers.tensors[0][t],
+                                          &plain->plan.tensors[t],
+                                          runs->reference.buffers.tensors[0][t],
+                                          0,
+                                          0,
+                                          0};
         if (comparator_compare(one->comparator, &compared, 1, &it, error) < 0)
             return -1;
         const uint64_t words[] = {(uint64_t)it.not_finite, (uint64_t)it.not_zero,

@@ -66,6 +66,8 @@ struct failure {
 struct verify_result {
     struct failure failure;
     struct errors errors, bound;
+    double excess;         /* the largest quotient of an element's error and what a tolerance of the
+                              template allows it; 0: no output has one */
     bool inputs_read_only; /* the inputs were mapped read-only while the candidate ran */
     double call_us;        /* of the quickest call, as the host saw it: the GPU took no longer */
 };
@@ -76,10 +78,10 @@ int verify_input(const struct verify_case *one, const struct verify_input *input
                  struct verify_result *found, struct error *error);
 
 /* Judges the candidate's output `name` by its comparison with the reference, the plain kernel's and
-   the bound. Returns whether it fails. */
+   the bound, or by `tolerance` if it is given. Returns whether it fails. */
 bool verify_judge(const char *name, const struct comparison *plain,
                   const struct comparison *candidate, const struct errors *bound,
-                  struct failure *failure);
+                  const struct tolerance *tolerance, struct failure *failure);
 
 /* Returns whether a stress recipe applies to the genome in this case: it stays within the
    genome's declared input range. */

@@ -202,7 +202,8 @@ int load_error_model(struct template *template, const struct json *root, struct 
     struct json value;
     if (load_program(template, root, "plain", &template->plain_source, &template->plain, error) <
             0 ||
-        load_sections(template, root, sections, error) < 0)
+        load_sections(template, root, sections, error) < 0 ||
+        check_magnitudes(template, root, error) < 0)
         return -1;
     int declared = template->stress_count;
     for (int i = 0; i < declared; i++)

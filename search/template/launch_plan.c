@@ -328,11 +328,16 @@ static int plan_launches(const struct template *template, const struct launch_li
     return 0;
 }
 
-static int plan_tensors(const struct template *template, const int64_t *values,
+/* `magnitudes`: tensors of magnitudes are present, as their outputs are. */
+static int plan_tensors(const struct template *template, const int64_t *values, bool magnitudes,
                         struct launch_plan *plan, struct error *error) {
-    for (int t = 0; t < template->tensor_count; t++)
-        if (plan_tensor(template, &template->tensors[t], values, &plan->tensors[t], error) < 0)
+    for (int t = 0; t < template->tensor_count; t++) {
+        struct planned_tensor *planned = &plan->tensors[t];
+        if (plan_tensor(template, &template->tensors[t], values, planned, error) < 0)
             return -1;
+        planned->present =
+            planned->present && (magnitudes || template->tensors[t].role != ROLE_MAGNITUDE);
+    }
     return 0;
 }
 
@@ -374,14 +379,16 @@ int template_launch_plan(const struct template *template, const struct genome *g
     int64_t values[SLOTS_MAX];
     *plan = (struct launch_plan){0};
     if (space_values(template->space, genome, case_index, values, error) < 0 ||
-        plan_tensors(template, values, plan, error) < 0 ||
+        plan_tensors(template, values, false, plan, error) < 0 ||
         plan_maps(template, values, plan, error) < 0 ||
         plan_launches(template, &template->launches, values, plan, error) < 0 ||
         evaluate_expression(template, template->operations, values, &plan->operations, error) < 0 ||
         evaluate_expression(template, template->bytes, values, &plan->bytes, error) < 0 ||
-        plan_stresses(template, values, plan, error) < 0)
+        plan_stresses(template, values, plan, error) < 0 ||
+        plan_relaxed(template, values, plan, error) < 0)
         return -1;
-    return plan_relaxed(template, values, plan, error);
+    plan_tolerances(template, plan);
+    return 0;
 }
 
 int template_plain_launch_plan(const struct template *template, const struct genome *genome,
@@ -389,7 +396,7 @@ int template_plain_launch_plan(const struct template *template, const struct gen
     int64_t values[SLOTS_MAX];
     *plan = (struct launch_plan){.input_range = INFINITY};
     if (space_values(template->space, genome, case_index, values, error) < 0 ||
-        plan_tensors(template, values, plan, error) < 0)
+        plan_tensors(template, values, false, plan, error) < 0)
         return -1;
     return plan_launches(template, &template->plain, values, plan, error);
 }
@@ -402,7 +409,7 @@ int template_reference_launch_plan(const struct template *template, int case_ind
     /* The default genome may be invalid for this case; that is no problem, because the reference
        does not depend on genes. */
     if (space_values(template->space, &genome, case_index, values, error) < 0 ||
-        plan_tensors(template, values, plan, error) < 0 ||
+        plan_tensors(template, values, true, plan, error) < 0 ||
         plan_launches(template, &template->reference, values, plan, error) < 0)
         return -1;
     for (int t = 0; t < template->tensor_count; t++)

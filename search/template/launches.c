@@ -339,6 +339,7 @@ int load_kernel(struct template *template, const struct json *root, struct error
     };
     struct json value;
     if (load_sections(template, root, tensor_sections, error) < 0 ||
+        load_sections(template, root, magnitude_sections, error) < 0 ||
         load_launches(template, root, &template->launches, error) < 0 ||
         load_sections(template, root, sections, error) < 0 ||
         json_require(root, "source", &value, error) < 0 ||

@@ -58,6 +58,14 @@ extern const struct section tensor_sections[];
 int find_tensor(const struct template *template, const char *name);
 int find_map(const struct template *template, const char *name);
 
+/* tolerance.c: what an output's elements may be off by, whose role, dtype and precision are read;
+   then the tensors of magnitudes, when all others are; then whether the launches fit them. */
+int load_tolerance(const struct json *value, struct tensor *tensor, struct error *error);
+extern const struct section magnitude_sections[];
+int check_magnitudes(const struct template *template, const struct json *root, struct error *error);
+/* Sets the tolerances of a genome's plan, of which everything else is known. */
+void plan_tolerances(const struct template *template, struct launch_plan *plan);
+
 /* launches.c: tensors, launches, options, source files. */
 int load_kernel(struct template *template, const struct json *root, struct error *error);
 /* Reads an object {"source", "launches"}: the reference or the plain kernel. */

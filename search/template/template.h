@@ -62,7 +62,26 @@ struct shape {
 };
 
 enum dtype { DTYPE_F16, DTYPE_BF16, DTYPE_F32, DTYPE_F64, DTYPE_U32, DTYPE_I32, DTYPE_COUNT };
-enum role { ROLE_INPUT, ROLE_OUTPUT, ROLE_WORKSPACE, ROLE_COUNT };
+enum role {
+    ROLE_INPUT,
+    ROLE_OUTPUT,
+    ROLE_WORKSPACE,
+    ROLE_COUNT,
+    ROLE_MAGNITUDE = ROLE_COUNT /* doubles that only the reference writes (struct tolerance); they
+                                   follow the tensors of template.json */
+};
+
+/* What an element of an output may be off by, if the template says so: absolute + relative * |want|
+   + of_magnitude * magnitude. It replaces the error bound from the plain kernel. */
+struct tolerance {
+    bool given;
+    double relative, absolute;
+    double of_equal;     /* in a plan: instead of `relative` where an input is constant */
+    double matched; /* the share of elements that must agree: in (0, 1] */
+    int magnitude;  /* the tensor of the sums of the terms' magnitudes; -1: none, and then: */
+    double
+        of_magnitude; /* is 0. Set in a plan, as is what the dtype's rounding adds to the others */
+};
 
 struct tensor {
     char name[NAME_SIZE];
@@ -79,6 +98,7 @@ struct tensor {
     struct expression
         *when;  /* NULL: always present; if it does not hold, the kernel gets a null pointer */
     bool clear; /* a workspace that is zeroed before every call; the clearing is timed */
+    struct tolerance tolerance; /* of an output */
 };
 
 /* A tensor map (TMA descriptor): boxes of a tensor that the GPU copies to shared memory, swizzled.
@@ -357,6 +377,7 @@ struct planned_tensor {
     int64_t row;             /* elements of the last dimension */
     int rank;
     int64_t extents[RANK_MAX], strides[RANK_MAX]; /* strides in elements */
+    struct tolerance tolerance;                   /* of a candidate's output */
 };
 
 struct planned_argument {
@@ -399,7 +420,8 @@ struct planned_launch planned_launch(const struct launch_plan *plan, int index);
    outside CUDA's limits is an error of the template. */
 int template_launch_plan(const struct template *template, const struct genome *genome,
                          int case_index, struct launch_plan *plan, struct error *error);
-/* The reference's launches; its outputs are fp64 tensors of the same shape. */
+/* The reference's launches; its outputs are fp64 tensors of the same shape. Only here are tensors
+   of magnitudes present. */
 int template_reference_launch_plan(const struct template *template, int case_index,
                                    struct launch_plan *plan, struct error *error);
 /* The plain kernel's launches; its outputs have the genome's dtypes. */

@@ -44,8 +44,9 @@ static int load_word(const struct json *value, const char *const *words, int cou
 
 /* ---- tensors ---- */
 
-static const char *const tensor_keys[] = {"dtype", "shape", "strides",   "role", "fill",
-                                          "when",  "clear", "precision", NULL};
+static const char *const tensor_keys[] = {"dtype",     "shape",     "strides", "role",
+                                          "fill",      "when",      "clear",   "precision",
+                                          "tolerance", "magnitude", NULL};
 static const char *const choice_keys[] = {"when", "then", "else", NULL};
 static const char *const fills[] = {"normal"};
 
@@ -134,6 +135,8 @@ static int load_tensor(struct template *template, const struct json *value, stru
         tensor->coarse = true;
         tensor->precision = (enum dtype)index;
     }
+    if (load_tolerance(value, tensor, error) < 0)
+        return -1;
     if (load_optional_expression(template, value, "when", &tensor->when, error) < 0 ||
         json_require(value, "shape", &member, error) < 0 || json_is_array(&member, error) < 0)
         return -1;

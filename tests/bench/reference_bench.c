@@ -101,7 +101,7 @@ static void bench_case(struct bench_setup *benching, int index) {
     printf("\n");
     for (int t = 0; t < template->tensor_count; t++) {
         const struct compared compared = {plain.tensors[0][t], &plain_plan.tensors[t],
-                                          reference.tensors[0][t], 0};
+                                          reference.tensors[0][t], 0, 0, 0};
         struct comparison found;
         if (!plain_plan.tensors[t].present || template->tensors[t].role != ROLE_OUTPUT)
             continue;

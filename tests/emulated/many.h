@@ -71,7 +71,7 @@ static inline void compare_output(struct sample *sample, const struct known_shap
                                   const struct buffers *made, struct comparison *comparison) {
     struct error error = {0};
     const struct compared compared = {made->tensors[0][t], &made->plan->tensors[t],
-                                      known->right.tensors[0][t], 0, 0};
+                                      known->right.tensors[0][t], 0, 0, 0};
     require_success(
         comparator_compare(sample->evaluator->comparator, &compared, 1, comparison, &error),
         &error);

@@ -107,8 +107,8 @@ static void comparator_counts_zeros_and_bias(void **state) {
         must(backend->memory_new(verify_fixture.device, "t", sizes[i], &at[i], &error), &error);
         must(backend->write(verify_fixture.device, at[i], from[i], sizes[i], &error), &error);
     }
-    const struct compared compared[] = {{at[0], &tensor, at[2], at[1], 0},
-                                        {at[0], &tensor, at[2], 0, 0}};
+    const struct compared compared[] = {{at[0], &tensor, at[2], at[1], 0, 0},
+                                        {at[0], &tensor, at[2], 0, 0, 0}};
     must(comparator_compare(verify_fixture.comparator, compared, 2, both, &error), &error);
     const struct comparison found = both[0];
     assert_int_equal(found.false_zeros, 1);

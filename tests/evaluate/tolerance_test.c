@@ -1,0 +1,201 @@
+/* Outputs that are judged by the magnitudes of their terms: sums whose order differs in every
+   genome. Honest genomes are right, and a sample or a partial sum that is left out, or counted
+   twice, is wrong. EVOTILE_LONG tries 1,000 genomes of each template. */
+#include "evaluate/verify_fixture.h"
+#include "long/units.h"
+
+#include <math.h>
+
+enum { UNIT_GENOMES = 10, MUTANTS_LONG = 100, MUTANTS_SHORT = 5 };
+
+#define SUM  "tests/templates/sum_two_pass"
+#define LOSS "tests/templates/mean_loss"
+
+static struct verify_fixture fixture;
+
+static void open_unit(void *context) {
+    (void)context;
+    verify_fixture_open(&fixture, "emulated:sm_90");
+}
+
+static bool is_long(void) {
+    return getenv("EVOTILE_LONG") != NULL;
+}
+
+/* Draws a shape: of any size, near a tile or the largest. */
+static void load_shape(struct random *random, const char *folder) {
+    char shape[64];
+    int samples = random_below(random, 2) == 0 ? 4096 : 1 + (int)random_below(random, 4096);
+    int numbers = random_below(random, 2) == 0 ? 100000 : 1 + (int)random_below(random, 100000);
+    if (strcmp(folder, LOSS) == 0)
+        snprintf(shape, sizeof shape, "{\"SAMPLES\":%d}", samples);
+    else
+        snprintf(shape, sizeof shape, "{\"N\":%d}", numbers);
+    verify_fixture_load(&fixture, folder, shape);
+}
+
+/* ---- honest genomes ---- */
+
+/* Verifies a genome on ordinary inputs, after changes of a part of them, and on every hard one.
+   Returns how often it is refused; the largest share of its bound that an element needs is in
+   `excess`. */
+static int refused_count(struct random *random, double *excess, struct unit_result *result) {
+    int refused = 0;
+    for (int r = -1; r < fixture.template->stress_count; r++) {
+        struct verify_result found;
+        char reason[REASON_SIZE], genome[GENOME_TEXT_SIZE];
+        const struct verify_input input = {.seed = random_next(random),
+                                           .stress = r >= 0 ? &fixture.template->stresses[r] : NULL,
+                                           .twice = r < 0,
+                                           .carried_over = r < 0};
+        bool wrong = verify_fixture_run(&fixture, &input, &found, reason) != VERDICT_OK;
+        *excess = fmax(*excess, found.excess);
+        if (getenv("SHOW_EXCESS")) fprintf(stderr, "EXCESS %s %d %g %g\n", fixture.template->name, r, found.excess, found.errors.relative_l2);
+        result->done++;
+        refused += wrong;
+        if (!wrong)
+            continue;
+        genome_print(&fixture.genome, fixture.template->space, genome);
+        snprintf(result->text, sizeof result->text, "%s, %s inputs: %s\n", genome,
+                 r < 0 ? "ordinary" : input.stress->name, reason);
+    }
+    return refused;
+}
+
+static bool verify_unit(void *context, int unit, struct unit_result *result) {
+    struct random random;
+    double excess = 0;
+    (void)context;
+    random_seed(&random, (uint64_t)unit, 11);
+    load_shape(&random, unit % 2 == 0 ? SUM : LOSS);
+    for (int i = 0; i < UNIT_GENOMES; i++) {
+        struct genome genome;
+        assert_true(space_sample(fixture.template->space, &random, &genome));
+        verify_fixture_build(&fixture, &genome, NULL, NULL);
+        result->failed += refused_count(&random, &excess, result) > 0;
+    }
+    result->mark = (uint64_t)(1e6 * excess);
+    return true;
+}
+
+static void honest_genomes_are_right(void **state) {
+    (void)state;
+    const struct units work = {
+        .name = "tolerance",
+        .count = is_long() ? 200 : 6,
+        .each = UNIT_GENOMES,
+        .open = open_unit,
+        .run = verify_unit,
+    };
+    const struct units_total total = units_run(&work);
+    print_message("%ld verifications of %d genomes: %ld genomes refused\n", total.done,
+                  work.count * UNIT_GENOMES, total.failed);
+    assert_int_equal(total.lost, 0);
+    assert_int_equal(total.units, work.count);
+    assert_int_equal(total.failed, 0);
+}
+
+/* ---- wrong ones ---- */
+
+/* A piece of a kernel and what takes its place; %d is a number at random. */
+struct mutant {
+    const char *folder, *name, *from, *to;
+};
+
+static const struct mutant mutants[] = {
+    {LOSS, "one dropped sample", "if (i < SAMPLES) {", "if (i < SAMPLES && i != %d) {"},
+    {LOSS, "one sample counted twice", "one = SCALE ==", "one *= i == %d ? 2 : 1, one = SCALE =="},
+    {SUM, "a dropped partial sum", "int i = threadIdx.x; i < BLOCKS",
+     "int i = threadIdx.x == 0 ? FINAL_THREADS : threadIdx.x; i < BLOCKS"},
+    {SUM, "a partial sum added twice", "own += partials[i];",
+     "own += (i == 0 ? 2 : 1) * partials[i];"},
+    {SUM, "sums in half precision", "sums[(item * VECTOR + v) % CHAINS] += values[v];",
+     "{ float &sum = sums[(item * VECTOR + v) %% CHAINS]; unsigned short half; sum += values[v];"
+     " asm(\"cvt.rn.f16.f32 %%0, %%1;\" : \"=h\"(half) : \"f\"(sum));"
+     " asm(\"cvt.f32.f16 %%0, %%1;\" : \"=f\"(sum) : \"h\"(half)); }"},
+};
+enum { MUTANTS = sizeof mutants / sizeof *mutants };
+
+static char *mutate(char *source, void *context) {
+    const struct mutant *mutant = context;
+    char *at = strstr(source, mutant->from);
+    assert_non_null(at);
+    size_t size = strlen(source) + strlen(mutant->to) + 1;
+    char *copy = malloc(size);
+    assert_non_null(copy);
+    snprintf(copy, size, "%.*s%s%s", (int)(at - source), source, mutant->to,
+             at + strlen(mutant->from));
+    free(source);
+    return copy;
+}
+
+/* The number, and no conversions of printf are left. */
+static struct mutant mutant_with(const struct mutant *mutant, int number, char text[512]) {
+    struct mutant drawn = *mutant;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(text, 512, mutant->to, number);
+#pragma GCC diagnostic pop
+    drawn.to = text;
+    return drawn;
+}
+
+/* As a trial does: an input, its repetition, other inputs, and a hard input. */
+static bool is_caught(struct random *random, char reason[REASON_SIZE]) {
+    struct verify_result found;
+    const struct verify_input inputs[] = {
+        {.seed = random_next(random), .twice = true},
+        {.seed = random_next(random)},
+        {.seed = random_next(random), .stress = &fixture.template->stresses[0]}};
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        if (verify_fixture_run(&fixture, &inputs[i], &found, reason) != VERDICT_OK)
+            return true;
+    return false;
+}
+
+static bool try_mutant(void *context, int unit, struct unit_result *result) {
+    const struct mutant *mutant = &mutants[unit % MUTANTS];
+    struct random random;
+    char text[512], reason[REASON_SIZE], genome_text[GENOME_TEXT_SIZE];
+    struct genome genome;
+    (void)context;
+    random_seed(&random, (uint64_t)unit, 13);
+    verify_fixture_load(&fixture, mutant->folder,
+
+                        strcmp(mutant->folder, LOSS) == 0 ? "{\"SAMPLES\":4096}"
+                                                          : "{\"N\":100000}");
+    assert_true(space_sample(fixture.template->space, &random, &genome));
+    struct mutant drawn = mutant_with(mutant, (int)random_below(&random, 4096), text);
+    verify_fixture_build(&fixture, &genome, mutate, &drawn);
+    result->done = 1;
+    result->failed = !is_caught(&random, reason);
+    result->mark = (uint64_t)(unit % MUTANTS);
+    genome_print(&genome, fixture.template->space, genome_text);
+    if (result->failed > 0)
+        snprintf(result->text, sizeof result->text, "%s passes: %s\n", mutant->name, genome_text);
+    return true;
+}
+
+static void mutants_are_caught(void **state) {
+    (void)state;
+    const struct units work = {
+        .name = "tolerance-mutants",
+        .count = MUTANTS * (is_long() ? MUTANTS_LONG : MUTANTS_SHORT),
+        .each = 1,
+        .open = open_unit,
+        .run = try_mutant,
+    };
+    const struct units_total total = units_run(&work);
+    print_message("%ld mutants of %d kinds: %ld pass\n", total.done, total.distinct, total.failed);
+    assert_int_equal(total.lost, 0);
+    assert_int_equal(total.done, work.count);
+    assert_int_equal(total.failed, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(honest_genomes_are_right),
+        cmocka_unit_test(mutants_are_caught),
+    };
+    return cmocka_run_group_tests_name("tolerance", tests, NULL, NULL);
+}
