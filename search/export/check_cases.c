@@ -20,7 +20,7 @@ static void add_tensor_glue(const struct template *template, cJSON *values) {
     int index = 0;
     strbuf_print(&text, "{");
     for (int t = 0; t < template->tensor_count; t++)
-        if (template->tensors[t].role != ROLE_WORKSPACE) {
+        if (is_parameter(&template->tensors[t])) {
             strbuf_print(&text, "%s.%s = t[%d]", index > 0 ? ", " : "", template->tensors[t].name,
                          index);
             index++;
@@ -36,6 +36,29 @@ static bool any_real(const struct template *template) {
     return false;
 }
 
+/* "{BOUND, {1, -1, 0.001, 1e-05, 0, 1}}" */
+static void add_tolerances(const struct export *export, const struct launch_plan *plan,
+                           struct strbuf *text) {
+    const struct template *template = export->template;
+    const char *comma = "{";
+    for (int t = 0; t < template->tensor_count; t++) {
+        const struct tolerance *tolerance = &plan->tensors[t].tolerance;
+        if (!is_parameter(&template->tensors[t]))
+            continue;
+        strbuf_print(text, "%s", comma);
+        comma = ", ";
+        if (tolerance->given)
+            strbuf_print(text, "{1, %d, %.17g, %.17g, %.17g, %.17g}",
+                         tolerance->magnitude < 0 ? -1
+                                                  : magnitude_index(template, tolerance->magnitude),
+                         tolerance->relative, tolerance->absolute, tolerance->of_magnitude,
+                         tolerance->matched);
+        else
+            strbuf_print(text, "BOUND");
+    }
+    strbuf_print(text, "}");
+}
+
 static void add_shape(const struct export *export, const struct checked_shape *checked,
                       struct strbuf *text) {
     const struct template *template = export->template;
@@ -47,7 +70,7 @@ static void add_shape(const struct export *export, const struct checked_shape *c
     const char *comma = "";
     for (int t = 0; t < template->tensor_count; t++) {
         const struct planned_tensor *tensor = &plan->tensors[t];
-        if (template->tensors[t].role == ROLE_WORKSPACE)
+        if (!is_parameter(&template->tensors[t]))
             continue;
         strbuf_print(text, "%s{\"%s\", \"%s\", %d, %lld, %lld}", comma, template->tensors[t].name,
                      dtype_name(tensor->dtype), template->tensors[t].role == ROLE_OUTPUT,
@@ -57,10 +80,12 @@ static void add_shape(const struct export *export, const struct checked_shape *c
     strbuf_print(text, "},\n     %.6g, %.6g, %.1f, ", checked->bound.relative_l2,
                  checked->bound.row_relative_l2, (double)plan->operations);
     if (checked->record != NULL)
-        strbuf_print(text, "%.4f, %.4f},\n", checked->record->warm.p50_us,
+        strbuf_print(text, "%.4f, %.4f,\n     ", checked->record->warm.p50_us,
                      checked->record->warm.p90_us);
     else
-        strbuf_print(text, "0, 0},\n");
+        strbuf_print(text, "0, 0,\n     ");
+    add_tolerances(export, plan, text);
+    strbuf_print(text, "},\n");
 }
 
 int write_cases(const struct export *export, struct strbuf *text, struct error *error) {
@@ -79,7 +104,9 @@ int write_cases(const struct export *export, struct strbuf *text, struct error *
     cJSON_AddBoolToObject(values, "reals", any_real(template));
     cJSON_AddNumberToObject(values, "dimension_count", template->dimension_count);
     cJSON_AddNumberToObject(values, "tensor_count",
-                            template->tensor_count - export->workspace_count);
+                            template->tensor_count - export->workspace_count -
+                                export->magnitude_count);
+    cJSON_AddBoolToObject(values, "magnitudes", export->magnitude_count > 0);
     cJSON_AddNumberToObject(values, "shape_count", export->checked_count);
     cJSON_AddNumberToObject(values, "case_count", template->case_count);
     for (int i = 0; i < export->checked_count; i++)

@@ -84,7 +84,7 @@ static void add_tensors(const struct code_writer *writer) {
                  writer->export->name);
     strbuf_add(&body, "", 0);
     for (int t = 0; t < template->tensor_count; t++)
-        if (template->tensors[t].role != ROLE_WORKSPACE)
+        if (is_parameter(&template->tensors[t]))
             add_tensor(writer, &template->tensors[t], index++, &body);
     code_add_function(writer->printer, &opening, parameters, &body, writer->text);
 }

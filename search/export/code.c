@@ -133,6 +133,11 @@ int code_part_index(const struct template *template, int tensor) {
 static void add_own_address(const struct code_writer *writer, int index, struct strbuf *body) {
     const struct tensor *tensor = &writer->template->tensors[index];
     int presence = code_truth(writer, tensor->when);
+    char name[NAME_SIZE + 16];
+    if (tensor->role == ROLE_MAGNITUDE)
+        snprintf(name, sizeof name, "magnitudes[%d]", magnitude_index(writer->template, index));
+    else
+        snprintf(name, sizeof name, "tensors->%s", tensor->name);
     if (presence == 0)
         strbuf_print(body, "NULL");
     else if (tensor->role == ROLE_WORKSPACE && writer->number == 0)
@@ -141,11 +146,11 @@ static void add_own_address(const struct code_writer *writer, int index, struct 
         strbuf_print(body, "address(workspace, parts[%d])",
                      code_part_index(writer->template, index));
     else if (presence > 0)
-        strbuf_print(body, "tensors->%s", tensor->name);
+        strbuf_print(body, "%s", name);
     else {
         strbuf_print(body, "(");
         expr_to_c_add(writer->printer, tensor->when, body);
-        strbuf_print(body, ") ? tensors->%s : NULL", tensor->name);
+        strbuf_print(body, ") ? %s : NULL", name);
     }
 }
 

@@ -263,8 +263,10 @@ int export_write(const struct export_request *request, const char *requested, st
     make_name(paths->folder, name);
     export.name = request->name != NULL ? request->name : name;
     export.folder = paths->temporary;
-    for (int t = 0; t < request->template->tensor_count; t++)
+    for (int t = 0; t < request->template->tensor_count; t++) {
         export.workspace_count += request->template->tensors[t].role == ROLE_WORKSPACE;
+        export.magnitude_count += request->template->tensors[t].role == ROLE_MAGNITUDE;
+    }
     int result = write_folder(&export, paths, error);
     free(export.checked);
     free(export.verified);

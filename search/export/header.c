@@ -80,7 +80,7 @@ static void add_strides(const struct template *template, cJSON *values) {
     for (int t = 0; t < template->tensor_count; t++) {
         const struct tensor *tensor = &template->tensors[t];
         struct strbuf packed = {0};
-        if (!tensor->strided)
+        if (!tensor->strided || !is_parameter(tensor))
             continue;
         cJSON *object = add_object(list);
         for (int i = 0; i < tensor->rank - 1; i++)
@@ -99,7 +99,7 @@ static void add_tensors(const struct template *template, cJSON *values) {
     for (int t = 0; t < template->tensor_count; t++) {
         const struct tensor *tensor = &template->tensors[t];
         struct strbuf about = {0};
-        if (tensor->role == ROLE_WORKSPACE)
+        if (!is_parameter(tensor))
             continue;
         cJSON *object = add_object(list);
         if (tensor->dtype_when != NULL)

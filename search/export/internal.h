@@ -64,6 +64,7 @@ struct export {
     const char *name;
     bool workspaces;     /* some variant needs a workspace */
     int workspace_count; /* workspace tensors of the template */
+    int magnitude_count; /* tensors of magnitudes, which follow all others */
     const char *folder;  /* where the files are written */
     int checked_count;
     struct checked_shape *checked;   /* the cases, then the ragged shapes */
@@ -98,6 +99,11 @@ int add_shape_functions(const struct export *export, cJSON *values, struct error
 
 /* Fills `workspaces`. */
 int find_workspaces(struct export *export, struct error *error);
+/* Whether a caller of the launcher gives the tensor. And which of the magnitudes a tensor is, from
+ * 0.
+ */
+bool is_parameter(const struct tensor *tensor);
+int magnitude_index(const struct template *template, int tensor);
 /* Fills `checked` and `verified`; the caller frees them. */
 int find_checked_shapes(struct export *export, struct error *error);
 

@@ -20,7 +20,9 @@ int write_reference_source(const struct export *export, struct strbuf *text, str
 }
 
 static void add_function(struct code_writer *writer) {
-    static const char *const parameters[] = {"shape", "tensors", "stream", NULL};
+    static const char *const all[] = {"shape", "tensors", "stream", "magnitudes", NULL};
+    static const char *const most[] = {"shape", "tensors", "stream", NULL};
+    const bool magnitudes = writer->export->magnitude_count > 0;
     const char *name = writer->export->name;
     struct strbuf opening = {0}, body = {0};
     char cubin[NAME_SIZE + 24];
@@ -29,14 +31,15 @@ static void add_function(struct code_writer *writer) {
     strbuf_print(writer->text, "_CUBIN(%s, \"reference.cubin\");\n", cubin);
     code_add_kernels(writer, cubin);
     strbuf_print(&opening,
-                 "\n/* `tensors` has the inputs as stored and the outputs as doubles. */\n"
+                 "\n/* `tensors` has the inputs as stored and the outputs as doubles%s. */\n"
                  "int %s_gpu_reference(const struct %s_shape *shape, const struct %s_tensors "
                  "*tensors,\n"
-                 "        cudaStream_t stream)\n{\n    int status = 0;\n",
-                 name, name, name);
+                 "        %scudaStream_t stream)\n{\n    int status = 0;\n",
+                 magnitudes ? ", `magnitudes` those of their terms" : "", name, name, name,
+                 magnitudes ? "void *const *magnitudes, " : "");
     code_add_launches(writer, &body);
     strbuf_print(&body, "    return status;\n");
-    code_add_function(writer->printer, &opening, parameters, &body, writer->text);
+    code_add_function(writer->printer, &opening, magnitudes ? all : most, &body, writer->text);
 }
 
 int write_reference_launch(const struct export *export, struct strbuf *text, struct error *error) {

@@ -41,7 +41,8 @@ static void add_fits(struct code_writer *writer) {
     for (int t = 0; t < writer->template->tensor_count; t++) {
         const struct tensor *tensor = &writer->template->tensors[t];
         struct strbuf one = {0};
-        if (code_truth(writer, tensor->when) == 0 || !depends_on_shape(writer, tensor))
+        if (tensor->role == ROLE_MAGNITUDE || code_truth(writer, tensor->when) == 0 ||
+            !depends_on_shape(writer, tensor))
             continue;
         add_fit(writer, tensor, &one);
         if (strstr(body.bytes, one.bytes) == NULL) { /* many tensors have the same shape */
@@ -134,7 +135,7 @@ static void add_parts(struct code_writer *writer) {
 
 static void add_check(const struct code_writer *writer, const struct tensor *tensor,
                       struct strbuf *body) {
-    if (tensor->role == ROLE_WORKSPACE || code_truth(writer, tensor->when) == 0)
+    if (!is_parameter(tensor) || code_truth(writer, tensor->when) == 0)
         return;
     code_add_guard(writer, tensor->when, body);
     strbuf_print(body, "\n        status = unusable(tensors->%s);\n", tensor->name);

@@ -85,6 +85,17 @@ int find_workspaces(struct export *export, struct error *error) {
     return 0;
 }
 
+bool is_parameter(const struct tensor *tensor) {
+    return tensor->role == ROLE_INPUT || tensor->role == ROLE_OUTPUT;
+}
+
+int magnitude_index(const struct template *template, int tensor) {
+    int index = 0;
+    for (int t = 0; t < tensor; t++)
+        index += template->tensors[t].role == ROLE_MAGNITUDE;
+    return index;
+}
+
 /* ---- shapes to verify ---- */
 
 static bool same_specialised(const struct template *template, const struct shape *a,

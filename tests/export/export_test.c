@@ -124,6 +124,22 @@ static void test_one_unit(void **state) {
     example_free(example);
 }
 
+/* A sum that is judged by its magnitudes, which both references write; next to no error bound. */
+static void test_magnitudes(void **state) {
+    struct error error = {0};
+    struct example *example = example_new("../tests/templates/sum_two_pass", "[{\"N\": 1000}]");
+    must(export_write(&example->request, within(*state, "sum"), &error), &error);
+    const char *cases = within(*state, "sum/cases.h");
+    assert_true(file_contains(cases, "{BOUND, {1, 0, 3.8"));
+    assert_true(file_contains(cases, "then magnitudes, as doubles"));
+    assert_true(
+        file_contains(within(*state, "sum/reference_launch.c"), "{.pointer = magnitudes[0]}"));
+    assert_false(file_contains(within(*state, "sum/sum.h"), "magnitude"));
+    verify_with_stand_in(*state, "sum");
+    build(example, *state, "sum");
+    example_free(example);
+}
+
 /* The last case has another genome, which needs a workspace; the others do not. */
 static void test_several_units(void **state) {
     struct error error = {0};
@@ -413,6 +429,7 @@ static void test_predicted(void **state) {
 int main(void) {
 #define FOLDER_TEST(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
+        FOLDER_TEST(test_one_unit),       FOLDER_TEST(test_magnitudes),
         FOLDER_TEST(test_one_unit),       FOLDER_TEST(test_several_units),
         FOLDER_TEST(test_shape),          FOLDER_TEST(test_no_workspace),
         FOLDER_TEST(test_template_copy),  FOLDER_TEST(test_no_gpu),
