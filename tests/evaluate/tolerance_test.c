@@ -50,7 +50,6 @@ static int refused_count(struct random *random, double *excess, struct unit_resu
                                            .carried_over = r < 0};
         bool wrong = verify_fixture_run(&fixture, &input, &found, reason) != VERDICT_OK;
         *excess = fmax(*excess, found.excess);
-        if (getenv("SHOW_EXCESS")) fprintf(stderr, "EXCESS %s %d %g %g\n", fixture.template->name, r, found.excess, found.errors.relative_l2);
         result->done++;
         refused += wrong;
         if (!wrong)
@@ -161,7 +160,6 @@ static bool try_mutant(void *context, int unit, struct unit_result *result) {
     (void)context;
     random_seed(&random, (uint64_t)unit, 13);
     verify_fixture_load(&fixture, mutant->folder,
-
                         strcmp(mutant->folder, LOSS) == 0 ? "{\"SAMPLES\":4096}"
                                                           : "{\"N\":100000}");
     assert_true(space_sample(fixture.template->space, &random, &genome));
@@ -192,10 +190,116 @@ static void mutants_are_caught(void **state) {
     assert_int_equal(total.failed, 0);
 }
 
+/* ---- a tolerance of the author's ---- */
+
+/* Verifies c = 2.001 a + b, where 2 a + b is right, by a tolerance. */
+static enum verdict judge_faulty(struct tolerance tolerance, struct verify_result *found,
+                                 char reason[REASON_SIZE]) {
+    struct error error = {0};
+    struct genome genome;
+    verify_fixture_load(&fixture, "tests/templates/scaled_add", "{\"ROWS\":32,\"COLS\":64}");
+    must(genome_parse(&genome, fixture.template->space, "FAULT=wrong", &error), &error);
+    tolerance.given = tolerance.matched > 0;
+    tolerance.magnitude = -1;
+    fixture.template->tensors[2].tolerance = tolerance;
+    verify_fixture_build(&fixture, &genome, NULL, NULL);
+    return verify_fixture_run(&fixture, &(struct verify_input){.seed = 5}, found, reason);
+}
+
+static void tolerance_replaces_the_bound(void **state) {
+    (void)state;
+    struct verify_result found;
+    char reason[REASON_SIZE];
+    assert_int_equal(judge_faulty((struct tolerance){0}, &found, reason), VERDICT_WRONG);
+    assert_non_null(strstr(reason, "relative L2 error"));
+    /* |error| is 0.001 |a|, and |a| at most 6.8. */
+    assert_int_equal(
+        judge_faulty((struct tolerance){.absolute = 0.007, .matched = 1}, &found, reason),
+        VERDICT_OK);
+    assert_true(found.excess > 0.3 && found.excess < 1);
+    assert_true(found.errors.relative_l2 < found.bound.relative_l2);
+    assert_true(found.errors.row_relative_l2 < found.bound.row_relative_l2);
+    assert_true(found.bound.max_absolute > 0.0069 && found.bound.max_absolute < 0.0071);
+    assert_int_equal(
+        judge_faulty((struct tolerance){.absolute = 0.001, .matched = 1}, &found, reason),
+        VERDICT_WRONG);
+    assert_non_null(strstr(reason, "of 2048 elements are off by more than the tolerance"));
+    /* A third of normal numbers exceed 1. */
+    assert_int_equal(
+        judge_faulty((struct tolerance){.absolute = 0.001, .matched = 0.6}, &found, reason),
+        VERDICT_OK);
+    assert_int_equal(
+        judge_faulty((struct tolerance){.absolute = 0.001, .matched = 0.75}, &found, reason),
+        VERDICT_WRONG);
+    /* a is often larger than the sum 2 a + b. */
+    assert_int_equal(
+        judge_faulty((struct tolerance){.relative = 0.002, .matched = 0.8}, &found, reason),
+        VERDICT_OK);
+    assert_int_equal(
+        judge_faulty((struct tolerance){.relative = 0.0001, .matched = 0.8}, &found, reason),
+        VERDICT_WRONG);
+}
+
+/* ---- references ---- */
+
+static void assert_unfit(const char *says) {
+    struct error error = {0};
+    struct verify_result found;
+    const struct verify_case one = verify_fixture_case(&fixture, 0);
+    assert_int_equal(verify_input(&one, &(struct verify_input){.seed = 3}, &found, &error), -1);
+    if (strstr(error.text, says) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", error.text, says);
+}
+
+/* Builds the default genome, and the reference or the plain kernel with a change. */
+static void build_changed(bool plain, const struct mutant *change) {
+    struct error error = {0};
+    verify_fixture_load(&fixture, SUM, "{\"N\":5000}");
+    const struct genome genome = genome_default(fixture.template->space);
+    verify_fixture_build(&fixture, &genome, NULL, NULL);
+    char *source = plain ? template_plain_source(fixture.template, &error)
+                         : template_reference_source(fixture.template, &error);
+    verify_fixture_compile(&fixture, mutate(source, (void *)(uintptr_t)change), NULL,
+                           plain ? &fixture.plain : &fixture.reference);
+}
+
+static void wrong_references_are_refused(void **state) {
+    (void)state;
+    static const struct mutant too_small = {SUM, "", "= magnitudes[0];",
+                                            "= 0.5 * (sums[0] < 0.0 ? -sums[0] : sums[0]);"};
+    static const struct mutant of_zero = {SUM, "", "= magnitudes[0];", "= 1.0 / 0.0;"};
+    static const struct mutant inexact = {SUM, "", "*sum = sums[0];", "*sum = sums[0] + 0.1f;"};
+    build_changed(false, &too_small);
+    assert_unfit("1 elements of the reference's sum are larger than their magnitudes in "
+                 "sum_magnitude on ordinary random inputs");
+    build_changed(false, &of_zero);
+    assert_unfit("the plain kernel's sum is outside its own bound on ordinary random inputs");
+    build_changed(true, &inexact);
+    assert_unfit("the plain kernel's sum is outside its own bound on ordinary random inputs");
+}
+
+static int open_fixture(void **state) {
+    (void)state;
+    open_unit(NULL);
+    return 0;
+}
+
+static int close_fixture(void **state) {
+    (void)state;
+    verify_fixture_close(&fixture);
+    return 0;
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
+    const struct CMUnitTest counted[] = {
+        /* In processes of their own, before this one opens a device. */
         cmocka_unit_test(honest_genomes_are_right),
         cmocka_unit_test(mutants_are_caught),
     };
-    return cmocka_run_group_tests_name("tolerance", tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tolerance_replaces_the_bound),
+        cmocka_unit_test(wrong_references_are_refused),
+    };
+    int failed = cmocka_run_group_tests_name("tolerance, counted", counted, NULL, NULL);
+    return failed + cmocka_run_group_tests_name("tolerance", tests, open_fixture, close_fixture);
 }

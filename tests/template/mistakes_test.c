@@ -96,6 +96,39 @@ static void mistakes_of_the_folder(void **state) {
         {"\"role\": \"output\", \"precision\": \"bf16\"",
          "\"role\": \"input\", \"precision\": \"bf16\"",
          "16: tensors.y.precision: only an output has a precision"},
+        {"\"precision\": \"bf16\"", "\"tolerance\": { \"relatve\": 1 }",
+         "16: tensors.y.tolerance.relatve: unknown key; did you mean \"relative\"?"},
+        {"\"precision\": \"bf16\"", "\"tolerance\": { \"matched\": 1 }",
+         "16: tensors.y.tolerance: needs \"relative\", \"absolute\" or both"},
+        {"\"precision\": \"bf16\"", "\"tolerance\": { \"absolute\": -1 }",
+         "16: tensors.y.tolerance.absolute: must be 0 or more"},
+        {"\"precision\": \"bf16\"", "\"tolerance\": { \"relative\": 1, \"matched\": 0 }",
+         "16: tensors.y.tolerance.matched: must be more than 0 and at most 1: the share of "
+         "elements "
+         "that agree"},
+        {"\"precision\": \"bf16\"", "\"precision\": \"bf16\", \"tolerance\": { \"relative\": 1 }",
+         "16: tensors.y.tolerance: replaces the \"precision\" of the tensor: remove one of them"},
+        {"\"precision\": \"bf16\"", "\"magnitude\": \"m\", \"tolerance\": { \"relative\": 1 }",
+         "16: tensors.y.magnitude: the tensor has a \"tolerance\" already: remove one of them"},
+        {"\"precision\": \"bf16\"", "\"magnitude\": \"x\"",
+         "16: tensors.y.magnitude: \"x\" is the name of a tensor already: the magnitudes of y need "
+         "one of their own"},
+        {"\"precision\": \"bf16\"", "\"magnitude\": \"\"",
+         "16: tensors.y.magnitude: must have 1 to 47 characters"},
+        {"\"precision\": \"bf16\"", "\"magnitude\": \"y_size\"",
+         "25: reference: no launch takes \"y_size\": add it to the arguments of the one that "
+         "writes "
+         "the magnitudes"},
+        {"\"role\": \"workspace\"", "\"role\": \"workspace\", \"magnitude\": \"m\"",
+         "17: tensors.w.magnitude: only an output has a magnitude"},
+        {"\"role\": \"input\"", "\"role\": \"input\", \"tolerance\": { \"relative\": 1 }",
+         "14: tensors.x.tolerance: only an output has a tolerance"},
+        {"\"else\": \"f16\" }, \"shape\": [\"M\", \"N\"],\n    \"role\": \"output\", "
+         "\"precision\": \"bf16\"",
+         "\"else\": \"i32\" }, \"shape\": [\"M\", \"N\"],\n    \"role\": \"output\", "
+         "\"magnitude\": \"m\"",
+         "16: tensors.y.magnitude: whole numbers are not rounded: an output of them has no "
+         "magnitude"},
         {"\"values\": [32, 64, 128]", "\"values\": [32, 64.5]",
          "9: genes.THREADS.values[1]: must be a whole number"},
         {"\"values\": [32, 64, 128]", "\"values\": [64, 32]", "9: genes.THREADS: "},
