@@ -112,9 +112,12 @@ static int verify_cases(struct evaluation *evaluation) {
         return status;
     if (evaluation->inputs == 0)
         return fail_unverified(evaluation, run.start);
+    char share[NAME_SIZE] = "";
+    if (run.excess > 0)
+        snprintf(share, sizeof share, ", at most %.2g of the tolerance", run.excess);
     trial_add_gate(evaluation->result, run.gate, true, clock_seconds() - run.start,
-                   "%d of %d correct on %d inputs, error %.2e%s%s", run.cases, count, run.inputs,
-                   run.worst, outcome->limited_range ? ", limited range" : "",
+                   "%d of %d correct on %d inputs, error %.2e%s%s%s", run.cases, count, run.inputs,
+                   run.worst, share, outcome->limited_range ? ", limited range" : "",
                    run.cases < count ? "; the rest take too long on this device" : "");
     return 0;
 }

@@ -80,6 +80,7 @@ int gate_run_input(struct gate_run *run, const struct verify_input *input,
     run->evaluation->inputs++;
     run->evaluation->cost += (input->twice ? 2 : 1) * gate_run_cost(run);
     run->worst = fmax(run->worst, found->errors.relative_l2);
+    run->excess = fmax(run->excess, found->excess);
     if (run->template == run->evaluation->template)
         evaluation_note_call(run->evaluation, run->one.case_index, found->call_us);
     if (status == 0)

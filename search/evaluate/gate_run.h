@@ -44,6 +44,7 @@ struct gate_run {
     bool in_full;      /* compare with all blocks of the references, not only some */
     int cases, inputs; /* checked so far; the caller counts the cases */
     double worst;      /* relative L2 */
+    double excess;     /* as in struct verify_result */
     struct verify_case one;
     struct launch_plan plan; /* of that case */
 };

@@ -72,15 +72,15 @@ enum role {
 };
 
 /* What an element of an output may be off by, if the template says so: absolute + relative * |want|
-   + of_magnitude * magnitude. It replaces the error bound from the plain kernel. */
+   + of_magnitude * magnitude. It replaces the error bound from the plain kernel. With magnitudes, a
+   plan has what follows from them and from the dtype (template/tolerance.c). */
 struct tolerance {
     bool given;
     double relative, absolute;
     double of_equal;     /* in a plan: instead of `relative` where an input is constant */
-    double matched; /* the share of elements that must agree: in (0, 1] */
-    int magnitude;  /* the tensor of the sums of the terms' magnitudes; -1: none, and then: */
-    double
-        of_magnitude; /* is 0. Set in a plan, as is what the dtype's rounding adds to the others */
+    double matched;      /* the share of elements that must agree: in (0, 1] */
+    int magnitude;       /* the tensor of the sums of the terms' magnitudes, or -1 */
+    double of_magnitude; /* 0 without one */
 };
 
 struct tensor {

@@ -28,9 +28,9 @@
    it exceeds n / 2^18 of the mean. */
 static const double of_magnitude_roundings = 4, of_sum_roundings = 64;
 
-/* Equal terms are not rounded independently: while the partial sum stays within a power of two, each
-   addition makes the same error, of up to u times that power. So a chain of n has up to n / 3 u of
-   the sum, 1366 for 4096, a third of a term. It holds where a stress input is constant. */
+/* Equal terms are not rounded independently: while the partial sum stays within a power of two,
+   each addition makes the same error, of up to u times that power. So a chain of n has up to n / 3
+   u of the sum, 1366 for 4096, a third of a term. It holds where a stress input is constant. */
 static const double of_equal_roundings = 1366;
 
 /* Of a relaxed genome, as in the bound from the plain kernel (evaluate/error_bound.c), but not more

@@ -100,8 +100,8 @@ static void bench_case(struct bench_setup *benching, int index) {
                1e-6 * (double)plain_instructions);
     printf("\n");
     for (int t = 0; t < template->tensor_count; t++) {
-        const struct compared compared = {plain.tensors[0][t], &plain_plan.tensors[t],
-                                          reference.tensors[0][t], 0, 0, 0};
+        const struct compared compared = {
+            plain.tensors[0][t], &plain_plan.tensors[t], reference.tensors[0][t], 0, 0, 0};
         struct comparison found;
         if (!plain_plan.tensors[t].present || template->tensors[t].role != ROLE_OUTPUT)
             continue;

@@ -70,8 +70,8 @@ static inline void run_plan(struct sample *sample, const struct buffers *inputs,
 static inline void compare_output(struct sample *sample, const struct known_shape *known, int t,
                                   const struct buffers *made, struct comparison *comparison) {
     struct error error = {0};
-    const struct compared compared = {made->tensors[0][t], &made->plan->tensors[t],
-                                      known->right.tensors[0][t], 0, 0, 0};
+    const struct compared compared = {
+        made->tensors[0][t], &made->plan->tensors[t], known->right.tensors[0][t], 0, 0, 0};
     require_success(
         comparator_compare(sample->evaluator->comparator, &compared, 1, comparison, &error),
         &error);
