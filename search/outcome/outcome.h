@@ -95,11 +95,10 @@ struct energy {
 
 struct case_outcome {
     struct errors errors;
-    struct errors bound;          /* on the same inputs, of the plain kernel or a tolerance
-                                     (evaluate/error_bound.h); 0: not
-                                     verified */
-    struct latency warm;          /* inputs rotate; caches stay warm */
-    struct latency cold;          /* L2 flushed before each call; not every trial is timed cold */
+    struct errors bound; /* what they may be on the same inputs (evaluate/error_bound.h); 0: not
+                            verified */
+    struct latency warm; /* inputs rotate; caches stay warm */
+    struct latency cold; /* L2 flushed before each call; not every trial is timed cold */
     struct placements placements; /* of the warm samples */
     struct energy energy;
     int ctas;        /* of the largest launch */
