@@ -1,6 +1,7 @@
 /* Outputs that are judged by the magnitudes of their terms: sums whose order differs in every
    genome. Honest genomes are right, and a sample or a partial sum that is left out, or counted
    twice, is wrong. EVOTILE_LONG tries 1,000 genomes of each template. */
+#include "evaluate/sampled_blocks.h"
 #include "evaluate/verify_fixture.h"
 #include "long/units.h"
 
@@ -278,6 +279,80 @@ static void wrong_references_are_refused(void **state) {
     assert_unfit("the plain kernel's sum is outside its own bound on ordinary random inputs");
 }
 
+/* ---- references of which only some blocks are computed ---- */
+
+/* Copies a file of row_sums with two changes. */
+static void copy_changed(const char *to, const char *name, const struct mutant *first,
+                         const struct mutant *second) {
+    struct error error = {0};
+    char from[PATH_SIZE], path[PATH_SIZE];
+    must(path_join(from, "tests/evaluate/row_sums", name, &error), &error);
+    must(path_join(path, to, name, &error), &error);
+    char *text = path_read_file(from, 1 << 16, NULL, &error);
+    assert_non_null(text);
+    if (first != NULL)
+        text = mutate(mutate(text, (void *)(uintptr_t)first), (void *)(uintptr_t)second);
+    must(path_write_file(path, text, strlen(text), &error), &error);
+    free(text);
+}
+
+/* A copy of row_sums, whose reference writes the magnitudes of each row's sum; each is a row of its
+   outputs. */
+static void write_row_magnitudes(const char *folder) {
+    static const struct mutant changes[] = {
+        {"", "",
+         "\"sum\": { \"dtype\": \"f32\", \"shape\": [\"ROWS\"], \"role\": \"output\" },\n"
+         "    \"squares\": { \"dtype\": \"f32\", \"shape\": [\"ROWS\"],",
+         "\"sum\": { \"dtype\": \"f32\", \"shape\": [\"ROWS\", 1], \"role\": \"output\", "
+         "\"magnitude\": \"sum_size\" },\n"
+         "    \"squares\": { \"dtype\": \"f32\", \"shape\": [\"ROWS\", 1],"},
+        {"", "",
+         "\"kernel\": \"row_sums_reference\",\n        \"grid\": [\"ROWS\", \"1\", \"1\"],\n"
+         "        \"block\": [\"1\", \"1\", \"1\"],\n        \"arguments\": [\"x\", \"sum\",",
+         "\"kernel\": \"row_sums_reference\",\n        \"grid\": [\"ROWS\", \"1\", \"1\"],\n"
+         "        \"block\": [\"1\", \"1\", \"1\"],\n        \"arguments\": [\"x\", \"sum\", "
+         "\"sum_size\","},
+        {"", "", "double *sum,", "double *sum, double *sum_size,"},
+        {"", "", "own_sum += row[column];",
+         "own_sum += row[column];\n        sum_size[blockIdx.x] = fabs((double)row[column]) + "
+         "(column > 0 ? sum_size[blockIdx.x] : 0.0);"},
+    };
+    copy_changed(folder, "template.json", &changes[0], &changes[1]);
+    copy_changed(folder, "reference.cu", &changes[2], &changes[3]);
+    copy_changed(folder, "kernel.cu", NULL, NULL);
+    copy_changed(folder, "plain.cu", NULL, NULL);
+}
+
+static void some_blocks_write_magnitudes(void **state) {
+    (void)state;
+    static struct mutant biased = {"", "", "sum[blockIdx.x] = smem[0][0];",
+                                   "sum[blockIdx.x] = smem[0][0] * 1.001f;"};
+    struct error error = {0};
+    struct sampled_blocks sampled = {.operations = 1, .blocks_min = 8};
+    char folder[] = "/tmp/evotile-magnitudes-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    write_row_magnitudes(folder);
+    verify_fixture_load(&fixture, folder, "{\"ROWS\":64,\"COLS\":100}");
+    must(sampled_blocks_load(&sampled, fixture.device, fixture.nvrtc, fixture.template, &error),
+         &error);
+    for (int wrong = 0; wrong < 2; wrong++) {
+        const struct genome genome = genome_default(fixture.template->space);
+        verify_fixture_build(&fixture, &genome, wrong ? mutate : NULL, &biased);
+        for (uint64_t seed = 0; seed < 10; seed++) {
+            struct verify_result found;
+            struct verify_case one = verify_fixture_case(&fixture, 0);
+            one.sampled = &sampled;
+            must(verify_input(&one, &(struct verify_input){.seed = seed}, &found, &error) < 0 ? -1
+                                                                                              : 0,
+                 &error);
+            assert_int_equal(found.failure.verdict, wrong ? VERDICT_WRONG : VERDICT_OK);
+        }
+    }
+    assert_int_equal(sampled.state[0][0], SAMPLED_FIT);
+    sampled_blocks_unload(&sampled, fixture.device);
+    must(path_remove_tree(folder, &error), &error);
+}
+
 static int open_fixture(void **state) {
     (void)state;
     open_unit(NULL);
@@ -299,6 +374,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tolerance_replaces_the_bound),
         cmocka_unit_test(wrong_references_are_refused),
+        cmocka_unit_test(some_blocks_write_magnitudes),
     };
     int failed = cmocka_run_group_tests_name("tolerance, counted", counted, NULL, NULL);
     return failed + cmocka_run_group_tests_name("tolerance", tests, open_fixture, close_fixture);
