@@ -65,8 +65,8 @@ struct gpu_allocation *cuda_find_allocation(struct cuda_device *self, uint64_t a
 void cuda_reserve_slot(struct cuda_device *self);
 
 /* cuda_flush.c */
-int cuda_memory_new_flush(struct device *device, const char *name, size_t bytes, bool at_end,
-                          uint64_t *address, struct error *error);
+int cuda_memory_new_flush(struct device *device, const char *name, size_t bytes,
+                          size_t end_alignment, uint64_t *address, struct error *error);
 int cuda_protect(struct device *device, uint64_t address, bool read_only, struct error *error);
 void cuda_flush_free(struct cuda_device *self, const struct gpu_allocation *allocation);
 

@@ -3,9 +3,9 @@
    writes. */
 #include "device/cuda_device.h"
 
-/* The alignment of the widest load: a tensor that ends at the end of a page starts at a multiple of
-   it. */
-enum { ALIGNMENT = 16 };
+/* The alignment of the widest load: a tensor that promises less starts at no multiple of twice its
+   own, which a wider load would need. */
+enum { WIDEST = 16 };
 
 static size_t round_up(size_t bytes, size_t unit) {
     return (bytes + unit - 1) / unit * unit;
@@ -46,17 +46,25 @@ static CUresult map_memory(struct cuda_device *self, struct gpu_allocation *allo
     return status;
 }
 
-int cuda_memory_new_flush(struct device *device, const char *name, size_t bytes, bool at_end,
-                          uint64_t *address, struct error *error) {
+/* The bytes from a tensor's first to the end of its pages. */
+static size_t bytes_to_end(size_t bytes, size_t alignment) {
+    const size_t least = round_up(bytes, alignment);
+    const bool aligns_more = alignment < WIDEST && least % (2 * alignment) == 0;
+    return least + (aligns_more ? alignment : 0);
+}
+
+int cuda_memory_new_flush(struct device *device, const char *name, size_t bytes,
+                          size_t end_alignment, uint64_t *address, struct error *error) {
     struct cuda_device *self = cuda(device);
     struct gpu_allocation allocation = {.name = name, .bytes = bytes};
     cuda_reserve_slot(self);
-    CUresult status = map_memory(self, &allocation, bytes);
+    const size_t from_end = end_alignment > 0 ? bytes_to_end(bytes, end_alignment) : 0;
+    CUresult status = map_memory(self, &allocation, from_end > bytes ? from_end : bytes);
     if (status != CUDA_SUCCESS)
         return error_set(error, "cannot map %zu bytes of GPU memory for %s: %s", bytes, name,
                          driver_error_name(&self->driver, status));
-    allocation.address = allocation.base + allocation.page +
-                         (at_end ? allocation.mapped - round_up(bytes, ALIGNMENT) : 0);
+    allocation.address =
+        allocation.base + allocation.page + (end_alignment > 0 ? allocation.mapped - from_end : 0);
     self->allocations[self->allocation_count++] = allocation;
     *address = allocation.address;
     return 0;

@@ -143,11 +143,16 @@ struct device_backend {
        in messages; the caller keeps it valid as long as the memory. */
     int (*memory_new)(struct device *device, const char *name, size_t bytes, uint64_t *address,
                       struct error *error);
-    /* Allocates memory without red zones, flush against unmapped addresses: at its first byte, or
-       (at_end) at its last, rounded up to 16 bytes. An access beyond it is VERDICT_CRASHED. NULL if
-       the backend traps every stray access anyway. */
-    int (*memory_new_flush)(struct device *device, const char *name, size_t bytes, bool at_end,
-                            uint64_t *address, struct error *error);
+    /* The same at an address that is a multiple of `alignment`, a power of two below 256, and of no
+       larger one, so that a wider access is VERDICT_CRASHED. NULL if the backend has no choice. */
+    int (*memory_new_aligned)(struct device *device, const char *name, size_t bytes,
+                              size_t alignment, uint64_t *address, struct error *error);
+    /* Allocates memory without red zones, flush against unmapped addresses: at its first byte if
+       `end_alignment` is 0; else at its last, as near as a multiple of `end_alignment`, a power of
+       two up to 256, allows, which is of no larger one if that is below 16. An access beyond it is
+       VERDICT_CRASHED. NULL if the backend traps every stray access anyway. */
+    int (*memory_new_flush)(struct device *device, const char *name, size_t bytes,
+                            size_t end_alignment, uint64_t *address, struct error *error);
     void (*memory_free)(struct device *device, uint64_t address);
     /* Makes an allocation read-only for kernels, or writable again; `write` and `fill32` must not
        be used on it while it is read-only. Returns 1 on success, 0 if the memory stays writable (on

@@ -84,13 +84,18 @@ static void emulated_close(struct device *device) {
 
 /* ---- Memory ---- */
 
-static int emulated_memory_new(struct device *device, const char *name, size_t bytes,
-                               uint64_t *address, struct error *error) {
-    *address = ptx_memory_allocate(emulated_of(device)->memory, name, bytes);
+static int emulated_memory_new_aligned(struct device *device, const char *name, size_t bytes,
+                                       size_t alignment, uint64_t *address, struct error *error) {
+    *address = ptx_memory_allocate_at(emulated_of(device)->memory, name, bytes, alignment);
     if (!*address)
         return error_set(error, "no host memory for '%s' of %zu bytes: choose a smaller case", name,
                          bytes);
     return 0;
+}
+
+static int emulated_memory_new(struct device *device, const char *name, size_t bytes,
+                               uint64_t *address, struct error *error) {
+    return emulated_memory_new_aligned(device, name, bytes, 0, address, error);
 }
 
 static void emulated_memory_free(struct device *device, uint64_t address) {
@@ -423,6 +428,7 @@ const struct device_backend emulated_backend = {
     .open = emulated_open,
     .close = emulated_close,
     .memory_new = emulated_memory_new,
+    .memory_new_aligned = emulated_memory_new_aligned,
     .memory_free = emulated_memory_free,
     .protect = emulated_protect,
     .write = emulated_write,

@@ -8,13 +8,18 @@
 
 enum { PATTERN_WORDS = 4096 };
 
-static int allocate_tensor(struct device *device, const char *name, size_t bytes,
+/* A tensor that promises little alignment gets no more of it, where the device allows a choice. */
+static int allocate_tensor(struct device *device, const struct tensor *tensor, size_t bytes,
                            enum placement placement, uint64_t *address, struct error *error) {
     const struct device_backend *backend = device->backend;
-    if (placement == PLACED_ANYWHERE || backend->memory_new_flush == NULL)
-        return backend->memory_new(device, name, bytes, address, error);
-    return backend->memory_new_flush(device, name, bytes, placement == PLACED_AT_END, address,
-                                     error);
+    const size_t alignment = (size_t)tensor->alignment;
+    if (placement != PLACED_ANYWHERE && backend->memory_new_flush != NULL)
+        return backend->memory_new_flush(device, tensor->name, bytes,
+                                         placement == PLACED_AT_END ? alignment : 0, address,
+                                         error);
+    if (alignment < ALIGNMENT_DEFAULT && backend->memory_new_aligned != NULL)
+        return backend->memory_new_aligned(device, tensor->name, bytes, alignment, address, error);
+    return backend->memory_new(device, tensor->name, bytes, address, error);
 }
 
 int buffers_init_placed(struct buffers *buffers, struct comparator *comparator,
@@ -29,7 +34,7 @@ int buffers_init_placed(struct buffers *buffers, struct comparator *comparator,
     for (int s = 0; s < set_count; s++)
         for (int t = 0; t < template->tensor_count; t++)
             if (plan->tensors[t].present &&
-                allocate_tensor(device, template->tensors[t].name, (size_t)plan->tensors[t].bytes,
+                allocate_tensor(device, &template->tensors[t], (size_t)plan->tensors[t].bytes,
                                 placement, &buffers->tensors[s][t], error) < 0) {
                 buffers_release(buffers);
                 return -1;
@@ -87,7 +92,7 @@ int buffers_fill_stress(struct buffers *buffers, int set, const struct stress *s
     return fill_inputs(buffers, set, stress, seed, error);
 }
 
-/* A 32-bit word of a tensor: two halves, a float, half a double. */
+/* A 32-bit word of a tensor: four bytes, two halves, a float, half a double. */
 static uint32_t pattern_word(enum dtype dtype, int index, uint32_t bits) {
     switch (dtype) {
     case DTYPE_F16:
@@ -96,6 +101,10 @@ static uint32_t pattern_word(enum dtype dtype, int index, uint32_t bits) {
         return 0x3f003f00u | (bits & 0x807f807fu);
     case DTYPE_F32:
         return 0x3f000000u | (bits & 0x807fffffu);
+    case DTYPE_E4M3:
+        return 0x30303030u | (bits & 0x87878787u);
+    case DTYPE_E5M2:
+        return 0x38383838u | (bits & 0x83838383u);
     case DTYPE_F64:
         return index % 2 == 0 ? bits : 0x3fe00000u | (bits & 0x800fffffu);
     default:
@@ -153,7 +162,7 @@ int buffers_poison(struct buffers *buffers, int set, enum poison poison, uint64_
     for (int t = 0; t < buffers->template->tensor_count; t++)
         if (buffers->tensors[set][t] != 0 && buffers->template->tensors[t].role != ROLE_INPUT &&
             comparator_poison(buffers->comparator, buffers->tensors[set][t],
-                              buffers->plan->tensors[t].bytes, poison,
+                              &buffers->plan->tensors[t], poison,
                               seed + (uint64_t)t * UINT64_C(0x9e3779b97f4a7c15), error) < 0)
             return -1;
     return comparator_finish(buffers->comparator, error);

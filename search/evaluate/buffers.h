@@ -22,7 +22,7 @@ enum { SETS_MAX = 16 };
 enum placement {
     PLACED_ANYWHERE,
     PLACED_AT_START, /* unmapped memory before the first byte */
-    PLACED_AT_END,   /* unmapped memory behind the last byte, rounded up to 16 bytes */
+    PLACED_AT_END,   /* unmapped memory behind the last byte, but for the tensor's alignment */
 };
 
 struct buffers {

@@ -12,6 +12,9 @@ extern const char _binary_search_evaluate_compare_cu_end[];
 /* A warp of evotile_compare has some rows, because merging what it found costs as much as a row. */
 enum { THREADS = 256, RUN_DEADLINE_S = 60, ROWS_PER_WARP = 4 };
 
+/* POISON_NAN of an 8-bit float, whose bytes are all NaN; as in compare.cu. */
+enum { POISON_NAN_F8 = 2 };
+
 /* Mirrors struct comparison of compare.cu. */
 struct raw_comparison {
     double error_squares, reference_squares;
@@ -124,16 +127,17 @@ int comparator_fill(struct comparator *comparator, uint64_t address,
     return enqueue_launch(comparator, &launch, tensor->elements, error);
 }
 
-int comparator_poison(struct comparator *comparator, uint64_t address, int64_t bytes,
-                      enum poison poison, uint64_t seed, struct error *error) {
+int comparator_poison(struct comparator *comparator, uint64_t address,
+                      const struct planned_tensor *tensor, enum poison poison, uint64_t seed,
+                      struct error *error) {
     struct device_launch launch = {.kernel = "evotile_poison"};
-    int64_t halves = bytes / 2;
-    int32_t kind = (int32_t)poison;
+    bool narrow = tensor->dtype == DTYPE_E4M3 || tensor->dtype == DTYPE_E5M2;
+    int32_t kind = poison == POISON_NAN && narrow ? POISON_NAN_F8 : (int32_t)poison;
     launch_add_argument(&launch, &address, 8);
-    launch_add_argument(&launch, &halves, 8);
+    launch_add_argument(&launch, &tensor->bytes, 8);
     launch_add_argument(&launch, &kind, 4);
     launch_add_argument(&launch, &seed, 8);
-    return enqueue_launch(comparator, &launch, (halves + 1) / 2, error);
+    return enqueue_launch(comparator, &launch, (tensor->bytes + 3) / 4, error);
 }
 
 int comparator_finish(struct comparator *comparator, struct error *error) {
@@ -224,13 +228,12 @@ int comparator_checksum(struct comparator *comparator, const struct span *spans,
         return -1;
     for (int i = 0; i < count; i++) {
         struct device_launch launch = {.kernel = "evotile_checksum"};
-        int64_t words = spans[i].bytes / 2;
         uint64_t salt = (uint64_t)i * UINT64_C(0xd1342543de82ef95);
         launch_add_argument(&launch, &spans[i].address, 8);
-        launch_add_argument(&launch, &words, 8);
+        launch_add_argument(&launch, &spans[i].bytes, 8);
         launch_add_argument(&launch, &salt, 8);
         launch_add_argument(&launch, &comparator->results, 8);
-        if (enqueue_launch(comparator, &launch, (words + 3) / 4, error) < 0)
+        if (enqueue_launch(comparator, &launch, (spans[i].bytes + 7) / 8, error) < 0)
             return -1;
     }
     if (run_enqueued(comparator, error) < 0)

@@ -7,7 +7,7 @@
 typedef unsigned long long u64;
 typedef unsigned int u32;
 
-enum dtype { F16, BF16, F32, F64, U32, I32 }; // template.h's order
+enum dtype { F16, BF16, F32, F64, U32, I32, I8, U8, I16, I64, E4M3, E5M2, BOOL }; // template.h's order
 
 // ---- random numbers ----
 
@@ -39,6 +39,17 @@ __device__ unsigned short to_f16(float value) {
 __device__ unsigned short to_bf16(float value) {
     u32 bits = __float_as_uint(value);
     return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+// An 8-bit float with `fraction` bits of fraction: to nearest, ties to even, and at most `largest`, as cvt.satfinite
+// does; NaN stays NaN. `scale`, 2 to the difference of the exponent biases, turns its exponent into a float's.
+__device__ unsigned char to_f8(float value, int fraction, float scale, float largest) {
+    u32 sign = __float_as_uint(value) >> 24 & 0x80u;
+    if (value != value)
+        return (unsigned char)(sign | 0x7fu);
+    u32 bits = __float_as_uint(fminf(fabsf(value), largest) * scale);
+    int shift = 23 - fraction;
+    return (unsigned char)(sign | (bits + (1u << (shift - 1)) - 1u + (bits >> shift & 1u)) >> shift);
 }
 
 enum fill { NORMAL, CONSTANT, SPIKES, EXTREMES, NOT_A_NUMBER, COLUMN, FIRST, LAST }; // template.h's order
@@ -74,6 +85,18 @@ __device__ float filled(int fill, float value, float largest, u64 seed, u64 patt
     return ((split_mix(seed) + i % row) & 1) ? value * largest : -value * largest;
 }
 
+// Stores the low bits of a hash as an element of a tensor of integers.
+__device__ void store_integer(void *tensor, int dtype, u64 i, u64 bits) {
+    switch (dtype) {
+    case I64: ((u64 *)tensor)[i] = bits; break;
+    case I16: ((unsigned short *)tensor)[i] = (unsigned short)bits; break;
+    case I8:
+    case U8: ((unsigned char *)tensor)[i] = (unsigned char)bits; break;
+    case BOOL: ((unsigned char *)tensor)[i] = (unsigned char)(bits & 1); break;
+    default: ((u32 *)tensor)[i] = (u32)bits; break;
+    }
+}
+
 // Stores an element; in a tensor of integers a hash.
 __device__ void store(void *tensor, int dtype, u64 i, float element, u64 seed) {
     switch (dtype) {
@@ -81,7 +104,9 @@ __device__ void store(void *tensor, int dtype, u64 i, float element, u64 seed) {
     case BF16: ((unsigned short *)tensor)[i] = to_bf16(element); break;
     case F32: ((float *)tensor)[i] = element; break;
     case F64: ((double *)tensor)[i] = element; break;
-    default: ((u32 *)tensor)[i] = (u32)split_mix(seed + i); break;
+    case E4M3: ((unsigned char *)tensor)[i] = to_f8(element, 3, 0x1p-120f, 448.0f); break;
+    case E5M2: ((unsigned char *)tensor)[i] = to_f8(element, 2, 0x1p-112f, 57344.0f); break;
+    default: store_integer(tensor, dtype, i, split_mix(seed + i)); break;
     }
 }
 
@@ -95,10 +120,10 @@ extern "C" __global__ void evotile_fill(void *tensor, int dtype, u64 elements, u
 
 // ---- poison ----
 
-enum poison { POISON_NAN, POISON_RANDOM }; // compare.h's order
+enum poison { POISON_NAN, POISON_RANDOM, POISON_NAN_F8 }; // compare.h's order; the last is for 8-bit floats
 
-// Two halves that are NaN in every floating dtype, also as a float or as either half of a double: of any sign, with
-// any of the fractions that all dtypes share. A halfword is 0x7ff0 and the sign, and 1 to 15.
+// Two halves that are NaN in every wider floating dtype, also as a float or as either half of a double: of any sign,
+// with any of the fractions that these dtypes share. A halfword is 0x7ff0 and the sign, and 1 to 15.
 __device__ u32 nan_word(u64 bits) {
     u32 fractions = 0x00010001u + (u32)(bits % 15) + ((u32)(bits / 15 % 15) << 16);
     return 0x7ff07ff0u | ((u32)bits & 0x80008000u) | fractions;
@@ -110,16 +135,30 @@ __device__ u32 random_word(u64 bits) {
     return (u32)bits >> ((bits >> 37 & 1) ? bits >> 32 & 31 : 0);
 }
 
-// Fills `count` 16-bit words, a function of the seed and of the position.
-extern "C" __global__ void evotile_poison(unsigned short *halves, u64 count, int poison, u64 seed) {
+// Four bytes, each of which is the NaN of both 8-bit floats, of any sign.
+__device__ u32 f8_nan_word(u64 bits) {
+    return 0x7f7f7f7fu | ((u32)bits & 0x80808080u);
+}
+
+// Stores the index-th word of `count` bytes, or the part of it that there is. A tensor may lie at any address.
+__device__ void store_word(unsigned char *bytes, u64 index, u64 count, u32 word) {
+    if (4 * index + 4 <= count && (u64)bytes % 4 == 0) {
+        ((u32 *)bytes)[index] = word;
+        return;
+    }
+    for (u64 i = 4 * index; i < count && i < 4 * index + 4; i++, word >>= 8)
+        bytes[i] = (unsigned char)word;
+}
+
+// Fills `count` bytes, a function of the seed and of the position.
+extern "C" __global__ void evotile_poison(unsigned char *bytes, u64 count, int poison, u64 seed) {
     u64 step = (u64)gridDim.x * blockDim.x;
-    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; 2 * i < count; i += step) {
+    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; 4 * i < count; i += step) {
         u64 bits = split_mix(seed + i * 0xd1342543de82ef95ull);
-        u32 word = poison == POISON_NAN ? nan_word(bits) : random_word(bits);
-        if (2 * i + 2 <= count)
-            ((u32 *)halves)[i] = word;
-        else
-            halves[2 * i] = (unsigned short)word;
+        u32 word = poison == POISON_NAN      ? nan_word(bits)
+                   : poison == POISON_NAN_F8 ? f8_nan_word(bits)
+                                             : random_word(bits);
+        store_word(bytes, i, count, word);
     }
 }
 
@@ -158,10 +197,10 @@ __device__ void change_every_row(const changed_tensor *it, u64 seed, u64 thread,
 
 // Random bits in one 32-bit word of `interval`, at random.
 __device__ void poison_words(const changed_tensor *it, u64 interval, u64 seed, u64 thread, u64 step) {
-    for (u64 i = thread; 4 * i + 4 <= it->bytes; i += step) {
+    for (u64 i = thread; 4 * i < it->bytes; i += step) {
         u64 bits = split_mix(seed + i * 0xd1342543de82ef95ull);
         if ((bits >> 50) % interval == 0)
-            ((u32 *)it->tensor)[i] = random_word(bits);
+            store_word((unsigned char *)it->tensor, i, it->bytes, random_word(bits));
     }
 }
 
@@ -193,16 +232,42 @@ extern "C" __global__ void evotile_next_change(change_control *control) {
 
 // ---- comparison ----
 
-__device__ double element(const void *tensor, int dtype, u64 i) {
+__device__ float from_f16(u32 bits) {
     float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"((unsigned short)bits));
+    return value;
+}
+
+// A float's exponent and three bits of its fraction, with a smaller bias; it has one NaN of each sign and no infinity.
+__device__ float from_e4m3(u32 bits) {
+    float value = __uint_as_float((bits & 0x7fu) << 20) * 0x1p120f;
+    if ((bits & 0x7fu) == 0x7fu)
+        value = __uint_as_float(0x7fffffffu);
+    return bits & 0x80u ? -value : value;
+}
+
+// An element of 64 bits may have lost its last ones: see difference.
+__device__ double element(const void *tensor, int dtype, u64 i) {
     switch (dtype) {
-    case F16: asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(((const unsigned short *)tensor)[i])); return value;
+    case F16: return from_f16(((const unsigned short *)tensor)[i]);
     case BF16: return __uint_as_float((u32)((const unsigned short *)tensor)[i] << 16);
     case F32: return ((const float *)tensor)[i];
     case F64: return ((const double *)tensor)[i];
     case U32: return ((const u32 *)tensor)[i];
+    case I8: return ((const signed char *)tensor)[i];
+    case U8:
+    case BOOL: return ((const unsigned char *)tensor)[i]; // a true that is not 1 differs
+    case I16: return ((const short *)tensor)[i];
+    case I64: return (double)((const long long *)tensor)[i];
+    case E4M3: return from_e4m3(((const unsigned char *)tensor)[i]);
+    case E5M2: return from_f16((u32)((const unsigned char *)tensor)[i] << 8);
     default: return ((const int *)tensor)[i];
     }
+}
+
+// Not 0 if they differ, although a double does not hold every i64.
+__device__ double difference(long long a, long long b) {
+    return a >= b ? (double)((u64)a - (u64)b) : -(double)((u64)b - (u64)a);
 }
 
 // compare.h mirrors this. Maxima are of nonnegative doubles: their bits order as integers do.
@@ -282,7 +347,8 @@ __device__ double add_limit(tally &found, const tolerance &allowed, u64 i, doubl
 
 // Adds the thread's elements of a row, and the row itself in lane 0. Errors are relative to the reference, but at least
 // to `smallest_normal` in every element: below it a dtype has no relative precision, and a reference of zeros has no
-// magnitude. Elements whose reference has the bits `unwritten` are left out, unless these are 0.
+// magnitude. Elements whose reference has the bits `unwritten` are left out, unless these are 0. An i64 has a reference
+// of i64.
 __device__ void add_row(tally &found, const void *output, int dtype, const double *reference, const void *plain, u64 r,
                         u64 row, double smallest_normal, u64 unwritten, const tolerance &allowed) {
     int lane = threadIdx.x % 32;
@@ -290,9 +356,12 @@ __device__ void add_row(tally &found, const void *output, int dtype, const doubl
     double error_squares = 0.0, reference_squares = 0.0, products = 0.0, limit_squares = 0.0;
     for (u64 i = r * row + lane; i < (r + 1) * row; i += 32) {
         double wanted = reference[i];
-        if (unwritten != 0 && (u64)__double_as_longlong(wanted) == unwritten)
+        long long whole = __double_as_longlong(wanted);
+        if (unwritten != 0 && (u64)whole == unwritten)
             continue;
         double got = element(output, dtype, i);
+        if (dtype == I64)
+            wanted = (double)whole;
         found.elements++;
         found.not_zero += got != 0.0;
         if (!is_finite(wanted) || !is_finite(got)) {
@@ -300,7 +369,8 @@ __device__ void add_row(tally &found, const void *output, int dtype, const doubl
             found.not_finite += got != wanted && (got == got || wanted == wanted);
             continue;
         }
-        double error = got - wanted, size = fabs(wanted);
+        double error = dtype == I64 ? difference(((const long long *)output)[i], whole) : got - wanted;
+        double size = fabs(wanted);
         error_squares += error * error;
         reference_squares += wanted * wanted;
         products += error * wanted;
@@ -419,23 +489,23 @@ extern "C" __global__ void evotile_compare(const void *output, int dtype, const 
         merge_limits(result, found);
 }
 
-// The index-th group of four words; the last group may be shorter.
-__device__ u64 read_four_words(const unsigned short *words, u64 index, u64 count) {
-    if (4 * index + 4 <= count)
-        return ((const u64 *)words)[index];
+// The index-th group of eight bytes; the last group may be shorter.
+__device__ u64 read_eight_bytes(const unsigned char *bytes, u64 index, u64 count) {
+    if (8 * index + 8 <= count && (u64)bytes % 8 == 0)
+        return ((const u64 *)bytes)[index];
     u64 bits = 0;
-    for (u64 i = 4 * index; i < count; i++)
-        bits = bits << 16 | words[i];
+    for (u64 i = 8 * index; i < count && i < 8 * index + 8; i++)
+        bits |= (u64)bytes[i] << 8 * (i % 8);
     return bits;
 }
 
-// The sum of a hash of every (position, four 16-bit words): independent of the order, and changed by any change of
-// the bytes. All dtypes have an even number of bytes. `salt` distinguishes spans that are added into one result.
-extern "C" __global__ void evotile_checksum(const unsigned short *words, u64 count, u64 salt, u64 *result) {
+// The sum of a hash of every (position, eight bytes): independent of the order, and changed by any change of the bytes.
+// `salt` distinguishes spans that are added into one result.
+extern "C" __global__ void evotile_checksum(const unsigned char *bytes, u64 count, u64 salt, u64 *result) {
     u64 step = (u64)gridDim.x * blockDim.x;
     u64 sum = 0;
-    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; 4 * i < count; i += step)
-        sum += split_mix(split_mix(salt + i) ^ read_four_words(words, i, count));
+    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; 8 * i < count; i += step)
+        sum += split_mix(split_mix(salt + i) ^ read_eight_bytes(bytes, i, count));
     for (int distance = 16; distance > 0; distance /= 2)
         sum += __shfl_xor_sync(0xffffffffu, sum, distance);
     if (threadIdx.x % 32 == 0)

@@ -53,7 +53,8 @@ struct comparator *comparator_new(struct device *device, struct nvrtc *nvrtc, st
 void comparator_free(struct comparator *comparator);
 
 /* Fills a tensor as template.h describes `fill`, a function of the seeds; integers become
-   hashes. `pattern` is the seed that all tensors of one input share. */
+   hashes, of all their bits, and a bool one of 0 and 1. `pattern` is the seed that all tensors of
+   one input share. */
 int comparator_fill(struct comparator *comparator, uint64_t address,
                     const struct planned_tensor *tensor, const struct tensor_fill *fill,
                     uint64_t seed, uint64_t pattern, struct error *error);
@@ -65,15 +66,16 @@ enum poison {
     POISON_RANDOM, /* random bits: half of the words uniform, the others of uniform magnitude */
 };
 
-/* Queues filling `bytes`, an even number, by a function of the seed. */
-int comparator_poison(struct comparator *comparator, uint64_t address, int64_t bytes,
-                      enum poison poison, uint64_t seed, struct error *error);
+/* Queues filling a tensor's bytes by a function of the seed. */
+int comparator_poison(struct comparator *comparator, uint64_t address,
+                      const struct planned_tensor *tensor, enum poison poison, uint64_t seed,
+                      struct error *error);
 
 /* Completes everything that is queued. */
 int comparator_finish(struct comparator *comparator, struct error *error);
 
-/* An output and what it is compared with: addresses of an fp64 reference of the same shape and of
-   the plain kernel's output, which may be 0. */
+/* An output and what it is compared with: addresses of a reference of the same shape, which is fp64
+   or, for an i64 output, i64; and of the plain kernel's output, which may be 0. */
 struct compared {
     uint64_t output;
     const struct planned_tensor *tensor;

@@ -30,11 +30,17 @@ static float random_normal(struct random *random) {
     return (float)((sum - 2) * sqrt(3));
 }
 
+/* As to_f8 of compare.cu. Whether a tie is rounded to even does not matter here. */
+static uint8_t float_to_f8(float value, int fraction, float scale) {
+    const uint32_t bits = float_bits(fabsf(value) * scale), sign = float_bits(value) >> 24 & 0x80;
+    return (uint8_t)(sign | (bits + (1u << (22 - fraction))) >> (23 - fraction));
+}
+
 static void fill_randomly(struct random *random, const struct planned_tensor *tensor, void *to) {
     uint16_t *halves = to;
     float *floats = to;
     double *doubles = to;
-    uint32_t *integers = to;
+    uint8_t *bytes = to;
     for (int64_t i = 0; i < tensor->elements; i++)
         switch (tensor->dtype) {
         case DTYPE_F16:
@@ -49,9 +55,26 @@ static void fill_randomly(struct random *random, const struct planned_tensor *te
         case DTYPE_F64:
             doubles[i] = random_normal(random);
             break;
-        default:
-            integers[i] = (uint32_t)random_next(random);
+        case DTYPE_E4M3:
+            bytes[i] = float_to_f8(random_normal(random), 3, 0x1p-120f);
+            break;
+        case DTYPE_E5M2:
+            bytes[i] = float_to_f8(random_normal(random), 2, 0x1p-112f);
+            break;
+        case DTYPE_BOOL:
+            bytes[i] = random_next(random) & 1;
+            break;
+        default: {
+            const uint64_t bits = random_next(random);
+            const size_t size = (size_t)dtype_bytes(tensor->dtype);
+            memcpy(bytes + (size_t)i * size, &bits, size); /* little-endian */
         }
+        }
+}
+
+/* Byte i of an output before a block runs. */
+static unsigned char poison_byte(const struct long_case *it, int64_t i) {
+    return (unsigned char)(i % 2 == 0 ? it->poison : it->poison >> 8);
 }
 
 /* Whether a tensor has a role, or is written as outputs are. */
@@ -68,11 +91,11 @@ static int write_tensors(struct long_case *it, struct planned_buffers *run, enum
         const struct planned_tensor *tensor = &run->plan.tensors[t];
         if (run->buffers.tensors[0][t] == 0 || !has_role(template, t, role))
             continue;
-        uint16_t *host = xmalloc((size_t)tensor->bytes);
+        unsigned char *host = xmalloc((size_t)tensor->bytes);
         if (role == ROLE_INPUT)
             fill_randomly(&it->random, tensor, host);
-        for (int64_t i = 0; role == ROLE_OUTPUT && i < tensor->bytes / 2; i++)
-            host[i] = it->poison;
+        for (int64_t i = 0; role == ROLE_OUTPUT && i < tensor->bytes; i++)
+            host[i] = poison_byte(it, i);
         int status = it->one.device->backend->write(it->one.device, run->buffers.tensors[0][t],
                                                     host, (size_t)tensor->bytes, error);
         free(host);
@@ -87,10 +110,10 @@ int long_fill_inputs(struct long_case *it, struct error *error) {
 }
 
 bool long_is_written(const struct long_case *it, enum run run, int t, int64_t element) {
-    size_t bytes = (size_t)dtype_bytes(long_buffers(it, run)->plan.tensors[t].dtype);
-    const unsigned char *from = it->outputs[run][t] + (size_t)element * bytes;
-    for (size_t i = 0; i < bytes; i += sizeof it->poison)
-        if (memcmp(from + i, &it->poison, sizeof it->poison) != 0)
+    const int64_t bytes = dtype_bytes(long_buffers(it, run)->plan.tensors[t].dtype);
+    const unsigned char *outputs = it->outputs[run][t];
+    for (int64_t i = element * bytes; i < (element + 1) * bytes; i++)
+        if (outputs[i] != poison_byte(it, i))
             return true;
     return false;
 }

@@ -43,6 +43,11 @@ void ptx_memory_free(struct ptx_memory *memory) {
 }
 
 uint64_t ptx_memory_allocate(struct ptx_memory *memory, const char *name, size_t bytes) {
+    return ptx_memory_allocate_at(memory, name, bytes, 0);
+}
+
+uint64_t ptx_memory_allocate_at(struct ptx_memory *memory, const char *name, size_t bytes,
+                                size_t offset) {
     uint8_t *data = malloc(bytes ? bytes : 1);
     if (!data)
         return 0;
@@ -50,12 +55,12 @@ uint64_t ptx_memory_allocate(struct ptx_memory *memory, const char *name, size_t
     memset(data, 0xff, bytes);
     struct allocation *allocation = &memory->allocations[memory->count++];
     *allocation =
-        (struct allocation){.address = memory->next_address, .bytes = bytes, .data = data};
+        (struct allocation){.address = memory->next_address + offset, .bytes = bytes, .data = data};
     if (memory->has_shadow)
         allocation->shadow = shadow_new(bytes);
     snprintf(allocation->name, sizeof allocation->name, "%s", name);
-    memory->next_address +=
-        (bytes + GAP_BYTES + ADDRESS_ALIGNMENT - 1) / ADDRESS_ALIGNMENT * ADDRESS_ALIGNMENT;
+    memory->next_address += (offset + bytes + GAP_BYTES + ADDRESS_ALIGNMENT - 1) /
+                            ADDRESS_ALIGNMENT * ADDRESS_ALIGNMENT;
     return allocation->address;
 }
 

@@ -59,6 +59,9 @@ void ptx_memory_free(struct ptx_memory *memory);
 /* Allocates `bytes` bytes, initialised with 0xff, 512-byte aligned. Returns their address, or 0 if
    the host is out of memory. `name` is copied and appears in faults. */
 uint64_t ptx_memory_allocate(struct ptx_memory *memory, const char *name, size_t bytes);
+/* The same `offset` bytes behind a multiple of 512. */
+uint64_t ptx_memory_allocate_at(struct ptx_memory *memory, const char *name, size_t bytes,
+                                size_t offset);
 void ptx_memory_release(struct ptx_memory *memory, uint64_t address);
 /* Sets whether kernels may write to the allocation at `address`; by default they may. The host
    always may. */

@@ -17,6 +17,13 @@ static const struct {
                    0x1p500}, /* chosen so that squares of these are representable */
     [DTYPE_U32] = {0, 1, UINT32_MAX},
     [DTYPE_I32] = {0, 1, INT32_MAX},
+    [DTYPE_I8] = {0, 1, INT8_MAX},
+    [DTYPE_U8] = {0, 1, UINT8_MAX},
+    [DTYPE_I16] = {0, 1, INT16_MAX},
+    [DTYPE_I64] = {0, 1, 0x1p63},
+    [DTYPE_E4M3] = {0x1p-4, 0x1p-6, 448},
+    [DTYPE_E5M2] = {0x1p-3, 0x1p-14, 57344},
+    [DTYPE_BOOL] = {0, 1, 1},
 };
 
 double dtype_rounding(enum dtype dtype) {

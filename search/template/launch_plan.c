@@ -164,6 +164,12 @@ static int plan_extents(const struct template *template, const struct launch *la
     return 0;
 }
 
+static int64_t double_bits(double number) {
+    int64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
 static int plan_launch(const struct template *template, const struct launch *launch,
                        const int64_t *values, struct planned_launch *planned, struct error *error) {
     int64_t smem = 0;
@@ -203,6 +209,8 @@ static int plan_launch(const struct template *template, const struct launch *lau
             return error_input(error,
                                "%s: launch of %s: argument %d is %lld, outside the range of i32",
                                template->document.file, launch->kernel, i, (long long)to->value);
+        if (to->size == 8 && argument->real)
+            to->value = double_bits(dimension_real(to->value));
     }
     return 0;
 }
@@ -414,8 +422,9 @@ int template_reference_launch_plan(const struct template *template, int case_ind
         return -1;
     for (int t = 0; t < template->tensor_count; t++)
         if (template->tensors[t].role == ROLE_OUTPUT) {
-            plan->tensors[t].dtype = DTYPE_F64;
-            plan->tensors[t].bytes = plan->tensors[t].elements * dtype_bytes(DTYPE_F64);
+            struct planned_tensor *planned = &plan->tensors[t];
+            planned->dtype = planned->dtype == DTYPE_I64 ? DTYPE_I64 : DTYPE_F64;
+            planned->bytes = planned->elements * dtype_bytes(planned->dtype);
         }
     return 0;
 }

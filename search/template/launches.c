@@ -10,7 +10,7 @@
 
 static const char *const launch_keys[] = {"kernel", "grid",  "block",       "smem", "arguments",
                                           "when",   "early", "cooperative", NULL};
-static const char *const argument_keys[] = {"i32", "i64", "f32", NULL};
+static const char *const argument_keys[] = {"i32", "i64", "f32", "f64", NULL};
 
 static int load_triple(struct template *template, const struct json *launch, const char *key,
                        struct expression *triple[3], struct error *error) {
@@ -54,12 +54,12 @@ static int load_argument(struct template *template, const struct json *value,
             return -1;
         if (json_count(value) != 1)
             return json_error(value, error,
-                              "must be {\"i32\": ...}, {\"i64\": ...} or {\"f32\": ...}");
+                              "must be {\"i32\": ...}, {\"i64\": ...}, {\"f32\": ...} or "
+                              "{\"f64\": ...}");
         inner = json_at(value, 0);
-        argument->size = 4;
-        if (strcmp(json_key(&inner), "f32") == 0)
+        argument->size = strstr(json_key(&inner), "64") != NULL ? 8 : 4;
+        if (*json_key(&inner) == 'f')
             return load_real_argument(template, &inner, argument, error);
-        argument->size = strcmp(json_key(&inner), "i64") == 0 ? 8 : 4;
         return load_expression(template, &inner, &argument->expression, error);
     }
     if (json_string(value, &name, error) < 0)

@@ -61,7 +61,24 @@ struct shape {
     int64_t values[DIMENSIONS_MAX];
 };
 
-enum dtype { DTYPE_F16, DTYPE_BF16, DTYPE_F32, DTYPE_F64, DTYPE_U32, DTYPE_I32, DTYPE_COUNT };
+/* DTYPE_E4M3 and DTYPE_E5M2 are bytes with so many bits of exponent and fraction; a DTYPE_BOOL is a
+   byte that is 0 or 1. */
+enum dtype {
+    DTYPE_F16,
+    DTYPE_BF16,
+    DTYPE_F32,
+    DTYPE_F64,
+    DTYPE_U32,
+    DTYPE_I32,
+    DTYPE_I8,
+    DTYPE_U8,
+    DTYPE_I16,
+    DTYPE_I64,
+    DTYPE_E4M3,
+    DTYPE_E5M2,
+    DTYPE_BOOL,
+    DTYPE_COUNT
+};
 enum role {
     ROLE_INPUT,
     ROLE_OUTPUT,
@@ -96,10 +113,12 @@ struct tensor {
     int strides[RANK_MAX - 1]; /* slots of derived quantities: elements between neighbours along
                                   each extent but the last, which is dense */
     struct expression
-        *when;  /* NULL: always present; if it does not hold, the kernel gets a null pointer */
-    bool clear; /* a workspace that is zeroed before every call; the clearing is timed */
+        *when;     /* NULL: always present; if it does not hold, the kernel gets a null pointer */
+    bool clear;    /* a workspace that is zeroed before every call; the clearing is timed */
+    int alignment; /* bytes, of the address and of strides: the exported launcher checks it */
     struct tolerance tolerance; /* of an output */
 };
+enum { ALIGNMENT_DEFAULT = 16, ALIGNMENT_MAX = 256 };
 
 /* A tensor map (TMA descriptor): boxes of a tensor that the GPU copies to shared memory, swizzled.
  */
@@ -116,7 +135,8 @@ struct tensor_map_spec {
 struct argument {
     int tensor, map;               /* indices, or -1 */
     struct expression *expression; /* if both are -1 */
-    bool real;                     /* `expression` is the name of a real dimension */
+    bool real;                     /* `expression` is the name of a real dimension: a float, or
+                                      a double of the same value if `size` is 8 */
     int size;                      /* 4, 8, or TENSOR_MAP_BYTES */
 };
 
@@ -317,7 +337,7 @@ cJSON *template_shape_json(const struct template *template, const struct shape *
    float. */
 float dimension_real(int64_t bits);
 void dimension_print_real(float number, char text[NAME_SIZE]);
-/* The short name of a dtype (f16), and its size. */
+/* The short name of a dtype (f16), and its size in bytes. */
 const char *dtype_name(enum dtype dtype);
 int dtype_bytes(enum dtype dtype);
 /* The value of a case's dimension by name, or `otherwise` if there is none. */
@@ -420,8 +440,8 @@ struct planned_launch planned_launch(const struct launch_plan *plan, int index);
    outside CUDA's limits is an error of the template. */
 int template_launch_plan(const struct template *template, const struct genome *genome,
                          int case_index, struct launch_plan *plan, struct error *error);
-/* The reference's launches; its outputs are fp64 tensors of the same shape. Only here are tensors
-   of magnitudes present. */
+/* The reference's launches; its outputs are fp64 tensors of the same shape, those of i64 tensors
+   of i64: a double does not hold every i64. Only here are tensors of magnitudes present. */
 int template_reference_launch_plan(const struct template *template, int case_index,
                                    struct launch_plan *plan, struct error *error);
 /* The plain kernel's launches; its outputs have the genome's dtypes. */

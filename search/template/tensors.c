@@ -6,12 +6,16 @@
 #include <string.h>
 
 static const char *const dtype_names[DTYPE_COUNT] = {
-    [DTYPE_F16] = "f16", [DTYPE_BF16] = "bf16", [DTYPE_F32] = "f32",
-    [DTYPE_F64] = "f64", [DTYPE_U32] = "u32",   [DTYPE_I32] = "i32",
+    [DTYPE_F16] = "f16",   [DTYPE_BF16] = "bf16",    [DTYPE_F32] = "f32",
+    [DTYPE_F64] = "f64",   [DTYPE_U32] = "u32",      [DTYPE_I32] = "i32",
+    [DTYPE_I8] = "i8",     [DTYPE_U8] = "u8",        [DTYPE_I16] = "i16",
+    [DTYPE_I64] = "i64",   [DTYPE_E4M3] = "f8_e4m3", [DTYPE_E5M2] = "f8_e5m2",
+    [DTYPE_BOOL] = "bool",
 };
 static const int dtype_sizes[DTYPE_COUNT] = {
-    [DTYPE_F16] = 2, [DTYPE_BF16] = 2, [DTYPE_F32] = 4,
-    [DTYPE_F64] = 8, [DTYPE_U32] = 4,  [DTYPE_I32] = 4,
+    [DTYPE_F16] = 2,  [DTYPE_BF16] = 2, [DTYPE_F32] = 4,  [DTYPE_F64] = 8, [DTYPE_U32] = 4,
+    [DTYPE_I32] = 4,  [DTYPE_I8] = 1,   [DTYPE_U8] = 1,   [DTYPE_I16] = 2, [DTYPE_I64] = 8,
+    [DTYPE_E4M3] = 1, [DTYPE_E5M2] = 1, [DTYPE_BOOL] = 1,
 };
 static const char *const role_names[ROLE_COUNT] = {
     [ROLE_INPUT] = "input",
@@ -44,9 +48,9 @@ static int load_word(const struct json *value, const char *const *words, int cou
 
 /* ---- tensors ---- */
 
-static const char *const tensor_keys[] = {"dtype",     "shape",     "strides", "role",
-                                          "fill",      "when",      "clear",   "precision",
-                                          "tolerance", "magnitude", NULL};
+static const char *const tensor_keys[] = {"dtype",     "shape",     "strides",   "role",
+                                          "fill",      "when",      "clear",     "precision",
+                                          "alignment", "tolerance", "magnitude", NULL};
 static const char *const choice_keys[] = {"when", "then", "else", NULL};
 static const char *const fills[] = {"normal"};
 
@@ -98,6 +102,22 @@ static int load_strides(const struct template *template, const struct json *valu
     return 0;
 }
 
+static int load_alignment(const struct json *value, struct tensor *tensor, struct error *error) {
+    int64_t least = dtype_sizes[tensor->dtype], bytes;
+    if (least < dtype_sizes[tensor->other_dtype])
+        least = dtype_sizes[tensor->other_dtype];
+    if (json_integer(value, &bytes, error) < 0)
+        return -1;
+    if (tensor->role == ROLE_WORKSPACE)
+        return json_error(value, error, "only an input or an output has an alignment");
+    if (bytes < least || bytes > ALIGNMENT_MAX || (bytes & (bytes - 1)) != 0)
+        return json_error(value, error,
+                          "must be a power of two from %d, the bytes of an element, to %d",
+                          (int)least, ALIGNMENT_MAX);
+    tensor->alignment = (int)bytes;
+    return 0;
+}
+
 static int load_tensor(struct template *template, const struct json *value, struct error *error) {
     struct json member;
     int index = 0;
@@ -119,6 +139,9 @@ static int load_tensor(struct template *template, const struct json *value, stru
         load_word(&member, role_names, ROLE_COUNT, &index, error) < 0)
         return -1;
     tensor->role = (enum role)index;
+    tensor->alignment = ALIGNMENT_DEFAULT;
+    if (json_find(value, "alignment", &member) && load_alignment(&member, tensor, error) < 0)
+        return -1;
     if (json_find(value, "fill", &member) && load_word(&member, fills, 1, &index, error) < 0)
         return -1;
     if (json_find(value, "clear", &member)) {
@@ -213,6 +236,9 @@ static int load_map(struct template *template, const struct json *value, struct 
     map->tensor = find_tensor(template, name);
     if (map->tensor < 0)
         return json_error(&member, error, "there is no tensor \"%s\"", name);
+    if (template->tensors[map->tensor].alignment < ALIGNMENT_DEFAULT)
+        return json_error(&member, error, "the \"alignment\" of \"%s\" must be at least %d", name,
+                          ALIGNMENT_DEFAULT);
     if (json_require(value, "box", &member, error) < 0 ||
         load_box(template, &member, map, error) < 0 ||
         json_require(value, "swizzle", &member, error) < 0 ||

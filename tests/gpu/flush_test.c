@@ -36,8 +36,8 @@ static void probe_in_child(const struct probe *probe) {
     verify_fixture_open(&verify_fixture, "cuda:0");
     verify_fixture_compile(&verify_fixture, strdup(probe_source), NULL, &verify_fixture.candidate);
     const struct device_backend *backend = verify_fixture.device->backend;
-    if (backend->memory_new_flush(verify_fixture.device, "tensor", probe->bytes, probe->at_end,
-                                  &tensor, &error) < 0 ||
+    if (backend->memory_new_flush(verify_fixture.device, "tensor", probe->bytes,
+                                  probe->at_end ? 16 : 0, &tensor, &error) < 0 ||
         backend->memory_new(verify_fixture.device, "out", 1, &out, &error) < 0)
         _exit(REFUSED);
     for (int i = WRITABLE; i < (int)probe->rights; i++)

@@ -91,8 +91,8 @@ static void mistakes_of_the_folder(void **state) {
          "{ \"f32\": \"GAIN\" }"},
         {"{ \"f32\": \"GAIN\" }", "{ \"f32\": \"N\" }",
          "21: launches[0].arguments[6].f32: there is no real dimension \"N\""},
-        {"\"precision\": \"bf16\"", "\"precision\": \"f8\"",
-         "16: tensors.y.precision: unknown word \"f8\"; did you mean \"f16\"?"},
+        {"\"precision\": \"bf16\"", "\"precision\": \"fp16\"",
+         "16: tensors.y.precision: unknown word \"fp16\"; did you mean \"f16\"?"},
         {"\"role\": \"output\", \"precision\": \"bf16\"",
          "\"role\": \"input\", \"precision\": \"bf16\"",
          "16: tensors.y.precision: only an output has a precision"},
@@ -159,6 +159,14 @@ static void mistakes_of_the_folder(void **state) {
          "\"insights\": [ { \"when\": \"BLOCKS < 4\", \"favour\": { \"ORDER\": \"lower\" }, "
          "\"because\": \"\" } ], \"tensors\": {",
          "14: insights[0].favour.ORDER: gene ORDER has no value lower"},
+        {"\"dtype\": \"f16\"", "\"dtype\": \"fp8_e4m3\"",
+         "14: tensors.x.dtype: unknown word \"fp8_e4m3\"; did you mean \"f8_e4m3\"?"},
+        {"\"dtype\": \"f16\"", "\"dtype\": \"f16\", \"alignment\": 1",
+         "14: tensors.x.alignment: must be a power of two from 2, the bytes of an element, to 256"},
+        {"\"dtype\": \"f16\"", "\"dtype\": \"f16\", \"alignment\": 24",
+         "14: tensors.x.alignment: must be a power of two from 2, the bytes of an element, to 256"},
+        {"\"dtype\": \"f16\"", "\"dtype\": \"f16\", \"alignment\": 512",
+         "14: tensors.x.alignment: must be a power of two from 2, the bytes of an element, to 256"},
         {"\"dtype\": \"f16\"", "\"dtype\": \"fp16\"",
          "14: tensors.x.dtype: unknown word \"fp16\"; did you mean \"f16\"?"},
         {"\"role\": \"input\"", "\"role\": \"inptu\"",
@@ -197,7 +205,10 @@ static void mistakes_of_the_folder(void **state) {
         {"{ \"i32\": \"N\" }", "{ \"i33\": \"N\" }",
          "21: launches[0].arguments[3].i33: unknown key; did you mean \"i32\"?"},
         {"{ \"i32\": \"N\" }", "{}",
-         "21: launches[0].arguments[3]: must be {\"i32\": ...}, {\"i64\": ...} or {\"f32\": ...}"},
+         "21: launches[0].arguments[3]: must be {\"i32\": ...}, {\"i64\": ...}, {\"f32\": ...} or "
+         "{\"f64\": ...}"},
+        {"{ \"f32\": \"GAIN\" }", "{ \"f64\": \"N\" }",
+         "21: launches[0].arguments[6].f64: there is no real dimension \"N\""},
         {"-DX=1", "--create-pch=/etc/x",
          "23: options[1]: \"--create-pch=/etc/x\" is not an option that a template may give: it "
          "may "
