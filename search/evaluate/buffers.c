@@ -8,11 +8,15 @@
 
 enum { PATTERN_WORDS = 4096 };
 
-/* A tensor that promises little alignment gets no more of it, where the device allows a choice. */
-static int allocate_tensor(struct device *device, const struct tensor *tensor, size_t bytes,
-                           enum placement placement, uint64_t *address, struct error *error) {
+/* A tensor that promises little alignment gets no more of it, where the device allows a choice; the
+   reference's outputs have wider elements. */
+static int allocate_tensor(struct device *device, const struct tensor *tensor,
+                           const struct planned_tensor *planned, enum placement placement,
+                           uint64_t *address, struct error *error) {
     const struct device_backend *backend = device->backend;
-    const size_t alignment = (size_t)tensor->alignment;
+    const size_t bytes = (size_t)planned->bytes;
+    const int element = dtype_bytes(planned->dtype);
+    const size_t alignment = (size_t)(tensor->alignment > element ? tensor->alignment : element);
     if (placement != PLACED_ANYWHERE && backend->memory_new_flush != NULL)
         return backend->memory_new_flush(device, tensor->name, bytes,
                                          placement == PLACED_AT_END ? alignment : 0, address,
@@ -34,8 +38,8 @@ int buffers_init_placed(struct buffers *buffers, struct comparator *comparator,
     for (int s = 0; s < set_count; s++)
         for (int t = 0; t < template->tensor_count; t++)
             if (plan->tensors[t].present &&
-                allocate_tensor(device, &template->tensors[t], (size_t)plan->tensors[t].bytes,
-                                placement, &buffers->tensors[s][t], error) < 0) {
+                allocate_tensor(device, &template->tensors[t], &plan->tensors[t], placement,
+                                &buffers->tensors[s][t], error) < 0) {
                 buffers_release(buffers);
                 return -1;
             }

@@ -235,10 +235,7 @@ static void add_argument(const struct code_writer *writer, const struct repeat *
         bool narrow = !argument->real && argument->size == 4 &&
                       !(expr_to_c_constant(writer->printer, argument->expression, &value) &&
                         value == (int32_t)value);
-        strbuf_print(body, "{.%s = %s",
-                     argument->real        ? "f32"
-                     : argument->size == 4 ? "i32"
-                                           : "i64",
+        strbuf_print(body, "{.%c%d = %s", argument->real ? 'f' : 'i', 8 * argument->size,
                      narrow ? "narrow(" : "");
         expr_to_c_add(writer->printer, argument->expression, body);
         strbuf_print(body, "%s", narrow ? ", &status)" : "");

@@ -111,6 +111,9 @@ static void add_tensors(const struct template *template, cJSON *values) {
             strbuf_print(&about, "%s%s", i == 0 ? " [" : ", ", expression_text(tensor->shape[i]));
         strbuf_print(&about, "]%s%s", tensor->when != NULL ? "; NULL unless " : "",
                      tensor->when != NULL ? expression_text(tensor->when) : "");
+        if (tensor->alignment != ALIGNMENT_DEFAULT)
+            strbuf_print(&about, "; aligned to %d byte%s", tensor->alignment,
+                         tensor->alignment == 1 ? "" : "s");
         cJSON_AddStringToObject(object, "type", tensor->role == ROLE_INPUT ? "const void" : "void");
         cJSON_AddStringToObject(object, "tensor", tensor->name);
         embedded_add_text(object, "about", &about);

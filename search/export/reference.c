@@ -31,7 +31,8 @@ static void add_function(struct code_writer *writer) {
     strbuf_print(writer->text, "_CUBIN(%s, \"reference.cubin\");\n", cubin);
     code_add_kernels(writer, cubin);
     strbuf_print(&opening,
-                 "\n/* `tensors` has the inputs as stored and the outputs as doubles%s. */\n"
+                 "\n/* `tensors` has the inputs as stored and the outputs as doubles, of i64 as "
+                 "int64_t%s. */\n"
                  "int %s_gpu_reference(const struct %s_shape *shape, const struct %s_tensors "
                  "*tensors,\n"
                  "        %scudaStream_t stream)\n{\n    int status = 0;\n",

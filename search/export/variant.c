@@ -138,13 +138,14 @@ static void add_check(const struct code_writer *writer, const struct tensor *ten
     if (!is_parameter(tensor) || code_truth(writer, tensor->when) == 0)
         return;
     code_add_guard(writer, tensor->when, body);
-    strbuf_print(body, "\n        status = unusable(tensors->%s);\n", tensor->name);
+    strbuf_print(body, "\n        status = unusable(tensors->%s, %d);\n", tensor->name,
+                 tensor->alignment);
     if (!tensor->strided)
         return;
     strbuf_print(body, "    if (status == 0)\n        status = uneven(tensors->%s_strides, %d, ",
                  tensor->name, tensor->rank - 1);
     code_add_element_bytes(writer, tensor, body);
-    strbuf_print(body, ");\n");
+    strbuf_print(body, ", %d);\n", tensor->alignment);
 }
 
 static void add_run(struct code_writer *writer) {

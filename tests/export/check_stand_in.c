@@ -74,9 +74,13 @@ static int kernel_launch(const int64_t *dimensions, void *const *tensors, void *
         const struct tensor *tensor = &shape.tensors[t];
         const struct dtype *dtype = find_dtype(tensor->dtype);
         const double *from = arrays[t];
-        for (int64_t i = 0; tensor->is_output && i < tensor->elements; i++)
-            dtype->put((char *)tensors[t] + i * dtype->bytes,
-                       wrong && i == tensor->elements - 1 ? from[i] + 1 : from[i]);
+        for (int64_t i = 0; tensor->is_output && i < tensor->elements; i++) {
+            const int one = wrong && i == tensor->elements - 1;
+            if (is_i64(dtype))
+                ((int64_t *)tensors[t])[i] = (int64_t)((const uint64_t *)arrays[t])[i] + one;
+            else
+                dtype->put((char *)tensors[t] + i * dtype->bytes, from[i] + one);
+        }
         if (tensor->is_output)
             free(arrays[t]);
     }
