@@ -87,15 +87,13 @@ static int kernel_launch(const int64_t *dimensions, void *const *tensors, void *
     return 0;
 }
 
-/* The launcher itself says whether the shape is verified; where it is, it takes the fake addresses
-   for misaligned. */
+/* The launcher itself says whether the shape is verified; where it is, it refuses the null
+ * pointers.
+ */
 static int kernel_launch_verified(const int64_t *dimensions, void *const *tensors, void *workspace,
                                   int64_t workspace_bytes, cudaStream_t stream) {
-    void *addresses[TENSORS];
-    for (int t = 0; t < TENSORS; t++)
-        addresses[t] = (void *)(uintptr_t)8;
-    int status = unused_launch_verified(dimensions, addresses, (void *)(uintptr_t)8,
-                                        workspace_bytes, stream);
+    void *addresses[TENSORS] = {0};
+    int status = unused_launch_verified(dimensions, addresses, NULL, workspace_bytes, stream);
     return status == KERNEL_UNVERIFIED
                ? status
                : kernel_launch(dimensions, tensors, workspace, workspace_bytes, stream);
