@@ -111,7 +111,9 @@ static bool is_pattern_value(enum dtype dtype, const char *bytes) {
     } of[DTYPE_COUNT] = {[DTYPE_F16] = {2, 0x3800, 0x3c00},
                          [DTYPE_BF16] = {2, 0x3f00, 0x3f80},
                          [DTYPE_F32] = {4, 0x3f000000, 0x3f800000},
-                         [DTYPE_F64] = {8, 0x3fe0000000000000, 0x3ff0000000000000}};
+                         [DTYPE_F64] = {8, 0x3fe0000000000000, 0x3ff0000000000000},
+                         [DTYPE_E4M3] = {1, 0x30, 0x38},
+                         [DTYPE_E5M2] = {1, 0x38, 0x3c}};
     uint64_t bits = 0;
     memcpy(&bits, bytes, of[dtype].size); /* little-endian */
     bits &= ~(UINT64_C(1) << (8 * of[dtype].size - 1));
@@ -122,14 +124,15 @@ static void pattern_inputs_are_normal_numbers(void **state) {
     (void)state;
     enum { BYTES = 6 * 40 * 4, WIDEST = 8 };
     struct error error = {0};
-    const enum dtype dtypes[] = {DTYPE_F16, DTYPE_BF16, DTYPE_F32, DTYPE_F64, DTYPE_I32, DTYPE_U32};
+    const enum dtype dtypes[] = {DTYPE_F16,  DTYPE_BF16, DTYPE_F32, DTYPE_F64, DTYPE_I32, DTYPE_U32,
+                                 DTYPE_E4M3, DTYPE_E5M2, DTYPE_I8,  DTYPE_I64, DTYPE_BOOL};
     const enum dtype usual = plan.tensors[A].dtype;
     char bytes[BYTES];
     for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
         plan.tensors[A].dtype = dtypes[d];
         must(buffers_fill_pattern(&buffers, 0, &error), &error);
         take_write_access(0, A, bytes);
-        bool index = dtypes[d] == DTYPE_I32 || dtypes[d] == DTYPE_U32;
+        bool index = dtype_rounding(dtypes[d]) == 0;
         for (size_t at = 0; at < BYTES; at += WIDEST)
             assert_true(index ? bytes[at] == 0 : is_pattern_value(dtypes[d], bytes + at));
         assert_true(index || memcmp(bytes, bytes + WIDEST, WIDEST) != 0);

@@ -1,8 +1,8 @@
 /* Rows of a table by labels on the CPU. */
 #include <stdint.h>
 
-/* dimensions: N, ROWS, COLS. tensors: table, labels and mask as stored, y and skipped as doubles, keys
-   as int64_t. */
+/* dimensions: N, ROWS, COLS. tensors: table, labels and mask as stored, y and skipped as doubles,
+   keys as int64_t. */
 void gather_rows_reference(const int64_t *dimensions, void *const *tensors) {
     const float *table = tensors[0];
     const uint64_t *labels = tensors[1];

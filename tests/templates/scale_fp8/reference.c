@@ -4,7 +4,8 @@
 
 /* The number of an 8-bit float with so many bits of fraction and this exponent bias. */
 static double from_f8(int bits, int fraction_bits, int bias) {
-    const int exponent = (bits & 127) >> fraction_bits, fraction = bits & ((1 << fraction_bits) - 1);
+    const int exponent = (bits & 127) >> fraction_bits,
+              fraction = bits & ((1 << fraction_bits) - 1);
     const int whole = exponent > 0 ? fraction + (1 << fraction_bits) : fraction;
     const double magnitude = ldexp(whole, (exponent > 0 ? exponent : 1) - bias - fraction_bits);
     return bits & 128 ? -magnitude : magnitude;
