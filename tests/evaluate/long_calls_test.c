@@ -223,6 +223,32 @@ static void lean_candidate_becomes_champion(void **state) {
     forget_champion(it);
 }
 
+/* Settled duels have taken more than their share of the search: a loser stays one, but no winner
+   that needs too much power becomes champion for that. */
+static void only_winners_settle_beyond_the_share(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    struct trial_request request = make_challenge(it);
+    it->evaluator->settled_s = 1e6;
+    remember_champion(it, 1.1, 1);
+    request.champion_us = 1.1 * CHAMPION_US;
+    it->warm_us[CHALLENGER] = 1.02 * CHAMPION_US;
+    it->power_slows[CHAMPION] = 0.1;
+    scripted_run_trial(it, &request, &result);
+    assert_int_equal(result.outcome.duel.result, DUEL_LOST);
+    assert_null(find_gate(&result, "settled duel"));
+    trial_result_release(&result);
+    it->power_slows[CHAMPION] = 0;
+    it->power_slows[CHALLENGER] = 0.065;
+    remember_champion(it, 1.1, 1);
+    challenge_at(it, 0.95 * CHAMPION_US, &result);
+    assert_non_null(find_gate(&result, "settled duel"));
+    assert_int_equal(result.outcome.duel.result, DUEL_LOST);
+    trial_result_release(&result);
+    it->power_slows[CHALLENGER] = it->evaluator->settled_s = 0;
+    forget_champion(it);
+}
+
 /* Both slow down alike: settled sides are left out, unless a full timing seems to disagree; and
    then their few blocks do not replace the ratio of many alternating ones. */
 static void settled_duel_is_where_it_matters(void **state) {
@@ -401,6 +427,7 @@ int main(void) {
         cmocka_unit_test(hungry_candidate_is_dropped_under_load),
         cmocka_unit_test(hungry_candidate_is_no_champion),
         cmocka_unit_test(lean_candidate_becomes_champion),
+        cmocka_unit_test(only_winners_settle_beyond_the_share),
         cmocka_unit_test(settled_duel_is_where_it_matters),
         cmocka_unit_test(requested_duel_settles),
         cmocka_unit_test(final_timing_finds_the_ratio),
