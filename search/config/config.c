@@ -291,12 +291,10 @@ static int read_sections(struct config *config, const struct json *root, struct 
 /* A name with a slash may be a path from the config's own folder. */
 static int find_template(char found[PATH_SIZE], const char *name, const char *file,
                          const char *templates, struct error *error) {
-    char path[PATH_SIZE];
     if (strchr(name, '/') != NULL) {
-        if (path_parent(found, file, error) < 0 || path_join(found, found, name, error) < 0 ||
-            path_join(path, found, "template.json", error) < 0)
+        if (path_parent(found, file, error) < 0 || path_join(found, found, name, error) < 0)
             return -1;
-        if (path_exists(path))
+        if (template_is_folder(found))
             return 0;
     }
     return template_find(found, name, templates, error);

@@ -35,21 +35,20 @@ static int list_folders(struct template_folders *folders, const char *first, str
 
 int template_find(char found[PATH_SIZE], const char *name, const char *folder,
                   struct error *error) {
-    char path[PATH_SIZE];
     struct template_folders folders;
     if (list_folders(&folders, folder, error) < 0)
         return -1;
     for (int i = 0; i < folders.count; i++) {
-        if (path_join(found, folders.names[i], name, error) < 0 ||
-            path_join(path, found, "template.json", error) < 0)
+        if (path_join(found, folders.names[i], name, error) < 0)
             return -1;
-        if (path_exists(path))
+        if (template_is_folder(found))
             return 0;
     }
-    return error_input(error,
-                       "no template \"%s\" in %s/: name a folder with a template.json there, or "
-                       "give --templates DIR",
-                       name, folders.names[0]);
+    return error_input(
+        error,
+        "no template \"%s\" in %s/: name a folder with a template.json or a problem.json there, or "
+        "give --templates DIR",
+        name, folders.names[0]);
 }
 
 /* ---- the library ---- */
