@@ -119,19 +119,19 @@ static void log_template_edits(const struct replay_context *context) {
     if (store == NULL)
         return;
     char *recorded = NULL;
-    char hash[HASH_TEXT_SIZE];
+    struct hash hash;
+    char text[HASH_TEXT_SIZE];
     if (store_meta_get(store, "template_folder", &folder, &ignored) == 1 &&
         store_meta_get(store, "template_hash", &recorded, &ignored) == 1) {
         struct config *now = xmalloc(sizeof *now);
         memcpy(now, context->targets.config, sizeof *now);
         now->template_folder = folder;
-        struct template *template =
-            config_load_template(now, 0, single_trial_device(context->single_trial), &ignored);
+        int loaded =
+            config_template_hash(now, single_trial_device(context->single_trial), &hash, &ignored);
         free(now);
-        if (template == NULL || strcmp(hash_print(template->hash, hash), recorded) != 0)
+        if (loaded < 0 || strcmp(hash_print(hash, text), recorded) != 0)
             log_info("the template in %s has changed since the run; replaying the run's own copy",
                      folder);
-        template_free(template);
     }
     free(folder);
     free(recorded);

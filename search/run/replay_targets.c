@@ -83,6 +83,9 @@ static int write_config(struct replay_targets *targets, const struct manifest *m
     const char *temporary = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
     cJSON *config = cJSON_CreateObject();
     json_add(config, "template=%s objective=%s", manifest->template_name, "per_case");
+    if (manifest->solution != NULL)
+        cJSON_AddItemToArray(cJSON_AddArrayToObject(config, "solutions"),
+                             cJSON_CreateString(manifest->solution));
     cJSON *cases = cJSON_AddArrayToObject(config, "cases");
     for (int c = 0; c < manifest->case_count; c++)
         cJSON_AddItemToArray(cases, cJSON_Duplicate(manifest->cases[c].shape.value, 1));

@@ -344,7 +344,9 @@ static int restrict_gene(struct template *template, const struct gene_restrictio
 static int restrict_genes(struct template *template, const struct template_setting *setting,
                           struct error *error) {
     for (int i = 0; i < setting->restriction_count; i++)
-        if (restrict_gene(template, &setting->restrictions[i], error) < 0)
+        if ((setting->restrictions[i].solution[0] == '\0' ||
+             strcmp(setting->restrictions[i].solution, template->solution) == 0) &&
+            restrict_gene(template, &setting->restrictions[i], error) < 0)
             return setting->restrictions[i].where[0] != '\0'
                        ? error_prefix(error, "%s", setting->restrictions[i].where)
                        : -1;

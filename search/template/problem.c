@@ -40,6 +40,7 @@ static const struct {
     {"macros", OF_SOLUTION | OF_TEMPLATE},
     {"insights", OF_SOLUTION | OF_TEMPLATE},
     {"niches", OF_SOLUTION | OF_TEMPLATE},
+    {"former_name", OF_SOLUTION},
     {"workspaces", OF_SOLUTION},
     {"tensor_maps", OF_SOLUTION | OF_TEMPLATE},
     {"launches", OF_SOLUTION | OF_TEMPLATE},
@@ -122,6 +123,34 @@ int template_solutions(const char *folder, struct solution_names *solutions, str
     }
     path_list_free(names, count);
     return result;
+}
+
+int template_formerly(const char *folder, const char *name, char solution[NAME_SIZE],
+                      struct error *error) {
+    struct solution_names solutions;
+    if (template_solutions(folder, &solutions, error) < 0)
+        return -1;
+    for (int i = 0; i < solutions.count; i++) {
+        struct json_document document;
+        struct json value;
+        char path[PATH_SIZE], former[NAME_SIZE] = "";
+        if (path_join(path, folder, solutions.names[i], error) < 0 ||
+            path_join(path, path, "solution.json", error) < 0 ||
+            json_read(&document, path, error) < 0)
+            return -1;
+        struct json root = json_root(&document);
+        int result = json_is_object(&root, error);
+        if (result == 0 && json_find(&root, "former_name", &value))
+            result = json_copy_text(&root, "former_name", former, NAME_SIZE, error);
+        json_release(&document);
+        if (result < 0)
+            return -1;
+        if (strcmp(former, name) != 0)
+            continue;
+        strcpy(solution, solutions.names[i]);
+        return 1;
+    }
+    return 0;
 }
 
 /* ---- opening ---- */

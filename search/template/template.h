@@ -251,6 +251,7 @@ void baseline_command_release(struct baseline_command *command);
 
 /* Restricts a gene to some of its values: an entry of a config's "genes". */
 struct gene_restriction {
+    char solution[NAME_SIZE]; /* the only one that is restricted; empty: any */
     char gene[NAME_SIZE];
     int count;
     char values[DOMAIN_MAX][NAME_SIZE];
@@ -332,9 +333,14 @@ struct solution_names {
     char names[SOLUTIONS_MAX][NAME_SIZE];
 };
 int template_solutions(const char *folder, struct solution_names *solutions, struct error *error);
+/* Finds the solution of a problem's folder that was a template of that name ("former_name" in its
+   solution.json). Returns 1, 0 if there is none, or -1. */
+int template_formerly(const char *folder, const char *name, char solution[NAME_SIZE],
+                      struct error *error);
 
 /* Finds a template's folder by name in: `folder` (from the user), $EVOTILE_TEMPLATES, templates/ in
-   the current folder, and the folders beside the program. */
+   the current folder, and the folders beside the program; "NAME/SOLUTION" is a solution's, and a
+   former name is that of the solution that had it. */
 int template_find(char found[PATH_SIZE], const char *name, const char *folder, struct error *error);
 
 /* Finds the library of a template's folder: lib/ beside it, or, if a file of the folder includes

@@ -69,7 +69,7 @@ static inline void draw_rows(struct random *random, int variant, int longest,
 
 static const struct honest_template honest_templates[] = {
     {"templates/attention_fwd", draw_attention, 8},
-    {"templates/attention_fwd_hopper", draw_attention, 8},
+    {"templates/attention_fwd/hopper", draw_attention, 8},
     {"templates/softmax_rows", draw_rows, 2},
 };
 enum { HONEST_TEMPLATES = sizeof honest_templates / sizeof *honest_templates };
