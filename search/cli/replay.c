@@ -166,9 +166,13 @@ static int run(const struct verb *verb, int argc, char **argv) {
     struct replay_context *context = xcalloc(1, sizeof *context);
     context->rank = 1;
     context->tolerance = 5;
+    context->goal = REPLAY_BEST_GOAL;
     const struct option_row rows[] = {
         OPTION("rank", "K", "rank on the board, from 1 (default: 1, the champion)", &context->rank),
-        OPTION("goal", "K", "case of a per_case run, from 0 (default 0)", &context->goal),
+        OPTION("goal", "K",
+               "of a per_case run or of several solutions, from 0 (default: the best of the first "
+               "case)",
+               &context->goal),
         OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
                &context->device),
         OPTION("tolerance", "PERCENT",
