@@ -42,4 +42,13 @@ config '"axpy"' '"solutions": "all", "genes": { "THREADS": [32] },' wrong.json &
 config '"axpy/lop"' '' wrong.json && tell space wrong.json
 config '"scaled_add"' '"solutions": "all",' wrong.json && tell space wrong.json
 tell export run --solution vectr --out none
-sqlite3 run/run.db "UPDATE meta SET value = '{\"goal\": 9}' WHERE name = 'rivals:0'" && tell board run --top 1 | grep -v -E "^(goal|rank|checks|  )"
+config '"axpy"' '"objective": "per_case", "solutions": "all",' many.json
+sed -i "s/\"cases\": \[.*\], \"device\"/\"cases\": [$(seq -s, 1 33 | sed 's/[0-9]\+/{ "N": & }/g')], \"device\"/" many.json
+tell space many.json
+config '"axpy"' '"objective": "per_case", "solutions": "all",' two.json
+sed -i 's/{ "N": 20000 }/{ "N": 20000 }, { "N": 1003 }/; s/"trials": 34/"trials": 90/' two.json
+"$EVOTILE" run two.json --out two >/dev/null 2>log || cat log
+tell export two --out none
+damage() { sqlite3 run/run.db "UPDATE meta SET value = '$1' WHERE name = 'rivals:0'" && tell board run --top 1 | grep -v -E '^(goal|rank|checks|  )'; }
+damage '{"goal": 9}'
+damage "{\"goal\": 0, \"trial\": 1, \"duels\": [$(seq -s, 1 17)]}"
