@@ -119,7 +119,8 @@ struct strbuf;
 void template_define(const struct template *template, const struct genome *genome, int variant,
                      const int64_t *values, struct strbuf *text);
 
-/* macro_names.c: refuses a source that gives a name of template.json another meaning. */
+/* macro_names.c: refuses a source that gives a name of template.json another meaning, or has what
+   no template can have (unsupported.h). */
 int check_macro_names(const struct template *template, struct error *error);
 
 #endif

@@ -2,6 +2,7 @@
    would silently change a gene, and a template parameter, on which compilers report a number where
    they expect a name. */
 #include "template/load.h"
+#include "template/unsupported.h"
 
 #include "base/memory.h"
 #include "base/path.h"
@@ -179,6 +180,14 @@ static int scan_parameters(struct name_scan *scan) {
     return 0;
 }
 
+static int refuse_word(const struct name_scan *scan, size_t length) {
+    char path[PATH_SIZE];
+    if (path_join(path, scan->template->solution_folder, scan->file, scan->error) < 0)
+        return -1;
+    return error_input(scan->error, "%s:%d: %.*s: %s", path, scan->line, (int)length, scan->at,
+                       unsupported_word(scan->at, length));
+}
+
 static int scan_source(struct name_scan *scan) {
     bool line_start = true;
     while (*scan->at != '\0') {
@@ -193,6 +202,8 @@ static int scan_source(struct name_scan *scan) {
         }
         line_start = letter == '\n' || (line_start && (letter == ' ' || letter == '\t'));
         scan->line += letter == '\n';
+        if (length > 0 && unsupported_word(scan->at, length) != NULL)
+            return refuse_word(scan, length);
         const bool declares = length == 8 && strncmp(scan->at, "template", 8) == 0;
         scan->at += length > 0 ? length : 1;
         if (!declares)
