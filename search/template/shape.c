@@ -79,7 +79,8 @@ int template_read_shape(const struct template *template, const struct json *valu
     int64_t slots[SLOTS_MAX] = {0};
     int name_count = 0;
     for (int d = 0; d < template->dimension_count; d++)
-        if (like == NULL || !template->dimensions[d].specialised)
+        /* A problem does not know which dimensions a solution specialises. */
+        if (like == NULL || !template->dimensions[d].specialised || is_split(template))
             names[name_count++] = template->dimensions[d].name;
     if (json_check_keys(value, names, error) < 0)
         return -1;

@@ -237,6 +237,24 @@ static void a_claim_is_no_looser_than_the_problem_allows(void **state) {
     free(plan);
 }
 
+/* The problem's probe cases give N, and a solution compiles it in. */
+static void a_specialised_dimension_replaces_that_of_a_probe(void **state) {
+    (void)state;
+    struct error error = {0};
+    const struct template_setting plain = setting_of("loop");
+    change("loop/solution.json", "\"source\"", "\"specialised\": [\"N\"], \"source\"");
+    struct template *template = must_load("", "loop");
+    struct template *probes = template_load_probes(template, &plain, &error);
+    if (probes == NULL)
+        fail_msg("%s", error.text);
+    assert_int_equal(probes->case_count, 2);
+    for (int c = 0; c < 2; c++)
+        assert_int_equal(probes->cases[c].values[0], 1000);
+    assert_int_equal((uint32_t)probes->cases[1].values[1], 0xbf000000u);
+    template_free(probes);
+    template_free(template);
+}
+
 /* A file of the reference's name in the solution's folder is not the reference. */
 static void the_references_are_the_problems(void **state) {
     (void)state;
@@ -304,6 +322,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_solution_has_no_key_that_judges, make, discard),
         cmocka_unit_test_setup_teardown(single_mistakes, make, discard),
         cmocka_unit_test_setup_teardown(a_claim_is_no_looser_than_the_problem_allows, make,
+                                        discard),
+        cmocka_unit_test_setup_teardown(a_specialised_dimension_replaces_that_of_a_probe, make,
                                         discard),
         cmocka_unit_test_setup_teardown(the_references_are_the_problems, make, discard),
         cmocka_unit_test_setup_teardown(the_hash_is_of_the_problem_and_of_one_solution, make,
