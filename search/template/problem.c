@@ -163,7 +163,7 @@ static int read_document(struct json_document *document, const char *folder, con
                : load_refuse_controls(document, error);
 }
 
-/* The solution that nobody named: the only one, or the problem's default. */
+/* The solution that no one named: the only one, or the problem's default. */
 static const char *default_solution(const struct template *template,
                                     const struct solution_names *solutions, struct error *error) {
     struct json root = json_root(&template->document), value;
