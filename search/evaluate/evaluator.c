@@ -34,8 +34,11 @@ static int load_reference_kernels(struct evaluator *evaluator, struct error *err
                                              template_reference_source(template, error),
                                              &evaluator->reference, error) < 0)
         return -1;
-    return compile_and_load(evaluator, template, template->plain_source,
-                            template_plain_source(template, error), &evaluator->plain, error);
+    if (compile_and_load(evaluator, template, template->plain_source,
+                         template_plain_source(template, error), &evaluator->plain, error) < 0)
+        return -1;
+    return comparator_load_setup(evaluator->comparator, compiler_nvrtc(evaluator->compiler),
+                                 template, error);
 }
 
 /* Loads what compares large cases, if the goal has one. */

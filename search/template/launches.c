@@ -48,7 +48,7 @@ static int load_argument(struct template *template, const struct json *value,
                          struct argument *argument, struct error *error) {
     const char *name;
     struct json inner;
-    *argument = (struct argument){.tensor = -1, .map = -1};
+    *argument = (struct argument){.tensor = -1, .map = -1, .scalar = -1};
     if (cJSON_IsObject(value->value)) {
         if (json_check_keys(value, argument_keys, error) < 0)
             return -1;
@@ -58,6 +58,9 @@ static int load_argument(struct template *template, const struct json *value,
                               "{\"f64\": ...}");
         inner = json_at(value, 0);
         argument->size = strstr(json_key(&inner), "64") != NULL ? 8 : 4;
+        int scalar = load_scalar_argument(template, &inner, argument, error);
+        if (scalar != 0)
+            return scalar < 0 ? -1 : 0;
         if (*json_key(&inner) == 'f')
             return load_real_argument(template, &inner, argument, error);
         return load_expression(template, &inner, &argument->expression, error);
@@ -133,7 +136,8 @@ static int load_swapped(const struct template *template, const struct json *valu
     *tensor = find_tensor(template, name);
     if (*tensor < 0)
         return json_error(value, error, "there is no tensor \"%s\"", name);
-    if (template->tensors[*tensor].role == ROLE_INPUT)
+    if (template->tensors[*tensor].role == ROLE_INPUT ||
+        template->tensors[*tensor].role == ROLE_SETUP)
         return json_error(value, error, "%s is an input: only workspaces and outputs change places",
                           name);
     if (template->tensors[*tensor].role == ROLE_WORKSPACE && list != &template->launches)
@@ -269,9 +273,8 @@ static int load_option(struct template *template, const struct json *value, stru
 
 /* ---- whole kernel ---- */
 
-/* Reads the name of a file in the template's folder. */
-static int load_file_name(const struct template *template, const struct json *value, char **name,
-                          struct error *error) {
+int load_file_name(const struct template *template, const struct json *value, char **name,
+                   struct error *error) {
     const char *text;
     char path[PATH_SIZE];
     if (json_string(value, &text, error) < 0)
@@ -339,6 +342,7 @@ int load_kernel(struct template *template, const struct json *root, struct error
     };
     struct json value;
     if (load_sections(template, root, tensor_sections, error) < 0 ||
+        load_sections(template, root, scalar_sections, error) < 0 ||
         load_sections(template, root, magnitude_sections, error) < 0 ||
         load_launches(template, root, &template->launches, error) < 0 ||
         load_sections(template, root, sections, error) < 0 ||
@@ -346,7 +350,7 @@ int load_kernel(struct template *template, const struct json *root, struct error
         load_file_name(template, &value, &template->source, error) < 0 ||
         load_program(template, root, "reference", &template->reference_source, &template->reference,
                      error) < 0 ||
-        load_error_model(template, root, error) < 0 ||
+        load_error_model(template, root, error) < 0 || load_setup(template, root, error) < 0 ||
         load_required_expression(template, root, "operations", &template->operations, error) < 0 ||
         load_required_expression(template, root, "bytes", &template->bytes, error) < 0)
         return -1;

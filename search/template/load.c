@@ -367,7 +367,8 @@ static const char *const root_keys[] = {"format",      "name",
                                         "stress",      "float_atomics",
                                         "operations",  "bytes",
                                         "probe_cases", "architecture_variant",
-                                        "baseline",    NULL};
+                                        "baseline",    "scalars",
+                                        "setup",       NULL};
 
 static int load_head(struct template *template, const struct json *root, struct error *error) {
     struct json value;
@@ -444,6 +445,7 @@ struct template *template_load(const char *folder, const struct template_setting
         restrict_genes(template, setting, error) < 0 ||
         (setting->forbid_limited_range && forbid_relaxed(template, &root, error) < 0) ||
         add_environments(template, setting, error) < 0 || load_kernel(template, &root, error) < 0 ||
+        check_fills(template, setting->derived_cases, error) < 0 ||
         check_macro_names(template, error) < 0 || template_hash(template, error) < 0)
         goto failed;
     return template;
@@ -465,6 +467,7 @@ void template_free(struct template *template) {
     free(template->source);
     free(template->reference_source);
     free(template->plain_source);
+    free(template->setup_source);
     free(template->cpu_reference);
     free(template->cpu_reference_function);
     release_recorded_template(template);
