@@ -82,11 +82,11 @@ int buffers_fill_role(struct buffers *buffers, int set, enum role role, const st
         if (tensor->fill.fill == FILL_FILE)
             status = fill_from_file(buffers->device, buffers->template, t, tensor, address, error);
         else
-            status = comparator_fill(buffers->comparator, address, tensor,
-                                     stress != NULL && tensor->fill.fill == FILL_NORMAL
-                                         ? &stress->fills[t]
-                                         : &tensor->fill,
-                                     seed + (uint64_t)t * UINT64_C(0x9e3779b97f4a7c15), seed, error);
+            status = comparator_fill(
+                buffers->comparator, address, tensor,
+                stress != NULL && tensor->fill.fill == FILL_NORMAL ? &stress->fills[t]
+                                                                   : &tensor->fill,
+                seed + (uint64_t)t * UINT64_C(0x9e3779b97f4a7c15), seed, error);
         if (status < 0)
             return -1;
     }

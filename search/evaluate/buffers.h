@@ -36,11 +36,11 @@ struct buffers {
     struct device_launch
         *more[SETS_MAX]; /* the steps of a set's sequence that it has no room for */
     bool filled[SETS_MAX];
-    const struct stress *stress[SETS_MAX]; /* how each was filled last: NULL: ordinary random */
-    uint64_t seeds[SETS_MAX];              /* numbers; and with which seed */
-    uint64_t inputs[SETS_MAX];             /* checksums, as filled */
+    const struct stress *stress[SETS_MAX];  /* how each was filled last: NULL: ordinary random */
+    uint64_t seeds[SETS_MAX];               /* numbers; and with which seed */
+    uint64_t inputs[SETS_MAX];              /* checksums, as filled */
     int64_t scalars[SETS_MAX][SCALARS_MAX]; /* the bytes of each, little-endian */
-    bool scalars_held; /* sequences have them: fills leave them as they are */
+    bool scalars_held;                      /* sequences have them: fills leave them as they are */
     bool read_only; /* whether the last buffers_protect made all inputs read-only */
 };
 

@@ -86,7 +86,8 @@ static char *write_source(const struct template *template, struct error *error) 
                  "extern \"C\" __global__ void evotile_c_reference(const evotile_arguments *it) {\n"
                  "    evotile_heap = it->heap, evotile_heap_end = it->heap_end;\n"
                  "    %s(it->dimensions, it->tensors);\n}\n",
-                 DIMENSIONS_MAX, TENSORS_MAX + SCALARS_MAX, SCALARS_MAX, template->cpu_reference_function);
+                 DIMENSIONS_MAX, TENSORS_MAX + SCALARS_MAX, SCALARS_MAX,
+                 template->cpu_reference_function);
     return text.bytes;
 }
 

@@ -33,11 +33,11 @@ static void store_number(enum dtype dtype, double number, void *to) {
     const uint16_t half = dtype == DTYPE_BF16 ? float_to_bfloat(single) : float_to_half(single);
     const uint8_t byte = dtype == DTYPE_E4M3 ? float_to_f8(single, 3, 0x1p-120f, 448)
                                              : float_to_f8(single, 2, 0x1p-112f, 57344);
-    const void *from = dtype == DTYPE_F64                            ? (const void *)&number
-                       : dtype == DTYPE_F32                          ? (const void *)&single
-                       : dtype == DTYPE_F16 || dtype == DTYPE_BF16   ? (const void *)&half
+    const void *from = dtype == DTYPE_F64                           ? (const void *)&number
+                       : dtype == DTYPE_F32                         ? (const void *)&single
+                       : dtype == DTYPE_F16 || dtype == DTYPE_BF16  ? (const void *)&half
                        : dtype == DTYPE_E4M3 || dtype == DTYPE_E5M2 ? (const void *)&byte
-                                                                     : (const void *)&whole;
+                                                                    : (const void *)&whole;
     memcpy(to, from, (size_t)dtype_bytes(dtype)); /* little-endian */
 }
 
@@ -77,11 +77,11 @@ int fill_from_file(struct device *device, const struct template *template, int t
     int64_t wrong = planned->dtype == DTYPE_BOOL ? 0 : planned->bytes;
     while (wrong < planned->bytes && elements[wrong] <= 1)
         wrong++;
-    int status = planned->dtype == DTYPE_BOOL && wrong < planned->bytes
-                     ? error_input(error, "%s: byte %lld is %d: a bool is 0 or 1", path,
-                                   (long long)wrong, elements[wrong])
-                     : device->backend->write(device, address, elements, (size_t)planned->bytes,
-                                              error);
+    int status =
+        planned->dtype == DTYPE_BOOL && wrong < planned->bytes
+            ? error_input(error, "%s: byte %lld is %d: a bool is 0 or 1", path, (long long)wrong,
+                          elements[wrong])
+            : device->backend->write(device, address, elements, (size_t)planned->bytes, error);
     free(elements);
     return status;
 }
@@ -153,7 +153,8 @@ int run_setup(struct buffers *inputs, int set, const struct stress *stress, uint
     struct buffers *own = xcalloc(1, sizeof *own);
     if (comparator_setup(inputs->comparator) == NULL)
         BUG("the setup of %s was not loaded", inputs->template->name);
-    int status = template_setup_launch_plan(inputs->template, inputs->plan->case_index, plan, error);
+    int status =
+        template_setup_launch_plan(inputs->template, inputs->plan->case_index, plan, error);
     if (status == 0) {
         status = place_tensors(own, inputs, plan, allocated, stress, seed, error);
         if (status == 0)

@@ -110,8 +110,8 @@ static void add_arrays(const struct export *export, const struct checked_shape *
         for (int m = 0; pass == 0 && m < export->magnitude_count; m++)
             strbuf_print(text, "%sNO_TENSOR", comma);
         for (int s = 0; pass == 0 && s < template->scalar_count; s++)
-            strbuf_print(text, "%s{\"%s\", \"%s\", 0, 1, 1, {%d, %.17g, %.17g, NULL, 0, 0}}",
-                         comma, template->scalars[s].name, dtype_name(template->scalars[s].dtype),
+            strbuf_print(text, "%s{\"%s\", \"%s\", 0, 1, 1, {%d, %.17g, %.17g, NULL, 0, 0}}", comma,
+                         template->scalars[s].name, dtype_name(template->scalars[s].dtype),
                          (int)checked->plan.scalars[s].fill, checked->plan.scalars[s].value,
                          checked->plan.scalars[s].most);
     }

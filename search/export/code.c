@@ -135,8 +135,7 @@ static void add_own_address(const struct code_writer *writer, int index, struct 
     int presence = code_truth(writer, tensor->when);
     char name[NAME_SIZE + 16];
     if (tensor->role == ROLE_MAGNITUDE || tensor->role == ROLE_SETUP)
-        snprintf(name, sizeof name, "%s[%d]",
-                 tensor->role == ROLE_SETUP ? "own" : "magnitudes",
+        snprintf(name, sizeof name, "%s[%d]", tensor->role == ROLE_SETUP ? "own" : "magnitudes",
                  index_in_role(writer->template, index));
     else
         snprintf(name, sizeof name, "tensors->%s", tensor->name);

@@ -22,9 +22,9 @@ static const char *const launcher_names[] = {
 
 /* Names that would collide with other files of the export: check.c, reference.c, cases.h ... */
 static const char *const export_files[] = {
-    "check", "reference", "reference_launch", "cases",    "kernel",   "numbers",
-    "shape", "verify",    "manifest",         "Makefile", "template", "fills",
-    "setup", "setup_launch", NULL};
+    "check",  "reference", "reference_launch", "cases",    "kernel", "numbers", "shape",
+    "verify", "manifest",  "Makefile",         "template", "fills",  "setup",   "setup_launch",
+    NULL};
 
 static bool is_in_list(const char *name, const char *const *words) {
     while (*words != NULL && strcmp(*words, name) != 0)

@@ -16,8 +16,9 @@ static int check_extent(struct data_file *file, int64_t file_bytes, struct error
         if (file->extents[i] < 1 || __builtin_mul_overflow(bytes, file->extents[i], &bytes))
             return error_input(error, "its shape has an extent below 1, or is too large");
     if (file->offset < 0 || bytes > file_bytes - file->offset)
-        return error_input(error, "its header says %lld bytes of elements from byte %lld, but the "
-                                  "file ends at %lld",
+        return error_input(error,
+                           "its header says %lld bytes of elements from byte %lld, but the "
+                           "file ends at %lld",
                            (long long)bytes, (long long)file->offset, (long long)file_bytes);
     file->bytes = bytes;
     return 0;
@@ -155,10 +156,10 @@ int npy_parse(const uint8_t *bytes, size_t size, int64_t file_bytes, struct data
 
 static bool find_safetensors_dtype(const char *name, enum dtype *dtype) {
     static const char *const names[DTYPE_COUNT] = {
-        [DTYPE_F16] = "F16", [DTYPE_BF16] = "BF16",   [DTYPE_F32] = "F32",
-        [DTYPE_F64] = "F64", [DTYPE_U32] = "U32",     [DTYPE_I32] = "I32",
-        [DTYPE_I8] = "I8",   [DTYPE_U8] = "U8",       [DTYPE_I16] = "I16",
-        [DTYPE_I64] = "I64", [DTYPE_E4M3] = "F8_E4M3", [DTYPE_E5M2] = "F8_E5M2",
+        [DTYPE_F16] = "F16",  [DTYPE_BF16] = "BF16",    [DTYPE_F32] = "F32",
+        [DTYPE_F64] = "F64",  [DTYPE_U32] = "U32",      [DTYPE_I32] = "I32",
+        [DTYPE_I8] = "I8",    [DTYPE_U8] = "U8",        [DTYPE_I16] = "I16",
+        [DTYPE_I64] = "I64",  [DTYPE_E4M3] = "F8_E4M3", [DTYPE_E5M2] = "F8_E5M2",
         [DTYPE_BOOL] = "BOOL"};
     for (int d = 0; d < DTYPE_COUNT; d++)
         if (name != NULL && strcmp(names[d], name) == 0) {
@@ -213,9 +214,8 @@ int safetensors_parse(const uint8_t *bytes, size_t size, int64_t file_bytes, con
         return error_input(error, "its header is longer than the file or than %d bytes",
                            DATA_HEADER_MAX);
     cJSON *header = cJSON_ParseWithLength((const char *)bytes + 8, length);
-    const cJSON *entry = cJSON_IsObject(header)
-                             ? cJSON_GetObjectItemCaseSensitive(header, tensor)
-                             : NULL;
+    const cJSON *entry =
+        cJSON_IsObject(header) ? cJSON_GetObjectItemCaseSensitive(header, tensor) : NULL;
     int status = !cJSON_IsObject(header) ? error_input(error, "its header is no JSON object")
                  : !cJSON_IsObject(entry)
                      ? error_input(error, "it has no tensor \"%s\"", tensor)
@@ -237,8 +237,7 @@ static int64_t read_bytes(const char *path, int64_t offset, void *to, size_t siz
     FILE *file = fopen(path, "rb");
     if (file == NULL)
         return error_input(error, "cannot read %s: %s", path, strerror(errno));
-    const size_t got =
-        fseeko(file, (off_t)offset, SEEK_SET) == 0 ? fread(to, 1, size, file) : 0;
+    const size_t got = fseeko(file, (off_t)offset, SEEK_SET) == 0 ? fread(to, 1, size, file) : 0;
     const bool failed = ferror(file) != 0;
     fclose(file);
     return failed ? error_input(error, "cannot read %s", path) : (int64_t)got;

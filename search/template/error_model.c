@@ -74,10 +74,10 @@ static int load_fills(const struct template *template, const struct json *values
     for (int i = 0; i < json_count(values); i++) {
         struct json value = json_at(values, i);
         int t = 0;
-        while (t < template->tensor_count &&
-               ((template->tensors[t].role != ROLE_INPUT &&
-                 template->tensors[t].role != ROLE_SETUP) ||
-                strcmp(template->tensors[t].name, json_key(&value)) != 0))
+        while (
+            t < template->tensor_count &&
+            ((template->tensors[t].role != ROLE_INPUT && template->tensors[t].role != ROLE_SETUP) ||
+             strcmp(template->tensors[t].name, json_key(&value)) != 0))
             t++;
         if (t == template->tensor_count)
             return json_error(&value, error, "there is no input \"%s\"", json_key(&value));
@@ -152,9 +152,10 @@ static void derive_leader(struct template *template) {
     static const double leader = 4;
     bool any = false;
     for (int t = 0; t < template->tensor_count; t++)
-        any = any || ((template->tensors[t].role == ROLE_INPUT ||
-                       template->tensors[t].role == ROLE_SETUP) &&
-                      template->tensors[t].fill.fill == FILL_NORMAL);
+        any =
+            any ||
+            ((template->tensors[t].role == ROLE_INPUT || template->tensors[t].role == ROLE_SETUP) &&
+             template->tensors[t].fill.fill == FILL_NORMAL);
     if (!any)
         return;
     for (int i = 0; i < template->stress_count; i++)

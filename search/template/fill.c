@@ -239,8 +239,8 @@ static bool fill_range(const struct tensor_fill *fill, const struct planned_tens
                        double *least, double *most) {
     const double last = fill->value + fill->most * (double)(tensor->elements - 1);
     *least = fill->fill == FILL_PERMUTATION || fill->fill == FILL_PROBABILITIES ? 0
-             : fill->fill == FILL_ARANGE                                        ? fmin(fill->value, last)
-                                                                                : fill->value;
+             : fill->fill == FILL_ARANGE ? fmin(fill->value, last)
+                                         : fill->value;
     *most = fill->fill == FILL_PERMUTATION     ? (double)(tensor->row - 1)
             : fill->fill == FILL_PROBABILITIES ? 1
             : fill->fill == FILL_ARANGE        ? fmax(fill->value, last)

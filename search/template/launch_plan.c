@@ -203,9 +203,10 @@ static int plan_launch(const struct template *template, const struct launch *lau
     for (int i = 0; i < launch->argument_count; i++) {
         const struct argument *argument = &launch->arguments[i];
         struct planned_argument *to = &planned->arguments[i];
-        *to = (struct planned_argument){
-            .tensor = argument->tensor, .map = argument->map, .scalar = argument->scalar,
-            .size = argument->size};
+        *to = (struct planned_argument){.tensor = argument->tensor,
+                                        .map = argument->map,
+                                        .scalar = argument->scalar,
+                                        .size = argument->size};
         if (argument->expression != NULL &&
             evaluate_expression(template, argument->expression, values, &to->value, error) < 0)
             return -1;
@@ -350,9 +351,9 @@ static int plan_tensors(const struct template *template, const int64_t *values, 
         struct planned_tensor *planned = &plan->tensors[t];
         if (plan_tensor(template, &template->tensors[t], values, planned, error) < 0)
             return -1;
-        const int role = (int) template->tensors[t].role;
-        planned->present = planned->present &&
-                           (role == with || (role != ROLE_MAGNITUDE && role != ROLE_SETUP));
+        const int role = (int)template->tensors[t].role;
+        planned->present =
+            planned->present && (role == with || (role != ROLE_MAGNITUDE && role != ROLE_SETUP));
     }
     return plan_scalars(template, values, plan, error);
 }

@@ -91,8 +91,8 @@ int check_magnitudes(const struct template *template, const struct json *root, s
 /* Sets the tolerances of a genome's plan, of which everything else is known. */
 void plan_tolerances(const struct template *template, struct launch_plan *plan);
 
-/* launches.c: tensors, launches, options, source files; the name of a file in the template's folder,
-   which the caller frees. */
+/* launches.c: tensors, launches, options, source files; the name of a file in the template's
+   folder, which the caller frees. */
 int load_file_name(const struct template *template, const struct json *value, char **name,
                    struct error *error);
 int load_kernel(struct template *template, const struct json *root, struct error *error);

@@ -16,9 +16,10 @@ static int check_arguments(const struct template *template, const struct json *r
             const int t = list->launches[i].arguments[a].tensor;
             const enum role role = t < 0 ? ROLE_INPUT : template->tensors[t].role;
             if (is_setup && role != ROLE_INPUT && role != ROLE_SETUP)
-                return json_error(&value, error,
-                                  "%s is no input: setup takes inputs and tensors of role \"setup\"",
-                                  template->tensors[t].name);
+                return json_error(
+                    &value, error,
+                    "%s is no input: setup takes inputs and tensors of role \"setup\"",
+                    template->tensors[t].name);
             if (!is_setup && role == ROLE_SETUP)
                 return json_error(&value, error,
                                   "%s has the role \"setup\": only the launches of setup take it",
@@ -36,8 +37,8 @@ static int check_tensors(const struct template *template, const struct json *roo
         if (tensor->fill.fill != FILL_SETUP && tensor->role != ROLE_SETUP)
             continue;
         if (template->setup.count == 0)
-            return json_error(&value, error,
-                              "%s needs \"setup\", with \"source\" and \"launches\"", tensor->name);
+            return json_error(&value, error, "%s needs \"setup\", with \"source\" and \"launches\"",
+                              tensor->name);
         if (!template->of_setup[t])
             return json_error(&value, error, "%s is no argument of setup's launches", tensor->name);
     }

@@ -64,10 +64,12 @@ static void fill_on_device(const struct planned_tensor *tensor, uint64_t seed, v
 static void fill_as_exported(const struct planned_tensor *planned, uint64_t seed, void *bytes) {
     const struct tensor_fill *fill = &planned->fill;
     uint64_t state = seed;
-    const struct checked_tensor tensor = {
-        "t",           dtype_name(planned->dtype),
-        0,             planned->elements,
-        planned->row,  {(int)fill->fill, fill->value, fill->most, NULL, 0, 0}};
+    const struct checked_tensor tensor = {"t",
+                                          dtype_name(planned->dtype),
+                                          0,
+                                          planned->elements,
+                                          planned->row,
+                                          {(int)fill->fill, fill->value, fill->most, NULL, 0, 0}};
     fill_tensor(bytes, &tensor, seed, &state);
 }
 
@@ -77,11 +79,11 @@ static void all_fill_alike(void **state) {
         struct tensor_fill fill;
         bool integers, floats;
     } rows[] = {
-        {{FILL_UNIFORM, -1.25, 2.5}, false, true},   {{FILL_UNIFORM, 17, 19}, false, true},
-        {{FILL_INTEGERS, 0, 1}, true, true},         {{FILL_INTEGERS, 0, 0}, true, true},
-        {{FILL_ARANGE, 0, 0}, true, true},           {{FILL_ARANGE, 0.3, 0}, false, true},
-        {{FILL_ARANGE, -17, 0.01}, false, true},     {{FILL_SORTED, -0.75, 1}, false, true},
-        {{FILL_SORTED_INTEGERS, 0, 1}, true, true},  {{FILL_PERMUTATION, 0, 0}, false, true},
+        {{FILL_UNIFORM, -1.25, 2.5}, false, true},  {{FILL_UNIFORM, 17, 19}, false, true},
+        {{FILL_INTEGERS, 0, 1}, true, true},        {{FILL_INTEGERS, 0, 0}, true, true},
+        {{FILL_ARANGE, 0, 0}, true, true},          {{FILL_ARANGE, 0.3, 0}, false, true},
+        {{FILL_ARANGE, -17, 0.01}, false, true},    {{FILL_SORTED, -0.75, 1}, false, true},
+        {{FILL_SORTED_INTEGERS, 0, 1}, true, true}, {{FILL_PERMUTATION, 0, 0}, false, true},
         {{FILL_PROBABILITIES, 0, 0}, false, true},
     };
     for (enum dtype dtype = 0; dtype < DTYPE_COUNT; dtype++)
@@ -114,10 +116,10 @@ static void large_integers_fill_alike(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int sorted = 0; sorted < 2; sorted++) {
             uint64_t device[4 * 50], host[4 * 50], exported[4 * 50];
-            const struct planned_tensor tensor = tensor_of(
-                rows[i].dtype, 4, 50,
-                (struct tensor_fill){sorted ? FILL_SORTED_INTEGERS : FILL_INTEGERS, rows[i].least,
-                                     rows[i].most});
+            const struct planned_tensor tensor =
+                tensor_of(rows[i].dtype, 4, 50,
+                          (struct tensor_fill){sorted ? FILL_SORTED_INTEGERS : FILL_INTEGERS,
+                                               rows[i].least, rows[i].most});
             fill_on_device(&tensor, 9, device);
             host_fill(&tensor, 9, host);
             fill_as_exported(&tensor, 9, exported);
@@ -391,9 +393,10 @@ static void integers_are_described(void **state) {
     must(buffers_fill(&buffers, 0, 1, &error), &error);
     describe_integers(&buffers, 0, true, text, sizeof text);
     assert_string_equal(
-        text, "a crash; integer inputs: order, filled by permutation, holds 0 to 39; codes, filled "
-              "by integers 0 to 15, holds 0 to 15; offsets, filled by file, holds 0 to 15; signs, "
-              "filled by file, holds -1 to 1; bounds, filled by sorted from 0 to 39, holds 0 to 39");
+        text,
+        "a crash; integer inputs: order, filled by permutation, holds 0 to 39; codes, filled "
+        "by integers 0 to 15, holds 0 to 15; offsets, filled by file, holds 0 to 15; signs, "
+        "filled by file, holds -1 to 1; bounds, filled by sorted from 0 to 39, holds 0 to 39");
     strcpy(text, "a crash");
     describe_integers(&buffers, 0, false, text, sizeof text);
     assert_string_equal(text, "a crash; integer inputs: order, filled by permutation; codes, "
@@ -402,7 +405,7 @@ static void integers_are_described(void **state) {
     buffers_release(&buffers);
 }
 
-/* Setup reads the seeds of its own tensors and writes what the kernel gets; every set anew. */
+/* Setup reads the seeds of its own tensors and writes what the kernel gets; each set gets its own. */
 static void setup_writes_inputs(void **state) {
     (void)state;
     struct error error = {0};
@@ -412,7 +415,8 @@ static void setup_writes_inputs(void **state) {
                         "{\"ROWS\":30,\"COLS\":20,\"PER_ROW\":8}");
     const struct genome usual = genome_default(fixture.template->space);
     genome = &usual;
-    must(comparator_load_setup(fixture.comparator, fixture.nvrtc, fixture.template, &error), &error);
+    must(comparator_load_setup(fixture.comparator, fixture.nvrtc, fixture.template, &error),
+         &error);
     must(template_launch_plan(fixture.template, genome, 0, &plan, &error), &error);
     must(buffers_init(&buffers, fixture.comparator, fixture.device, fixture.template, &plan, 2,
                       &error),
@@ -433,6 +437,15 @@ static void setup_writes_inputs(void **state) {
         assert_true(descends);
     }
     assert_memory_not_equal(starts[0], starts[1], sizeof starts[0]);
+    assert_true(fixture.template->stress_count > 0);
+    for (int r = 0; r < fixture.template->stress_count; r++) {
+        must(buffers_fill_stress(&buffers, 0, &fixture.template->stresses[r], 3, &error), &error);
+        take(0, 2, starts[0]);
+        take(0, 3, columns);
+        assert_in_range(starts[0][30], 30, 30 * 8);
+        for (int i = 0; i < 30 * 8; i++)
+            assert_in_range(columns[i], 0, 19);
+    }
     buffers_release(&buffers);
 }
 

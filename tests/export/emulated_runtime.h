@@ -1,7 +1,7 @@
-/* emulated_runtime: the functions of the CUDA runtime and driver that an export calls, on the emulated
- * device. What the export holds as machine code is a text, "kernel.cu 1": the source in the folder
- * `emulated_folder`, and the variant, which are compiled when they are loaded. For one process that
- * runs one check.
+/* emulated_runtime: the functions of the CUDA runtime and driver that an export calls, on the
+ * emulated device. What the export holds as machine code is a text, "kernel.cu 1": the source in
+ * the folder `emulated_folder`, and the variant, which are compiled when they are loaded. For one
+ * process that runs one check.
  */
 #ifndef EVOTILE_TESTS_EXPORT_EMULATED_RUNTIME_H
 #define EVOTILE_TESTS_EXPORT_EMULATED_RUNTIME_H
@@ -46,8 +46,8 @@ static char *read_source(const char *code) {
     char *kernel = read_text(name), *macros = read_text(header);
     char *at = strstr(kernel, include), *text;
     assert_non_null(at);
-    assert_true(asprintf(&text, "#define EVOTILE_VARIANT %d\n%.*s%s%s", variant,
-                         (int)(at - kernel), kernel, macros, at + strlen(include)) > 0);
+    assert_true(asprintf(&text, "#define EVOTILE_VARIANT %d\n%.*s%s%s", variant, (int)(at - kernel),
+                         kernel, macros, at + strlen(include)) > 0);
     free(kernel);
     free(macros);
     return text;
@@ -104,7 +104,8 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
     return CUDA_SUCCESS;
 }
 
-/* The bytes of a kernel's parameters, from its declaration: ".param .u64 .ptr ..., .param .f32 ...".
+/* The bytes of a kernel's parameters, from its declaration: ".param .u64 .ptr ..., .param .f32
+ * ...".
  */
 static int parameter_sizes(const struct emulated_kernel *kernel, int sizes[DEVICE_ARGUMENTS_MAX]) {
     char entry[96];

@@ -1,5 +1,6 @@
-/* Any bytes as the file of an input: they are a tensor that lies within the file, or are refused. The
-   first byte chooses .npy or .safetensors; the next one, how much longer the file is than its head. */
+/* Any bytes as the file of an input: they are a tensor that lies within the file, or are refused.
+   The first byte chooses .npy or .safetensors; the next one, how much longer the file is than its
+   head. */
 #include <stdint.h>
 
 #include "template/data_file.h"

@@ -1,5 +1,5 @@
-/* template: fills of inputs, scalars and setup: what is refused and why, what they are for a case, and
-   the files that inputs are read from. */
+/* template: fills of inputs, scalars and setup: what is refused and why, what they are for a case,
+   and the files that inputs are read from. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +66,8 @@ static void expect_mistakes(const struct mistake *mistakes, size_t count) {
     "\"i\": { \"dtype\": \"" dtype                                                                 \
     "\", \"shape\": [\"M\", \"N\"], \"role\": \"input\", \"fill\": " fill " },"
 #define SETUP(arguments)                                                                           \
-    "\"setup\": { \"source\": \"setup.cu\", \"launches\": [ { \"kernel\": \"s\", \"grid\": [1, 1, " \
+    "\"setup\": { \"source\": \"setup.cu\", \"launches\": [ { \"kernel\": \"s\", \"grid\": [1, "   \
+    "1, "                                                                                          \
     "1], \"block\": [1, 1, 1], \"arguments\": [" arguments "] } ] },"
 
 static void mistakes_of_fills(void **state) {
@@ -92,8 +93,7 @@ static void mistakes_of_fills(void **state) {
          "14: tensors.i.fill.uniform: must have 2 numbers"},
         {INPUT("f32", "{ \"file\": \"../x.npy\" }"), "",
          "14: tensors.i.fill.file: must name a file in the template's own folder"},
-        {INPUT("f32", "{ \"file\": \"x.npy\" }"), "",
-         "14: tensors.i.fill.file: there is no file "},
+        {INPUT("f32", "{ \"file\": \"x.npy\" }"), "", "14: tensors.i.fill.file: there is no file "},
         {INPUT("f32", "{ \"tensor\": \"x\" }"), "",
          "14: tensors.i.fill.tensor: names a tensor of a \"file\", which is missing"},
         {"\"v\": { \"dtype\": \"f32\", \"shape\": [1], \"role\": \"workspace\", \"fill\": "

@@ -1,7 +1,8 @@
 /* A sparse matrix times a vector on the CPU. */
 #include <stdint.h>
 
-/* dimensions: ROWS, COLS, PER_ROW. tensors: row_start, columns, values and x as stored, y as doubles. */
+/* dimensions: ROWS, COLS, PER_ROW. tensors: row_start, columns, values and x as stored, y as
+ * doubles. */
 void csr_product_reference(const int64_t *dimensions, void *const *tensors) {
     const int32_t *row_start = tensors[0];
     const int32_t *columns = tensors[1];

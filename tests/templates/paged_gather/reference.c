@@ -1,7 +1,8 @@
 /* The sum of the tokens of each sequence, which lie in pages, on the CPU. */
 #include <stdint.h>
 
-/* dimensions: SEQUENCES, PAGES, WIDTH. tensors: lengths, page_table and pool as stored, y as doubles. */
+/* dimensions: SEQUENCES, PAGES, WIDTH. tensors: lengths, page_table and pool as stored, y as
+ * doubles. */
 void paged_gather_reference(const int64_t *dimensions, void *const *tensors) {
     const int32_t *lengths = tensors[0];
     const int32_t *page_table = tensors[1];
@@ -13,7 +14,8 @@ void paged_gather_reference(const int64_t *dimensions, void *const *tensors) {
         for (int64_t i = 0; i < width; ++i) {
             double sum = 0;
             for (int32_t token = 0; token < lengths[s]; ++token)
-                sum += pool[((int64_t)page_table[s * pages + token / 8] * 8 + token % 8) * width + i];
+                sum +=
+                    pool[((int64_t)page_table[s * pages + token / 8] * 8 + token % 8) * width + i];
             y[s * width + i] = sum;
         }
 }

@@ -1,8 +1,8 @@
 /* Rows of x in a given order, weighted and summed, on the CPU. */
 #include <stdint.h>
 
-/* dimensions: ROWS, COLS. tensors: x, order, weights, codes, table, offsets, signs and bounds as stored, y as doubles;
-   then the scalars SHIFT and GAIN. */
+/* dimensions: ROWS, COLS. tensors: x, order, weights, codes, table, offsets, signs and bounds as
+   stored, y as doubles; then the scalars SHIFT and GAIN. */
 void weighted_pick_reference(const int64_t *dimensions, void *const *tensors) {
     const float *x = tensors[0];
     const int32_t *order = tensors[1];
