@@ -71,8 +71,8 @@ static int record_self_test(struct evaluator *evaluator, struct error *error) {
         return -1;
     if (second_hash != evaluator->self_test_hash)
         return error_input(error,
-                           "%s: the reference or the plain kernel gives a different result each "
-                           "time: remove its atomics",
+                           "%s: the reference, the plain kernel or setup gives a different result "
+                           "each time: remove its atomics",
                            evaluator->settings->template_folder);
     return 0;
 }

@@ -114,15 +114,18 @@ static int kernel_gpu_reference(const int64_t *dimensions, void *const *tensors,
     return 0;
 }
 
-/* The tensors and the operations that cases.h computes from a listed shape's dimensions are the
-   listed ones. */
+/* The tensors, their fills and the operations that cases.h computes from a listed shape's
+   dimensions are the listed ones. */
 static int plans_as_listed(const struct checked_shape *listed) {
     struct checked_shape shape = *listed;
     memset(shape.tensors, 0, sizeof shape.tensors);
     fill_shape(&shape);
     int same = shape.operations == listed->operations;
-    for (int t = 0; t < TENSORS; t++) {
+    for (int t = 0; t < ARRAYS; t++) {
         const struct tensor *a = &shape.tensors[t], *b = &listed->tensors[t];
+        same = same && (a->elements == 0 ||
+                        (a->fill.fill == b->fill.fill && a->fill.least == b->fill.least &&
+                         a->fill.most == b->fill.most));
         same = same && strcmp(a->name, b->name) == 0 && a->is_output == b->is_output &&
                a->elements == b->elements &&
                (a->elements == 0 || (strcmp(a->dtype, b->dtype) == 0 && a->row == b->row));

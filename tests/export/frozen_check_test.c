@@ -39,7 +39,7 @@ static void export_template(const char *name, const char *shape) {
 }
 
 /* Runs the check in a process of its own. Returns its exit status; its output is in FOLDER/out. */
-static int run_check(const char *name, const char *argument) {
+static int run_check(const char *name, const char *argument, const char *value) {
     char path[PATH_SIZE];
     pid_t child = fork();
     int status;
@@ -58,8 +58,8 @@ static int run_check(const char *name, const char *argument) {
             fprintf(stderr, "%s\n", dlerror());
             _exit(9);
         }
-        char *arguments[] = {"check", (char *)argument, NULL};
-        status = check_main(argument != NULL ? 2 : 1, arguments);
+        char *arguments[] = {"check", (char *)argument, (char *)value, NULL};
+        status = check_main(argument == NULL ? 1 : value == NULL ? 2 : 3, arguments);
         fflush(stdout);
         _exit(status);
     }
@@ -70,7 +70,7 @@ static int run_check(const char *name, const char *argument) {
 static void accepts(const char *name) {
     static const char *const seeds[] = {NULL, "--seed=2", "--seed=77"};
     for (int i = 0; i < 3; i++) {
-        int status = run_check(name, seeds[i]);
+        int status = run_check(name, seeds[i], NULL);
         if (status != 0) {
             sh("cat %s/out >&2", folder);
             fail_msg("%s: status %d", name, status);
@@ -79,12 +79,22 @@ static void accepts(const char *name) {
     }
 }
 
+/* A shape that cases.h does not list: its fills are computed from its dimensions. */
+static void accepts_shape(const char *name, const char *shape) {
+    int status = run_check(name, "--shape", shape);
+    if (status != 0) {
+        sh("cat %s/out >&2", folder);
+        fail_msg("%s at %s: status %d", name, shape, status);
+    }
+    sh("grep -q '^the shape is correct$' %s/out", folder);
+}
+
 /* The kernel with a fault instead of none. */
 static void refuses(const char *name, const char *fault) {
     sh("cd %s/%s && cp variant_1.h right && sed -i 's/define FAULT FAULT_NONE/define FAULT "
        "FAULT_%s/' variant_1.h && ! cmp -s right variant_1.h",
        folder, name, fault);
-    int status = run_check(name, NULL);
+    int status = run_check(name, NULL, NULL);
     if (status != 1) {
         sh("cat %s/out >&2", folder);
         fail_msg("%s with the fault %s: status %d", name, fault, status);
@@ -96,6 +106,7 @@ static void a_pattern_made_by_setup(void **state) {
     (void)state;
     export_template("csr_product", "{ \"ROWS\": 70, \"COLS\": 50, \"PER_ROW\": 12 }");
     accepts("csr_product");
+    accepts_shape("csr_product", "ROWS=300 COLS=3 PER_ROW=21");
     refuses("csr_product", "SORTED_COLUMNS");
     refuses("csr_product", "SKIPS_FIRST");
 }
@@ -104,6 +115,7 @@ static void a_page_table_made_by_setup(void **state) {
     (void)state;
     export_template("paged_gather", "{ \"SEQUENCES\": 7, \"PAGES\": 6, \"WIDTH\": 20 }");
     accepts("paged_gather");
+    accepts_shape("paged_gather", "SEQUENCES=30 PAGES=9 WIDTH=3");
     refuses("paged_gather", "PAGES_IN_ORDER");
     refuses("paged_gather", "WHOLE_PAGES");
 }
@@ -112,6 +124,7 @@ static void fills_files_and_scalars(void **state) {
     (void)state;
     export_template("weighted_pick", "{ \"ROWS\": 70, \"COLS\": 50 }");
     accepts("weighted_pick");
+    accepts_shape("weighted_pick", "ROWS=200 COLS=3");
     refuses("weighted_pick", "IDENTITY");
     refuses("weighted_pick", "UNIFORM_WEIGHTS");
     refuses("weighted_pick", "FIRST_SHIFT");
@@ -123,7 +136,7 @@ static void fills_files_and_scalars(void **state) {
 static void a_changed_file_is_read(void **state) {
     (void)state;
     sh("cd %s/weighted_pick/template/weighted_pick && rm table.npy", folder);
-    assert_int_equal(run_check("weighted_pick", NULL), 1);
+    assert_int_equal(run_check("weighted_pick", NULL, NULL), 1);
 }
 
 static void magnitudes_of_a_mean(void **state) {

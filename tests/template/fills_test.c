@@ -97,7 +97,7 @@ static void mistakes_of_fills(void **state) {
         {INPUT("f32", "{ \"tensor\": \"x\" }"), "",
          "14: tensors.i.fill.tensor: names a tensor of a \"file\", which is missing"},
         {"\"v\": { \"dtype\": \"f32\", \"shape\": [1], \"role\": \"workspace\", \"fill\": "
-         "\"normal\" },",
+         "\"arange\" },",
          "", "14: tensors.v.fill: only an input or a tensor of setup is filled"},
         {"\"s\": { \"dtype\": \"f32\", \"shape\": [1, \"N\"], \"role\": \"input\", \"fill\": "
          "\"permutation\", \"strides\": [\"STEP\"] },",
