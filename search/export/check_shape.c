@@ -95,6 +95,10 @@ static void add_fill_values(const struct code_writer *writer, const struct decla
 
 static void add_declared_fill(const struct code_writer *writer, int t, struct strbuf *body) {
     const struct tensor *tensor = &writer->template->tensors[t];
+    if (tensor->role == ROLE_OUTPUT) {
+        strbuf_print(body, "(struct fill){0, 0, 0, NULL, 0, 0}");
+        return;
+    }
     add_fill_values(writer, &tensor->fill, tensor->dtype, tensor->other_dtype, tensor->dtype_when,
                     body);
     add_fill_file(writer->export, t, body);

@@ -41,7 +41,7 @@ config weighted_pick '{ "ROWS": 70, "COLS": 50 }'
 passes csr_product
 fails csr_product sorted_columns
 fails csr_product skips_first
-fails csr_product next_column
+fails csr_product beyond
 passes paged_gather
 fails paged_gather pages_in_order
 fails paged_gather whole_pages

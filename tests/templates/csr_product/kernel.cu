@@ -9,7 +9,7 @@ extern "C" __global__ void csr_product(const int *row_start, const int *columns,
         for (int i = first + lane; i < end; i += LANES) {
             if (FAULT == FAULT_SORTED_COLUMNS && i > first && columns[i] < columns[i - 1])
                 continue; // a row of sorted columns has none
-            sum += values[i] * x[columns[i] + (FAULT == FAULT_NEXT_COLUMN)];
+            sum += values[i] * x[columns[i] + (FAULT == FAULT_BEYOND ? 4096 : 0)];
         }
     }
     for (int distance = LANES / 2; distance > 0; distance /= 2)
