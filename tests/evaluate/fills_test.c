@@ -18,13 +18,17 @@
 #undef dtype
 #undef fill
 
+#ifndef FILLS_DEVICE
+#define FILLS_DEVICE "emulated:sm_90"
+#endif
+
 enum { LARGE = 1031 };
 
 static struct verify_fixture fixture;
 
 static int open_fixture(void **state) {
     (void)state;
-    verify_fixture_open(&fixture, "emulated:sm_90");
+    verify_fixture_open(&fixture, FILLS_DEVICE);
     return 0;
 }
 
