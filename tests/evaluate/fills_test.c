@@ -409,7 +409,8 @@ static void integers_are_described(void **state) {
     buffers_release(&buffers);
 }
 
-/* Setup reads the seeds of its own tensors and writes what the kernel gets; each set gets its own. */
+/* Setup reads the seeds of its own tensors and writes what the kernel gets; each set gets its own.
+ */
 static void setup_writes_inputs(void **state) {
     (void)state;
     struct error error = {0};
