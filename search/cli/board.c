@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "cli/cli.h"
+#include "run/rival_duels.h"
 #include "run/run_dir.h"
 
 /* Lists the shared memory limits of a goal's boards and returns their number. If the config raises
@@ -63,6 +64,23 @@ static int print_board(struct leaderboard *board, int goal, int smem_limit,
     return status < 0 ? -1 : board->shown > 0;
 }
 
+/* Says which of a set of rivals is the best; nothing if they have no champion. */
+static int print_best_rival(const struct leaderboard *board, int goal, struct error *error) {
+    const struct config *config = board->config;
+    struct rival_duels rivals;
+    int found = rival_duels_read(board->store, config, goal, &rivals, error);
+    if (found <= 0)
+        return found;
+    printf("\nbest solution: %s, trial %lld of goal %d", config_goal_solution(config, rivals.goal),
+           (long long)rivals.trial, rivals.goal);
+    for (int i = 0; i < rivals.count; i++)
+        printf("%s %.3f times as fast as %s (99 %%: %.3f to %.3f)", i == 0 ? ", in a duel" : ",",
+               rivals.duels[i].ratio, config_goal_solution(config, rivals.duels[i].goal),
+               rivals.duels[i].low, rivals.duels[i].high);
+    puts(rivals.count == 0 ? ", by its own timing" : "");
+    return 1;
+}
+
 /* Prints text or Markdown: a title, then the tables of each goal. */
 static int print_goals(struct leaderboard *board, int first, int last, enum table_format format,
                        const char *counts, struct error *error) {
@@ -79,6 +97,10 @@ static int print_goals(struct leaderboard *board, int first, int last, enum tabl
                 return -1;
             empty = empty && printed == 0;
         }
+    const int count = board->config != NULL ? config_rivals(board->config) : 1;
+    for (int goal = first - first % count; count > 1 && goal <= last; goal += count)
+        if (print_best_rival(board, goal, error) < 0)
+            return -1;
     if (empty)
         printf("%s: %s, %s\n", run, empty_words(board), counts);
     return 0;

@@ -2,11 +2,13 @@
 #include "export/export.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/spelling.h"
 #include "cli/cli.h"
 #include "device/nvrtc.h"
 #include "run/baseline_duel.h"
 #include "run/baseline_results.h"
 #include "run/default_trial.h"
+#include "run/rival_duels.h"
 #include "run/space_export.h"
 #include "session/session.h"
 #include "session/single_trial.h"
@@ -18,7 +20,9 @@
 
 struct export_context {
     const char *run_dir, *out, *sign_key;
-    int64_t rank, trial; /* trial: in place of a rank; -1: none */
+    int64_t rank, trial;  /* trial: in place of a rank; -1: none */
+    const char *solution; /* NULL: the best */
+    int rival;            /* of all goals' rivals, the one that is exported */
     bool force, unchecked;
     struct store *store;
     struct config *config;
@@ -39,7 +43,13 @@ struct export_context {
 };
 
 static int case_goal(const struct export_context *context, int case_index) {
-    return context->config->objective == OBJECTIVE_JOINT ? 0 : case_index;
+    const int first = context->config->objective == OBJECTIVE_JOINT ? 0 : case_index;
+    return first * config_rivals(context->config) + context->rival;
+}
+
+/* The exported goals are those of one solution: from `rival`, in steps of config_rivals. */
+static int next_goal(const struct export_context *context, int goal) {
+    return goal + config_rivals(context->config);
 }
 
 static const struct case_outcome *find_case_outcome(const struct export_context *context,
@@ -102,6 +112,55 @@ static int read_champion(struct export_context *context, int goal, struct error 
                         context->champions[goal]->genome, error);
 }
 
+/* The number of the solution with that name. */
+static int find_rival(struct export_context *context, struct error *error) {
+    const struct config *config = context->config;
+    const char *names[SOLUTIONS_MAX];
+    for (int i = 0; i < config->solution_count; i++) {
+        names[i] = config->solutions[i];
+        if (strcmp(names[i], context->solution) != 0)
+            continue;
+        context->rival = i;
+        return 0;
+    }
+    return error_input(error, "%s has no solution \"%s\"; did you mean \"%s\"?", context->run_dir,
+                       context->solution,
+                       config->solution_count > 0
+                           ? spelling_nearest(context->solution, names, config->solution_count)
+                           : "the template's only one, without --solution");
+}
+
+/* Chooses the solution: the named trial's, the named one, or the best of all cases. */
+static int choose_rival(struct export_context *context, struct error *error) {
+    const int count = config_rivals(context->config);
+    struct rival_duels rivals;
+    int goal, best = -1;
+    if (context->solution != NULL)
+        return find_rival(context, error);
+    if (context->trial >= 0 && check_named_trial(context, &goal, error) < 0)
+        return -1;
+    if (context->trial >= 0) {
+        context->rival = goal % count;
+        return 0;
+    }
+    for (int first = 0; count > 1 && first < config_goal_count(context->config); first += count) {
+        int found = rival_duels_read(context->store, context->config, first, &rivals, error);
+        if (found < 0)
+            return -1;
+        if (found == 0)
+            continue;
+        if (best >= 0 && rivals.goal % count != best)
+            return error_input(error,
+                               "%s has cases for which %s is the best and others for which %s is, "
+                               "and an export has one: give --solution NAME",
+                               context->run_dir, config_goal_solution(context->config, best),
+                               config_goal_solution(context->config, rivals.goal));
+        best = rivals.goal % count;
+    }
+    context->rival = best < 0 ? 0 : best;
+    return 0;
+}
+
 static int read_run(struct export_context *context, struct error *error) {
     context->config = run_dir_read_config(context->run_dir, error);
     if (context->config == NULL)
@@ -110,11 +169,14 @@ static int read_run(struct export_context *context, struct error *error) {
     if (context->store == NULL || read_device(context, error) < 0 ||
         baseline_results_read(context->store, &context->baselines, error) < 0)
         return -1;
+    if (choose_rival(context, error) < 0)
+        return -1;
     context->setting = config_setting(context->config, ALL_GOALS, &context->device);
+    context->setting.solution = config_goal_solution(context->config, context->rival);
     context->template = template_load(context->config->template_folder, &context->setting, error);
     if (context->template == NULL)
         return -1;
-    for (int g = 0; g < config_goal_count(context->config); g++)
+    for (int g = context->rival; g < config_goal_count(context->config); g = next_goal(context, g))
         if (read_champion(context, g, error) < 0)
             return -1;
     return 0;
@@ -173,7 +235,8 @@ static int check_champions(struct export_context *context, struct error *error) 
     struct single_trial *single_trial = NULL;
     struct device_info device;
     int status = 0;
-    for (int g = 0; g < config_goal_count(context->config) && status == 0; g++) {
+    for (int g = context->rival; g < config_goal_count(context->config) && status == 0;
+         g = next_goal(context, g)) {
         if (context->champions[g]->outcome->checks[0] != '\0')
             continue;
         if (single_trial == NULL) {
@@ -219,7 +282,7 @@ static void fill_cases(struct export_context *context) {
 /* The machine code is compiled again: it is the code that was timed only if the compiler is the
    same. */
 static void warn_about_compiler(const struct export_context *context, const struct nvrtc *nvrtc) {
-    const char *recorded = context->keys[0].parts[KEY_NVRTC];
+    const char *recorded = context->keys[context->rival].parts[KEY_NVRTC];
     if (strcmp(recorded, nvrtc_version(nvrtc)) != 0)
         log_warn("the run used NVRTC %s, and this is %s: the exported machine code may differ from "
                  "what was timed; `evotile replay %s` times it",
@@ -270,7 +333,8 @@ static int compile_variants(struct export_context *context, struct error *error)
 /* An emulated device leaves out held-out cases that take too long, and does not record which. */
 static int load_held_out(struct export_context *context, struct error *error) {
     const struct config *config = context->config;
-    const struct template_setting setting = config_held_out_setting(config, &context->device);
+    const struct template_setting setting =
+        config_held_out_setting(config, context->rival, &context->device);
     if (config->held_out_count == 0 || context->unchecked || context->device.predicts)
         return 0;
     context->held_out = template_load(config->template_folder, &setting, error);
@@ -279,7 +343,7 @@ static int load_held_out(struct export_context *context, struct error *error) {
 
 static int write_export(struct export_context *context, struct error *error) {
     char replay[PATH_SIZE + 32];
-    const struct outcome *outcome = context->champions[0]->outcome;
+    const struct outcome *outcome = context->champions[context->rival]->outcome;
     fill_cases(context);
     if (load_held_out(context, error) < 0 || compile_variants(context, error) < 0)
         return -1;
@@ -295,9 +359,10 @@ static int write_export(struct export_context *context, struct error *error) {
         .score_us = context->config->objective != OBJECTIVE_JOINT    ? 0
                     : context->config->minimise == MINIMISED_LATENCY ? outcome->score_us
                                                                      : outcome_latency_us(outcome),
-        .baseline = context->baselines != NULL  ? context->baselines->name
-                    : context->duels[0] != NULL ? context->duels[0]->baseline
-                                                : NULL,
+        .baseline = context->baselines != NULL ? context->baselines->name
+                    : context->duels[context->rival] != NULL
+                        ? context->duels[context->rival]->baseline
+                        : NULL,
         .replay = replay,
         .force = context->force,
         .sign_key = context->sign_key,
@@ -330,6 +395,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const struct option_row rows[] = {
         OPTION("rank", "K", "rank on the board, from 1 (default: 1, the champion)", &context->rank),
         OPTION("trial", "N", "this trial in place of its goal's champion", &context->trial),
+        OPTION("solution", "NAME", "of a run of several solutions, this one (default: the best)",
+               &context->solution),
         OPTION("out", "DIR", "the folder to create, such as kernels/NAME; with --format the file",
                &context->out),
         OPTION("force", NULL, "replace an earlier export in that folder", &context->force),
@@ -370,7 +437,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
         char name[CASE_NAME_SIZE];
         template_print_shape(context->template, &context->config->cases[c], name);
         printf("%s: %.3f us%s, variant %d of %d\n", name, context->cases[c].outcome->warm.p50_us,
-               context->champions[0]->outcome->predicted ? " predicted" : "",
+               context->champions[context->rival]->outcome->predicted ? " predicted" : "",
                context->cases[c].variant + 1, context->variant_count);
     }
     log_info("exported to %s: `make -C %s check` builds and checks it with nvcc alone",

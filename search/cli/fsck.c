@@ -28,17 +28,17 @@ static enum state verify_template(const char *run_dir, const struct config *conf
     struct store *store = store_open(run_dir, STORE_READ, error);
     struct device_info device;
     char *recorded = NULL;
+    struct hash now;
     char hash[HASH_TEXT_SIZE] = "";
     enum state state = UNKNOWN;
     if (store != NULL && run_dir_device(store, &device, error) > 0 &&
         store_meta_get(store, "template_hash", &recorded, error) > 0) {
-        struct template *template = config_load_template(config, 0, &device, error);
-        bool same = template != NULL && strcmp(hash_print(template->hash, hash), recorded) == 0;
+        bool loaded = config_template_hash(config, &device, &now, error) == 0;
+        bool same = loaded && strcmp(hash_print(now, hash), recorded) == 0;
         state = same ? WHOLE : DAMAGED;
-        if (template != NULL && !same)
+        if (loaded && !same)
             error_set(error, "%s has hash %s, and the run began with %s: restore it from a copy",
                       config->template_folder, hash, recorded);
-        template_free(template);
     } else if (error->kind == ERROR_NONE) {
         error_set(error, "%s/run.db does not record the template's hash or its device", run_dir);
     }

@@ -341,12 +341,14 @@ static int profile_target(struct profile_context *context, const char *device, b
 static int run(const struct verb *verb, int argc, char **argv) {
     struct profile_context context = {0};
     int64_t rank = 1;
-    int64_t goal = 0;
+    int64_t goal = REPLAY_BEST_GOAL;
     const char *device = NULL;
     bool json = false;
     const struct option_row rows[] = {
         OPTION("rank", "K", "rank on the board, from 1 (default: 1, the champion)", &rank),
-        OPTION("goal", "K", "case of a per_case run or of an exported kernel, from 0 (default 0)",
+        OPTION("goal", "K",
+               "case of a per_case run or of an exported kernel, from 0 (default: the best of the "
+               "first)",
                &goal),
         OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
                &device),

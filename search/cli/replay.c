@@ -119,19 +119,19 @@ static void log_template_edits(const struct replay_context *context) {
     if (store == NULL)
         return;
     char *recorded = NULL;
-    char hash[HASH_TEXT_SIZE];
+    struct hash hash;
+    char text[HASH_TEXT_SIZE];
     if (store_meta_get(store, "template_folder", &folder, &ignored) == 1 &&
         store_meta_get(store, "template_hash", &recorded, &ignored) == 1) {
         struct config *now = xmalloc(sizeof *now);
         memcpy(now, context->targets.config, sizeof *now);
         now->template_folder = folder;
-        struct template *template =
-            config_load_template(now, 0, single_trial_device(context->single_trial), &ignored);
+        int loaded =
+            config_template_hash(now, single_trial_device(context->single_trial), &hash, &ignored);
         free(now);
-        if (template == NULL || strcmp(hash_print(template->hash, hash), recorded) != 0)
+        if (loaded < 0 || strcmp(hash_print(hash, text), recorded) != 0)
             log_info("the template in %s has changed since the run; replaying the run's own copy",
                      folder);
-        template_free(template);
     }
     free(folder);
     free(recorded);
@@ -166,9 +166,13 @@ static int run(const struct verb *verb, int argc, char **argv) {
     struct replay_context *context = xcalloc(1, sizeof *context);
     context->rank = 1;
     context->tolerance = 5;
+    context->goal = REPLAY_BEST_GOAL;
     const struct option_row rows[] = {
         OPTION("rank", "K", "rank on the board, from 1 (default: 1, the champion)", &context->rank),
-        OPTION("goal", "K", "case of a per_case run, from 0 (default 0)", &context->goal),
+        OPTION("goal", "K",
+               "of a per_case run or of several solutions, from 0 (default: the best of the first "
+               "case)",
+               &context->goal),
         OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
                &context->device),
         OPTION("tolerance", "PERCENT",

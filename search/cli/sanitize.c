@@ -85,12 +85,13 @@ static int print_findings(const struct sanitize_context *context, bool json) {
 
 static int run(const struct verb *verb, int argc, char **argv) {
     int64_t rank = 1;
-    int64_t goal = 0;
+    int64_t goal = REPLAY_BEST_GOAL;
     const char *device = NULL;
     bool json = false;
     const struct option_row rows[] = {
         OPTION("rank", "K", "rank on the board, from 1 (default: 1, the champion)", &rank),
-        OPTION("goal", "K", "case of a per_case run, from 0 (default 0)", &goal),
+        OPTION("goal", "K", "case of a per_case run, from 0 (default: the best of the first)",
+               &goal),
         OPTION("device", "SPEC", "cuda:N (default: the run's device)", &device),
         OPTION("json", NULL, "print one JSON object", &json),
         {0},

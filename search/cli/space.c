@@ -174,6 +174,10 @@ static int show_space(struct space_view *view, uint64_t limit, struct error *err
         {.name = "valid_is_exact"},
         {.name = "valid_deviation"},
     };
+    if (view->last_goal > view->first_goal && config_rivals(view->config) > 1)
+        log_info("the genes, derived quantities and constraints are those of %s; --goal K shows "
+                 "those of another goal's solution",
+                 config_goal_solution(view->config, view->first_goal));
     show_genes(view);
     show_derived(view);
     show_constraints(view);
@@ -301,7 +305,8 @@ static int show_launches(struct space_view *view, const bool *valid, const struc
     struct table *launches = table_new(launch_columns, 7);
     struct table *cases = table_new(case_columns, 5);
     int status = 0;
-    for (int goal = view->first_goal; goal <= view->last_goal && status == 0; goal++)
+    for (int goal = view->first_goal; goal <= view->last_goal && status == 0;
+         goal += config_rivals(view->config))
         if (valid[goal])
             status = add_launches(view, goal, genome, launches, cases, error);
     print_table(view, launches, "Launches", "launches");
@@ -330,7 +335,8 @@ static int show_genome(struct space_view *view, const struct genome *genome, boo
         printf("\nGenome, with inactive genes at their defaults\n%s\n", canonical);
     struct table *table = table_new(columns, 7);
     *all_valid = true;
-    for (int goal = view->first_goal; goal <= view->last_goal; goal++) {
+    for (int goal = view->first_goal; goal <= view->last_goal;
+         goal += config_rivals(view->config)) {
         valid[goal] = add_validity(view, goal, genome, table);
         *all_valid = *all_valid && valid[goal];
     }

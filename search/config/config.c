@@ -5,6 +5,7 @@
 #include "base/json_fields.h"
 #include "base/memory.h"
 #include "base/path.h"
+#include "config/solutions.h"
 #include "config/timing.h"
 
 #include <string.h>
@@ -102,6 +103,8 @@ static int read_cases(struct config *config, const struct json *root, struct err
     if (json_require(root, "cases", &list, error) < 0 ||
         read_case_list(config, &list, config->cases, &config->case_count, error) < 0)
         return -1;
+    if (config_goal_count(config) > CASES_MAX)
+        return json_error(&list, error, "more than %d cases times solutions", CASES_MAX);
     if (!json_find(root, "held_out", &list))
         return 0;
     if (read_case_list(config, &list, config->held_out, &config->held_out_count, error) < 0)
@@ -114,38 +117,69 @@ static int read_cases(struct config *config, const struct json *root, struct err
     return 0;
 }
 
+static int read_restriction(struct config *config, const struct json *list, const char *solution,
+                            struct error *error) {
+    if (config->restriction_count == GENES_MAX)
+        return json_error(list, error, "more than %d genes", GENES_MAX);
+    struct gene_restriction *restriction = &config->restrictions[config->restriction_count++];
+    if (strlen(json_key(list)) >= NAME_SIZE || json_is_array(list, error) < 0 ||
+        json_count(list) < 1 || json_count(list) > DOMAIN_MAX)
+        return json_error(list, error, "must list the allowed values of a gene");
+    strcpy(restriction->gene, json_key(list));
+    strcpy(restriction->solution, solution);
+    json_location(list, restriction->where, sizeof restriction->where);
+    for (int k = 0; k < json_count(list); k++) {
+        struct json value = json_at(list, k);
+        const char *text;
+        int64_t number;
+        char *to = restriction->values[restriction->count++];
+        if (cJSON_IsString(value.value)) {
+            if (json_string(&value, &text, error) < 0)
+                return -1;
+            if (snprintf(to, NAME_SIZE, "%s", text) >= NAME_SIZE)
+                return json_error(&value, error, "is too long for a gene's value");
+        } else {
+            if (json_integer(&value, &number, error) < 0)
+                return -1;
+            snprintf(to, NAME_SIZE, "%lld", (long long)number);
+        }
+    }
+    return 0;
+}
+
+static int read_restrictions(struct config *config, const struct json *genes, const char *solution,
+                             struct error *error) {
+    if (json_is_object(genes, error) < 0)
+        return -1;
+    for (int i = 0; i < json_count(genes); i++) {
+        struct json list = json_at(genes, i);
+        if (read_restriction(config, &list, solution, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Reads the allowed values of genes; of several solutions, by solution. */
 static int read_genes(struct config *config, const struct json *root, struct error *error) {
     struct json genes;
     if (!json_find(root, "genes", &genes))
         return 0;
+    if (config->solution_count < 2)
+        return read_restrictions(config, &genes, "", error);
     if (json_is_object(&genes, error) < 0)
         return -1;
-    if (json_count(&genes) > GENES_MAX)
-        return json_error(&genes, error, "more than %d genes", GENES_MAX);
     for (int i = 0; i < json_count(&genes); i++) {
-        struct json list = json_at(&genes, i);
-        struct gene_restriction *restriction = &config->restrictions[config->restriction_count++];
-        if (strlen(json_key(&list)) >= NAME_SIZE || json_is_array(&list, error) < 0 ||
-            json_count(&list) < 1 || json_count(&list) > DOMAIN_MAX)
-            return json_error(&list, error, "must list the allowed values of a gene");
-        strcpy(restriction->gene, json_key(&list));
-        json_location(&list, restriction->where, sizeof restriction->where);
-        for (int k = 0; k < json_count(&list); k++) {
-            struct json value = json_at(&list, k);
-            const char *text;
-            int64_t number;
-            char *to = restriction->values[restriction->count++];
-            if (cJSON_IsString(value.value)) {
-                if (json_string(&value, &text, error) < 0)
-                    return -1;
-                if (snprintf(to, NAME_SIZE, "%s", text) >= NAME_SIZE)
-                    return json_error(&value, error, "is too long for a gene's value");
-            } else {
-                if (json_integer(&value, &number, error) < 0)
-                    return -1;
-                snprintf(to, NAME_SIZE, "%lld", (long long)number);
-            }
-        }
+        struct json of_one = json_at(&genes, i);
+        int s = 0;
+        while (s < config->solution_count && strcmp(config->solutions[s], json_key(&of_one)) != 0)
+            s++;
+        if (s == config->solution_count)
+            return json_error(&of_one, error,
+                              "is no searched solution: of several, \"genes\" has an object for "
+                              "each, { \"%s\": { ... } }",
+                              config->solutions[0]);
+        if (read_restrictions(config, &of_one, config->solutions[s], error) < 0)
+            return -1;
     }
     return 0;
 }
@@ -258,9 +292,9 @@ static int read_search(struct config *config, const struct json *object, struct 
                : read_text(object, "strategy", config->strategy, sizeof config->strategy, error);
 }
 
-static const char *const root_keys[] = {"about",    "template", "objective", "minimise", "cases",
-                                        "held_out", "genes",    "limits",    "budget",   "search",
-                                        "timing",   "seed",     "device",    "baseline", NULL};
+static const char *const root_keys[] = {
+    "about",  "template", "solutions", "objective", "minimise", "cases",  "held_out", "genes",
+    "limits", "budget",   "search",    "timing",    "seed",     "device", "baseline", NULL};
 
 static int read_sections(struct config *config, const struct json *root, struct error *error) {
     struct json value;
@@ -291,12 +325,10 @@ static int read_sections(struct config *config, const struct json *root, struct 
 /* A name with a slash may be a path from the config's own folder. */
 static int find_template(char found[PATH_SIZE], const char *name, const char *file,
                          const char *templates, struct error *error) {
-    char path[PATH_SIZE];
     if (strchr(name, '/') != NULL) {
-        if (path_parent(found, file, error) < 0 || path_join(found, found, name, error) < 0 ||
-            path_join(path, found, "template.json", error) < 0)
+        if (path_parent(found, file, error) < 0 || path_join(found, found, name, error) < 0)
             return -1;
-        if (path_exists(path))
+        if (template_is_folder(found))
             return 0;
     }
     return template_find(found, name, templates, error);
@@ -333,9 +365,8 @@ static struct config *read_document(struct json_document *document, const char *
         }
         folder = found_folder;
     }
-    config->template_folder = xstrdup(folder);
-    config->shapes = template_load(folder, NULL, error);
-    if (config->shapes == NULL || read_sections(config, &root, error) < 0)
+    if (config_read_solutions(config, &root, folder, name, error) < 0 ||
+        read_sections(config, &root, error) < 0)
         goto failed;
     if (config->shapes->device != NULL)
         snprintf(config->device, sizeof config->device, "%s", config->shapes->device);
@@ -407,29 +438,6 @@ void config_free(struct config *config) {
     free(config);
 }
 
-/* ---- goals ---- */
-
-int config_goal_count(const struct config *config) {
-    return config->objective == OBJECTIVE_JOINT ? 1 : config->case_count;
-}
-
-void config_goal_cases(const struct config *config, int goal, int *first, int *count) {
-    *first = config->objective == OBJECTIVE_JOINT ? 0 : goal;
-    *count = config->objective == OBJECTIVE_JOINT ? config->case_count : 1;
-}
-
-void config_goal_name(const struct config *config, int goal, char name[CASE_NAME_SIZE]) {
-    int first;
-    int count;
-    config_goal_cases(config, goal, &first, &count);
-    if (config->shapes->dimension_count == 0)
-        snprintf(name, CASE_NAME_SIZE, "%s", config->shapes->name);
-    else if (count == 1)
-        template_print_shape(config->shapes, &config->cases[first], name);
-    else
-        snprintf(name, CASE_NAME_SIZE, "all %d cases", count);
-}
-
 int config_smem_limit(const struct config *config, const struct device_info *device) {
     return device_smem_limit(device, config->smem_limit_bytes);
 }
@@ -441,6 +449,7 @@ struct template_setting config_setting(const struct config *config, int goal,
     if (goal != ALL_GOALS)
         config_goal_cases(config, goal, &first, &count);
     return (struct template_setting){
+        .solution = config_goal_solution(config, goal == ALL_GOALS ? 0 : goal),
         .device = device,
         .smem_limit = config_smem_limit(config, device),
         .cases = &config->cases[first],
@@ -452,9 +461,9 @@ struct template_setting config_setting(const struct config *config, int goal,
     };
 }
 
-struct template_setting config_held_out_setting(const struct config *config,
+struct template_setting config_held_out_setting(const struct config *config, int goal,
                                                 const struct device_info *device) {
-    struct template_setting setting = config_setting(config, ALL_GOALS, device);
+    struct template_setting setting = config_setting(config, goal, device);
     setting.cases = config->held_out;
     setting.case_count = config->held_out_count;
     return setting;

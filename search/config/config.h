@@ -7,9 +7,10 @@
  *         goals[goal] = config_load_template(config, goal, &device_info, &error);
  *     config_free(config);
  *
- * A *goal* is the set of cases for which one genome is optimised: all of them when the objective is
- * joint, one case each when it is per_case. Unknown keys are errors that suggest the closest known
- * one.
+ * A *goal* is a solution and the set of cases for which one of its genomes is optimised: all cases
+ * when the objective is joint, one case each when it is per_case. Goals of the same cases and other
+ * solutions are *rivals*: consecutive goals, in the order of the config's "solutions". Unknown keys
+ * are errors that suggest the closest known one.
  */
 #ifndef EVOTILE_CONFIG_CONFIG_H
 #define EVOTILE_CONFIG_CONFIG_H
@@ -24,8 +25,10 @@ enum objective { OBJECTIVE_JOINT, OBJECTIVE_PER_CASE };
 enum { TEMPERATURE_MAX_C = 150 }; /* a higher limit is a typing error */
 
 struct config {
-    char *path, *text; /* file name and text as read */
-    char *template_folder;
+    char *path, *text;     /* file name and text as read */
+    char *template_folder; /* of the problem, if its solutions are apart */
+    int solution_count;    /* of those that are searched; 0: the template has one, nameless */
+    char solutions[SOLUTIONS_MAX][NAME_SIZE];
     struct template
         *shapes; /* the template loaded without a device: only its dimensions are known */
     enum objective objective;
@@ -71,17 +74,30 @@ struct config *config_from_text(const char *name, const char *text, const char *
 void config_free(struct config *config);
 
 int config_goal_count(const struct config *config);
+/* The number of goals that share their cases, at least 1; and the first of the goal's rivals. */
+int config_rivals(const struct config *config);
+int config_first_rival(const struct config *config, int goal);
+/* The solution of a goal; NULL: the template's only one. */
+const char *config_goal_solution(const struct config *config, int goal);
 /* The cases of a goal: `*count` of them, starting with index `*first`. */
 void config_goal_cases(const struct config *config, int goal, int *first, int *count);
-/* "B=2,H=8,S=512" or "all 12 cases". */
+/* "B=2,H=8,S=512" or "all 12 cases", with the solution if it has rivals: "B=2,H=8,S=512, tiled".
+ */
 void config_goal_name(const struct config *config, int goal, char name[CASE_NAME_SIZE]);
 
 /* Maximum shared memory of a block in bytes: the config's limit, reduced to the device's (NULL: any
    device). */
 int config_smem_limit(const struct config *config, const struct device_info *device);
 
-/* The setting for which a template is loaded: the cases of a goal, or with ALL_GOALS every case, on
-   one device. It points into `config` and `device`. */
+/* The hash of a run's template; of several solutions, of all of them: `templates` are those of the
+   goals, of which the first rivals are read. config_template_hash loads them. */
+struct hash config_join_hashes(const struct config *config,
+                               const struct template *const *templates);
+int config_template_hash(const struct config *config, const struct device_info *device,
+                         struct hash *hash, struct error *error);
+
+/* The setting for which a template is loaded: the cases of a goal, or with ALL_GOALS every case for
+   the first solution, on one device. It points into `config` and `device`. */
 enum { ALL_GOALS = -1 };
 struct template_setting config_setting(const struct config *config, int goal,
                                        const struct device_info *device);
@@ -89,8 +105,8 @@ struct template_setting config_setting(const struct config *config, int goal,
 struct template *config_load_template(const struct config *config, int goal,
                                       const struct device_info *device, struct error *error);
 
-/* The same for the held-out cases. */
-struct template_setting config_held_out_setting(const struct config *config,
+/* The same for a goal's solution and the held-out cases. */
+struct template_setting config_held_out_setting(const struct config *config, int goal,
                                                 const struct device_info *device);
 
 /* Parses "90s", "15m", "8h", "1h30m" or hh:mm:ss into seconds. */

@@ -12,6 +12,7 @@
 #include "evaluate/gate_run.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Of edge shapes: how many there are; what they may cost (gate_run_cost): on an emulated device a
    fifth of what the trial has cost, but 10 ms to 0.5 s; on a GPU a second. */
@@ -23,13 +24,19 @@ enum { EDGE_SHAPES_EMULATED = 12, EDGE_SHAPES_GPU = 8, EDGE_SHARE = 5 };
 /* What thin shapes may cost on an emulated device: some 1.2 s. */
 static const double thin_cost_max = 2.5e8;
 
-/* Loads the template for the held-out cases; evaluator->held_out stays NULL if there are none. */
-static int load_held_out(struct evaluator *evaluator, struct error *error) {
+/* Loads the candidate's template for the held-out cases; evaluator->held_out stays NULL if there
+   are none. */
+static int load_held_out(struct evaluator *evaluator, const struct template *template,
+                         struct error *error) {
     const struct evaluation_settings *settings = evaluator->settings;
-    if (settings->held_out.case_count == 0 || evaluator->held_out != NULL)
+    if (settings->held_out.case_count == 0 ||
+        (evaluator->held_out != NULL &&
+         strcmp(evaluator->held_out->solution, template->solution) == 0))
         return 0;
-    const struct template_setting setting =
+    struct template_setting setting =
         evaluation_setting(&settings->held_out, &evaluator->device->info);
+    setting.solution = template->solution[0] != '\0' ? template->solution : NULL;
+    template_free(evaluator->held_out);
     evaluator->held_out = template_load(settings->template_folder, &setting, error);
     return evaluator->held_out != NULL ? 0 : -1;
 }
@@ -37,7 +44,7 @@ static int load_held_out(struct evaluator *evaluator, struct error *error) {
 static int check_held_out(struct evaluation *evaluation) {
     struct evaluator *evaluator = evaluation->evaluator;
     struct gate_run run = gate_run_begin(evaluation, "held out", NULL);
-    if (load_held_out(evaluator, evaluation->error) < 0)
+    if (load_held_out(evaluator, evaluation->template, evaluation->error) < 0)
         return -1;
     run.template = evaluator->held_out;
     for (int c = 0; run.template != NULL && c < run.template->case_count; c++) {

@@ -116,6 +116,7 @@ struct manifest_case {
 struct manifest {
     struct json_document document;
     const char *name, *template_name;
+    const char *solution; /* of the template; NULL: its only one */
     struct hash template_hash;
     char template_folder[PATH_SIZE]; /* the copy inside the export, for template_load */
     const char *device, *baseline;   /* the device's name; NULL: no baseline */

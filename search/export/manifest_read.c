@@ -15,7 +15,7 @@ static const char *const root_keys[] = {"format",          "name",
                                         "predicted",       "ratio_to_baseline",
                                         "score_us",        "files",
                                         "ratio_estimated", NULL};
-static const char *const template_keys[] = {"name", "hash", NULL};
+static const char *const template_keys[] = {"name", "solution", "hash", NULL};
 static const char *const device_keys[] = {"name",
                                           "spec",
                                           "uuid",
@@ -201,7 +201,7 @@ static int read_lists(struct manifest *manifest, const struct json *root, struct
 
 static int read_header(struct manifest *manifest, const struct json *root, const char *folder,
                        struct error *error) {
-    struct json value;
+    struct json value, solution;
     int format;
     if (json_is_object(root, error) < 0 || json_require(root, "format", &value, error) < 0 ||
         need_integer(root, "format", 0, INT32_MAX, &format, error) < 0)
@@ -214,6 +214,8 @@ static int read_header(struct manifest *manifest, const struct json *root, const
         json_require(root, "template", &value, error) < 0 ||
         json_check_keys(&value, template_keys, error) < 0 ||
         need_file(&value, "name", &manifest->template_name, error) < 0 ||
+        (json_find(&value, "solution", &solution) &&
+         need_file(&value, "solution", &manifest->solution, error) < 0) ||
         need_hash(&value, "hash", &manifest->template_hash, error) < 0 ||
         path_join(manifest->template_folder, folder, "template", error) < 0 ||
         path_join(manifest->template_folder, manifest->template_folder, manifest->template_name,

@@ -224,6 +224,8 @@ static int fill_manifest(const struct export *export, cJSON *root, struct error 
     cJSON_AddStringToObject(root, "name", export->name);
     cJSON *described = cJSON_AddObjectToObject(root, "template");
     cJSON_AddStringToObject(described, "name", template->name);
+    if (template->solution[0] != '\0')
+        cJSON_AddStringToObject(described, "solution", template->solution);
     add_hash(described, "hash", template->hash);
     cJSON_AddStringToObject(root, "replay", request->replay);
     add_device(root, request->setting);

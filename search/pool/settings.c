@@ -7,7 +7,7 @@ void evaluation_settings_from_config(struct evaluation_settings *settings,
         .timing = config->timing,
         .minimise = config->minimise,
         .goal_count = config_goal_count(config),
-        .held_out = config_held_out_setting(config, NULL),
+        .held_out = config_held_out_setting(config, 0, NULL),
     };
     for (int goal = 0; goal < settings->goal_count; goal++)
         settings->goals[goal] = config_setting(config, goal, NULL);

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "device/nvrtc.h"
 #include "export/export.h"
+#include "run/rival_duels.h"
 #include "run/run_dir.h"
 
 #include <cjson/cJSON.h>
@@ -55,6 +56,12 @@ static int read_run_targets(struct replay_targets *targets, struct error *error)
         goto done;
     snprintf(targets->config_path, PATH_SIZE, "%s", targets->config->path);
     snprintf(targets->template_folder, PATH_SIZE, "%s", targets->config->template_folder);
+    if (targets->goal == REPLAY_BEST_GOAL) {
+        struct rival_duels best;
+        if (rival_duels_read(store, targets->config, 0, &best, error) < 0)
+            goto done;
+        targets->goal = best.goal;
+    }
     if (targets->goal >= store_goal_count(store)) {
         error_input(error, "%s has %d goals, from 0: there is no goal %lld", targets->from,
                     store_goal_count(store), (long long)targets->goal);
@@ -83,6 +90,9 @@ static int write_config(struct replay_targets *targets, const struct manifest *m
     const char *temporary = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
     cJSON *config = cJSON_CreateObject();
     json_add(config, "template=%s objective=%s", manifest->template_name, "per_case");
+    if (manifest->solution != NULL)
+        cJSON_AddItemToArray(cJSON_AddArrayToObject(config, "solutions"),
+                             cJSON_CreateString(manifest->solution));
     cJSON *cases = cJSON_AddArrayToObject(config, "cases");
     for (int c = 0; c < manifest->case_count; c++)
         cJSON_AddItemToArray(cases, cJSON_Duplicate(manifest->cases[c].shape.value, 1));
@@ -241,7 +251,7 @@ void replay_targets_release(struct replay_targets *targets) {
 
 struct replay_target *replay_targets_choose(struct replay_targets *targets, int64_t goal,
                                             struct error *error) {
-    int64_t index = targets->scratch[0] != '\0' ? goal : 0;
+    int64_t index = targets->scratch[0] != '\0' && goal != REPLAY_BEST_GOAL ? goal : 0;
     if (index < targets->count)
         return &targets->items[index];
     error_input(error, "%s has %d cases, from 0: there is no case %lld", targets->from,

@@ -33,7 +33,9 @@ struct replay_targets {
     struct replay_target *items; /* room for CASES_MAX, so that none moves; owned */
 };
 
-enum { REPLAY_ALL_GOALS = -1 };
+/* In place of a goal: every goal, or the best of the first cases (rival_duels.h), which is goal 0
+   if the run has one solution. */
+enum { REPLAY_ALL_GOALS = -1, REPLAY_BEST_GOAL = -2 };
 
 /* `from` is the folder of a run or of an exported kernel, and outlives the targets. For a run,
    `rank` counts from 1 on the board of `goal`, or, with REPLAY_ALL_GOALS, of each goal that has

@@ -5,6 +5,7 @@
  *
  *     "baseline"      the times of a baseline for each case (baseline_results.h)
  *     "baseline_duel:N"  a duel between trial N and the baseline (baseline_duel.h)
+ *     "rivals:G"      duels between solutions of the same cases (rival_duels.h)
  *     "ablation:K"    the effect of each gene of goal K's champion (ablation.h)
  *     "profile:N"     the profiler's counters of trial N (profile_results.h)
  *     "predictions"   cross-validated predictions of trials (predictions.h)

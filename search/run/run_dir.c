@@ -49,7 +49,6 @@ int run_dir_copy_template(const char *from, const char *name, const char *run_di
 /* Finds the entry of template/ that is the template; the other one may be lib/. */
 static int find_template(char folder[PATH_SIZE], const char *run_dir, struct error *error) {
     char parent[PATH_SIZE];
-    char file[PATH_SIZE];
     char **names;
     int count;
     if (path_join(parent, run_dir, "template", error) < 0 ||
@@ -57,10 +56,10 @@ static int find_template(char folder[PATH_SIZE], const char *run_dir, struct err
         return -1;
     int result = 1;
     for (int i = 0; i < count && result == 1; i++)
-        if (path_join(folder, parent, names[i], error) < 0 ||
-            path_join(file, folder, "template.json", error) < 0)
+        if (path_join(folder, parent, names[i], error) < 0)
             result = -1;
-        else if (path_exists(file) || !path_is_dir(folder)) /* a file is a recorded space */
+        else if (template_is_folder(folder) ||
+                 !path_is_dir(folder)) /* a file is a recorded space */
             result = 0;
     path_list_free(names, count);
     return result == 1 ? error_set(error, "%s contains no template: restore it from a copy", parent)

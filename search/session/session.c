@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "run/old_settings.h"
 #include "run/profile_results.h"
 #include "session/predict_start.h"
@@ -57,6 +58,7 @@ static int start_evolutions(struct session *session, const struct device_info *d
     const struct config *config = session->config;
     session->goal_to_sanitize = -1;
     session->goal_count = config_goal_count(config);
+    session->recent = xcalloc((size_t)session->goal_count, sizeof *session->recent);
     for (int g = 0; g < session->goal_count; g++) {
         struct evolution_settings settings = evolution_defaults();
         struct genome seeds[WARM_START_MAX];
@@ -209,7 +211,7 @@ static int replay_event(void *context, const struct store_event *event, struct e
     }
     if (event->observed) {
         evolution_tell_outcome(evolution, trial->number, &genome, trial->outcome);
-        session_count_outcome(session, trial->goal, trial->outcome->verdict);
+        session_count_outcome(session, trial->goal, trial->outcome);
         return 0;
     }
     int hint = 0, operator_kind = operator_parse(trial->operator_name, &hint);
@@ -301,11 +303,13 @@ static int require_device(struct session *session, struct device_info *device,
 /* The run has its own copy of the template, so a difference is an edit in the run folder. */
 static int check_template(struct session *session, struct error *error) {
     char *recorded;
-    char hash[HASH_TEXT_SIZE];
+    char text[HASH_TEXT_SIZE];
+    const struct hash hash =
+        config_join_hashes(session->config, (const struct template *const *)session->templates);
     if (store_meta_get(session->store, "template_hash", &recorded, error) < 0)
         return -1;
     int result = 0;
-    if (recorded != NULL && strcmp(recorded, hash_print(session->templates[0]->hash, hash)) != 0)
+    if (recorded != NULL && strcmp(recorded, hash_print(hash, text)) != 0)
         result = error_input(error,
                              "the template in %s/template was changed since the run began: "
                              "measurements of two kernels do not mix; restore it, or start a new "
@@ -409,6 +413,7 @@ void session_close(struct session *session) {
         free(session->seeds[g]);
         free(session->predicted[g]);
     }
+    free(session->recent);
     config_free(session->config);
     if (session->workers_lock >= 0)
         close(session->workers_lock);

@@ -29,6 +29,7 @@
 #include "pool/local_pool.h"
 #include "remote/connection.h"
 #include "run/run_dir.h"
+#include "session/rivals.h"
 #include "session/status_file.h"
 #include "store/store.h"
 #include "strategy/evolution.h"
@@ -97,6 +98,7 @@ struct session {
         int64_t last_gain_at; /* `told` when the champion last gained at least 1 % */
         double score_us; /* the champion's score then, or since it was remeasured; 0: none yet */
     } gains[CASES_MAX];
+    struct recent_scores *recent; /* by goal: outcomes, by which rivals share the budget; owned */
 };
 
 /* ---- creating, searching, closing ---- */
@@ -182,6 +184,12 @@ void session_sanitize(struct session *session, int goal);
    time. */
 void session_sanitize_all(struct session *session);
 
+/* ---- duel_rivals.c ---- */
+
+/* Compares the champions of rival goals (config.h) in duels, and stores the best of each set of
+   cases (run/rival_duels.h). No trial may be in flight. */
+int session_duel_rivals(struct session *session, struct error *error);
+
 /* ---- remeasure.c ---- */
 
 /* If the driver, NVRTC or the measuring method differs from that of the stored figures, evaluates
@@ -189,14 +197,23 @@ void session_sanitize_all(struct session *session);
    Does nothing if all figures are current, so a call after an interrupted one does the rest. */
 int session_remeasure(struct session *session, struct error *error);
 
-/* ---- session_loop.c: for the session's other files ---- */
+/* ---- budget.c ---- */
+
+/* False when the budget is spent or every goal is done. */
+bool session_has_budget(const struct session *session);
+
+/* The goal of the next trial: of the cases with the fewest trials the rival of which most is
+   expected (rivals.h); -1 if every space is exhausted or every goal is done. */
+int session_next_goal(const struct session *session, const bool *exhausted);
 
 /* Counts an outcome of a goal; on resume, too. */
-void session_count_outcome(struct session *session, int goal, enum verdict verdict);
+void session_count_outcome(struct session *session, int goal, const struct outcome *outcome);
 
 /* Updates `gains` after an outcome. `again`: the outcome replaces an earlier one of the same trial
    (remeasure.c), so it counts as neither a trial nor a gain. */
 void session_update_gain(struct session *session, int goal, bool again);
+
+/* ---- session_loop.c: for the session's other files ---- */
 
 /* Writes to the store are gathered in transactions ("batches"). Opening does nothing if one is
    open. Closing adds a checkpoint and commits; with `if_due` only when the batch is old enough. */

@@ -27,74 +27,6 @@ double session_elapsed(const struct session *session) {
     return session->seconds_before + clock_seconds() - session->started_s;
 }
 
-/* A smaller relative improvement does not count as a gain: two trials of the same genome differ by
-   as much. */
-static const double gain_min = 0.01;
-
-void session_update_gain(struct session *session, int goal, bool again) {
-    const struct member *champion = evolution_champion(session->evolutions[goal]);
-    double was_us = session->gains[goal].score_us;
-    session->gains[goal].observed += !again;
-    if (champion == NULL || (!again && was_us > 0 && champion->score_us > (1 - gain_min) * was_us))
-        return;
-    session->gains[goal].score_us = champion->score_us;
-    if (!again)
-        session->gains[goal].last_gain_at = session->gains[goal].observed;
-}
-
-void session_count_outcome(struct session *session, int goal, enum verdict verdict) {
-    session->observed++;
-    session->verdicts[verdict]++;
-    session_update_gain(session, goal, false);
-}
-
-/* The score at which the goal ends; 0: none. */
-static double target_us(const struct session *session, int goal) {
-    const struct config *config = session->config;
-    double from_us =
-        session->baseline_us[goal] > 0 ? session->baseline_us[goal] : session->default_us[goal];
-    double by_ratio_us = config->target_ratio > 0 ? from_us / config->target_ratio : 0;
-    return fmax(config->target_us, by_ratio_us);
-}
-
-/* True if the goal has reached its target or used up its patience; independent of the run's
-   budget. */
-static bool goal_is_done(const struct session *session, int goal) {
-    const struct config *config = session->config;
-    const struct member *champion = evolution_champion(session->evolutions[goal]);
-    int64_t since = session->gains[goal].observed - session->gains[goal].last_gain_at;
-    return (config->patience > 0 && since >= config->patience) ||
-           (champion != NULL && champion->score_us <= target_us(session, goal));
-}
-
-static bool any_goal_left(const struct session *session) {
-    for (int g = 0; g < session->goal_count; g++)
-        if (!goal_is_done(session, g))
-            return true;
-    return false;
-}
-
-static bool budget_left(const struct session *session) {
-    const struct config *config = session->config;
-    return any_goal_left(session) && (config->trials == 0 || session->asked < config->trials) &&
-           (config->seconds == 0 || session_elapsed(session) < config->seconds);
-}
-
-/* Trials of a goal, finished or in flight. */
-static int64_t trial_count(const struct session *session, int goal) {
-    return (int64_t)evolution_seen_count(session->evolutions[goal]);
-}
-
-/* The goal with the fewest trials; -1 if every space is exhausted or every goal is done. */
-static int next_goal(const struct session *session, const bool *exhausted) {
-    int best = -1;
-    for (int g = 0; g < session->goal_count; g++)
-        if (!exhausted[g] && !goal_is_done(session, g) &&
-            (best < 0 || trial_count(session, g) < trial_count(session, best)))
-            best = g;
-    return best;
-}
-
 /* ---- storing ---- */
 
 int session_open_batch(struct session *session, struct error *error) {
@@ -240,7 +172,7 @@ static int tell_outcome(struct session *session, const struct trial_result *resu
         return -1;
     evolution_tell_outcome(session->evolutions[result->goal], result->number, &result->genome,
                            &result->outcome);
-    session_count_outcome(session, result->goal, result->outcome.verdict);
+    session_count_outcome(session, result->goal, &result->outcome);
     update_within_default_smem(session, result->goal, &result->outcome);
     update_default_score(session, result);
     if (session->settings.verbose)
@@ -262,7 +194,7 @@ static int ask_strategy(struct session *session, bool *exhausted, struct error *
     struct proposal proposal;
     int goal;
     for (;;) {
-        goal = next_goal(session, exhausted);
+        goal = session_next_goal(session, exhausted);
         if (goal < 0)
             return 0;
         if (evolution_ask(session->evolutions[goal], &proposal) == 1)
@@ -364,11 +296,12 @@ bool session_stops_paused(const struct session *session) {
 }
 
 bool session_is_finished(const struct session *session) {
-    return session->observed == session->asked && !budget_left(session);
+    return session->observed == session->asked && !session_has_budget(session);
 }
 
 static bool may_ask(const struct session *session, bool nothing_left) {
-    return signals == 0 && !nothing_left && session->goal_to_sanitize < 0 && budget_left(session) &&
+    return signals == 0 && !nothing_left && session->goal_to_sanitize < 0 &&
+           session_has_budget(session) &&
            pool_in_flight(session->pool) < pool_capacity(session->pool);
 }
 
@@ -412,7 +345,8 @@ static int run_loop(struct session *session, struct progress *progress, struct e
         }
         if (pool_in_flight(session->pool) == 0 && session->goal_to_sanitize < 0)
             break;
-        if (session_stops_paused(session) || (session_is_paused(session) && !budget_left(session)))
+        if (session_stops_paused(session) ||
+            (session_is_paused(session) && !session_has_budget(session)))
             break;
         if (!must_finish(session) || pool_list_workers(session->pool, NULL, 0) > 0)
             last_worker_s = clock_seconds();
@@ -460,6 +394,8 @@ int session_search(struct session *session, struct error *error) {
             status = -1;
     }
     bool interrupted = status == 1 || signals > 0 || session_is_paused(session);
+    if (status == 0 && !interrupted)
+        status = session_duel_rivals(session, error);
     if (status == 0 && !interrupted)
         session_sanitize_all(session);
     session_set_phase(session,

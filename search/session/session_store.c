@@ -54,7 +54,9 @@ int session_store_create(struct session *session, struct error *error) {
         {SETTINGS_META, SETTINGS_META_VALUE},
         {"config_path", config->path},
         {"template", session->templates[0]->name},
-        {"template_hash", hash_print(session->templates[0]->hash, hash)},
+        {"template_hash",
+         hash_print(config_join_hashes(config, (const struct template *const *)session->templates),
+                    hash)},
         {"template_folder", config->template_folder},
         {"minimise", minimised_name(config->minimise)},
         {"objective", config->objective == OBJECTIVE_JOINT ? "joint" : "per_case"},
@@ -70,9 +72,10 @@ int session_store_create(struct session *session, struct error *error) {
     int meta_count = 0;
     while (meta[meta_count].name != NULL)
         meta_count++;
+    /* Of several solutions, each has hints of its own numbers. */
     const struct hints *hints = &session->templates[0]->space->hints;
     struct start_names *start_names = xcalloc(1, sizeof *start_names);
-    for (int r = 0; r < hints->count; r++) {
+    for (int r = 0; r < hints->count && config_rivals(config) == 1; r++) {
         operator_print(OPERATOR_HINT, r, start_names->hints[r]);
         meta[meta_count++] = (struct store_meta){start_names->hints[r], hints->rows[r].because};
     }

@@ -1,5 +1,5 @@
-/* Reads the parts of template.json that define correctness: the plain kernel, because its error
-   scales the error bound of all candidates; relaxed genomes with a looser bound; stress inputs. */
+/* Reads the parts of a problem that define correctness: the plain kernel, because its error scales
+   the error bound of all candidates, and stress inputs. */
 #include "template/load.h"
 
 #include <math.h>
@@ -168,63 +168,19 @@ static void derive_leader(struct template *template) {
         stress->fills[t] = (struct tensor_fill){FILL_SPIKES, leader, 0};
 }
 
-/* ---- relaxed genomes ---- */
-
-static const char *const relaxed_keys[] = {"when", "tile", "length", "input_range", "about", NULL};
-
-static int load_relaxed(struct template *template, const struct json *value, struct error *error) {
-    struct relaxed_rule *relaxed = &template->relaxed[template->relaxed_count++];
-    struct json member;
-    if (json_check_keys(value, relaxed_keys, error) < 0 ||
-        load_about(value, relaxed->about, error) < 0 ||
-        load_required_expression(template, value, "when", &relaxed->when, error) < 0 ||
-        load_required_expression(template, value, "tile", &relaxed->tile, error) < 0 ||
-        load_required_expression(template, value, "length", &relaxed->length, error) < 0 ||
-        json_require(value, "input_range", &member, error) < 0 ||
-        json_number(&member, &relaxed->input_range, error) < 0)
-        return -1;
-    if (!(relaxed->input_range >= FILL_NORMAL_MAX))
-        return json_error(&member, error, "must be at least %.1f, the largest random input",
-                          FILL_NORMAL_MAX);
-    return 0;
-}
-
-static int forbid_relaxed_rule(struct template *template, const struct json *value,
-                               struct error *error) {
-    struct json when;
-    const char *text;
-    char require[EXPRESSION_TEXT_MAX];
-    if (json_require(value, "when", &when, error) < 0 || json_string(&when, &text, error) < 0)
-        return -1;
-    if (snprintf(require, sizeof require, "!(%s)", text) >= (int)sizeof require)
-        return json_error(&when, error, "must be shorter than %d characters",
-                          EXPRESSION_TEXT_MAX - 3);
-    return space_add_constraint(template->space, require,
-                                "the config's \"limits\" forbids genomes of a limited input range",
-                                error) < 0
-               ? load_locate_error(&when, error)
-               : 0;
-}
-
-int forbid_relaxed(struct template *template, const struct json *root, struct error *error) {
+int load_error_model(struct template *template, const struct template_roots *roots,
+                     struct error *error) {
     static const struct section sections[] = {
-        {"relaxed", forbid_relaxed_rule, .maximum = RELAXED_MAX, .noun = "of them"},
-        {0},
-    };
-    return load_sections(template, root, sections, error);
-}
-
-int load_error_model(struct template *template, const struct json *root, struct error *error) {
-    static const struct section sections[] = {
-        {"relaxed", load_relaxed, .maximum = RELAXED_MAX, .noun = "of them"},
         {"stress", load_stress, .maximum = DECLARED_STRESSES_MAX, .noun = "of them"},
         {0},
     };
+    const struct json *root = &roots->problem;
     struct json value;
     if (load_program(template, root, "plain", &template->plain_source, &template->plain, error) <
             0 ||
+        load_relaxed(template, roots, error) < 0 ||
         load_sections(template, root, sections, error) < 0 ||
-        check_magnitudes(template, root, error) < 0)
+        check_magnitudes(template, roots, error) < 0)
         return -1;
     int declared = template->stress_count;
     for (int i = 0; i < declared; i++)

@@ -34,9 +34,8 @@ static bool lies_in_sibling(const struct roots *roots, const char *path) {
     if (path_parent(parent, roots->folder, &ignored) < 0 || !lies_below(path, parent))
         return false;
     const char *name = path + strlen(parent) + 1;
-    snprintf(sibling, sizeof sibling, "%.*s/template.json",
-             (int)(strlen(parent) + 1 + strcspn(name, "/")), path);
-    return strchr(name, '/') != NULL && path_exists(sibling);
+    snprintf(sibling, sizeof sibling, "%.*s", (int)(strlen(parent) + 1 + strcspn(name, "/")), path);
+    return strchr(name, '/') != NULL && template_is_folder(sibling);
 }
 
 static int check_link(const struct roots *roots, const char *path, struct error *error) {

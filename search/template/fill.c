@@ -72,7 +72,7 @@ static int load_fill_file(struct template *template, const struct json *object,
     char *name = NULL;
     if (json_find(object, "tensor", &member) && json_string(&member, &tensor, error) < 0)
         return -1;
-    if (load_file_name(template, value, &name, error) < 0)
+    if (load_file_name(template->folder, value, &name, error) < 0)
         return -1;
     bool fits = strlen(name) < NAME_SIZE;
     snprintf(fill->file, NAME_SIZE, "%s", name);

@@ -33,28 +33,54 @@ static int list_folders(struct template_folders *folders, const char *first, str
     return 0;
 }
 
+/* Finds the solution that was a template of that name, in the problems of a folder: 1 if there is
+   one. */
+static int find_former(char found[PATH_SIZE], const char *folder, const char *name,
+                       struct error *error) {
+    char **names;
+    char solution[NAME_SIZE];
+    int count, result = 0;
+    if (!path_is_dir(folder))
+        return 0;
+    if (path_list(folder, &names, &count, error) < 0)
+        return -1;
+    for (int i = 0; i < count && result == 0; i++) {
+        result = path_join(found, folder, names[i], error);
+        if (result == 0)
+            result = template_formerly(found, name, solution, error);
+        if (result == 1 && path_join(found, found, solution, error) < 0)
+            result = -1;
+    }
+    path_list_free(names, count);
+    return result;
+}
+
 int template_find(char found[PATH_SIZE], const char *name, const char *folder,
                   struct error *error) {
-    char path[PATH_SIZE];
     struct template_folders folders;
     if (list_folders(&folders, folder, error) < 0)
         return -1;
     for (int i = 0; i < folders.count; i++) {
-        if (path_join(found, folders.names[i], name, error) < 0 ||
-            path_join(path, found, "template.json", error) < 0)
+        if (path_join(found, folders.names[i], name, error) < 0)
             return -1;
-        if (path_exists(path))
+        if (template_is_folder(found))
             return 0;
     }
-    return error_input(error,
-                       "no template \"%s\" in %s/: name a folder with a template.json there, or "
-                       "give --templates DIR",
-                       name, folders.names[0]);
+    for (int i = 0; i < folders.count; i++) {
+        int former = find_former(found, folders.names[i], name, error);
+        if (former != 0)
+            return former < 0 ? -1 : 0;
+    }
+    return error_input(
+        error,
+        "no template \"%s\" in %s/: name a folder with a template.json or a problem.json there, or "
+        "give --templates DIR",
+        name, folders.names[0]);
 }
 
 /* ---- the library ---- */
 
-/* Whether a file of the folder includes one of the library: 1 if so. */
+/* Whether a file of the folder, or of a solution in it, includes one of the library: 1 if so. */
 static int includes_library(const char *folder, struct error *error) {
     char **names;
     int count, result = 0;
@@ -63,12 +89,16 @@ static int includes_library(const char *folder, struct error *error) {
     for (int i = 0; i < count && result == 0; i++) {
         char path[PATH_SIZE];
         const char *end = strrchr(names[i], '.');
-        if (end == NULL || strncmp(end, ".cu", 3) != 0)
-            continue;
         if (path_join(path, folder, names[i], error) < 0) {
             result = -1;
             continue;
         }
+        if (path_is_dir(path) && template_is_folder(path)) {
+            result = includes_library(path, error);
+            continue;
+        }
+        if (end == NULL || strncmp(end, ".cu", 3) != 0)
+            continue;
         char *text = path_is_dir(path) ? NULL : path_read_file(path, SOURCE_BYTES_MAX, NULL, error);
         result = text != NULL && strstr(text, "#include \"lib/") != NULL;
         free(text);

@@ -135,7 +135,7 @@ static int plan_map(const struct template *template, const struct tensor_map_spe
         return -1;
     return tensor_map_check(planned, error) < 0
                ? error_prefix(error, "%s: tensor map %s (add a constraint)",
-                              template->document.file, map->name)
+                              solution_file(template), map->name)
                : 0;
 }
 
@@ -160,7 +160,7 @@ static int plan_extents(const struct template *template, const struct launch *la
             return error_input(error,
                                "%s: launch of %s: %s extent %d is %lld, outside 1 to %lld: "
                                "add a constraint",
-                               template->document.file, launch->kernel, what, i, (long long)extent,
+                               launch->file, launch->kernel, what, i, (long long)extent,
                                (long long)limits[i]);
         planned[i] = (unsigned)extent;
     }
@@ -189,7 +189,7 @@ static int plan_launch(const struct template *template, const struct launch *lau
         return error_input(error,
                            "%s: launch of %s: %u threads and %lld bytes of shared memory: "
                            "add a constraint",
-                           template->document.file, launch->kernel,
+                           launch->file, launch->kernel,
                            planned->block[0] * planned->block[1] * planned->block[2],
                            (long long)smem);
     if (launch->early != NULL &&
@@ -213,7 +213,7 @@ static int plan_launch(const struct template *template, const struct launch *lau
         if (to->size == 4 && !argument->real && to->value != (int32_t)to->value)
             return error_input(error,
                                "%s: launch of %s: argument %d is %lld, outside the range of i32",
-                               template->document.file, launch->kernel, i, (long long)to->value);
+                               launch->file, launch->kernel, i, (long long)to->value);
         if (to->size == 8 && argument->real)
             to->value = double_bits(dimension_real(to->value));
     }
@@ -272,7 +272,7 @@ static int add_step(struct launch_plan *plan, int launch, int round, const int64
         return error_input(error,
                            "%s: launch of %s: a call has more than %d launches: repeat less often, "
                            "or let one launch compute several rounds",
-                           plan->template->document.file, plan->list->launches[launch].kernel,
+                           plan->list->launches[launch].file, plan->list->launches[launch].kernel,
                            PLANNED_LAUNCHES_MAX);
     plan->launches[plan->launch_count] = (uint8_t)launch;
     plan->rounds[plan->launch_count] = (uint16_t)round;
@@ -282,7 +282,7 @@ static int add_step(struct launch_plan *plan, int launch, int round, const int64
         return error_input(error,
                            "%s: launch of %s: the first launch of a call cannot be early: it would "
                            "start during the previous call",
-                           plan->template->document.file, planned.kernel);
+                           plan->list->launches[launch].file, planned.kernel);
     return 0;
 }
 
@@ -299,7 +299,7 @@ static int check_swaps(const struct launch_plan *plan, const struct repeat *repe
             return error_input(error,
                                "%s: %s and %s change places, but differ in dtype, shape or "
                                "presence: make these equal",
-                               plan->template->document.file,
+                               plan->list->launches[repeat->first].file,
                                plan->template->tensors[swap->read].name,
                                plan->template->tensors[swap->written].name);
     }
@@ -314,8 +314,9 @@ static int plan_repeat(struct launch_plan *plan, int index, int64_t *values, str
         return -1;
     if (rounds < 0 || rounds > PLANNED_LAUNCHES_MAX)
         return error_input(error, "%s: repeat %s is %lld, outside 0 to %d: add a constraint",
-                           plan->template->document.file, expression_text(repeat->rounds),
-                           (long long)rounds, PLANNED_LAUNCHES_MAX);
+                           plan->list->launches[repeat->first].file,
+                           expression_text(repeat->rounds), (long long)rounds,
+                           PLANNED_LAUNCHES_MAX);
     plan->repeat_rounds[index] = (int)rounds;
     for (int round = 0; round < rounds; round++) {
         values[plan->template->round_slot] = round;
@@ -364,30 +365,6 @@ static int plan_stresses(const struct template *template, const int64_t *values,
         if (evaluate_condition(template, template->stresses[i].when, values, &plan->stressed[i],
                                error) < 0)
             return -1;
-    return 0;
-}
-
-/* Evaluates whether the genome is relaxed, and the cost of a dropped tile if so. */
-static int plan_relaxed(const struct template *template, const int64_t *values,
-                        struct launch_plan *plan, struct error *error) {
-    plan->input_range = INFINITY;
-    for (int i = 0; i < template->relaxed_count && !plan->limited_range; i++) {
-        const struct relaxed_rule *relaxed = &template->relaxed[i];
-        int64_t tile;
-        int64_t length;
-        if (evaluate_condition(template, relaxed->when, values, &plan->limited_range, error) < 0)
-            return -1;
-        if (!plan->limited_range)
-            continue;
-        if (evaluate_expression(template, relaxed->tile, values, &tile, error) < 0 ||
-            evaluate_expression(template, relaxed->length, values, &length, error) < 0)
-            return -1;
-        if (tile < 1 || length < 1)
-            return error_input(error, "%s: relaxed[%d]: tile and length must be positive",
-                               template->document.file, i);
-        plan->dropped_tile = tile < length ? sqrt((double)tile / (double)length) : 1;
-        plan->input_range = relaxed->input_range;
-    }
     return 0;
 }
 

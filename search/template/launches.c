@@ -81,6 +81,7 @@ static int load_launch(struct template *template, const struct json *value, int 
     if (list->count == LAUNCHES_MAX)
         return json_error(value, error, "more than %d launches", LAUNCHES_MAX);
     struct launch *launch = &list->launches[list->count++];
+    launch->file = value->document->file;
     launch->repeat = repeat;
     if (json_check_keys(value, launch_keys, error) < 0 ||
         json_copy_text(value, "kernel", launch->kernel, NAME_SIZE, error) < 0 ||
@@ -273,15 +274,14 @@ static int load_option(struct template *template, const struct json *value, stru
 
 /* ---- whole kernel ---- */
 
-int load_file_name(const struct template *template, const struct json *value, char **name,
-                   struct error *error) {
+int load_file_name(const char *folder, const struct json *value, char **name, struct error *error) {
     const char *text;
     char path[PATH_SIZE];
     if (json_string(value, &text, error) < 0)
         return -1;
     if (*text == '\0' || *text == '.' || strchr(text, '/') != NULL)
         return json_error(value, error, "must name a file in the template's own folder");
-    if (path_join(path, template->folder, text, error) < 0)
+    if (path_join(path, folder, text, error) < 0)
         return -1;
     if (!path_exists(path))
         return json_error(value, error, "there is no file %s", path);
@@ -311,7 +311,7 @@ static int load_cpu_reference(struct template *template, const struct json *valu
         snprintf(own, sizeof own, "%s_reference", template->name);
         name = own;
     }
-    if (load_file_name(template, &source, &template->cpu_reference, error) < 0)
+    if (load_file_name(template->folder, &source, &template->cpu_reference, error) < 0)
         return -1;
     template->cpu_reference_function = xstrdup(name);
     return 0;
@@ -332,31 +332,45 @@ int load_program(struct template *template, const struct json *root, const char 
         for (int k = 0; k < launches->launches[i].argument_count; k++)
             if (launches->launches[i].arguments[k].map >= 0)
                 return json_error(&value, error, "takes tensors, not tensor maps");
-    return load_file_name(template, &file, source, error);
+    return load_file_name(template->folder, &file, source, error);
 }
 
-int load_kernel(struct template *template, const struct json *root, struct error *error) {
+/* What is judged. */
+static int load_solution(struct template *template, const struct json *solution,
+                         struct error *error) {
     static const struct section sections[] = {
         {"options", load_option, .maximum = OPTIONS_MAX, .noun = "options"},
         {0},
     };
     struct json value;
-    if (load_sections(template, root, tensor_sections, error) < 0 ||
-        load_sections(template, root, scalar_sections, error) < 0 ||
-        load_sections(template, root, magnitude_sections, error) < 0 ||
-        load_launches(template, root, &template->launches, error) < 0 ||
-        load_sections(template, root, sections, error) < 0 ||
-        json_require(root, "source", &value, error) < 0 ||
-        load_file_name(template, &value, &template->source, error) < 0 ||
-        load_program(template, root, "reference", &template->reference_source, &template->reference,
-                     error) < 0 ||
-        load_error_model(template, root, error) < 0 || load_setup(template, root, error) < 0 ||
-        load_required_expression(template, root, "operations", &template->operations, error) < 0 ||
-        load_required_expression(template, root, "bytes", &template->bytes, error) < 0)
+    if (load_launches(template, solution, &template->launches, error) < 0 ||
+        load_sections(template, solution, sections, error) < 0 ||
+        json_require(solution, "source", &value, error) < 0 ||
+        load_file_name(template->solution_folder, &value, &template->source, error) < 0)
         return -1;
-    if (json_find(root, "cpu_reference", &value) && load_cpu_reference(template, &value, error) < 0)
-        return -1;
-    return json_find(root, "architecture_variant", &value)
+    return json_find(solution, "architecture_variant", &value)
                ? json_bool(&value, &template->architecture_variant, error)
                : 0;
+}
+
+int load_kernel(struct template *template, const struct template_roots *roots,
+                struct error *error) {
+    const struct json *problem = &roots->problem;
+    struct json value;
+    if (load_sections(template, problem, tensor_sections, error) < 0 ||
+        load_sections(template, problem, scalar_sections, error) < 0 ||
+        (is_split(template) &&
+         load_sections(template, &roots->solution, workspace_sections, error) < 0) ||
+        load_sections(template, &roots->solution, map_sections, error) < 0 ||
+        load_sections(template, problem, magnitude_sections, error) < 0 ||
+        load_solution(template, &roots->solution, error) < 0 ||
+        load_program(template, problem, "reference", &template->reference_source,
+                     &template->reference, error) < 0 ||
+        load_error_model(template, roots, error) < 0 || load_setup(template, roots, error) < 0 ||
+        load_required_expression(template, problem, "operations", &template->operations, error) <
+            0 ||
+        load_required_expression(template, problem, "bytes", &template->bytes, error) < 0)
+        return -1;
+    return json_find(problem, "cpu_reference", &value) ? load_cpu_reference(template, &value, error)
+                                                       : 0;
 }

@@ -125,6 +125,19 @@ int load_reject_real(const struct template *template, const struct json *value,
     return 0;
 }
 
+int load_reject_genes(const struct template *template, const struct json *value,
+                      const struct expression *expression, struct error *error) {
+    if (template->problem_slots == 0 || value->document != &template->document)
+        return 0;
+    for (int slot = template->problem_slots; slot < template->space->symbols.slot_count; slot++)
+        if (slot != template->round_slot && slots_has(expression_reads(expression), slot))
+            return json_error(value, error,
+                              "%s is of a solution, which cannot change the problem: read only "
+                              "dimensions, device attributes and what problem.json derives",
+                              template->space->symbols.slots[slot]);
+    return 0;
+}
+
 struct expression *load_parse(struct template *template, const char *text, struct error *error) {
     struct expression *expression = expression_parse(text, &template->space->symbols, error);
     if (expression == NULL)
@@ -146,7 +159,9 @@ int load_expression(struct template *template, const struct json *value,
         slots_has(expression_reads(*expression), template->round_slot))
         return json_error(value, error,
                           "ROUND is the number of a round: only launches of a \"repeat\" know it");
-    return load_reject_real(template, value, *expression, error);
+    return load_reject_genes(template, value, *expression, error) < 0
+               ? -1
+               : load_reject_real(template, value, *expression, error);
 }
 
 int load_required_expression(struct template *template, const struct json *object, const char *key,
@@ -264,6 +279,10 @@ static int load_specialised(struct template *template, const struct json *value,
 
 static const struct section dimension_sections[] = {
     {"dimensions", load_dimension, .object = true, .required = true},
+    {0},
+};
+
+static const struct section specialised_sections[] = {
     {"specialised", .load = load_specialised},
     {0},
 };
@@ -325,7 +344,9 @@ static int restrict_gene(struct template *template, const struct gene_restrictio
 static int restrict_genes(struct template *template, const struct template_setting *setting,
                           struct error *error) {
     for (int i = 0; i < setting->restriction_count; i++)
-        if (restrict_gene(template, &setting->restrictions[i], error) < 0)
+        if ((setting->restrictions[i].solution[0] == '\0' ||
+             strcmp(setting->restrictions[i].solution, template->solution) == 0) &&
+            restrict_gene(template, &setting->restrictions[i], error) < 0)
             return setting->restrictions[i].where[0] != '\0'
                        ? error_prefix(error, "%s", setting->restrictions[i].where)
                        : -1;
@@ -343,45 +364,24 @@ static int add_environments(struct template *template, const struct template_set
         template->cases[c] = setting->cases[c];
         template_print_shape(template, &setting->cases[c], name);
         if (space_add_environment(template->space, name, values, error) < 0)
-            return error_prefix(error, "%s", template->document.file);
+            return error_prefix(error, "%s", solution_file(template));
     }
     template->case_count = setting->case_count;
     if (space_seal(template->space, error) < 0)
-        return error_prefix(error, "%s", template->document.file);
+        return error_prefix(error, "%s", solution_file(template));
     return 0;
 }
 
 /* ---- whole template ---- */
 
-/* "niches" belonged to a strategy that is gone: it is ignored. */
-static const char *const root_keys[] = {"format",      "name",
-                                        "about",       "dimensions",
-                                        "specialised", "genes",
-                                        "derived",     "macros",
-                                        "constraints", "insights",
-                                        "niches",      "tensors",
-                                        "tensor_maps", "launches",
-                                        "options",     "source",
-                                        "reference",   "cpu_reference",
-                                        "plain",       "relaxed",
-                                        "stress",      "float_atomics",
-                                        "operations",  "bytes",
-                                        "probe_cases", "architecture_variant",
-                                        "baseline",    "scalars",
-                                        "setup",       NULL};
-
-static int load_head(struct template *template, const struct json *root, struct error *error) {
+static int load_head(struct template *template, const struct template_roots *roots,
+                     struct error *error) {
     struct json value;
-    int64_t format;
-    if (json_check_keys(root, root_keys, error) < 0 ||
-        json_require(root, "format", &value, error) < 0 || json_integer(&value, &format, error) < 0)
+    if (json_copy_text(&roots->problem, "name", template->name, NAME_SIZE, error) < 0 ||
+        load_about(&roots->problem, template->about, error) < 0 ||
+        load_about(&roots->solution, template->about, error) < 0)
         return -1;
-    if (format != 1)
-        return json_error(&value, error, "this evotile reads templates of format 1");
-    if (json_copy_text(root, "name", template->name, NAME_SIZE, error) < 0 ||
-        load_about(root, template->about, error) < 0)
-        return -1;
-    return json_find(root, "baseline", &value)
+    return json_find(&roots->problem, "baseline", &value)
                ? baseline_command_read(&template->baseline, &value, template->folder, error)
                : 0;
 }
@@ -408,45 +408,51 @@ static int refuse_controls(const cJSON *value, const char *path, struct error *e
     return 0;
 }
 
-struct template *template_load(const char *folder, const struct template_setting *setting,
-                               struct error *error) {
-    char path[PATH_SIZE];
-    struct template *template = xcalloc(1, sizeof *template);
-    template->folder = xstrdup(folder);
-    template->space = space_new();
-    if (path_exists(folder) && !path_is_dir(folder)) {
-        if (load_recorded_template(template, setting, error) < 0)
-            goto failed;
-        return template;
-    }
-    if (template_files_check(folder, error) < 0 || template_library(path, folder, error) < 0)
-        goto failed;
-    template->library = xstrdup(path);
-    if (path_join(path, folder, "template.json", error) < 0 ||
-        json_read(&template->document, path, error) < 0)
-        goto failed;
-    if (refuse_controls(json_root(&template->document).value, path, error) < 0)
-        goto failed;
-    struct json root = json_root(&template->document);
-    if (load_head(template, &root, error) < 0 ||
-        load_sections(template, &root, dimension_sections, error) < 0)
-        goto failed;
-    if (setting == NULL)
-        return template;
+int load_refuse_controls(const struct json_document *document, struct error *error) {
+    return refuse_controls(document->root, document->file, error);
+}
+
+/* Everything but the dimensions. */
+static int load_whole(struct template *template, const struct template_setting *setting,
+                      const struct template_roots *roots, struct error *error) {
     if (setting->case_count > CASES_MAX)
         BUG("more than %d cases", CASES_MAX);
     template->compute_capability = setting->device->compute_capability;
     for (int a = 0; a < ATTRIBUTE_COUNT; a++)
-        if (space_add_dimension(template->space, attribute_names[a], error) < 0) {
-            error_prefix(error, "%s", path);
+        if (space_add_dimension(template->space, attribute_names[a], error) < 0)
+            return error_prefix(error, "%s", template->document.file);
+    return (is_split(template) && load_problem_space(template, &roots->problem, error) < 0) ||
+                   load_space(template, &roots->solution, error) < 0 ||
+                   load_insights(template, &roots->solution, error) < 0 ||
+                   restrict_genes(template, setting, error) < 0 ||
+                   (setting->forbid_limited_range &&
+                    forbid_relaxed(template, &roots->solution, error) < 0) ||
+                   add_environments(template, setting, error) < 0 ||
+                   load_kernel(template, roots, error) < 0 ||
+                   check_fills(template, setting->derived_cases, error) < 0 ||
+                   check_macro_names(template, error) < 0 || template_hash(template, error) < 0
+               ? -1
+               : 0;
+}
+
+struct template *template_load(const char *folder, const struct template_setting *setting,
+                               struct error *error) {
+    struct template_roots roots;
+    struct template *template = xcalloc(1, sizeof *template);
+    template->space = space_new();
+    if (path_exists(folder) && !path_is_dir(folder)) {
+        template->folder = xstrdup(folder);
+        if (load_recorded_template(template, setting, error) < 0)
             goto failed;
-        }
-    if (load_space(template, &root, error) < 0 || load_insights(template, &root, error) < 0 ||
-        restrict_genes(template, setting, error) < 0 ||
-        (setting->forbid_limited_range && forbid_relaxed(template, &root, error) < 0) ||
-        add_environments(template, setting, error) < 0 || load_kernel(template, &root, error) < 0 ||
-        check_fills(template, setting->derived_cases, error) < 0 ||
-        check_macro_names(template, error) < 0 || template_hash(template, error) < 0)
+        return template;
+    }
+    const char *solution = setting != NULL ? setting->solution : NULL;
+    if (open_template(template, folder, solution, &roots, error) < 0 ||
+        load_head(template, &roots, error) < 0 ||
+        load_sections(template, &roots.problem, dimension_sections, error) < 0 ||
+        load_sections(template, &roots.solution, specialised_sections, error) < 0 ||
+        (setting != NULL && setting->device != NULL &&
+         load_whole(template, setting, &roots, error) < 0))
         goto failed;
     return template;
 failed:
@@ -474,6 +480,8 @@ void template_free(struct template *template) {
     baseline_command_release(&template->baseline);
     space_free(template->space);
     json_release(&template->document);
+    json_release(&template->solution_document);
+    free(template->solution_folder);
     free(template->folder);
     free(template->library);
     free(template);

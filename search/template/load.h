@@ -10,6 +10,20 @@
 
 #include "template/template.h"
 
+/* The roots of problem.json and of solution.json; twice that of template.json. */
+struct template_roots {
+    struct json problem, solution;
+};
+
+/* problem.c: reads the files of the folder that was named and checks their keys; whether they are
+   two; and the file that has the launches. */
+int open_template(struct template *template, const char *folder, const char *solution,
+                  struct template_roots *roots, struct error *error);
+bool is_split(const struct template *template);
+const char *solution_file(const struct template *template);
+/* load.c: texts are printed, and must not drive a terminal. */
+int load_refuse_controls(const struct json_document *document, struct error *error);
+
 /* A list of template.json: what reads one of its elements or members. */
 struct section {
     const char *key; /* NULL: the end of a table */
@@ -43,18 +57,22 @@ int load_optional_expression(struct template *template, const struct json *objec
    number. */
 int load_reject_real(const struct template *template, const struct json *value,
                      const struct expression *expression, struct error *error);
+/* Rejects an expression of problem.json that reads what a solution adds. */
+int load_reject_genes(const struct template *template, const struct json *value,
+                      const struct expression *expression, struct error *error);
 /* Reads a real number as the bits of a float; a number outside the range of float is an error. */
 int load_float_bits(const struct json *value, int64_t *bits, struct error *error);
 /* Puts file, line and path before the text of an error that lacks them; returns -1. */
 int load_locate_error(const struct json *value, struct error *error);
 
-/* space.c, called in this order: genes, derived quantities and constraints; insights, which
-   must follow everything that adds names. */
+/* space.c, called in this order: what problem.json adds, derived quantities and constraints; genes,
+   derived quantities and constraints; insights, which must follow everything that adds names. */
+int load_problem_space(struct template *template, const struct json *problem, struct error *error);
 int load_space(struct template *template, const struct json *root, struct error *error);
 int load_insights(struct template *template, const struct json *root, struct error *error);
 
 /* tensors.c: tensors and tensor maps, and their indices by name, or -1. */
-extern const struct section tensor_sections[];
+extern const struct section tensor_sections[], workspace_sections[], map_sections[];
 int find_tensor(const struct template *template, const char *name);
 int find_map(const struct template *template, const char *name);
 
@@ -80,22 +98,22 @@ int plan_scalars(const struct template *template, const int64_t *values, struct 
 
 /* setup.c: the launches of setup, when all others are read; then whether every fill has a value in
    every case. */
-int load_setup(struct template *template, const struct json *root, struct error *error);
+int load_setup(struct template *template, const struct template_roots *roots, struct error *error);
 int check_fills(struct template *template, bool derived_cases, struct error *error);
 
 /* tolerance.c: what an output's elements may be off by, whose role, dtype and precision are read;
    then the tensors of magnitudes, when all others are; then whether the launches fit them. */
 int load_tolerance(const struct json *value, struct tensor *tensor, struct error *error);
 extern const struct section magnitude_sections[];
-int check_magnitudes(const struct template *template, const struct json *root, struct error *error);
+int check_magnitudes(const struct template *template, const struct template_roots *roots,
+                     struct error *error);
 /* Sets the tolerances of a genome's plan, of which everything else is known. */
 void plan_tolerances(const struct template *template, struct launch_plan *plan);
 
-/* launches.c: tensors, launches, options, source files; the name of a file in the template's
-   folder, which the caller frees. */
-int load_file_name(const struct template *template, const struct json *value, char **name,
-                   struct error *error);
-int load_kernel(struct template *template, const struct json *root, struct error *error);
+/* launches.c: tensors, launches, options, source files; the name of a file in a folder, which the
+   caller frees. */
+int load_file_name(const char *folder, const struct json *value, char **name, struct error *error);
+int load_kernel(struct template *template, const struct template_roots *roots, struct error *error);
 /* Reads an object {"source", "launches"}: the reference or the plain kernel. */
 int load_program(struct template *template, const struct json *root, const char *key, char **source,
                  struct launch_list *launches, struct error *error);
@@ -105,10 +123,17 @@ int load_recorded_template(struct template *template, const struct template_sett
                            struct error *error);
 void release_recorded_template(struct template *template);
 
-/* error_model.c: the plain kernel, relaxed genomes, stress inputs. */
-int load_error_model(struct template *template, const struct json *root, struct error *error);
-/* Adds constraints that make relaxed genomes invalid; call it before the space is sealed. */
-int forbid_relaxed(struct template *template, const struct json *root, struct error *error);
+/* error_model.c: the plain kernel and stress inputs. */
+int load_error_model(struct template *template, const struct template_roots *roots,
+                     struct error *error);
+/* relaxed.c: relaxed genomes; and constraints that make them invalid, before the space is sealed.
+ */
+int load_relaxed(struct template *template, const struct template_roots *roots,
+                 struct error *error);
+int forbid_relaxed(struct template *template, const struct json *solution, struct error *error);
+/* Evaluates whether a genome is relaxed, and the cost of a dropped tile if so. */
+int plan_relaxed(const struct template *template, const int64_t *values, struct launch_plan *plan,
+                 struct error *error);
 
 /* source.c: the hash of everything that a candidate may depend on; the kernel's source with #line
    directives, without the macros before it, which the caller frees. */

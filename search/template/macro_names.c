@@ -66,11 +66,11 @@ static const char *kind_of(const struct name_scan *scan, const char *name, size_
 static int refuse(const struct name_scan *scan, const char *what, const char *name, size_t length,
                   const char *remedy) {
     char path[PATH_SIZE];
-    if (path_join(path, scan->template->folder, scan->file, scan->error) < 0)
+    if (path_join(path, scan->template->solution_folder, scan->file, scan->error) < 0)
         return -1;
-    return error_input(
-        scan->error, "%s:%d: %s %.*s is also %s of template.json, which evotile defines: %s", path,
-        scan->line, what, (int)length, name, kind_of(scan, name, length), remedy);
+    return error_input(scan->error, "%s:%d: %s %.*s is also %s of %s, which evotile defines: %s",
+                       path, scan->line, what, (int)length, name, kind_of(scan, name, length),
+                       path_name(solution_file(scan->template)), remedy);
 }
 
 /* Whether a line that is compiled only without this macro is open. */
@@ -215,7 +215,7 @@ static int check_twice(const struct name_scan *scan) {
                 return error_input(scan->error,
                                    "%s: %.*s is %s, and the source would get another macro of that "
                                    "name for a gene and its value: rename one",
-                                   scan->template->document.file, (int)length, name,
+                                   solution_file(scan->template), (int)length, name,
                                    kind_of(scan, name, length));
         line = strchr(line, '\n') != NULL ? strchr(line, '\n') + 1 : NULL;
     }

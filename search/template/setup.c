@@ -48,7 +48,8 @@ static int check_tensors(const struct template *template, const struct json *roo
     return 0;
 }
 
-int load_setup(struct template *template, const struct json *root, struct error *error) {
+int load_setup(struct template *template, const struct template_roots *roots, struct error *error) {
+    const struct json *root = &roots->problem;
     struct json value;
     if (json_find(root, "setup", &value) &&
         load_program(template, root, "setup", &template->setup_source, &template->setup, error) < 0)
@@ -57,7 +58,8 @@ int load_setup(struct template *template, const struct json *root, struct error 
         for (int a = 0; a < template->setup.launches[i].argument_count; a++)
             if (template->setup.launches[i].arguments[a].tensor >= 0)
                 template->of_setup[template->setup.launches[i].arguments[a].tensor] = true;
-    if (check_arguments(template, root, "launches", &template->launches, false, error) < 0 ||
+    if (check_arguments(template, &roots->solution, "launches", &template->launches, false, error) <
+            0 ||
         check_arguments(template, root, "reference", &template->reference, false, error) < 0 ||
         check_arguments(template, root, "plain", &template->plain, false, error) < 0 ||
         check_arguments(template, root, "setup", &template->setup, true, error) < 0)

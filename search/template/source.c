@@ -15,7 +15,8 @@ enum { SOURCE_BYTES_MAX = 4 << 20, INCLUDES_MAX = 64 };
 
 /* The files already inlined into a source; each is inlined once. */
 struct inlined_files {
-    bool with_lines; /* emit #line directives */
+    bool with_lines;    /* emit #line directives */
+    const char *folder; /* of the source and of what it includes */
     int count;
     char paths[INCLUDES_MAX][PATH_SIZE];
 };
@@ -38,10 +39,10 @@ static bool quoted_include(const char *line, size_t length, char quoted[NAME_SIZ
 
 /* Finds an included file. Returns 1, or 0 if the template has no such file, so that NVRTC has to
    resolve it. */
-static int find_included(const struct template *template, const char *quoted, char path[PATH_SIZE],
-                         struct error *error) {
+static int find_included(const struct template *template, const struct inlined_files *files,
+                         const char *quoted, char path[PATH_SIZE], struct error *error) {
     bool of_library = strncmp(quoted, "lib/", 4) == 0;
-    if (path_join(path, of_library ? template->library : template->folder,
+    if (path_join(path, of_library ? template->library : files->folder,
                   quoted + (of_library ? 4 : 0), error) < 0)
         return -1;
     if (of_library && !path_is_dir(template->library))
@@ -80,7 +81,7 @@ static int inline_file(const struct template *template, const char *path, const 
         char included[PATH_SIZE];
         int found = 0;
         if (quoted_include(line, length, quoted))
-            found = find_included(template, quoted, included, error);
+            found = find_included(template, files, quoted, included, error);
         if (found < 0) {
             result = -1;
         } else if (found == 1) {
@@ -96,12 +97,13 @@ static int inline_file(const struct template *template, const char *path, const 
     return result;
 }
 
-static int inline_source(const struct template *template, const char *name, bool with_lines,
-                         struct strbuf *text, struct error *error) {
+static int inline_source(const struct template *template, const char *folder, const char *name,
+                         bool with_lines, struct strbuf *text, struct error *error) {
     char path[PATH_SIZE];
     struct inlined_files *files = xcalloc(1, sizeof *files);
     files->with_lines = with_lines;
-    int result = path_join(path, template->folder, name, error);
+    files->folder = folder;
+    int result = path_join(path, folder, name, error);
     if (result == 0)
         result = inline_file(template, path, name, files, text, error);
     free(files);
@@ -163,7 +165,7 @@ static int add_macros(const struct template *template, const struct genome *geno
     int64_t values[SLOTS_MAX];
     if (template->macro_count > 0 &&
         space_values(template->space, genome, variant, values, error) < 0)
-        return error_prefix(error, "%s", template->document.file);
+        return error_prefix(error, "%s", solution_file(template));
     template_define(template, genome, variant, values, text);
     return 0;
 }
@@ -183,8 +185,10 @@ static char *instantiate(const struct template *template, const struct genome *g
                  "\n// Read back from the loaded module: proof that it is this genome's.\n"
                  "extern \"C\" __device__ unsigned long long %s = 0x%016llxull;\n\n",
                  TEMPLATE_TAG_SYMBOL, (unsigned long long)template_genome_tag(genome));
-    return inline_source(template, template->source, with_lines, &text, error) == 0 ? text.bytes
-                                                                                    : NULL;
+    return inline_source(template, template->solution_folder, template->source, with_lines, &text,
+                         error) == 0
+               ? text.bytes
+               : NULL;
 }
 
 char *template_source(const struct template *template, const struct genome *genome, int variant,
@@ -219,35 +223,38 @@ int template_source_location(const struct template *template, const struct genom
     return number == line && name[0] != '\0';
 }
 
-static char *uninstantiated_source(const struct template *template, const char *name,
-                                   bool with_lines, struct error *error) {
+static char *uninstantiated_source(const struct template *template, const char *folder,
+                                   const char *name, bool with_lines, struct error *error) {
     struct strbuf text = {0};
     strbuf_add(&text, "", 0);
-    return inline_source(template, name, with_lines, &text, error) == 0 ? text.bytes : NULL;
+    return inline_source(template, folder, name, with_lines, &text, error) == 0 ? text.bytes : NULL;
 }
 
 char *template_lined_kernel_source(const struct template *template, struct error *error) {
-    return uninstantiated_source(template, template->source, true, error);
+    return uninstantiated_source(template, template->solution_folder, template->source, true,
+                                 error);
 }
 
 char *template_kernel_source(const struct template *template, struct error *error) {
-    return uninstantiated_source(template, template->source, false, error);
+    return uninstantiated_source(template, template->solution_folder, template->source, false,
+                                 error);
 }
 
 char *template_reference_source(const struct template *template, struct error *error) {
-    return uninstantiated_source(template, template->reference_source, false, error);
+    return uninstantiated_source(template, template->folder, template->reference_source, false,
+                                 error);
 }
 
 char *template_plain_source(const struct template *template, struct error *error) {
-    return uninstantiated_source(template, template->plain_source, false, error);
+    return uninstantiated_source(template, template->folder, template->plain_source, false, error);
 }
 
 char *template_setup_source(const struct template *template, struct error *error) {
-    return uninstantiated_source(template, template->setup_source, false, error);
+    return uninstantiated_source(template, template->folder, template->setup_source, false, error);
 }
 
 char *template_c_reference_source(const struct template *template, struct error *error) {
-    return uninstantiated_source(template, template->cpu_reference, false, error);
+    return uninstantiated_source(template, template->folder, template->cpu_reference, false, error);
 }
 
 /* ---- options ---- */
@@ -270,7 +277,7 @@ int template_options(const struct template *template, const struct genome *genom
         int64_t holds = 1;
         if (template->options[i].when != NULL &&
             expression_evaluate(template->options[i].when, values, &holds, error) < 0)
-            return error_prefix(error, "%s: option %s", template->document.file,
+            return error_prefix(error, "%s: option %s", solution_file(template),
                                 template->options[i].text);
         if (holds != 0)
             options->items[options->count++] = template->options[i].text;
@@ -327,6 +334,10 @@ static int hash_folder(const struct template *template, struct hasher *hasher, c
 int template_hash(struct template *template, struct error *error) {
     struct hasher *hasher = hasher_new();
     int result = hash_folder(template, hasher, template->folder, error);
+    if (result == 0 && is_split(template)) {
+        hasher_add_text(hasher, template->solution);
+        result = hash_folder(template, hasher, template->solution_folder, error);
+    }
     hasher_add_text(hasher,
                     "lib"); /* separates the folders: a file that moves to lib/ changes the hash */
     if (result == 0 && path_is_dir(template->library))

@@ -1,4 +1,4 @@
-/* Reads the search space of template.json: genes, derived quantities, constraints and
+/* Reads the search space of a template: genes, derived quantities, constraints and
    insights. */
 #include "outcome/measure_names.h"
 #include "template/load.h"
@@ -126,6 +126,17 @@ static int load_constraint(struct template *template, const struct json *value,
         return load_locate_error(&require, error);
     return load_reject_real(template, &require,
                             space->constraints[space->constraint_count - 1].expression, error);
+}
+
+int load_problem_space(struct template *template, const struct json *problem, struct error *error) {
+    static const struct section sections[] = {
+        {"derived", load_derived, .object = true},
+        {"constraints", .load = load_constraint},
+        {0},
+    };
+    int result = load_sections(template, problem, sections, error);
+    template->problem_slots = template->space->symbols.slot_count;
+    return result;
 }
 
 int load_space(struct template *template, const struct json *root, struct error *error) {

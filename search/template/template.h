@@ -1,7 +1,8 @@
 /*
- * template: a kernel's folder, read and checked. A template describes a kernel as data: its case
- * dimensions, genes, constraints, tensors and launches, and how its results are verified.
- * docs/templates.md documents the folder's format.
+ * template: a kernel's folder, read and checked. It describes as data a *problem*: dimensions,
+ * tensors, and how results are verified; and a *solution* of it: genes, constraints and launches.
+ * Both are in one template.json, or apart: NAME/problem.json and NAME/SOLUTION/solution.json. A
+ * solution cannot change what judges it. docs/templates.md documents the folder's format.
  *
  *     struct template *template = template_load(folder, &setting, &error);
  *     space_check(template->space, &genome, &problem);
@@ -12,6 +13,8 @@
  * A template is loaded *for* a list of cases, a device's attributes and the limits of a config.
  * These are the environments of its space, so a genome is valid only if it is valid for every case.
  * Errors name file, line and path; expression errors include a caret.
+ *
+ * A folder here is that of a template.json, of a problem.json, or of a solution.json below one.
  */
 #ifndef EVOTILE_TEMPLATE_TEMPLATE_H
 #define EVOTILE_TEMPLATE_TEMPLATE_H
@@ -37,6 +40,7 @@ enum {
     OPTIONS_MAX = 16,
     MACROS_MAX = 32,
     RELAXED_MAX = 4,
+    SOLUTIONS_MAX = 16,
     DECLARED_STRESSES_MAX = 8,
     STRESSES_MAX = 3 * DECLARED_STRESSES_MAX + 1, /* with the derived ones */
     CASE_NAME_SIZE = 128,
@@ -126,6 +130,7 @@ struct argument {
 };
 
 struct launch {
+    const char *file; /* that lists it, for errors */
     char kernel[NAME_SIZE];
     struct expression *grid[3], *block[3], *smem, *when; /* `smem` and `when` may be NULL */
     struct expression *early; /* if it holds, the launch may start while the previous one still runs
@@ -166,8 +171,10 @@ struct option {
 /* Genomes with coarser arithmetic than their output, such as sums in half precision: their
    error bound is looser, and they are tested on a smaller range of inputs. */
 struct relaxed_rule {
-    struct expression *when;
+    char name[NAME_SIZE];             /* which solutions claim; empty in a template.json */
+    struct expression *when;          /* NULL: the solution does not claim it */
     struct expression *tile, *length; /* a dropped tile costs sqrt(tile / length) of the output */
+    struct expression *tile_max;      /* of a solution's tile; NULL: any */
     double input_range;               /* the largest absolute input that they must handle */
     char about[ABOUT_SIZE];
 };
@@ -205,6 +212,7 @@ void baseline_command_release(struct baseline_command *command);
 
 /* Restricts a gene to some of its values: an entry of a config's "genes". */
 struct gene_restriction {
+    char solution[NAME_SIZE]; /* the only one that is restricted; empty: any */
     char gene[NAME_SIZE];
     int count;
     char values[DOMAIN_MAX][NAME_SIZE];
@@ -215,7 +223,9 @@ struct device_info;
 struct recorded;
 
 struct template_setting {
-    const struct device_info *device; /* architecture and other attributes */
+    const char *solution; /* NULL: the folder's own, the only one, or the problem's default */
+    const struct device_info *device; /* architecture and other attributes; NULL: only the
+                                         dimensions are read, which is enough to read cases */
     int smem_limit;                   /* bytes a block: SMEM_LIMIT in expressions */
     const struct shape *cases;
     int case_count;
@@ -233,11 +243,15 @@ struct template {
     const char *device;        /* the only device that it runs on; NULL: any */
     char name[NAME_SIZE];
     char about[ABOUT_SIZE];
-    char *folder;
-    char *library;    /* where its library is or would be (template_library) */
-    struct hash hash; /* of every byte that a candidate may depend on: lib/ and the folder, without
-                         prose and the baseline's program */
-    struct json_document document;
+    char *folder;             /* of the problem */
+    char *solution_folder;    /* of the source; with template.json equal to `folder` */
+    char solution[NAME_SIZE]; /* its name; empty with template.json */
+    char *library;            /* where its library is or would be (template_library) */
+    struct hash hash; /* of every byte that a candidate may depend on: lib/, the problem and the
+                         solution, without prose and the baseline's program */
+    struct json_document document;          /* problem.json, or template.json */
+    struct json_document solution_document; /* solution.json; its root is NULL with template.json */
+    int problem_slots; /* of what problem.json may read; 0: everything, as template.json */
     int expression_count;
     struct expression **expressions; /* all of those below, to free them */
     struct space *space;             /* one environment a case, in the order of the cases; sealed */
@@ -274,8 +288,27 @@ struct template {
     struct baseline_command baseline;
 };
 
+/* Whether a folder has a template.json, a problem.json or a solution.json. */
+bool template_is_folder(const char *folder);
+
+/* The problem's folder, and the name of the solution if `folder` is that of a solution.json. */
+int template_split_path(const char *folder, char problem[PATH_SIZE], char solution[NAME_SIZE],
+                        struct error *error);
+
+/* Lists the solutions in a problem's folder, sorted; a folder with template.json has none. */
+struct solution_names {
+    int count;
+    char names[SOLUTIONS_MAX][NAME_SIZE];
+};
+int template_solutions(const char *folder, struct solution_names *solutions, struct error *error);
+/* Finds the solution of a problem's folder that was a template of that name ("former_name" in its
+   solution.json). Returns 1, 0 if there is none, or -1. */
+int template_formerly(const char *folder, const char *name, char solution[NAME_SIZE],
+                      struct error *error);
+
 /* Finds a template's folder by name in: `folder` (from the user), $EVOTILE_TEMPLATES, templates/ in
-   the current folder, and the folders beside the program. */
+   the current folder, and the folders beside the program; "NAME/SOLUTION" is a solution's, and a
+   former name is that of the solution that had it. */
 int template_find(char found[PATH_SIZE], const char *name, const char *folder, struct error *error);
 
 /* Finds the library of a template's folder: lib/ beside it, or, if a file of the folder includes
@@ -283,7 +316,7 @@ int template_find(char found[PATH_SIZE], const char *name, const char *folder, s
    0, and `library` is the path beside the folder. */
 int template_library(char library[PATH_SIZE], const char *folder, struct error *error);
 
-/* If `setting` is NULL, reads only the dimensions, which is enough to read cases. If `folder` is a
+/* If `setting` is NULL, reads only the dimensions. If `folder` is a
    file, it is a recorded tuning space (device/recorded.h): a template without dimensions, tensors
    or launches; its genomes are the rows. */
 struct template *template_load(const char *folder, const struct template_setting *setting,

@@ -1,4 +1,4 @@
-/* Reads the tensors and tensor maps of template.json. */
+/* Reads the tensors and tensor maps of a template. */
 #include "template/load.h"
 
 #include "base/spelling.h"
@@ -49,6 +49,13 @@ static int load_word(const struct json *value, const char *const *words, int cou
 
 /* ---- tensors ---- */
 
+int find_tensor(const struct template *template, const char *name) {
+    int t = template->tensor_count - 1;
+    while (t >= 0 && strcmp(template->tensors[t].name, name) != 0)
+        t--;
+    return t;
+}
+
 static const char *const tensor_keys[] = {"dtype",     "shape",     "strides",   "role",
                                           "fill",      "when",      "clear",     "precision",
                                           "alignment", "tolerance", "magnitude", NULL};
@@ -98,6 +105,8 @@ static int load_strides(const struct template *template, const struct json *valu
             d++;
         if (d == space->derived_count)
             return json_error(&item, error, "there is no derived quantity \"%s\"", name);
+        if (load_reject_genes(template, &item, space->derived[d].expression, error) < 0)
+            return -1;
     }
     return 0;
 }
@@ -118,29 +127,88 @@ static int load_alignment(const struct json *value, struct tensor *tensor, struc
     return 0;
 }
 
-static int load_tensor(struct template *template, const struct json *value, struct error *error) {
+/* Adds a tensor and reads its name. */
+static struct tensor *add_tensor(struct template *template, const struct json *value,
+                                 struct error *error) {
+    char name[NAME_SIZE];
+    if (template->tensor_count == TENSORS_MAX) {
+        json_error(value, error, "more than %d tensors", TENSORS_MAX);
+        return NULL;
+    }
+    if (load_key(value, name, error) < 0)
+        return NULL;
+    if (find_tensor(template, name) >= 0) {
+        json_error(value, error, "is also the name of a tensor of the problem");
+        return NULL;
+    }
+    struct tensor *tensor = &template->tensors[template->tensor_count++];
+    strcpy(tensor->name, name);
+    tensor->alignment = ALIGNMENT_DEFAULT;
+    tensor->fill = (struct declared_fill){.fill = FILL_NORMAL, .numbers = {1}};
+    return tensor;
+}
+
+static int load_shape(struct template *template, const struct json *value, struct tensor *tensor,
+                      struct error *error) {
+    struct json member;
+    if (json_require(value, "shape", &member, error) < 0 || json_is_array(&member, error) < 0)
+        return -1;
+    if (json_count(&member) < 1 || json_count(&member) > RANK_MAX)
+        return json_error(&member, error, "must have 1 to %d dimensions", RANK_MAX);
+    for (int i = 0; i < json_count(&member); i++) {
+        struct json extent = json_at(&member, i);
+        if (load_expression(template, &extent, &tensor->shape[i], error) < 0)
+            return -1;
+        tensor->rank++;
+    }
+    return 0;
+}
+
+static int load_dtype(struct template *template, const struct json *value, struct tensor *tensor,
+                      struct error *error) {
     struct json member;
     int index = 0;
     int other = 0;
-    if (template->tensor_count == TENSORS_MAX)
-        return json_error(value, error, "more than %d tensors", TENSORS_MAX);
-    struct tensor *tensor = &template->tensors[template->tensor_count];
-    if (load_key(value, tensor->name, error) < 0)
-        return -1;
-    template->tensor_count++;
-    if (json_check_keys(value, tensor_keys, error) < 0 ||
-        json_require(value, "dtype", &member, error) < 0 ||
+    if (json_require(value, "dtype", &member, error) < 0 ||
         load_choice(template, &member, dtype_names, DTYPE_COUNT, &tensor->dtype_when, &index,
                     &other, error) < 0)
         return -1;
     tensor->dtype = (enum dtype)index;
     tensor->other_dtype = (enum dtype)other;
+    return 0;
+}
+
+/* Reads a workspace of a solution.json. */
+static int load_workspace(struct template *template, const struct json *value,
+                          struct error *error) {
+    static const char *const keys[] = {"dtype", "shape", "when", "clear", NULL};
+    struct json member;
+    struct tensor *tensor = add_tensor(template, value, error);
+    if (tensor == NULL)
+        return -1;
+    tensor->role = ROLE_WORKSPACE;
+    return json_check_keys(value, keys, error) < 0 ||
+                   load_dtype(template, value, tensor, error) < 0 ||
+                   load_shape(template, value, tensor, error) < 0 ||
+                   (json_find(value, "clear", &member) &&
+                    json_bool(&member, &tensor->clear, error) < 0)
+               ? -1
+               : load_optional_expression(template, value, "when", &tensor->when, error);
+}
+
+static int load_tensor(struct template *template, const struct json *value, struct error *error) {
+    struct json member;
+    int index = 0;
+    struct tensor *tensor = add_tensor(template, value, error);
+    if (tensor == NULL || json_check_keys(value, tensor_keys, error) < 0 ||
+        load_dtype(template, value, tensor, error) < 0)
+        return -1;
     if (json_require(value, "role", &member, error) < 0 ||
         load_word(&member, role_names, ROLE_COUNT, &index, error) < 0)
         return -1;
     tensor->role = (enum role)index;
-    tensor->alignment = ALIGNMENT_DEFAULT;
-    tensor->fill = (struct declared_fill){.fill = FILL_NORMAL, .numbers = {1}};
+    if (tensor->role == ROLE_WORKSPACE && is_split(template))
+        return json_error(&member, error, "a workspace belongs to \"workspaces\" in solution.json");
     if (json_find(value, "alignment", &member) && load_alignment(&member, tensor, error) < 0)
         return -1;
     if (json_find(value, "fill", &member) && load_tensor_fill(template, &member, tensor, error) < 0)
@@ -162,16 +230,8 @@ static int load_tensor(struct template *template, const struct json *value, stru
     if (load_tolerance(value, tensor, error) < 0)
         return -1;
     if (load_optional_expression(template, value, "when", &tensor->when, error) < 0 ||
-        json_require(value, "shape", &member, error) < 0 || json_is_array(&member, error) < 0)
+        load_shape(template, value, tensor, error) < 0)
         return -1;
-    if (json_count(&member) < 1 || json_count(&member) > RANK_MAX)
-        return json_error(&member, error, "must have 1 to %d dimensions", RANK_MAX);
-    for (int i = 0; i < json_count(&member); i++) {
-        struct json extent = json_at(&member, i);
-        if (load_expression(template, &extent, &tensor->shape[i], error) < 0)
-            return -1;
-        tensor->rank++;
-    }
     return json_find(value, "strides", &member) &&
                    (load_strides(template, &member, tensor, error) < 0 ||
                     check_strided_fill(&member, tensor, error) < 0)
@@ -188,13 +248,6 @@ static const char *const swizzle_names[SWIZZLE_COUNT] = {
     [SWIZZLE_128B] = "128B",
 };
 static const char *const map_keys[] = {"tensor", "box", "swizzle", "when", NULL};
-
-int find_tensor(const struct template *template, const char *name) {
-    int t = template->tensor_count - 1;
-    while (t >= 0 && strcmp(template->tensors[t].name, name) != 0)
-        t--;
-    return t;
-}
 
 int find_map(const struct template *template, const char *name) {
     int m = template->map_count - 1;
@@ -256,6 +309,13 @@ static int load_map(struct template *template, const struct json *value, struct 
 
 const struct section tensor_sections[] = {
     {"tensors", load_tensor, .object = true, .required = true},
+    {0},
+};
+const struct section workspace_sections[] = {
+    {"workspaces", load_workspace, .object = true},
+    {0},
+};
+const struct section map_sections[] = {
     {"tensor_maps", load_map, .object = true},
     {0},
 };

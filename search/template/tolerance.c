@@ -144,12 +144,14 @@ static bool is_argument(const struct launch_list *list, int tensor) {
     return false;
 }
 
-int check_magnitudes(const struct template *template, const struct json *root,
+int check_magnitudes(const struct template *template, const struct template_roots *roots,
                      struct error *error) {
     const struct {
         const char *key;
+        const struct json *root;
         const struct launch_list *launches;
-    } programs[] = {{"launches", &template->launches}, {"plain", &template->plain}};
+    } programs[] = {{"launches", &roots->solution, &template->launches},
+                    {"plain", &roots->problem, &template->plain}};
     struct json value;
     for (int t = 0; t < template->tensor_count; t++) {
         const char *name = template->tensors[t].name;
@@ -157,13 +159,13 @@ int check_magnitudes(const struct template *template, const struct json *root,
             continue;
         for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
             if (is_argument(programs[i].launches, t) &&
-                json_require(root, programs[i].key, &value, error) == 0)
+                json_require(programs[i].root, programs[i].key, &value, error) == 0)
                 return json_error(&value, error,
                                   "a launch takes the magnitudes \"%s\", which only the reference "
                                   "writes: remove the argument",
                                   name);
         if (!is_argument(&template->reference, t) &&
-            json_require(root, "reference", &value, error) == 0)
+            json_require(&roots->problem, "reference", &value, error) == 0)
             return json_error(&value, error,
                               "no launch takes \"%s\": add it to the arguments of the one that "
                               "writes the magnitudes",

@@ -18,7 +18,7 @@ import sys
 # All of these shapes are measured; the first geometric mean is over those with S <= 512.
 GRID = [(1, 1, 128), (1, 8, 512), (2, 8, 512), (4, 8, 512), (4, 16, 512), (8, 16, 512), (2, 16, 2048)]
 SHAPES = [{"B": b, "H": h, "S": s, "D": 64, "CAUSAL": causal} for b, h, s in GRID for causal in (0, 1)]
-TEMPLATES = {"attention_fwd", "attention_fwd_hopper"}
+TEMPLATES = {"attention_fwd", "attention_fwd_hopper"}  # the second is of exports before it became a solution
 
 
 def gpu():
@@ -68,7 +68,7 @@ def run(arguments, **options):
 def search(options, capability, indices):
     """Searches a champion for each of these shapes; returns the run's folder."""
     os.makedirs(options.out, exist_ok=True)
-    template = "attention_fwd_hopper" if capability == 90 else "attention_fwd"
+    template = "attention_fwd/hopper" if capability == 90 else "attention_fwd"
     config = os.path.join(options.out, "config.json")
     results = os.path.join(options.out, "run")
     if os.path.exists(results):

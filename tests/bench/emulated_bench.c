@@ -1,6 +1,6 @@
 /* Speed of the emulated device: attention with (B,H,S,D) = (1,2,128,64), one genome after another
    on one core, without compile time. Environment: GENOMES=N random genomes (20);
-   BENCH_TEMPLATE=attention_fwd_hopper selects the other template; OBSERVED=1 enables racecheck. */
+   BENCH_TEMPLATE=attention_fwd/hopper selects the other template; OBSERVED=1 enables racecheck. */
 #include "base/clock.h"
 #include "base/random.h"
 #include "device/emulated.h"

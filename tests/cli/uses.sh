@@ -23,7 +23,7 @@ tell try c.json --templates mine --genome ITEMS=2,THREADS=32 | grep '^uses'
 jq -r '.units[0].checks, .units[0].uses' frozen/manifest.json
 grep -A 4 'What it passed' frozen/frozen.h
 # The shipped templates use none of this.
-for template in softmax_rows attention_fwd attention_fwd_hopper; do
+for template in softmax_rows attention_fwd attention_fwd/hopper; do
     [ $template = softmax_rows ] && shape='"ROWS": 3, "COLS": 40' || shape='"B": 1, "H": 1, "S": 33, "D": 64'
     echo "{ \"template\": \"$template\", \"device\": \"emulated:sm_90\", \"cases\": [{$shape}] }" >shipped.json
     echo "$template: $("$EVOTILE" try shipped.json --json | jq .verdict,.uses | tr '\n' ' ')"

@@ -339,7 +339,7 @@ static void a_config_forbids_limited_ranges(void **state) {
         assert_int_equal(space_check(template->space, &genome, &problem), !forbidden);
         if (forbidden)
             assert_non_null(strstr(problem.text, "forbids genomes of a limited input range"));
-        const struct template_setting setting = config_held_out_setting(config, &device);
+        const struct template_setting setting = config_held_out_setting(config, 0, &device);
         struct template *held_out = template_load(config->template_folder, &setting, &error);
         assert_non_null(held_out);
         assert_int_equal(held_out->case_count, 1);

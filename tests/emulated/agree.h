@@ -75,7 +75,7 @@ static const struct agree_set agree_sets[] = {
       "{\"B\":1,\"H\":1,\"S\":65,\"S_KV\":200,\"D\":64,\"BF16\":1,\"BSHD\":1,\"GAP\":72}",
       "{\"B\":1,\"H\":1,\"S\":40,\"S_KV\":300,\"D\":64,\"BF16\":1}"}},
     {"Hopper attention",
-     "templates/attention_fwd_hopper",
+     "templates/attention_fwd/hopper",
      200 << 10,
      60,
      {"{\"B\":1,\"H\":2,\"S\":17,\"S_KV\":33,\"D\":64}", "{\"B\":1,\"H\":1,\"S\":77,\"D\":64}",
@@ -85,7 +85,7 @@ static const struct agree_set agree_sets[] = {
       "{\"B\":1,\"H\":2,\"H_KV\":1,\"S\":35,\"S_KV\":350,\"D\":64,\"BSHD\":1,\"GAP\":72,\"LSE\":"
       "1}"}},
     {"causal Hopper attention of bf16",
-     "templates/attention_fwd_hopper",
+     "templates/attention_fwd/hopper",
      200 << 10,
      40,
      {"{\"B\":1,\"H\":1,\"S\":150,\"D\":128,\"CAUSAL\":1,\"BF16\":1,\"SCALE\":0.2}",

@@ -42,16 +42,16 @@ static const struct genome_set genome_sets[] = {
      "{ \"template\": \"softmax_rows\", \"cases\": [{\"ROWS\": 3, \"COLS\": 129, \"F32\": 1}] }",
      "templates/softmax_rows"},
     {"Hopper attention", "emulated:sm_90",
-     "{ \"template\": \"attention_fwd_hopper\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "{ \"template\": \"attention_fwd/hopper\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
      "  {\"B\": 1, \"H\": 2, \"S\": 77, \"D\": 64},\n"
      "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 35, \"S_KV\": 350, \"D\": 64, \"BSHD\": 1,\n"
      "   \"GAP\": 72, \"LSE\": 1}] }",
-     "templates/attention_fwd_hopper"},
+     "templates/attention_fwd/hopper"},
     {"causal Hopper attention of bf16", "emulated:sm_90",
-     "{ \"template\": \"attention_fwd_hopper\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "{ \"template\": \"attention_fwd/hopper\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
      "  {\"B\": 1, \"H\": 1, \"S\": 150, \"D\": 128, \"CAUSAL\": 1, \"BF16\": 1, \"SCALE\": 0.2},\n"
      "  {\"B\": 2, \"H\": 1, \"S\": 70, \"S_KV\": 45, \"D\": 128, \"CAUSAL\": 1, \"BF16\": 1}] }",
-     "templates/attention_fwd_hopper"},
+     "templates/attention_fwd/hopper"},
     {"attention of bf16", TINY_DEVICE,
      "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
      "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 50, \"S_KV\": 37, \"D\": 64, \"BF16\": 1,\n"

@@ -2,5 +2,5 @@
 #include "emulated/many.h"
 
 int main(void) {
-    return try_many("templates/attention_fwd_hopper", 0, 1);
+    return try_many("templates/attention_fwd/hopper", 0, 1);
 }

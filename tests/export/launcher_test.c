@@ -602,7 +602,7 @@ static void test_strides(void **state) {
 }
 
 static void test_strides_of_maps(void **state) {
-    check_strides(*state, "attention_fwd_hopper");
+    check_strides(*state, "attention_fwd/hopper");
 }
 
 /* Arguments with tensor maps, some of which depend on the shape. */

@@ -17,7 +17,7 @@
     "{ \"template\": \"attention_fwd\", \"cases\": [{\"B\": 1, \"H\": 1, \"S\": 70, \"S_KV\": "    \
     "300, \"D\": 64}], \"genes\": {\"KV_SPLITS\": [2], \"COMBINE\": [\"cluster\"]} }"
 #define HOPPER                                                                                     \
-    "{ \"template\": \"attention_fwd_hopper\", \"cases\": [{\"B\": 1, \"H\": 1, \"S\": 70, "       \
+    "{ \"template\": \"attention_fwd/hopper\", \"cases\": [{\"B\": 1, \"H\": 1, \"S\": 70, "       \
     "\"S_KV\": 900, \"D\": 64}] }"
 #define ROWS "{ \"template\": \"softmax_rows\", \"cases\": [{\"ROWS\": 3, \"COLS\": 500}] }"
 
@@ -28,41 +28,41 @@ static const struct fault {
     const char *at; /* part of the expected text */
 } faults[] = {
     {"no barrier before a tile is read", TINY_DEVICE, ATTENTION, "attention_fwd", "COPY=joint",
-     "kernel.cu", "__syncthreads(); // Q, K and", "// Q, K and", PTX_FINDING_RACE_IN_BLOCK, ""},
+     "mma/kernel.cu", "__syncthreads(); // Q, K and", "// Q, K and", PTX_FINDING_RACE_IN_BLOCK, ""},
     {"a wait that lets too many groups go on", TINY_DEVICE, ATTENTION, "attention_fwd",
-     "COPY=joint", "kernel.cu", ": k_stages - 2>();\n        }", ": k_stages - 1>();\n        }",
-     PTX_FINDING_BEFORE_WAIT, "ldmatrix"},
+     "COPY=joint", "mma/kernel.cu", ": k_stages - 2>();\n        }",
+     ": k_stages - 1>();\n        }", PTX_FINDING_BEFORE_WAIT, "ldmatrix"},
     {"a wait for this tile's K instead of the next one's", TINY_DEVICE, ATTENTION, "attention_fwd",
-     "COPY=apart,OVERLAP=1", "kernel.cu",
+     "COPY=apart,OVERLAP=1", "mma/kernel.cu",
      "cp_async_wait<copy_apart ? 2 * k_stages - 2 : k_stages - 2>();\n        __syncthreads(); // "
      "the",
      "cp_async_wait<copy_apart ? 2 * k_stages : k_stages>();\n        __syncthreads(); // the",
      PTX_FINDING_BEFORE_WAIT, "ldmatrix"},
     {"K overwritten while some warp still reads it", TINY_DEVICE, ATTENTION, "attention_fwd",
-     "COPY=apart,K_STAGES=1,OVERLAP=1", "kernel.cu", "__syncthreads(); // that K has", "// that K",
-     PTX_FINDING_RACE_IN_BLOCK, ""},
+     "COPY=apart,K_STAGES=1,OVERLAP=1", "mma/kernel.cu", "__syncthreads(); // that K has",
+     "// that K", PTX_FINDING_RACE_IN_BLOCK, ""},
     {"a tile overwritten while it is read", TINY_DEVICE, ATTENTION, "attention_fwd", "COPY=plain",
-     "kernel.cu", "__syncthreads(); // the previous tile", "// the previous tile",
+     "mma/kernel.cu", "__syncthreads(); // the previous tile", "// the previous tile",
      PTX_FINDING_RACE_IN_BLOCK, ""},
     {"parts of a cluster read too early", "emulated:sm_90", CLUSTERS, "attention_fwd",
-     "KV_SPLITS=2,COMBINE=cluster", "kernel.cu",
+     "KV_SPLITS=2,COMBINE=cluster", "mma/kernel.cu",
      "cluster_arrive();\n            cluster_wait(); // the partial",
      "cluster_arrive();\n            if (0) cluster_wait(); // the partial",
      PTX_FINDING_OUT_OF_BOUNDS, "that block has exited"},
     {"an early kernel that does not wait", "emulated:sm_90", ATTENTION, "attention_fwd",
-     "KV_SPLITS=2,COMBINE=early", "kernel.cu", "griddepcontrol_wait(); // all splits", "; // all",
-     PTX_FINDING_BEFORE_WAIT, "griddepcontrol.wait"},
+     "KV_SPLITS=2,COMBINE=early", "mma/kernel.cu", "griddepcontrol_wait(); // all splits",
+     "; // all", PTX_FINDING_BEFORE_WAIT, "griddepcontrol.wait"},
     {"a row's parts read too early", TINY_DEVICE, ROWS, "softmax_rows", "ROW_THREADS=128",
      "kernel.cu", "__syncthreads(); // every warp has written its partial result", "__syncwarp();",
      PTX_FINDING_RACE_IN_BLOCK, "kernel.cu:"},
-    {"a buffer given back while wgmma still reads it", "emulated:sm_90", HOPPER,
-     "attention_fwd_hopper", "BLOCK_N=32,K_STAGES=1,V_STAGES=1,OVERLAP=0", "kernel.cu",
+    {"a buffer given back while wgmma still reads it", "emulated:sm_90", HOPPER, "attention_fwd",
+     "BLOCK_N=32,K_STAGES=1,V_STAGES=1,OVERLAP=0", "hopper/kernel.cu",
      "wgmma_wait<0>();\n        wgmma_hold(s_rmem);\n        consumer_release(k_full);",
      "consumer_release(k_full);\n        wgmma_wait<0>();\n        wgmma_hold(s_rmem);",
      PTX_FINDING_BEFORE_WAIT, "wgmma.cuh"},
-    {"a tile read before TMA has brought it", "emulated:sm_90", HOPPER, "attention_fwd_hopper",
-     "OVERLAP=0", "kernel.cu", "consumer_wait(k_full, state.k.phase);\n        start", "start",
-     PTX_FINDING_BEFORE_WAIT, "wgmma.cuh"},
+    {"a tile read before TMA has brought it", "emulated:sm_90", HOPPER, "attention_fwd",
+     "OVERLAP=0", "hopper/kernel.cu", "consumer_wait(k_full, state.k.phase);\n        start",
+     "start", PTX_FINDING_BEFORE_WAIT, "wgmma.cuh"},
 };
 
 /* Copies the template and the library next to each other. */

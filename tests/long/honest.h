@@ -1,8 +1,8 @@
 /*
- * honest: random genomes of every shipped template on random small shapes and fresh inputs, all of
- * which the judge must accept: it may refuse one verification in 10,000. A *verification* is one
- * call of verify_input: one input of one case of one genome, which a third of them run three or
- * five times (`twice`, `carried_over`).
+ * honest: random genomes of templates on random small shapes and fresh inputs, all of which the
+ * judge must accept: it may refuse one verification in 10,000. A gene FAULT keeps its default. A
+ * *verification* is one call of verify_input: one input of one case of one genome, which a third of
+ * them run three or five times (`twice`, `carried_over`).
  *
  *     return honest_run(&(struct honest){.device = "emulated:sm_90", ...});
  *
@@ -17,8 +17,12 @@
 
 enum { HONEST_CASES = 5, HONEST_SHAPE_SIZE = 256, REFUSED_ONE_IN = 10000 };
 
+struct honest_template;
+
 struct honest {
     const char *device;
+    const struct honest_template *templates; /* NULL: the shipped ones */
+    int template_count;
     int genomes;
     int64_t verifications; /* of all genomes together */
     int longest;           /* of a dimension such as S */
@@ -29,6 +33,12 @@ struct honest_template {
     const char *folder;
     void (*draw)(struct random *random, int variant, int longest, char text[HONEST_SHAPE_SIZE]);
     int variants;
+    /* Without `draw`: each dimension is drawn from `least` to `most`, and to be a multiple of
+       `step`, if that is not 0. */
+    struct {
+        const char *name;
+        int least, most, step;
+    } dimensions[6];
 };
 
 /* One draw in two is beside a multiple of 16, where tiles end. */
@@ -67,10 +77,44 @@ static inline void draw_rows(struct random *random, int variant, int longest,
              variant);
 }
 
+static inline void draw_dimensions(const struct honest_template *of, struct random *random,
+                                   char text[HONEST_SHAPE_SIZE]) {
+    size_t used = 0;
+    for (int d = 0; of->dimensions[d].name != NULL; d++) {
+        const int least = of->dimensions[d].least, step = of->dimensions[d].step;
+        int value = least - 1 + draw_extent(random, of->dimensions[d].most - least + 1 + 16);
+        value = value > of->dimensions[d].most ? of->dimensions[d].most : value;
+        value = value < least ? least : value;
+        if (step > 0)
+            value = value < step ? step : value - value % step;
+        used += (size_t)snprintf(text + used, HONEST_SHAPE_SIZE - used, "%c\"%s\":%d",
+                                 d == 0 ? '{' : ',', of->dimensions[d].name, value);
+    }
+    snprintf(text + used, HONEST_SHAPE_SIZE - used, "}");
+}
+
+/* Draws a genome, without a fault. */
+static inline bool draw_honest_genome(const struct space *space, struct random *random,
+                                      struct genome *genome) {
+    const struct genome usual = genome_default(space);
+    const int fault = space_find_gene(space, "FAULT");
+    for (int tries = 0; tries < 1000; tries++) {
+        if (!space_sample(space, random, genome))
+            return false;
+        if (fault < 0 || genome->value[fault] == usual.value[fault])
+            return true;
+        genome->value[fault] = usual.value[fault];
+        genome_canonicalise(genome, space);
+        if (space_check(space, genome, NULL))
+            return true;
+    }
+    return false;
+}
+
 static const struct honest_template honest_templates[] = {
-    {"templates/attention_fwd", draw_attention, 8},
-    {"templates/attention_fwd_hopper", draw_attention, 8},
-    {"templates/softmax_rows", draw_rows, 2},
+    {"templates/attention_fwd/mma", draw_attention, 8, {{0}}},
+    {"templates/attention_fwd/hopper", draw_attention, 8, {{0}}},
+    {"templates/softmax_rows", draw_rows, 2, {{0}}},
 };
 enum { HONEST_TEMPLATES = sizeof honest_templates / sizeof *honest_templates };
 
@@ -83,19 +127,22 @@ static inline void honest_open(void *context) {
    launch fits on a multiprocessor: constraints cannot predict registers. */
 static inline bool honest_build(struct honest *honest, int unit, struct random *random) {
     struct verify_fixture *fixture = &honest->fixture;
-    const struct honest_template *drawn = &honest_templates[unit % HONEST_TEMPLATES];
+    const struct honest_template *drawn = &honest->templates[unit % honest->template_count];
     char texts[HONEST_CASES][HONEST_SHAPE_SIZE], *shapes[HONEST_CASES];
     struct error error = {0};
     struct genome genome;
     int variant = (int)random_below(random, (uint64_t)drawn->variants);
     for (int c = 0; c < HONEST_CASES; c++) {
-        drawn->draw(random, variant, honest->longest, texts[c]);
+        if (drawn->draw != NULL)
+            drawn->draw(random, variant, honest->longest, texts[c]);
+        else
+            draw_dimensions(drawn, random, texts[c]);
         shapes[c] = texts[c];
     }
     int smem = device_smem_limit(&fixture->device->info,
                                  random_below(random, 2) == 0 ? 48 << 10 : 227 << 10);
     verify_fixture_load_cases(fixture, drawn->folder, shapes, HONEST_CASES, smem);
-    assert_true(space_sample(fixture->template->space, random, &genome));
+    assert_true(draw_honest_genome(fixture->template->space, random, &genome));
     verify_fixture_build(fixture, &genome, NULL, NULL);
     for (int c = 0; c < HONEST_CASES; c++) {
         struct launch_plan plan;
@@ -180,6 +227,10 @@ static inline bool honest_verify(void *context, int unit, struct unit_result *re
 
 /* Fails if more than one verification in 10,000 was refused, or in a small sample any. */
 static inline void honest_run(struct honest *honest) {
+    if (honest->templates == NULL) {
+        honest->templates = honest_templates;
+        honest->template_count = HONEST_TEMPLATES;
+    }
     honest->genomes = (int)units_number("GENOMES", honest->genomes);
     honest->verifications = units_number("VERIFICATIONS", honest->verifications);
     const struct units work = {.name = honest->device[0] == 'c' ? "honest-gpu" : "honest-emulated",
@@ -190,7 +241,7 @@ static inline void honest_run(struct honest *honest) {
                                .run = honest_verify};
     struct units_total total = units_run(&work);
     printf("%ld verifications of %d genomes of %d templates: %ld refused\n", total.done,
-           total.distinct, HONEST_TEMPLATES, total.failed);
+           total.distinct, honest->template_count, total.failed);
     assert_int_equal(total.lost, 0);
     assert_true(total.done > 0);
     if (total.failed * REFUSED_ONE_IN > total.done)

@@ -3,6 +3,7 @@
 #include "evaluate/tiny.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "session/session.h"
 
 #include <math.h>
@@ -97,8 +98,11 @@ static void search(const char *more, int at_once, double (*score_us)(int64_t tri
     struct evolution_settings settings = evolution_defaults();
     scripted = (struct scripted_pool){
         .pool.backend = &scripted_backend, .capacity = at_once, .score_us = score_us};
-    session = (struct session){
-        .goal_count = 1, .goal_to_sanitize = -1, .workers_lock = -1, .pool = &scripted.pool};
+    session = (struct session){.goal_count = 1,
+                               .goal_to_sanitize = -1,
+                               .workers_lock = -1,
+                               .pool = &scripted.pool,
+                               .recent = xcalloc(1, sizeof *session.recent)};
     snprintf(text, sizeof text, "%s, \"search\": {\"strategy\": \"random\"}, \"seed\": 3, %s}",
              TINY_CONFIG, more);
     tiny_make(&tiny, text);

@@ -54,7 +54,8 @@ static void assert_observed(const struct mistake *mistake, const char *text) {
 static void mistakes_of_the_folder(void **state) {
     (void)state;
     static const struct mistake mistakes[] = {
-        {"\"format\": 1", "\"format\": 2", "2: format: this evotile reads templates of format 1"},
+        {"\"format\": 1", "\"format\": 2",
+         "2: format: this evotile reads a template.json of format 1; a problem.json has format 2"},
         {"doubles numbers", "\\u001b[31m",
          " a text of about has a control character: remove it, only line breaks and tabs may stand "
          "in a text"},

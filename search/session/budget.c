@@ -1,0 +1,105 @@
+/* Which goal gets the next trial, and when a search ends: budgets, patience and targets. */
+#include "session/session.h"
+
+#include <math.h>
+
+/* A smaller relative improvement does not count as a gain: two trials of the same genome differ by
+   as much. */
+static const double gain_min = 0.01;
+
+void session_update_gain(struct session *session, int goal, bool again) {
+    const struct member *champion = evolution_champion(session->evolutions[goal]);
+    double was_us = session->gains[goal].score_us;
+    session->gains[goal].observed += !again;
+    if (champion == NULL || (!again && was_us > 0 && champion->score_us > (1 - gain_min) * was_us))
+        return;
+    session->gains[goal].score_us = champion->score_us;
+    if (!again)
+        session->gains[goal].last_gain_at = session->gains[goal].observed;
+}
+
+void session_count_outcome(struct session *session, int goal, const struct outcome *outcome) {
+    session->observed++;
+    session->verdicts[outcome->verdict]++;
+    recent_scores_add(&session->recent[goal],
+                      outcome->verdict == VERDICT_OK ? outcome->score_us : 0);
+    session_update_gain(session, goal, false);
+}
+
+/* The score at which the goal ends; 0: none. */
+static double target_us(const struct session *session, int goal) {
+    const struct config *config = session->config;
+    double from_us =
+        session->baseline_us[goal] > 0 ? session->baseline_us[goal] : session->default_us[goal];
+    double by_ratio_us = config->target_ratio > 0 ? from_us / config->target_ratio : 0;
+    return fmax(config->target_us, by_ratio_us);
+}
+
+/* The best score of a goal and its rivals; 0: none. */
+static double best_of_rivals_us(const struct session *session, int first) {
+    double best_us = 0;
+    for (int g = first; g < first + config_rivals(session->config); g++) {
+        const struct member *champion = evolution_champion(session->evolutions[g]);
+        if (champion != NULL && (best_us == 0 || champion->score_us < best_us))
+            best_us = champion->score_us;
+    }
+    return best_us;
+}
+
+/* True if the goal or a rival has reached the target, or it has used up its patience; independent
+   of the run's budget. */
+static bool goal_is_done(const struct session *session, int goal) {
+    const struct config *config = session->config;
+    const double best_us = best_of_rivals_us(session, config_first_rival(config, goal));
+    int64_t since = session->gains[goal].observed - session->gains[goal].last_gain_at;
+    return (config->patience > 0 && since >= config->patience) ||
+           (best_us > 0 && best_us <= target_us(session, goal));
+}
+
+static bool any_goal_left(const struct session *session) {
+    for (int g = 0; g < session->goal_count; g++)
+        if (!goal_is_done(session, g))
+            return true;
+    return false;
+}
+
+bool session_has_budget(const struct session *session) {
+    const struct config *config = session->config;
+    return any_goal_left(session) && (config->trials == 0 || session->asked < config->trials) &&
+           (config->seconds == 0 || session_elapsed(session) < config->seconds);
+}
+
+/* Trials of a goal, finished or in flight. */
+static int64_t trial_count(const struct session *session, int goal) {
+    return (int64_t)evolution_seen_count(session->evolutions[goal]);
+}
+
+/* The rival that gets the next trial of some cases, or -1; and the number of their trials. */
+static int next_rival(const struct session *session, int first, const bool *exhausted,
+                      int64_t *trials) {
+    struct rival rivals[SOLUTIONS_MAX];
+    const int count = config_rivals(session->config);
+    *trials = 0;
+    for (int i = 0; i < count; i++) {
+        const int goal = first + i;
+        rivals[i] = (struct rival){!exhausted[goal] && !goal_is_done(session, goal),
+                                   trial_count(session, goal), &session->recent[goal]};
+        *trials += rivals[i].trials;
+    }
+    const int rival = rivals_choose(rivals, count, best_of_rivals_us(session, first));
+    return rival < 0 ? -1 : first + rival;
+}
+
+int session_next_goal(const struct session *session, const bool *exhausted) {
+    const int rivals = config_rivals(session->config);
+    int best = -1;
+    int64_t fewest = 0, trials;
+    for (int first = 0; first < session->goal_count; first += rivals) {
+        const int goal = next_rival(session, first, exhausted, &trials);
+        if (goal >= 0 && (best < 0 || trials < fewest)) {
+            best = goal;
+            fewest = trials;
+        }
+    }
+    return best;
+}

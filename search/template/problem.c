@@ -1,0 +1,275 @@
+/* Opens a template's folder: one template.json, or problem.json and solution.json apart. Says which
+   key belongs to which. */
+#include "base/memory.h"
+#include "base/path.h"
+#include "base/spelling.h"
+#include "template/files.h"
+#include "template/load.h"
+
+#include <string.h>
+
+enum { KEYS_MAX = 64 };
+
+enum owner { OF_PROBLEM = 1, OF_SOLUTION = 2, OF_TEMPLATE = 4 };
+
+/* Every key of the files' roots. "niches" belonged to a strategy that is gone: it is ignored. */
+static const struct {
+    const char *key;
+    unsigned owners; /* the files that may have it */
+} root_keys[] = {
+    {"format", OF_PROBLEM | OF_SOLUTION | OF_TEMPLATE},
+    {"name", OF_PROBLEM | OF_TEMPLATE},
+    {"about", OF_PROBLEM | OF_SOLUTION | OF_TEMPLATE},
+    {"derived", OF_PROBLEM | OF_SOLUTION | OF_TEMPLATE},
+    {"constraints", OF_PROBLEM | OF_SOLUTION | OF_TEMPLATE},
+    {"relaxed", OF_PROBLEM | OF_SOLUTION | OF_TEMPLATE},
+    {"default_solution", OF_PROBLEM},
+    {"dimensions", OF_PROBLEM | OF_TEMPLATE},
+    {"tensors", OF_PROBLEM | OF_TEMPLATE},
+    {"reference", OF_PROBLEM | OF_TEMPLATE},
+    {"cpu_reference", OF_PROBLEM | OF_TEMPLATE},
+    {"plain", OF_PROBLEM | OF_TEMPLATE},
+    {"scalars", OF_PROBLEM | OF_TEMPLATE},
+    {"setup", OF_PROBLEM | OF_TEMPLATE},
+    {"stress", OF_PROBLEM | OF_TEMPLATE},
+    {"float_atomics", OF_PROBLEM | OF_TEMPLATE},
+    {"operations", OF_PROBLEM | OF_TEMPLATE},
+    {"bytes", OF_PROBLEM | OF_TEMPLATE},
+    {"probe_cases", OF_PROBLEM | OF_TEMPLATE},
+    {"baseline", OF_PROBLEM | OF_TEMPLATE},
+    {"specialised", OF_SOLUTION | OF_TEMPLATE},
+    {"genes", OF_SOLUTION | OF_TEMPLATE},
+    {"macros", OF_SOLUTION | OF_TEMPLATE},
+    {"insights", OF_SOLUTION | OF_TEMPLATE},
+    {"niches", OF_SOLUTION | OF_TEMPLATE},
+    {"former_name", OF_SOLUTION},
+    {"workspaces", OF_SOLUTION},
+    {"tensor_maps", OF_SOLUTION | OF_TEMPLATE},
+    {"launches", OF_SOLUTION | OF_TEMPLATE},
+    {"options", OF_SOLUTION | OF_TEMPLATE},
+    {"source", OF_SOLUTION | OF_TEMPLATE},
+    {"architecture_variant", OF_SOLUTION | OF_TEMPLATE},
+};
+static const int key_count = sizeof root_keys / sizeof *root_keys;
+_Static_assert(sizeof root_keys / sizeof *root_keys < KEYS_MAX, "the list of keys ends with NULL");
+
+static int check_keys(const struct json *root, enum owner owner, struct error *error) {
+    const char *known[KEYS_MAX];
+    int count = 0;
+    for (int k = 0; k < key_count; k++)
+        if ((root_keys[k].owners & owner) != 0)
+            known[count++] = root_keys[k].key;
+    known[count] = NULL;
+    for (int k = 0; k < key_count && owner != OF_TEMPLATE; k++) {
+        struct json value;
+        if ((root_keys[k].owners & owner) == 0 && (root_keys[k].owners & OF_TEMPLATE) != 0 &&
+            json_is_object(root, error) == 0 && json_find(root, root_keys[k].key, &value))
+            return owner == OF_SOLUTION
+                       ? json_error(&value, error,
+                                    "belongs to problem.json: a solution cannot change the "
+                                    "problem, nor what judges it")
+                       : json_error(&value, error,
+                                    "belongs to the solution.json of a solution, in a folder below "
+                                    "this one");
+    }
+    return json_check_keys(root, known, error);
+}
+
+static int check_format(const struct json *root, int format, struct error *error) {
+    struct json value;
+    int64_t given;
+    if (json_require(root, "format", &value, error) < 0 || json_integer(&value, &given, error) < 0)
+        return -1;
+    if (given == format)
+        return 0;
+    return format == 1
+               ? json_error(&value, error,
+                            "this evotile reads a template.json of format 1; a problem.json "
+                            "has format 2")
+               : json_error(&value, error, "must be 2, in problem.json and solution.json");
+}
+
+/* ---- folders ---- */
+
+static bool has_file(const char *folder, const char *name) {
+    char path[PATH_SIZE];
+    struct error ignored;
+    return path_join(path, folder, name, &ignored) == 0 && path_exists(path);
+}
+
+bool template_is_folder(const char *folder) {
+    return has_file(folder, "template.json") || has_file(folder, "problem.json") ||
+           has_file(folder, "solution.json");
+}
+
+int template_solutions(const char *folder, struct solution_names *solutions, struct error *error) {
+    char **names;
+    int count, result = 0;
+    *solutions = (struct solution_names){0};
+    if (!has_file(folder, "problem.json"))
+        return 0;
+    if (path_list(folder, &names, &count, error) < 0)
+        return -1;
+    for (int i = 0; i < count && result == 0; i++) {
+        char path[PATH_SIZE];
+        result = path_join(path, folder, names[i], error);
+        if (result < 0 || !has_file(path, "solution.json"))
+            continue;
+        if (strlen(names[i]) >= NAME_SIZE)
+            result = error_input(error, "%s: the name of a solution has fewer than %d characters",
+                                 path, NAME_SIZE);
+        else if (solutions->count == SOLUTIONS_MAX)
+            result = error_input(error, "%s: more than %d solutions", folder, SOLUTIONS_MAX);
+        else
+            strcpy(solutions->names[solutions->count++], names[i]);
+    }
+    path_list_free(names, count);
+    return result;
+}
+
+int template_formerly(const char *folder, const char *name, char solution[NAME_SIZE],
+                      struct error *error) {
+    struct solution_names solutions;
+    if (template_solutions(folder, &solutions, error) < 0)
+        return -1;
+    for (int i = 0; i < solutions.count; i++) {
+        struct json_document document;
+        struct json value;
+        char path[PATH_SIZE], former[NAME_SIZE] = "";
+        if (path_join(path, folder, solutions.names[i], error) < 0 ||
+            path_join(path, path, "solution.json", error) < 0 ||
+            json_read(&document, path, error) < 0)
+            return -1;
+        struct json root = json_root(&document);
+        int result = json_is_object(&root, error);
+        if (result == 0 && json_find(&root, "former_name", &value))
+            result = json_copy_text(&root, "former_name", former, NAME_SIZE, error);
+        json_release(&document);
+        if (result < 0)
+            return -1;
+        if (strcmp(former, name) != 0)
+            continue;
+        strcpy(solution, solutions.names[i]);
+        return 1;
+    }
+    return 0;
+}
+
+/* ---- opening ---- */
+
+static int read_document(struct json_document *document, const char *folder, const char *name,
+                         struct error *error) {
+    char path[PATH_SIZE];
+    return path_join(path, folder, name, error) < 0 || json_read(document, path, error) < 0
+               ? -1
+               : load_refuse_controls(document, error);
+}
+
+/* The solution that nobody named: the only one, or the problem's default. */
+static const char *default_solution(const struct template *template,
+                                    const struct solution_names *solutions, struct error *error) {
+    struct json root = json_root(&template->document), value;
+    const char *name;
+    if (json_find(&root, "default_solution", &value))
+        return json_string(&value, &name, error) == 0 ? name : NULL;
+    if (solutions->count == 1)
+        return solutions->names[0];
+    error_input(error,
+                "%s has %d solutions: name one, as the template %s/NAME, or add "
+                "\"default_solution\" to problem.json",
+                template->folder, solutions->count, path_name(template->folder));
+    return NULL;
+}
+
+static int choose_solution(struct template *template, const char *name, struct error *error) {
+    struct solution_names solutions;
+    const char *names[SOLUTIONS_MAX];
+    char path[PATH_SIZE];
+    if (template_solutions(template->folder, &solutions, error) < 0)
+        return -1;
+    if (solutions.count == 0)
+        return error_input(error,
+                           "%s has a problem and no solution: add a folder with a solution.json",
+                           template->folder);
+    for (int i = 0; i < solutions.count; i++)
+        names[i] = solutions.names[i];
+    if (name == NULL)
+        name = default_solution(template, &solutions, error);
+    if (name == NULL)
+        return -1;
+    int index = 0;
+    while (index < solutions.count && strcmp(names[index], name) != 0)
+        index++;
+    if (index == solutions.count)
+        return error_input(error, "%s has no solution \"%s\"; did you mean \"%s\"?",
+                           template->folder, name, spelling_nearest(name, names, solutions.count));
+    strcpy(template->solution, names[index]);
+    if (path_join(path, template->folder, template->solution, error) < 0)
+        return -1;
+    template->solution_folder = xstrdup(path);
+    return read_document(&template->solution_document, path, "solution.json", error);
+}
+
+/* A template.json is both files. */
+static int open_whole(struct template *template, struct template_roots *roots,
+                      struct error *error) {
+    template->solution_folder = xstrdup(template->folder);
+    if (read_document(&template->document, template->folder, "template.json", error) < 0)
+        return -1;
+    roots->problem = roots->solution = json_root(&template->document);
+    return check_keys(&roots->problem, OF_TEMPLATE, error) < 0
+               ? -1
+               : check_format(&roots->problem, 1, error);
+}
+
+int template_split_path(const char *folder, char problem[PATH_SIZE], char solution[NAME_SIZE],
+                        struct error *error) {
+    char whole[PATH_SIZE];
+    *solution = '\0';
+    if (snprintf(problem, PATH_SIZE, "%s", folder) >= PATH_SIZE)
+        return error_input(error, "the path %.60s... is too long", folder);
+    if (!has_file(folder, "solution.json"))
+        return 0;
+    /* "." and ".." are no names. */
+    const char *path = *path_name(folder) == '.' ? realpath(folder, whole) : folder;
+    if (path == NULL || path_parent(problem, path, error) < 0)
+        return error_input(error, "cannot read %s", folder);
+    if (!has_file(problem, "problem.json"))
+        return error_input(error,
+                           "%s has a solution.json, and there is no problem.json in the folder "
+                           "above it: put the folder into that of its problem",
+                           folder);
+    snprintf(solution, NAME_SIZE, "%.*s", (int)strcspn(path_name(path), "/"), path_name(path));
+    return 0;
+}
+
+int open_template(struct template *template, const char *folder, const char *solution,
+                  struct template_roots *roots, struct error *error) {
+    char problem[PATH_SIZE], library[PATH_SIZE], name[NAME_SIZE];
+    if (template_split_path(folder, problem, name, error) < 0 ||
+        template_files_check(problem, error) < 0 || template_library(library, problem, error) < 0)
+        return -1;
+    template->folder = xstrdup(problem);
+    template->library = xstrdup(library);
+    if (!has_file(problem, "problem.json"))
+        return open_whole(template, roots, error);
+    if (read_document(&template->document, problem, "problem.json", error) < 0)
+        return -1;
+    roots->problem = json_root(&template->document);
+    if (check_keys(&roots->problem, OF_PROBLEM, error) < 0 ||
+        check_format(&roots->problem, 2, error) < 0 ||
+        choose_solution(template, *name != '\0' ? name : solution, error) < 0)
+        return -1;
+    roots->solution = json_root(&template->solution_document);
+    return check_keys(&roots->solution, OF_SOLUTION, error) < 0
+               ? -1
+               : check_format(&roots->solution, 2, error);
+}
+
+bool is_split(const struct template *template) {
+    return template->solution[0] != '\0';
+}
+
+const char *solution_file(const struct template *template) {
+    return is_split(template) ? template->solution_document.file : template->document.file;
+}

@@ -1,1 +1,0 @@
-../attention_fwd/reference.c

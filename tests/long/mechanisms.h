@@ -1,0 +1,28 @@
+/*
+ * mechanisms: the templates of tests/templates, one for each mechanism of docs/templates.md, with
+ * the shapes on which honest.h tries random genomes of them.
+ */
+#ifndef EVOTILE_TESTS_LONG_MECHANISMS_H
+#define EVOTILE_TESTS_LONG_MECHANISMS_H
+
+#include "long/honest.h"
+
+static const struct honest_template mechanisms[] = {
+    {"tests/templates/axpy/loop", NULL, 1, {{"N", 1, 3000, 0}}},
+    {"tests/templates/axpy/vector", NULL, 1, {{"N", 1, 3000, 0}}},
+    {"tests/templates/gather_rows",
+     NULL,
+     1,
+     {{"N", 1, 200, 0}, {"ROWS", 2, 100, 0}, {"COLS", 1, 200, 0}}},
+    {"tests/templates/heat_steps",
+     NULL,
+     1,
+     {{"ROWS", 1, 8, 0}, {"COLS", 1, 400, 0}, {"STEPS", 1, 40, 0}}},
+    {"tests/templates/int8_product", NULL, 1, {{"M", 1, 40, 0}, {"N", 1, 40, 0}, {"K", 4, 128, 4}}},
+    {"tests/templates/mean_loss", NULL, 1, {{"SAMPLES", 1, 1000, 0}, {"CLASSES", 1, 40, 0}}},
+    {"tests/templates/scale_fp8", NULL, 1, {{"ROWS", 1, 60, 0}, {"COLS", 1, 200, 0}}},
+    {"tests/templates/sum_two_pass", NULL, 1, {{"N", 1, 30000, 0}}},
+};
+enum { MECHANISMS = sizeof mechanisms / sizeof *mechanisms };
+
+#endif
