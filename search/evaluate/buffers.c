@@ -2,11 +2,12 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "evaluate/structured.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATTERN_WORDS = 4096 };
+enum { PATTERN_WORDS = 4096, PATTERN_SEED = 1 };
 
 /* A tensor that promises little alignment gets no more of it, where the device allows a choice; the
    reference's outputs have wider elements. */
@@ -70,18 +71,36 @@ int buffers_record(struct buffers *buffers, int set, struct error *error) {
     return buffers_checksum(buffers, set, ROLE_INPUT, &buffers->inputs[set], error);
 }
 
-/* `stress` NULL: all N(0, 1). */
-static int fill_inputs(struct buffers *buffers, int set, const struct stress *stress, uint64_t seed,
-                       struct error *error) {
-    static const struct tensor_fill normal = {FILL_NORMAL, 1};
+int buffers_fill_role(struct buffers *buffers, int set, enum role role, const struct stress *stress,
+                      uint64_t seed, struct error *error) {
     for (int t = 0; t < buffers->template->tensor_count; t++) {
         const struct planned_tensor *tensor = &buffers->plan->tensors[t];
-        if (tensor->present && buffers->template->tensors[t].role == ROLE_INPUT &&
-            comparator_fill(buffers->comparator, buffers->tensors[set][t], tensor,
-                            stress != NULL ? &stress->fills[t] : &normal,
-                            seed + (uint64_t)t * UINT64_C(0x9e3779b97f4a7c15), seed, error) < 0)
+        const uint64_t address = buffers->tensors[set][t];
+        int status = 0;
+        if (!tensor->present || buffers->template->tensors[t].role != role)
+            continue;
+        if (tensor->fill.fill == FILL_FILE)
+            status = fill_from_file(buffers->device, buffers->template, t, tensor, address, error);
+        else
+            status = comparator_fill(
+                buffers->comparator, address, tensor,
+                stress != NULL && tensor->fill.fill == FILL_NORMAL ? &stress->fills[t]
+                                                                   : &tensor->fill,
+                seed + (uint64_t)t * UINT64_C(0x9e3779b97f4a7c15), seed, error);
+        if (status < 0)
             return -1;
     }
+    return 0;
+}
+
+/* `stress` NULL: as declared. */
+static int fill_inputs(struct buffers *buffers, int set, const struct stress *stress, uint64_t seed,
+                       struct error *error) {
+    if (buffers_fill_role(buffers, set, ROLE_INPUT, stress, seed, error) < 0)
+        return -1;
+    draw_scalars(buffers, set, seed);
+    if (buffers->template->setup.count > 0 && run_setup(buffers, set, stress, seed, error) < 0)
+        return -1;
     buffers->stress[set] = stress;
     buffers->seeds[set] = seed;
     return buffers_record(buffers, set, error);
@@ -122,11 +141,15 @@ int buffers_fill_pattern(struct buffers *buffers, int set, struct error *error) 
     uint32_t *pattern = xmalloc(pattern_bytes);
     struct random random;
     int status = 0;
-    random_seed(&random, 1, 0);
+    random_seed(&random, PATTERN_SEED, 0);
     for (int t = 0; t < buffers->template->tensor_count && status == 0; t++) {
         const struct planned_tensor *tensor = &buffers->plan->tensors[t];
         if (!tensor->present || buffers->template->tensors[t].role != ROLE_INPUT)
             continue;
+        if (tensor->fill.fill != FILL_NORMAL) {
+            status = fill_from_host(buffers, set, t, error);
+            continue;
+        }
         for (int i = 0; i < PATTERN_WORDS; i++)
             pattern[i] = pattern_word(tensor->dtype, i, (uint32_t)random_next(&random));
         size_t total = (size_t)tensor->bytes;
@@ -135,7 +158,11 @@ int buffers_fill_pattern(struct buffers *buffers, int set, struct error *error) 
                                     total - at < pattern_bytes ? total - at : pattern_bytes, error);
     }
     free(pattern);
-    return status;
+    draw_scalars(buffers, set, PATTERN_SEED);
+    return status == 0 && buffers->comparator != NULL &&
+                   comparator_setup(buffers->comparator) != NULL
+               ? run_setup(buffers, set, NULL, PATTERN_SEED, error)
+               : status;
 }
 
 int buffers_protect(struct buffers *buffers, int set, bool read_only, struct error *error) {
@@ -236,6 +263,8 @@ void buffers_sequence(struct buffers *buffers, int set, struct device_module *mo
             to->size = argument->size;
             if (argument->map >= 0)
                 to->map = &buffers->maps[set][argument->map];
+            else if (argument->scalar >= 0)
+                memcpy(to->bytes, &buffers->scalars[set][argument->scalar], (size_t)to->size);
             else if (argument->tensor >= 0)
                 memcpy(to->bytes, &tensors[argument->tensor], sizeof to->bytes);
             else /* little-endian: an i32 is the first half of an i64 */

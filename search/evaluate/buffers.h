@@ -36,9 +36,11 @@ struct buffers {
     struct device_launch
         *more[SETS_MAX]; /* the steps of a set's sequence that it has no room for */
     bool filled[SETS_MAX];
-    const struct stress *stress[SETS_MAX]; /* how each was filled last: NULL: ordinary random */
-    uint64_t seeds[SETS_MAX];              /* numbers; and with which seed */
-    uint64_t inputs[SETS_MAX];             /* checksums, as filled */
+    const struct stress *stress[SETS_MAX];  /* how each was filled last: NULL: ordinary random */
+    uint64_t seeds[SETS_MAX];               /* numbers; and with which seed */
+    uint64_t inputs[SETS_MAX];              /* checksums, as filled */
+    int64_t scalars[SETS_MAX][SCALARS_MAX]; /* the bytes of each, little-endian */
+    bool scalars_held;                      /* sequences have them: fills leave them as they are */
     bool read_only; /* whether the last buffers_protect made all inputs read-only */
 };
 
@@ -52,8 +54,9 @@ int buffers_init_placed(struct buffers *buffers, struct comparator *comparator,
                         struct error *error);
 void buffers_release(struct buffers *buffers);
 
-/* Fills a set with random inputs, a function of the seed and the tensor's index in the template,
-   so that no two tensors are alike. Records their checksum for buffers_changed. */
+/* Fills a set with ordinary inputs, a function of the seed and the tensor's index in the template,
+   so that no two tensors are alike: random numbers, or what the template declares; then runs its
+   setup on them. Draws the scalars. Records their checksum for buffers_changed. */
 int buffers_fill(struct buffers *buffers, int set, uint64_t seed, struct error *error);
 /* Fills a set quickly, for callers that check no results: floating-point numbers of either sign
    from one half to one, repeating after a few thousand; integers are 0, because they may be

@@ -6,6 +6,7 @@
 #include "evaluate/references.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,8 +30,10 @@ static const double of_a_rounding = 1.0 / 64, double_roundings = 1e-11;
 /* What the kernel gets in one block of memory. */
 struct c_arguments {
     int64_t dimensions[DIMENSIONS_MAX];
-    uint64_t tensors[TENSORS_MAX]; /* inputs and outputs, in order; 0: absent */
+    uint64_t tensors[TENSORS_MAX + SCALARS_MAX]; /* inputs and outputs, in order, then where the
+                                                    scalars are; 0: absent */
     uint64_t heap, heap_end;
+    int64_t scalars[SCALARS_MAX];
 };
 
 struct c_reference {
@@ -79,11 +82,12 @@ static char *write_source(const struct template *template, struct error *error) 
     strbuf_print(&text,
                  "\nstruct evotile_arguments {\n"
                  "    int64_t dimensions[%d];\n    evotile_pointer tensors[%d];\n"
-                 "    char *heap, *heap_end;\n};\n"
+                 "    char *heap, *heap_end;\n    int64_t scalars[%d];\n};\n"
                  "extern \"C\" __global__ void evotile_c_reference(const evotile_arguments *it) {\n"
                  "    evotile_heap = it->heap, evotile_heap_end = it->heap_end;\n"
                  "    %s(it->dimensions, it->tensors);\n}\n",
-                 DIMENSIONS_MAX, TENSORS_MAX, template->cpu_reference_function);
+                 DIMENSIONS_MAX, TENSORS_MAX + SCALARS_MAX, SCALARS_MAX,
+                 template->cpu_reference_function);
     return text.bytes;
 }
 
@@ -124,7 +128,7 @@ static int place_arguments(struct c_reference *it, struct error *error) {
     for (int t = 0; t < template->tensor_count; t++) {
         size_t bytes = (size_t)plan->tensors[t].bytes;
         uint64_t *address = &it->arguments.tensors[count];
-        if (template->tensors[t].role == ROLE_WORKSPACE)
+        if (template->tensors[t].role == ROLE_WORKSPACE || template->tensors[t].role == ROLE_SETUP)
             continue;
         count++;
         heap_bytes += HEAP_FACTOR * bytes;
@@ -142,6 +146,11 @@ static int place_arguments(struct c_reference *it, struct error *error) {
                                     error) < 0)
         return -1;
     it->arguments.heap_end = it->arguments.heap + heap_bytes;
+    memcpy(it->arguments.scalars, it->inputs->buffers.scalars[0], sizeof it->arguments.scalars);
+    for (int s = 0; s < template->scalar_count; s++)
+        it->arguments.tensors[count++] = it->argument_block +
+                                         offsetof(struct c_arguments, scalars) +
+                                         (uint64_t)s * sizeof *it->arguments.scalars;
     return device->backend->write(device, it->argument_block, &it->arguments, sizeof it->arguments,
                                   error);
 }

@@ -19,6 +19,8 @@ struct changed_tensor {
     int64_t elements, row, bytes;
     int32_t dtype, role;
     uint64_t set;
+    int32_t fill, unused;
+    double value, most;
 };
 struct change_control {
     uint64_t seed, generation, change;
@@ -35,12 +37,19 @@ struct carry_over {
     struct device_graph *chain;      /* NULL: none */
 };
 
+/* An input whose elements depend on each other, or on those of another tensor, stays as it is. */
+static bool may_change(const struct template *template, int t, const struct tensor_fill *fill) {
+    return template->tensors[t].role != ROLE_INPUT ||
+           (!template->of_setup[t] && (fill->fill == FILL_NORMAL || fill->fill == FILL_UNIFORM ||
+                                       fill->fill == FILL_INTEGERS || fill->fill == FILL_SPARSE));
+}
+
 static int collect_tensors(const struct buffers *buffers, struct changed_tensor *table) {
     int count = 0;
     for (int s = 0; s < buffers->set_count; s++)
         for (int t = 0; t < buffers->template->tensor_count; t++) {
             const struct planned_tensor *planned = &buffers->plan->tensors[t];
-            if (buffers->tensors[s][t] == 0)
+            if (buffers->tensors[s][t] == 0 || !may_change(buffers->template, t, &planned->fill))
                 continue;
             table[count++] =
                 (struct changed_tensor){.address = buffers->tensors[s][t],
@@ -49,7 +58,10 @@ static int collect_tensors(const struct buffers *buffers, struct changed_tensor 
                                         .bytes = planned->bytes,
                                         .dtype = (int32_t)planned->dtype,
                                         .role = (int32_t)buffers->template->tensors[t].role,
-                                        .set = (uint64_t)s};
+                                        .set = (uint64_t)s,
+                                        .fill = (int32_t)planned->fill.fill,
+                                        .value = planned->fill.value,
+                                        .most = planned->fill.most};
         }
     return count;
 }

@@ -1,5 +1,6 @@
 #include "evaluate/compare.h"
 #include "base/memory.h"
+#include "base/strbuf.h"
 #include "evaluate/compile.h"
 
 #include <math.h>
@@ -8,6 +9,8 @@
 extern const char
     _binary_search_evaluate_compare_cu_start[]; /* compare.cu, embedded by the Makefile */
 extern const char _binary_search_evaluate_compare_cu_end[];
+extern const char _binary_search_template_fills_h_in_start[]; /* before it */
+extern const char _binary_search_template_fills_h_in_end[];
 
 /* A warp of evotile_compare has some rows, because merging what it found costs as much as a row. */
 enum { THREADS = 256, RUN_DEADLINE_S = 60, ROWS_PER_WARP = 4 };
@@ -28,6 +31,7 @@ struct raw_comparison {
 struct comparator {
     struct device *device;
     struct device_module *module;
+    struct device_module *setup; /* the kernels of a template's setup; NULL: none */
     uint64_t results; /* device memory for what the kernels find: COMPARED_MAX of raw_comparison */
     struct device_sequence enqueued; /* run together, because each run is waited for */
 };
@@ -36,12 +40,17 @@ struct comparator *comparator_new(struct device *device, struct nvrtc *nvrtc, st
     struct comparator *comparator = xcalloc(1, sizeof *comparator);
     comparator->device = device;
     char reason[REASON_SIZE];
-    char *source = xstrndup(_binary_search_evaluate_compare_cu_start,
-                            (size_t)(_binary_search_evaluate_compare_cu_end -
-                                     _binary_search_evaluate_compare_cu_start));
+    struct strbuf source = {0};
+    strbuf_add(&source, _binary_search_template_fills_h_in_start,
+               (size_t)(_binary_search_template_fills_h_in_end -
+                        _binary_search_template_fills_h_in_start));
+    strbuf_print(&source, "#line 1 \"compare.cu\"\n");
+    strbuf_add(&source, _binary_search_evaluate_compare_cu_start,
+               (size_t)(_binary_search_evaluate_compare_cu_end -
+                        _binary_search_evaluate_compare_cu_start));
     int status =
-        load_kernels(device, nvrtc, "compare.cu", source, &comparator->module, reason, error);
-    free(source);
+        load_kernels(device, nvrtc, "compare.cu", source.bytes, &comparator->module, reason, error);
+    strbuf_release(&source);
     if (status == 1)
         BUG("compare.cu does not compile: %s", reason);
     if (status == 0)
@@ -61,7 +70,28 @@ void comparator_free(struct comparator *comparator) {
         comparator->device->backend->memory_free(comparator->device, comparator->results);
     if (comparator->module != NULL)
         comparator->device->backend->module_unload(comparator->device, comparator->module);
+    if (comparator->setup != NULL)
+        comparator->device->backend->module_unload(comparator->device, comparator->setup);
     free(comparator);
+}
+
+int comparator_load_setup(struct comparator *comparator, struct nvrtc *nvrtc,
+                          const struct template *template, struct error *error) {
+    char reason[REASON_SIZE];
+    if (template->setup.count == 0 || comparator->setup != NULL)
+        return 0;
+    char *source = template_setup_source(template, error);
+    int status = source == NULL ? -1
+                                : load_kernels(comparator->device, nvrtc, template->setup_source,
+                                               source, &comparator->setup, reason, error);
+    free(source);
+    return status == 1 ? error_input(error, "%s/%s does not compile: %s", template->folder,
+                                     template->setup_source, reason)
+                       : status;
+}
+
+struct device_module *comparator_setup(const struct comparator *comparator) {
+    return comparator->setup;
 }
 
 void launch_add_argument(struct device_launch *launch, const void *bytes, int size) {
@@ -113,14 +143,14 @@ int comparator_fill(struct comparator *comparator, uint64_t address,
     struct device_launch launch = {.kernel = "evotile_fill"};
     int32_t dtype = (int32_t)tensor->dtype;
     int32_t kind = (int32_t)fill->fill;
-    float value = (float)fill->value;
     float largest = (float)dtype_largest(tensor->dtype);
     launch_add_argument(&launch, &address, 8);
     launch_add_argument(&launch, &dtype, 4);
     launch_add_argument(&launch, &tensor->elements, 8);
     launch_add_argument(&launch, &tensor->row, 8);
     launch_add_argument(&launch, &kind, 4);
-    launch_add_argument(&launch, &value, 4);
+    launch_add_argument(&launch, &fill->value, 8);
+    launch_add_argument(&launch, &fill->most, 8);
     launch_add_argument(&launch, &largest, 4);
     launch_add_argument(&launch, &seed, 8);
     launch_add_argument(&launch, &pattern, 8);

@@ -52,7 +52,7 @@ __device__ unsigned char to_f8(float value, int fraction, float scale, float lar
     return (unsigned char)(sign | (bits + (1u << (shift - 1)) - 1u + (bits >> shift & 1u)) >> shift);
 }
 
-enum fill { NORMAL, CONSTANT, SPIKES, EXTREMES, NOT_A_NUMBER, COLUMN, FIRST, LAST }; // template.h's order
+enum fill { NORMAL, CONSTANT, SPIKES, EXTREMES, NOT_A_NUMBER, COLUMN, FIRST, LAST }; // fill.h's order; fills.h follows
 
 // Element i of a tensor with rows of `row` elements, as template.h describes each fill. `largest` is the dtype's;
 // `pattern` is the same for all tensors of an input, `seed` differs.
@@ -110,12 +110,41 @@ __device__ void store(void *tensor, int dtype, u64 i, float element, u64 seed) {
     }
 }
 
+// Stores a number of a fill with structure: a whole one in a tensor of integers, else rounded to a float and then to
+// the dtype.
+__device__ void store_number(void *tensor, int dtype, u64 i, double number) {
+    switch (dtype) {
+    case F64: ((double *)tensor)[i] = number; break;
+    case F16:
+    case BF16:
+    case F32:
+    case E4M3:
+    case E5M2: store(tensor, dtype, i, (float)number, 0); break;
+    default: store_integer(tensor, dtype, i, (u64)(long long)number); break;
+    }
+}
+
+// Stores an element of a fill with structure, from template/fills.h.in. `usual` is what a sparse tensor has where it is
+// not zero.
+__device__ void store_structured(void *tensor, int dtype, u64 i, u64 row, int fill, double value, double most, float usual,
+                                 u64 seed) {
+    if (fill != FILLED_SPARSE)
+        store_number(tensor, dtype, i, fill_number(fill, value, most, seed, i, row));
+    else if (fill_is_present(value, seed, i))
+        store(tensor, dtype, i, usual, seed);
+    else
+        store_number(tensor, dtype, i, 0.0);
+}
+
 // Fills a tensor.
-extern "C" __global__ void evotile_fill(void *tensor, int dtype, u64 elements, u64 row, int fill, float value,
+extern "C" __global__ void evotile_fill(void *tensor, int dtype, u64 elements, u64 row, int fill, double value, double most,
                                         float largest, u64 seed, u64 pattern) {
     u64 step = (u64)gridDim.x * blockDim.x;
     for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < elements; i += step)
-        store(tensor, dtype, i, filled(fill, value, largest, seed, pattern, i, row, elements), seed);
+        if (fill > LAST)
+            store_structured(tensor, dtype, i, row, fill, value, most, normal(seed, i), seed);
+        else
+            store(tensor, dtype, i, filled(fill, (float)value, largest, seed, pattern, i, row, elements), seed);
 }
 
 // ---- poison ----
@@ -165,7 +194,7 @@ extern "C" __global__ void evotile_poison(unsigned char *bytes, u64 count, int p
 // ---- changes between calls ----
 
 enum change { CHANGE_MIXED, CHANGE_EVERY_ROW, CHANGE_NOTHING }; // carry_over.c's order
-enum role { INPUT, OUTPUT, WORKSPACE };                         // template.h's order
+enum role { INPUT, OUTPUT, WORKSPACE };                         // template.h's order; others are not changed
 
 // carry_over.c mirrors both.
 struct changed_tensor {
@@ -173,17 +202,27 @@ struct changed_tensor {
     u64 elements, row, bytes;
     int dtype, role;
     u64 set;
+    int fill, unused;
+    double value, most;
 };
 struct change_control {
     u64 seed, generation, change;
 };
+
+// A new value of an element: what its fill may hold, `usual` if that is any number.
+__device__ void change_element(const changed_tensor *it, u64 i, float usual, u64 seed) {
+    if (it->fill > LAST)
+        store_structured(it->tensor, it->dtype, i, it->row, it->fill, it->value, it->most, usual, seed);
+    else
+        store(it->tensor, it->dtype, i, usual, seed);
+}
 
 // Half of a random row, so that a kernel that knows an input by some of its elements does not see it.
 __device__ void change_half_row(const changed_tensor *it, u64 seed, u64 thread, u64 step) {
     u64 half = (it->row + 1) / 2;
     u64 first = split_mix(seed) % (it->elements / it->row) * it->row + split_mix(seed + 1) % (it->row - half + 1);
     for (u64 i = thread; i < half; i += step)
-        store(it->tensor, it->dtype, first + i, normal(seed, first + i), seed);
+        change_element(it, first + i, normal(seed, first + i), seed);
 }
 
 // One element of every row, to 5 or 6 of either sign, which normal fills reach: it matters although it is one.
@@ -191,7 +230,7 @@ __device__ void change_every_row(const changed_tensor *it, u64 seed, u64 thread,
     for (u64 r = thread; r < it->elements / it->row; r += step) {
         u64 i = r * it->row + split_mix(seed ^ r) % it->row;
         float size = 5.0f + (u32)split_mix(seed + i) * 2.3283064e-10f;
-        store(it->tensor, it->dtype, i, r % 2 ? -size : size, seed);
+        change_element(it, i, r % 2 ? -size : size, seed);
     }
 }
 

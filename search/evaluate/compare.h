@@ -52,7 +52,13 @@ struct comparison {
 struct comparator *comparator_new(struct device *device, struct nvrtc *nvrtc, struct error *error);
 void comparator_free(struct comparator *comparator);
 
-/* Fills a tensor as template.h describes `fill`, a function of the seeds; integers become
+/* Compiles the kernels of the template's setup, which fills of inputs then run; for one template
+   only. */
+int comparator_load_setup(struct comparator *comparator, struct nvrtc *nvrtc,
+                          const struct template *template, struct error *error);
+struct device_module *comparator_setup(const struct comparator *comparator); /* NULL: none */
+
+/* Fills a tensor as fill.h describes `fill`, a function of the seeds; integers become
    hashes, of all their bits, and a bool one of 0 and 1. `pattern` is the seed that all tensors of
    one input share. */
 int comparator_fill(struct comparator *comparator, uint64_t address,

@@ -142,6 +142,7 @@ static struct template *load_pairs(const struct template *template, const struct
     struct shape shapes[CASES_MAX];
     struct template_setting on_pairs = *setting;
     on_pairs.cases = shapes;
+    on_pairs.derived_cases = true;
     on_pairs.case_count = 0;
     for (int i = 0; i < list->count; i++)
         for (int c = 0; c < template->case_count; c++)

@@ -34,8 +34,11 @@ static int load_reference_kernels(struct evaluator *evaluator, struct error *err
                                              template_reference_source(template, error),
                                              &evaluator->reference, error) < 0)
         return -1;
-    return compile_and_load(evaluator, template, template->plain_source,
-                            template_plain_source(template, error), &evaluator->plain, error);
+    if (compile_and_load(evaluator, template, template->plain_source,
+                         template_plain_source(template, error), &evaluator->plain, error) < 0)
+        return -1;
+    return comparator_load_setup(evaluator->comparator, compiler_nvrtc(evaluator->compiler),
+                                 template, error);
 }
 
 /* Loads what compares large cases, if the goal has one. */
@@ -68,8 +71,8 @@ static int record_self_test(struct evaluator *evaluator, struct error *error) {
         return -1;
     if (second_hash != evaluator->self_test_hash)
         return error_input(error,
-                           "%s: the reference or the plain kernel gives a different result each "
-                           "time: remove its atomics",
+                           "%s: the reference, the plain kernel or setup gives a different result "
+                           "each time: remove its atomics",
                            evaluator->settings->template_folder);
     return 0;
 }

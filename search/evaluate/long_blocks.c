@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "device/emulated.h"
+#include "evaluate/structured.h"
 #include "ptx/half.h"
 
 #include <math.h>
@@ -91,6 +92,11 @@ static int write_tensors(struct long_case *it, struct planned_buffers *run, enum
         const struct planned_tensor *tensor = &run->plan.tensors[t];
         if (run->buffers.tensors[0][t] == 0 || !has_role(template, t, role))
             continue;
+        if (role == ROLE_INPUT && tensor->fill.fill != FILL_NORMAL) {
+            if (fill_from_host(&run->buffers, 0, t, error) < 0)
+                return -1;
+            continue;
+        }
         unsigned char *host = xmalloc((size_t)tensor->bytes);
         if (role == ROLE_INPUT)
             fill_randomly(&it->random, tensor, host);
@@ -106,6 +112,7 @@ static int write_tensors(struct long_case *it, struct planned_buffers *run, enum
 }
 
 int long_fill_inputs(struct long_case *it, struct error *error) {
+    draw_scalars(&it->candidate->buffers, 0, random_next(&it->random));
     return write_tensors(it, it->candidate, ROLE_INPUT, error);
 }
 

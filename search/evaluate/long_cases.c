@@ -186,6 +186,8 @@ static bool fits(struct long_case *it) {
     else if (needs_other_blocks(template, &it->references->reference.plan) ||
              needs_other_blocks(template, &it->references->plain.plan))
         snprintf(it->reason, sizeof it->reason, "blocks of the reference depend on each other");
+    else if (template->setup.count > 0)
+        snprintf(it->reason, sizeof it->reason, "their inputs need the whole setup");
     else if (tensor_bytes(it) > tensor_bytes_max)
         snprintf(it->reason, sizeof it->reason, "its tensors have more than %.0f MB",
                  tensor_bytes_max / (1 << 20));

@@ -56,6 +56,7 @@ static int fill_inputs(struct measurement *it, struct error *error) {
             return -1;
         buffers_sequence(&it->buffers, s, it->one.module, &it->sequences[s]);
     }
+    it->buffers.scalars_held = true;
     return 0;
 }
 
@@ -67,6 +68,7 @@ static bool same_tensor(const struct measurement *a, const struct measurement *b
 }
 
 static void share_tensors(struct measurement *it, const struct measurement *other) {
+    memcpy(it->buffers.scalars, other->buffers.scalars, sizeof it->buffers.scalars);
     for (int t = 0; t < it->one.template->tensor_count; t++) {
         it->shared[t] =
             it->buffers.set_count == other->buffers.set_count && same_tensor(it, other, t);

@@ -178,6 +178,7 @@ static int fill_tensors(const struct race_check *check, const struct small_case 
                                                    bytes, error);
         free(host);
     }
+    memcpy(emulated->scalars[0], filled->scalars[0], sizeof emulated->scalars[0]);
     buffers_release(filled);
     free(filled);
     return status;

@@ -49,6 +49,7 @@ int reference_sequence(const struct verify_case *one, const struct buffers *buff
     for (int t = 0; t < one->template->tensor_count; t++)
         if (one->template->tensors[t].role == ROLE_INPUT)
             tensors[t] = buffers->tensors[set][t];
+    memcpy(reference_run->buffers.scalars[0], buffers->scalars[set], sizeof buffers->scalars[set]);
     buffers_sequence(&reference_run->buffers, 0, module, sequence);
     memcpy(tensors, own, sizeof own);
     return 0;

@@ -8,6 +8,7 @@
 struct tracer {
     struct compiler *compiler;
     struct device *device;
+    struct comparator *comparator; /* of a template with a setup; NULL: not needed yet */
 };
 
 struct tracer *tracer_new(const struct evaluation_settings *settings,
@@ -28,6 +29,7 @@ struct tracer *tracer_new(const struct evaluation_settings *settings,
 void tracer_free(struct tracer *tracer) {
     if (tracer == NULL)
         return;
+    comparator_free(tracer->comparator);
     if (tracer->device != NULL)
         device_close(tracer->device);
     compiler_free(tracer->compiler);
@@ -42,7 +44,7 @@ static int trace_case(struct tracer *tracer, const struct template *template,
     struct device_sequence *sequence = xmalloc(sizeof *sequence);
     int status = -1;
     if (template_launch_plan(template, genome, case_index, plan, error) < 0 ||
-        buffers_init(buffers, NULL, tracer->device, template, plan, 1, error) < 0)
+        buffers_init(buffers, tracer->comparator, tracer->device, template, plan, 1, error) < 0)
         goto done;
     status = buffers_fill_pattern(buffers, 0, error);
     if (status == 0) {
@@ -58,12 +60,26 @@ done:
     return status;
 }
 
+/* What a kernel does may depend on what setup writes. */
+static int prepare_setup(struct tracer *tracer, const struct template *template,
+                         struct error *error) {
+    if (template->setup.count == 0)
+        return 0;
+    if (tracer->comparator == NULL)
+        tracer->comparator =
+            comparator_new(tracer->device, compiler_nvrtc(tracer->compiler), error);
+    return tracer->comparator == NULL
+               ? -1
+               : comparator_load_setup(tracer->comparator, compiler_nvrtc(tracer->compiler),
+                                       template, error);
+}
+
 static int trace_cases(struct tracer *tracer, const struct template *template,
                        const struct genome *genome, const struct device_image images[CASES_MAX],
                        struct trace *trace, struct error *error) {
     const struct device_backend *backend = tracer->device->backend;
     struct device_module *modules[CASES_MAX] = {NULL};
-    int status = 0;
+    int status = prepare_setup(tracer, template, error);
     trace->case_count = template->case_count;
     for (int c = 0; c < template->case_count && status == 0 && trace->verdict == VERDICT_OK; c++) {
         int variant = template_variant(template, c);

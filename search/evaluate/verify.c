@@ -5,6 +5,7 @@
 #include "evaluate/lucky.h"
 #include "evaluate/references.h"
 #include "evaluate/sampled_blocks.h"
+#include "evaluate/structured.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -83,9 +84,14 @@ static int judge_output(const struct verify_case *one, const struct buffers *buf
 }
 
 static bool has_constant_input(const struct template *template, const struct stress *stress) {
-    for (int t = 0; stress != NULL && t < template->tensor_count; t++)
-        if (template->tensors[t].role == ROLE_INPUT && stress->fills[t].fill == FILL_CONSTANT)
+    for (int t = 0; t < template->tensor_count; t++) {
+        const struct declared_fill *own = &template->tensors[t].fill;
+        if (template->tensors[t].role == ROLE_INPUT &&
+            (own->fill == FILL_NORMAL
+                 ? stress != NULL && stress->fills[t].fill == FILL_CONSTANT
+                 : own->fill == FILL_ARANGE && own->numbers[1] == 0 && own->expressions[1] == NULL))
             return true;
+    }
     return false;
 }
 
@@ -173,6 +179,8 @@ static int run_guarded(const struct verify_case *one, struct buffers *buffers, i
         snprintf(failure->reason + used, REASON_SIZE - used,
                  ", with read-only inputs and unmapped memory beside the tensors");
     }
+    if (failure->verdict == VERDICT_CRASHED)
+        describe_integers(buffers, set, one->device->info.predicts, failure->reason, REASON_SIZE);
     if (failure->verdict != VERDICT_OK) /* the device may be lost */
         return 1;
     if (buffers_protect(buffers, set, false, error) < 0)
@@ -297,6 +305,7 @@ bool verify_applies_to(const struct launch_plan *plan, const struct template *te
         return false;
     for (int t = 0; t < template->tensor_count; t++)
         if (template->tensors[t].role == ROLE_INPUT && plan->tensors[t].present &&
+            template->tensors[t].fill.fill == FILL_NORMAL &&
             template_fill_maximum(&stress->fills[t], plan->tensors[t].dtype) > plan->input_range)
             return false;
     return true;

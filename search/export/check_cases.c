@@ -14,7 +14,14 @@ static void add_shape_glue(const struct template *template, cJSON *values) {
     embedded_add_text(values, "shape", &text);
 }
 
-/* "{.q = t[0], .k = t[1]}" */
+static const char *c_type(enum dtype dtype) {
+    return dtype == DTYPE_I32   ? "int32_t"
+           : dtype == DTYPE_I64 ? "int64_t"
+           : dtype == DTYPE_F32 ? "float"
+                                : "double";
+}
+
+/* "{.q = t[0], .k = t[1], .SHIFT = *(const int32_t *)t[TENSORS + MAGNITUDES + 0]}" */
 static void add_tensor_glue(const struct template *template, cJSON *values) {
     struct strbuf text = {0};
     int index = 0;
@@ -25,6 +32,10 @@ static void add_tensor_glue(const struct template *template, cJSON *values) {
                          index);
             index++;
         }
+    for (int s = 0; s < template->scalar_count; s++)
+        strbuf_print(&text, "%s.%s = *(const %s *)t[TENSORS + MAGNITUDES + %d]",
+                     index + s > 0 ? ", " : "", template->scalars[s].name,
+                     c_type(template->scalars[s].dtype), s);
     strbuf_print(&text, "}");
     embedded_add_text(values, "tensors", &text);
 }
@@ -50,13 +61,60 @@ static void add_tolerances(const struct export *export, const struct launch_plan
         if (tolerance->given)
             strbuf_print(text, "{1, %d, %.17g, %.17g, %.17g, %.17g}",
                          tolerance->magnitude < 0 ? -1
-                                                  : magnitude_index(template, tolerance->magnitude),
+                                                  : index_in_role(template, tolerance->magnitude),
                          tolerance->relative, tolerance->absolute, tolerance->of_magnitude,
                          tolerance->matched);
         else
             strbuf_print(text, "BOUND");
     }
     strbuf_print(text, "}");
+}
+
+void add_fill_file(const struct export *export, int tensor, struct strbuf *text) {
+    const struct template *template = export->template;
+    const struct declared_fill *declared = &template->tensors[tensor].fill;
+    if (declared->fill == FILL_FILE)
+        strbuf_print(text, "\"template/%s/%s\", %lld, %lld", template->name, declared->file,
+                     (long long)declared->data.offset, (long long)declared->data.bytes);
+    else
+        strbuf_print(text, "NULL, 0, 0");
+}
+
+void add_fill(const struct export *export, int tensor, const struct tensor_fill *fill,
+              struct strbuf *text) {
+    strbuf_print(text, "{%d, %.17g, %.17g, ", (int)fill->fill, fill->value, fill->most);
+    add_fill_file(export, tensor, text);
+    strbuf_print(text, "}");
+}
+
+/* Rows of the arrays that check.c has: tensors, magnitudes, scalars, tensors of setup. */
+static void add_arrays(const struct export *export, const struct checked_shape *checked,
+                       struct strbuf *text) {
+    const struct template *template = export->template;
+    const char *comma = "";
+    for (int pass = 0; pass < 2; pass++) {
+        for (int t = 0; t < template->tensor_count; t++) {
+            const struct planned_tensor *tensor =
+                pass == 0 ? &checked->plan.tensors[t] : &checked->own[t];
+            if (pass == 0 ? !is_parameter(&template->tensors[t])
+                          : template->tensors[t].role != ROLE_SETUP)
+                continue;
+            strbuf_print(text, "%s{\"%s\", \"%s\", %d, %lld, %lld, ", comma,
+                         template->tensors[t].name, dtype_name(tensor->dtype),
+                         template->tensors[t].role == ROLE_OUTPUT,
+                         (long long)tensor->elements * tensor->present, (long long)tensor->row);
+            add_fill(export, t, &tensor->fill, text);
+            strbuf_print(text, "}");
+            comma = ",\n      ";
+        }
+        for (int m = 0; pass == 0 && m < export->magnitude_count; m++)
+            strbuf_print(text, "%sNO_TENSOR", comma);
+        for (int s = 0; pass == 0 && s < template->scalar_count; s++)
+            strbuf_print(text, "%s{\"%s\", \"%s\", 0, 1, 1, {%d, %.17g, %.17g, NULL, 0, 0}}", comma,
+                         template->scalars[s].name, dtype_name(template->scalars[s].dtype),
+                         (int)checked->plan.scalars[s].fill, checked->plan.scalars[s].value,
+                         checked->plan.scalars[s].most);
+    }
 }
 
 static void add_shape(const struct export *export, const struct checked_shape *checked,
@@ -67,16 +125,7 @@ static void add_shape(const struct export *export, const struct checked_shape *c
     for (int d = 0; d < template->dimension_count; d++)
         strbuf_print(text, "%s%lld", d > 0 ? ", " : "", (long long)checked->shape.values[d]);
     strbuf_print(text, "},\n     {");
-    const char *comma = "";
-    for (int t = 0; t < template->tensor_count; t++) {
-        const struct planned_tensor *tensor = &plan->tensors[t];
-        if (!is_parameter(&template->tensors[t]))
-            continue;
-        strbuf_print(text, "%s{\"%s\", \"%s\", %d, %lld, %lld}", comma, template->tensors[t].name,
-                     dtype_name(tensor->dtype), template->tensors[t].role == ROLE_OUTPUT,
-                     (long long)tensor->elements * tensor->present, (long long)tensor->row);
-        comma = ",\n      ";
-    }
+    add_arrays(export, checked, text);
     strbuf_print(text, "},\n     %.6g, %.6g, %.1f, ", checked->bound.relative_l2,
                  checked->bound.row_relative_l2, (double)plan->operations);
     if (checked->record != NULL)
@@ -105,8 +154,14 @@ int write_cases(const struct export *export, struct strbuf *text, struct error *
     cJSON_AddNumberToObject(values, "dimension_count", template->dimension_count);
     cJSON_AddNumberToObject(values, "tensor_count",
                             template->tensor_count - export->workspace_count -
-                                export->magnitude_count);
+                                export->magnitude_count - export->setup_count);
     cJSON_AddBoolToObject(values, "magnitudes", export->magnitude_count > 0);
+    cJSON_AddNumberToObject(values, "magnitude_count", export->magnitude_count);
+    cJSON_AddNumberToObject(values, "scalar_count", template->scalar_count);
+    cJSON_AddBoolToObject(values, "scalars", template->scalar_count > 0);
+    cJSON_AddNumberToObject(values, "setup_count", export->setup_count);
+    cJSON_AddBoolToObject(values, "setup", template->setup.count > 0);
+    cJSON_AddBoolToObject(values, "own", export->setup_count > 0);
     cJSON_AddNumberToObject(values, "shape_count", export->checked_count);
     cJSON_AddNumberToObject(values, "case_count", template->case_count);
     for (int i = 0; i < export->checked_count; i++)
@@ -133,6 +188,12 @@ int write_shape(const struct export *export, struct strbuf *text, struct error *
 int write_verify(const struct export *export, struct strbuf *text, struct error *error) {
     (void)export, (void)error;
     embedded_copy(EMBEDDED_VERIFY, text);
+    return 0;
+}
+
+int write_fills(const struct export *export, struct strbuf *text, struct error *error) {
+    (void)export, (void)error;
+    embedded_copy(EMBEDDED_FILLS, text);
     return 0;
 }
 

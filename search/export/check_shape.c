@@ -54,9 +54,71 @@ static void add_default(const struct code_writer *writer, int d, struct strbuf *
     strbuf_print(text, ";\n");
 }
 
-/* Assigns the tensor's extent to tensors[index]. */
-static void add_tensor(const struct code_writer *writer, const struct tensor *tensor, int index,
+/* A number of a fill as a double: "(double)(shape->COLS - 1)". */
+static void add_fill_number(const struct code_writer *writer, const struct declared_fill *fill,
+                            int index, int less, struct strbuf *body) {
+    if (fill->expressions[index] == NULL) {
+        strbuf_print(body, "%.17g", fill->numbers[index] - less);
+        return;
+    }
+    strbuf_print(body, "(double)(");
+    expr_to_c_add(writer->printer, fill->expressions[index], body);
+    strbuf_print(body, less != 0 ? " - %d)" : ")", less);
+}
+
+/* "{FILL, LEAST, MOST, FILE, OFFSET, BYTES}", as plan_fill computes it. */
+static void add_fill_values(const struct code_writer *writer, const struct declared_fill *fill,
+                            enum dtype dtype, enum dtype other, const struct expression *when,
+                            struct strbuf *body) {
+    const enum dtype dtypes[] = {dtype, other};
+    char kinds[2][16];
+    for (int i = 0; i < 2; i++) {
+        bool whole = dtype_rounding(dtypes[i]) == 0;
+        snprintf(kinds[i], sizeof kinds[i], "%d",
+                 whole && fill->fill == FILL_UNIFORM  ? FILL_INTEGERS
+                 : whole && fill->fill == FILL_SORTED ? FILL_SORTED_INTEGERS
+                                                      : (int)fill->fill);
+    }
+    strbuf_print(body, "(struct fill){");
+    code_add_choice(writer, when, kinds[0], kinds[1], body);
+    strbuf_print(body, ", ");
+    if (fill->fill == FILL_INTEGERS || fill->fill == FILL_SORTED_INTEGERS) {
+        strbuf_print(body, "0, ");
+        add_fill_number(writer, fill, 0, 1, body);
+    } else {
+        add_fill_number(writer, fill, 0, 0, body);
+        strbuf_print(body, ", ");
+        add_fill_number(writer, fill, 1, 0, body);
+    }
+    strbuf_print(body, ", ");
+}
+
+static void add_declared_fill(const struct code_writer *writer, int t, struct strbuf *body) {
+    const struct tensor *tensor = &writer->template->tensors[t];
+    if (tensor->role == ROLE_OUTPUT) {
+        strbuf_print(body, "(struct fill){0, 0, 0, NULL, 0, 0}");
+        return;
+    }
+    add_fill_values(writer, &tensor->fill, tensor->dtype, tensor->other_dtype, tensor->dtype_when,
+                    body);
+    add_fill_file(writer->export, t, body);
+    strbuf_print(body, "}");
+}
+
+/* Assigns a scalar's fill to tensors[index]. */
+static void add_scalar(const struct code_writer *writer, const struct scalar *scalar, int index,
                        struct strbuf *body) {
+    strbuf_print(body,
+                 "    tensors[%d] = plan_tensor(\"%s\", \"%s\", 0, 1, 1, (const int64_t[]){1}, "
+                 "NULL,\n                             ",
+                 index, scalar->name, dtype_name(scalar->dtype));
+    add_fill_values(writer, &scalar->fill, scalar->dtype, scalar->dtype, NULL, body);
+    strbuf_print(body, "NULL, 0, 0});\n");
+}
+
+/* Assigns the tensor's extent and fill to tensors[index]. */
+static void add_tensor(const struct code_writer *writer, int t, int index, struct strbuf *body) {
+    const struct tensor *tensor = &writer->template->tensors[t];
     char yes[16], no[16];
     snprintf(yes, sizeof yes, "\"%s\"", dtype_name(tensor->dtype));
     snprintf(no, sizeof no, "\"%s\"", dtype_name(tensor->other_dtype));
@@ -70,7 +132,10 @@ static void add_tensor(const struct code_writer *writer, const struct tensor *te
     for (int i = 0; tensor->strided && i < tensor->rank - 1; i++)
         strbuf_print(body, "%s%s", i > 0 ? ", " : "(const int64_t[]){",
                      writer->printer->symbols.slots[tensor->strides[i]]);
-    strbuf_print(body, "%s);\n", tensor->strided && tensor->rank > 1 ? "}" : "NULL");
+    strbuf_print(body, "%s,\n                             ",
+                 tensor->strided && tensor->rank > 1 ? "}" : "NULL");
+    add_declared_fill(writer, t, body);
+    strbuf_print(body, ");\n");
 }
 
 static void add_tensors(const struct code_writer *writer) {
@@ -85,7 +150,14 @@ static void add_tensors(const struct code_writer *writer) {
     strbuf_add(&body, "", 0);
     for (int t = 0; t < template->tensor_count; t++)
         if (is_parameter(&template->tensors[t]))
-            add_tensor(writer, &template->tensors[t], index++, &body);
+            add_tensor(writer, t, index++, &body);
+    for (int m = 0; m < writer->export->magnitude_count; m++)
+        strbuf_print(&body, "    tensors[%d] = (struct tensor)NO_TENSOR;\n", index++);
+    for (int s = 0; s < template->scalar_count; s++)
+        add_scalar(writer, &template->scalars[s], index++, &body);
+    for (int t = 0; t < template->tensor_count; t++)
+        if (template->tensors[t].role == ROLE_SETUP)
+            add_tensor(writer, t, index++, &body);
     code_add_function(writer->printer, &opening, parameters, &body, writer->text);
 }
 

@@ -134,8 +134,9 @@ static void add_own_address(const struct code_writer *writer, int index, struct 
     const struct tensor *tensor = &writer->template->tensors[index];
     int presence = code_truth(writer, tensor->when);
     char name[NAME_SIZE + 16];
-    if (tensor->role == ROLE_MAGNITUDE)
-        snprintf(name, sizeof name, "magnitudes[%d]", magnitude_index(writer->template, index));
+    if (tensor->role == ROLE_MAGNITUDE || tensor->role == ROLE_SETUP)
+        snprintf(name, sizeof name, "%s[%d]", tensor->role == ROLE_SETUP ? "own" : "magnitudes",
+                 index_in_role(writer->template, index));
     else
         snprintf(name, sizeof name, "tensors->%s", tensor->name);
     if (presence == 0)
@@ -231,6 +232,9 @@ static void add_argument(const struct code_writer *writer, const struct repeat *
     } else if (argument->tensor >= 0) {
         strbuf_print(body, "{.pointer = ");
         add_address(writer, repeat, argument->tensor, body);
+    } else if (argument->scalar >= 0) {
+        const struct scalar *scalar = &writer->template->scalars[argument->scalar];
+        strbuf_print(body, "{.%s = tensors->%s", dtype_name(scalar->dtype), scalar->name);
     } else {
         bool narrow = !argument->real && argument->size == 4 &&
                       !(expr_to_c_constant(writer->printer, argument->expression, &value) &&

@@ -6,12 +6,12 @@
 #include <string.h>
 
 /* The linker embeds FILE.in between two symbols (Makefile). */
-#define DECLARE(name, file)                                                                        \
-    extern const char file[] __asm__("_binary_search_export_" #file "_in_start");                  \
-    extern const char file##_end[] __asm__("_binary_search_export_" #file "_in_end");
+#define DECLARE(name, folder, file)                                                                \
+    extern const char file[] __asm__("_binary_search_" #folder "_" #file "_in_start");             \
+    extern const char file##_end[] __asm__("_binary_search_" #folder "_" #file "_in_end");
 EMBEDDED_FILES(DECLARE)
 
-#define ROW(name, file) [EMBEDDED_##name] = {file, file##_end},
+#define ROW(name, folder, file) [EMBEDDED_##name] = {file, file##_end},
 static const struct { const char *text, *end; } embedded[] = {EMBEDDED_FILES(ROW)};
 
 cJSON *embedded_values(const struct export *export) {

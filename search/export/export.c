@@ -82,11 +82,14 @@ static int write_all(const struct export *export, struct error *error) {
         {"cases.h", write_cases},
         {"check.c", write_check},
         {"numbers.h", write_numbers},
+        {"fills.h", write_fills},
         {"shape.h", write_shape},
         {"verify.h", write_verify},
         {"reference.cu", write_reference_source},
         {"Makefile", write_makefile},
         {"reference_launch.c", write_reference_launch},
+        {"setup.cu", write_setup_source},
+        {"setup_launch.c", write_setup_launch},
         {"manifest.json", write_manifest}, /* lists all the others */
     };
     if (write_variants(export, error) < 0 || write_reference(export, error) < 0 ||
@@ -95,6 +98,8 @@ static int write_all(const struct export *export, struct error *error) {
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct strbuf text = {0};
         char name[NAME_SIZE + 8];
+        if (strncmp(files[i].name, "setup", 5) == 0 && export->template->setup.count == 0)
+            continue;
         snprintf(name, sizeof name, "%s%s", files[i].name[0] == '.' ? export->name : "",
                  files[i].name);
         if (write_text(export, name, files[i].write(export, &text, error), &text, error) < 0)
@@ -266,6 +271,7 @@ int export_write(const struct export_request *request, const char *requested, st
     for (int t = 0; t < request->template->tensor_count; t++) {
         export.workspace_count += request->template->tensors[t].role == ROLE_WORKSPACE;
         export.magnitude_count += request->template->tensors[t].role == ROLE_MAGNITUDE;
+        export.setup_count += request->template->tensors[t].role == ROLE_SETUP;
     }
     int result = write_folder(&export, paths, error);
     free(export.checked);

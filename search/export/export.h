@@ -5,7 +5,8 @@
  * The folder holds the source (kernel.cu), the genes of each variant (variant_1.h ...) and its
  * machine code that was timed (variant_1.cubin ...), a C launcher that includes the latter (NAME.h,
  * NAME.c), check.c with its headers and the references on the CPU (reference.c) and on the GPU
- * (reference.cu, reference_launch.c), a Makefile that needs only nvcc, manifest.json, and
+ * (reference.cu, reference_launch.c), what makes its inputs (fills.h, and if the template has a
+ * setup, setup.cu and setup_launch.c), a Makefile that needs only nvcc, manifest.json, and
  * template/, a copy of the template with which `replay` evaluates the kernel. The source is for
  * reading, for replay and for compiling for other GPUs: nvcc generates different machine code from
  * it than NVRTC, in one measurement 9 % slower.

@@ -120,6 +120,25 @@ static void add_tensors(const struct template *template, cJSON *values) {
     }
 }
 
+/* "int32_t SHIFT; the first column" */
+static void add_scalars(const struct template *template, cJSON *values) {
+    cJSON *list = cJSON_AddArrayToObject(values, "scalars");
+    for (int s = 0; s < template->scalar_count; s++) {
+        const struct scalar *scalar = &template->scalars[s];
+        struct strbuf about = {0};
+        cJSON *object = add_object(list);
+        strbuf_add_comment(&about, scalar->about, strlen(scalar->about));
+        cJSON_AddStringToObject(object, "type",
+                                scalar->dtype == DTYPE_I32   ? "int32_t"
+                                : scalar->dtype == DTYPE_I64 ? "int64_t"
+                                : scalar->dtype == DTYPE_F32 ? "float"
+                                                             : "double");
+        cJSON_AddStringToObject(object, "scalar", scalar->name);
+        embedded_add_text(object, "about", &about);
+    }
+    cJSON_AddBoolToObject(values, "any_scalars", template->scalar_count > 0);
+}
+
 int write_header(const struct export *export, struct strbuf *text, struct error *error) {
     const struct export_request *request = export->request;
     cJSON *values = embedded_values(export);
@@ -136,6 +155,7 @@ int write_header(const struct export *export, struct strbuf *text, struct error 
     add_dimensions(export->template, values);
     add_tensors(export->template, values);
     add_strides(export->template, values);
+    add_scalars(export->template, values);
     embedded_fill(EMBEDDED_HEADER, values, text);
     return 0;
 }

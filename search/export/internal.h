@@ -48,6 +48,7 @@ struct checked_shape {
     const struct case_outcome *record; /* NULL: a ragged shape, not timed */
     struct errors bound;               /* check.c's error bounds */
     struct launch_plan plan;
+    struct planned_tensor own[TENSORS_MAX]; /* those of setup */
 };
 
 /* The smallest and the largest value of each dimension over the shapes that a variant's trial
@@ -65,6 +66,7 @@ struct export {
     bool workspaces;     /* some variant needs a workspace */
     int workspace_count; /* workspace tensors of the template */
     int magnitude_count; /* tensors of magnitudes, which follow all others */
+    int setup_count;     /* tensors that only setup takes */
     const char *folder;  /* where the files are written */
     int checked_count;
     struct checked_shape *checked;   /* the cases, then the ragged shapes */
@@ -99,11 +101,15 @@ int add_shape_functions(const struct export *export, cJSON *values, struct error
 
 /* Fills `workspaces`. */
 int find_workspaces(struct export *export, struct error *error);
-/* Whether a caller of the launcher gives the tensor. And which of the magnitudes a tensor is, from
- * 0.
- */
+/* Whether a caller of the launcher gives the tensor. And which one of its role a tensor is, from
+   0. */
 bool is_parameter(const struct tensor *tensor);
-int magnitude_index(const struct template *template, int tensor);
+int index_in_role(const struct template *template, int tensor);
+/* Appends a fill as check.c reads it, for a planned tensor: "{8, -2, 2.5, 0, 0, 0}". */
+void add_fill(const struct export *export, int tensor, const struct tensor_fill *fill,
+              struct strbuf *text);
+/* Appends its last three members, of a file. */
+void add_fill_file(const struct export *export, int tensor, struct strbuf *text);
 /* Fills `checked` and `verified`; the caller frees them. */
 int find_checked_shapes(struct export *export, struct error *error);
 
@@ -111,21 +117,23 @@ int find_checked_shapes(struct export *export, struct error *error);
    C identifiers or file names. */
 int check_names(const struct export *export, struct error *error);
 
-/* The embedded files FILE.in, with mustache holes except in the last four (embedded.c). */
+/* The embedded files FILE.in, with mustache holes except in the last five (embedded.c), in a folder
+   of search/. */
 #define EMBEDDED_FILES(F)                                                                          \
-    F(LAUNCHER, launcher_c)                                                                        \
-    F(LAUNCH, launch_c)                                                                            \
-    F(REFERENCE_LAUNCH, reference_launch_c)                                                        \
-    F(HEADER, header_h)                                                                            \
-    F(CASES, cases_h)                                                                              \
-    F(MAKEFILE, makefile)                                                                          \
-    F(KERNEL, kernel_cu)                                                                           \
-    F(VARIANT, variant_h)                                                                          \
-    F(CHECK, check_c)                                                                              \
-    F(SHAPE, shape_h)                                                                              \
-    F(VERIFY, verify_h)                                                                            \
-    F(NUMBERS, numbers_h)
-#define EMBEDDED_ENUMERATOR(name, file) EMBEDDED_##name,
+    F(LAUNCHER, export, launcher_c)                                                                \
+    F(LAUNCH, export, launch_c)                                                                    \
+    F(REFERENCE_LAUNCH, export, reference_launch_c)                                                \
+    F(HEADER, export, header_h)                                                                    \
+    F(CASES, export, cases_h)                                                                      \
+    F(MAKEFILE, export, makefile)                                                                  \
+    F(KERNEL, export, kernel_cu)                                                                   \
+    F(VARIANT, export, variant_h)                                                                  \
+    F(CHECK, export, check_c)                                                                      \
+    F(SHAPE, export, shape_h)                                                                      \
+    F(VERIFY, export, verify_h)                                                                    \
+    F(NUMBERS, export, numbers_h)                                                                  \
+    F(FILLS, template, fills_h)
+#define EMBEDDED_ENUMERATOR(name, folder, file) EMBEDDED_##name,
 enum embedded_file { EMBEDDED_FILES(EMBEDDED_ENUMERATOR) };
 /* A JSON object with the values that all of them use: name, prefix (the name in upper case) and
    template. */
@@ -153,6 +161,10 @@ int write_numbers(const struct export *export, struct strbuf *text, struct error
 /* The template's reference in CUDA with its includes inlined, and what launches its kernels. */
 int write_reference_source(const struct export *export, struct strbuf *text, struct error *error);
 int write_reference_launch(const struct export *export, struct strbuf *text, struct error *error);
+/* The same of its setup, if it has one. */
+int write_setup_source(const struct export *export, struct strbuf *text, struct error *error);
+int write_setup_launch(const struct export *export, struct strbuf *text, struct error *error);
+int write_fills(const struct export *export, struct strbuf *text, struct error *error);
 int write_makefile(const struct export *export, struct strbuf *text, struct error *error);
 /* Call it last: it lists the other files with their hashes. */
 int write_manifest(const struct export *export, struct strbuf *text, struct error *error);

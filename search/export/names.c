@@ -22,8 +22,9 @@ static const char *const launcher_names[] = {
 
 /* Names that would collide with other files of the export: check.c, reference.c, cases.h ... */
 static const char *const export_files[] = {
-    "check", "reference", "reference_launch", "cases",    "kernel",   "numbers",
-    "shape", "verify",    "manifest",         "Makefile", "template", NULL};
+    "check",  "reference", "reference_launch", "cases",    "kernel", "numbers", "shape",
+    "verify", "manifest",  "Makefile",         "template", "fills",  "setup",   "setup_launch",
+    NULL};
 
 static bool is_in_list(const char *name, const char *const *words) {
     while (*words != NULL && strcmp(*words, name) != 0)
@@ -75,5 +76,9 @@ int check_names(const struct export *export, struct error *error) {
         if (!is_identifier(template->tensors[t].name) ||
             is_in_list(template->tensors[t].name, keywords))
             return refuse_name(template, "tensors", template->tensors[t].name, error);
+    for (int s = 0; s < template->scalar_count; s++)
+        if (!is_identifier(template->scalars[s].name) ||
+            is_in_list(template->scalars[s].name, keywords))
+            return refuse_name(template, "scalars", template->scalars[s].name, error);
     return 0;
 }

@@ -19,31 +19,39 @@ int write_reference_source(const struct export *export, struct strbuf *text, str
     return 0;
 }
 
-static void add_function(struct code_writer *writer) {
-    static const char *const all[] = {"shape", "tensors", "stream", "magnitudes", NULL};
-    static const char *const most[] = {"shape", "tensors", "stream", NULL};
-    const bool magnitudes = writer->export->magnitude_count > 0;
+/* What differs between the two programs that check.c runs on the GPU. */
+struct program {
+    const char *name;      /* of the file, its machine code and its function */
+    const char *about;     /* of the function's arguments */
+    const char *parameter; /* the addresses that are not in `tensors`; NULL: none */
+    const struct launch_list *launches;
+};
+
+/* "int NAME_gpu_setup(const struct NAME_shape *shape, ..." */
+static void add_function(struct code_writer *writer, const struct program *program) {
+    const char *const parameters[] = {"shape", "tensors", "stream", program->parameter, NULL};
     const char *name = writer->export->name;
     struct strbuf opening = {0}, body = {0};
     char cubin[NAME_SIZE + 24];
-    snprintf(cubin, sizeof cubin, "%s_reference_cubin", name);
+    writer->launches = program->launches;
+    snprintf(cubin, sizeof cubin, "%s_%s_cubin", name, program->name);
     add_upper_name(writer->export, writer->text);
-    strbuf_print(writer->text, "_CUBIN(%s, \"reference.cubin\");\n", cubin);
+    strbuf_print(writer->text, "_CUBIN(%s, \"%s.cubin\");\n", cubin, program->name);
     code_add_kernels(writer, cubin);
     strbuf_print(&opening,
-                 "\n/* `tensors` has the inputs as stored and the outputs as doubles, of i64 as "
-                 "int64_t%s. */\n"
-                 "int %s_gpu_reference(const struct %s_shape *shape, const struct %s_tensors "
-                 "*tensors,\n"
-                 "        %scudaStream_t stream)\n{\n    int status = 0;\n",
-                 magnitudes ? ", `magnitudes` those of their terms" : "", name, name, name,
-                 magnitudes ? "void *const *magnitudes, " : "");
+                 "\n/* %s. */\nint %s_gpu_%s(const struct %s_shape *shape, const struct %s_tensors "
+                 "*tensors,\n        %s%s%scudaStream_t stream)\n{\n    int status = 0;\n",
+                 program->about, name, program->name, name, name,
+                 program->parameter != NULL ? "void *const *" : "",
+                 program->parameter != NULL ? program->parameter : "",
+                 program->parameter != NULL ? ", " : "");
     code_add_launches(writer, &body);
     strbuf_print(&body, "    return status;\n");
-    code_add_function(writer->printer, &opening, magnitudes ? all : most, &body, writer->text);
+    code_add_function(writer->printer, &opening, parameters, &body, writer->text);
 }
 
-int write_reference_launch(const struct export *export, struct strbuf *text, struct error *error) {
+static int write_launch(const struct export *export, const struct program *program,
+                        struct strbuf *text, struct error *error) {
     struct code_writer writer;
     struct strbuf function = {0};
     cJSON *values = embedded_values(export);
@@ -52,11 +60,44 @@ int write_reference_launch(const struct export *export, struct strbuf *text, str
         cJSON_Delete(values);
         return -1;
     }
-    add_function(&writer);
+    add_function(&writer, program);
     code_writer_release(&writer);
     code_add_arithmetic(function.bytes, values);
     function.bytes[--function.used] = '\0'; /* the file ends in one line end */
+    cJSON_AddStringToObject(values, "what", program->name);
     embedded_add_text(values, "reference", &function);
     embedded_fill(EMBEDDED_REFERENCE_LAUNCH, values, text);
     return 0;
+}
+
+int write_reference_launch(const struct export *export, struct strbuf *text, struct error *error) {
+    const bool magnitudes = export->magnitude_count > 0;
+    const struct program program = {
+        "reference",
+        magnitudes ? "`tensors` has the inputs as stored and the outputs as doubles, of i64 as "
+                     "int64_t, `magnitudes` those of their terms"
+                   : "`tensors` has the inputs as stored and the outputs as doubles, of i64 as "
+                     "int64_t",
+        magnitudes ? "magnitudes" : NULL, &export->template->reference};
+    return write_launch(export, &program, text, error);
+}
+
+int write_setup_source(const struct export *export, struct strbuf *text, struct error *error) {
+    char *source = template_setup_source(export->template, error);
+    if (source == NULL)
+        return -1;
+    strbuf_print(text,
+                 "// setup.cu: what makes inputs of %s for check.c. Exported by evotile from the\n"
+                 "// template's %s with its includes inlined. Generated: do not edit.\n\n",
+                 export->template->name, export->template->setup_source);
+    strbuf_add(text, source, strlen(source));
+    free(source);
+    return 0;
+}
+
+int write_setup_launch(const struct export *export, struct strbuf *text, struct error *error) {
+    const struct program program = {
+        "setup", "Writes inputs, which `tensors` has, from others and from tensors of its `own`",
+        export->setup_count > 0 ? "own" : NULL, &export->template->setup};
+    return write_launch(export, &program, text, error);
 }

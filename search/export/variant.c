@@ -41,8 +41,8 @@ static void add_fits(struct code_writer *writer) {
     for (int t = 0; t < writer->template->tensor_count; t++) {
         const struct tensor *tensor = &writer->template->tensors[t];
         struct strbuf one = {0};
-        if (tensor->role == ROLE_MAGNITUDE || code_truth(writer, tensor->when) == 0 ||
-            !depends_on_shape(writer, tensor))
+        if (tensor->role == ROLE_MAGNITUDE || tensor->role == ROLE_SETUP ||
+            code_truth(writer, tensor->when) == 0 || !depends_on_shape(writer, tensor))
             continue;
         add_fit(writer, tensor, &one);
         if (strstr(body.bytes, one.bytes) == NULL) { /* many tensors have the same shape */

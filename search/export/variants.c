@@ -89,10 +89,10 @@ bool is_parameter(const struct tensor *tensor) {
     return tensor->role == ROLE_INPUT || tensor->role == ROLE_OUTPUT;
 }
 
-int magnitude_index(const struct template *template, int tensor) {
+int index_in_role(const struct template *template, int tensor) {
     int index = 0;
     for (int t = 0; t < tensor; t++)
-        index += template->tensors[t].role == ROLE_MAGNITUDE;
+        index += template->tensors[t].role == template->tensors[tensor].role;
     return index;
 }
 
@@ -256,15 +256,27 @@ void add_served_ranges(const struct export *export, struct strbuf *text) {
     }
 }
 
-static void add_probes(struct export *export, const struct template *probes) {
+static int plan_setup(struct checked_shape *checked, const struct template *template, int index,
+                      struct error *error) {
+    struct launch_plan *plan = xmalloc(sizeof *plan);
+    int status = template_setup_launch_plan(template, index, plan, error);
+    memcpy(checked->own, plan->tensors, sizeof checked->own);
+    free(plan);
+    return status;
+}
+
+static int add_probes(struct export *export, const struct template *probes, struct error *error) {
     for (int p = 0; p < probes->case_count; p++) {
         struct checked_shape *checked = &export->checked[export->checked_count];
         *checked = (struct checked_shape){.shape = probes->cases[p]};
         if (choose_variant(export, probes, p, &checked->plan) < 0)
             continue;
+        if (plan_setup(checked, probes, p, error) < 0)
+            return -1;
         template_print_shape(probes, &checked->shape, checked->name);
         export->checked_count++;
     }
+    return 0;
 }
 
 int find_checked_shapes(struct export *export, struct error *error) {
@@ -289,11 +301,13 @@ int find_checked_shapes(struct export *export, struct error *error) {
             widen_range(template, &export->verified[request->cases[c].variant], &checked->shape);
         result = template_launch_plan(template, request->variants[request->cases[c].variant].genome,
                                       c, &checked->plan, error);
+        if (result == 0)
+            result = plan_setup(checked, template, c, error);
     }
-    if (probes != NULL && result == 0) {
-        add_probes(export, probes);
+    if (probes != NULL && result == 0)
+        result = add_probes(export, probes, error);
+    if (probes != NULL && result == 0)
         add_verified(export, probes);
-    }
     if (request->held_out != NULL && result == 0)
         add_verified(export, request->held_out);
     if (result == 0)

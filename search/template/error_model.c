@@ -60,7 +60,7 @@ double template_fill_maximum(const struct tensor_fill *fill, enum dtype dtype) {
 static const char *const stress_keys[] = {"name",   "when",     "normal", "constant",
                                           "spikes", "extremes", "nan",    "column",
                                           "first",  "last",     NULL};
-static const char *const fill_names[FILL_COUNT] = {
+static const char *const fill_names[FILL_STRESSES] = {
     [FILL_NORMAL] = "normal",     [FILL_CONSTANT] = "constant", [FILL_SPIKES] = "spikes",
     [FILL_EXTREMES] = "extremes", [FILL_NAN] = "nan",           [FILL_COLUMN] = "column",
     [FILL_FIRST] = "first",       [FILL_LAST] = "last",
@@ -74,14 +74,20 @@ static int load_fills(const struct template *template, const struct json *values
     for (int i = 0; i < json_count(values); i++) {
         struct json value = json_at(values, i);
         int t = 0;
-        while (t < template->tensor_count &&
-               (template->tensors[t].role != ROLE_INPUT ||
-                strcmp(template->tensors[t].name, json_key(&value)) != 0))
+        while (
+            t < template->tensor_count &&
+            ((template->tensors[t].role != ROLE_INPUT && template->tensors[t].role != ROLE_SETUP) ||
+             strcmp(template->tensors[t].name, json_key(&value)) != 0))
             t++;
         if (t == template->tensor_count)
             return json_error(&value, error, "there is no input \"%s\"", json_key(&value));
         if (given[t])
             return json_error(&value, error, "\"%s\" is filled twice", json_key(&value));
+        if (template->tensors[t].fill.fill != FILL_NORMAL)
+            return json_error(&value, error,
+                              "\"%s\" has a fill of its own, which it keeps: a recipe changes "
+                              "tensors with the fill \"normal\"",
+                              json_key(&value));
         given[t] = true;
         stress->fills[t].fill = fill;
         if (json_number(&value, &stress->fills[t].value, error) < 0)
@@ -95,12 +101,12 @@ static int load_stress(struct template *template, const struct json *value, stru
     struct json member;
     bool given[TENSORS_MAX] = {false};
     for (int t = 0; t < TENSORS_MAX; t++)
-        stress->fills[t] = (struct tensor_fill){FILL_NORMAL, 1};
+        stress->fills[t] = (struct tensor_fill){FILL_NORMAL, 1, 0};
     if (json_check_keys(value, stress_keys, error) < 0 ||
         json_copy_text(value, "name", stress->name, NAME_SIZE, error) < 0 ||
         load_optional_expression(template, value, "when", &stress->when, error) < 0)
         return -1;
-    for (int fill = 0; fill < FILL_COUNT; fill++)
+    for (int fill = 0; fill < FILL_STRESSES; fill++)
         if (json_find(value, fill_names[fill], &member) &&
             load_fills(template, &member, (enum fill)fill, stress, given, error) < 0)
             return -1;
@@ -141,9 +147,17 @@ static void derive_far(struct template *template, const struct stress *from) {
 }
 
 /* Adds a recipe in which single elements lead while the others still matter, unless one is
-   declared: e^4 outweighs 55 others. */
+   declared, or no tensor follows recipes: e^4 outweighs 55 others. */
 static void derive_leader(struct template *template) {
     static const double leader = 4;
+    bool any = false;
+    for (int t = 0; t < template->tensor_count; t++)
+        any =
+            any ||
+            ((template->tensors[t].role == ROLE_INPUT || template->tensors[t].role == ROLE_SETUP) &&
+             template->tensors[t].fill.fill == FILL_NORMAL);
+    if (!any)
+        return;
     for (int i = 0; i < template->stress_count; i++)
         for (int t = 0; t < template->tensor_count; t++)
             if (template->stresses[i].fills[t].fill >= FILL_COLUMN)
@@ -151,7 +165,7 @@ static void derive_leader(struct template *template) {
     struct stress *stress = &template->stresses[template->stress_count++];
     *stress = (struct stress){.name = "single elements lead", .derived = true};
     for (int t = 0; t < TENSORS_MAX; t++)
-        stress->fills[t] = (struct tensor_fill){FILL_SPIKES, leader};
+        stress->fills[t] = (struct tensor_fill){FILL_SPIKES, leader, 0};
 }
 
 int load_error_model(struct template *template, const struct template_roots *roots,

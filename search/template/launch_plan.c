@@ -86,7 +86,10 @@ static int plan_tensor(const struct template *template, const struct tensor *ten
     if (tensor->strided && plan_strided_size(template, tensor, values, planned, error) < 0)
         return -1;
     planned->bytes = planned->elements * dtype_bytes(planned->dtype);
-    return 0;
+    return tensor->role == ROLE_INPUT || tensor->role == ROLE_SETUP
+               ? plan_fill(template, tensor->name, &tensor->fill, values, planned, &planned->fill,
+                           error)
+               : 0;
 }
 
 /* Fills the extents of a tensor map from the tensor's, fastest dimension first. */
@@ -200,8 +203,10 @@ static int plan_launch(const struct template *template, const struct launch *lau
     for (int i = 0; i < launch->argument_count; i++) {
         const struct argument *argument = &launch->arguments[i];
         struct planned_argument *to = &planned->arguments[i];
-        *to = (struct planned_argument){
-            .tensor = argument->tensor, .map = argument->map, .size = argument->size};
+        *to = (struct planned_argument){.tensor = argument->tensor,
+                                        .map = argument->map,
+                                        .scalar = argument->scalar,
+                                        .size = argument->size};
         if (argument->expression != NULL &&
             evaluate_expression(template, argument->expression, values, &to->value, error) < 0)
             return -1;
@@ -337,17 +342,21 @@ static int plan_launches(const struct template *template, const struct launch_li
     return 0;
 }
 
-/* `magnitudes`: tensors of magnitudes are present, as their outputs are. */
-static int plan_tensors(const struct template *template, const int64_t *values, bool magnitudes,
+enum { NO_ROLE = -1 };
+
+/* Plans tensors and scalars. Tensors of magnitudes, and those of setup, are present if that is the
+   role `with`. */
+static int plan_tensors(const struct template *template, const int64_t *values, int with,
                         struct launch_plan *plan, struct error *error) {
     for (int t = 0; t < template->tensor_count; t++) {
         struct planned_tensor *planned = &plan->tensors[t];
         if (plan_tensor(template, &template->tensors[t], values, planned, error) < 0)
             return -1;
+        const int role = (int)template->tensors[t].role;
         planned->present =
-            planned->present && (magnitudes || template->tensors[t].role != ROLE_MAGNITUDE);
+            planned->present && (role == with || (role != ROLE_MAGNITUDE && role != ROLE_SETUP));
     }
-    return 0;
+    return plan_scalars(template, values, plan, error);
 }
 
 static int plan_stresses(const struct template *template, const int64_t *values,
@@ -362,9 +371,9 @@ static int plan_stresses(const struct template *template, const int64_t *values,
 int template_launch_plan(const struct template *template, const struct genome *genome,
                          int case_index, struct launch_plan *plan, struct error *error) {
     int64_t values[SLOTS_MAX];
-    *plan = (struct launch_plan){0};
+    *plan = (struct launch_plan){.case_index = case_index};
     if (space_values(template->space, genome, case_index, values, error) < 0 ||
-        plan_tensors(template, values, false, plan, error) < 0 ||
+        plan_tensors(template, values, NO_ROLE, plan, error) < 0 ||
         plan_maps(template, values, plan, error) < 0 ||
         plan_launches(template, &template->launches, values, plan, error) < 0 ||
         evaluate_expression(template, template->operations, values, &plan->operations, error) < 0 ||
@@ -379,22 +388,33 @@ int template_launch_plan(const struct template *template, const struct genome *g
 int template_plain_launch_plan(const struct template *template, const struct genome *genome,
                                int case_index, struct launch_plan *plan, struct error *error) {
     int64_t values[SLOTS_MAX];
-    *plan = (struct launch_plan){.input_range = INFINITY};
+    *plan = (struct launch_plan){.input_range = INFINITY, .case_index = case_index};
     if (space_values(template->space, genome, case_index, values, error) < 0 ||
-        plan_tensors(template, values, false, plan, error) < 0)
+        plan_tensors(template, values, NO_ROLE, plan, error) < 0)
         return -1;
     return plan_launches(template, &template->plain, values, plan, error);
+}
+
+int template_setup_launch_plan(const struct template *template, int case_index,
+                               struct launch_plan *plan, struct error *error) {
+    struct genome genome = genome_default(template->space);
+    int64_t values[SLOTS_MAX] = {0};
+    *plan = (struct launch_plan){.input_range = INFINITY, .case_index = case_index};
+    if (space_values(template->space, &genome, case_index, values, error) < 0 ||
+        plan_tensors(template, values, ROLE_SETUP, plan, error) < 0)
+        return -1;
+    return plan_launches(template, &template->setup, values, plan, error);
 }
 
 int template_reference_launch_plan(const struct template *template, int case_index,
                                    struct launch_plan *plan, struct error *error) {
     struct genome genome = genome_default(template->space);
     int64_t values[SLOTS_MAX] = {0};
-    *plan = (struct launch_plan){.input_range = INFINITY};
+    *plan = (struct launch_plan){.input_range = INFINITY, .case_index = case_index};
     /* The default genome may be invalid for this case; that is no problem, because the reference
        does not depend on genes. */
     if (space_values(template->space, &genome, case_index, values, error) < 0 ||
-        plan_tensors(template, values, true, plan, error) < 0 ||
+        plan_tensors(template, values, ROLE_MAGNITUDE, plan, error) < 0 ||
         plan_launches(template, &template->reference, values, plan, error) < 0)
         return -1;
     for (int t = 0; t < template->tensor_count; t++)

@@ -48,7 +48,7 @@ static int load_argument(struct template *template, const struct json *value,
                          struct argument *argument, struct error *error) {
     const char *name;
     struct json inner;
-    *argument = (struct argument){.tensor = -1, .map = -1};
+    *argument = (struct argument){.tensor = -1, .map = -1, .scalar = -1};
     if (cJSON_IsObject(value->value)) {
         if (json_check_keys(value, argument_keys, error) < 0)
             return -1;
@@ -58,6 +58,9 @@ static int load_argument(struct template *template, const struct json *value,
                               "{\"f64\": ...}");
         inner = json_at(value, 0);
         argument->size = strstr(json_key(&inner), "64") != NULL ? 8 : 4;
+        int scalar = load_scalar_argument(template, &inner, argument, error);
+        if (scalar != 0)
+            return scalar < 0 ? -1 : 0;
         if (*json_key(&inner) == 'f')
             return load_real_argument(template, &inner, argument, error);
         return load_expression(template, &inner, &argument->expression, error);
@@ -134,7 +137,8 @@ static int load_swapped(const struct template *template, const struct json *valu
     *tensor = find_tensor(template, name);
     if (*tensor < 0)
         return json_error(value, error, "there is no tensor \"%s\"", name);
-    if (template->tensors[*tensor].role == ROLE_INPUT)
+    if (template->tensors[*tensor].role == ROLE_INPUT ||
+        template->tensors[*tensor].role == ROLE_SETUP)
         return json_error(value, error, "%s is an input: only workspaces and outputs change places",
                           name);
     if (template->tensors[*tensor].role == ROLE_WORKSPACE && list != &template->launches)
@@ -270,9 +274,7 @@ static int load_option(struct template *template, const struct json *value, stru
 
 /* ---- whole kernel ---- */
 
-/* Reads the name of a file in the template's folder. */
-static int load_file_name(const char *folder, const struct json *value, char **name,
-                          struct error *error) {
+int load_file_name(const char *folder, const struct json *value, char **name, struct error *error) {
     const char *text;
     char path[PATH_SIZE];
     if (json_string(value, &text, error) < 0)
@@ -356,6 +358,7 @@ int load_kernel(struct template *template, const struct template_roots *roots,
     const struct json *problem = &roots->problem;
     struct json value;
     if (load_sections(template, problem, tensor_sections, error) < 0 ||
+        load_sections(template, problem, scalar_sections, error) < 0 ||
         (is_split(template) &&
          load_sections(template, &roots->solution, workspace_sections, error) < 0) ||
         load_sections(template, &roots->solution, map_sections, error) < 0 ||
@@ -363,7 +366,7 @@ int load_kernel(struct template *template, const struct template_roots *roots,
         load_solution(template, &roots->solution, error) < 0 ||
         load_program(template, problem, "reference", &template->reference_source,
                      &template->reference, error) < 0 ||
-        load_error_model(template, roots, error) < 0 ||
+        load_error_model(template, roots, error) < 0 || load_setup(template, roots, error) < 0 ||
         load_required_expression(template, problem, "operations", &template->operations, error) <
             0 ||
         load_required_expression(template, problem, "bytes", &template->bytes, error) < 0)

@@ -429,6 +429,7 @@ static int load_whole(struct template *template, const struct template_setting *
                     forbid_relaxed(template, &roots->solution, error) < 0) ||
                    add_environments(template, setting, error) < 0 ||
                    load_kernel(template, roots, error) < 0 ||
+                   check_fills(template, setting->derived_cases, error) < 0 ||
                    check_macro_names(template, error) < 0 || template_hash(template, error) < 0
                ? -1
                : 0;
@@ -472,6 +473,7 @@ void template_free(struct template *template) {
     free(template->source);
     free(template->reference_source);
     free(template->plain_source);
+    free(template->setup_source);
     free(template->cpu_reference);
     free(template->cpu_reference_function);
     release_recorded_template(template);

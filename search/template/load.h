@@ -76,6 +76,31 @@ extern const struct section tensor_sections[], workspace_sections[], map_section
 int find_tensor(const struct template *template, const char *name);
 int find_map(const struct template *template, const char *name);
 
+/* fill.c: a fill; that of a tensor whose role and dtype are read; whether one with strides can be
+   filled so. */
+int load_fill(struct template *template, const struct json *value, struct declared_fill *fill,
+              struct error *error);
+int load_tensor_fill(struct template *template, const struct json *value, struct tensor *tensor,
+                     struct error *error);
+int check_strided_fill(const struct json *value, const struct tensor *tensor, struct error *error);
+/* Scalars, their indices by name, or -1; and an argument {"i32": NAME}: 1, or 0 if that is the name
+   of no scalar. */
+extern const struct section scalar_sections[];
+int find_scalar(const struct template *template, const char *name);
+int load_scalar_argument(const struct template *template, const struct json *value,
+                         struct argument *argument, struct error *error);
+/* Computes the fill of a tensor, or of a scalar, for the values of a case. */
+int plan_fill(const struct template *template, const char *name,
+              const struct declared_fill *declared, const int64_t *values,
+              const struct planned_tensor *tensor, struct tensor_fill *fill, struct error *error);
+int plan_scalars(const struct template *template, const int64_t *values, struct launch_plan *plan,
+                 struct error *error);
+
+/* setup.c: the launches of setup, when all others are read; then whether every fill has a value in
+   every case. */
+int load_setup(struct template *template, const struct template_roots *roots, struct error *error);
+int check_fills(struct template *template, bool derived_cases, struct error *error);
+
 /* tolerance.c: what an output's elements may be off by, whose role, dtype and precision are read;
    then the tensors of magnitudes, when all others are; then whether the launches fit them. */
 int load_tolerance(const struct json *value, struct tensor *tensor, struct error *error);
@@ -85,7 +110,9 @@ int check_magnitudes(const struct template *template, const struct template_root
 /* Sets the tolerances of a genome's plan, of which everything else is known. */
 void plan_tolerances(const struct template *template, struct launch_plan *plan);
 
-/* launches.c: tensors, launches, options, source files. */
+/* launches.c: tensors, launches, options, source files; the name of a file in a folder, which the
+   caller frees. */
+int load_file_name(const char *folder, const struct json *value, char **name, struct error *error);
 int load_kernel(struct template *template, const struct template_roots *roots, struct error *error);
 /* Reads an object {"source", "launches"}: the reference or the plain kernel. */
 int load_program(struct template *template, const struct json *root, const char *key, char **source,

@@ -29,6 +29,8 @@ static const struct {
     {"reference", OF_PROBLEM | OF_TEMPLATE},
     {"cpu_reference", OF_PROBLEM | OF_TEMPLATE},
     {"plain", OF_PROBLEM | OF_TEMPLATE},
+    {"scalars", OF_PROBLEM | OF_TEMPLATE},
+    {"setup", OF_PROBLEM | OF_TEMPLATE},
     {"stress", OF_PROBLEM | OF_TEMPLATE},
     {"float_atomics", OF_PROBLEM | OF_TEMPLATE},
     {"operations", OF_PROBLEM | OF_TEMPLATE},

@@ -204,7 +204,8 @@ struct template *template_load_probes(const struct template *template,
 bool template_genome_is_valid(const struct template *template, const struct genome *genome,
                               int case_index) {
     int64_t values[SLOTS_MAX];
-    if (space_values(template->space, genome, case_index, values, &(struct error){0}) < 0)
+    if (template->unfit[case_index] ||
+        space_values(template->space, genome, case_index, values, &(struct error){0}) < 0)
         return false;
     for (int i = 0; i < template->space->constraint_count; i++) {
         int64_t holds;

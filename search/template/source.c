@@ -249,6 +249,10 @@ char *template_plain_source(const struct template *template, struct error *error
     return uninstantiated_source(template, template->folder, template->plain_source, false, error);
 }
 
+char *template_setup_source(const struct template *template, struct error *error) {
+    return uninstantiated_source(template, template->folder, template->setup_source, false, error);
+}
+
 char *template_c_reference_source(const struct template *template, struct error *error) {
     return uninstantiated_source(template, template->folder, template->cpu_reference, false, error);
 }
@@ -292,6 +296,14 @@ static bool is_not_hashed(const struct template *template, const char *path, con
     return beside;
 }
 
+/* Whether an input is filled from the file. */
+static bool is_data(const struct template *template, const char *name) {
+    bool data = false;
+    for (int t = 0; t < template->tensor_count; t++)
+        data = data || strcmp(template->tensors[t].fill.file, name) == 0;
+    return data;
+}
+
 static int hash_folder(const struct template *template, struct hasher *hasher, const char *folder,
                        struct error *error) {
     char **names;
@@ -305,7 +317,8 @@ static int hash_folder(const struct template *template, struct hasher *hasher, c
         result = path_join(path, folder, names[i], error);
         if (result < 0 || is_not_hashed(template, path, names[i]) || path_is_dir(path))
             continue;
-        char *bytes = path_read_file(path, SOURCE_BYTES_MAX, &size, error);
+        char *bytes = path_read_file(
+            path, is_data(template, names[i]) ? DATA_FILE_MAX : SOURCE_BYTES_MAX, &size, error);
         if (bytes == NULL) {
             result = -1;
             continue;

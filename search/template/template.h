@@ -25,10 +25,12 @@
 #include "outcome/outcome.h"
 #include "ptx/tensor_map.h"
 #include "space/space.h"
+#include "template/fill.h"
 
 enum {
     DIMENSIONS_MAX = 16,
     TENSORS_MAX = 16,
+    SCALARS_MAX = 8,
     TENSOR_MAPS_MAX = 8,
     LAUNCHES_MAX = 32,           /* as template.json lists them */
     PLANNED_LAUNCHES_MAX = 1024, /* of one call, with the rounds of every repeat */
@@ -37,7 +39,6 @@ enum {
     ARGUMENTS_MAX = 32,
     OPTIONS_MAX = 16,
     MACROS_MAX = 32,
-    RANK_MAX = 6,
     RELAXED_MAX = 4,
     SOLUTIONS_MAX = 16,
     DECLARED_STRESSES_MAX = 8,
@@ -65,28 +66,11 @@ struct shape {
     int64_t values[DIMENSIONS_MAX];
 };
 
-/* DTYPE_E4M3 and DTYPE_E5M2 are bytes with so many bits of exponent and fraction; a DTYPE_BOOL is a
-   byte that is 0 or 1. */
-enum dtype {
-    DTYPE_F16,
-    DTYPE_BF16,
-    DTYPE_F32,
-    DTYPE_F64,
-    DTYPE_U32,
-    DTYPE_I32,
-    DTYPE_I8,
-    DTYPE_U8,
-    DTYPE_I16,
-    DTYPE_I64,
-    DTYPE_E4M3,
-    DTYPE_E5M2,
-    DTYPE_BOOL,
-    DTYPE_COUNT
-};
 enum role {
     ROLE_INPUT,
     ROLE_OUTPUT,
     ROLE_WORKSPACE,
+    ROLE_SETUP, /* filled as inputs are; only the launches of "setup" take it */
     ROLE_COUNT,
     ROLE_MAGNITUDE = ROLE_COUNT /* doubles that only the reference writes (struct tolerance); they
                                    follow the tensors of template.json */
@@ -121,6 +105,7 @@ struct tensor {
     bool clear;    /* a workspace that is zeroed before every call; the clearing is timed */
     int alignment; /* bytes, of the address and of strides: the exported launcher checks it */
     struct tolerance tolerance; /* of an output */
+    struct declared_fill fill;  /* of an input, or of a tensor of setup */
 };
 enum { ALIGNMENT_DEFAULT = 16, ALIGNMENT_MAX = 256 };
 
@@ -137,8 +122,8 @@ struct tensor_map_spec {
 };
 
 struct argument {
-    int tensor, map;               /* indices, or -1 */
-    struct expression *expression; /* if both are -1 */
+    int tensor, map, scalar;       /* indices, or -1 */
+    struct expression *expression; /* if all are -1 */
     bool real;                     /* `expression` is the name of a real dimension: a float, or
                                       a double of the same value if `size` is 8 */
     int size;                      /* 4, 8, or TENSOR_MAP_BYTES */
@@ -194,30 +179,6 @@ struct relaxed_rule {
     char about[ABOUT_SIZE];
 };
 
-/* How an input tensor is filled, implemented by the comparison kernels (trial/compare.cu). */
-enum fill {
-    FILL_NORMAL,   /* value * N(0, 1), limited to FILL_NORMAL_MAX times value */
-    FILL_CONSTANT, /* value */
-    FILL_SPIKES,   /* N(0, 1), but `value` in one column of one row in 64; the column is the same in
-                      all tensors */
-    FILL_EXTREMES, /* N(0, 1), but one element in 256 is `value` times the dtype's largest number,
-                      at least one of either sign; all in a column have the same sign, because no
-                      correct summation survives two that cancel */
-    FILL_NAN,      /* value * N(0, 1), but one element is NaN */
-    FILL_COLUMN,   /* N(0, 1), but `value` in one column, which is the same in all tensors */
-    FILL_FIRST, /* N(0, 1), but in that column `value` in the first row and 0 in the others: of the
-                   products of rows with those of a FILL_COLUMN tensor, one leads by the product
-                   of both values */
-    FILL_LAST,  /* the same with the last row */
-    FILL_COUNT
-};
-#define FILL_NORMAL_MAX 6.8
-
-struct tensor_fill {
-    enum fill fill;
-    double value;
-};
-
 /* Inputs that kernels often get wrong. */
 struct stress {
     char name[NAME_SIZE];
@@ -271,6 +232,8 @@ struct template_setting {
     const struct gene_restriction *restrictions;
     int restriction_count;
     bool forbid_limited_range; /* makes relaxed genomes invalid */
+    bool derived_cases;        /* that no config names: where a fill has no value, such as a file of
+                                  another shape, no genome is valid instead of an error */
     struct recorded *recorded; /* the recorded space of `folder` if already loaded; NULL: read it */
 };
 
@@ -300,7 +263,11 @@ struct template {
     struct tensor tensors[TENSORS_MAX];
     int map_count;
     struct tensor_map_spec maps[TENSOR_MAPS_MAX];
-    struct launch_list launches, reference, plain;
+    int scalar_count;
+    struct scalar scalars[SCALARS_MAX];
+    struct launch_list launches, reference, plain, setup; /* setup: count 0 without one */
+    bool of_setup[TENSORS_MAX]; /* an argument of setup: a change of it alone would not fit */
+    bool unfit[CASES_MAX];      /* derived cases for which a fill has no value */
     int round_slot; /* of ROUND, which launches of a repeat may read; 0: there is no repeat */
     bool in_repeat; /* while a repeat's launches are read */
     int macro_count;
@@ -316,6 +283,7 @@ struct template {
     bool architecture_variant; /* compile for sm_90a rather than sm_90 */
     int compute_capability;
     char *source, *reference_source, *plain_source; /* file names in the folder */
+    char *setup_source;                             /* NULL: none */
     char *cpu_reference, *cpu_reference_function;   /* a file name and its function; NULL: none */
     struct baseline_command baseline;
 };
@@ -370,9 +338,6 @@ cJSON *template_shape_json(const struct template *template, const struct shape *
    float. */
 float dimension_real(int64_t bits);
 void dimension_print_real(float number, char text[NAME_SIZE]);
-/* The short name of a dtype (f16), and its size in bytes. */
-const char *dtype_name(enum dtype dtype);
-int dtype_bytes(enum dtype dtype);
 /* The value of a case's dimension by name, or `otherwise` if there is none. */
 int64_t template_dimension(const struct template *template, const struct shape *shape,
                            const char *name, int64_t otherwise);
@@ -403,6 +368,8 @@ char *template_kernel_source(const struct template *template, struct error *erro
 /* The source of the reference and of the plain kernel: no genes, no specialised dimensions. */
 char *template_reference_source(const struct template *template, struct error *error);
 char *template_plain_source(const struct template *template, struct error *error);
+/* That of setup, which the template must have. */
+char *template_setup_source(const struct template *template, struct error *error);
 /* The text of cpu_reference, which the template must have. */
 char *template_c_reference_source(const struct template *template, struct error *error);
 /* The value of the symbol TEMPLATE_TAG_SYMBOL for this genome; reading it back proves which genome
@@ -431,10 +398,11 @@ struct planned_tensor {
     int rank;
     int64_t extents[RANK_MAX], strides[RANK_MAX]; /* strides in elements */
     struct tolerance tolerance;                   /* of a candidate's output */
+    struct tensor_fill fill;                      /* of an input, or of a tensor of setup */
 };
 
 struct planned_argument {
-    int tensor, map; /* indices, or -1 */
+    int tensor, map, scalar; /* indices, or -1 */
     int size;
     int64_t value;
 };
@@ -452,7 +420,8 @@ struct planned_launch {
 struct launch_plan {
     struct planned_tensor tensors[TENSORS_MAX];
     struct tensor_map maps[TENSOR_MAPS_MAX]; /* addresses are not set; rank 0: absent */
-    int launch_count;
+    struct tensor_fill scalars[SCALARS_MAX];
+    int launch_count, case_index;
     const struct template *template;
     const struct launch_list *list;
     uint8_t launches[PLANNED_LAUNCHES_MAX]; /* of the list */
@@ -481,13 +450,9 @@ int template_reference_launch_plan(const struct template *template, int case_ind
 int template_plain_launch_plan(const struct template *template, const struct genome *genome,
                                int case_index, struct launch_plan *plan, struct error *error);
 
-/* The largest absolute value that a fill writes into a tensor of that dtype. */
-double template_fill_maximum(const struct tensor_fill *fill, enum dtype dtype);
-/* Relative half unit in the last place: 2^-11 for f16; 0 for integers. And the smallest normal and
-   the largest number. */
-double dtype_rounding(enum dtype dtype);
-double dtype_smallest_normal(enum dtype dtype);
-double dtype_largest(enum dtype dtype);
+/* The launches of setup, which has no genes. Only here are its own tensors present. */
+int template_setup_launch_plan(const struct template *template, int case_index,
+                               struct launch_plan *plan, struct error *error);
 
 /* Loads the same template for its probe cases: small cases that are tested before the real ones,
    each with the specialised dimensions of every variant of `setting`'s cases. Returns NULL without

@@ -21,6 +21,7 @@ static const char *const role_names[ROLE_COUNT] = {
     [ROLE_INPUT] = "input",
     [ROLE_OUTPUT] = "output",
     [ROLE_WORKSPACE] = "workspace",
+    [ROLE_SETUP] = "setup",
 };
 
 const char *dtype_name(enum dtype dtype) {
@@ -59,7 +60,6 @@ static const char *const tensor_keys[] = {"dtype",     "shape",     "strides",  
                                           "fill",      "when",      "clear",     "precision",
                                           "alignment", "tolerance", "magnitude", NULL};
 static const char *const choice_keys[] = {"when", "then", "else", NULL};
-static const char *const fills[] = {"normal"};
 
 /* Reads a word, or {"when": EXPRESSION, "then": WORD, "else": WORD}. */
 static int load_choice(struct template *template, const struct json *value,
@@ -144,6 +144,7 @@ static struct tensor *add_tensor(struct template *template, const struct json *v
     struct tensor *tensor = &template->tensors[template->tensor_count++];
     strcpy(tensor->name, name);
     tensor->alignment = ALIGNMENT_DEFAULT;
+    tensor->fill = (struct declared_fill){.fill = FILL_NORMAL, .numbers = {1}};
     return tensor;
 }
 
@@ -210,7 +211,7 @@ static int load_tensor(struct template *template, const struct json *value, stru
         return json_error(&member, error, "a workspace belongs to \"workspaces\" in solution.json");
     if (json_find(value, "alignment", &member) && load_alignment(&member, tensor, error) < 0)
         return -1;
-    if (json_find(value, "fill", &member) && load_word(&member, fills, 1, &index, error) < 0)
+    if (json_find(value, "fill", &member) && load_tensor_fill(template, &member, tensor, error) < 0)
         return -1;
     if (json_find(value, "clear", &member)) {
         if (json_bool(&member, &tensor->clear, error) < 0)
@@ -231,8 +232,11 @@ static int load_tensor(struct template *template, const struct json *value, stru
     if (load_optional_expression(template, value, "when", &tensor->when, error) < 0 ||
         load_shape(template, value, tensor, error) < 0)
         return -1;
-    return json_find(value, "strides", &member) ? load_strides(template, &member, tensor, error)
-                                                : 0;
+    return json_find(value, "strides", &member) &&
+                   (load_strides(template, &member, tensor, error) < 0 ||
+                    check_strided_fill(&member, tensor, error) < 0)
+               ? -1
+               : 0;
 }
 
 /* ---- tensor maps ---- */

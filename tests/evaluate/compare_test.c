@@ -56,7 +56,7 @@ static void fill(enum dtype dtype, int64_t elements, struct tensor_fill how, voi
     take(address, bytes, (size_t)tensor.bytes);
 }
 
-static const struct tensor_fill normal = {FILL_NORMAL, 1};
+static const struct tensor_fill normal = {FILL_NORMAL, 1, 0};
 
 static void integers_are_uniform(void **state) {
     (void)state;
@@ -106,7 +106,7 @@ static void narrow_floats_are_rounded_and_saturate(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint8_t bits[5];
-        fill(rows[i].dtype, 5, (struct tensor_fill){FILL_CONSTANT, rows[i].value}, bits);
+        fill(rows[i].dtype, 5, (struct tensor_fill){FILL_CONSTANT, rows[i].value, 0}, bits);
         assert_float_equal(widen(rows[i].dtype, bits[4]), rows[i].stored, 0);
     }
 }
@@ -124,7 +124,7 @@ static void narrow_floats_are_normal(void **state) {
             squares += value * value;
         }
         assert_true(fabs(sum) < 0.1 * MANY && fabs(squares - MANY) < 0.1 * MANY);
-        fill(dtype, MANY, (struct tensor_fill){FILL_NAN, 1}, bits);
+        fill(dtype, MANY, (struct tensor_fill){FILL_NAN, 1, 0}, bits);
         for (int i = 0; i < MANY; i++)
             nan += isnan(widen(dtype, bits[i]));
         assert_int_equal(nan, 1);

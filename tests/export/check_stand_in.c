@@ -53,7 +53,7 @@ static cudaError_t set_name(struct cudaDeviceProp *device) {
 static int kernel_launch(const int64_t *dimensions, void *const *tensors, void *workspace,
                          int64_t workspace_bytes, cudaStream_t stream) {
     struct checked_shape shape = {0};
-    void *arrays[2 * TENSORS] = {NULL};
+    void *arrays[ARRAYS] = {NULL};
     int wrong = getenv("WRONG") != NULL;
     (void)workspace, (void)workspace_bytes, (void)stream, (void)unused_launch;
     memcpy(shape.dimensions, dimensions, sizeof shape.dimensions);
@@ -65,10 +65,10 @@ static int kernel_launch(const int64_t *dimensions, void *const *tensors, void *
     int64_t most = 0;
     for (int t = 0; t < TENSORS; t++)
         most = shape.tensors[t].elements > most ? shape.tensors[t].elements : most;
-    for (int m = 0; m < TENSORS; m++) /* as many magnitudes at most */
-        arrays[TENSORS + m] = reserve(most * (int64_t)sizeof(double));
+    for (int t = TENSORS; t < ARRAYS; t++)
+        arrays[t] = t < TENSORS + MAGNITUDES ? reserve(most * (int64_t)sizeof(double)) : tensors[t];
     kernel_reference(dimensions, arrays);
-    for (int m = 0; m < TENSORS; m++)
+    for (int m = 0; m < MAGNITUDES; m++)
         free(arrays[TENSORS + m]);
     for (int t = 0; t < TENSORS; t++) {
         const struct tensor *tensor = &shape.tensors[t];
@@ -92,7 +92,8 @@ static int kernel_launch(const int64_t *dimensions, void *const *tensors, void *
  */
 static int kernel_launch_verified(const int64_t *dimensions, void *const *tensors, void *workspace,
                                   int64_t workspace_bytes, cudaStream_t stream) {
-    void *addresses[TENSORS] = {0};
+    void *addresses[ARRAYS] = {0};
+    memcpy(addresses + TENSORS, tensors + TENSORS, (ARRAYS - TENSORS) * sizeof *addresses);
     int status = unused_launch_verified(dimensions, addresses, NULL, workspace_bytes, stream);
     return status == KERNEL_UNVERIFIED
                ? status
@@ -113,15 +114,18 @@ static int kernel_gpu_reference(const int64_t *dimensions, void *const *tensors,
     return 0;
 }
 
-/* The tensors and the operations that cases.h computes from a listed shape's dimensions are the
-   listed ones. */
+/* The tensors, their fills and the operations that cases.h computes from a listed shape's
+   dimensions are the listed ones. */
 static int plans_as_listed(const struct checked_shape *listed) {
     struct checked_shape shape = *listed;
     memset(shape.tensors, 0, sizeof shape.tensors);
     fill_shape(&shape);
     int same = shape.operations == listed->operations;
-    for (int t = 0; t < TENSORS; t++) {
+    for (int t = 0; t < ARRAYS; t++) {
         const struct tensor *a = &shape.tensors[t], *b = &listed->tensors[t];
+        same = same && (a->elements == 0 ||
+                        (a->fill.fill == b->fill.fill && a->fill.least == b->fill.least &&
+                         a->fill.most == b->fill.most));
         same = same && strcmp(a->name, b->name) == 0 && a->is_output == b->is_output &&
                a->elements == b->elements &&
                (a->elements == 0 || (strcmp(a->dtype, b->dtype) == 0 && a->row == b->row));

@@ -121,10 +121,10 @@ static int read_bounds(const char *text, bool causal[], double bounds[], double 
     assert_non_null(table);
     const char *last = strstr(table, "\n};");
     for (const char *at = table; (at = strstr(at, "\n    {\"")) != NULL && at < last; count++) {
-        const char *end = strstr(at, "}},\n     ");
+        const char *end = strstr(at, "}}},\n     ");
         assert_non_null(end);
         causal[count] = memmem(at, (size_t)(end - at), "CAUSAL=1", 8) != NULL;
-        assert_int_equal(sscanf(end + 4, "%lf, %lf", &bounds[count], &row_bounds[count]), 2);
+        assert_int_equal(sscanf(end + 5, "%lf, %lf", &bounds[count], &row_bounds[count]), 2);
         at = end;
     }
     return count;

@@ -37,6 +37,7 @@ static void use(const struct template *template, const struct template_setting *
     struct error error = {0};
     check(template_launch_plan(template, &genome, 0, &plan, &error), &error);
     check(template_reference_launch_plan(template, 0, &plan, &error), &error);
+    check(template_setup_launch_plan(template, 0, &plan, &error), &error);
     check(template_options(template, &genome, true, &options, &error), &error);
     char *source = template_source(template, &genome, 0, &error);
     check(source != NULL ? 0 : -1, &error);
@@ -57,6 +58,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (example.folder[0] == '\0') {
         example_new(&example);
         example_put(&example, "example/reference.c", "");
+        example_put(&example, "example/setup.cu", "// setup\n");
+        example_put(&example, "example/signs.bin", "0123456789abcdef");
         atexit(discard);
     }
     if (path_join(path, example.folder, "template.json", &error) < 0 ||
