@@ -34,8 +34,10 @@ static int load_reference_kernels(struct evaluator *evaluator, struct error *err
                                              template_reference_source(template, error),
                                              &evaluator->reference, error) < 0)
         return -1;
-    return compile_and_load(evaluator, template, template->plain_source,
-                            template_plain_source(template, error), &evaluator->plain, error);
+    return template->plain_kind == PLAIN_NONE
+               ? 0
+               : compile_and_load(evaluator, template, template->plain_source,
+                                  template_plain_source(template, error), &evaluator->plain, error);
 }
 
 /* Loads what compares large cases, if the goal has one. */
@@ -48,7 +50,7 @@ static int load_sampled_blocks(struct evaluator *evaluator, const struct templat
             return -1;
         large = large || (double)plan.operations > SAMPLED_OPERATIONS;
     }
-    return large && !evaluator->device->info.predicts
+    return large && template->plain_kind != PLAIN_NONE && !evaluator->device->info.predicts
                ? sampled_blocks_load(&evaluator->sampled, evaluator->device,
                                      compiler_nvrtc(evaluator->compiler), template, error)
                : 0;

@@ -48,10 +48,16 @@ static int write_reference(const struct export *export, struct error *error) {
     const struct template *template = export->template;
     char path[PATH_SIZE];
     size_t size;
+    if (template->cpu_reference == NULL) {
+        struct strbuf text = {0};
+        int written = write_host_reference(export, &text, error);
+        return write_text(export, cpu_reference_file(export), written, &text, error);
+    }
     if (path_join(path, template->folder, template->cpu_reference, error) < 0)
         return -1;
     char *bytes = path_read_file(path, 4 << 20, &size, error);
-    int result = bytes != NULL ? write_file(export, "reference.c", bytes, size, error) : -1;
+    int result =
+        bytes != NULL ? write_file(export, cpu_reference_file(export), bytes, size, error) : -1;
     free(bytes);
     return result;
 }
@@ -232,11 +238,11 @@ static int write_folder(struct export *export, const struct paths *paths, struct
     if (check_target(paths->folder, export->request->force, error) < 0 ||
         check_names(export, error) < 0 || check_genomes(export, error) < 0)
         return -1;
-    if (template->cpu_reference == NULL)
+    if (template->cpu_reference == NULL && !template->real)
         return error_input(error,
                            "%s: an exported kernel is verified against a CPU reference, but the "
-                           "template has none: write reference.c and name it in \"cpu_reference\" "
-                           "(docs/templates.md)",
+                           "template has none: write its reference in `real`, or write reference.c "
+                           "and name it in \"cpu_reference\" (docs/templates.md)",
                            template->document.file);
     if (find_workspaces(export, error) < 0 || find_checked_shapes(export, error) < 0 ||
         path_parent(parent, paths->folder, error) < 0 || path_make_folder(parent, error) < 0 ||

@@ -111,7 +111,7 @@ int find_checked_shapes(struct export *export, struct error *error);
    C identifiers or file names. */
 int check_names(const struct export *export, struct error *error);
 
-/* The embedded files FILE.in, with mustache holes except in the last four (embedded.c). */
+/* The embedded files FILE.in, with mustache holes except in the last five (embedded.c). */
 #define EMBEDDED_FILES(F)                                                                          \
     F(LAUNCHER, launcher_c)                                                                        \
     F(LAUNCH, launch_c)                                                                            \
@@ -124,7 +124,8 @@ int check_names(const struct export *export, struct error *error);
     F(CHECK, check_c)                                                                              \
     F(SHAPE, shape_h)                                                                              \
     F(VERIFY, verify_h)                                                                            \
-    F(NUMBERS, numbers_h)
+    F(NUMBERS, numbers_h)                                                                          \
+    F(HOST, host_h)
 #define EMBEDDED_ENUMERATOR(name, file) EMBEDDED_##name,
 enum embedded_file { EMBEDDED_FILES(EMBEDDED_ENUMERATOR) };
 /* A JSON object with the values that all of them use: name, prefix (the name in upper case) and
@@ -150,6 +151,11 @@ int write_check(const struct export *export, struct strbuf *text, struct error *
 int write_shape(const struct export *export, struct strbuf *text, struct error *error);
 int write_verify(const struct export *export, struct strbuf *text, struct error *error);
 int write_numbers(const struct export *export, struct strbuf *text, struct error *error);
+/* The reference on the CPU: its file's name and function. And, where a reference in `real` is
+   compiled for the host, that file. */
+const char *cpu_reference_file(const struct export *export);
+const char *cpu_reference_function(const struct export *export, char name[SYMBOL_SIZE]);
+int write_host_reference(const struct export *export, struct strbuf *text, struct error *error);
 /* The template's reference in CUDA with its includes inlined, and what launches its kernels. */
 int write_reference_source(const struct export *export, struct strbuf *text, struct error *error);
 int write_reference_launch(const struct export *export, struct strbuf *text, struct error *error);

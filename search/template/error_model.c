@@ -1,5 +1,5 @@
-/* Reads the parts of template.json that define correctness: the plain kernel, because its error
-   scales the error bound of all candidates; relaxed genomes with a looser bound; stress inputs. */
+/* Reads parts of template.json that define correctness: relaxed genomes with a looser bound; stress
+   inputs. */
 #include "template/load.h"
 
 #include <math.h>
@@ -207,9 +207,7 @@ int load_error_model(struct template *template, const struct json *root, struct 
         {0},
     };
     struct json value;
-    if (load_program(template, root, "plain", &template->plain_source, &template->plain, error) <
-            0 ||
-        load_sections(template, root, sections, error) < 0 ||
+    if (load_sections(template, root, sections, error) < 0 ||
         check_magnitudes(template, root, error) < 0)
         return -1;
     int declared = template->stress_count;

@@ -404,9 +404,19 @@ int template_plain_launch_plan(const struct template *template, const struct gen
     int64_t values[SLOTS_MAX];
     *plan = (struct launch_plan){.input_range = INFINITY};
     if (space_values(template->space, genome, case_index, values, error) < 0 ||
-        plan_tensors(template, values, false, plan, error) < 0)
+        plan_tensors(template, values, template->plain_kind == PLAIN_REAL, plan, error) < 0)
         return -1;
     return plan_launches(template, &template->plain, values, plan, error);
+}
+
+enum dtype template_written_dtype(const struct launch_plan *plan, int tensor) {
+    const struct template *template = plan->template;
+    const enum role role = template->tensors[tensor].role;
+    enum dtype dtype = plan->tensors[tensor].dtype;
+    bool judged = role == ROLE_OUTPUT || role == ROLE_MAGNITUDE;
+    if (plan->list == &template->plain && template->plain_kind == PLAIN_REAL && judged)
+        return dtype == DTYPE_I64 ? dtype : DTYPE_F32;
+    return dtype;
 }
 
 int template_reference_launch_plan(const struct template *template, int case_index,

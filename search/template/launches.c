@@ -269,9 +269,8 @@ static int load_option(struct template *template, const struct json *value, stru
 
 /* ---- whole kernel ---- */
 
-/* Reads the name of a file in the template's folder. */
-static int load_file_name(const struct template *template, const struct json *value, char **name,
-                          struct error *error) {
+int load_file_name(const struct template *template, const struct json *value, char **name,
+                   struct error *error) {
     const char *text;
     char path[PATH_SIZE];
     if (json_string(value, &text, error) < 0)
@@ -286,42 +285,11 @@ static int load_file_name(const struct template *template, const struct json *va
     return 0;
 }
 
-/* Reads "reference.c" (with a function NAME_reference), or { "source": ..., "function": ... }. */
-static int load_cpu_reference(struct template *template, const struct json *value,
-                              struct error *error) {
-    static const char *const keys[] = {"source", "function", NULL};
-    struct json source = *value;
-    struct json function;
-    const char *name = NULL;
-    char own[2 * NAME_SIZE];
-    if (cJSON_IsObject(value->value)) {
-        if (json_check_keys(value, keys, error) < 0 ||
-            json_require(value, "source", &source, error) < 0 ||
-            json_require(value, "function", &function, error) < 0 ||
-            json_string(&function, &name, error) < 0)
-            return -1;
-        if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") !=
-                strlen(name) ||
-            *name == '\0' || isdigit((unsigned char)*name))
-            return json_error(&function, error, "must be the name of a C function");
-    } else {
-        snprintf(own, sizeof own, "%s_reference", template->name);
-        name = own;
-    }
-    if (load_file_name(template, &source, &template->cpu_reference, error) < 0)
-        return -1;
-    template->cpu_reference_function = xstrdup(name);
-    return 0;
-}
-
-static const char *const program_keys[] = {"source", "launches", NULL};
-
 int load_program(struct template *template, const struct json *root, const char *key, char **source,
                  struct launch_list *launches, struct error *error) {
     struct json value;
     struct json file;
     if (json_require(root, key, &value, error) < 0 ||
-        json_check_keys(&value, program_keys, error) < 0 ||
         load_launches(template, &value, launches, error) < 0 ||
         json_require(&value, "source", &file, error) < 0)
         return -1;
@@ -344,13 +312,9 @@ int load_kernel(struct template *template, const struct json *root, struct error
         load_sections(template, root, sections, error) < 0 ||
         json_require(root, "source", &value, error) < 0 ||
         load_file_name(template, &value, &template->source, error) < 0 ||
-        load_program(template, root, "reference", &template->reference_source, &template->reference,
-                     error) < 0 ||
-        load_error_model(template, root, error) < 0 ||
+        load_references(template, root, error) < 0 || load_error_model(template, root, error) < 0 ||
         load_required_expression(template, root, "operations", &template->operations, error) < 0 ||
         load_required_expression(template, root, "bytes", &template->bytes, error) < 0)
-        return -1;
-    if (json_find(root, "cpu_reference", &value) && load_cpu_reference(template, &value, error) < 0)
         return -1;
     return json_find(root, "architecture_variant", &value)
                ? json_bool(&value, &template->architecture_variant, error)

@@ -68,6 +68,9 @@ void plan_tolerances(const struct template *template, struct launch_plan *plan);
 
 /* launches.c: tensors, launches, options, source files. */
 int load_kernel(struct template *template, const struct json *root, struct error *error);
+/* Reads the name of a file in the template's folder. */
+int load_file_name(const struct template *template, const struct json *value, char **name,
+                   struct error *error);
 /* Reads an object {"source", "launches"}: the reference or the plain kernel. */
 int load_program(struct template *template, const struct json *root, const char *key, char **source,
                  struct launch_list *launches, struct error *error);
@@ -77,7 +80,13 @@ int load_recorded_template(struct template *template, const struct template_sett
                            struct error *error);
 void release_recorded_template(struct template *template);
 
-/* error_model.c: the plain kernel, relaxed genomes, stress inputs. */
+/* reference.c: the reference, the plain kernel and the reference on the CPU. */
+int load_references(struct template *template, const struct json *root, struct error *error);
+/* real_source.c: refuses a source in `real` that would compute in float or, for the host, that no
+   C++ compiler takes. */
+int check_real_source(const struct template *template, bool for_host, struct error *error);
+
+/* error_model.c: relaxed genomes, stress inputs. */
 int load_error_model(struct template *template, const struct json *root, struct error *error);
 /* Adds constraints that make relaxed genomes invalid; call it before the space is sealed. */
 int forbid_relaxed(struct template *template, const struct json *root, struct error *error);
@@ -86,6 +95,7 @@ int forbid_relaxed(struct template *template, const struct json *root, struct er
    directives, without the macros before it, which the caller frees. */
 int template_hash(struct template *template, struct error *error);
 char *template_lined_kernel_source(const struct template *template, struct error *error);
+char *template_lined_reference_source(const struct template *template, struct error *error);
 
 /* source.c: adds the #defines before the source. `values` are those of the genome and the variant;
    NULL: macros are 0. */

@@ -211,6 +211,20 @@ struct tensor_fill {
     double value;
 };
 
+/* Who says what is right, and whose error sets the error bound (template/reference.c). */
+enum reference_kind {
+    REFERENCE_KERNEL,         /* a kernel in double precision */
+    REFERENCE_DEFAULT_GENOME, /* the template's own kernel with its default genome: a candidate
+                                 agrees with it, which does not make it correct */
+};
+enum plain_kind {
+    PLAIN_KERNEL, /* a kernel in float of the author's */
+    PLAIN_REAL,   /* the reference's source, which is written in `real`, with `real` a float: its
+                     outputs are rounded to the template's dtypes (struct converted) */
+    PLAIN_NONE,   /* none: the reference's outputs, rounded, stand in for it, and the bound covers
+                     sums in float, too (evaluate/error_bound.h) */
+};
+
 /* Inputs that kernels often get wrong. */
 struct stress {
     char name[NAME_SIZE];
@@ -287,6 +301,9 @@ struct template {
     int map_count;
     struct tensor_map_spec maps[TENSOR_MAPS_MAX];
     struct launch_list launches, reference, plain;
+    enum reference_kind reference_kind;
+    enum plain_kind plain_kind;
+    bool real;      /* the reference's source is written in `real` */
     int round_slot; /* of ROUND, which launches of a repeat may read; 0: there is no repeat */
     bool in_repeat; /* while a repeat's launches are read */
     int macro_count;
@@ -367,9 +384,11 @@ char *template_source_with_lines(const struct template *template, const struct g
 char *template_macros(const struct template *template, const struct genome *genome, int variant,
                       struct error *error);
 char *template_kernel_source(const struct template *template, struct error *error);
-/* The source of the reference and of the plain kernel: no genes, no specialised dimensions. */
+/* The source of the reference and of the plain kernel: no genes, no specialised dimensions. That of
+   a derived plain kernel is the reference's with another `real`; there is none of PLAIN_NONE. */
 char *template_reference_source(const struct template *template, struct error *error);
 char *template_plain_source(const struct template *template, struct error *error);
+
 /* The text of cpu_reference, which the template must have. */
 char *template_c_reference_source(const struct template *template, struct error *error);
 /* The value of the symbol TEMPLATE_TAG_SYMBOL for this genome; reading it back proves which genome
@@ -444,9 +463,15 @@ int template_launch_plan(const struct template *template, const struct genome *g
    of i64: a double does not hold every i64. Only here are tensors of magnitudes present. */
 int template_reference_launch_plan(const struct template *template, int case_index,
                                    struct launch_plan *plan, struct error *error);
-/* The plain kernel's launches; its outputs have the genome's dtypes. */
+/* The plain kernel's launches; its outputs have the genome's dtypes. Of PLAIN_REAL, the launches
+   write floats, and magnitudes, which nothing reads (plan_written). Of PLAIN_NONE: no launches. */
 int template_plain_launch_plan(const struct template *template, const struct genome *genome,
                                int case_index, struct launch_plan *plan, struct error *error);
+
+/* Which dtype the launches of a reference's or plain kernel's plan write an output in, that has
+   another one in the plan: f32 rather than f16, say. They differ where a `real` is a float, and of
+   a default genome, whose dtypes are the template's. */
+enum dtype template_written_dtype(const struct launch_plan *plan, int tensor);
 
 /* The largest absolute value that a fill writes into a tensor of that dtype. */
 double template_fill_maximum(const struct tensor_fill *fill, enum dtype dtype);

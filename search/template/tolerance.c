@@ -155,7 +155,8 @@ int check_magnitudes(const struct template *template, const struct json *root,
         const char *name = template->tensors[t].name;
         if (template->tensors[t].role != ROLE_MAGNITUDE)
             continue;
-        for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        const size_t count = template->plain_kind == PLAIN_KERNEL ? 2 : 1;
+        for (size_t i = 0; i < count; i++)
             if (is_argument(programs[i].launches, t) &&
                 json_require(root, programs[i].key, &value, error) == 0)
                 return json_error(&value, error,

@@ -1,0 +1,94 @@
+/* Reads who judges a candidate: the reference; the plain kernel, or what stands in for it; and the
+   reference on the CPU. */
+#include "template/load.h"
+
+#include "base/memory.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Reads "reference.c" (with a function NAME_reference), or { "source": ..., "function": ... }. */
+static int load_cpu_reference(struct template *template, const struct json *value,
+                              struct error *error) {
+    static const char *const keys[] = {"source", "function", NULL};
+    struct json source = *value;
+    struct json function;
+    const char *name = NULL;
+    char own[2 * NAME_SIZE];
+    if (cJSON_IsObject(value->value)) {
+        if (json_check_keys(value, keys, error) < 0 ||
+            json_require(value, "source", &source, error) < 0 ||
+            json_require(value, "function", &function, error) < 0 ||
+            json_string(&function, &name, error) < 0)
+            return -1;
+        if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") !=
+                strlen(name) ||
+            *name == '\0' || isdigit((unsigned char)*name))
+            return json_error(&function, error, "must be the name of a C function");
+    } else {
+        snprintf(own, sizeof own, "%s_reference", template->name);
+        name = own;
+    }
+    if (load_file_name(template, &source, &template->cpu_reference, error) < 0)
+        return -1;
+    template->cpu_reference_function = xstrdup(name);
+    return 0;
+}
+
+/* Whether `real` as a float loses what the reference computes: floats do not hold every whole
+   number of 32 bits, nor a double. */
+static bool is_wider_than_float(enum dtype dtype) {
+    return dtype == DTYPE_F64 || dtype == DTYPE_I32 || dtype == DTYPE_U32;
+}
+
+static enum plain_kind derived_plain(const struct template *template) {
+    for (int t = 0; t < template->tensor_count; t++) {
+        const struct tensor *tensor = &template->tensors[t];
+        if (tensor->role == ROLE_OUTPUT &&
+            (is_wider_than_float(tensor->dtype) ||
+             (tensor->dtype_when != NULL && is_wider_than_float(tensor->other_dtype))))
+            return PLAIN_NONE;
+    }
+    return template->real ? PLAIN_REAL : PLAIN_NONE;
+}
+
+/* Reads { "source": "reference.cu", "real": true, "launches": [...] }. */
+static int load_reference_kernel(struct template *template, const struct json *root,
+                                 const struct json *value, struct error *error) {
+    static const char *const keys[] = {"source", "launches", "real", NULL};
+    struct json real;
+    if (json_check_keys(value, keys, error) < 0)
+        return -1;
+    if (json_find(value, "real", &real) && json_bool(&real, &template->real, error) < 0)
+        return -1;
+    return load_program(template, root, "reference", &template->reference_source,
+                        &template->reference, error);
+}
+
+/* Without "plain", one is derived from a reference in `real`, or there is none. */
+static int load_plain(struct template *template, const struct json *root, struct error *error) {
+    static const char *const keys[] = {"source", "launches", NULL};
+    struct json value;
+    if (json_find(root, "plain", &value))
+        return json_check_keys(&value, keys, error) < 0
+                   ? -1
+                   : load_program(template, root, "plain", &template->plain_source,
+                                  &template->plain, error);
+    template->plain_kind = derived_plain(template);
+    if (template->plain_kind == PLAIN_REAL) {
+        template->plain = template->reference;
+        template->plain_source = xstrdup(template->reference_source);
+    }
+    return 0;
+}
+
+int load_references(struct template *template, const struct json *root, struct error *error) {
+    struct json value;
+    if (json_require(root, "reference", &value, error) < 0 ||
+        load_reference_kernel(template, root, &value, error) < 0 ||
+        load_plain(template, root, error) < 0)
+        return -1;
+    if (json_find(root, "cpu_reference", &value) && load_cpu_reference(template, &value, error) < 0)
+        return -1;
+    return template->real ? check_real_source(template, template->cpu_reference == NULL, error) : 0;
+}
