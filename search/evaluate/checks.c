@@ -36,6 +36,8 @@ static const char *measure_of(const struct trial_gate *gate) {
 static void append_count(char checks[CHECKS_SIZE], const char *text) {
     const char *end = strstr(text, " correct");
     if (end == NULL)
+        end = strstr(text, " agree"); /* with the default genome */
+    if (end == NULL)
         end = strstr(text, " without findings");
     if (end == NULL && strncmp(text, "not checked", strlen("not checked")) == 0)
         end = text + strlen(text);

@@ -11,7 +11,7 @@ static const double dropped_tile_share = 0.25;
 static const double relaxed_roundings = 32;
 
 /* Without a plain kernel: see add_sums. */
-static const double sum_roundings = 2, few_cancellation = 16;
+static const double sum_roundings = 2, few_cancellation = 16, both_round = 2;
 enum { FEW_ELEMENTS_SUMMED = 64 };
 
 /* Of the systematic part, and of false zeros: see error_is_biased. */
@@ -43,6 +43,11 @@ struct errors error_bound(const struct comparison *plain, const struct planned_t
     struct errors bound = error_bound_from_plain(plain, tensor->precision, plan);
     if (plan->template->plain_kind == PLAIN_NONE)
         add_sums(&bound, plain, tensor, plan);
+    if (plan->template->reference_kind == REFERENCE_DEFAULT_GENOME) {
+        bound.relative_l2 *= both_round; /* the default genome rounds, too */
+        bound.row_relative_l2 *= both_round;
+        bound.max_absolute *= both_round;
+    }
     return bound;
 }
 

@@ -30,9 +30,12 @@ static int compile_and_load(struct evaluator *evaluator, const struct template *
 
 static int load_reference_kernels(struct evaluator *evaluator, struct error *error) {
     const struct template *template = compiler_template(evaluator->compiler, 0, error);
-    if (template == NULL || compile_and_load(evaluator, template, template->reference_source,
-                                             template_reference_source(template, error),
-                                             &evaluator->reference, error) < 0)
+    if (template == NULL || evaluator_load_default(evaluator, 0, error) < 0)
+        return -1;
+    if (template->reference_kind == REFERENCE_KERNEL &&
+        compile_and_load(evaluator, template, template->reference_source,
+                         template_reference_source(template, error), &evaluator->reference,
+                         error) < 0)
         return -1;
     return template->plain_kind == PLAIN_NONE
                ? 0
@@ -50,7 +53,8 @@ static int load_sampled_blocks(struct evaluator *evaluator, const struct templat
             return -1;
         large = large || (double)plan.operations > SAMPLED_OPERATIONS;
     }
-    return large && template->plain_kind != PLAIN_NONE && !evaluator->device->info.predicts
+    return large && template->plain_kind != PLAIN_NONE &&
+                   template->reference_kind == REFERENCE_KERNEL && !evaluator->device->info.predicts
                ? sampled_blocks_load(&evaluator->sampled, evaluator->device,
                                      compiler_nvrtc(evaluator->compiler), template, error)
                : 0;
@@ -158,6 +162,7 @@ void evaluator_free(struct evaluator *evaluator) {
     for (int g = 0; g < CASES_MAX; g++)
         template_free(evaluator->probes[g]);
     template_free(evaluator->held_out);
+    evaluator_unload_defaults(evaluator);
     sampled_blocks_unload(&evaluator->sampled, evaluator->device);
     if (evaluator->reference != NULL)
         evaluator->device->backend->module_unload(evaluator->device, evaluator->reference);
@@ -293,7 +298,8 @@ struct verify_case evaluation_verify_case(const struct evaluation *evaluation,
     return (struct verify_case){
         .device = evaluation->evaluator->device,
         .comparator = evaluation->evaluator->comparator,
-        .reference = evaluation->evaluator->reference,
+        .reference = evaluator_reference(evaluation->evaluator, evaluation->request->goal,
+                                         evaluation->template, template, case_index),
         .plain = evaluation->evaluator->plain,
         .template = template,
         .genome = &evaluation->request->genome,
@@ -424,8 +430,10 @@ int evaluator_run(struct evaluator *evaluator, const struct trial_request *reque
     };
     evaluation.deadline_s = fmax(1.0, 100e-6 * champion_call_us(&evaluation));
     if (evaluation.template == NULL ||
+        evaluator_load_default(evaluator, request->goal, error) < 0 ||
         (!request->under_tool &&
-         (evaluator_compare_references(evaluator, request->goal, &request->genome, error) < 0 ||
+         (evaluator_check_default(evaluator, request->goal, error) < 0 ||
+          evaluator_compare_references(evaluator, request->goal, &request->genome, error) < 0 ||
           load_sampled_blocks(evaluator, evaluation.template, &request->genome, error) < 0)))
         return -1;
     outcome_set_cases(&result->outcome, evaluation.template->case_count);

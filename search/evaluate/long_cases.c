@@ -178,12 +178,14 @@ static double tensor_bytes(const struct long_case *it) {
     return bytes;
 }
 
-/* Whether an output of the plain kernel is not what its launches write. */
+/* Whether an output of either is not what its launches write. */
 static bool is_converted(const struct long_case *it) {
     const struct launch_plan *plain = &it->references->plain.plan;
+    const struct launch_plan *reference = &it->references->reference.plan;
     bool converted = it->one.template->plain_kind == PLAIN_NONE;
     for (int t = 0; t < it->one.template->tensor_count; t++)
-        converted = converted || template_written_dtype(plain, t) != plain->tensors[t].dtype;
+        converted = converted || plain->tensors[t].written != plain->tensors[t].dtype ||
+                    reference->tensors[t].written != reference->tensors[t].dtype;
     return converted;
 }
 

@@ -28,11 +28,13 @@ static struct verify_case small_cases(struct evaluator *evaluator, int goal, str
     if (template == NULL || evaluator_load_probes(evaluator, goal, template, error) < 0)
         return (struct verify_case){0};
     if (evaluator->probes[goal] != NULL)
-        template = evaluator->probes[goal];
+        template = template_reference_applies(evaluator->probes[goal], 0) ? evaluator->probes[goal]
+                                                                          : template;
     *genome = genome_default(template->space);
+    const struct template *own = compiler_template(evaluator->compiler, goal, error);
     return (struct verify_case){.device = evaluator->device,
                                 .comparator = evaluator->comparator,
-                                .reference = evaluator->reference,
+                                .reference = evaluator_reference(evaluator, goal, own, template, 0),
                                 .plain = evaluator->plain,
                                 .template = template,
                                 .genome = genome};

@@ -36,7 +36,7 @@ static int written_new(const struct verify_case *one, struct planned_buffers *ru
                        struct error *error) {
     for (int t = 0; t < one->template->tensor_count; t++) {
         const struct planned_tensor *tensor = &run->plan.tensors[t];
-        enum dtype written = template_written_dtype(&run->plan, t);
+        enum dtype written = run->plan.tensors[t].written;
         if (run->buffers.tensors[0][t] == 0 || written == tensor->dtype)
             continue;
         size_t bytes = (size_t)tensor->elements * (size_t)dtype_bytes(written);
@@ -45,6 +45,28 @@ static int written_new(const struct verify_case *one, struct planned_buffers *ru
             return -1;
     }
     return 0;
+}
+
+/* Whether launches write the tensor; of the workspaces only the template's own have any. */
+static bool is_written(const struct template *template, const struct launch_plan *plan, int t) {
+    const enum role role = template->tensors[t].role;
+    return role == ROLE_OUTPUT || role == ROLE_MAGNITUDE ||
+           (role == ROLE_WORKSPACE && plan->list == &template->launches);
+}
+
+/* Poisons what a default genome writes: what it leaves out is not finite, and shows. */
+static int poison_run(const struct verify_case *one, struct planned_buffers *run, uint64_t seed,
+                      struct error *error) {
+    for (int t = 0; t < one->template->tensor_count; t++) {
+        struct planned_tensor tensor = run->plan.tensors[t];
+        uint64_t address = run->written[t] != 0 ? run->written[t] : run->buffers.tensors[0][t];
+        tensor.dtype = tensor.written;
+        tensor.bytes = tensor.elements * dtype_bytes(tensor.dtype);
+        if (address != 0 && comparator_poison(one->comparator, address, &tensor, POISON_NAN,
+                                              seed + (uint64_t)t, error) < 0)
+            return -1;
+    }
+    return comparator_finish(one->comparator, error);
 }
 
 void planned_buffers_release(struct planned_buffers *run) {
@@ -61,9 +83,9 @@ int convert_written(const struct verify_case *one, struct planned_buffers *run,
     for (int t = 0; t < one->template->tensor_count; t++) {
         const struct planned_tensor *tensor = &run->plan.tensors[t];
         if (run->written[t] != 0 &&
-            comparator_convert(one->comparator, run->written[t],
-                               template_written_dtype(&run->plan, t), run->buffers.tensors[0][t],
-                               tensor->dtype, tensor->elements, error) < 0)
+            comparator_convert(one->comparator, run->written[t], run->plan.tensors[t].written,
+                               run->buffers.tensors[0][t], tensor->dtype, tensor->elements,
+                               error) < 0)
             return -1;
     }
     return 0;
@@ -76,15 +98,16 @@ int reference_sequence(const struct verify_case *one, const struct buffers *buff
     uint64_t own[TENSORS_MAX];
     for (int t = 0; t < one->template->tensor_count; t++)
         outputs.tensors[t].present = reference_run->plan.tensors[t].present &&
-                                     (one->template->tensors[t].role == ROLE_OUTPUT ||
-                                      one->template->tensors[t].role == ROLE_MAGNITUDE);
+                                     is_written(one->template, &reference_run->plan, t);
     if (buffers_init(&reference_run->buffers, one->comparator, one->device, one->template, &outputs,
                      1, error) < 0)
         return -1;
     reference_run->buffers.plan = &reference_run->plan;
     uint64_t *tensors = reference_run->buffers.tensors[0];
     memcpy(own, tensors, sizeof own);
-    if (written_new(one, reference_run, error) < 0)
+    if (written_new(one, reference_run, error) < 0 ||
+        (reference_run->plan.list == &one->template->launches &&
+         poison_run(one, reference_run, buffers->seeds[set], error) < 0))
         return -1;
     for (int t = 0; t < one->template->tensor_count; t++)
         if (one->template->tensors[t].role == ROLE_INPUT)

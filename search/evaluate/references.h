@@ -15,7 +15,7 @@
 
 /* A launch plan and the buffers that it uses. Of the reference and the plain kernel, the buffers
    are the outputs, computed from the candidate's own inputs. Where the launches write another dtype
-   (template_written_dtype), they write into `written`, and the buffers get what it converts to. */
+   (written), they write into `written`, and the buffers get what it converts to. */
 struct planned_buffers {
     struct launch_plan plan;
     struct buffers buffers;

@@ -145,7 +145,7 @@ static int fill_output(const struct verify_case *one, const struct planned_buffe
     struct planned_tensor written = run->plan.tensors[t];
     if (run->written[t] == 0)
         return fill_bytes(one->device, run->buffers.tensors[0][t], &written, word, error);
-    written.dtype = template_written_dtype(&run->plan, t);
+    written.dtype = run->plan.tensors[t].written;
     written.bytes = written.elements * dtype_bytes(written.dtype);
     return fill_bytes(one->device, run->written[t], &written, word, error);
 }

@@ -82,12 +82,49 @@ static int load_plain(struct template *template, const struct json *root, struct
     return 0;
 }
 
+/* What the default genome cannot be asked for. */
+static int check_default_genome(const struct template *template, const struct json *root,
+                                const struct json *value, struct error *error) {
+    struct json atomics;
+    bool differ = false;
+    if (json_find(root, "float_atomics", &atomics) && json_bool(&atomics, &differ, error) < 0)
+        return -1;
+    if (differ)
+        return json_error(value, error,
+                          "a default genome with \"float_atomics\" gives another result each time: "
+                          "write a reference");
+    for (int t = 0; t < template->tensor_count; t++)
+        if (template->tensors[t].role == ROLE_MAGNITUDE)
+            return json_error(value, error,
+                              "a genome writes no magnitudes, but \"%s\" is declared: give a "
+                              "\"tolerance\", or write a reference",
+                              template->tensors[t].name);
+    return 0;
+}
+
+/* Reads "reference": a kernel, or the words "default genome". */
+static int load_reference(struct template *template, const struct json *root,
+                          const struct json *value, struct error *error) {
+    if (cJSON_IsObject(value->value))
+        return load_reference_kernel(template, root, value, error);
+    if (!cJSON_IsString(value->value) || strcmp(value->value->valuestring, "default genome") != 0)
+        return json_error(value, error,
+                          "must be an object with \"source\" and \"launches\", or \"default "
+                          "genome\"");
+    template->reference_kind = REFERENCE_DEFAULT_GENOME;
+    return check_default_genome(template, root, value, error);
+}
+
 int load_references(struct template *template, const struct json *root, struct error *error) {
     struct json value;
     if (json_require(root, "reference", &value, error) < 0 ||
-        load_reference_kernel(template, root, &value, error) < 0 ||
-        load_plain(template, root, error) < 0)
+        load_reference(template, root, &value, error) < 0 || load_plain(template, root, error) < 0)
         return -1;
+    if (json_find(root, "cpu_reference", &value) &&
+        template->reference_kind == REFERENCE_DEFAULT_GENOME)
+        return json_error(&value, error,
+                          "says what is correct, and \"reference\" that nobody does: write the "
+                          "reference in CUDA as well, or remove this key");
     if (json_find(root, "cpu_reference", &value) && load_cpu_reference(template, &value, error) < 0)
         return -1;
     return template->real ? check_real_source(template, template->cpu_reference == NULL, error) : 0;

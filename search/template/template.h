@@ -411,6 +411,8 @@ int template_options(const struct template *template, const struct genome *genom
 struct planned_tensor {
     bool present;
     enum dtype dtype;
+    enum dtype written;      /* what launches write: another dtype than `dtype` where a `real` is a
+                                float, and of a default genome that is the reference */
     enum dtype precision;    /* precision for which errors are bounded: dtype, or a coarser one */
     int64_t elements, bytes; /* including the gaps between rows */
     int64_t row;             /* elements of the last dimension */
@@ -459,19 +461,21 @@ struct planned_launch planned_launch(const struct launch_plan *plan, int index);
    outside CUDA's limits is an error of the template. */
 int template_launch_plan(const struct template *template, const struct genome *genome,
                          int case_index, struct launch_plan *plan, struct error *error);
+/* Whether the reference computes a case: that of a default genome only where the genome is valid.
+ */
+bool template_reference_applies(const struct template *template, int case_index);
+/* What a candidate that passes is: "correct", or "agrees with the default genome"; of several,
+   "agree ...". */
+const char *template_passed(const struct template *template, bool several);
+
 /* The reference's launches; its outputs are fp64 tensors of the same shape, those of i64 tensors
    of i64: a double does not hold every i64. Only here are tensors of magnitudes present. */
 int template_reference_launch_plan(const struct template *template, int case_index,
                                    struct launch_plan *plan, struct error *error);
 /* The plain kernel's launches; its outputs have the genome's dtypes. Of PLAIN_REAL, the launches
-   write floats, and magnitudes, which nothing reads (plan_written). Of PLAIN_NONE: no launches. */
+   write floats, and magnitudes, which nothing reads. Of PLAIN_NONE: no launches. */
 int template_plain_launch_plan(const struct template *template, const struct genome *genome,
                                int case_index, struct launch_plan *plan, struct error *error);
-
-/* Which dtype the launches of a reference's or plain kernel's plan write an output in, that has
-   another one in the plan: f32 rather than f16, say. They differ where a `real` is a float, and of
-   a default genome, whose dtypes are the template's. */
-enum dtype template_written_dtype(const struct launch_plan *plan, int tensor);
 
 /* The largest absolute value that a fill writes into a tensor of that dtype. */
 double template_fill_maximum(const struct tensor_fill *fill, enum dtype dtype);

@@ -163,7 +163,7 @@ int check_magnitudes(const struct template *template, const struct json *root,
                                   "a launch takes the magnitudes \"%s\", which only the reference "
                                   "writes: remove the argument",
                                   name);
-        if (!is_argument(&template->reference, t) &&
+        if (template->reference_kind == REFERENCE_KERNEL && !is_argument(&template->reference, t) &&
             json_require(root, "reference", &value, error) == 0)
             return json_error(&value, error,
                               "no launch takes \"%s\": add it to the arguments of the one that "
