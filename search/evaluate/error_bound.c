@@ -20,15 +20,27 @@ static const double truncation_per_product = 0x1p-26;
 static const double zero_share = 0.25, zero_deviations = 6, zeros_always = 6;
 enum { BIAS_ROWS_MIN = 16, BIAS_ELEMENTS_MIN = 256 };
 
+/* An estimate of how many terms an element of the output sums up: by the operations, by the rows of
+   the inputs, and by how many of their elements there are for each of the output's. */
+static double terms_of(const struct planned_tensor *tensor, const struct launch_plan *plan) {
+    double terms = fmax(1, (double)plan->operations / (double)tensor->elements);
+    for (int t = 0; t < plan->template->tensor_count; t++) {
+        const struct planned_tensor *input = &plan->tensors[t];
+        if (!input->present || plan->template->tensors[t].role != ROLE_INPUT)
+            continue;
+        terms = fmax(terms, (double)input->row);
+        terms = fmax(terms, (double)input->elements / (double)tensor->elements);
+    }
+    return terms;
+}
+
 /* Widens the bound of a plain kernel's stand-in, which makes no sums, by those of a candidate. */
 static void add_sums(struct errors *bound, const struct comparison *plain,
                      const struct planned_tensor *tensor, const struct launch_plan *plan) {
-    double u = dtype_rounding(tensor->precision);
-    if (u == 0)
+    if (dtype_rounding(tensor->precision) == 0)
         return;
-    double terms = fmax(1, (double)plan->operations / (double)tensor->elements);
-    double sums = sum_roundings * sqrt(terms) *
-                  dtype_rounding(tensor->precision == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32);
+    double u = dtype_rounding(tensor->precision == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32);
+    double sums = sum_roundings * sqrt(terms_of(tensor, plan)) * u;
     if (tensor->elements < FEW_ELEMENTS_SUMMED)
         sums *= few_cancellation;
     bound->relative_l2 += sums;

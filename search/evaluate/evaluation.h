@@ -51,6 +51,7 @@ struct evaluator {
         *defaults[CASES_MAX][CASES_MAX]; /* of the default genome, if that is the reference: by goal
                                             and a variant's first case */
     bool default_checked[CASES_MAX];     /* by goal */
+    struct reference_program *program;   /* NULL: the reference is kernels */
     struct sampled_blocks sampled;       /* the same, some blocks of them; if a case is large */
     struct template *held_out;           /* loaded for the held-out cases; NULL: not loaded yet,
                                             or none */

@@ -7,6 +7,7 @@
 #include "evaluate/calibrate.h"
 #include "evaluate/checks.h"
 #include "evaluate/evaluation.h"
+#include "evaluate/reference_program.h"
 #include "ptx/uses.h"
 
 #include <math.h>
@@ -32,6 +33,9 @@ static int load_reference_kernels(struct evaluator *evaluator, struct error *err
     const struct template *template = compiler_template(evaluator->compiler, 0, error);
     if (template == NULL || evaluator_load_default(evaluator, 0, error) < 0)
         return -1;
+    if (template->reference_kind == REFERENCE_PROGRAM &&
+        (evaluator->program = reference_program_new(template, error)) == NULL)
+        return error_prefix(error, "%s", template->document.file);
     if (template->reference_kind == REFERENCE_KERNEL &&
         compile_and_load(evaluator, template, template->reference_source,
                          template_reference_source(template, error), &evaluator->reference,
@@ -163,6 +167,7 @@ void evaluator_free(struct evaluator *evaluator) {
         template_free(evaluator->probes[g]);
     template_free(evaluator->held_out);
     evaluator_unload_defaults(evaluator);
+    reference_program_free(evaluator->program);
     sampled_blocks_unload(&evaluator->sampled, evaluator->device);
     if (evaluator->reference != NULL)
         evaluator->device->backend->module_unload(evaluator->device, evaluator->reference);
@@ -301,6 +306,7 @@ struct verify_case evaluation_verify_case(const struct evaluation *evaluation,
         .reference = evaluator_reference(evaluation->evaluator, evaluation->request->goal,
                                          evaluation->template, template, case_index),
         .plain = evaluation->evaluator->plain,
+        .program = evaluation->evaluator->program,
         .template = template,
         .genome = &evaluation->request->genome,
         .case_index = case_index,

@@ -36,6 +36,7 @@ static struct verify_case small_cases(struct evaluator *evaluator, int goal, str
                                 .comparator = evaluator->comparator,
                                 .reference = evaluator_reference(evaluator, goal, own, template, 0),
                                 .plain = evaluator->plain,
+                                .program = evaluator->program,
                                 .template = template,
                                 .genome = genome};
 }
@@ -66,6 +67,7 @@ static int compare_at_thin_shapes(struct evaluator *evaluator, int goal,
                                         .comparator = evaluator->comparator,
                                         .reference = evaluator->reference,
                                         .plain = evaluator->plain,
+                                        .program = evaluator->program,
                                         .template = thin,
                                         .genome = genome};
         status = c_reference_compare_thin(&one, compiler_nvrtc(evaluator->compiler), error);

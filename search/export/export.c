@@ -50,7 +50,8 @@ static int write_reference(const struct export *export, struct error *error) {
     size_t size;
     if (template->cpu_reference == NULL) {
         struct strbuf text = {0};
-        int written = write_host_reference(export, &text, error);
+        int written =
+            (template->real ? write_host_reference : write_program_reference)(export, &text, error);
         return write_text(export, cpu_reference_file(export), written, &text, error);
     }
     if (path_join(path, template->folder, template->cpu_reference, error) < 0)
@@ -81,19 +82,21 @@ static int write_all(const struct export *export, struct error *error) {
     static const struct {
         const char *name; /* a bare extension follows the export's name */
         int (*write)(const struct export *export, struct strbuf *text, struct error *error);
+        enum { ALWAYS, WITH_GPU_REFERENCE, WITH_PYTHON } when;
     } files[] = {
-        {"kernel.cu", write_kernel},
-        {".h", write_header},
-        {".c", write_launcher},
-        {"cases.h", write_cases},
-        {"check.c", write_check},
-        {"numbers.h", write_numbers},
-        {"shape.h", write_shape},
-        {"verify.h", write_verify},
-        {"reference.cu", write_reference_source},
-        {"Makefile", write_makefile},
-        {"reference_launch.c", write_reference_launch},
-        {"manifest.json", write_manifest}, /* lists all the others */
+        {"kernel.cu", write_kernel, ALWAYS},
+        {".h", write_header, ALWAYS},
+        {".c", write_launcher, ALWAYS},
+        {"cases.h", write_cases, ALWAYS},
+        {"check.c", write_check, ALWAYS},
+        {"numbers.h", write_numbers, ALWAYS},
+        {"shape.h", write_shape, ALWAYS},
+        {"verify.h", write_verify, ALWAYS},
+        {"reference.cu", write_reference_source, WITH_GPU_REFERENCE},
+        {"reference_runner.py", write_reference_runner, WITH_PYTHON},
+        {"Makefile", write_makefile, ALWAYS},
+        {"reference_launch.c", write_reference_launch, WITH_GPU_REFERENCE},
+        {"manifest.json", write_manifest, ALWAYS}, /* lists all the others */
     };
     if (write_variants(export, error) < 0 || write_reference(export, error) < 0 ||
         write_template(export, error) < 0)
@@ -101,6 +104,10 @@ static int write_all(const struct export *export, struct error *error) {
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct strbuf text = {0};
         char name[NAME_SIZE + 8];
+        if ((files[i].when == WITH_GPU_REFERENCE && !has_gpu_reference(export)) ||
+            (files[i].when == WITH_PYTHON && (export->template->reference_python == NULL ||
+                                              export->template->cpu_reference != NULL)))
+            continue;
         snprintf(name, sizeof name, "%s%s", files[i].name[0] == '.' ? export->name : "",
                  files[i].name);
         if (write_text(export, name, files[i].write(export, &text, error), &text, error) < 0)
@@ -238,7 +245,8 @@ static int write_folder(struct export *export, const struct paths *paths, struct
     if (check_target(paths->folder, export->request->force, error) < 0 ||
         check_names(export, error) < 0 || check_genomes(export, error) < 0)
         return -1;
-    if (template->cpu_reference == NULL && !template->real)
+    if (template->cpu_reference == NULL && !template->real &&
+        template->reference_kind != REFERENCE_PROGRAM)
         return error_input(error,
                            "%s: an exported kernel is verified against a CPU reference, but the "
                            "template has none: write its reference in `real`, or write reference.c "

@@ -5,7 +5,12 @@
 #include <string.h>
 
 const char *cpu_reference_file(const struct export *export) {
-    return export->template->cpu_reference != NULL ? "reference.c" : "reference.cpp";
+    const struct template *template = export->template;
+    return template->cpu_reference == NULL && template->real ? "reference.cpp" : "reference.c";
+}
+
+bool has_gpu_reference(const struct export *export) {
+    return export->template->reference_kind == REFERENCE_KERNEL;
 }
 
 const char *cpu_reference_function(const struct export *export, char name[SYMBOL_SIZE]) {

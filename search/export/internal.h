@@ -125,7 +125,8 @@ int check_names(const struct export *export, struct error *error);
     F(SHAPE, shape_h)                                                                              \
     F(VERIFY, verify_h)                                                                            \
     F(NUMBERS, numbers_h)                                                                          \
-    F(HOST, host_h)
+    F(HOST, host_h)                                                                                \
+    F(PROGRAM_REFERENCE, program_reference_c)
 #define EMBEDDED_ENUMERATOR(name, file) EMBEDDED_##name,
 enum embedded_file { EMBEDDED_FILES(EMBEDDED_ENUMERATOR) };
 /* A JSON object with the values that all of them use: name, prefix (the name in upper case) and
@@ -155,6 +156,11 @@ int write_numbers(const struct export *export, struct strbuf *text, struct error
    compiled for the host, that file. */
 const char *cpu_reference_file(const struct export *export);
 const char *cpu_reference_function(const struct export *export, char name[SYMBOL_SIZE]);
+/* Whether there is a reference.cu, which check.c runs at large shapes. */
+bool has_gpu_reference(const struct export *export);
+/* reference.c, which runs the template's program, and what calls its function in Python. */
+int write_program_reference(const struct export *export, struct strbuf *text, struct error *error);
+int write_reference_runner(const struct export *export, struct strbuf *text, struct error *error);
 int write_host_reference(const struct export *export, struct strbuf *text, struct error *error);
 /* The template's reference in CUDA with its includes inlined, and what launches its kernels. */
 int write_reference_source(const struct export *export, struct strbuf *text, struct error *error);

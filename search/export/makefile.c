@@ -15,6 +15,7 @@ int write_makefile(const struct export *export, struct strbuf *text, struct erro
         embedded_add_text(cJSON_GetArrayItem(units, variant), "options", &options);
     }
     cJSON_AddStringToObject(values, "architecture", architecture);
+    cJSON_AddBoolToObject(values, "gpu_reference", has_gpu_reference(export));
     embedded_fill(EMBEDDED_MAKEFILE, values, text);
     return 0;
 }

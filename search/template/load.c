@@ -469,6 +469,8 @@ void template_free(struct template *template) {
     free(template->cpu_reference_function);
     release_recorded_template(template);
     baseline_command_release(&template->baseline);
+    baseline_command_release(&template->reference_program);
+    free(template->reference_python);
     space_free(template->space);
     json_release(&template->document);
     free(template->folder);

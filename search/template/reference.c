@@ -7,6 +7,13 @@
 #include <ctype.h>
 #include <string.h>
 
+/* reference_runner.py.in, embedded by the Makefile */
+extern const char _binary_search_template_reference_runner_py_in_start[];
+extern const char _binary_search_template_reference_runner_py_in_end[];
+
+/* The first import of a framework from a cold disk is slow. */
+static const double program_limit_s = 120;
+
 /* Reads "reference.c" (with a function NAME_reference), or { "source": ..., "function": ... }. */
 static int load_cpu_reference(struct template *template, const struct json *value,
                               struct error *error) {
@@ -82,6 +89,38 @@ static int load_plain(struct template *template, const struct json *root, struct
     return 0;
 }
 
+/* Reads { "python": "reference.py" }: the file's function is called by a text of evotile's. */
+static int load_python(struct template *template, const struct json *value, struct error *error) {
+    static const char *const keys[] = {"python", "limit_s", NULL};
+    struct baseline_command *command = &template->reference_program;
+    struct json file, limit;
+    char path[PATH_SIZE];
+    if (json_check_keys(value, keys, error) < 0 ||
+        json_require(value, "python", &file, error) < 0 ||
+        load_file_name(template, &file, &template->reference_python, error) < 0 ||
+        path_join(path, template->folder, template->reference_python, error) < 0)
+        return -1;
+    command->limit_s = program_limit_s;
+    command->words[0] = xstrdup("python3");
+    command->words[1] = xstrdup("-c");
+    command->words[2] = xstrndup(_binary_search_template_reference_runner_py_in_start,
+                                 (size_t)(_binary_search_template_reference_runner_py_in_end -
+                                          _binary_search_template_reference_runner_py_in_start));
+    command->words[3] = xstrdup(path);
+    command->count = 4;
+    return json_find(value, "limit_s", &limit) ? baseline_command_read_limit(command, &limit, error)
+                                               : 0;
+}
+
+static int load_reference_program(struct template *template, const struct json *value,
+                                  struct error *error) {
+    struct json command;
+    template->reference_kind = REFERENCE_PROGRAM;
+    return json_find(value, "command", &command)
+               ? baseline_command_read(&template->reference_program, value, template->folder, error)
+               : load_python(template, value, error);
+}
+
 /* What the default genome cannot be asked for. */
 static int check_default_genome(const struct template *template, const struct json *root,
                                 const struct json *value, struct error *error) {
@@ -105,12 +144,16 @@ static int check_default_genome(const struct template *template, const struct js
 /* Reads "reference": a kernel, or the words "default genome". */
 static int load_reference(struct template *template, const struct json *root,
                           const struct json *value, struct error *error) {
+    struct json member;
+    if (cJSON_IsObject(value->value) &&
+        (json_find(value, "python", &member) || json_find(value, "command", &member)))
+        return load_reference_program(template, value, error);
     if (cJSON_IsObject(value->value))
         return load_reference_kernel(template, root, value, error);
     if (!cJSON_IsString(value->value) || strcmp(value->value->valuestring, "default genome") != 0)
         return json_error(value, error,
-                          "must be an object with \"source\" and \"launches\", or \"default "
-                          "genome\"");
+                          "must be an object with \"source\" and \"launches\", or with "
+                          "\"python\", or \"default genome\"");
     template->reference_kind = REFERENCE_DEFAULT_GENOME;
     return check_default_genome(template, root, value, error);
 }

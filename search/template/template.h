@@ -216,6 +216,7 @@ enum reference_kind {
     REFERENCE_KERNEL,         /* a kernel in double precision */
     REFERENCE_DEFAULT_GENOME, /* the template's own kernel with its default genome: a candidate
                                  agrees with it, which does not make it correct */
+    REFERENCE_PROGRAM,        /* a program that answers through a pipe, such as one in Python */
 };
 enum plain_kind {
     PLAIN_KERNEL, /* a kernel in float of the author's */
@@ -247,6 +248,9 @@ struct baseline_command {
    `folder` becomes its path, unless `folder` is NULL. Must be released, also after a failure. */
 int baseline_command_read(struct baseline_command *command, const struct json *value,
                           const char *folder, struct error *error);
+/* Reads the key "limit_s". */
+int baseline_command_read_limit(struct baseline_command *command, const struct json *limit,
+                                struct error *error);
 /* Replaces the Python interpreter of the command; an error if the command does not start with one.
  */
 int baseline_command_set_python(struct baseline_command *command, const char *python,
@@ -321,6 +325,8 @@ struct template {
     char *source, *reference_source, *plain_source; /* file names in the folder */
     char *cpu_reference, *cpu_reference_function;   /* a file name and its function; NULL: none */
     struct baseline_command baseline;
+    struct baseline_command reference_program; /* of REFERENCE_PROGRAM */
+    char *reference_python; /* its file, if it is a function in Python; else NULL */
 };
 
 /* Finds a template's folder by name in: `folder` (from the user), $EVOTILE_TEMPLATES, templates/ in
