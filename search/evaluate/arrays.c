@@ -138,17 +138,28 @@ static bool fits_double(const struct npy *array) {
     return true;
 }
 
-void *array_read_output(const char *path, const char *name, const struct planned_tensor *tensor,
-                        struct error *error) {
+static double float_element(const struct npy *array, int64_t index) {
+    const char *element = (const char *)array->data + index * array->size;
+    double wide = 0;
+    float narrow = 0;
+    uint16_t half = 0;
+    memcpy(&wide, element, array->size == 8 ? 8 : 0);
+    memcpy(&narrow, element, array->size == 4 ? 4 : 0);
+    memcpy(&half, element, array->size == 2 ? 2 : 0);
+    return array->size == 8 ? wide : array->size == 4 ? (double)narrow : half_to_float(half);
+}
+
+static void *read_doubles(const char *path, const char *name, const struct planned_tensor *tensor,
+                          int float_bytes, struct error *error) {
     struct npy array;
     char text[NPY_SHAPE_SIZE];
     char *bytes = read_array(path, name, tensor, &array, error);
     if (bytes == NULL)
         return NULL;
     bool whole = tensor->dtype == DTYPE_I64;
-    bool fits =
-        whole ? is_whole(&array)
-              : (array.kind == 'f' && array.size == 8) || (is_whole(&array) && fits_double(&array));
+    bool fits = whole ? is_whole(&array)
+                      : (array.kind == 'f' && array.size >= float_bytes) ||
+                            (is_whole(&array) && fits_double(&array));
     if (!fits) {
         npy_print(&array, text);
         *strchr(text, ' ') = '\0';
@@ -166,10 +177,20 @@ void *array_read_output(const char *path, const char *name, const struct planned
         else if (is_whole(&array))
             doubles[i] = (double)number;
         else
-            memcpy(&doubles[i], (const char *)array.data + i * 8, sizeof *doubles);
+            doubles[i] = float_element(&array, i);
     }
     free(bytes);
     return doubles;
+}
+
+void *array_read_output(const char *path, const char *name, const struct planned_tensor *tensor,
+                        struct error *error) {
+    return read_doubles(path, name, tensor, 8, error);
+}
+
+void *array_read_answer(const char *path, const char *name, const struct planned_tensor *tensor,
+                        struct error *error) {
+    return read_doubles(path, name, tensor, 2, error);
 }
 
 void *array_read_input(const char *path, const char *name, const struct planned_tensor *tensor,

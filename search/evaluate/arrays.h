@@ -24,6 +24,10 @@ int array_write_input(struct device *device, uint64_t address, const struct plan
 void *array_read_output(const char *path, const char *name, const struct planned_tensor *tensor,
                         struct error *error);
 
+/* The same of a recorded output, which may also be a float of fewer bits. */
+void *array_read_answer(const char *path, const char *name, const struct planned_tensor *tensor,
+                        struct error *error);
+
 /* Reads an input of the tensor's shape and dtype (bf16 and 8-bit floats also as void bytes); as
    above, laid out with the tensor's strides. */
 void *array_read_input(const char *path, const char *name, const struct planned_tensor *tensor,

@@ -1,4 +1,5 @@
 #include "evaluate/buffers.h"
+#include "evaluate/answers.h"
 
 #include "base/memory.h"
 #include "base/random.h"
@@ -74,6 +75,11 @@ int buffers_record(struct buffers *buffers, int set, struct error *error) {
 static int fill_inputs(struct buffers *buffers, int set, const struct stress *stress, uint64_t seed,
                        struct error *error) {
     static const struct tensor_fill normal = {FILL_NORMAL, 1};
+    buffers->stress[set] = stress;
+    buffers->seeds[set] = seed;
+    if (buffers->template->reference_kind == REFERENCE_ANSWERS)
+        return answers_fill(buffers, set, seed, error) < 0 ? -1
+                                                           : buffers_record(buffers, set, error);
     for (int t = 0; t < buffers->template->tensor_count; t++) {
         const struct planned_tensor *tensor = &buffers->plan->tensors[t];
         if (tensor->present && buffers->template->tensors[t].role == ROLE_INPUT &&
@@ -82,8 +88,6 @@ static int fill_inputs(struct buffers *buffers, int set, const struct stress *st
                             seed + (uint64_t)t * UINT64_C(0x9e3779b97f4a7c15), seed, error) < 0)
             return -1;
     }
-    buffers->stress[set] = stress;
-    buffers->seeds[set] = seed;
     return buffers_record(buffers, set, error);
 }
 

@@ -55,8 +55,9 @@ struct errors error_bound(const struct comparison *plain, const struct planned_t
     struct errors bound = error_bound_from_plain(plain, tensor->precision, plan);
     if (plan->template->plain_kind == PLAIN_NONE)
         add_sums(&bound, plain, tensor, plan);
-    if (plan->template->reference_kind == REFERENCE_DEFAULT_GENOME) {
-        bound.relative_l2 *= both_round; /* the default genome rounds, too */
+    if (plan->template->reference_kind == REFERENCE_DEFAULT_GENOME ||
+        plan->template->reference_kind == REFERENCE_ANSWERS) {
+        bound.relative_l2 *= both_round; /* what it is compared with may be rounded, too */
         bound.row_relative_l2 *= both_round;
         bound.max_absolute *= both_round;
     }

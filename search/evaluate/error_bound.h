@@ -47,7 +47,7 @@
  * tensor, twice that in a row and an element, 16 times in outputs of fewer than 64 elements, which
  * may cancel. n is an estimate: of operations and of inputs for each element of the output. Naive
  * sums of n random or positive terms are off by 0.4 sqrt(n) roundings (Higham, section 2.8). Where
- * the default genome is the reference, all of it is doubled: it rounds as well.
+ * default genome is the reference, or recorded answers are, all of it is doubled: they round, too.
  *
  * An output with a tolerance of the template (struct tolerance) is judged by that instead, element
  * by element. Its bound then is that of an output which is off by its limit everywhere: what a

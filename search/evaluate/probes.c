@@ -55,7 +55,7 @@ static int compare_at_thin_shapes(struct evaluator *evaluator, int goal,
     const struct template_setting setting =
         evaluation_setting(&evaluator->settings->goals[goal], &evaluator->device->info);
     const struct template *own = compiler_template(evaluator->compiler, goal, error);
-    int status = own != NULL ? 1 : -1;
+    int status = own == NULL ? -1 : own->cpu_reference != NULL;
     for (int halvings = 0; status == 1; halvings++) {
         struct error unloaded = {0};
         struct template *thin = thin_shapes_load(own, &setting, halvings, &unloaded);

@@ -1,5 +1,6 @@
 #include "evaluate/references.h"
 #include "base/memory.h"
+#include "evaluate/answers.h"
 #include "evaluate/reference_program.h"
 
 #include <math.h>
@@ -176,6 +177,8 @@ int run_references(const struct verify_case *one, const struct buffers *buffers,
     return add_reference(one, buffers, set, one->reference, &runs->reference, &both, error) < 0 ||
                    add_reference(one, buffers, set, one->plain, &runs->plain, &both, error) < 0 ||
                    run_launches(one, &both, error) < 0 ||
+                   (one->template->reference_kind == REFERENCE_ANSWERS &&
+                    answers_run(one, buffers, set, &runs->reference, error) < 0) ||
                    (one->program != NULL && reference_program_run(one->program, one, buffers, set,
                                                                   &runs->reference, error) < 0) ||
                    convert_written(one, &runs->reference, error) < 0 ||

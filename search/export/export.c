@@ -246,7 +246,8 @@ static int write_folder(struct export *export, const struct paths *paths, struct
         check_names(export, error) < 0 || check_genomes(export, error) < 0)
         return -1;
     if (template->cpu_reference == NULL && !template->real &&
-        template->reference_kind != REFERENCE_PROGRAM)
+        template->reference_kind != REFERENCE_PROGRAM &&
+        template->reference_kind != REFERENCE_ANSWERS)
         return error_input(error,
                            "%s: an exported kernel is verified against a CPU reference, but the "
                            "template has none: write its reference in `real`, or write reference.c "

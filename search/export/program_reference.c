@@ -1,4 +1,5 @@
-/* reference.c for a reference that is a program: it runs the program with the check's inputs. */
+/* reference.c for a reference that is a program, which it runs with the check's inputs; and for
+   recorded answers, which it reads. */
 #include "export/code.h"
 
 #include "base/memory.h"
@@ -100,27 +101,35 @@ static int add_plan(struct code_writer *writer) {
     return array;
 }
 
+/* The shape, from check.c's dimensions, and its arrays. */
+static void add_shape_and_arrays(const struct export *export, struct strbuf *text) {
+    const struct template *template = export->template;
+    strbuf_print(text, "    struct array arrays[ARRAYS];\n    struct shape shape;\n");
+    for (int d = 0; d < template->dimension_count; d++) {
+        const char *name = template->dimensions[d].name;
+        if (template->dimensions[d].real)
+            strbuf_print(text,
+                         "    const uint32_t bits_%d = (uint32_t)dimensions[%d];\n"
+                         "    memcpy(&shape.%s, &bits_%d, sizeof shape.%s);\n",
+                         d, d, name, d, name);
+        else
+            strbuf_print(text, "    shape.%s = dimensions[%d];\n", name, d);
+    }
+    strbuf_print(text, "    plan(&shape, arrays);\n    (void)fill_random, (void)is_i64;\n");
+}
+
 /* The function that check.c calls. */
 static void add_entry(const struct export *export, cJSON *values) {
     const struct template *template = export->template;
     char function[SYMBOL_SIZE];
-    struct strbuf text = {0}, members = {0}, format = {0}, arguments = {0};
+    struct strbuf text = {0}, format = {0}, arguments = {0};
     strbuf_print(&text,
                  "void %s(const int64_t *dimensions, void *const *tensors)\n{\n"
-                 "    struct array arrays[ARRAYS];\n    struct shape shape;\n"
                  "    char text[2048];\n",
                  cpu_reference_function(export, function));
+    add_shape_and_arrays(export, &text);
     for (int d = 0; d < template->dimension_count; d++) {
         const struct dimension *dimension = &template->dimensions[d];
-        strbuf_print(&members, "    %s %s;\n", dimension->real ? "float" : "int64_t",
-                     dimension->name);
-        if (dimension->real)
-            strbuf_print(&text,
-                         "    const uint32_t bits_%d = (uint32_t)dimensions[%d];\n"
-                         "    memcpy(&shape.%s, &bits_%d, sizeof shape.%s);\n",
-                         d, d, dimension->name, d, dimension->name);
-        else
-            strbuf_print(&text, "    shape.%s = dimensions[%d];\n", dimension->name, d);
         strbuf_print(&format, "%s\\\"%s\\\": %s", d > 0 ? ", " : "", dimension->name,
                      dimension->real ? "%.9g" : "%lld");
         strbuf_print(&arguments, ", %sshape.%s", dimension->real ? "" : "(long long)",
@@ -130,7 +139,6 @@ static void add_entry(const struct export *export, cJSON *values) {
     strbuf_add(&arguments, "", 0);
     strbuf_print(&text,
                  "    snprintf(text, sizeof text, \"%s\"%s);\n"
-                 "    plan(&shape, arrays);\n"
                  "    strcpy(folder, \"/dev/shm/evotile-check-XXXXXX\");\n"
                  "    if (mkdtemp(folder) == NULL)\n"
                  "        strcpy(folder, \"/tmp/evotile-check-XXXXXX\");\n"
@@ -142,20 +150,118 @@ static void add_entry(const struct export *export, cJSON *values) {
                  "    write_question(arrays, text);\n    run_program();\n"
                  "    for (int i = 0; i < ARRAYS; i++)\n"
                  "        if (!arrays[i].is_input && arrays[i].present)\n"
-                 "            read_output(&arrays[i], tensors[arrays[i].index]);\n"
+                 "            read_output(&arrays[i], open_array(&arrays[i], \"rb\"), 8,\n"
+                 "                        tensors[arrays[i].index]);\n"
                  "    remove_files(arrays);\n}\n",
                  format.bytes, arguments.bytes);
     embedded_add_text(values, "entry", &text);
-    embedded_add_text(values, "members", &members);
     strbuf_release(&format);
     strbuf_release(&arguments);
+}
+
+static void add_members(const struct export *export, cJSON *values) {
+    struct strbuf members = {0};
+    for (int d = 0; d < export->template->dimension_count; d++)
+        strbuf_print(&members, "    %s %s;\n",
+                     export->template->dimensions[d].real ? "float" : "int64_t",
+                     export->template->dimensions[d].name);
+    embedded_add_text(values, "members", &members);
+}
+
+/* ---- recorded answers ---- */
+
+/* The table of what was recorded, and how one is found. */
+static void add_answers(const struct export *export, struct strbuf *text) {
+    const struct template *template = export->template;
+    strbuf_print(text,
+                 "/* What was recorded: for each answer the dimensions, and the files in the order "
+                 "of the arrays. */\nstatic const struct {\n    int64_t dimensions[%d];\n"
+                 "    const char *files[ARRAYS];\n} answers[] = {\n",
+                 template->dimension_count > 0 ? template->dimension_count : 1);
+    for (int i = 0; i < template->answer_count; i++) {
+        const struct recorded_answer *answer = &template->answers[i];
+        strbuf_print(text, "    {{");
+        for (int d = 0; d < template->dimension_count; d++)
+            strbuf_print(text, "%s%lld", d > 0 ? ", " : "", (long long)answer->shape.values[d]);
+        strbuf_print(text, "}, {");
+        const char *comma = "";
+        for (int t = 0; t < template->tensor_count; t++)
+            if (template->tensors[t].role != ROLE_WORKSPACE) {
+                strbuf_print(text, "%s", comma);
+                if (answer->files[t] != NULL)
+                    strbuf_add_quoted(text, answer->files[t]);
+                else
+                    strbuf_print(text, "NULL");
+                comma = ", ";
+            }
+        strbuf_print(text, "}},\n");
+    }
+    strbuf_print(
+        text,
+        "};\nenum { ANSWERS = sizeof answers / sizeof *answers };\n\n"
+        "/* The answer to a shape behind `before`, or -1. */\n"
+        "static int next_answer(const int64_t *dimensions, int before)\n{\n"
+        "    for (int i = before + 1; i < ANSWERS; i++)\n"
+        "        if (memcmp(answers[i].dimensions, dimensions, %d * sizeof *dimensions) == "
+        "0)\n            return i;\n    return -1;\n}\n\n",
+        template->dimension_count);
+}
+
+/* The functions that check.c calls: for the inputs, and for their answer, which is known by them.
+ */
+static void add_recorded_entries(const struct export *export, cJSON *values) {
+    char function[SYMBOL_SIZE];
+    struct strbuf text = {0};
+    add_answers(export, &text);
+    strbuf_print(&text,
+                 "void %s_recorded_inputs(const int64_t *dimensions, uint64_t seed, void *const "
+                 "*tensors)\n{\n    int one = next_answer(dimensions, -1);\n",
+                 export->name);
+    add_shape_and_arrays(export, &text);
+    strbuf_print(
+        &text,
+        "    if (one < 0)\n        give_up(\"this shape\", \"has no recorded answer\");\n"
+        "    for (int skipped = (int)(seed %% 3); skipped > 0; skipped--)\n"
+        "        one = next_answer(dimensions, one) < 0 ? next_answer(dimensions, -1)\n"
+        "                                              : next_answer(dimensions, one);\n"
+        "    for (int i = 0; i < ARRAYS; i++)\n"
+        "        if (arrays[i].is_input && arrays[i].present)\n"
+        "            read_input(&arrays[i], open_file(answers[one].files[i], \"rb\"),\n"
+        "                       tensors[arrays[i].index]);\n}\n\n"
+        "static int is_answer(const struct array *arrays, int one, void *const *tensors)\n{\n"
+        "    int same = 1;\n    for (int i = 0; i < ARRAYS; i++)\n"
+        "        if (arrays[i].is_input && arrays[i].present) {\n"
+        "            const struct array *array = &arrays[i];\n"
+        "            const int64_t bytes = (position(array, count(array) - 1) + 1) *\n"
+        "                                  find_dtype(array->dtype)->bytes;\n"
+        "            char *elements = calloc(1, (size_t)bytes);\n"
+        "            if (elements == NULL)\n"
+        "                give_up(array->name, \"no memory is left\");\n"
+        "            read_input(array, open_file(answers[one].files[i], \"rb\"), elements);\n"
+        "            same &= memcmp(elements, tensors[array->index], (size_t)bytes) == 0;\n"
+        "            free(elements);\n        }\n    return same;\n}\n\n"
+        "void %s(const int64_t *dimensions, void *const *tensors)\n{\n"
+        "    int one = next_answer(dimensions, -1);\n",
+        cpu_reference_function(export, function));
+    add_shape_and_arrays(export, &text);
+    strbuf_print(&text, "    while (one >= 0 && !is_answer(arrays, one, tensors))\n"
+                        "        one = next_answer(dimensions, one);\n"
+                        "    if (one < 0)\n"
+                        "        give_up(\"these inputs\", \"have no recorded answer\");\n"
+                        "    for (int i = 0; i < ARRAYS; i++)\n"
+                        "        if (!arrays[i].is_input && arrays[i].present)\n"
+                        "            read_output(&arrays[i], open_file(answers[one].files[i], "
+                        "\"rb\"), 2,\n                        tensors[arrays[i].index]);\n}\n");
+    embedded_add_text(values, "entry", &text);
 }
 
 int write_program_reference(const struct export *export, struct strbuf *text, struct error *error) {
     struct code_writer writer;
     struct strbuf function = {0};
     cJSON *values = embedded_values(export);
-    if (add_command(export, values, error) < 0 ||
+    const bool program = export->template->reference_kind == REFERENCE_PROGRAM;
+    cJSON_AddBoolToObject(values, "program", program);
+    if ((program && add_command(export, values, error) < 0) ||
         code_writer_init(&writer, export, 0, &function, error) < 0) {
         cJSON_Delete(values);
         return -1;
@@ -164,7 +270,8 @@ int write_program_reference(const struct export *export, struct strbuf *text, st
     code_writer_release(&writer);
     code_add_arithmetic(function.bytes, values);
     embedded_add_text(values, "plan", &function);
-    add_entry(export, values);
+    add_members(export, values);
+    (program ? add_entry : add_recorded_entries)(export, values);
     embedded_fill(EMBEDDED_PROGRAM_REFERENCE, values, text);
     return 0;
 }

@@ -215,7 +215,8 @@ int load_error_model(struct template *template, const struct json *root, struct 
         derive_negative(template, &template->stresses[i]);
     for (int i = 0; i < declared; i++)
         derive_far(template, &template->stresses[i]);
-    derive_leader(template);
+    if (template->reference_kind != REFERENCE_ANSWERS)
+        derive_leader(template);
     return json_find(root, "float_atomics", &value)
                ? json_bool(&value, &template->float_atomics, error)
                : 0;

@@ -471,6 +471,7 @@ void template_free(struct template *template) {
     baseline_command_release(&template->baseline);
     baseline_command_release(&template->reference_program);
     free(template->reference_python);
+    release_answers(template);
     space_free(template->space);
     json_release(&template->document);
     free(template->folder);

@@ -148,12 +148,18 @@ static int load_reference(struct template *template, const struct json *root,
     if (cJSON_IsObject(value->value) &&
         (json_find(value, "python", &member) || json_find(value, "command", &member)))
         return load_reference_program(template, value, error);
+    if (cJSON_IsObject(value->value) && json_find(value, "answers", &member)) {
+        static const char *const keys[] = {"answers", NULL};
+        return json_check_keys(value, keys, error) < 0
+                   ? -1
+                   : load_answers(template, root, &member, error);
+    }
     if (cJSON_IsObject(value->value))
         return load_reference_kernel(template, root, value, error);
     if (!cJSON_IsString(value->value) || strcmp(value->value->valuestring, "default genome") != 0)
         return json_error(value, error,
                           "must be an object with \"source\" and \"launches\", or with "
-                          "\"python\", or \"default genome\"");
+                          "\"python\" or \"answers\", or \"default genome\"");
     template->reference_kind = REFERENCE_DEFAULT_GENOME;
     return check_default_genome(template, root, value, error);
 }

@@ -217,6 +217,7 @@ enum reference_kind {
     REFERENCE_DEFAULT_GENOME, /* the template's own kernel with its default genome: a candidate
                                  agrees with it, which does not make it correct */
     REFERENCE_PROGRAM,        /* a program that answers through a pipe, such as one in Python */
+    REFERENCE_ANSWERS,        /* recorded outputs to recorded inputs, which no one else knows */
 };
 enum plain_kind {
     PLAIN_KERNEL, /* a kernel in float of the author's */
@@ -224,6 +225,12 @@ enum plain_kind {
                      outputs are rounded to the template's dtypes (struct converted) */
     PLAIN_NONE,   /* none: the reference's outputs, rounded, stand in for it, and the bound covers
                      sums in float, too (evaluate/error_bound.h) */
+};
+
+/* What was recorded for a case: a file of the template's folder for each input and output. */
+struct recorded_answer {
+    struct shape shape;
+    char *files[TENSORS_MAX]; /* NULL: of a workspace, or not given */
 };
 
 /* Inputs that kernels often get wrong. */
@@ -326,7 +333,9 @@ struct template {
     char *cpu_reference, *cpu_reference_function;   /* a file name and its function; NULL: none */
     struct baseline_command baseline;
     struct baseline_command reference_program; /* of REFERENCE_PROGRAM */
-    char *reference_python; /* its file, if it is a function in Python; else NULL */
+    int answer_count;
+    struct recorded_answer *answers; /* of REFERENCE_ANSWERS */
+    char *reference_python;          /* its file, if it is a function in Python; else NULL */
 };
 
 /* Finds a template's folder by name in: `folder` (from the user), $EVOTILE_TEMPLATES, templates/ in
@@ -467,6 +476,11 @@ struct planned_launch planned_launch(const struct launch_plan *plan, int index);
    outside CUDA's limits is an error of the template. */
 int template_launch_plan(const struct template *template, const struct genome *genome,
                          int case_index, struct launch_plan *plan, struct error *error);
+/* The answer to a case that the seed picks, of those recorded for it; NULL: there is none. */
+const struct recorded_answer *template_answer(const struct template *template,
+                                              const struct shape *shape, uint64_t seed);
+/* The case that a plan is of. */
+struct shape launch_plan_shape(const struct launch_plan *plan);
 /* Whether the reference computes a case: that of a default genome only where the genome is valid.
  */
 bool template_reference_applies(const struct template *template, int case_index);
