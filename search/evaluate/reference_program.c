@@ -253,7 +253,7 @@ int reference_program_run(struct reference_program *it, const struct verify_case
         status = write_outputs(one, run, &computed, error);
     if (status < 0 || output_bytes(it->template, &run->plan) > KEPT_BYTES_MAX / KEPT_MAX) {
         forget(&computed);
-        return status;
+        return status < 0 ? error_prefix(error, "%s", one->template->document.file) : 0;
     }
     struct kept *slot = &it->kept[it->next++ % KEPT_MAX];
     forget(slot);

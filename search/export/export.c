@@ -245,6 +245,12 @@ static int write_folder(struct export *export, const struct paths *paths, struct
     if (check_target(paths->folder, export->request->force, error) < 0 ||
         check_names(export, error) < 0 || check_genomes(export, error) < 0)
         return -1;
+    if (template->reference_kind == REFERENCE_DEFAULT_GENOME)
+        return error_input(error,
+                           "%s: an exported kernel is verified against a reference, and this "
+                           "template's is its own default genome: write a reference (in `real`, in "
+                           "Python, or as answers), search again, and export that",
+                           template->document.file);
     if (template->cpu_reference == NULL && !template->real &&
         template->reference_kind != REFERENCE_PROGRAM &&
         template->reference_kind != REFERENCE_ANSWERS)
