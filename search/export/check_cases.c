@@ -103,7 +103,8 @@ int write_cases(const struct export *export, struct strbuf *text, struct error *
     cJSON_AddStringToObject(values, "kind", export->request->predicted ? "predicted" : "measured");
     cJSON_AddStringToObject(values, "reference", cpu_reference_function(export, function));
     cJSON_AddBoolToObject(values, "gpu_reference", has_gpu_reference(export));
-    cJSON_AddBoolToObject(values, "recorded", template->reference_kind == REFERENCE_ANSWERS &&
+    cJSON_AddBoolToObject(values, "recorded",
+                          template->reference_kind == REFERENCE_ANSWERS &&
                               template->cpu_reference == NULL);
     cJSON_AddBoolToObject(values, "reals", any_real(template));
     cJSON_AddNumberToObject(values, "dimension_count", template->dimension_count);
