@@ -2,8 +2,9 @@
  * arrays: tensors of a case as .npy files: inputs for a reference's program, and the outputs that
  * it or a recording has. Private to evaluate/.
  *
- *     array_write_input(device, address, &plan->tensors[0], "x.npy", &error);
- *     void *doubles = array_read_output("y.npy", "y", &plan->tensors[1], &error);
+ *     struct planned_tensor tensor; // of a launch plan
+ *     array_write_input(device, address, &tensor, "x.npy", &error);
+ *     void *doubles = array_read_output("y.npy", "y", &tensor, &error);
  *     free(doubles);
  */
 #ifndef EVOTILE_EVALUATE_ARRAYS_H

@@ -2,7 +2,8 @@
  * program: a program of the user's that answers questions through a pipe, one line of JSON each: a
  * baseline (baseline.h) or a reference (reference_program.h). docs/templates.md has both protocols.
  *
- *     struct program program = {.command = command, .role = "baseline", .kind = ERROR_FAILED};
+ *     const struct baseline_command command = {.count = 1, .words = {"program"}, .limit_s = 60};
+ *     struct program program = {.command = &command, .role = "baseline", .kind = ERROR_FAILED};
  *     struct json_document document;
  *     struct json answer;
  *     if (program_start(&program, &error) == 0 &&

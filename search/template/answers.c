@@ -51,7 +51,7 @@ int load_answers(struct template *template, const struct json *root, const struc
     }
     if (json_find(root, "stress", &stress))
         return json_error(&stress, error,
-                          "nobody knows the answers to other inputs than the recorded ones: record "
+                          "there are no answers to other inputs than the recorded ones: record "
                           "hard inputs as \"answers\", and remove this key");
     for (int c = 0; c < template->case_count; c++) {
         char shape[CASE_NAME_SIZE];

@@ -171,9 +171,10 @@ int load_references(struct template *template, const struct json *root, struct e
         return -1;
     if (json_find(root, "cpu_reference", &value) &&
         template->reference_kind == REFERENCE_DEFAULT_GENOME)
-        return json_error(&value, error,
-                          "says what is correct, and \"reference\" that nobody does: write the "
-                          "reference in CUDA as well, or remove this key");
+        return json_error(
+            &value, error,
+            "says what is correct, and \"reference\" takes the default genome: write the "
+            "reference in CUDA as well, or remove this key");
     if (json_find(root, "cpu_reference", &value) && load_cpu_reference(template, &value, error) < 0)
         return -1;
     return template->real ? check_real_source(template, template->cpu_reference == NULL, error) : 0;

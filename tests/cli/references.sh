@@ -18,7 +18,7 @@ passes() {
 fails() {
     local status=0
     "$EVOTILE" try "$1.json" --genome "$2" >log 2>&1 || status=$?
-    echo "$1 $2: status $status, $(tail -1 log | sed -E 's/ (relative|at kernel).*(which.*)?/ .../')"
+    echo "$1 $2: status $status, $(tail -1 log | sed -E 's/ (relative|at kernel).*(which.*)?/ .../; s/: [A-Z]+=[^:]*:/:/; s/: [a-z, ]+ inputs:/:/')"
 }
 
 # The one line about a template that is wrong.
