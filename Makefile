@@ -166,7 +166,7 @@ $(BUILD)/tests/fuzz/%_fuzz: $(BUILD)/tests/fuzz/%_fuzz.o $(fuzz_driver) $(librar
 
 needed := gcc g++ make git pkg-config libcjson-dev libsqlite3-dev libpcg-cpp-dev libcmocka-dev \
           zlib1g-dev libxxhash-dev libncurses-dev libnats-dev libsodium-dev
-needed_to_test := clang jq python3 tmux nats-server openssl minisign
+needed_to_test := clang jq python3 python3-numpy tmux nats-server openssl minisign
 needed_to_fuzz := clang libclang-rt-dev
 modules := libcjson sqlite3 zlib libxxhash cmocka ncursesw libnats libsodium
 

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "cli/cli.h"
+#include "run/judge.h"
 #include "run/rival_duels.h"
 #include "run/run_dir.h"
 
@@ -88,7 +89,12 @@ static int print_goals(struct leaderboard *board, int first, int last, enum tabl
     char title[PATH_SIZE + 1100];
     int smem_limit[2], boards = list_board_limits(board, smem_limit);
     bool empty = true;
-    snprintf(title, sizeof title, "%s, %s\n", run, counts);
+    char *note;
+    if (judge_note(board->store, &note, error) < 0)
+        return -1;
+    snprintf(title, sizeof title, "%s, %s\n%s%s", run, counts, note != NULL ? note : "",
+             note != NULL ? "\n" : "");
+    free(note);
     for (int goal = first; goal <= last; goal++)
         for (int i = 0; i < boards; i++) {
             int printed =
@@ -110,7 +116,10 @@ static int print_goals(struct leaderboard *board, int first, int last, enum tabl
 static int print_all_goals(struct leaderboard *board, int first, int last, bool json,
                            const char *counts, struct error *error) {
     int smem_limit[2], boards = list_board_limits(board, smem_limit), status = 0;
+    char *note = NULL;
     leaderboard_clear(board);
+    if (json)
+        status = judge_note(board->store, &note, error);
     for (int goal = first; goal <= last && status == 0; goal++)
         for (int i = 0; i < boards && status == 0; i++)
             status = leaderboard_add_goal(board, goal, smem_limit[i], error);
@@ -119,11 +128,14 @@ static int print_all_goals(struct leaderboard *board, int first, int last, bool 
     if (status == 0 && json) {
         cJSON *object = cJSON_CreateObject();
         cJSON_AddStringToObject(object, "run", store_run_dir(board->store));
+        if (note != NULL)
+            cJSON_AddStringToObject(object, "judged", note);
         cJSON_AddItemToObject(object, "rows", table_json(board->table));
         table_print_json(object, stdout);
     } else if (status == 0) {
         table_print(board->table, TABLE_CSV, stdout);
     }
+    free(note);
     return status;
 }
 

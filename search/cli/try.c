@@ -50,6 +50,9 @@ static void print_json(const struct try_context *context, const struct trial_res
              single_trial_device(context->single_trial)->name,
              single_trial_device(context->single_trial)->sm_count, verdict_name(outcome->verdict));
     json_add_fields(object, outcome_stored_fields, outcome);
+    if (context->template->reference_kind == REFERENCE_DEFAULT_GENOME &&
+        outcome->verdict == VERDICT_OK)
+        json_add(object, "judged=%s", template_passed(context->template, false));
     if (*context->problem.text != '\0')
         json_add(object, "default_problem=%s", context->problem.text);
     if (speedup > 0)
@@ -83,6 +86,9 @@ static void print_text(const struct try_context *context, const struct trial_res
         printf("%s: %s\n", verdict_name(outcome->verdict), outcome->reason);
         return;
     }
+    if (context->template->reference_kind == REFERENCE_DEFAULT_GENOME)
+        printf("ok: %s; whether that is right was not checked\n",
+               template_passed(context->template, false));
     if (*conditions_print(&outcome->conditions, clocks) != '\0')
         printf("timed at %s\n", clocks);
     for (int c = 0; c < outcome->case_count; c++) {

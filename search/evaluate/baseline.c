@@ -1,21 +1,18 @@
 #include "evaluate/baseline.h"
 
-#include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/process.h"
 #include "base/statistics.h"
+#include "evaluate/program.h"
 
 #include <math.h>
-#include <poll.h>
 #include <string.h>
 
-enum { PROTOCOL = 1, SELECTION_SAMPLES = 15, EXCERPT_MAX = 120 };
+enum { PROTOCOL = 1, SELECTION_SAMPLES = 15 };
 static const double selection_warmup_us = 2000;
 
 struct baseline {
-    const struct baseline_command *command;
-    struct process child;
+    struct program program;
     char name[128];
     int count;
     char implementations[IMPLEMENTATIONS_MAX][64];
@@ -47,88 +44,6 @@ int baseline_find(const struct baseline *baseline, const char *name, struct erro
                        name, names);
 }
 
-/* ---- requests ---- */
-
-/* The program's name in messages: the script's if the command has one. */
-static const char *program_name(const struct baseline *baseline) {
-    return path_name(baseline->command->words[baseline->command->count > 1 ? 1 : 0]);
-}
-
-static int report_exit(struct baseline *baseline, struct error *error) {
-    struct process_end end;
-    process_stop(&baseline->child, 1, &end);
-    return error_set(error, "the baseline's program %s %s before it answered: try it by hand",
-                     program_name(baseline), end.text);
-}
-
-/* Reads the next line of the program's standard output. */
-static int read_answer(struct baseline *baseline, const char *question, char **line,
-                       struct error *error) {
-    double limit_s = baseline->command->limit_s;
-    double deadline = clock_seconds() + limit_s;
-    struct process *child = &baseline->child;
-    while ((*line = child->buffer != NULL ? process_next_line(child) : NULL) == NULL) {
-        struct pollfd polled = {.fd = child->from, .events = POLLIN};
-        if (child->ended)
-            return report_exit(baseline, error);
-        double left_s = deadline - clock_seconds();
-        if (left_s <= 0) {
-            process_stop(child, 0, NULL);
-            return error_set(
-                error,
-                "the baseline's program %s had no answer to \"%s\" within %g s and was "
-                "killed; \"limit_s\" beside its \"command\" gives it longer",
-                program_name(baseline), question, limit_s);
-        }
-        poll(&polled, 1, (int)fmin(100, 1 + 1000 * left_s));
-        process_read_output(child);
-    }
-    return 0;
-}
-
-/* An answer has the key "error" if the program cannot continue. */
-static int check_answer(const struct baseline *baseline, const struct json *answer,
-                        struct error *error) {
-    struct json excerpt;
-    const char *text;
-    if (json_is_object(answer, error) < 0)
-        return -1;
-    if (!json_find(answer, "error", &excerpt))
-        return 0;
-    return json_string(&excerpt, &text, error) < 0
-               ? -1
-               : error_set(error, "the baseline cannot be timed: %s: %.600s",
-                           program_name(baseline), text);
-}
-
-/* Sends one request and frees it; reads the answer into `document`, which the caller releases
-   after success. */
-static int send_question(struct baseline *baseline, const char *question, cJSON *object,
-                         struct json_document *document, struct json *answer, struct error *error) {
-    char *answer_line;
-    char excerpt[EXCERPT_MAX + 1];
-    if (object == NULL)
-        object = cJSON_CreateObject();
-    cJSON_AddStringToObject(object, "ask", question);
-    char *line = json_print_line(object);
-    process_send(&baseline->child, line); /* a dead program shows as a missing answer */
-    free(line);
-    if (read_answer(baseline, question, &answer_line, error) < 0)
-        return -1;
-    snprintf(excerpt, sizeof excerpt, "%s", answer_line);
-    struct error why = {0};
-    if (json_read_text(document, program_name(baseline), answer_line, &why) < 0)
-        return error_set(error,
-                         "the baseline's program %s must answer each question with one line of "
-                         "JSON, but printed \"%s\"",
-                         program_name(baseline), excerpt);
-    *answer = json_root(document);
-    if (check_answer(baseline, answer, error) == 0)
-        return 0;
-    json_release(document);
-    return -1;
-}
-
 /* ---- opening and closing ---- */
 
 static int read_start_answer(struct baseline *baseline, const struct json *answer,
@@ -146,7 +61,7 @@ static int read_start_answer(struct baseline *baseline, const struct json *answe
         return error_set(error,
                          "the baseline's program %s runs on %s and the kernel on %s: select "
                          "one device with --device",
-                         program_name(baseline), device_name, device->name);
+                         program_name(&baseline->program), device_name, device->name);
     if (json_count(&list) < 1 || json_count(&list) > IMPLEMENTATIONS_MAX)
         return json_error(&list, error, "must have 1 to %d names", IMPLEMENTATIONS_MAX);
     for (int i = 0; i < json_count(&list); i++) {
@@ -168,7 +83,7 @@ static int start_session(struct baseline *baseline, const struct device_info *de
     cJSON_AddNumberToObject(question, "protocol", PROTOCOL);
     cJSON_AddStringToObject(question, "device", device->spec);
     cJSON_AddStringToObject(question, "device_name", device->name);
-    if (send_question(baseline, "begin", question, &document, &answer, error) < 0)
+    if (program_ask(&baseline->program, "begin", question, &document, &answer, error) < 0)
         return -1;
     int status = read_start_answer(baseline, &answer, device, error);
     json_release(&document);
@@ -177,36 +92,25 @@ static int start_session(struct baseline *baseline, const struct device_info *de
 
 struct baseline *baseline_open(const struct baseline_command *command,
                                const struct device_info *device, struct error *error) {
-    char path[PATH_SIZE];
-    const char *argv[COMMAND_WORDS_MAX + 1] = {path};
     if (command->count == 0) {
         error_input(error, "neither the template nor the config has a baseline: add \"baseline\": "
                            "{\"command\": [PROGRAM, ...]} (docs/templates.md)");
         return NULL;
     }
-    if (!process_find(command->words[0], path)) {
-        error_set(error,
-                  "the baseline's program %s is not on PATH or not executable: "
-                  "install it, or select an interpreter with --python PROGRAM",
-                  command->words[0]);
-        return NULL;
-    }
-    for (int i = 1; i < command->count; i++)
-        argv[i] = command->words[i];
     struct baseline *baseline = xcalloc(1, sizeof *baseline);
-    baseline->command = command;
-    if (process_start(&baseline->child, argv, error) < 0 ||
-        start_session(baseline, device, error) < 0) {
-        baseline_close(baseline);
-        return NULL;
-    }
-    return baseline;
+    baseline->program =
+        (struct program){.command = command, .role = "baseline", .kind = ERROR_FAILED};
+    if (program_start(&baseline->program, error) == 0 &&
+        start_session(baseline, device, error) == 0)
+        return baseline;
+    baseline_close(baseline);
+    return NULL;
 }
 
 void baseline_close(struct baseline *baseline) {
     if (baseline == NULL)
         return;
-    process_stop(&baseline->child, 1, NULL);
+    program_stop(&baseline->program);
     free(baseline);
 }
 
@@ -225,7 +129,7 @@ int baseline_capture(struct baseline *baseline, int implementation, const cJSON 
     cJSON_AddStringToObject(question, "implementation", baseline->implementations[implementation]);
     cJSON_AddNumberToObject(question, "launches", how->launches);
     cJSON_AddNumberToObject(question, "sets", how->sets);
-    if (send_question(baseline, "capture", question, &document, &answer, error) < 0)
+    if (program_ask(&baseline->program, "capture", question, &document, &answer, error) < 0)
         return -1;
     int status = 0;
     if (json_find(&answer, "unable", &value)) {
@@ -264,7 +168,7 @@ static int request_samples(struct baseline *baseline, const char *question, cJSO
     struct json_document document;
     struct json answer;
     cJSON_AddNumberToObject(object, "samples", samples);
-    if (send_question(baseline, question, object, &document, &answer, error) < 0)
+    if (program_ask(&baseline->program, question, object, &document, &answer, error) < 0)
         return -1;
     int status = read_samples(&answer, samples, samples_us, error);
     json_release(&document);

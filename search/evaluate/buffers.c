@@ -1,4 +1,5 @@
 #include "evaluate/buffers.h"
+#include "evaluate/answers.h"
 
 #include "base/memory.h"
 #include "base/random.h"
@@ -96,13 +97,15 @@ int buffers_fill_role(struct buffers *buffers, int set, enum role role, const st
 /* `stress` NULL: as declared. */
 static int fill_inputs(struct buffers *buffers, int set, const struct stress *stress, uint64_t seed,
                        struct error *error) {
-    if (buffers_fill_role(buffers, set, ROLE_INPUT, stress, seed, error) < 0)
-        return -1;
-    draw_scalars(buffers, set, seed);
-    if (buffers->template->setup.count > 0 && run_setup(buffers, set, stress, seed, error) < 0)
-        return -1;
     buffers->stress[set] = stress;
     buffers->seeds[set] = seed;
+    draw_scalars(buffers, set, seed);
+    if (buffers->template->reference_kind == REFERENCE_ANSWERS)
+        return answers_fill(buffers, set, seed, error) < 0 ? -1
+                                                           : buffers_record(buffers, set, error);
+    if (buffers_fill_role(buffers, set, ROLE_INPUT, stress, seed, error) < 0 ||
+        (buffers->template->setup.count > 0 && run_setup(buffers, set, stress, seed, error) < 0))
+        return -1;
     return buffers_record(buffers, set, error);
 }
 

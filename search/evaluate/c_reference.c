@@ -269,7 +269,8 @@ static int compare_case(struct c_reference *it, struct error *error) {
         it->inputs = reference_inputs_new(it->one, it->runs, error);
     if (it->inputs == NULL || buffers_fill(&it->inputs->buffers, 0, COMPARED_SEED, error) < 0 ||
         run_references(it->one, &it->inputs->buffers, 0, it->runs, error) < 0 ||
-        place_arguments(it, error) < 0 || run(it, error) < 0)
+        comparator_finish(it->one->comparator, error) < 0 || place_arguments(it, error) < 0 ||
+        run(it, error) < 0)
         return -1;
     for (int t = 0; t < it->one->template->tensor_count; t++)
         if (it->outputs[t] != 0 && compare_output(it, t, error) < 0)

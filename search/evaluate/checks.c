@@ -36,6 +36,8 @@ static const char *measure_of(const struct trial_gate *gate) {
 static void append_count(char checks[CHECKS_SIZE], const char *text) {
     const char *end = strstr(text, " correct");
     if (end == NULL)
+        end = strstr(text, " agree"); /* with the default genome */
+    if (end == NULL)
         end = strstr(text, " without findings");
     if (end == NULL && strncmp(text, "not checked", strlen("not checked")) == 0)
         end = text + strlen(text);
@@ -46,7 +48,7 @@ static void append_count(char checks[CHECKS_SIZE], const char *text) {
 void checks_record(struct trial_result *result, int inputs, uint64_t seed,
                    const struct device_info *device, enum regime regime) {
     char *checks = result->outcome.checks;
-    bool final = false;
+    bool final = false, agrees = false;
     checks[0] = '\0';
     for (int g = 0; g < result->gate_count; g++) {
         const struct trial_gate *gate = &result->gates[g];
@@ -55,11 +57,13 @@ void checks_record(struct trial_result *result, int inputs, uint64_t seed,
             continue;
         text_append(checks, CHECKS_SIZE, "%s%s", checks[0] != '\0' ? ", " : "", words);
         append_count(checks, gate->text);
+        agrees = agrees || strstr(gate->text, " agree") != NULL;
         final = final || strcmp(gate->name, last_gate) == 0;
     }
     if (!final || result->outcome.verdict != VERDICT_OK)
         checks[0] = '\0';
     else
-        text_append(checks, CHECKS_SIZE, "; %d inputs of seed %" PRIu64 "; %s; %s", inputs, seed,
-                    device->name, trial_method(device, regime));
+        text_append(checks, CHECKS_SIZE, "%s; %d inputs of seed %" PRIu64 "; %s; %s",
+                    agrees ? "; agrees with the default genome" : "", inputs, seed, device->name,
+                    trial_method(device, regime));
 }

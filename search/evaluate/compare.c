@@ -170,6 +170,18 @@ int comparator_poison(struct comparator *comparator, uint64_t address,
     return enqueue_launch(comparator, &launch, (tensor->bytes + 3) / 4, error);
 }
 
+int comparator_convert(struct comparator *comparator, uint64_t from, enum dtype from_dtype,
+                       uint64_t to, enum dtype to_dtype, int64_t elements, struct error *error) {
+    struct device_launch launch = {.kernel = "evotile_convert"};
+    const int32_t dtypes[] = {(int32_t)from_dtype, (int32_t)to_dtype};
+    launch_add_argument(&launch, &from, 8);
+    launch_add_argument(&launch, &dtypes[0], 4);
+    launch_add_argument(&launch, &to, 8);
+    launch_add_argument(&launch, &dtypes[1], 4);
+    launch_add_argument(&launch, &elements, 8);
+    return enqueue_launch(comparator, &launch, elements, error);
+}
+
 int comparator_finish(struct comparator *comparator, struct error *error) {
     return run_enqueued(comparator, error);
 }

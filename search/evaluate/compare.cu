@@ -38,6 +38,8 @@ __device__ unsigned short to_f16(float value) {
 
 __device__ unsigned short to_bf16(float value) {
     u32 bits = __float_as_uint(value);
+    if (value != value)
+        return (unsigned short)(bits >> 16 | 0x7fffu); // the sum below would leave the NaNs
     return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
@@ -301,6 +303,22 @@ __device__ double element(const void *tensor, int dtype, u64 i) {
     case E4M3: return from_e4m3(((const unsigned char *)tensor)[i]);
     case E5M2: return from_f16((u32)((const unsigned char *)tensor)[i] << 8);
     default: return ((const int *)tensor)[i];
+    }
+}
+
+// Converts a tensor: to the nearest number of a floating dtype; of an integer dtype, whose numbers are whole.
+extern "C" __global__ void evotile_convert(const void *from, int from_dtype, void *to, int to_dtype, u64 elements) {
+    u64 step = (u64)gridDim.x * blockDim.x;
+    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < elements; i += step) {
+        double value = element(from, from_dtype, i);
+        if (from_dtype == to_dtype && to_dtype == I64) // a double does not hold every one
+            ((u64 *)to)[i] = ((const u64 *)from)[i];
+        else if (to_dtype == F64)
+            ((double *)to)[i] = value;
+        else if (to_dtype == F16 || to_dtype == BF16 || to_dtype == F32 || to_dtype == E4M3 || to_dtype == E5M2)
+            store(to, to_dtype, i, (float)value, 0);
+        else
+            store_integer(to, to_dtype, i, (u64)(long long)rint(value));
     }
 }
 

@@ -77,6 +77,11 @@ int comparator_poison(struct comparator *comparator, uint64_t address,
                       const struct planned_tensor *tensor, enum poison poison, uint64_t seed,
                       struct error *error);
 
+/* Queues the conversion of so many elements: to the nearest number of a floating dtype; to integers
+   from numbers that are whole. */
+int comparator_convert(struct comparator *comparator, uint64_t from, enum dtype from_dtype,
+                       uint64_t to, enum dtype to_dtype, int64_t elements, struct error *error);
+
 /* Completes everything that is queued. */
 int comparator_finish(struct comparator *comparator, struct error *error);
 

@@ -37,8 +37,8 @@ static int verify_probes(struct evaluation *evaluation) {
         run.cases++;
     }
     trial_add_gate(evaluation->result, run.gate, true, clock_seconds() - run.start,
-                   "%d of %d correct on %d inputs", run.cases, run.template->case_count,
-                   run.inputs);
+                   "%d of %d %s on %d inputs", run.cases, run.template->case_count,
+                   template_passed(run.template, run.template->case_count != 1), run.inputs);
     return 0;
 }
 
@@ -116,8 +116,9 @@ static int verify_cases(struct evaluation *evaluation) {
     if (run.excess > 0)
         snprintf(share, sizeof share, ", at most %.2g of the tolerance", run.excess);
     trial_add_gate(evaluation->result, run.gate, true, clock_seconds() - run.start,
-                   "%d of %d correct on %d inputs, error %.2e%s%s%s", run.cases, count, run.inputs,
-                   run.worst, share, outcome->limited_range ? ", limited range" : "",
+                   "%d of %d %s on %d inputs, error %.2e%s%s%s", run.cases, count,
+                   template_passed(run.template, count != 1), run.inputs, run.worst, share,
+                   outcome->limited_range ? ", limited range" : "",
                    run.cases < count ? "; the rest take too long on this device" : "");
     return 0;
 }
@@ -153,7 +154,8 @@ int evaluation_run_under_tool(struct evaluation *evaluation) {
             return status;
         run.cases++;
     }
-    trial_add_gate(evaluation->result, run.gate, true, clock_seconds() - run.start,
-                   "%d of %d correct", run.cases, run.template->case_count);
+    trial_add_gate(evaluation->result, run.gate, true, clock_seconds() - run.start, "%d of %d %s",
+                   run.cases, run.template->case_count,
+                   template_passed(run.template, run.template->case_count != 1));
     return 0;
 }

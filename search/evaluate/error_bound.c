@@ -10,16 +10,58 @@ static const double float_roundings = 6;
 static const double dropped_tile_share = 0.25;
 static const double relaxed_roundings = 32;
 
+/* Without a plain kernel: see add_sums. */
+static const double sum_roundings = 2, few_cancellation = 16, both_round = 2;
+enum { FEW_ELEMENTS_SUMMED = 64 };
+
 /* Of the systematic part, and of false zeros: see error_is_biased. */
 static const double bias_deviations = 4, bias_precision_share = 0.25;
 static const double truncation_per_product = 0x1p-26;
 static const double zero_share = 0.25, zero_deviations = 6, zeros_always = 6;
 enum { BIAS_ROWS_MIN = 16, BIAS_ELEMENTS_MIN = 256 };
 
+/* An estimate of how many terms an element of the output sums up: by the operations, by the rows of
+   the inputs, and by how many of their elements there are for each of the output's. */
+static double terms_of(const struct planned_tensor *tensor, const struct launch_plan *plan) {
+    double terms = fmax(1, (double)plan->operations / (double)tensor->elements);
+    for (int t = 0; t < plan->template->tensor_count; t++) {
+        const struct planned_tensor *input = &plan->tensors[t];
+        if (!input->present || plan->template->tensors[t].role != ROLE_INPUT)
+            continue;
+        terms = fmax(terms, (double)input->row);
+        terms = fmax(terms, (double)input->elements / (double)tensor->elements);
+    }
+    return terms;
+}
+
+/* Widens the bound of a plain kernel's stand-in, which makes no sums, by those of a candidate. */
+static void add_sums(struct errors *bound, const struct comparison *plain,
+                     const struct planned_tensor *tensor, const struct launch_plan *plan) {
+    if (dtype_rounding(tensor->precision) == 0)
+        return;
+    double u = dtype_rounding(tensor->precision == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32);
+    double sums = sum_roundings * sqrt(terms_of(tensor, plan)) * u;
+    if (tensor->elements < FEW_ELEMENTS_SUMMED)
+        sums *= few_cancellation;
+    bound->relative_l2 += sums;
+    bound->row_relative_l2 += 2 * sums;
+    bound->max_absolute += 2 * sums * plain->largest_reference;
+}
+
 struct errors error_bound(const struct comparison *plain, const struct planned_tensor *tensor,
                           const struct launch_plan *plan) {
-    return tensor->tolerance.given ? plain->limits
-                                   : error_bound_from_plain(plain, tensor->precision, plan);
+    if (tensor->tolerance.given)
+        return plain->limits;
+    struct errors bound = error_bound_from_plain(plain, tensor->precision, plan);
+    if (plan->template->plain_kind == PLAIN_NONE)
+        add_sums(&bound, plain, tensor, plan);
+    if (plan->template->reference_kind == REFERENCE_DEFAULT_GENOME ||
+        plan->template->reference_kind == REFERENCE_ANSWERS) {
+        bound.relative_l2 *= both_round; /* what it is compared with may be rounded, too */
+        bound.row_relative_l2 *= both_round;
+        bound.max_absolute *= both_round;
+    }
+    return bound;
 }
 
 struct errors error_bound_from_plain(const struct comparison *plain, enum dtype precision,

@@ -42,6 +42,13 @@
  * 32 u: a sum in half is a random walk of one rounding per addition, which after 16384 terms in
  * steps of 16 has reached sqrt(1024) u. Rows and elements scale in the same proportion as above.
  *
+ * Without a plain kernel the rounded reference stands in for it, which makes no sums. The bound
+ * then gets what sums of n terms in float may be off by: 2 sqrt(n) roundings of float in the
+ * tensor, twice that in a row and an element, 16 times in outputs of fewer than 64 elements, which
+ * may cancel. n is an estimate: of operations and of inputs for each element of the output. Naive
+ * sums of n random or positive terms are off by 0.4 sqrt(n) roundings (Higham, section 2.8). Where
+ * default genome is the reference, or recorded answers are, all of it is doubled: they round, too.
+ *
  * An output with a tolerance of the template (struct tolerance) is judged by that instead, element
  * by element. Its bound then is that of an output which is off by its limit everywhere: what a
  * correct output may have, to be shown beside the measured error.

@@ -46,10 +46,15 @@ struct evaluator {
     struct device *device;
     struct compiler *compiler;
     struct comparator *comparator;
-    struct device_module *reference, *plain; /* kernels of the template */
-    struct sampled_blocks sampled;           /* the same, some blocks of them; if a case is large */
-    struct template *held_out;               /* loaded for the held-out cases; NULL: not loaded yet,
-                                                or none */
+    struct device_module *reference, *plain; /* kernels of the template; NULL: it has none */
+    struct device_module
+        *defaults[CASES_MAX][CASES_MAX]; /* of the default genome, if that is the reference: by goal
+                                            and a variant's first case */
+    bool default_checked[CASES_MAX];     /* by goal */
+    struct reference_program *program;   /* NULL: the reference is kernels */
+    struct sampled_blocks sampled;       /* the same, some blocks of them; if a case is large */
+    struct template *held_out;           /* loaded for the held-out cases; NULL: not loaded yet,
+                                            or none */
     struct template *probes[CASES_MAX];
     bool probes_loaded[CASES_MAX], references_compared[CASES_MAX]; /* by goal */
     struct clock_monitor *clock_monitor;        /* NULL if the device cannot be monitored */
@@ -69,6 +74,16 @@ void evaluator_close_baseline(struct evaluator *evaluator);
    none. */
 int evaluator_load_probes(struct evaluator *evaluator, int goal, const struct template *template,
                           struct error *error);
+/* Loads the default genome's kernels for a goal, if it is the reference; once. And the kernels that
+   compute the reference of a case of `template`, which has the goal's variants. */
+int evaluator_load_default(struct evaluator *evaluator, int goal, struct error *error);
+struct device_module *evaluator_reference(const struct evaluator *evaluator, int goal,
+                                          const struct template *own,
+                                          const struct template *template, int case_index);
+/* Checks the default genome of a goal as a candidate is, if it is the reference; once. What it
+   fails is an error of the template. */
+int evaluator_check_default(struct evaluator *evaluator, int goal, struct error *error);
+void evaluator_unload_defaults(struct evaluator *evaluator);
 /* Computes the self-test hash of the evaluator's own kernels (verify_self_test). */
 int evaluator_self_test(struct evaluator *evaluator, uint64_t *self_test_hash, struct error *error);
 /* Compares the template's references (c_reference.h) for a goal's specialised dimensions, at small

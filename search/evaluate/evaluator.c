@@ -7,6 +7,7 @@
 #include "evaluate/calibrate.h"
 #include "evaluate/checks.h"
 #include "evaluate/evaluation.h"
+#include "evaluate/reference_program.h"
 #include "ptx/uses.h"
 
 #include <math.h>
@@ -30,12 +31,18 @@ static int compile_and_load(struct evaluator *evaluator, const struct template *
 
 static int load_reference_kernels(struct evaluator *evaluator, struct error *error) {
     const struct template *template = compiler_template(evaluator->compiler, 0, error);
-    if (template == NULL || compile_and_load(evaluator, template, template->reference_source,
-                                             template_reference_source(template, error),
-                                             &evaluator->reference, error) < 0)
+    if (template == NULL || evaluator_load_default(evaluator, 0, error) < 0)
         return -1;
-    if (compile_and_load(evaluator, template, template->plain_source,
-                         template_plain_source(template, error), &evaluator->plain, error) < 0)
+    if (template->reference_kind == REFERENCE_PROGRAM &&
+        (evaluator->program = reference_program_new(template, error)) == NULL)
+        return error_prefix(error, "%s", template->document.file);
+    if ((template->reference_kind == REFERENCE_KERNEL &&
+         compile_and_load(evaluator, template, template->reference_source,
+                          template_reference_source(template, error), &evaluator->reference,
+                          error) < 0) ||
+        (template->plain_kind != PLAIN_NONE &&
+         compile_and_load(evaluator, template, template->plain_source,
+                          template_plain_source(template, error), &evaluator->plain, error) < 0))
         return -1;
     return comparator_load_setup(evaluator->comparator, compiler_nvrtc(evaluator->compiler),
                                  template, error);
@@ -51,7 +58,8 @@ static int load_sampled_blocks(struct evaluator *evaluator, const struct templat
             return -1;
         large = large || (double)plan.operations > SAMPLED_OPERATIONS;
     }
-    return large && !evaluator->device->info.predicts
+    return large && template->plain_kind != PLAIN_NONE &&
+                   template->reference_kind == REFERENCE_KERNEL && !evaluator->device->info.predicts
                ? sampled_blocks_load(&evaluator->sampled, evaluator->device,
                                      compiler_nvrtc(evaluator->compiler), template, error)
                : 0;
@@ -159,6 +167,8 @@ void evaluator_free(struct evaluator *evaluator) {
     for (int g = 0; g < CASES_MAX; g++)
         template_free(evaluator->probes[g]);
     template_free(evaluator->held_out);
+    evaluator_unload_defaults(evaluator);
+    reference_program_free(evaluator->program);
     sampled_blocks_unload(&evaluator->sampled, evaluator->device);
     if (evaluator->reference != NULL)
         evaluator->device->backend->module_unload(evaluator->device, evaluator->reference);
@@ -294,8 +304,10 @@ struct verify_case evaluation_verify_case(const struct evaluation *evaluation,
     return (struct verify_case){
         .device = evaluation->evaluator->device,
         .comparator = evaluation->evaluator->comparator,
-        .reference = evaluation->evaluator->reference,
+        .reference = evaluator_reference(evaluation->evaluator, evaluation->request->goal,
+                                         evaluation->template, template, case_index),
         .plain = evaluation->evaluator->plain,
+        .program = evaluation->evaluator->program,
         .template = template,
         .genome = &evaluation->request->genome,
         .case_index = case_index,
@@ -425,8 +437,10 @@ int evaluator_run(struct evaluator *evaluator, const struct trial_request *reque
     };
     evaluation.deadline_s = fmax(1.0, 100e-6 * champion_call_us(&evaluation));
     if (evaluation.template == NULL ||
+        evaluator_load_default(evaluator, request->goal, error) < 0 ||
         (!request->under_tool &&
-         (evaluator_compare_references(evaluator, request->goal, &request->genome, error) < 0 ||
+         (evaluator_check_default(evaluator, request->goal, error) < 0 ||
+          evaluator_compare_references(evaluator, request->goal, &request->genome, error) < 0 ||
           load_sampled_blocks(evaluator, evaluation.template, &request->genome, error) < 0)))
         return -1;
     outcome_set_cases(&result->outcome, evaluation.template->case_count);

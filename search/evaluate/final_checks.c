@@ -209,11 +209,11 @@ static int check_flush_memory(struct evaluation *evaluation) {
         }
         run.cases++;
     }
-    trial_add_gate(evaluation->result, run.gate, true, clock_seconds() - run.start,
-                   "%d case%s correct on %d fresh inputs, tensors beside unmapped memory, %s",
-                   run.cases, run.cases == 1 ? "" : "s", run.inputs,
-                   read_only ? "inputs read-only"
-                             : "inputs writable: the driver has no read-only mappings");
+    trial_add_gate(
+        evaluation->result, run.gate, true, clock_seconds() - run.start,
+        "%d case%s %s on %d fresh inputs, tensors beside unmapped memory, %s", run.cases,
+        run.cases == 1 ? "" : "s", template_passed(run.template, run.cases != 1), run.inputs,
+        read_only ? "inputs read-only" : "inputs writable: the driver has no read-only mappings");
     return 0;
 }
 

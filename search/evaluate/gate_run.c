@@ -37,7 +37,8 @@ int gate_run_case(struct gate_run *run, int c) {
     struct evaluation *evaluation = run->evaluation;
     const struct genome *genome = &evaluation->request->genome;
     int variant = evaluation_matching_variant(evaluation->template, run->template, c);
-    if (variant < 0 || !template_genome_is_valid(run->template, genome, c))
+    if (variant < 0 || !template_genome_is_valid(run->template, genome, c) ||
+        !template_reference_applies(run->template, c))
         return 0;
     run->one = evaluation_verify_case(evaluation, run->template, c, evaluation->modules[variant]);
     run->one.in_full = run->in_full;
@@ -129,6 +130,7 @@ int gate_run_stress_turn(struct gate_run *run, uint64_t turn, uint64_t seed) {
 
 void gate_run_report(const struct gate_run *run) {
     trial_add_gate(run->evaluation->result, run->gate, true, clock_seconds() - run->start,
-                   "%d case%s correct on %d inputs, error %.2e", run->cases,
-                   run->cases == 1 ? "" : "s", run->inputs, run->worst);
+                   "%d case%s %s on %d inputs, error %.2e", run->cases, run->cases == 1 ? "" : "s",
+                   template_passed(run->evaluation->template, run->cases != 1), run->inputs,
+                   run->worst);
 }

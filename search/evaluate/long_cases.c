@@ -178,11 +178,25 @@ static double tensor_bytes(const struct long_case *it) {
     return bytes;
 }
 
+/* Whether an output of either is not what its launches write. */
+static bool is_converted(const struct long_case *it) {
+    const struct launch_plan *plain = &it->references->plain.plan;
+    const struct launch_plan *reference = &it->references->reference.plan;
+    bool converted = it->one.template->plain_kind == PLAIN_NONE;
+    for (int t = 0; t < it->one.template->tensor_count; t++)
+        converted = converted || plain->tensors[t].written != plain->tensors[t].dtype ||
+                    reference->tensors[t].written != reference->tensors[t].dtype;
+    return converted;
+}
+
 /* Returns whether blocks of the case can be run by themselves, else why not in the reason. */
 static bool fits(struct long_case *it) {
     const struct template *template = it->one.template;
     if (needs_other_blocks(template, &it->candidate->plan))
         snprintf(it->reason, sizeof it->reason, "blocks depend on each other");
+    else if (is_converted(it))
+        snprintf(it->reason, sizeof it->reason,
+                 "the template has no plain kernel of its own, which could run one block");
     else if (needs_other_blocks(template, &it->references->reference.plan) ||
              needs_other_blocks(template, &it->references->plain.plan))
         snprintf(it->reason, sizeof it->reason, "blocks of the reference depend on each other");

@@ -70,7 +70,8 @@ int widen_lucky_bound(const struct verify_case *one, const struct buffers *buffe
     const struct stress *stress = buffers->stress[set];
     struct comparison pooled = *plain;
     char text[REASON_SIZE];
-    if (tensor->tolerance.given || tensor->elements > FEW_ELEMENTS || isnan(candidate->relative_l2))
+    if (one->template->plain_kind == PLAIN_NONE || tensor->tolerance.given ||
+        tensor->elements > FEW_ELEMENTS || isnan(candidate->relative_l2))
         return 0;
     for (int i = 0; i < DRAWS_MAX && error_bound_exceeded(candidate, bound, text); i++) {
         struct comparison drawn;

@@ -28,12 +28,15 @@ static struct verify_case small_cases(struct evaluator *evaluator, int goal, str
     if (template == NULL || evaluator_load_probes(evaluator, goal, template, error) < 0)
         return (struct verify_case){0};
     if (evaluator->probes[goal] != NULL)
-        template = evaluator->probes[goal];
+        template = template_reference_applies(evaluator->probes[goal], 0) ? evaluator->probes[goal]
+                                                                          : template;
     *genome = genome_default(template->space);
+    const struct template *own = compiler_template(evaluator->compiler, goal, error);
     return (struct verify_case){.device = evaluator->device,
                                 .comparator = evaluator->comparator,
-                                .reference = evaluator->reference,
+                                .reference = evaluator_reference(evaluator, goal, own, template, 0),
                                 .plain = evaluator->plain,
+                                .program = evaluator->program,
                                 .template = template,
                                 .genome = genome};
 }
@@ -52,7 +55,7 @@ static int compare_at_thin_shapes(struct evaluator *evaluator, int goal,
     const struct template_setting setting =
         evaluation_setting(&evaluator->settings->goals[goal], &evaluator->device->info);
     const struct template *own = compiler_template(evaluator->compiler, goal, error);
-    int status = own != NULL ? 1 : -1;
+    int status = own == NULL ? -1 : own->cpu_reference != NULL;
     for (int halvings = 0; status == 1; halvings++) {
         struct error unloaded = {0};
         struct template *thin = thin_shapes_load(own, &setting, halvings, &unloaded);
@@ -64,6 +67,7 @@ static int compare_at_thin_shapes(struct evaluator *evaluator, int goal,
                                         .comparator = evaluator->comparator,
                                         .reference = evaluator->reference,
                                         .plain = evaluator->plain,
+                                        .program = evaluator->program,
                                         .template = thin,
                                         .genome = genome};
         status = c_reference_compare_thin(&one, compiler_nvrtc(evaluator->compiler), error);

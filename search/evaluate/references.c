@@ -1,5 +1,7 @@
 #include "evaluate/references.h"
 #include "base/memory.h"
+#include "evaluate/answers.h"
+#include "evaluate/reference_program.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,6 +33,66 @@ static int run_launches(const struct verify_case *one, struct device_sequence *b
                            one->template->name, reason);
 }
 
+/* Allocates what launches write in another dtype than their outputs have. */
+static int written_new(const struct verify_case *one, struct planned_buffers *run,
+                       struct error *error) {
+    for (int t = 0; t < one->template->tensor_count; t++) {
+        const struct planned_tensor *tensor = &run->plan.tensors[t];
+        enum dtype written = run->plan.tensors[t].written;
+        if (run->buffers.tensors[0][t] == 0 || written == tensor->dtype)
+            continue;
+        size_t bytes = (size_t)tensor->elements * (size_t)dtype_bytes(written);
+        if (one->device->backend->memory_new(one->device, one->template->tensors[t].name, bytes,
+                                             &run->written[t], error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Whether launches write the tensor; of the workspaces only the template's own have any. */
+static bool is_written(const struct template *template, const struct launch_plan *plan, int t) {
+    const enum role role = template->tensors[t].role;
+    return role == ROLE_OUTPUT || role == ROLE_MAGNITUDE ||
+           (role == ROLE_WORKSPACE && plan->list == &template->launches);
+}
+
+/* Poisons what a default genome writes: what it leaves out is not finite, and shows. */
+static int poison_run(const struct verify_case *one, struct planned_buffers *run, uint64_t seed,
+                      struct error *error) {
+    for (int t = 0; t < one->template->tensor_count; t++) {
+        struct planned_tensor tensor = run->plan.tensors[t];
+        uint64_t address = run->written[t] != 0 ? run->written[t] : run->buffers.tensors[0][t];
+        tensor.dtype = tensor.written;
+        tensor.bytes = tensor.elements * dtype_bytes(tensor.dtype);
+        if (address != 0 && comparator_poison(one->comparator, address, &tensor, POISON_NAN,
+                                              seed + (uint64_t)t, error) < 0)
+            return -1;
+    }
+    return comparator_finish(one->comparator, error);
+}
+
+void planned_buffers_release(struct planned_buffers *run) {
+    struct device *device = run->buffers.device;
+    for (int t = 0; t < TENSORS_MAX; t++)
+        if (run->written[t] != 0)
+            device->backend->memory_free(device, run->written[t]);
+    memset(run->written, 0, sizeof run->written);
+    buffers_release(&run->buffers);
+}
+
+int convert_written(const struct verify_case *one, struct planned_buffers *run,
+                    struct error *error) {
+    for (int t = 0; t < one->template->tensor_count; t++) {
+        const struct planned_tensor *tensor = &run->plan.tensors[t];
+        if (run->written[t] != 0 &&
+            comparator_convert(one->comparator, run->written[t], run->plan.tensors[t].written,
+                               run->buffers.tensors[0][t], tensor->dtype, tensor->elements,
+                               error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 int reference_sequence(const struct verify_case *one, const struct buffers *buffers, int set,
                        struct device_module *module, struct planned_buffers *reference_run,
                        struct device_sequence *sequence, struct error *error) {
@@ -38,17 +100,22 @@ int reference_sequence(const struct verify_case *one, const struct buffers *buff
     uint64_t own[TENSORS_MAX];
     for (int t = 0; t < one->template->tensor_count; t++)
         outputs.tensors[t].present = reference_run->plan.tensors[t].present &&
-                                     (one->template->tensors[t].role == ROLE_OUTPUT ||
-                                      one->template->tensors[t].role == ROLE_MAGNITUDE);
+                                     is_written(one->template, &reference_run->plan, t);
     if (buffers_init(&reference_run->buffers, one->comparator, one->device, one->template, &outputs,
                      1, error) < 0)
         return -1;
     reference_run->buffers.plan = &reference_run->plan;
     uint64_t *tensors = reference_run->buffers.tensors[0];
     memcpy(own, tensors, sizeof own);
+    if (written_new(one, reference_run, error) < 0 ||
+        (reference_run->plan.list == &one->template->launches &&
+         poison_run(one, reference_run, buffers->seeds[set], error) < 0))
+        return -1;
     for (int t = 0; t < one->template->tensor_count; t++)
         if (one->template->tensors[t].role == ROLE_INPUT)
             tensors[t] = buffers->tensors[set][t];
+        else if (reference_run->written[t] != 0)
+            tensors[t] = reference_run->written[t];
     memcpy(reference_run->buffers.scalars[0], buffers->scalars[set], sizeof buffers->scalars[set]);
     buffers_sequence(&reference_run->buffers, 0, module, sequence);
     memcpy(tensors, own, sizeof own);
@@ -84,9 +151,25 @@ struct reference_runs *reference_runs_new(const struct verify_case *one, struct 
 }
 
 void reference_runs_free(struct reference_runs *runs) {
-    buffers_release(&runs->reference.buffers);
-    buffers_release(&runs->plain.buffers);
+    planned_buffers_release(&runs->reference);
+    planned_buffers_release(&runs->plain);
     free(runs);
+}
+
+/* Without a plain kernel, the reference's outputs stand in for its: rounded to their dtypes. */
+static int stand_in_for_plain(const struct verify_case *one, struct reference_runs *runs,
+                              struct error *error) {
+    for (int t = 0; t < one->template->tensor_count; t++) {
+        const struct planned_tensor *from = &runs->reference.plan.tensors[t];
+        const struct planned_tensor *to = &runs->plain.plan.tensors[t];
+        if (one->template->plain_kind != PLAIN_NONE || runs->plain.buffers.tensors[0][t] == 0)
+            continue;
+        if (comparator_convert(one->comparator, runs->reference.buffers.tensors[0][t], from->dtype,
+                               runs->plain.buffers.tensors[0][t], to->dtype, to->elements,
+                               error) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 int run_references(const struct verify_case *one, const struct buffers *buffers, int set,
@@ -94,7 +177,14 @@ int run_references(const struct verify_case *one, const struct buffers *buffers,
     struct device_sequence both = {0};
     return add_reference(one, buffers, set, one->reference, &runs->reference, &both, error) < 0 ||
                    add_reference(one, buffers, set, one->plain, &runs->plain, &both, error) < 0 ||
-                   run_launches(one, &both, error) < 0
+                   run_launches(one, &both, error) < 0 ||
+                   (one->template->reference_kind == REFERENCE_ANSWERS &&
+                    answers_run(one, buffers, set, &runs->reference, error) < 0) ||
+                   (one->program != NULL && reference_program_run(one->program, one, buffers, set,
+                                                                  &runs->reference, error) < 0) ||
+                   convert_written(one, &runs->reference, error) < 0 ||
+                   convert_written(one, &runs->plain, error) < 0 ||
+                   stand_in_for_plain(one, runs, error) < 0
                ? -1
                : 0;
 }

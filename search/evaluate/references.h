@@ -14,11 +14,15 @@
 #include "evaluate/verify.h"
 
 /* A launch plan and the buffers that it uses. Of the reference and the plain kernel, the buffers
-   are the outputs, computed from the candidate's own inputs. */
+   are the outputs, computed from the candidate's own inputs. Where the launches write another dtype
+   (written), they write into `written`, and the buffers get what it converts to. */
 struct planned_buffers {
     struct launch_plan plan;
     struct buffers buffers;
+    uint64_t written[TENSORS_MAX]; /* 0: the buffer itself */
 };
+
+void planned_buffers_release(struct planned_buffers *run);
 
 /* Of one case. */
 struct reference_runs {
@@ -36,7 +40,12 @@ int reference_sequence(const struct verify_case *one, const struct buffers *buff
                        struct device_module *module, struct planned_buffers *reference_run,
                        struct device_sequence *sequence, struct error *error);
 
-/* Runs both on the inputs of a set, into newly allocated outputs; once per reference_runs_new. */
+/* Queues what follows those launches: conversions of what they wrote. */
+int convert_written(const struct verify_case *one, struct planned_buffers *run,
+                    struct error *error);
+
+/* Runs both on the inputs of a set, into newly allocated outputs; once per reference_runs_new.
+   Conversions are only queued (comparator_finish). */
 int run_references(const struct verify_case *one, const struct buffers *buffers, int set,
                    struct reference_runs *runs, struct error *error);
 

@@ -139,6 +139,17 @@ static int fill_bytes(struct device *device, uint64_t address, const struct plan
                      : device->backend->write(device, address + bytes - rest, &word, rest, error);
 }
 
+/* Fills what the launches write of an output. */
+static int fill_output(const struct verify_case *one, const struct planned_buffers *run, int t,
+                       uint32_t word, struct error *error) {
+    struct planned_tensor written = run->plan.tensors[t];
+    if (run->written[t] == 0)
+        return fill_bytes(one->device, run->buffers.tensors[0][t], &written, word, error);
+    written.dtype = run->plan.tensors[t].written;
+    written.bytes = written.elements * dtype_bytes(written.dtype);
+    return fill_bytes(one->device, run->written[t], &written, word, error);
+}
+
 static int run_selected(const struct verify_case *one, const struct buffers *buffers, int set,
                         struct device_module *module, struct planned_buffers *run, uint64_t count,
                         const uint64_t *first_and_stride, uint32_t word, struct error *error) {
@@ -148,12 +159,11 @@ static int run_selected(const struct verify_case *one, const struct buffers *buf
     if (reference_sequence(one, buffers, set, module, run, &sequence, error) < 0)
         return -1;
     for (int t = 0; t < one->template->tensor_count; t++)
-        if (run->buffers.tensors[0][t] != 0 && fill_bytes(one->device, run->buffers.tensors[0][t],
-                                                          &run->plan.tensors[t], word, error) < 0)
+        if (run->buffers.tensors[0][t] != 0 && fill_output(one, run, t, word, error) < 0)
             return -1;
     select_blocks(&sequence, first_and_stride, count);
     return backend->run(one->device, &sequence, SAMPLED_DEADLINE_S, reason) == VERDICT_OK
-               ? 0
+               ? convert_written(one, run, error)
                : error_set(error, "some blocks of the references of %s failed: %s",
                            one->template->name, reason);
 }

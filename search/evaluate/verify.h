@@ -25,13 +25,15 @@
 #include "evaluate/error_bound.h"
 
 struct sampled_blocks;
+struct reference_program;
 
 struct verify_case {
     struct device *device;
     struct comparator *comparator;
-    struct device_module *reference; /* the template's reference kernels */
-    struct device_module *plain;     /* the template's plain kernels */
-    const struct template *template; /* loaded for the cases that case_index refers to */
+    struct device_module *reference;   /* the template's reference kernels */
+    struct device_module *plain;       /* the template's plain kernels */
+    struct reference_program *program; /* NULL: the reference is kernels */
+    const struct template *template;   /* loaded for the cases that case_index refers to */
     const struct genome *genome;
     int case_index;
     struct device_module *module;   /* the candidate's variant */

@@ -141,6 +141,7 @@ int write_cases(const struct export *export, struct strbuf *text, struct error *
     const struct template *template = export->template;
     struct strbuf device = {0};
     struct strbuf shapes = {0};
+    char function[SYMBOL_SIZE];
     cJSON *values = embedded_values(export);
     if (add_shape_functions(export, values, error) < 0) {
         cJSON_Delete(values);
@@ -149,7 +150,11 @@ int write_cases(const struct export *export, struct strbuf *text, struct error *
     strbuf_add_quoted(&device, export->request->variants[0].key->parts[KEY_DEVICE]);
     embedded_add_text(values, "device_literal", &device);
     cJSON_AddStringToObject(values, "kind", export->request->predicted ? "predicted" : "measured");
-    cJSON_AddStringToObject(values, "reference", template->cpu_reference_function);
+    cJSON_AddStringToObject(values, "reference", cpu_reference_function(export, function));
+    cJSON_AddBoolToObject(values, "gpu_reference", has_gpu_reference(export));
+    cJSON_AddBoolToObject(values, "recorded",
+                          template->reference_kind == REFERENCE_ANSWERS &&
+                              template->cpu_reference == NULL);
     cJSON_AddBoolToObject(values, "reals", any_real(template));
     cJSON_AddNumberToObject(values, "dimension_count", template->dimension_count);
     cJSON_AddNumberToObject(values, "tensor_count",

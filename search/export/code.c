@@ -265,6 +265,32 @@ static const char *symbol_of(const struct code_writer *writer, const struct laun
     return variant_symbol(writer->number > 0 ? writer->number - 1 : 0, launch->kernel, symbol);
 }
 
+/* Adds the call of evotile_launch (host.h.in) for a launch of the reference in `real`. */
+static void add_host_launch(const struct code_writer *writer, const struct repeat *repeat,
+                            const struct launch *launch, struct strbuf *body) {
+    strbuf_print(body, " {\n        evotile_launch(");
+    for (int i = 0; i < 6; i++) {
+        expr_to_c_add(writer->printer, i < 3 ? launch->grid[i] : launch->block[i - 3], body);
+        strbuf_print(body, ", ");
+    }
+    strbuf_print(body, "[&] {\n            %s(", launch->kernel);
+    for (int i = 0; i < launch->argument_count; i++) {
+        const struct argument *argument = &launch->arguments[i];
+        strbuf_print(body, i > 0 ? ",\n                " : "\n                ");
+        if (argument->tensor >= 0) {
+            strbuf_print(body, "evotile_pointer(");
+            add_address(writer, repeat, argument->tensor, body);
+        } else {
+            strbuf_print(body, argument->real        ? argument->size == 8 ? "double(" : "float("
+                               : argument->size == 4 ? "int32_t("
+                                                     : "int64_t(");
+            expr_to_c_add(writer->printer, argument->expression, body);
+        }
+        strbuf_print(body, ")");
+    }
+    strbuf_print(body, ");\n        });\n    }\n");
+}
+
 /* Adds the statement that launches one, unless it never happens. */
 static void add_launch(const struct code_writer *writer, const struct launch *launch,
                        struct strbuf *body) {
@@ -274,6 +300,10 @@ static void add_launch(const struct code_writer *writer, const struct launch *la
     if (code_truth(writer, launch->when) == 0)
         return;
     code_add_guard(writer, launch->when, body);
+    if (writer->host) {
+        add_host_launch(writer, repeat, launch, body);
+        return;
+    }
     strbuf_print(body, " {\n        union argument arguments[] = {\n");
     for (int i = 0; i < launch->argument_count; i++) {
         strbuf_print(body, "            ");

@@ -22,6 +22,7 @@ struct code_writer {
     const struct template *template;
     const struct launch_list *launches;
     int number; /* of the variant, from 1; 0: the reference, which has no workspaces */
+    bool host;  /* the reference's kernels are called on the host, as evotile_launch does */
     struct expr_printer *printer, *double_printer;
     struct strbuf *text;
 };

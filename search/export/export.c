@@ -48,10 +48,17 @@ static int write_reference(const struct export *export, struct error *error) {
     const struct template *template = export->template;
     char path[PATH_SIZE];
     size_t size;
+    if (template->cpu_reference == NULL) {
+        struct strbuf text = {0};
+        int written =
+            (template->real ? write_host_reference : write_program_reference)(export, &text, error);
+        return write_text(export, cpu_reference_file(export), written, &text, error);
+    }
     if (path_join(path, template->folder, template->cpu_reference, error) < 0)
         return -1;
     char *bytes = path_read_file(path, 4 << 20, &size, error);
-    int result = bytes != NULL ? write_file(export, "reference.c", bytes, size, error) : -1;
+    int result =
+        bytes != NULL ? write_file(export, cpu_reference_file(export), bytes, size, error) : -1;
     free(bytes);
     return result;
 }
@@ -75,22 +82,24 @@ static int write_all(const struct export *export, struct error *error) {
     static const struct {
         const char *name; /* a bare extension follows the export's name */
         int (*write)(const struct export *export, struct strbuf *text, struct error *error);
+        enum { ALWAYS, WITH_GPU_REFERENCE, WITH_SETUP, WITH_PYTHON } when;
     } files[] = {
-        {"kernel.cu", write_kernel},
-        {".h", write_header},
-        {".c", write_launcher},
-        {"cases.h", write_cases},
-        {"check.c", write_check},
-        {"numbers.h", write_numbers},
-        {"fills.h", write_fills},
-        {"shape.h", write_shape},
-        {"verify.h", write_verify},
-        {"reference.cu", write_reference_source},
-        {"Makefile", write_makefile},
-        {"reference_launch.c", write_reference_launch},
-        {"setup.cu", write_setup_source},
-        {"setup_launch.c", write_setup_launch},
-        {"manifest.json", write_manifest}, /* lists all the others */
+        {"kernel.cu", write_kernel, ALWAYS},
+        {".h", write_header, ALWAYS},
+        {".c", write_launcher, ALWAYS},
+        {"cases.h", write_cases, ALWAYS},
+        {"check.c", write_check, ALWAYS},
+        {"numbers.h", write_numbers, ALWAYS},
+        {"fills.h", write_fills, ALWAYS},
+        {"shape.h", write_shape, ALWAYS},
+        {"verify.h", write_verify, ALWAYS},
+        {"reference.cu", write_reference_source, WITH_GPU_REFERENCE},
+        {"reference_runner.py", write_reference_runner, WITH_PYTHON},
+        {"Makefile", write_makefile, ALWAYS},
+        {"reference_launch.c", write_reference_launch, WITH_GPU_REFERENCE},
+        {"setup.cu", write_setup_source, WITH_SETUP},
+        {"setup_launch.c", write_setup_launch, WITH_SETUP},
+        {"manifest.json", write_manifest, ALWAYS}, /* lists all the others */
     };
     if (write_variants(export, error) < 0 || write_reference(export, error) < 0 ||
         write_template(export, error) < 0)
@@ -98,7 +107,10 @@ static int write_all(const struct export *export, struct error *error) {
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct strbuf text = {0};
         char name[NAME_SIZE + 8];
-        if (strncmp(files[i].name, "setup", 5) == 0 && export->template->setup.count == 0)
+        if ((files[i].when == WITH_GPU_REFERENCE && !has_gpu_reference(export)) ||
+            (files[i].when == WITH_SETUP && export->template->setup.count == 0) ||
+            (files[i].when == WITH_PYTHON && (export->template->reference_python == NULL ||
+                                              export->template->cpu_reference != NULL)))
             continue;
         snprintf(name, sizeof name, "%s%s", files[i].name[0] == '.' ? export->name : "",
                  files[i].name);
@@ -237,11 +249,19 @@ static int write_folder(struct export *export, const struct paths *paths, struct
     if (check_target(paths->folder, export->request->force, error) < 0 ||
         check_names(export, error) < 0 || check_genomes(export, error) < 0)
         return -1;
-    if (template->cpu_reference == NULL)
+    if (template->reference_kind == REFERENCE_DEFAULT_GENOME)
+        return error_input(error,
+                           "%s: an exported kernel is verified against a reference, and this "
+                           "template's is its own default genome: write a reference (in `real`, in "
+                           "Python, or as answers), search again, and export that",
+                           template->document.file);
+    if (template->cpu_reference == NULL && !template->real &&
+        template->reference_kind != REFERENCE_PROGRAM &&
+        template->reference_kind != REFERENCE_ANSWERS)
         return error_input(error,
                            "%s: an exported kernel is verified against a CPU reference, but the "
-                           "template has none: write reference.c and name it in \"cpu_reference\" "
-                           "(docs/templates.md)",
+                           "template has none: write its reference in `real`, or write reference.c "
+                           "and name it in \"cpu_reference\" (docs/templates.md)",
                            template->document.file);
     if (find_workspaces(export, error) < 0 || find_checked_shapes(export, error) < 0 ||
         path_parent(parent, paths->folder, error) < 0 || path_make_folder(parent, error) < 0 ||

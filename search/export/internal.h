@@ -117,8 +117,8 @@ int find_checked_shapes(struct export *export, struct error *error);
    C identifiers or file names. */
 int check_names(const struct export *export, struct error *error);
 
-/* The embedded files FILE.in, with mustache holes except in the last five (embedded.c), in a folder
-   of search/. */
+/* The embedded files FILE.in, with mustache holes except in the last seven (embedded.c), in a
+   folder of search/. */
 #define EMBEDDED_FILES(F)                                                                          \
     F(LAUNCHER, export, launcher_c)                                                                \
     F(LAUNCH, export, launch_c)                                                                    \
@@ -132,6 +132,8 @@ int check_names(const struct export *export, struct error *error);
     F(SHAPE, export, shape_h)                                                                      \
     F(VERIFY, export, verify_h)                                                                    \
     F(NUMBERS, export, numbers_h)                                                                  \
+    F(HOST, export, host_h)                                                                        \
+    F(PROGRAM_REFERENCE, export, program_reference_c)                                              \
     F(FILLS, template, fills_h)
 #define EMBEDDED_ENUMERATOR(name, folder, file) EMBEDDED_##name,
 enum embedded_file { EMBEDDED_FILES(EMBEDDED_ENUMERATOR) };
@@ -158,6 +160,16 @@ int write_check(const struct export *export, struct strbuf *text, struct error *
 int write_shape(const struct export *export, struct strbuf *text, struct error *error);
 int write_verify(const struct export *export, struct strbuf *text, struct error *error);
 int write_numbers(const struct export *export, struct strbuf *text, struct error *error);
+/* The reference on the CPU: its file's name and function. And, where a reference in `real` is
+   compiled for the host, that file. */
+const char *cpu_reference_file(const struct export *export);
+const char *cpu_reference_function(const struct export *export, char name[SYMBOL_SIZE]);
+/* Whether there is a reference.cu, which check.c runs at large shapes. */
+bool has_gpu_reference(const struct export *export);
+/* reference.c, which runs the template's program, and what calls its function in Python. */
+int write_program_reference(const struct export *export, struct strbuf *text, struct error *error);
+int write_reference_runner(const struct export *export, struct strbuf *text, struct error *error);
+int write_host_reference(const struct export *export, struct strbuf *text, struct error *error);
 /* The template's reference in CUDA with its includes inlined, and what launches its kernels. */
 int write_reference_source(const struct export *export, struct strbuf *text, struct error *error);
 int write_reference_launch(const struct export *export, struct strbuf *text, struct error *error);

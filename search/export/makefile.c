@@ -16,6 +16,7 @@ int write_makefile(const struct export *export, struct strbuf *text, struct erro
     }
     cJSON_AddStringToObject(values, "architecture", architecture);
     cJSON_AddBoolToObject(values, "setup", export->template->setup.count > 0);
+    cJSON_AddBoolToObject(values, "gpu_reference", has_gpu_reference(export));
     embedded_fill(EMBEDDED_MAKEFILE, values, text);
     return 0;
 }

@@ -6,6 +6,7 @@
 #include "outcome/scaling.h"
 #include "report/page_internal.h"
 #include "report/tables.h"
+#include "run/judge.h"
 
 enum { REASONS = 10 };
 
@@ -53,8 +54,14 @@ static void add_facts(cJSON *to, const struct run_data *run) {
 }
 
 /* Adds remarks that a reader needs besides the figures. */
-static void add_remarks(cJSON *to, const struct run_data *run, bool several) {
-    char text[512] = "";
+static int add_remarks(cJSON *to, const struct run_data *run, bool several, struct error *error) {
+    char text[640] = "";
+    char *note;
+    if (judge_note(run->store, &note, error) < 0)
+        return -1;
+    if (note != NULL)
+        text_append(text, sizeof text, "%s ", note);
+    free(note);
     if (run->pauses > 0)
         text_append(text, sizeof text, "Times exclude %d pause%s of more than %d minutes. ",
                     run->pauses, run->pauses > 1 ? "s" : "", PAUSE_S / 60);
@@ -74,6 +81,7 @@ static void add_remarks(cJSON *to, const struct run_data *run, bool several) {
                    "measurements."
                  : "Some latencies of this run are predictions of the emulated device, not "
                    "measurements.");
+    return 0;
 }
 
 static int add_shapes(const struct page *page, cJSON *to, struct run_history *history,
@@ -140,7 +148,8 @@ int page_add_run(const struct page *page, cJSON *runs, int r, struct error *erro
     cJSON_AddItemToArray(runs, to);
     add_format(to, "id", "r%d", r);
     add_facts(to, run);
-    add_remarks(to, run, page->count > 1);
+    if (add_remarks(to, run, page->count > 1, error) < 0)
+        return -1;
     page_add_run_pictures(page, to, r);
     add_baselines(page, to, r);
     add_agreement(page, to, r);

@@ -1,5 +1,6 @@
 /* page_summary: how a run found its champions, without the analyses that read every trial. */
 #include "report/page_internal.h"
+#include "run/judge.h"
 
 enum { REASONS = 8, ELITES = 5, GENE_EFFECTS = 8 };
 
@@ -71,12 +72,17 @@ static int add_summary(const struct page *page, cJSON *root, struct store *store
     struct store_counts counts;
     struct store_clocks clocks[CASES_MAX];
     char *device = NULL;
-    if (store_count(store, &counts, error) < 0 || store_clocks(store, clocks, error) < 0 ||
+    char *note = NULL;
+    if (judge_note(store, &note, error) < 0 || store_count(store, &counts, error) < 0 ||
+        store_clocks(store, clocks, error) < 0 ||
         store_meta_get(store, "device_name", &device, error) < 0)
         return -1;
     add_text(root, "run", store_run_dir(store));
     add_text(root, "device", device != NULL || page->format == PAGE_JSON ? device : "?");
     free(device);
+    if (note != NULL)
+        add_text(root, "judged", note);
+    free(note);
     cJSON_AddNumberToObject(root, "trials", (double)counts.observed);
     bool markdown = page->format == PAGE_MARKDOWN;
     add_title(page, root, "h1", markdown ? "# " : "");

@@ -4,6 +4,7 @@
 #include "pool/protocol.h"
 #include "run/baseline_results.h"
 #include "run/default_trial.h"
+#include "run/judge.h"
 #include "run/old_settings.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@
 #define EVOTILE_VERSION "unknown"
 #endif
 
-enum { META_MAX = 16 + HINTS_MAX + 2 * CASES_MAX, META_NAME_SIZE = 32 };
+enum { META_MAX = 18 + HINTS_MAX + 2 * CASES_MAX, META_NAME_SIZE = 32 };
 
 #define SEEDS_META     "seeds:%d" /* by goal */
 #define PREDICTED_META "predicted:%d"
@@ -67,6 +68,7 @@ int session_store_create(struct session *session, struct error *error) {
         {"driver", device->driver},
         {"recording", session->settings.recording ? "yes" : "no"},
         {"evotile", EVOTILE_VERSION},
+        {JUDGE_META, judge_name(session->templates[0])},
         {*session->queue_id != '\0' ? "queue_id" : NULL, session->queue_id},
     }; /* hints and seeds follow */
     int meta_count = 0;

@@ -24,6 +24,15 @@ static int read_word(const struct json *value, const char *folder, char **word,
     return 0;
 }
 
+int baseline_command_read_limit(struct baseline_command *command, const struct json *limit,
+                                struct error *error) {
+    if (json_number(limit, &command->limit_s, error) < 0)
+        return -1;
+    return command->limit_s > 0 && command->limit_s <= 3600
+               ? 0
+               : json_error(limit, error, "must lie between 0 and 3600 seconds");
+}
+
 int baseline_command_read(struct baseline_command *command, const struct json *value,
                           const char *folder, struct error *error) {
     struct json words;
@@ -41,13 +50,8 @@ int baseline_command_read(struct baseline_command *command, const struct json *v
         if (read_word(&word, folder, &command->words[command->count], error) < 0)
             return -1;
     }
-    if (!json_find(value, "limit_s", &limit))
-        return 0;
-    if (json_number(&limit, &command->limit_s, error) < 0)
-        return -1;
-    return command->limit_s > 0 && command->limit_s <= 3600
-               ? 0
-               : json_error(&limit, error, "must lie between 0 and 3600 seconds");
+    return json_find(value, "limit_s", &limit) ? baseline_command_read_limit(command, &limit, error)
+                                               : 0;
 }
 
 int baseline_command_set_python(struct baseline_command *command, const char *python,

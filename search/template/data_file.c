@@ -1,6 +1,7 @@
 #include "template/data_file.h"
 
 #include "base/memory.h"
+#include "base/npy.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -24,132 +25,43 @@ static int check_extent(struct data_file *file, int64_t file_bytes, struct error
     return 0;
 }
 
-/* ---- .npy: numpy/lib/format.py, versions 1 to 3 ---- */
+/* ---- .npy ---- */
 
-/* A Python literal, {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }, as NumPy writes
-   it. */
-struct literal {
-    const char *at, *end;
-};
-
-static void skip_blanks(struct literal *text) {
-    while (text->at < text->end && (*text->at == ' ' || *text->at == '\n'))
-        text->at++;
-}
-
-/* Whether the text goes on with this word, which is skipped. */
-static bool take(struct literal *text, const char *word) {
-    const size_t length = strlen(word);
-    skip_blanks(text);
-    if ((size_t)(text->end - text->at) < length || memcmp(text->at, word, length) != 0)
-        return false;
-    text->at += length;
-    return true;
-}
-
-/* A quoted word of fewer than `size` bytes. */
-static bool take_quoted(struct literal *text, char *word, size_t size) {
-    const char quote = take(text, "'") ? '\'' : take(text, "\"") ? '"' : '\0';
-    size_t length = 0;
-    if (quote == '\0')
-        return false;
-    while (text->at < text->end && *text->at != quote && length + 1 < size)
-        word[length++] = *text->at++;
-    word[length] = '\0';
-    if (text->at == text->end || *text->at != quote)
-        return false;
-    text->at++;
-    return true;
-}
-
-static bool take_shape(struct literal *text, struct data_file *file) {
-    file->rank = 0;
-    if (!take(text, "("))
-        return false;
-    while (!take(text, ")")) {
-        int64_t extent = 0;
-        skip_blanks(text);
-        if (file->rank == RANK_MAX || text->at == text->end || *text->at < '0' || *text->at > '9')
-            return false;
-        for (; text->at < text->end && *text->at >= '0' && *text->at <= '9'; text->at++)
-            if (__builtin_mul_overflow(extent, 10, &extent) ||
-                __builtin_add_overflow(extent, *text->at - '0', &extent))
-                return false;
-        file->extents[file->rank++] = extent;
-        if (!take(text, ",")) {
-            if (!take(text, ")"))
-                return false;
-            break;
-        }
-    }
-    return true;
-}
-
-static bool find_npy_dtype(const char *descr, enum dtype *dtype) {
+static bool find_npy_dtype(const struct npy *array, enum dtype *dtype) {
     static const struct {
-        const char *descr;
+        char kind;
+        int size;
         enum dtype dtype;
-    } dtypes[] = {{"<f2", DTYPE_F16}, {"<f4", DTYPE_F32}, {"<f8", DTYPE_F64}, {"<i8", DTYPE_I64},
-                  {"<i4", DTYPE_I32}, {"<u4", DTYPE_U32}, {"<i2", DTYPE_I16}, {"|i1", DTYPE_I8},
-                  {"|u1", DTYPE_U8},  {"|b1", DTYPE_BOOL}};
+    } dtypes[] = {{'f', 2, DTYPE_F16}, {'f', 4, DTYPE_F32}, {'f', 8, DTYPE_F64},
+                  {'i', 8, DTYPE_I64}, {'i', 4, DTYPE_I32}, {'u', 4, DTYPE_U32},
+                  {'i', 2, DTYPE_I16}, {'i', 1, DTYPE_I8},  {'u', 1, DTYPE_U8},
+                  {'b', 1, DTYPE_BOOL}};
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
-        if (strcmp(dtypes[i].descr, descr) == 0) {
+        if (dtypes[i].kind == array->kind && dtypes[i].size == array->size) {
             *dtype = dtypes[i].dtype;
             return true;
         }
     return false;
 }
 
-/* Reads the dictionary's three members, in any order. */
-static int parse_npy_header(struct literal text, struct data_file *file, struct error *error) {
-    static const char *const names[] = {"descr", "fortran_order", "shape"};
-    char name[16], descr[16] = "";
-    bool seen[3] = {false}, fortran = false, right = take(&text, "{");
-    while (right && !take(&text, "}")) {
-        int n = 0;
-        right = take_quoted(&text, name, sizeof name) && take(&text, ":");
-        while (n < 3 && strcmp(names[n], name) != 0)
-            n++;
-        if (!right || n == 3 || seen[n])
-            return error_input(error, "its header is no dictionary of NumPy's");
-        seen[n] = true;
-        right = n == 0   ? take_quoted(&text, descr, sizeof descr)
-                : n == 2 ? take_shape(&text, file)
-                         : (fortran = take(&text, "True")) || take(&text, "False");
-        if (right && !take(&text, ",")) {
-            right = take(&text, "}");
-            break;
-        }
-    }
-    if (!right || !seen[0] || !seen[1] || !seen[2])
-        return error_input(error, "its header is no dictionary of NumPy's");
-    if (!find_npy_dtype(descr, &file->dtype))
-        return error_input(error,
-                           "its elements are '%s': save little-endian f2, f4, f8, i1, i2, i4, i8, "
-                           "u1, u4 or bool, others as .safetensors or raw bytes",
-                           strpbrk(descr, "\n\r\t\033") == NULL ? descr : "?");
-    return fortran && file->rank > 1
-               ? error_input(error, "it is in Fortran's order: save numpy.ascontiguousarray(...)")
-               : 0;
-}
-
-int npy_parse(const uint8_t *bytes, size_t size, int64_t file_bytes, struct data_file *file,
-              struct error *error) {
+/* npy_parse reads the header alone, which is short, so that the elements need not be there. */
+static int open_npy(const char *path, const uint8_t *bytes, int64_t file_bytes,
+                    struct data_file *file, struct error *error) {
+    struct npy array;
+    char text[NPY_SHAPE_SIZE];
     *file = (struct data_file){0};
-    if (size < 12 || memcmp(bytes, "\x93NUMPY", 6) != 0 || bytes[6] < 1 || bytes[6] > 3)
-        return error_input(error, "it is no .npy file of version 1, 2 or 3");
-    const size_t start = bytes[6] == 1 ? 10 : 12;
-    size_t length = bytes[8] | (size_t)bytes[9] << 8;
-    if (start == 12)
-        length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
-    if (length > size - start)
-        return error_input(error, "its header is longer than the file or than %d bytes",
-                           DATA_HEADER_MAX);
-    const char *text = (const char *)bytes + start;
-    file->offset = (int64_t)(start + length);
-    return parse_npy_header((struct literal){text, text + length}, file, error) < 0
-               ? -1
-               : check_extent(file, file_bytes, error);
+    if (npy_parse(&array, path, bytes, (size_t)file_bytes, error) < 0)
+        return -1;
+    npy_print(&array, text);
+    if (array.rank > RANK_MAX || !find_npy_dtype(&array, &file->dtype))
+        return error_input(error,
+                           "%s: its elements are %s: save f2, f4, f8, i1, i2, i4, i8, u1, u4 or "
+                           "bool of at most %d extents, others as .safetensors or raw bytes",
+                           path, text, RANK_MAX);
+    file->rank = array.rank;
+    memcpy(file->extents, array.extents, sizeof file->extents);
+    file->offset = (const uint8_t *)array.data - bytes;
+    return check_extent(file, file_bytes, error) < 0 ? error_prefix(error, "%s", path) : 0;
 }
 
 /* ---- .safetensors: eight bytes with the length of a header in JSON, then the elements ---- */
@@ -273,10 +185,10 @@ int data_file_open(const char *path, const char *tensor, struct data_file *file,
     const int64_t got = read_bytes(path, 0, header, size, error);
     int status = -1;
     if (got >= 0)
-        status = npy ? npy_parse(header, (size_t)got, bytes, file, error)
+        status = npy ? open_npy(path, header, bytes, file, error)
                      : safetensors_parse(header, (size_t)got, bytes, tensor, file, error);
     free(header);
-    return status < 0 && got >= 0 ? error_prefix(error, "%s", path) : status;
+    return status < 0 && got >= 0 && named ? error_prefix(error, "%s", path) : status;
 }
 
 void *data_file_read(const char *path, const struct data_file *file, struct error *error) {

@@ -35,10 +35,8 @@ int data_file_open(const char *path, const char *tensor, struct data_file *file,
 /* Reads the elements. The caller frees them. */
 void *data_file_read(const char *path, const struct data_file *file, struct error *error);
 
-/* The parsers: of a file of `file_bytes`, of whose first `size` bytes `bytes` is a copy. An error
-   does not name the file. */
-int npy_parse(const uint8_t *bytes, size_t size, int64_t file_bytes, struct data_file *file,
-              struct error *error);
+/* The parser of a .safetensors file of `file_bytes`, of whose first `size` bytes `bytes` is a copy.
+   An error does not name the file. */
 int safetensors_parse(const uint8_t *bytes, size_t size, int64_t file_bytes, const char *tensor,
                       struct data_file *file, struct error *error);
 

@@ -1,5 +1,5 @@
-/* Reads the parts of a problem that define correctness: the plain kernel, because its error scales
-   the error bound of all candidates, and stress inputs. */
+/* Reads the parts of a problem that define correctness beside its references: stress inputs, and
+   relaxed genomes with a looser bound. */
 #include "template/load.h"
 
 #include <math.h>
@@ -176,9 +176,7 @@ int load_error_model(struct template *template, const struct template_roots *roo
     };
     const struct json *root = &roots->problem;
     struct json value;
-    if (load_program(template, root, "plain", &template->plain_source, &template->plain, error) <
-            0 ||
-        load_relaxed(template, roots, error) < 0 ||
+    if (load_relaxed(template, roots, error) < 0 ||
         load_sections(template, root, sections, error) < 0 ||
         check_magnitudes(template, roots, error) < 0)
         return -1;
@@ -187,7 +185,8 @@ int load_error_model(struct template *template, const struct template_roots *roo
         derive_negative(template, &template->stresses[i]);
     for (int i = 0; i < declared; i++)
         derive_far(template, &template->stresses[i]);
-    derive_leader(template);
+    if (template->reference_kind != REFERENCE_ANSWERS)
+        derive_leader(template);
     return json_find(root, "float_atomics", &value)
                ? json_bool(&value, &template->float_atomics, error)
                : 0;

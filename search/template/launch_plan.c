@@ -65,6 +65,7 @@ static int plan_tensor(const struct template *template, const struct tensor *ten
     if (evaluate_condition(template, tensor->dtype_when, values, &condition_holds, error) < 0)
         return -1;
     planned->dtype = condition_holds ? tensor->dtype : tensor->other_dtype;
+    planned->written = planned->dtype;
     planned->precision = tensor->coarse ? tensor->precision : planned->dtype;
     for (int i = 0; i < tensor->rank; i++) {
         if (evaluate_expression(template, tensor->shape[i], values, &extents[i], error) < 0)
@@ -385,13 +386,24 @@ int template_launch_plan(const struct template *template, const struct genome *g
     return 0;
 }
 
+/* Whether the reference computes the tensor. */
+static bool is_judged(const struct tensor *tensor) {
+    return tensor->role == ROLE_OUTPUT || tensor->role == ROLE_MAGNITUDE;
+}
+
 int template_plain_launch_plan(const struct template *template, const struct genome *genome,
                                int case_index, struct launch_plan *plan, struct error *error) {
     int64_t values[SLOTS_MAX];
     *plan = (struct launch_plan){.input_range = INFINITY, .case_index = case_index};
     if (space_values(template->space, genome, case_index, values, error) < 0 ||
-        plan_tensors(template, values, NO_ROLE, plan, error) < 0)
+        plan_tensors(template, values,
+                     template->plain_kind == PLAIN_REAL ? ROLE_MAGNITUDE : NO_ROLE, plan,
+                     error) < 0)
         return -1;
+    for (int t = 0; t < template->tensor_count; t++)
+        if (template->plain_kind == PLAIN_REAL && is_judged(&template->tensors[t]) &&
+            plan->tensors[t].dtype != DTYPE_I64)
+            plan->tensors[t].written = DTYPE_F32;
     return plan_launches(template, &template->plain, values, plan, error);
 }
 
@@ -410,18 +422,34 @@ int template_reference_launch_plan(const struct template *template, int case_ind
                                    struct launch_plan *plan, struct error *error) {
     struct genome genome = genome_default(template->space);
     int64_t values[SLOTS_MAX] = {0};
+    const bool own = template->reference_kind == REFERENCE_DEFAULT_GENOME;
     *plan = (struct launch_plan){.input_range = INFINITY, .case_index = case_index};
-    /* The default genome may be invalid for this case; that is no problem, because the reference
-       does not depend on genes. */
+    /* The default genome may be invalid for this case; that is no problem of a reference of its
+       own, because that does not depend on genes (template_reference_applies). */
     if (space_values(template->space, &genome, case_index, values, error) < 0 ||
-        plan_tensors(template, values, ROLE_MAGNITUDE, plan, error) < 0 ||
-        plan_launches(template, &template->reference, values, plan, error) < 0)
+        plan_tensors(template, values, own ? NO_ROLE : ROLE_MAGNITUDE, plan, error) < 0 ||
+        (own && plan_maps(template, values, plan, error) < 0) ||
+        plan_launches(template, own ? &template->launches : &template->reference, values, plan,
+                      error) < 0)
         return -1;
     for (int t = 0; t < template->tensor_count; t++)
         if (template->tensors[t].role == ROLE_OUTPUT) {
             struct planned_tensor *planned = &plan->tensors[t];
             planned->dtype = planned->dtype == DTYPE_I64 ? DTYPE_I64 : DTYPE_F64;
             planned->bytes = planned->elements * dtype_bytes(planned->dtype);
+            planned->written = own ? planned->written : planned->dtype;
         }
     return 0;
+}
+
+bool template_reference_applies(const struct template *template, int case_index) {
+    const struct genome genome = genome_default(template->space);
+    return template->reference_kind != REFERENCE_DEFAULT_GENOME ||
+           template_genome_is_valid(template, &genome, case_index);
+}
+
+const char *template_passed(const struct template *template, bool several) {
+    if (template->reference_kind != REFERENCE_DEFAULT_GENOME)
+        return "correct";
+    return several ? "agree with the default genome" : "agrees with the default genome";
 }

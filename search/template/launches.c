@@ -289,42 +289,11 @@ int load_file_name(const char *folder, const struct json *value, char **name, st
     return 0;
 }
 
-/* Reads "reference.c" (with a function NAME_reference), or { "source": ..., "function": ... }. */
-static int load_cpu_reference(struct template *template, const struct json *value,
-                              struct error *error) {
-    static const char *const keys[] = {"source", "function", NULL};
-    struct json source = *value;
-    struct json function;
-    const char *name = NULL;
-    char own[2 * NAME_SIZE];
-    if (cJSON_IsObject(value->value)) {
-        if (json_check_keys(value, keys, error) < 0 ||
-            json_require(value, "source", &source, error) < 0 ||
-            json_require(value, "function", &function, error) < 0 ||
-            json_string(&function, &name, error) < 0)
-            return -1;
-        if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") !=
-                strlen(name) ||
-            *name == '\0' || isdigit((unsigned char)*name))
-            return json_error(&function, error, "must be the name of a C function");
-    } else {
-        snprintf(own, sizeof own, "%s_reference", template->name);
-        name = own;
-    }
-    if (load_file_name(template->folder, &source, &template->cpu_reference, error) < 0)
-        return -1;
-    template->cpu_reference_function = xstrdup(name);
-    return 0;
-}
-
-static const char *const program_keys[] = {"source", "launches", NULL};
-
 int load_program(struct template *template, const struct json *root, const char *key, char **source,
                  struct launch_list *launches, struct error *error) {
     struct json value;
     struct json file;
     if (json_require(root, key, &value, error) < 0 ||
-        json_check_keys(&value, program_keys, error) < 0 ||
         load_launches(template, &value, launches, error) < 0 ||
         json_require(&value, "source", &file, error) < 0)
         return -1;
@@ -356,7 +325,6 @@ static int load_solution(struct template *template, const struct json *solution,
 int load_kernel(struct template *template, const struct template_roots *roots,
                 struct error *error) {
     const struct json *problem = &roots->problem;
-    struct json value;
     if (load_sections(template, problem, tensor_sections, error) < 0 ||
         load_sections(template, problem, scalar_sections, error) < 0 ||
         (is_split(template) &&
@@ -364,13 +332,11 @@ int load_kernel(struct template *template, const struct template_roots *roots,
         load_sections(template, &roots->solution, map_sections, error) < 0 ||
         load_sections(template, problem, magnitude_sections, error) < 0 ||
         load_solution(template, &roots->solution, error) < 0 ||
-        load_program(template, problem, "reference", &template->reference_source,
-                     &template->reference, error) < 0 ||
+        load_references(template, problem, error) < 0 ||
         load_error_model(template, roots, error) < 0 || load_setup(template, roots, error) < 0 ||
         load_required_expression(template, problem, "operations", &template->operations, error) <
             0 ||
         load_required_expression(template, problem, "bytes", &template->bytes, error) < 0)
         return -1;
-    return json_find(problem, "cpu_reference", &value) ? load_cpu_reference(template, &value, error)
-                                                       : 0;
+    return 0;
 }

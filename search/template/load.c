@@ -478,6 +478,9 @@ void template_free(struct template *template) {
     free(template->cpu_reference_function);
     release_recorded_template(template);
     baseline_command_release(&template->baseline);
+    baseline_command_release(&template->reference_program);
+    free(template->reference_python);
+    release_answers(template);
     space_free(template->space);
     json_release(&template->document);
     json_release(&template->solution_document);

@@ -123,7 +123,17 @@ int load_recorded_template(struct template *template, const struct template_sett
                            struct error *error);
 void release_recorded_template(struct template *template);
 
-/* error_model.c: the plain kernel and stress inputs. */
+/* reference.c: the reference, the plain kernel and the reference on the CPU. */
+int load_references(struct template *template, const struct json *root, struct error *error);
+/* answers.c: recorded answers, of the template's cases at least. */
+int load_answers(struct template *template, const struct json *root, const struct json *list,
+                 struct error *error);
+void release_answers(struct template *template);
+/* real_source.c: refuses a source in `real` that would compute in float or, for the host, that no
+   C++ compiler takes. */
+int check_real_source(const struct template *template, bool for_host, struct error *error);
+
+/* error_model.c: stress inputs. */
 int load_error_model(struct template *template, const struct template_roots *roots,
                      struct error *error);
 /* relaxed.c: relaxed genomes; and constraints that make them invalid, before the space is sealed.
@@ -139,6 +149,7 @@ int plan_relaxed(const struct template *template, const int64_t *values, struct 
    directives, without the macros before it, which the caller frees. */
 int template_hash(struct template *template, struct error *error);
 char *template_lined_kernel_source(const struct template *template, struct error *error);
+char *template_lined_reference_source(const struct template *template, struct error *error);
 
 /* source.c: adds the #defines before the source. `values` are those of the genome and the variant;
    NULL: macros are 0. */

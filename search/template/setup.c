@@ -49,10 +49,13 @@ static int check_tensors(const struct template *template, const struct json *roo
 }
 
 int load_setup(struct template *template, const struct template_roots *roots, struct error *error) {
+    static const char *const keys[] = {"source", "launches", NULL};
     const struct json *root = &roots->problem;
     struct json value;
     if (json_find(root, "setup", &value) &&
-        load_program(template, root, "setup", &template->setup_source, &template->setup, error) < 0)
+        (json_check_keys(&value, keys, error) < 0 ||
+         load_program(template, root, "setup", &template->setup_source, &template->setup, error) <
+             0))
         return -1;
     for (int i = 0; i < template->setup.count; i++)
         for (int a = 0; a < template->setup.launches[i].argument_count; a++)

@@ -240,17 +240,44 @@ char *template_kernel_source(const struct template *template, struct error *erro
                                  error);
 }
 
+/* real.cu, embedded by the Makefile */
+extern const char _binary_search_template_real_cu_start[];
+extern const char _binary_search_template_real_cu_end[];
+
+/* A reference's source with `real` as that type. */
+static char *source_in(const struct template *template, const char *type, struct error *error) {
+    struct strbuf text = {0};
+    strbuf_print(&text, "typedef %s real;\n", type);
+    strbuf_add(
+        &text, _binary_search_template_real_cu_start,
+        (size_t)(_binary_search_template_real_cu_end - _binary_search_template_real_cu_start));
+    strbuf_print(&text, "\n#line 1 \"%s\"\n", template->reference_source);
+    return inline_source(template, template->folder, template->reference_source, false, &text,
+                         error) == 0
+               ? text.bytes
+               : NULL;
+}
+
 char *template_reference_source(const struct template *template, struct error *error) {
-    return uninstantiated_source(template, template->folder, template->reference_source, false,
-                                 error);
+    return template->real ? source_in(template, "double", error)
+                          : uninstantiated_source(template, template->folder,
+                                                  template->reference_source, false, error);
 }
 
 char *template_plain_source(const struct template *template, struct error *error) {
-    return uninstantiated_source(template, template->folder, template->plain_source, false, error);
+    return template->plain_kind == PLAIN_REAL
+               ? source_in(template, "float", error)
+               : uninstantiated_source(template, template->folder, template->plain_source, false,
+                                       error);
 }
 
 char *template_setup_source(const struct template *template, struct error *error) {
     return uninstantiated_source(template, template->folder, template->setup_source, false, error);
+}
+
+char *template_lined_reference_source(const struct template *template, struct error *error) {
+    return uninstantiated_source(template, template->folder, template->reference_source, true,
+                                 error);
 }
 
 char *template_c_reference_source(const struct template *template, struct error *error) {

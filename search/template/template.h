@@ -179,6 +179,28 @@ struct relaxed_rule {
     char about[ABOUT_SIZE];
 };
 
+/* Who says what is right, and whose error sets the error bound (template/reference.c). */
+enum reference_kind {
+    REFERENCE_KERNEL,         /* a kernel in double precision */
+    REFERENCE_DEFAULT_GENOME, /* the template's own kernel with its default genome: a candidate
+                                 agrees with it, which does not make it correct */
+    REFERENCE_PROGRAM,        /* a program that answers through a pipe, such as one in Python */
+    REFERENCE_ANSWERS,        /* recorded outputs to recorded inputs, which no one else knows */
+};
+enum plain_kind {
+    PLAIN_KERNEL, /* a kernel in float of the author's */
+    PLAIN_REAL,   /* the reference's source, which is written in `real`, with `real` a float: its
+                     outputs are rounded to the template's dtypes (struct converted) */
+    PLAIN_NONE,   /* none: the reference's outputs, rounded, stand in for it, and the bound covers
+                     sums in float, too (evaluate/error_bound.h) */
+};
+
+/* What was recorded for a case: a file of the template's folder for each input and output. */
+struct recorded_answer {
+    struct shape shape;
+    char *files[TENSORS_MAX]; /* NULL: of a workspace, or not given */
+};
+
 /* Inputs that kernels often get wrong. */
 struct stress {
     char name[NAME_SIZE];
@@ -201,6 +223,9 @@ struct baseline_command {
    `folder` becomes its path, unless `folder` is NULL. Must be released, also after a failure. */
 int baseline_command_read(struct baseline_command *command, const struct json *value,
                           const char *folder, struct error *error);
+/* Reads the key "limit_s". */
+int baseline_command_read_limit(struct baseline_command *command, const struct json *limit,
+                                struct error *error);
 /* Replaces the Python interpreter of the command; an error if the command does not start with one.
  */
 int baseline_command_set_python(struct baseline_command *command, const char *python,
@@ -266,6 +291,9 @@ struct template {
     int scalar_count;
     struct scalar scalars[SCALARS_MAX];
     struct launch_list launches, reference, plain, setup; /* setup: count 0 without one */
+    enum reference_kind reference_kind;
+    enum plain_kind plain_kind;
+    bool real;                  /* the reference's source is written in `real` */
     bool of_setup[TENSORS_MAX]; /* an argument of setup: a change of it alone would not fit */
     bool unfit[CASES_MAX];      /* derived cases for which a fill has no value */
     int round_slot; /* of ROUND, which launches of a repeat may read; 0: there is no repeat */
@@ -286,6 +314,10 @@ struct template {
     char *setup_source;                             /* NULL: none */
     char *cpu_reference, *cpu_reference_function;   /* a file name and its function; NULL: none */
     struct baseline_command baseline;
+    struct baseline_command reference_program; /* of REFERENCE_PROGRAM */
+    int answer_count;
+    struct recorded_answer *answers; /* of REFERENCE_ANSWERS */
+    char *reference_python;          /* its file, if it is a function in Python; else NULL */
 };
 
 /* Whether a folder has a template.json, a problem.json or a solution.json. */
@@ -365,7 +397,8 @@ char *template_source_with_lines(const struct template *template, const struct g
 char *template_macros(const struct template *template, const struct genome *genome, int variant,
                       struct error *error);
 char *template_kernel_source(const struct template *template, struct error *error);
-/* The source of the reference and of the plain kernel: no genes, no specialised dimensions. */
+/* The source of the reference and of the plain kernel: no genes, no specialised dimensions. That of
+   a derived plain kernel is the reference's with another `real`; there is none of PLAIN_NONE. */
 char *template_reference_source(const struct template *template, struct error *error);
 char *template_plain_source(const struct template *template, struct error *error);
 /* That of setup, which the template must have. */
@@ -392,6 +425,8 @@ int template_options(const struct template *template, const struct genome *genom
 struct planned_tensor {
     bool present;
     enum dtype dtype;
+    enum dtype written;      /* what launches write: another dtype than `dtype` where a `real` is a
+                                float, and of a default genome that is the reference */
     enum dtype precision;    /* precision for which errors are bounded: dtype, or a coarser one */
     int64_t elements, bytes; /* including the gaps between rows */
     int64_t row;             /* elements of the last dimension */
@@ -442,11 +477,24 @@ struct planned_launch planned_launch(const struct launch_plan *plan, int index);
    outside CUDA's limits is an error of the template. */
 int template_launch_plan(const struct template *template, const struct genome *genome,
                          int case_index, struct launch_plan *plan, struct error *error);
+/* The answer to a case that the seed picks, of those recorded for it; NULL: there is none. */
+const struct recorded_answer *template_answer(const struct template *template,
+                                              const struct shape *shape, uint64_t seed);
+/* The case that a plan is of. */
+struct shape launch_plan_shape(const struct launch_plan *plan);
+/* Whether the reference computes a case: that of a default genome only where the genome is valid.
+ */
+bool template_reference_applies(const struct template *template, int case_index);
+/* What a candidate that passes is: "correct", or "agrees with the default genome"; of several,
+   "agree ...". */
+const char *template_passed(const struct template *template, bool several);
+
 /* The reference's launches; its outputs are fp64 tensors of the same shape, those of i64 tensors
    of i64: a double does not hold every i64. Only here are tensors of magnitudes present. */
 int template_reference_launch_plan(const struct template *template, int case_index,
                                    struct launch_plan *plan, struct error *error);
-/* The plain kernel's launches; its outputs have the genome's dtypes. */
+/* The plain kernel's launches; its outputs have the genome's dtypes. Of PLAIN_REAL, the launches
+   write floats, and magnitudes, which nothing reads. Of PLAIN_NONE: no launches. */
 int template_plain_launch_plan(const struct template *template, const struct genome *genome,
                                int case_index, struct launch_plan *plan, struct error *error);
 

@@ -157,14 +157,15 @@ int check_magnitudes(const struct template *template, const struct template_root
         const char *name = template->tensors[t].name;
         if (template->tensors[t].role != ROLE_MAGNITUDE)
             continue;
-        for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        const size_t count = template->plain_kind == PLAIN_KERNEL ? 2 : 1;
+        for (size_t i = 0; i < count; i++)
             if (is_argument(programs[i].launches, t) &&
                 json_require(programs[i].root, programs[i].key, &value, error) == 0)
                 return json_error(&value, error,
                                   "a launch takes the magnitudes \"%s\", which only the reference "
                                   "writes: remove the argument",
                                   name);
-        if (!is_argument(&template->reference, t) &&
+        if (template->reference_kind == REFERENCE_KERNEL && !is_argument(&template->reference, t) &&
             json_require(&roots->problem, "reference", &value, error) == 0)
             return json_error(&value, error,
                               "no launch takes \"%s\": add it to the arguments of the one that "

@@ -33,9 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 2)
         return 0;
     const int64_t file_bytes = (int64_t)(size - 2) + (data[1] == 255 ? DATA_FILE_MAX : data[1]);
-    int status = data[0] % 2 == 0
-                     ? npy_parse(data + 2, size - 2, file_bytes, &file, &error)
-                     : safetensors_parse(data + 2, size - 2, file_bytes, "w", &file, &error);
+    int status = safetensors_parse(data + 2, size - 2, file_bytes, "w", &file, &error);
     check(status, &file, file_bytes, &error);
     return 0;
 }

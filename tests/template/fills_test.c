@@ -291,7 +291,7 @@ static void numpy_files(void **state) {
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (4, 40), }", 640, NULL},
         {"{'shape': (4, 40), \"descr\": '<f4', 'fortran_order': False}   ", 640, NULL},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (4, 40), }", 639,
-         "x.npy: its header says 640 bytes of elements from byte "},
+         "bytes follow its header, which are not those of <f4 (4, 40)"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (4, 40), }", 1280,
          "tensor i: x.npy holds f64 [4, 40], but the tensor is f32 [4, 40], 640 bytes: give the "
          "tensor the file's shape, and cases that have it"},
@@ -300,25 +300,25 @@ static void numpy_files(void **state) {
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (160,), }", 640,
          "x.npy holds f32 [160], but"},
         {"{'descr': '<f4', 'fortran_order': True, 'shape': (4, 40), }", 640,
-         "x.npy: it is in Fortran's order: save numpy.ascontiguousarray(...)"},
+         "x.npy: its elements are in columns: save numpy.ascontiguousarray(x)"},
         {"{'descr': '>f4', 'fortran_order': False, 'shape': (4, 40), }", 640,
-         "x.npy: its elements are '>f4': save little-endian f2, f4, "},
+         "x.npy: dtype >f4 is big-endian: save .astype('<f4')"},
         {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (4, 40), }", 640,
-         "x.npy: its header is no dictionary of NumPy's"},
-        {"{'descr': '<f4', 'shape': (4, 40), }", 640, "its header is no dictionary of NumPy's"},
+         "x.npy: its header is not that of one array of numbers"},
+        {"{'descr': '<f4', 'shape': (4, 40), }", 640, "its header is not that of one array of numbers"},
         {"{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (4, 40), }", 640,
-         "its header is no dictionary of NumPy's"},
+         "its header is not that of one array of numbers"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (4, -40), }", 640,
-         "its header is no dictionary of NumPy's"},
+         "its header is not that of one array of numbers"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (0, 40), }", 640,
          "its shape has an extent below 1, or is too large"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775807, 40), }", 640,
          "its shape has an extent below 1, or is too large"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (92233720368547758070, 40), }", 640,
-         "its header is no dictionary of NumPy's"},
+         "its header is not that of one array of numbers"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 1, 1, 1, 1, 1), }", 640,
-         "its header is no dictionary of NumPy's"},
-        {"", 640, "its header is no dictionary of NumPy's"},
+         "its header is not that of one array of numbers"},
+        {"", 640, "its header is not that of one array of numbers"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         put_npy(rows[i].dictionary, rows[i].elements);
@@ -326,12 +326,12 @@ static void numpy_files(void **state) {
     }
     put_bytes("x.npy", "\x93NUMPY\x04\0\0\0\0\0\0\0\0\0", 16);
     expect_file(INPUT("f32", "{ \"file\": \"x.npy\" }"),
-                "x.npy: it is no .npy file of version 1, 2 or 3");
+                "x.npy: version 4 of .npy cannot be read: versions 1 to 3 can");
     put_bytes("x.npy", "\x93NUMPY\x01\0\xff\xff{}", 12);
     expect_file(INPUT("f32", "{ \"file\": \"x.npy\" }"),
-                "x.npy: its header is longer than the file or than ");
+                "x.npy: its header does not fit: write it with numpy.save");
     put_bytes("x.npy", "", 0);
-    expect_file(INPUT("f32", "{ \"file\": \"x.npy\" }"), "x.npy: it is no .npy file of version");
+    expect_file(INPUT("f32", "{ \"file\": \"x.npy\" }"), "x.npy: not a .npy file: write it with numpy.save");
     expect_file(INPUT("f32", "{ \"file\": \"x.npy\", \"tensor\": \"a\" }"),
                 "x.npy: only a .safetensors file has names of tensors");
 }
