@@ -6,8 +6,9 @@
  * which some fail. A rival always keeps a twentieth of the trials, because recent scores say little
  * of what another part of its space holds.
  *
- *     recent_scores_add(&recent[goal], score_us);
- *     int goal = rivals_choose(rivals, count, best_us);
+ *     struct recent_scores recent = {0};
+ *     recent_scores_add(&recent, score_us);
+ *     goal = rivals_choose(rivals, count, best_us);
  */
 #ifndef EVOTILE_SESSION_RIVALS_H
 #define EVOTILE_SESSION_RIVALS_H

@@ -42,6 +42,6 @@ for line in sys.stdin:
     stale = how == "stale" and answered > 1
     if how == "text":
         print("computed", flush=True)
-    answer(id=question["id"] - stale, computed=True)
-    if how == "twice":
-        answer(id=question["id"], computed=True)
+    line = json.dumps({"id": question["id"] - stale, "computed": True}) + "\n"
+    sys.stdout.write(line * (2 if how == "twice" else 1))  # two answers arrive at once
+    sys.stdout.flush()
