@@ -3,6 +3,7 @@
 #include "base/memory.h"
 
 #include "device/cuda_device.h"
+#include "device/kernel_names.h"
 #include "device/numa.h"
 
 #include <string.h>
@@ -404,12 +405,20 @@ static int cuda_module_load(struct device *device, const struct device_image *im
                          driver_error_name(&self->driver, status));
     *module = xcalloc(1, sizeof **module);
     (*module)->module = handle;
+    (*module)->kernels = kernel_names_copy(image->kernels);
     return 0;
 }
 
 static void cuda_module_unload(struct device *device, struct device_module *module) {
     cuda(device)->driver.cuModuleUnload(module->module);
+    free(module->kernels);
     free(module);
+}
+
+CUresult cuda_find_function(struct cuda_device *self, const struct device_module *module,
+                            const char *kernel, CUfunction *function) {
+    return self->driver.cuModuleGetFunction(function, module->module,
+                                            kernel_names_find(module->kernels, kernel));
 }
 
 static int cuda_resources(struct device *device, struct device_module *module, const char *kernel,
@@ -418,7 +427,7 @@ static int cuda_resources(struct device *device, struct device_module *module, c
     struct cuda_device *self = cuda(device);
     CUfunction function;
     int shared = 0;
-    CUresult status = self->driver.cuModuleGetFunction(&function, module->module, kernel);
+    CUresult status = cuda_find_function(self, module, kernel, &function);
     if (status != CUDA_SUCCESS)
         return error_set(error, "no kernel %s in the module: %s", kernel,
                          driver_error_name(&self->driver, status));

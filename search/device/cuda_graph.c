@@ -127,8 +127,7 @@ static enum verdict enqueue_call(struct cuda_device *self, const struct device_s
         }
         if (status != CUDA_SUCCESS)
             return set_reason(self, VERDICT_LAUNCH_FAILED, status, "encoding a tensor map", reason);
-        status =
-            self->driver.cuModuleGetFunction(&function, launch->module->module, launch->kernel);
+        status = cuda_find_function(self, launch->module, launch->kernel, &function);
         if (status == CUDA_SUCCESS)
             status = raise_smem_limit(self, function, (int)launch->smem_bytes);
         if (status == CUDA_SUCCESS)

@@ -40,7 +40,7 @@ struct comparator *comparator_new(struct device *device, struct nvrtc *nvrtc, st
                             (size_t)(_binary_search_evaluate_compare_cu_end -
                                      _binary_search_evaluate_compare_cu_start));
     int status =
-        load_kernels(device, nvrtc, "compare.cu", source, &comparator->module, reason, error);
+        load_kernels(device, nvrtc, "compare.cu", source, NULL, &comparator->module, reason, error);
     free(source);
     if (status == 1)
         BUG("compare.cu does not compile: %s", reason);

@@ -15,13 +15,13 @@
 
 /* Compiles and loads the reference or the plain kernel. Takes ownership of `source`. */
 static int compile_and_load(struct evaluator *evaluator, const struct template *template,
-                            const char *name, char *source, struct device_module **module,
-                            struct error *error) {
+                            const char *name, char *source, const struct launch_list *launches,
+                            struct device_module **module, struct error *error) {
     char reason[REASON_SIZE];
     if (source == NULL)
         return -1;
     int status = load_kernels(evaluator->device, compiler_nvrtc(evaluator->compiler), name, source,
-                              module, reason, error);
+                              launches, module, reason, error);
     free(source);
     return status == 1
                ? error_input(error, "%s/%s does not compile: %s", template->folder, name, reason)
@@ -32,10 +32,12 @@ static int load_reference_kernels(struct evaluator *evaluator, struct error *err
     const struct template *template = compiler_template(evaluator->compiler, 0, error);
     if (template == NULL || compile_and_load(evaluator, template, template->reference_source,
                                              template_reference_source(template, error),
-                                             &evaluator->reference, error) < 0)
+                                             &template->reference, &evaluator->reference,
+                                             error) < 0)
         return -1;
     return compile_and_load(evaluator, template, template->plain_source,
-                            template_plain_source(template, error), &evaluator->plain, error);
+                            template_plain_source(template, error), &template->plain,
+                            &evaluator->plain, error);
 }
 
 /* Loads what compares large cases, if the goal has one. */

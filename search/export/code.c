@@ -1,7 +1,9 @@
 #include "export/code.h"
 
 #include "base/memory.h"
+#include "device/kernel_names.h"
 
+#include <ctype.h>
 #include <string.h>
 
 int code_writer_init(struct code_writer *writer, const struct export *export, int number,
@@ -15,6 +17,8 @@ int code_writer_init(struct code_writer *writer, const struct export *export, in
                              .launches = number > 0 ? &template->launches : &template->reference,
                              .number = number,
                              .text = text};
+    writer->kernels =
+        kernel_names_copy(variant != NULL ? variant->kernels : export->request->reference_kernels);
     writer->printer = expr_to_c_new(template, variant, false, error);
     writer->double_printer = expr_to_c_new(template, variant, true, error);
     if (writer->printer != NULL && writer->double_printer != NULL)
@@ -26,6 +30,7 @@ int code_writer_init(struct code_writer *writer, const struct export *export, in
 void code_writer_release(struct code_writer *writer) {
     free(writer->printer);
     free(writer->double_printer);
+    free(writer->kernels);
 }
 
 /* ---- functions ---- */
@@ -255,10 +260,29 @@ static void add_condition(const struct code_writer *writer, const struct express
     }
 }
 
+/* Makes a name expression an identifier: its words, and the number of its first launch. */
+static void expression_identifier(const struct code_writer *writer, const char *kernel,
+                                  char identifier[NAME_SIZE]) {
+    int first = 0, used = 0;
+    while (strcmp(writer->launches->launches[first].kernel, kernel) != 0)
+        first++;
+    for (const char *at = kernel; *at != '\0' && used < NAME_SIZE - 8; at++)
+        if (isalnum((unsigned char)*at))
+            identifier[used++] = *at;
+        else if (used > 0 && identifier[used - 1] != '_')
+            identifier[used++] = '_';
+    snprintf(identifier + used, (size_t)(NAME_SIZE - used), "_%d", first);
+}
+
 /* The reference has a file of its own, where nothing else has its kernels' names. */
 static const char *symbol_of(const struct code_writer *writer, const struct launch *launch,
                              char symbol[SYMBOL_SIZE]) {
-    return variant_symbol(writer->number > 0 ? writer->number - 1 : 0, launch->kernel, symbol);
+    char identifier[NAME_SIZE];
+    const bool expression = kernel_is_expression(launch->kernel);
+    if (expression)
+        expression_identifier(writer, launch->kernel, identifier);
+    return variant_symbol(writer->number > 0 ? writer->number - 1 : 0,
+                          expression ? identifier : launch->kernel, symbol);
 }
 
 /* Adds the statement that launches one, unless it never happens. */
@@ -343,10 +367,17 @@ static bool is_first_use(const struct code_writer *writer, int index) {
 void code_add_kernels(const struct code_writer *writer, const char *cubin) {
     const struct launch *launches = writer->launches->launches;
     char symbol[SYMBOL_SIZE];
-    for (int i = 0; i < writer->launches->count; i++)
-        if (is_first_use(writer, i))
-            strbuf_print(writer->text, "static struct kernel %s = {%s, \"%s\", NULL};\n",
-                         symbol_of(writer, &launches[i], symbol), cubin, launches[i].kernel);
+    for (int i = 0; i < writer->launches->count; i++) {
+        if (!is_first_use(writer, i))
+            continue;
+        const char *name = kernel_names_find(writer->kernels, launches[i].kernel);
+        if (kernel_is_expression(name))
+            BUG("%s was not compiled", name);
+        strbuf_print(writer->text, "static struct kernel %s = {%s, \"%s\", NULL};",
+                     symbol_of(writer, &launches[i], symbol), cubin, name);
+        strbuf_print(writer->text, name != launches[i].kernel ? " /* %s */\n" : "\n",
+                     launches[i].kernel);
+    }
 }
 
 /* ---- files ---- */

@@ -139,6 +139,9 @@ void embedded_fill(enum embedded_file file, cJSON *values, struct strbuf *text);
 /* Appends a file without holes. */
 void embedded_copy(enum embedded_file file, struct strbuf *text);
 
+/* Adds what makes nvcc compile kernels that are C++ templates: their addresses, with commas. */
+void add_kernel_addresses(const struct kernel_list *kernels, struct strbuf *text);
+
 /* Each write_* function appends the text of one file. */
 int write_kernel(const struct export *export, struct strbuf *text, struct error *error);
 int write_variant_header(const struct export *export, int variant, struct strbuf *text,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 int write_reference_source(const struct export *export, struct strbuf *text, struct error *error) {
+    struct kernel_list kernels;
     char *source = template_reference_source(export->template, error);
     if (source == NULL)
         return -1;
@@ -16,6 +17,15 @@ int write_reference_source(const struct export *export, struct strbuf *text, str
         export->template->name, export->template->reference_source);
     strbuf_add(text, source, strlen(source));
     free(source);
+    launch_list_kernels(&export->template->reference, &kernels);
+    if (kernels.count == 0)
+        return 0;
+    strbuf_print(text, "\n// nvcc compiles kernels that are C++ templates only where host code names "
+                       "them.\n"
+                       "const void *evotile_kernel(int index) {\n"
+                       "    const void *const kernels[] = {");
+    add_kernel_addresses(&kernels, text);
+    strbuf_print(text, "};\n    return kernels[index];\n}\n");
     return 0;
 }
 

@@ -30,6 +30,7 @@ struct cache_entry {
     size_t cubin_size;
     char *ptx; /* text */
     char *log; /* the compiler's messages, text */
+    char *kernels; /* names of kernels, text */
 };
 
 /* Opens the cache in `folder`; NULL: $EVOTILE_CACHE, else $XDG_CACHE_HOME/evotile, else

@@ -80,7 +80,7 @@ static int load_launch(struct template *template, const struct json *value, int 
     struct launch *launch = &list->launches[list->count++];
     launch->repeat = repeat;
     if (json_check_keys(value, launch_keys, error) < 0 ||
-        json_copy_text(value, "kernel", launch->kernel, NAME_SIZE, error) < 0 ||
+        load_kernel_name(value, launch->kernel, error) < 0 ||
         load_triple(template, value, "grid", launch->grid, error) < 0 ||
         load_triple(template, value, "block", launch->block, error) < 0 ||
         load_optional_expression(template, value, "smem", &launch->smem, error) < 0 ||

@@ -53,6 +53,9 @@ int load_locate_error(const struct json *value, struct error *error);
 int load_space(struct template *template, const struct json *root, struct error *error);
 int load_insights(struct template *template, const struct json *root, struct error *error);
 
+/* kernels.c: reads the "kernel" of a launch. */
+int load_kernel_name(const struct json *launch, char kernel[KERNEL_NAME_SIZE], struct error *error);
+
 /* tensors.c: tensors and tensor maps, and their indices by name, or -1. */
 extern const struct section tensor_sections[];
 int find_tensor(const struct template *template, const char *name);

@@ -39,6 +39,7 @@ enum {
     DECLARED_STRESSES_MAX = 8,
     STRESSES_MAX = 3 * DECLARED_STRESSES_MAX + 1, /* with the derived ones */
     CASE_NAME_SIZE = 128,
+    KERNEL_NAME_SIZE = 192, /* of a C++ name expression; a plain name has NAME_SIZE */
 };
 
 /* ---- contents of the folder ---- */
@@ -141,7 +142,7 @@ struct argument {
 };
 
 struct launch {
-    char kernel[NAME_SIZE];
+    char kernel[KERNEL_NAME_SIZE]; /* of a kernel that is extern "C", or a C++ name expression */
     struct expression *grid[3], *block[3], *smem, *when; /* `smem` and `when` may be NULL */
     struct expression *early; /* if it holds, the launch may start while the previous one still runs
                                  (programmatic dependent launch) */
@@ -386,6 +387,18 @@ struct compile_options {
 };
 int template_options(const struct template *template, const struct genome *genome, bool line_info,
                      struct compile_options *options, struct error *error);
+
+/* The C++ name expressions of launches, each once: what NVRTC compiles for them beside the kernels
+   that are extern "C". They point into the template. */
+struct kernel_list {
+    int count;
+    const char *items[LAUNCHES_MAX];
+};
+/* Those of a candidate, without launches whose condition cannot hold in any case of the variant. */
+int template_kernels(const struct template *template, const struct genome *genome, int variant,
+                     struct kernel_list *list, struct error *error);
+/* Those of the reference or the plain kernel. */
+void launch_list_kernels(const struct launch_list *launches, struct kernel_list *list);
 
 /* ---- a candidate: launch plan ---- */
 
