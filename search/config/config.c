@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "config/timing.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { CONFIG_BYTES_MAX = 64 << 20 };
@@ -140,6 +141,9 @@ static int read_genes(struct config *config, const struct json *root, struct err
                     return -1;
                 if (snprintf(to, NAME_SIZE, "%s", text) >= NAME_SIZE)
                     return json_error(&value, error, "is too long for a gene's value");
+            } else if (cJSON_IsNumber(value.value) &&
+                       value.value->valuedouble != rint(value.value->valuedouble)) {
+                space_print_real(value.value->valuedouble, to);
             } else {
                 if (json_integer(&value, &number, error) < 0)
                     return -1;

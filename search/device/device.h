@@ -74,8 +74,8 @@ struct device_image {
     const char *name; /* used in messages */
     const void *cubin;
     size_t cubin_bytes;
-    const char *ptx; /* NUL-terminated */
-    const char *log; /* the compiler's log with ptxas -v: registers and spills of each kernel */
+    const char *ptx;     /* NUL-terminated */
+    const char *log;     /* the compiler's log with ptxas -v: registers and spills of each kernel */
     const char *kernels; /* two lines for each C++ name expression that was compiled: itself, and
                             its kernel's name in the machine code; NULL or empty: none */
 };

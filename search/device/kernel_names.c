@@ -11,6 +11,14 @@ bool kernel_is_expression(const char *kernel) {
     return *kernel != '\0';
 }
 
+char *kernel_function(const char *kernel) {
+    const char *start = kernel;
+    size_t length = strcspn(kernel, "<( ");
+    for (const char *at = kernel; at < kernel + length; at++)
+        start = *at == ':' ? at + 1 : start;
+    return xstrndup(start, (size_t)(kernel + length - start));
+}
+
 /* Every line ends in a zero in the copy, and an empty line follows the last. */
 char *kernel_names_copy(const char *kernels) {
     if (kernels == NULL)

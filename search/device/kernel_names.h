@@ -3,7 +3,7 @@
  * for a kernel that is extern "C"; one that a C++ name expression denotes, as `copy<float, 4>`, has
  * a mangled name, which NVRTC gives for each expression (device/nvrtc.h).
  *
- *     char *names = kernel_names_copy(image->kernels);
+ *     char *names = kernel_names_copy("copy<float, 4>\n_Z4copyIfLi4EEvPT_\n");
  *     const char *entry = kernel_names_find(names, "copy<float, 4>");
  *     free(names);
  */
@@ -14,6 +14,10 @@
 
 /* Whether a launch's kernel is an expression, not the name of a kernel that is extern "C". */
 bool kernel_is_expression(const char *kernel);
+
+/* The function that an expression names, without its namespaces and template arguments: `copy` of
+   `space::copy<float, 4>`. The caller frees it. */
+char *kernel_function(const char *kernel);
 
 /* Copies an image's `kernels` for kernel_names_find. NULL for NULL. The caller frees it. */
 char *kernel_names_copy(const char *kernels);

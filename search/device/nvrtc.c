@@ -269,20 +269,19 @@ static char *list_kernels(const struct nvrtc *nvrtc, nvrtcProgram handle,
     return text.bytes;
 }
 
-/* NVRTC reports a wrong name expression as an error of a file that it makes of them, one a line
-   from line 2 on. */
-static void name_expression(const struct nvrtc_program *program, char *reason) {
-    static const char file[] = "__nv_name_map(", mark[] = "): error: ";
+/* NVRTC reports a wrong name expression as an error of a file that it makes of them, with its line:
+   "__nv_name_map(2): error: WHY", then "  #pragma nv_mangled_name EXPRESSION". */
+static void name_expression(const char *name, const char *log, char *reason) {
+    static const char file[] = "__nv_name_map(",
+                      mark[] = "): error: ", line[] = "#pragma nv_mangled_name ";
     char why[REASON_SIZE];
-    int line, end = 0;
-    if (strncmp(reason, file, sizeof file - 1) != 0 ||
-        sscanf(reason + sizeof file - 1, "%d%n", &line, &end) != 1 ||
-        strncmp(reason + sizeof file - 1 + end, mark, sizeof mark - 1) != 0 || line < 2 ||
-        line - 2 >= program->kernel_count)
+    const char *at = strstr(reason, mark), *quoted = log != NULL ? strstr(log, line) : NULL;
+    if (strncmp(reason, file, sizeof file - 1) != 0 || at == NULL || quoted == NULL)
         return;
-    strcpy(why, reason + sizeof file - 1 + end + sizeof mark - 1);
-    snprintf(reason, REASON_SIZE, "%s has no kernel %s: %.300s", program->name,
-             program->kernels[line - 2], why);
+    strcpy(why, at + sizeof mark - 1);
+    quoted += sizeof line - 1;
+    snprintf(reason, REASON_SIZE, "%s has no kernel %.*s: %.250s", name, (int)strcspn(quoted, "\n"),
+             quoted, why);
 }
 
 static int compile_program(struct nvrtc *nvrtc, const struct nvrtc_program *what,
@@ -300,7 +299,7 @@ static int compile_program(struct nvrtc *nvrtc, const struct nvrtc_program *what
         program_output(program, nvrtc->nvrtcGetProgramLogSize, nvrtc->nvrtcGetProgramLog, &bytes);
     if (status == NVRTC_ERROR_COMPILATION || status == NVRTC_ERROR_INVALID_OPTION) {
         extract_first_error(image->log != NULL ? image->log : "no log", reason);
-        name_expression(what, reason);
+        name_expression(what->name, image->log, reason);
         name_memory_limit(nvrtc, reason);
         result = 1;
     } else if (status == NVRTC_ERROR_OUT_OF_MEMORY || status == NVRTC_ERROR_INTERNAL_ERROR) {

@@ -30,10 +30,10 @@ static int compile_and_load(struct evaluator *evaluator, const struct template *
 
 static int load_reference_kernels(struct evaluator *evaluator, struct error *error) {
     const struct template *template = compiler_template(evaluator->compiler, 0, error);
-    if (template == NULL || compile_and_load(evaluator, template, template->reference_source,
-                                             template_reference_source(template, error),
-                                             &template->reference, &evaluator->reference,
-                                             error) < 0)
+    if (template == NULL ||
+        compile_and_load(evaluator, template, template->reference_source,
+                         template_reference_source(template, error), &template->reference,
+                         &evaluator->reference, error) < 0)
         return -1;
     return compile_and_load(evaluator, template, template->plain_source,
                             template_plain_source(template, error), &template->plain,

@@ -55,8 +55,8 @@ void code_add_guard(const struct code_writer *writer, const struct expression *w
                     struct strbuf *text);
 /* A workspace tensor's index in `parts`. */
 int code_part_index(const struct template *template, int tensor);
-/* Adds `static struct kernel SYMBOL = {CUBIN, "NAME", NULL};` for every kernel of the launches, with
-   its name in the machine code. */
+/* Adds `static struct kernel SYMBOL = {CUBIN, "NAME", NULL};` for every kernel of the launches,
+   with its name in the machine code. */
 void code_add_kernels(const struct code_writer *writer, const char *cubin);
 /* Adds the statements that launch all of `launches`. */
 void code_add_launches(const struct code_writer *writer, struct strbuf *body);

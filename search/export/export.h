@@ -65,7 +65,7 @@ struct export_case {
 
 struct export_request {
     const struct template *template;
-    const char *reference_kernels; /* as in struct device_image */
+    const char *reference_kernels;          /* as in struct device_image */
     const struct template_setting *setting; /* with which the template was loaded */
     const char *name; /* a C identifier: the functions' prefix. NULL: from the folder's name */
     int variant_count;

@@ -20,10 +20,11 @@ int write_reference_source(const struct export *export, struct strbuf *text, str
     launch_list_kernels(&export->template->reference, &kernels);
     if (kernels.count == 0)
         return 0;
-    strbuf_print(text, "\n// nvcc compiles kernels that are C++ templates only where host code names "
-                       "them.\n"
-                       "const void *evotile_kernel(int index) {\n"
-                       "    const void *const kernels[] = {");
+    strbuf_print(text,
+                 "\n// nvcc compiles kernels that are C++ templates only where host code names "
+                 "them.\n"
+                 "const void *evotile_kernel(int index) {\n"
+                 "    const void *const kernels[] = {");
     add_kernel_addresses(&kernels, text);
     strbuf_print(text, "};\n    return kernels[index];\n}\n");
     return 0;

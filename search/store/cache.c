@@ -23,8 +23,8 @@ static const int64_t default_limit_bytes = INT64_C(4) << 30;
 /* ENTRY_BYTES_MAX is far above any kernel: a larger file is not an entry. */
 enum { ENTRY_BYTES_MAX = 256 << 20, HEADER_SIZE = 256, TRIM_INTERVAL = 256, STALE_S = 3600 };
 
-/* A file is one header line, then its parts: cubin, PTX, log and names of kernels. The header's last
-   hash is over these. */
+/* A file is one header line, then its parts: cubin, PTX, log and names of kernels. The header's
+   last hash is over these. */
 enum { PART_COUNT = 4 };
 #define HEADER_FORMAT "evotile-cache 2 %s %zu %zu %zu %zu %s\n"
 #define HEADER_SCAN   "evotile-cache 2 %32s %zu %zu %zu %zu %32s%n"

@@ -1,5 +1,5 @@
-/* The kernels that launches name: plain names, and C++ name expressions, which are compiled with the
-   source. */
+/* The kernels that launches name: plain names, and C++ name expressions, which are compiled with
+   the source. */
 #include "template/load.h"
 
 #include "device/kernel_names.h"
@@ -28,9 +28,12 @@ int load_kernel_name(const struct json *launch, char kernel[KERNEL_NAME_SIZE],
     for (const char *at = kernel; *at != '\0'; at++)
         if (!isalnum((unsigned char)*at) && *at != '_' && strchr(expression_letters, *at) == NULL)
             return json_error(&value, error,
-                              "'%c' is part of no kernel's name: write the name of a kernel that "
+                              "'%.*s' is part of no kernel's name: write the name of a kernel that "
                               "is extern \"C\", or a C++ name expression such as copy<float, TILE>",
-                              *at);
+                              *at == '\n' || *at == '\t' ? 2 : 1,
+                              *at == '\n'   ? "\\n"
+                              : *at == '\t' ? "\\t"
+                                            : at);
     if (!kernel_is_expression(kernel)) {
         if (*kernel == '\0' || isdigit((unsigned char)*kernel))
             return json_error(&value, error, "\"%s\" is no name of a kernel", kernel);
@@ -92,8 +95,8 @@ int template_kernels(const struct template *template, const struct genome *genom
     for (int i = 0; i < template->launches.count; i++) {
         const struct launch *launch = &template->launches.launches[i];
         int64_t holds = 1;
-        if (launch->when == NULL ||
-            !expression_decide(launch->when, &constants, values, &holds) || holds != 0)
+        if (launch->when == NULL || !expression_decide(launch->when, &constants, values, &holds) ||
+            holds != 0)
             add_kernel(list, launch->kernel);
     }
     return 0;

@@ -38,7 +38,12 @@ static int load_real_argument(struct template *template, const struct json *valu
            !(template->dimensions[d].real && strcmp(template->dimensions[d].name, name) == 0))
         d++;
     if (d == template->dimension_count)
-        return json_error(value, error, "there is no real dimension \"%s\"", name);
+        return space_find_gene(template->space, name) >= 0
+                   ? json_error(value, error,
+                                "%s is a gene, which the source has as a macro: only a real "
+                                "dimension is an argument of that type",
+                                name)
+                   : json_error(value, error, "there is no real dimension \"%s\"", name);
     argument->real = true;
     argument->expression = load_parse(template, name, error);
     return argument->expression != NULL ? 0 : -1;

@@ -124,11 +124,27 @@ static void label_macro(const struct gene *gene, const char *label, char macro[2
     macro[used] = '\0';
 }
 
+/* As a literal of type double. */
+static void define_real(const struct gene *gene, double number, struct strbuf *text) {
+    char digits[NAME_SIZE];
+    space_print_real(number, digits);
+    strbuf_print(text, number < 0 ? "#define %s (%s%s)\n" : "#define %s %s%s\n", gene->name, digits,
+                 digits[strcspn(digits, ".e")] == '\0' ? ".0" : "");
+}
+
 static void define_gene(const struct space *space, const struct genome *genome, int index,
                         struct strbuf *text) {
     const struct gene *gene = &space->genes[index];
     char value[NAME_SIZE];
     char macro[2 * NAME_SIZE];
+    if (gene->texts != NULL) {
+        strbuf_print(text, "#define %s %s\n", gene->name, gene->texts[genome->value[index]]);
+        return;
+    }
+    if (gene->real) {
+        define_real(gene, gene->reals[genome->value[index]], text);
+        return;
+    }
     if (gene->ordered) {
         strbuf_print(text, "#define %s %s\n", gene->name,
                      space_value_text(space, index, genome->value[index], value));
