@@ -204,7 +204,12 @@ static void fill_cases(struct export_context *context) {
         struct export_case *to = &context->cases[c];
         to->outcome = find_case_outcome(context, context->champions, c);
         double baseline_us = baseline_results_p50_us(context->baselines, c);
-        to->ratio_to_baseline = baseline_us > 0 ? baseline_us / to->outcome->warm.p50_us : 0;
+        const enum minimised objective = context->template->objective;
+        /* a baseline's call counts as one of the default genome */
+        const double work = preset != NULL ? minimised_case_work(objective, to->outcome) /
+                                                 minimised_case_work(objective, preset)
+                                           : 1;
+        to->ratio_to_baseline = baseline_us > 0 ? work * baseline_us / to->outcome->warm.p50_us : 0;
         const bool joint = context->config->objective == OBJECTIVE_JOINT;
         const struct baseline_ratio *duel =
             baseline_duel_ratio(context->duels[case_goal(context, c)], joint ? c : 0);
@@ -213,7 +218,8 @@ static void fill_cases(struct export_context *context) {
             to->ratio_low = duel->low;
             to->ratio_high = duel->high;
         }
-        to->ratio_to_default = preset != NULL ? preset->warm.p50_us / to->outcome->warm.p50_us : 0;
+        to->ratio_to_default =
+            preset != NULL ? work * preset->warm.p50_us / to->outcome->warm.p50_us : 0;
     }
 }
 

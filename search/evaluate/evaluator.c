@@ -401,9 +401,15 @@ static int run_gates(struct evaluation *evaluation, const struct device_image *i
    long only lets a candidate that hangs wait longer. */
 static double champion_call_us(const struct evaluation *evaluation) {
     const double us_per_mj = 10, score = evaluation->request->champion_us;
+    double us = score;
     switch (evaluation_minimises(evaluation)) {
     case MINIMISED_LATENCY:
         return score;
+    case MINIMISED_OPERATIONS:
+    case MINIMISED_BYTES:
+        for (int c = 0; c < evaluation->template->case_count; c++)
+            us = fmax(c > 0 ? us : 0, score / evaluation_call_score(evaluation, c, 1));
+        return us;
     case MINIMISED_ENERGY:
         return us_per_mj * score;
     default:
@@ -422,11 +428,12 @@ int evaluator_run(struct evaluator *evaluator, const struct trial_request *reque
         .result = result,
         .error = error,
     };
+    if (evaluation.template == NULL)
+        return -1;
     evaluation.deadline_s = fmax(1.0, 100e-6 * champion_call_us(&evaluation));
-    if (evaluation.template == NULL ||
-        (!request->under_tool &&
-         (evaluator_compare_references(evaluator, request->goal, &request->genome, error) < 0 ||
-          load_sampled_blocks(evaluator, evaluation.template, &request->genome, error) < 0)))
+    if (!request->under_tool &&
+        (evaluator_compare_references(evaluator, request->goal, &request->genome, error) < 0 ||
+         load_sampled_blocks(evaluator, evaluation.template, &request->genome, error) < 0))
         return -1;
     outcome_set_cases(&result->outcome, evaluation.template->case_count);
     device->fresh_memory = request->under_tool && !request->profiled; /* else reads of uninitialised

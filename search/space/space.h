@@ -107,8 +107,8 @@ int space_add_labels(struct space *space, const char *name, const char *about,
                      const char *const *labels, int count, int default_index, const char *when,
                      struct error *error);
 
-/* Adds a gene of finite real numbers, in ascending order. No expression may read it: whoever parses
-   one checks that (space_find_real). */
+/* Adds a gene of finite real numbers, in ascending order. No expression may read it: the caller
+   that parses one checks that (space_find_real). */
 int space_add_reals(struct space *space, const char *name, const char *about, const double *values,
                     int count, int default_index, const char *when, struct error *error);
 

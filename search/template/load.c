@@ -358,20 +358,16 @@ static int add_environments(struct template *template, const struct template_set
 /* ---- whole template ---- */
 
 /* "niches" belonged to a strategy that is gone: it is ignored. */
-static const char *const root_keys[] = {"format",      "name",
-                                        "about",       "dimensions",
-                                        "specialised", "genes",
-                                        "derived",     "macros",
-                                        "constraints", "insights",
-                                        "niches",      "tensors",
-                                        "tensor_maps", "launches",
-                                        "options",     "source",
-                                        "reference",   "cpu_reference",
-                                        "plain",       "relaxed",
-                                        "stress",      "float_atomics",
-                                        "operations",  "bytes",
-                                        "probe_cases", "architecture_variant",
-                                        "baseline",    NULL};
+static const char *const root_keys[] = {"format",        "name",        "about",
+                                        "dimensions",    "specialised", "genes",
+                                        "derived",       "macros",      "constraints",
+                                        "insights",      "niches",      "tensors",
+                                        "tensor_maps",   "launches",    "options",
+                                        "source",        "reference",   "cpu_reference",
+                                        "plain",         "relaxed",     "stress",
+                                        "float_atomics", "operations",  "bytes",
+                                        "objective",     "probe_cases", "architecture_variant",
+                                        "baseline",      NULL};
 
 static int load_head(struct template *template, const struct json *root, struct error *error) {
     struct json value;
@@ -382,7 +378,7 @@ static int load_head(struct template *template, const struct json *root, struct 
     if (format != 1)
         return json_error(&value, error, "this evotile reads templates of format 1");
     if (json_copy_text(root, "name", template->name, NAME_SIZE, error) < 0 ||
-        load_about(root, template->about, error) < 0)
+        load_about(root, template->about, error) < 0 || load_objective(template, root, error) < 0)
         return -1;
     return json_find(root, "baseline", &value)
                ? baseline_command_read(&template->baseline, &value, template->folder, error)

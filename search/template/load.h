@@ -48,6 +48,9 @@ int load_float_bits(const struct json *value, int64_t *bits, struct error *error
 /* Puts file, line and path before the text of an error that lacks them; returns -1. */
 int load_locate_error(const struct json *value, struct error *error);
 
+/* objective.c: reads what a search compares. */
+int load_objective(struct template *template, const struct json *root, struct error *error);
+
 /* genes.c: reads one gene, but for its condition. */
 int load_gene(struct template *template, const struct json *value, struct error *error);
 

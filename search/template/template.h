@@ -19,6 +19,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/path.h"
+#include "outcome/minimised.h"
 #include "outcome/outcome.h"
 #include "ptx/tensor_map.h"
 #include "space/space.h"
@@ -300,6 +301,8 @@ struct template {
     struct stress stresses[STRESSES_MAX];
     bool float_atomics; /* results of two runs on the same input may differ by rounding */
     struct expression *operations, *bytes;
+    enum minimised objective;  /* latency, or the time of an operation or byte: genes may change how
+                                  many there are */
     bool architecture_variant; /* compile for sm_90a rather than sm_90 */
     int compute_capability;
     char *source, *reference_source, *plain_source; /* file names in the folder */
@@ -460,6 +463,11 @@ int template_reference_launch_plan(const struct template *template, int case_ind
 /* The plain kernel's launches; its outputs have the genome's dtypes. */
 int template_plain_launch_plan(const struct template *template, const struct genome *genome,
                                int case_index, struct launch_plan *plan, struct error *error);
+
+/* The operations or bytes of a call that the template's objective divides by its time; 1 if it is
+   the latency alone. An error if there are none. */
+int template_work(const struct template *template, const struct genome *genome, int case_index,
+                  double *work, struct error *error);
 
 /* The largest absolute value that a fill writes into a tensor of that dtype. */
 double template_fill_maximum(const struct tensor_fill *fill, enum dtype dtype);
