@@ -226,6 +226,9 @@ static void mistakes(void **state) {
          "space::copy<4> or ::copy"},
         {"\"kernel\": \"twice\"", "\"kernel\": \"2wice\"",
          "20: launches[0].kernel: \"2wice\" is no name of a kernel"},
+        {"\"name\": \"example\"", "\"name\": \"example\", \"objective\": \"operations\"",
+         "3: objective: must be \"operations / us\" or \"bytes / us\", which a search makes as "
+         "large as it can, or \"us\", which it makes small: write other work as \"operations\""},
         {"\"kernel\": \"twice\"",
          "\"kernel\": \"a12345678901234567890123456789012345678901234567\"",
          "20: launches[0].kernel: a kernel's name has at most 47 letters"},
@@ -237,6 +240,40 @@ static void mistakes(void **state) {
         snprintf(expected, sizeof expected, "%s/template.json:%s", example.folder, rows[i].message);
         if (template != NULL || strcmp(error.text, expected) != 0)
             fail_msg("for %s\n  expected: %s\n  actual:   %s", rows[i].other, expected, error.text);
+    }
+}
+
+/* The work of a call depends on the genome and the case. */
+static void work_of_calls(void **state) {
+    (void)state;
+    static const struct {
+        const char *objective, *genome;
+        double work;
+    } rows[] = {
+        {"us", "THREADS=128", 1},
+        {"operations / us", "THREADS=128", 128000},
+        {" operations/us ", "THREADS=32", 32000},
+        {"bytes / us", "THREADS=32", 2000},
+    };
+    const char *at = strstr(example_json, "\"operations\": "), *bytes = strstr(at, "\"bytes\": ");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct error error = {0};
+        struct genome genome;
+        double work;
+        char json[2 * sizeof example_json];
+        snprintf(json, sizeof json,
+                 "%.*s\"objective\": \"%s\", \"operations\": \"N * THREADS\", \"bytes\": \"2 * "
+                 "N\"%s",
+                 (int)(at - example_json), example_json, rows[i].objective,
+                 bytes + strcspn(bytes, ",}\n"));
+        example_put(&example, "example/template.json", json);
+        struct template *template = template_load(example.folder, &setting, &error);
+        if (template == NULL)
+            fail_msg("%s", error.text);
+        assert_int_equal(genome_parse(&genome, template->space, rows[i].genome, &error), 0);
+        assert_int_equal(template_work(template, &genome, 0, &work, &error), 0);
+        assert_true(work == rows[i].work);
+        template_free(template);
     }
 }
 
@@ -279,7 +316,7 @@ int main(void) {
         cmocka_unit_test(macros_of_texts_and_reals),  cmocka_unit_test(texts_of_genomes),
         cmocka_unit_test(expressions_read_texts),     cmocka_unit_test(real_values_elsewhere),
         cmocka_unit_test(name_expressions),           cmocka_unit_test(mistakes),
-        cmocka_unit_test(no_expression_reads_a_real),
+        cmocka_unit_test(no_expression_reads_a_real), cmocka_unit_test(work_of_calls),
     };
     return cmocka_run_group_tests(tests, make, discard);
 }
