@@ -4,8 +4,8 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 
-#include <stdlib.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool equals_text(const char *known, struct gene_word word) {

@@ -47,8 +47,7 @@ static int fill_printer(struct expr_printer *printer, const struct export_varian
     for (int i = 0; i < space->dimension_count; i++) {
         int slot = space->dimensions[i];
         /* The case's dimensions come before the device's attributes. */
-        if (i >= template->dimension_count ||
-            (template->dimensions[i].specialised && specialised))
+        if (i >= template->dimension_count || (template->dimensions[i].specialised && specialised))
             slots_add(&printer->known, slot);
         else if (snprintf(printer->symbols.slots[slot], NAME_SIZE, "%s%s", member,
                           template->dimensions[i].name) >= NAME_SIZE)

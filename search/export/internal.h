@@ -26,10 +26,10 @@ struct expr_printer {
         launches; /* `tensors` is in scope: strides that the caller gave override the packed ones */
 };
 
-/* `variant` NULL: for the reference, which no gene affects and whose dimensions are all variable; with
-   a case_index of -1: with these genes, and dimensions that are all variable.
-   With `as_double` dimensions are cast to double, so that products of large shapes do not
-   overflow. The caller frees the printer. */
+/* `variant` NULL: for the reference, which no gene affects and whose dimensions are all variable;
+   with a case_index of -1: with these genes, and dimensions that are all variable. With `as_double`
+   dimensions are cast to double, so that products of large shapes do not overflow. The caller frees
+   the printer. */
 struct expr_printer *expr_to_c_new(const struct template *template,
                                    const struct export_variant *variant, bool as_double,
                                    struct error *error);

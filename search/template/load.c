@@ -323,9 +323,10 @@ static int restrict_gene(struct template *template, const struct gene_restrictio
     if (used >= sizeof text)
         return error_input(error, "gene %s is restricted to too many values", gene->name);
     return space_add_constraint(space, text,
-                                gene->real ? "these are the numbers, from 0, of the values that the "
-                                             "config's \"genes\" allows"
-                                           : "the config's \"genes\" allows only these values",
+                                gene->real
+                                    ? "these are the numbers, from 0, of the values that the "
+                                      "config's \"genes\" allows"
+                                    : "the config's \"genes\" allows only these values",
                                 error);
 }
 
