@@ -13,7 +13,7 @@ enum { SOURCE_BYTES_MAX = 4 << 20, INCLUDES_MAX = 64 };
 
 /* ---- includes ---- */
 
-/* The files already inlined into a source; each is inlined once. */
+/* The files already inlined into a source; each is inlined once, unless its name ends in .inc. */
 struct inlined_files {
     bool with_lines; /* emit #line directives */
     int count;
@@ -60,14 +60,22 @@ static void add_line_directive(const struct inlined_files *files, int line, cons
         strbuf_print(text, "#line %d \"%s\"\n", line, name);
 }
 
-/* Appends a file with its #include lines replaced by the included files, each file once. */
+/* A file that stands wherever it is included, so that macros may differ between these places. */
+static bool is_repeated(const char *path) {
+    static const char ending[] = ".inc";
+    size_t length = strlen(path);
+    return length >= sizeof ending && strcmp(path + length - (sizeof ending - 1), ending) == 0;
+}
+
+/* Appends a file with its #include lines replaced by the included files. */
 static int inline_file(const struct template *template, const char *path, const char *name,
                        struct inlined_files *files, struct strbuf *text, struct error *error) {
     for (int i = 0; i < files->count; i++)
-        if (strcmp(files->paths[i], path) == 0)
+        if (strcmp(files->paths[i], path) == 0 && !is_repeated(path))
             return 0;
     if (files->count == INCLUDES_MAX)
-        return error_input(error, "%s: more than %d files are included", path, INCLUDES_MAX);
+        return error_input(error, "%s: more than %d files are included%s", path, INCLUDES_MAX,
+                           is_repeated(path) ? ": a .inc file must not include itself" : "");
     strcpy(files->paths[files->count++], path);
     char *source = path_read_file(path, SOURCE_BYTES_MAX, NULL, error);
     if (source == NULL)

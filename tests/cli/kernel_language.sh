@@ -84,3 +84,14 @@ jq -c '[.objective, (.ratio_to_default > 2)]' mean_of_sines/manifest.json
 "$EVOTILE" replay mean_of_sines | grep -o '^  operations / us' | sort -u
 config mean_of_sines ', "minimise": "energy"'
 tell space mean_of_sines.json
+
+echo
+config two_pass_max
+fails two_pass_max FAULT=other_threads
+config two_pass_max ', "genes": { "FAULT": ["none"] }'
+exports two_pass_max
+grep -ho '"_Z[^"]*"' two_pass_max/two_pass_max.c
+mkdir mine
+cp -r "$ROOT/tests/templates/two_pass_max" mine/
+echo '#include "pass.inc"' >>mine/two_pass_max/pass.inc
+tell try two_pass_max.json --templates mine
