@@ -246,9 +246,8 @@ static int compile_source(struct nvrtc *nvrtc, const char *name, char *source,
                                           .kernel_count = kernels->count};
     int result = nvrtc_compile_program(nvrtc, &program, false, image, reason, error);
     free(source);
-    return result == 1
-               ? error_set(error, "this NVRTC cannot compile the run's %s: %s", name, reason)
-               : result;
+    return result == 1 ? error_set(error, "this NVRTC cannot compile the run's kernel: %s", reason)
+                       : result;
 }
 
 /* For the names in machine code of kernels that are C++ templates. No option changes them. */

@@ -147,6 +147,11 @@ static void real_values_elsewhere(void **state) {
     assert_int_equal(genome_parse(&genome, template->space, "REAL=2", &error), 0);
     assert_false(space_check(template->space, &genome, NULL));
     template_free(template);
+    strcpy(restriction.gene, "THREADS");
+    strcpy(restriction.values[0], "64.5");
+    assert_null(template_load(example.folder, &only, &error));
+    assert_string_equal(error.text,
+                        "gene THREADS of example has no value 64.5: `evotile space` lists them");
 }
 
 static void name_expressions(void **state) {
