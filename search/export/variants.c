@@ -86,7 +86,20 @@ int find_workspaces(struct export *export, struct error *error) {
 }
 
 bool is_parameter(const struct tensor *tensor) {
-    return tensor->role == ROLE_INPUT || tensor->role == ROLE_OUTPUT;
+    return !tensor->of_output && (tensor->role == ROLE_INPUT || tensor->role == ROLE_OUTPUT);
+}
+
+int contents_index(const struct template *template, int tensor) {
+    int index = 0;
+    for (int t = 0; t < tensor; t++)
+        index += template->tensors[t].of_output;
+    return index;
+}
+
+enum checked_before checked_before(const struct tensor *tensor) {
+    return tensor->before == BEFORE_ANYTHING ? CHECKED_ANYTHING
+           : tensor->before == BEFORE_ZEROS  ? CHECKED_ZEROS
+                                             : CHECKED_ITS_INPUT;
 }
 
 int magnitude_index(const struct template *template, int tensor) {
