@@ -440,8 +440,7 @@ static int cuda_resources(struct device *device, struct device_module *module, c
 static int cuda_global(struct device *device, struct device_module *module, const char *name,
                        uint64_t *address, size_t *bytes) {
     CUdeviceptr found = 0;
-    CUresult status =
-        cuda(device)->driver.cuModuleGetGlobal(&found, bytes, module->module, name);
+    CUresult status = cuda(device)->driver.cuModuleGetGlobal(&found, bytes, module->module, name);
     *address = (uint64_t)found;
     return status == CUDA_SUCCESS;
 }

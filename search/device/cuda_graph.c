@@ -14,7 +14,7 @@ enum { GRAPHS_MAX = 64 };
 struct device_graph {
     CUgraphExec graphs[GRAPHS_MAX];
     CUgraphExec before[GRAPHS_MAX]; /* what comes before a replay of each, untimed; NULL: nothing */
-    int count, next; /* the graphs, and which of them the next replay launches */
+    int count, next;                /* the graphs, and which of them the next replay launches */
     int launches;
     bool cold;
     double deadline_s;
@@ -116,10 +116,9 @@ static enum verdict enqueue_call(struct cuda_device *self, const struct device_s
                     : self->driver.cuMemsetD8Async(launch->clear_address, 0, launch->clear_bytes,
                                                    self->stream);
             if (status != CUDA_SUCCESS)
-                return set_reason(self, VERDICT_LAUNCH_FAILED, status,
-                                  launch->copy_from != 0 ? "restoring a tensor"
-                                                         : "clearing a tensor",
-                                  reason);
+                return set_reason(
+                    self, VERDICT_LAUNCH_FAILED, status,
+                    launch->copy_from != 0 ? "restoring a tensor" : "clearing a tensor", reason);
             continue;
         }
         CUfunction function;

@@ -89,8 +89,8 @@ struct device_argument {
 
 enum { DEVICE_ARGUMENTS_MAX = 32 };
 
-/* One step of a candidate: a kernel launch, or (kernel == NULL) zeroing a range of memory, or copying
-   another range there. */
+/* One step of a candidate: a kernel launch, or (kernel == NULL) zeroing a range of memory, or
+   copying another range there. */
 struct device_launch {
     struct device_module *module;
     const char *kernel;

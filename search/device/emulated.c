@@ -273,8 +273,8 @@ static enum verdict clear_memory(struct device *device, const struct device_laun
     const void *from =
         copies ? host_pointer(device, launch->copy_from, launch->clear_bytes, &error) : NULL;
     if (host == NULL || (copies && from == NULL)) {
-        snprintf(reason, REASON_SIZE, "%s: %.*s", copies ? "copying" : "clearing",
-                 REASON_SIZE - 16, error.text);
+        snprintf(reason, REASON_SIZE, "%s: %.*s", copies ? "copying" : "clearing", REASON_SIZE - 16,
+                 error.text);
         return VERDICT_WROTE_OUTSIDE;
     }
     if (copies)

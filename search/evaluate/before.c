@@ -42,10 +42,11 @@ static int find_variable(const struct buffers *buffers, struct device_module *mo
     size_t bytes = 0;
     if (!buffers->device->backend->global(buffers->device, module, tensor->symbol, address,
                                           &bytes)) {
-        snprintf(reason, REASON_SIZE,
-                 "there is no variable %s, which holds the tensor %s: declare it as __constant__ or "
-                 "__device__ in no namespace, not static, and read it",
-                 tensor->symbol, tensor->name);
+        snprintf(
+            reason, REASON_SIZE,
+            "there is no variable %s, which holds the tensor %s: declare it as __constant__ or "
+            "__device__ in no namespace, not static, and read it",
+            tensor->symbol, tensor->name);
         return 1;
     }
     if ((long long)bytes >= needed)
@@ -117,8 +118,7 @@ int variables_changed(const struct buffers *buffers, struct device_module *modul
     char reason[REASON_SIZE];
     for (int t = 0; t < buffers->template->tensor_count && changed == 0; t++) {
         uint64_t address;
-        if (is_variable(buffers, t) &&
-            find_variable(buffers, module, t, &address, reason) == 0)
+        if (is_variable(buffers, t) && find_variable(buffers, module, t, &address, reason) == 0)
             changed = differs(buffers, address, buffers->tensors[0][t],
                               (size_t)buffers->plan->tensors[t].bytes, error);
     }

@@ -5,7 +5,8 @@
  *
  *     int status = before_call(&buffers, 0, module, reason, &error);   // then run the call
  *     if (status == 0 && variables_changed(&buffers, 0, module, &error) == 1)
- *         ...                                                          // the call wrote to an input
+ *         ...                                                          // the call wrote to an
+ * input
  *
  * For timing, where a graph holds many calls, before_sequence has the steps of one call.
  */

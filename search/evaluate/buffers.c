@@ -40,8 +40,8 @@ int buffers_init_placed(struct buffers *buffers, struct comparator *comparator,
             if (s > 0 && template->tensors[t].symbol[0] != '\0')
                 buffers->tensors[s][t] = buffers->tensors[0][t];
             else if (plan->tensors[t].present &&
-                allocate_tensor(device, &template->tensors[t], &plan->tensors[t], placement,
-                                &buffers->tensors[s][t], error) < 0) {
+                     allocate_tensor(device, &template->tensors[t], &plan->tensors[t], placement,
+                                     &buffers->tensors[s][t], error) < 0) {
                 buffers_release(buffers);
                 return -1;
             }

@@ -145,8 +145,8 @@ static int time_first_call(struct measurement *it, struct failure *failure) {
 /* Of calls that are prepared, a graph holds as many as there are copies for. */
 static int add_calls(struct measurement *it, struct error *error) {
     const struct measurement *other = it->settings.share_with;
-    int launches = timed_calls_add(&it->calls, it->launches,
-                                   other != NULL ? &other->calls : NULL, error);
+    int launches =
+        timed_calls_add(&it->calls, it->launches, other != NULL ? &other->calls : NULL, error);
     if (launches > 0)
         it->launches = launches;
     return launches > 0 ? 0 : -1;
@@ -331,9 +331,8 @@ static int check_agreement(struct measurement *it, int rounds, struct failure *f
    against the reference, and the others against each other. */
 static int check_calls(struct measurement *it, uint64_t seed, int set, int rounds,
                        struct failure *failure, struct error *error) {
-    const int round = rounds > 1 ? (int)((seed * UINT64_C(0xd1342543de82ef95) >> 32) %
-                                         (uint64_t)rounds)
-                                 : 0;
+    const int round =
+        rounds > 1 ? (int)((seed * UINT64_C(0xd1342543de82ef95) >> 32) % (uint64_t)rounds) : 0;
     struct buffers *view = xmalloc(sizeof *view);
     timed_calls_view(&it->calls, round, view);
     int status = verify_timed(&it->one, view, seed, set, failure, error);
@@ -344,8 +343,8 @@ static int check_calls(struct measurement *it, uint64_t seed, int set, int round
 /* Verifies outputs of a graph whose inputs changed. */
 static int check_changed(struct measurement *it, int set, int rounds, struct failure *failure,
                          struct error *error) {
-    int status = check_calls(it, it->settings.seed + (uint64_t)it->replays++, set, rounds, failure,
-                             error);
+    int status =
+        check_calls(it, it->settings.seed + (uint64_t)it->replays++, set, rounds, failure, error);
     if (status == 1)
         failure_explain_kept(failure);
     return status;

@@ -39,10 +39,10 @@ static int prepare_reference(const struct verify_case *one, const struct buffers
     char reason[REASON_SIZE];
     int status = before_call(buffers, 0, module, reason, error);
     return status == 1
-               ? error_input(error, "%s/%s takes no argument for an input, and %s", template->folder,
-                             module == one->reference ? template->reference_source
-                                                      : template->plain_source,
-                             reason)
+               ? error_input(
+                     error, "%s/%s takes no argument for an input, and %s", template->folder,
+                     module == one->reference ? template->reference_source : template->plain_source,
+                     reason)
                : status;
 }
 

@@ -25,9 +25,10 @@ struct timed_calls {
     struct device_sequence *calls;  /* of all rounds, in order */
     struct device_sequence *before; /* what comes before each; NULL: nothing */
     int rounds;
-    bool shared;          /* the copies are another's */
-    struct buffers *more; /* of the rounds behind the first: their own copies, the sets' other tensors
-                           */
+    bool shared; /* the copies are another's */
+    struct buffers
+        *more; /* of the rounds behind the first: their own copies, the sets' other tensors
+                */
 };
 
 /* Nothing needs to be released after a failure. The buffers must outlive the calls. */

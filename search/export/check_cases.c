@@ -75,7 +75,8 @@ static void add_shape(const struct export *export, const struct checked_shape *c
         strbuf_print(text, "%s{\"%s\", \"%s\", %d, %d, %lld, %lld}", comma,
                      template->tensors[t].name, dtype_name(tensor->dtype),
                      template->tensors[t].role == ROLE_OUTPUT,
-                     (int)checked_before(&template->tensors[t]), (long long)tensor->elements * tensor->present, (long long)tensor->row);
+                     (int)checked_before(&template->tensors[t]),
+                     (long long)tensor->elements * tensor->present, (long long)tensor->row);
         comma = ",\n      ";
     }
     strbuf_print(text, "},\n     %.6g, %.6g, %.1f, ", checked->bound.relative_l2,

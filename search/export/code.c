@@ -345,8 +345,10 @@ void code_add_variables(const struct code_writer *writer, struct strbuf *body) {
             code_truth(writer, tensor->when) == 0)
             continue;
         code_add_guard(writer, tensor->when, body);
-        strbuf_print(body, "\n        status = copy_to_variable(&%s, \"%s\", tensors->%s,\n"
-                     "                                  ", code, tensor->symbol, tensor->name);
+        strbuf_print(body,
+                     "\n        status = copy_to_variable(&%s, \"%s\", tensors->%s,\n"
+                     "                                  ",
+                     code, tensor->symbol, tensor->name);
         code_add_list(writer, tensor->shape, tensor->rank, body);
         strbuf_print(body, ", %d, ", tensor->rank);
         code_add_element_bytes(writer, tensor, body);

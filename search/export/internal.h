@@ -64,7 +64,8 @@ struct export {
     const char *name;
     bool workspaces;     /* some variant needs a workspace */
     int workspace_count; /* workspace tensors of the template */
-    int contents_count;  /* inputs that hold what outputs hold before a call; they follow the others */
+    int contents_count;  /* inputs that hold what outputs hold before a call; they follow the others
+                          */
     int magnitude_count; /* tensors of magnitudes, which follow all others */
     const char *folder;  /* where the files are written */
     int checked_count;

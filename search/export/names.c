@@ -73,7 +73,7 @@ int check_names(const struct export *export, struct error *error) {
             return refuse_name(template, "dimensions", template->dimensions[d].name, error);
     for (int t = 0; t < template->tensor_count; t++)
         if (!template->tensors[t].of_output && (!is_identifier(template->tensors[t].name) ||
-            is_in_list(template->tensors[t].name, keywords)))
+                                                is_in_list(template->tensors[t].name, keywords)))
             return refuse_name(template, "tensors", template->tensors[t].name, error);
     return 0;
 }

@@ -71,8 +71,7 @@ static int load_argument(struct template *template, const struct json *value, bo
     argument->size = argument->map >= 0 ? TENSOR_MAP_BYTES : 8;
     if (argument->tensor < 0 && argument->map < 0)
         return json_error(value, error, "there is no tensor or tensor map \"%s\"", name);
-    if (of_kernel && argument->tensor >= 0 &&
-        template->tensors[argument->tensor].symbol[0] != '\0')
+    if (of_kernel && argument->tensor >= 0 && template->tensors[argument->tensor].symbol[0] != '\0')
         return json_error(value, error,
                           "the kernel finds %s in its variable %s: remove the argument, or the "
                           "tensor's \"symbol\"",

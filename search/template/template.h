@@ -31,7 +31,8 @@ enum {
     PLANNED_LAUNCHES_MAX = 1024, /* of one call, with the rounds of every repeat */
     REPEATS_MAX = 8,
     SWAPS_MAX = 8,
-    PREPARED_MAX = 8, /* outputs that a call's caller fills or clears; and inputs that are variables */
+    PREPARED_MAX =
+        8, /* outputs that a call's caller fills or clears; and inputs that are variables */
     ARGUMENTS_MAX = 32,
     OPTIONS_MAX = 16,
     MACROS_MAX = 32,
@@ -114,12 +115,13 @@ struct tensor {
     int strides[RANK_MAX - 1]; /* slots of derived quantities: elements between neighbours along
                                   each extent but the last, which is dense */
     struct expression
-        *when;     /* NULL: always present; if it does not hold, the kernel gets a null pointer */
-    bool clear;    /* a workspace that is zeroed before every call; the clearing is timed */
-    int before;    /* what an output holds before every call, untimed, because its caller puts it
-                      there: BEFORE_ANYTHING, BEFORE_ZEROS, or what the tensor of this index holds: */
+        *when;      /* NULL: always present; if it does not hold, the kernel gets a null pointer */
+    bool clear;     /* a workspace that is zeroed before every call; the clearing is timed */
+    int before;     /* what an output holds before every call, untimed, because its caller puts it
+                       there: BEFORE_ANYTHING, BEFORE_ZEROS, or what the tensor of this index holds: */
     bool of_output; /* an input that holds what an output holds before every call; it follows the
-                       tensors of template.json, and only the reference and the plain kernel take it */
+                       tensors of template.json, and only the reference and the plain kernel take it
+                     */
     char symbol[NAME_SIZE]; /* an input that the kernel reads as this variable of its module, where
                                it is copied before calls, untimed; "": none */
     int alignment; /* bytes, of the address and of strides: the exported launcher checks it */

@@ -51,10 +51,9 @@ static int load_word(const struct json *value, const char *const *words, int cou
 
 /* ---- tensors ---- */
 
-static const char *const tensor_keys[] = {"dtype",     "shape",     "strides",   "role",
-                                          "fill",      "when",      "clear",     "precision",
-                                          "alignment", "tolerance", "magnitude", "before",
-                                          "symbol",    NULL};
+static const char *const tensor_keys[] = {
+    "dtype",     "shape",     "strides",   "role",      "fill",   "when",   "clear",
+    "precision", "alignment", "tolerance", "magnitude", "before", "symbol", NULL};
 static const char *const choice_keys[] = {"when", "then", "else", NULL};
 static const char *const fills[] = {"normal"};
 
@@ -191,7 +190,8 @@ static const char *const map_keys[] = {"tensor", "box", "swizzle", "when", NULL}
 
 int find_tensor(const struct template *template, const char *name) {
     int t = template->tensor_count - 1;
-    while (t >= 0 && (template->tensors[t].of_output || strcmp(template->tensors[t].name, name) != 0))
+    while (t >= 0 &&
+           (template->tensors[t].of_output || strcmp(template->tensors[t].name, name) != 0))
         t--;
     return t;
 }
