@@ -40,7 +40,7 @@ static int prepare_reference(const struct verify_case *one, const struct buffers
     int status = before_call(buffers, 0, module, reason, error);
     return status == 1
                ? error_input(
-                     error, "%s/%s takes no argument for an input, and %s", template->folder,
+                     error, "%s/%s: no launch takes it as an argument, and %s", template->folder,
                      module == one->reference ? template->reference_source : template->plain_source,
                      reason)
                : status;

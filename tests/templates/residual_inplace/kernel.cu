@@ -1,6 +1,8 @@
 // x += update; y = x / rms(x) * weight: a block has one row. template.json describes the genes; the faults are those of kernels
 // that count on what an earlier call left.
 
+constexpr int unroll = UNROLL; // nvcc expands no macro in a pragma
+
 __device__ unsigned calls;           // FAULT_ONCE, FAULT_HALF_A_CALL, FAULT_IN_TURNS: of block 0
 __device__ float first_sum[1 << 12]; // FAULT_SEES_ITS_SUM: what an earlier call wrote to the first element of each row
 
@@ -31,7 +33,7 @@ extern "C" __global__ void residual_inplace(float *x, const float *update, const
     const bool done = FAULT == FAULT_SEES_ITS_SUM && blockIdx.x < 1 << 12 && x[start] == first_sum[blockIdx.x];
     float squares = 0.0f;
     __syncthreads();
-#pragma unroll UNROLL
+#pragma unroll unroll
     for (int c = threadIdx.x; c < COLS; c += THREADS) {
         const float sum = done ? x[start + c] : x[start + c] + share * update[start + c];
         (READS == READS_WRITTEN ? x : y)[start + c] = sum;
@@ -45,7 +47,7 @@ extern "C" __global__ void residual_inplace(float *x, const float *update, const
     for (int w = 0; w < THREADS / 32; ++w)
         squares += of_warp[w];
     const float scale = rsqrtf(squares / COLS + 1e-6f);
-#pragma unroll UNROLL
+#pragma unroll unroll
     for (int c = threadIdx.x; c < COLS; c += THREADS) {
         const float sum = (READS == READS_WRITTEN ? x : y)[start + c];
         if (READS == READS_AGAIN)
