@@ -446,13 +446,19 @@ static int cuda_resources(struct device *device, struct device_module *module, c
     return 0;
 }
 
+static int cuda_global(struct device *device, struct device_module *module, const char *name,
+                       uint64_t *address, size_t *bytes) {
+    CUdeviceptr found = 0;
+    CUresult status = cuda(device)->driver.cuModuleGetGlobal(&found, bytes, module->module, name);
+    *address = (uint64_t)found;
+    return status == CUDA_SUCCESS;
+}
+
 static int cuda_global_u64(struct device *device, struct device_module *module, const char *name,
                            uint64_t *value, struct error *error) {
-    struct cuda_device *self = cuda(device);
-    CUdeviceptr address;
+    uint64_t address;
     size_t bytes;
-    CUresult status = self->driver.cuModuleGetGlobal(&address, &bytes, module->module, name);
-    if (status != CUDA_SUCCESS || bytes != sizeof *value)
+    if (!cuda_global(device, module, name, &address, &bytes) || bytes != sizeof *value)
         return error_set(error, "the module has no variable %s of 8 bytes", name);
     return cuda_read(device, address, value, sizeof *value, error);
 }
@@ -472,6 +478,7 @@ const struct device_backend cuda_backend = {
     .module_load = cuda_module_load,
     .module_unload = cuda_module_unload,
     .resources = cuda_resources,
+    .global = cuda_global,
     .global_u64 = cuda_global_u64,
     .run = cuda_run,
     .graph_new = cuda_graph_new,

@@ -217,11 +217,18 @@ int emulated_resources(struct device *device, struct device_module *module, cons
     return 0;
 }
 
+static int emulated_global(struct device *device, struct device_module *module, const char *name,
+                           uint64_t *address, size_t *bytes) {
+    (void)device;
+    *address = ptx_module_variable(module->ptx, name, bytes);
+    return *address != 0;
+}
+
 static int emulated_global_u64(struct device *device, struct device_module *module,
                                const char *name, uint64_t *value, struct error *error) {
+    uint64_t address;
     size_t bytes;
-    uint64_t address = ptx_module_variable(module->ptx, name, &bytes);
-    if (address == 0 || bytes != sizeof *value)
+    if (!emulated_global(device, module, name, &address, &bytes) || bytes != sizeof *value)
         return error_set(error, "%s: has no variable '%s' of 8 bytes", module->name, name);
     return emulated_read(device, address, value, sizeof *value, error);
 }
@@ -264,13 +271,20 @@ static void record_observation(struct device_module *module, const struct ptx_ke
 
 static enum verdict clear_memory(struct device *device, const struct device_launch *launch,
                                  char *reason) {
+    const bool copies = launch->copy_from != 0;
     struct error error = {0};
     void *host = host_pointer(device, launch->clear_address, launch->clear_bytes, &error);
-    if (host == NULL) {
-        snprintf(reason, REASON_SIZE, "clearing: %.*s", REASON_SIZE - 16, error.text);
+    const void *from =
+        copies ? host_pointer(device, launch->copy_from, launch->clear_bytes, &error) : NULL;
+    if (host == NULL || (copies && from == NULL)) {
+        snprintf(reason, REASON_SIZE, "%s: %.*s", copies ? "copying" : "clearing", REASON_SIZE - 16,
+                 error.text);
         return VERDICT_WROTE_OUTSIDE;
     }
-    memset(host, 0, launch->clear_bytes);
+    if (copies)
+        memmove(host, from, launch->clear_bytes);
+    else
+        memset(host, 0, launch->clear_bytes);
     ptx_memory_mark_written(emulated_of(device)->memory, launch->clear_address,
                             launch->clear_bytes);
     return VERDICT_OK;
@@ -443,6 +457,7 @@ const struct device_backend emulated_backend = {
     .module_load = emulated_module_load,
     .module_unload = emulated_module_unload,
     .resources = emulated_resources,
+    .global = emulated_global,
     .global_u64 = emulated_global_u64,
     .run = emulated_run,
     .graph_new = emulated_graph_new,

@@ -124,7 +124,7 @@ int evaluation_measure_energy(struct evaluation *evaluation) {
     for (int c = 0; c < outcome->case_count; c++)
         any_long = any_long || outcome->cases[c].warm.p50_us >= call_us_min;
     if (evaluator->energy_meter == NULL || evaluator->settings->timing.energy_ms <= 0 ||
-        outcome->predicted || !any_long ||
+        template_prepares_calls(evaluation->template) || outcome->predicted || !any_long ||
         minimised_needs_energy(evaluation_minimises(evaluation)) ||
         !(evaluation->request->full || evaluation_would_be_champion(evaluation)) ||
         !has_time_for_energy(evaluation))
@@ -173,6 +173,12 @@ int evaluation_score_energy(struct evaluation *evaluation) {
                            "not: use another --device, or remove the key",
                            minimised_name(evaluator->settings->minimise),
                            evaluator->device->info.name);
+    if (template_prepares_calls(evaluation->template))
+        return error_input(
+            evaluation->error,
+            "\"minimise\": \"%s\" cannot be measured for %s, whose outputs are filled "
+            "or cleared before every call, which needs energy as well: remove the key",
+            minimised_name(evaluator->settings->minimise), evaluation->template->name);
     int status = measure_cases(evaluation, 0);
     if (status != 0)
         return status;

@@ -1,5 +1,6 @@
 #include "evaluate/references.h"
 #include "base/memory.h"
+#include "evaluate/before.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,6 +32,20 @@ static int run_launches(const struct verify_case *one, struct device_sequence *b
                            one->template->name, reason);
 }
 
+/* Does what comes before its call. */
+static int prepare_reference(const struct verify_case *one, const struct buffers *buffers,
+                             struct device_module *module, struct error *error) {
+    const struct template *template = one->template;
+    char reason[REASON_SIZE];
+    int status = before_call(buffers, 0, module, reason, error);
+    return status == 1
+               ? error_input(
+                     error, "%s/%s: no launch takes it as an argument, and %s", template->folder,
+                     module == one->reference ? template->reference_source : template->plain_source,
+                     reason)
+               : status;
+}
+
 int reference_sequence(const struct verify_case *one, const struct buffers *buffers, int set,
                        struct device_module *module, struct planned_buffers *reference_run,
                        struct device_sequence *sequence, struct error *error) {
@@ -50,8 +65,9 @@ int reference_sequence(const struct verify_case *one, const struct buffers *buff
         if (one->template->tensors[t].role == ROLE_INPUT)
             tensors[t] = buffers->tensors[set][t];
     buffers_sequence(&reference_run->buffers, 0, module, sequence);
+    int status = prepare_reference(one, &reference_run->buffers, module, error);
     memcpy(tensors, own, sizeof own);
-    return 0;
+    return status;
 }
 
 /* Adds the launches of one of them on the inputs of a set. */

@@ -88,6 +88,9 @@ static bool is_large(const struct verify_case *one, const struct buffers *buffer
     const struct launch_plan *reference = &runs->reference.plan, *plain = &runs->plain.plan;
     if (reference->launch_count != 1 || plain->launch_count != 1)
         return false;
+    for (int t = 0; t < one->template->tensor_count; t++) /* what no block writes must stand out */
+        if (one->template->tensors[t].before == BEFORE_ZEROS)
+            return false;
     const struct planned_launch a = planned_launch(reference, 0), b = planned_launch(plain, 0);
     return !a.cooperative && !b.cooperative && memcmp(a.grid, b.grid, sizeof a.grid) == 0 &&
            sample_size(one, buffers, reference) < blocks_of(reference);

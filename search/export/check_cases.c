@@ -72,8 +72,10 @@ static void add_shape(const struct export *export, const struct checked_shape *c
         const struct planned_tensor *tensor = &plan->tensors[t];
         if (!is_parameter(&template->tensors[t]))
             continue;
-        strbuf_print(text, "%s{\"%s\", \"%s\", %d, %lld, %lld}", comma, template->tensors[t].name,
-                     dtype_name(tensor->dtype), template->tensors[t].role == ROLE_OUTPUT,
+        strbuf_print(text, "%s{\"%s\", \"%s\", %d, %d, %lld, %lld}", comma,
+                     template->tensors[t].name, dtype_name(tensor->dtype),
+                     template->tensors[t].role == ROLE_OUTPUT,
+                     (int)checked_before(&template->tensors[t]),
                      (long long)tensor->elements * tensor->present, (long long)tensor->row);
         comma = ",\n      ";
     }
@@ -105,7 +107,9 @@ int write_cases(const struct export *export, struct strbuf *text, struct error *
     cJSON_AddNumberToObject(values, "dimension_count", template->dimension_count);
     cJSON_AddNumberToObject(values, "tensor_count",
                             template->tensor_count - export->workspace_count -
-                                export->magnitude_count);
+                                export->contents_count - export->magnitude_count);
+    cJSON_AddNumberToObject(values, "contents_count", export->contents_count);
+    cJSON_AddBoolToObject(values, "contents", export->contents_count > 0);
     cJSON_AddBoolToObject(values, "magnitudes", export->magnitude_count > 0);
     cJSON_AddNumberToObject(values, "shape_count", export->checked_count);
     cJSON_AddNumberToObject(values, "case_count", template->case_count);

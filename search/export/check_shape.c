@@ -62,7 +62,7 @@ static void add_tensor(const struct code_writer *writer, const struct tensor *te
     snprintf(no, sizeof no, "\"%s\"", dtype_name(tensor->other_dtype));
     strbuf_print(body, "    tensors[%d] = plan_tensor(\"%s\", ", index, tensor->name);
     code_add_choice(writer, tensor->dtype_when, yes, no, body);
-    strbuf_print(body, ", %d, ", tensor->role == ROLE_OUTPUT);
+    strbuf_print(body, ", %d, %d, ", tensor->role == ROLE_OUTPUT, (int)checked_before(tensor));
     code_add_choice(writer, tensor->when, "1", "0", body);
     strbuf_print(body, ", %d,\n                             ", tensor->rank);
     code_add_list(writer, tensor->shape, tensor->rank, body);

@@ -139,7 +139,9 @@ static void add_own_address(const struct code_writer *writer, int index, struct 
     const struct tensor *tensor = &writer->template->tensors[index];
     int presence = code_truth(writer, tensor->when);
     char name[NAME_SIZE + 16];
-    if (tensor->role == ROLE_MAGNITUDE)
+    if (tensor->of_output)
+        snprintf(name, sizeof name, "before[%d]", contents_index(writer->template, index));
+    else if (tensor->role == ROLE_MAGNITUDE)
         snprintf(name, sizeof name, "magnitudes[%d]", magnitude_index(writer->template, index));
     else
         snprintf(name, sizeof name, "tensors->%s", tensor->name);
@@ -352,6 +354,32 @@ void code_add_launches(const struct code_writer *writer, struct strbuf *body) {
     }
 }
 
+/* "tuned_code_1": the launcher's identifier of a variant's machine code. */
+static void name_code(const struct code_writer *writer, char name[NAME_SIZE + 24]) {
+    snprintf(name, NAME_SIZE + 24, "%s_code_%d", writer->export->name, writer->number);
+}
+
+void code_add_variables(const struct code_writer *writer, struct strbuf *body) {
+    const struct template *template = writer->template;
+    char code[NAME_SIZE + 24];
+    name_code(writer, code);
+    for (int t = 0; t < template->tensor_count; t++) {
+        const struct tensor *tensor = &template->tensors[t];
+        if (!template_copies_symbol(template, writer->launches, t) ||
+            code_truth(writer, tensor->when) == 0)
+            continue;
+        code_add_guard(writer, tensor->when, body);
+        strbuf_print(body,
+                     "\n        status = copy_to_variable(&%s, \"%s\", tensors->%s,\n"
+                     "                                  ",
+                     code, tensor->symbol, tensor->name);
+        code_add_list(writer, tensor->shape, tensor->rank, body);
+        strbuf_print(body, ", %d, ", tensor->rank);
+        code_add_element_bytes(writer, tensor, body);
+        strbuf_print(body, ", stream);\n");
+    }
+}
+
 /* True if the launch can happen and no earlier launch uses the same kernel. */
 static bool is_first_use(const struct code_writer *writer, int index) {
     const struct launch *launches = writer->launches->launches;
@@ -366,15 +394,17 @@ static bool is_first_use(const struct code_writer *writer, int index) {
 
 void code_add_kernels(const struct code_writer *writer, const char *cubin) {
     const struct launch *launches = writer->launches->launches;
-    char symbol[SYMBOL_SIZE];
+    char symbol[SYMBOL_SIZE], code[NAME_SIZE + 24];
+    name_code(writer, code);
+    strbuf_print(writer->text, "static struct code %s = {%s, NULL};\n", code, cubin);
     for (int i = 0; i < writer->launches->count; i++) {
         if (!is_first_use(writer, i))
             continue;
         const char *name = kernel_names_find(writer->kernels, launches[i].kernel);
         if (kernel_is_expression(name))
             BUG("%s was not compiled", name);
-        strbuf_print(writer->text, "static struct kernel %s = {%s, \"%s\", NULL};",
-                     symbol_of(writer, &launches[i], symbol), cubin, name);
+        strbuf_print(writer->text, "static struct kernel %s = {&%s, \"%s\", NULL};",
+                     symbol_of(writer, &launches[i], symbol), code, name);
         strbuf_print(writer->text, name != launches[i].kernel ? " /* %s */\n" : "\n",
                      launches[i].kernel);
     }
@@ -382,7 +412,9 @@ void code_add_kernels(const struct code_writer *writer, const char *cubin) {
 
 /* ---- files ---- */
 
-int code_add_launching(const struct export *export, bool maps, cJSON *values, struct error *error) {
+int code_add_launching(const struct export *export, const struct launch_list *launches, bool maps,
+                       cJSON *values, struct error *error) {
+    bool variables = false;
     cJSON *own = embedded_values(export);
     struct strbuf options = {0}, text = {0};
     char architecture[NAME_SIZE] = "";
@@ -390,6 +422,9 @@ int code_add_launching(const struct export *export, bool maps, cJSON *values, st
     strbuf_release(&options);
     cJSON_AddStringToObject(own, "architecture", architecture);
     cJSON_AddBoolToObject(own, "maps", maps);
+    for (int t = 0; t < export->template->tensor_count; t++)
+        variables = variables || template_copies_symbol(export->template, launches, t);
+    cJSON_AddBoolToObject(own, "variables", variables);
     embedded_fill(EMBEDDED_LAUNCH, own, &text);
     embedded_add_text(values, "launching", &text);
     return result;

@@ -65,6 +65,8 @@ struct export {
     const char *name;
     bool workspaces;     /* some variant needs a workspace */
     int workspace_count; /* workspace tensors of the template */
+    int contents_count;  /* inputs that hold what outputs hold before a call; they follow the others
+                          */
     int magnitude_count; /* tensors of magnitudes, which follow all others */
     const char *folder;  /* where the files are written */
     int checked_count;
@@ -105,6 +107,11 @@ int find_workspaces(struct export *export, struct error *error);
  */
 bool is_parameter(const struct tensor *tensor);
 int magnitude_index(const struct template *template, int tensor);
+/* The same of the inputs that hold what outputs hold before a call. */
+int contents_index(const struct template *template, int tensor);
+/* What check.c puts into a tensor before a call, in the order of cases.h.in. */
+enum checked_before { CHECKED_ANYTHING, CHECKED_ZEROS, CHECKED_ITS_INPUT };
+enum checked_before checked_before(const struct tensor *tensor);
 /* Fills `checked` and `verified`; the caller frees them. */
 int find_checked_shapes(struct export *export, struct error *error);
 

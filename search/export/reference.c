@@ -31,34 +31,44 @@ int write_reference_source(const struct export *export, struct strbuf *text, str
 }
 
 static void add_function(struct code_writer *writer) {
-    static const char *const all[] = {"shape", "tensors", "stream", "magnitudes", NULL};
-    static const char *const most[] = {"shape", "tensors", "stream", NULL};
-    const bool magnitudes = writer->export->magnitude_count > 0;
-    const char *name = writer->export->name;
+    static const char *const parameters[] = {"shape",      "tensors", "before",
+                                             "magnitudes", "stream",  NULL};
+    const struct export *export = writer->export;
+    const bool before = export->contents_count > 0, magnitudes = export->magnitude_count > 0;
+    const char *listed[sizeof parameters / sizeof *parameters];
+    const char *name = export->name;
     struct strbuf opening = {0}, body = {0};
     char cubin[NAME_SIZE + 24];
+    int count = 0;
+    for (int i = 0; parameters[i] != NULL; i++)
+        if ((i != 2 || before) && (i != 3 || magnitudes))
+            listed[count++] = parameters[i];
+    listed[count] = NULL;
     snprintf(cubin, sizeof cubin, "%s_reference_cubin", name);
-    add_upper_name(writer->export, writer->text);
+    add_upper_name(export, writer->text);
     strbuf_print(writer->text, "_CUBIN(%s, \"reference.cubin\");\n", cubin);
     code_add_kernels(writer, cubin);
     strbuf_print(&opening,
                  "\n/* `tensors` has the inputs as stored and the outputs as doubles, of i64 as "
-                 "int64_t%s. */\n"
+                 "int64_t%s%s. */\n"
                  "int %s_gpu_reference(const struct %s_shape *shape, const struct %s_tensors "
                  "*tensors,\n"
-                 "        %scudaStream_t stream)\n{\n    int status = 0;\n",
+                 "        %s%scudaStream_t stream)\n{\n    int status = 0;\n",
+                 before ? ", `before` what outputs hold before a call" : "",
                  magnitudes ? ", `magnitudes` those of their terms" : "", name, name, name,
+                 before ? "const void *const *before, " : "",
                  magnitudes ? "void *const *magnitudes, " : "");
+    code_add_variables(writer, &body);
     code_add_launches(writer, &body);
     strbuf_print(&body, "    return status;\n");
-    code_add_function(writer->printer, &opening, magnitudes ? all : most, &body, writer->text);
+    code_add_function(writer->printer, &opening, listed, &body, writer->text);
 }
 
 int write_reference_launch(const struct export *export, struct strbuf *text, struct error *error) {
     struct code_writer writer;
     struct strbuf function = {0};
     cJSON *values = embedded_values(export);
-    if (code_add_launching(export, false, values, error) < 0 ||
+    if (code_add_launching(export, &export->template->reference, false, values, error) < 0 ||
         code_writer_init(&writer, export, 0, &function, error) < 0) {
         cJSON_Delete(values);
         return -1;

@@ -10,7 +10,7 @@
 
 static const char *const launch_keys[] = {"kernel", "grid",  "block",       "smem", "arguments",
                                           "when",   "early", "cooperative", NULL};
-static const char *const argument_keys[] = {"i32", "i64", "f32", "f64", NULL};
+static const char *const argument_keys[] = {"i32", "i64", "f32", "f64", "before", NULL};
 
 static int load_triple(struct template *template, const struct json *launch, const char *key,
                        struct expression *triple[3], struct error *error) {
@@ -49,7 +49,7 @@ static int load_real_argument(struct template *template, const struct json *valu
     return argument->expression != NULL ? 0 : -1;
 }
 
-static int load_argument(struct template *template, const struct json *value,
+static int load_argument(struct template *template, const struct json *value, bool of_kernel,
                          struct argument *argument, struct error *error) {
     const char *name;
     struct json inner;
@@ -62,6 +62,8 @@ static int load_argument(struct template *template, const struct json *value,
                               "must be {\"i32\": ...}, {\"i64\": ...}, {\"f32\": ...} or "
                               "{\"f64\": ...}");
         inner = json_at(value, 0);
+        if (strcmp(json_key(&inner), "before") == 0)
+            return load_before_argument(template, &inner, of_kernel, argument, error);
         argument->size = strstr(json_key(&inner), "64") != NULL ? 8 : 4;
         if (*json_key(&inner) == 'f')
             return load_real_argument(template, &inner, argument, error);
@@ -74,6 +76,11 @@ static int load_argument(struct template *template, const struct json *value,
     argument->size = argument->map >= 0 ? TENSOR_MAP_BYTES : 8;
     if (argument->tensor < 0 && argument->map < 0)
         return json_error(value, error, "there is no tensor or tensor map \"%s\"", name);
+    if (of_kernel && argument->tensor >= 0 && template->tensors[argument->tensor].symbol[0] != '\0')
+        return json_error(value, error,
+                          "the kernel finds %s in its variable %s: remove the argument, or the "
+                          "tensor's \"symbol\"",
+                          name, template->tensors[argument->tensor].symbol);
     return 0;
 }
 
@@ -99,10 +106,19 @@ static int load_launch(struct template *template, const struct json *value, int 
     for (int i = 0; i < json_count(&member); i++) {
         struct json argument = json_at(&member, i);
         launch->argument_count++;
-        if (load_argument(template, &argument, &launch->arguments[i], error) < 0)
+        if (load_argument(template, &argument, list == &template->launches, &launch->arguments[i],
+                          error) < 0)
             return -1;
     }
     return 0;
+}
+
+bool is_launch_argument(const struct launch_list *list, int tensor) {
+    for (int i = 0; i < list->count; i++)
+        for (int k = 0; k < list->launches[i].argument_count; k++)
+            if (list->launches[i].arguments[k].tensor == tensor)
+                return true;
+    return false;
 }
 
 /* ---- repeats ---- */
@@ -344,6 +360,7 @@ int load_kernel(struct template *template, const struct json *root, struct error
     };
     struct json value;
     if (load_sections(template, root, tensor_sections, error) < 0 ||
+        load_sections(template, root, before_sections, error) < 0 ||
         load_sections(template, root, magnitude_sections, error) < 0 ||
         load_launches(template, root, &template->launches, error) < 0 ||
         load_sections(template, root, sections, error) < 0 ||

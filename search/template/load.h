@@ -67,6 +67,12 @@ extern const struct section tensor_sections[];
 int find_tensor(const struct template *template, const char *name);
 int find_map(const struct template *template, const char *name);
 
+/* before.c: what outputs hold before a call, and inputs that are variables, when all tensors are
+   read. And { "before": "x" } as an argument: `of_kernel`, of one of the candidate's launches. */
+extern const struct section before_sections[];
+int load_before_argument(const struct template *template, const struct json *value, bool of_kernel,
+                         struct argument *argument, struct error *error);
+
 /* tolerance.c: what an output's elements may be off by, whose role, dtype and precision are read;
    then the tensors of magnitudes, when all others are; then whether the launches fit them. */
 int load_tolerance(const struct json *value, struct tensor *tensor, struct error *error);
@@ -77,6 +83,8 @@ void plan_tolerances(const struct template *template, struct launch_plan *plan);
 
 /* launches.c: tensors, launches, options, source files. */
 int load_kernel(struct template *template, const struct json *root, struct error *error);
+/* Whether a launch takes the tensor itself. */
+bool is_launch_argument(const struct launch_list *list, int tensor);
 /* Reads an object {"source", "launches"}: the reference or the plain kernel. */
 int load_program(struct template *template, const struct json *root, const char *key, char **source,
                  struct launch_list *launches, struct error *error);

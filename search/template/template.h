@@ -32,6 +32,8 @@ enum {
     PLANNED_LAUNCHES_MAX = 1024, /* of one call, with the rounds of every repeat */
     REPEATS_MAX = 8,
     SWAPS_MAX = 8,
+    PREPARED_MAX =
+        8, /* outputs that a call's caller fills or clears; and inputs that are variables */
     ARGUMENTS_MAX = 32,
     OPTIONS_MAX = 16,
     MACROS_MAX = 32,
@@ -115,12 +117,20 @@ struct tensor {
     int strides[RANK_MAX - 1]; /* slots of derived quantities: elements between neighbours along
                                   each extent but the last, which is dense */
     struct expression
-        *when;     /* NULL: always present; if it does not hold, the kernel gets a null pointer */
-    bool clear;    /* a workspace that is zeroed before every call; the clearing is timed */
+        *when;      /* NULL: always present; if it does not hold, the kernel gets a null pointer */
+    bool clear;     /* a workspace that is zeroed before every call; the clearing is timed */
+    int before;     /* what an output holds before every call, untimed, because its caller puts it
+                       there: BEFORE_ANYTHING, BEFORE_ZEROS, or what the tensor of this index holds: */
+    bool of_output; /* an input that holds what an output holds before every call; it follows the
+                       tensors of template.json, and only the reference and the plain kernel take it
+                     */
+    char symbol[NAME_SIZE]; /* an input that the kernel reads as this variable of its module, where
+                               it is copied before calls, untimed; "": none */
     int alignment; /* bytes, of the address and of strides: the exported launcher checks it */
     struct tolerance tolerance; /* of an output */
 };
 enum { ALIGNMENT_DEFAULT = 16, ALIGNMENT_MAX = 256 };
+enum { BEFORE_ANYTHING = 0, BEFORE_ZEROS = -1 }; /* no output's input is the first tensor */
 
 /* A tensor map (TMA descriptor): boxes of a tensor that the GPU copies to shared memory, swizzled.
  */
@@ -327,6 +337,14 @@ struct template *template_load(const char *folder, const struct template_setting
 void template_free(struct template *template);
 /* False if its trials are looked up: there is nothing to compile, run or time. */
 bool template_has_kernel(const struct template *template);
+/* Whether something has to be done before every call (`before` of a tensor). */
+bool template_prepares_calls(const struct template *template);
+/* Whether an input is a variable of the kernel's module; and whether the module of these launches
+   has that variable: a kernel always, the reference and the plain kernel unless a launch takes the
+   tensor. */
+bool template_has_symbols(const struct template *template);
+bool template_copies_symbol(const struct template *template, const struct launch_list *list,
+                            int tensor);
 
 /* Reads a case, {"B": 2, "S": 512}: unknown, missing and out-of-range dimensions are errors. If
    `like` is not NULL, the specialised dimensions are copied from it and must not be given. */

@@ -17,10 +17,13 @@ static const int dtype_sizes[DTYPE_COUNT] = {
     [DTYPE_I32] = 4,  [DTYPE_I8] = 1,   [DTYPE_U8] = 1,   [DTYPE_I16] = 2, [DTYPE_I64] = 8,
     [DTYPE_E4M3] = 1, [DTYPE_E5M2] = 1, [DTYPE_BOOL] = 1,
 };
-static const char *const role_names[ROLE_COUNT] = {
+/* One that is read and written is an output, whose input is a tensor of its own (before.c). */
+enum { ROLE_INOUT = ROLE_COUNT, ROLE_WORDS };
+static const char *const role_names[ROLE_WORDS] = {
     [ROLE_INPUT] = "input",
     [ROLE_OUTPUT] = "output",
     [ROLE_WORKSPACE] = "workspace",
+    [ROLE_INOUT] = "inout",
 };
 
 const char *dtype_name(enum dtype dtype) {
@@ -48,9 +51,9 @@ static int load_word(const struct json *value, const char *const *words, int cou
 
 /* ---- tensors ---- */
 
-static const char *const tensor_keys[] = {"dtype",     "shape",     "strides",   "role",
-                                          "fill",      "when",      "clear",     "precision",
-                                          "alignment", "tolerance", "magnitude", NULL};
+static const char *const tensor_keys[] = {
+    "dtype",     "shape",     "strides",   "role",      "fill",   "when",   "clear",
+    "precision", "alignment", "tolerance", "magnitude", "before", "symbol", NULL};
 static const char *const choice_keys[] = {"when", "then", "else", NULL};
 static const char *const fills[] = {"normal"};
 
@@ -136,9 +139,9 @@ static int load_tensor(struct template *template, const struct json *value, stru
     tensor->dtype = (enum dtype)index;
     tensor->other_dtype = (enum dtype)other;
     if (json_require(value, "role", &member, error) < 0 ||
-        load_word(&member, role_names, ROLE_COUNT, &index, error) < 0)
+        load_word(&member, role_names, ROLE_WORDS, &index, error) < 0)
         return -1;
-    tensor->role = (enum role)index;
+    tensor->role = index == ROLE_INOUT ? ROLE_OUTPUT : (enum role)index;
     tensor->alignment = ALIGNMENT_DEFAULT;
     if (json_find(value, "alignment", &member) && load_alignment(&member, tensor, error) < 0)
         return -1;
@@ -187,7 +190,8 @@ static const char *const map_keys[] = {"tensor", "box", "swizzle", "when", NULL}
 
 int find_tensor(const struct template *template, const char *name) {
     int t = template->tensor_count - 1;
-    while (t >= 0 && strcmp(template->tensors[t].name, name) != 0)
+    while (t >= 0 &&
+           (template->tensors[t].of_output || strcmp(template->tensors[t].name, name) != 0))
         t--;
     return t;
 }

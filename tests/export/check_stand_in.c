@@ -42,6 +42,8 @@ static cudaError_t set_name(struct cudaDeviceProp *device) {
 #define cudaFree(memory)                     free(memory)
 #define cudaMemset(memory, byte, bytes)      (memset(memory, byte, bytes), cudaSuccess)
 #define cudaMemcpy(to, from, bytes, kind)    copy(to, from, bytes)
+#define cudaMemsetAsync(memory, byte, bytes, stream) cudaMemset(memory, byte, bytes)
+#define cudaMemcpyAsync(to, from, bytes, kind, stream) copy(to, from, bytes)
 #define cudaDeviceSynchronize()              cudaSuccess
 #define cudaGetDeviceCount(count)            (*(count) = 1, cudaSuccess)
 #define cudaGetDeviceProperties(device, ...) set_name(device)
@@ -53,23 +55,26 @@ static cudaError_t set_name(struct cudaDeviceProp *device) {
 static int kernel_launch(const int64_t *dimensions, void *const *tensors, void *workspace,
                          int64_t workspace_bytes, cudaStream_t stream) {
     struct checked_shape shape = {0};
-    void *arrays[2 * TENSORS] = {NULL};
-    int wrong = getenv("WRONG") != NULL;
+    void *arrays[2 * TENSORS + CONTENTS] = {NULL};
+    int wrong = getenv("WRONG") != NULL, contents = 0;
     (void)workspace, (void)workspace_bytes, (void)stream, (void)unused_launch;
     memcpy(shape.dimensions, dimensions, sizeof shape.dimensions);
     fill_shape(&shape);
-    for (int t = 0; t < TENSORS; t++)
+    for (int t = 0; t < TENSORS; t++) {
         arrays[t] = shape.tensors[t].is_output
                         ? reserve(shape.tensors[t].elements * (int64_t)sizeof(double))
                         : tensors[t];
+        if (shape.tensors[t].before == ITS_INPUT)
+            arrays[TENSORS + contents++] = tensors[t];
+    }
     int64_t most = 0;
     for (int t = 0; t < TENSORS; t++)
         most = shape.tensors[t].elements > most ? shape.tensors[t].elements : most;
     for (int m = 0; m < TENSORS; m++) /* as many magnitudes at most */
-        arrays[TENSORS + m] = reserve(most * (int64_t)sizeof(double));
+        arrays[TENSORS + CONTENTS + m] = reserve(most * (int64_t)sizeof(double));
     kernel_reference(dimensions, arrays);
     for (int m = 0; m < TENSORS; m++)
-        free(arrays[TENSORS + m]);
+        free(arrays[TENSORS + CONTENTS + m]);
     for (int t = 0; t < TENSORS; t++) {
         const struct tensor *tensor = &shape.tensors[t];
         const struct dtype *dtype = find_dtype(tensor->dtype);
@@ -78,8 +83,12 @@ static int kernel_launch(const int64_t *dimensions, void *const *tensors, void *
             const int one = wrong && i == tensor->elements - 1;
             if (is_i64(dtype))
                 ((int64_t *)tensors[t])[i] = (int64_t)((const uint64_t *)arrays[t])[i] + one;
-            else
-                dtype->put((char *)tensors[t] + i * dtype->bytes, from[i] + one);
+            else /* what is added to is not overwritten */
+                dtype->put((char *)tensors[t] + i * dtype->bytes,
+                           (tensor->before == ZEROS
+                                ? dtype->get((const char *)tensors[t] + i * dtype->bytes)
+                                : 0) +
+                               from[i] + one);
         }
         if (tensor->is_output)
             free(arrays[t]);
@@ -123,6 +132,7 @@ static int plans_as_listed(const struct checked_shape *listed) {
     for (int t = 0; t < TENSORS; t++) {
         const struct tensor *a = &shape.tensors[t], *b = &listed->tensors[t];
         same = same && strcmp(a->name, b->name) == 0 && a->is_output == b->is_output &&
+               a->before == b->before &&
                a->elements == b->elements &&
                (a->elements == 0 || (strcmp(a->dtype, b->dtype) == 0 && a->row == b->row));
     }
