@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,12 +55,12 @@ int genes_add(struct genes *genes, const char *text, uint8_t row[GENES_MAX], str
 /* Numbers sort before labels. */
 static int compare_values(const void *a, const void *b) {
     const char *const *texts[2] = {a, b};
-    long long numbers[2];
+    long double numbers[2]; /* which has every 64-bit integer */
     bool number[2];
     for (int i = 0; i < 2; i++) {
         char *end;
-        numbers[i] = strtoll(*texts[i], &end, 10);
-        number[i] = end != *texts[i] && *end == '\0';
+        numbers[i] = strtold(*texts[i], &end);
+        number[i] = end != *texts[i] && *end == '\0' && isfinite(numbers[i]);
     }
     if (number[0] != number[1])
         return number[0] ? -1 : 1;

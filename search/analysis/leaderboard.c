@@ -62,6 +62,7 @@ static const struct table_column columns[] = {
 struct row_figures {
     double p50_us, p90_us, cold_us, cold_p90_us, tflops, gb_per_s, ceiling;
     double error, bound, default_us, baseline_us;
+    double work;             /* of a call, in calls of the default genome */
     double placement_spread; /* see outcome_placement_spread */
     double energy_mj, energy_error;
     int ctas;
@@ -71,6 +72,18 @@ static double case_p50_us(const struct store_trial *trial, int number) {
     const struct outcome *outcome = trial != NULL ? trial->outcome : NULL;
     return outcome != NULL && outcome->verdict == VERDICT_OK && number < outcome->case_count
                ? outcome->cases[number].warm.p50_us
+               : NAN;
+}
+
+/* How much a call of a case computes, in calls of the default genome: 1 unless genes change it. */
+static double case_work(const struct leaderboard *board, const struct outcome *outcome,
+                        int number) {
+    const struct outcome *first = board->first != NULL ? board->first->outcome : NULL;
+    if (!minimised_counts_work(board->minimised))
+        return 1;
+    return first != NULL && first->verdict == VERDICT_OK && number < first->case_count
+               ? minimised_case_work(board->minimised, &outcome->cases[number]) /
+                     minimised_case_work(board->minimised, &first->cases[number])
                : NAN;
 }
 
@@ -89,6 +102,7 @@ static struct row_figures case_figures(const struct leaderboard *board,
         .error = timed->errors.relative_l2,
         .bound = timed->bound.relative_l2,
         .default_us = case_p50_us(board->first, number),
+        .work = case_work(board, outcome, number),
         .baseline_us = baseline_results_p50_us(
             board->baselines, store_goal_count(board->store) > 1 ? board->goal : number),
         .placement_spread = outcome_placement_spread(&alone),
@@ -112,6 +126,7 @@ static const size_t averaged_fields[] = {
     offsetof(struct row_figures, cold_us), offsetof(struct row_figures, cold_p90_us),
     offsetof(struct row_figures, tflops),  offsetof(struct row_figures, gb_per_s),
     offsetof(struct row_figures, ceiling), offsetof(struct row_figures, baseline_us),
+    offsetof(struct row_figures, work),
 };
 
 static double *figure_at(struct row_figures *figures, size_t offset) {
@@ -256,9 +271,9 @@ static void add_row(struct leaderboard *board, const struct store_trial *trial, 
     add_clocks(table, &outcome->conditions);
     table_add(table, "%.2f %.2f %.2f %.0f %.2f %.2f", figures.cold_us, figures.cold_p90_us,
               figures.tflops, figures.gb_per_s, figures.ceiling,
-              figures.default_us / figures.p50_us);
+              figures.work * figures.default_us / figures.p50_us);
     add_ratio(table, baseline_duel_ratio(board->duel, number),
-              figures.baseline_us / figures.p50_us);
+              figures.work * figures.baseline_us / figures.p50_us);
     add_compiled(table, resources, &figures);
     table_cell(table, cJSON_CreateBool(outcome->limited_range),
                outcome->limited_range ? "limited" : "full");

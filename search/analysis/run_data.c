@@ -256,7 +256,7 @@ const struct trial_row *run_data_champion(const struct run_data *run, int goal) 
 
 const char *run_data_unit(const struct run_data *run) {
     return run->predicted == 0  ? minimised_unit(run->minimised)
-           : run->measured == 0 ? "predicted us"
+           : run->measured == 0 ? minimised_predicted_unit(run->minimised)
                                 : "us, measured or predicted";
 }
 

@@ -30,7 +30,8 @@ struct ablate_context {
 static int list_moves(const struct gene *gene, int value, int moves[DOMAIN_MAX]) {
     int count = 0;
     for (int i = 0; i < gene->count; i++) {
-        bool off = i == 0 && (gene->values[0] == 0 || gene->values[0] == 1);
+        bool off = i == 0 && (gene->values[0] == 0 || gene->values[0] == 1) &&
+                   (!gene->real || gene->reals[0] == 0 || gene->reals[0] == 1);
         bool beside = i == value - 1 || i == value + 1;
         if (i != value && (!gene->ordered || beside || off))
             moves[count++] = i;

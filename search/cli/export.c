@@ -37,6 +37,7 @@ struct export_context {
     struct key keys[CASES_MAX];
     struct genome genomes[CASES_MAX];
     struct device_image images[CASES_MAX]; /* by variant */
+    struct device_image reference;         /* empty if its kernels are extern "C" */
     struct export_variant variants[CASES_MAX];
     struct export_case cases[CASES_MAX];
     int variant_count;
@@ -266,7 +267,12 @@ static void fill_cases(struct export_context *context) {
         struct export_case *to = &context->cases[c];
         to->outcome = find_case_outcome(context, context->champions, c);
         double baseline_us = baseline_results_p50_us(context->baselines, c);
-        to->ratio_to_baseline = baseline_us > 0 ? baseline_us / to->outcome->warm.p50_us : 0;
+        const enum minimised objective = context->template->objective;
+        /* a baseline's call counts as one of the default genome */
+        const double work = preset != NULL ? minimised_case_work(objective, to->outcome) /
+                                                 minimised_case_work(objective, preset)
+                                           : 1;
+        to->ratio_to_baseline = baseline_us > 0 ? work * baseline_us / to->outcome->warm.p50_us : 0;
         const bool joint = context->config->objective == OBJECTIVE_JOINT;
         const struct baseline_ratio *duel =
             baseline_duel_ratio(context->duels[case_goal(context, c)], joint ? c : 0);
@@ -275,7 +281,8 @@ static void fill_cases(struct export_context *context) {
             to->ratio_low = duel->low;
             to->ratio_high = duel->high;
         }
-        to->ratio_to_default = preset != NULL ? preset->warm.p50_us / to->outcome->warm.p50_us : 0;
+        to->ratio_to_default =
+            preset != NULL ? work * preset->warm.p50_us / to->outcome->warm.p50_us : 0;
     }
 }
 
@@ -289,6 +296,41 @@ static void warn_about_compiler(const struct export_context *context, const stru
                  recorded, nvrtc_version(nvrtc), context->out);
 }
 
+/* Compiles a source of the template. Takes ownership of it. */
+static int compile_source(struct nvrtc *nvrtc, const char *name, char *source,
+                          const struct compile_options *options, const struct kernel_list *kernels,
+                          struct device_image *image, struct error *error) {
+    char reason[REASON_SIZE];
+    const struct nvrtc_program program = {.name = name,
+                                          .source = source,
+                                          .options = options->items,
+                                          .option_count = options->count,
+                                          .kernels = kernels->items,
+                                          .kernel_count = kernels->count};
+    int result = nvrtc_compile_program(nvrtc, &program, false, image, reason, error);
+    free(source);
+    return result == 1 ? error_set(error, "this NVRTC cannot compile the run's kernel: %s", reason)
+                       : result;
+}
+
+/* For the names in machine code of kernels that are C++ templates. No option changes them. */
+static int compile_reference(struct export_context *context, struct nvrtc *nvrtc,
+                             struct error *error) {
+    struct compile_options options;
+    struct kernel_list kernels;
+    launch_list_kernels(&context->template->reference, &kernels);
+    if (kernels.count == 0)
+        return 0;
+    char *source = template_reference_source(context->template, error);
+    if (source == NULL || template_options(context->template, context->variants[0].genome, false,
+                                           &options, error) < 0) {
+        free(source);
+        return -1;
+    }
+    return compile_source(nvrtc, context->template->reference_source, source, &options, &kernels,
+                          &context->reference, error);
+}
+
 static int compile_variants(struct export_context *context, struct error *error) {
     struct nvrtc *nvrtc = nvrtc_open(error);
     const struct resource_budget budget = resource_budget_default();
@@ -300,22 +342,20 @@ static int compile_variants(struct export_context *context, struct error *error)
     for (int u = 0; u < context->variant_count && result == 0; u++) {
         struct export_variant *variant = &context->variants[u];
         struct compile_options options;
-        char reason[REASON_SIZE];
+        struct kernel_list kernels;
         int goal = case_goal(context, variant->case_index);
-        char *source =
-            template_source(context->template, variant->genome,
-                            template_variant(context->template, variant->case_index), error);
+        const int compiled = template_variant(context->template, variant->case_index);
+        char *source = template_source(context->template, variant->genome, compiled, error);
         if (source == NULL ||
-            template_options(context->template, variant->genome, false, &options, error) < 0) {
+            template_options(context->template, variant->genome, false, &options, error) < 0 ||
+            template_kernels(context->template, variant->genome, compiled, &kernels, error) < 0) {
             free(source);
             result = -1;
             break;
         }
-        result = nvrtc_compile(nvrtc, context->template->source, source, options.items,
-                               options.count, &context->images[u], reason, error);
-        free(source);
-        if (result == 1)
-            result = error_set(error, "this NVRTC cannot compile the run's kernel: %s", reason);
+        result = compile_source(nvrtc, context->template->source, source, &options, &kernels,
+                                &context->images[u], error);
+        variant->kernels = context->images[u].kernels;
         variant->cubin = context->images[u].cubin;
         variant->cubin_bytes = context->images[u].cubin_bytes;
         variant->key = &context->keys[goal];
@@ -326,6 +366,8 @@ static int compile_variants(struct export_context *context, struct error *error)
                               : outcome_checks(context->champions[goal]->outcome);
         variant->uses = context->champions[goal]->outcome->uses;
     }
+    if (result == 0)
+        result = compile_reference(context, nvrtc, error);
     nvrtc_close(nvrtc);
     return result;
 }
@@ -350,6 +392,7 @@ static int write_export(struct export_context *context, struct error *error) {
     snprintf(replay, sizeof replay, "evotile replay %s", context->out);
     const struct export_request request = {
         .template = context->template,
+        .reference_kernels = context->reference.kernels,
         .setting = &context->setting,
         .variant_count = context->variant_count,
         .variants = context->variants,
@@ -378,6 +421,7 @@ static void release(struct export_context *context) {
         key_release(&context->keys[c]);
         nvrtc_image_release(&context->images[c]);
     }
+    nvrtc_image_release(&context->reference);
     baseline_results_free(context->baselines);
     template_free(context->template);
     template_free(context->held_out);

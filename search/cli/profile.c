@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/cli.h"
+#include "device/kernel_names.h"
 #include "render/table.h"
 #include "run/profile_results.h"
 #include "run/replay_targets.h"
@@ -55,10 +56,10 @@ static int time_target(struct profile_context *context, const char *spec, struct
     return status;
 }
 
-/* Lists the kernels that one call launches. */
-static int kernel_names(const struct template *template, const char *names[LAUNCHES_MAX]) {
+/* Lists the functions that one call launches. */
+static int list_functions(const struct template *template, char *names[LAUNCHES_MAX]) {
     for (int l = 0; l < template->launches.count; l++)
-        names[l] = template->launches.launches[l].kernel;
+        names[l] = kernel_function(template->launches.launches[l].kernel);
     return template->launches.count;
 }
 
@@ -66,7 +67,7 @@ static int collect_counters(struct profile_context *context, struct error *error
     struct error missing = {0};
     char tool[PATH_SIZE];
     char program[PATH_SIZE];
-    const char *names[LAUNCHES_MAX];
+    char *names[LAUNCHES_MAX];
     if (context->device.predicts) {
         snprintf(context->missing, sizeof context->missing,
                  "%s is not a GPU, and ncu profiles only GPUs: use --device cuda:0",
@@ -86,12 +87,15 @@ static int collect_counters(struct profile_context *context, struct error *error
                 .template_folder = context->targets.template_folder,
                 .device = context->device.spec,
                 .limit_s = context->limit_s},
-        .kernels = names,
-        .kernel_count = kernel_names(context->template, names),
+        .kernels = (const char *const *)names,
+        .kernel_count = list_functions(context->template, names),
         .report = context->report};
     struct trial_request request = context->target->request;
     request.seed = single_trial_fresh_seed();
-    if (profile_run(&how, &request, context->profile, error) < 0)
+    int status = profile_run(&how, &request, context->profile, error);
+    for (int k = 0; k < how.kernel_count; k++)
+        free(names[k]);
+    if (status < 0)
         return -1;
     if (context->profile->problem[0] != '\0')
         snprintf(context->missing, sizeof context->missing, "ncu: %s", context->profile->problem);
@@ -131,8 +135,11 @@ static int match_kernels(const struct profile *profile, const struct launch_plan
         snprintf(grid, sizeof grid, "(%u, %u, %u)", launch.grid[0], launch.grid[1], launch.grid[2]);
         const struct profiled_kernel *kernel =
             *next + l < profile->count ? &profile->kernels[*next + l] : NULL;
-        if (kernel == NULL || strcmp(kernel->name, launch.kernel) != 0 ||
-            strcmp(kernel->grid, grid) != 0) {
+        char *function = kernel_function(launch.kernel);
+        const bool same = kernel != NULL && strcmp(kernel->name, function) == 0 &&
+                          strcmp(kernel->grid, grid) == 0;
+        free(function);
+        if (!same) {
             *next = profile->count;
             return 0;
         }

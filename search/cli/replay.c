@@ -102,7 +102,10 @@ static int replay_record(struct replay_context *context, struct replay_target *t
             printf("  recorded %.3f us, now %.3f us%s: %+.1f %%%s\n", target->score_us,
                    outcome->score_us, outcome->predicted ? " predicted" : "", 100 * (ratio - 1),
                    passed ? "" : ", slower than the tolerance allows");
-        else
+        if (correct && minimised_counts_work(context->targets.config->minimise))
+            printf("  %s: %.6g\n", minimised_objective(context->targets.config->minimise),
+                   minimised_rate(outcome, context->targets.config->minimise));
+        if (!correct)
             printf("  %s: %s\n", verdict_name(outcome->verdict), outcome->reason);
     }
     print_differences(context, target, &result, row);

@@ -62,7 +62,8 @@ static cJSON *domain_json(const struct space *space, int gene) {
     cJSON *values = cJSON_CreateArray();
     for (int i = 0; i < definition->count; i++)
         cJSON_AddItemToArray(values,
-                             definition->ordered
+                             definition->real ? cJSON_CreateNumber(definition->reals[i])
+                             : definition->ordered
                                  ? cJSON_CreateNumber((double)definition->values[i])
                                  : cJSON_CreateString(space_value_text(space, gene, i, text)));
     return values;
@@ -86,7 +87,9 @@ static void show_genes(struct space_view *view) {
         print_domain(space, i, text, sizeof text);
         table_cell(table, domain_json(space, i), text);
         space_value_text(space, i, gene->default_index, value);
-        if (gene->ordered)
+        if (gene->real)
+            table_cell(table, cJSON_CreateNumber(gene->reals[gene->default_index]), value);
+        else if (gene->ordered)
             table_add(table, "%ld", gene->values[gene->default_index]);
         else
             table_add(table, "%s", value);

@@ -103,6 +103,9 @@ static void print_text(const struct try_context *context, const struct trial_res
         if (*energy_print(&timed->energy, energy) != '\0')
             printf("  %s\n", energy);
     }
+    if (minimised_counts_work(context->template->objective))
+        printf("%s: %.6g\n", minimised_objective(context->template->objective),
+               minimised_rate(outcome, context->template->objective));
     if (speedup > 0)
         printf("speedup over the default genome: %.3f\n", speedup);
 }
@@ -145,7 +148,8 @@ static int run_with_default(struct try_context *context, const char *genome_text
             return -1;
         }
         if (default_result.outcome.verdict == VERDICT_OK)
-            speedup = default_result.outcome.score_us / result.outcome.score_us;
+            speedup = minimised_score(&default_result.outcome, context->template->objective) /
+                      minimised_score(&result.outcome, context->template->objective);
         trial_result_release(&default_result);
     }
     (context->json ? print_json : print_text)(context, &result, speedup);

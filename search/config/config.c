@@ -8,6 +8,7 @@
 #include "config/solutions.h"
 #include "config/timing.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { CONFIG_BYTES_MAX = 64 << 20 };
@@ -138,6 +139,9 @@ static int read_restriction(struct config *config, const struct json *list, cons
                 return -1;
             if (snprintf(to, NAME_SIZE, "%s", text) >= NAME_SIZE)
                 return json_error(&value, error, "is too long for a gene's value");
+        } else if (cJSON_IsNumber(value.value) &&
+                   value.value->valuedouble != rint(value.value->valuedouble)) {
+            space_print_real(value.value->valuedouble, to);
         } else {
             if (json_integer(&value, &number, error) < 0)
                 return -1;
@@ -257,13 +261,33 @@ static int read_objective(struct config *config, const struct json *root, struct
     return json_error(&value, error, "must be \"joint\" or \"per_case\"");
 }
 
+/* A template whose calls differ in how much they compute says what a search compares. */
+static int read_work_objective(struct config *config, const struct json *root,
+                               struct error *error) {
+    struct json value;
+    if (json_find(root, "minimise", &value))
+        return json_error(&value, error,
+                          "the template's \"objective\" is \"%s\", because its genes change how "
+                          "much a call computes: remove this key",
+                          minimised_objective(config->shapes->objective));
+    if (config->target_us > 0 || config->target_ratio > 0)
+        return error_input(error,
+                           "%s: budget.target_us and budget.target_ratio are of latency, and the "
+                           "template's \"objective\" is \"%s\": remove them",
+                           config->path, minimised_objective(config->shapes->objective));
+    config->minimise = config->shapes->objective;
+    return 0;
+}
+
 /* What the search minimises. A target is a latency. */
 static int read_minimise(struct config *config, const struct json *root, struct error *error) {
     char text[16] = "latency";
     struct json value;
+    if (minimised_counts_work(config->shapes->objective))
+        return read_work_objective(config, root, error);
     if (read_text(root, "minimise", text, sizeof text, error) < 0)
         return -1;
-    if (!minimised_parse(text, &config->minimise)) {
+    if (!minimised_parse(text, &config->minimise) || minimised_counts_work(config->minimise)) {
         json_find(root, "minimise", &value);
         return json_error(&value, error,
                           "must be \"latency\", \"energy\", \"energy_delay\" or \"pareto\"");

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 
 #include "device/cuda_device.h"
+#include "device/kernel_names.h"
 #include "device/numa.h"
 
 #include <string.h>
@@ -404,12 +405,20 @@ static int cuda_module_load(struct device *device, const struct device_image *im
                          driver_error_name(&self->driver, status));
     *module = xcalloc(1, sizeof **module);
     (*module)->module = handle;
+    (*module)->kernels = kernel_names_copy(image->kernels);
     return 0;
 }
 
 static void cuda_module_unload(struct device *device, struct device_module *module) {
     cuda(device)->driver.cuModuleUnload(module->module);
+    free(module->kernels);
     free(module);
+}
+
+CUresult cuda_find_function(struct cuda_device *self, const struct device_module *module,
+                            const char *kernel, CUfunction *function) {
+    return self->driver.cuModuleGetFunction(function, module->module,
+                                            kernel_names_find(module->kernels, kernel));
 }
 
 static int cuda_resources(struct device *device, struct device_module *module, const char *kernel,
@@ -418,7 +427,7 @@ static int cuda_resources(struct device *device, struct device_module *module, c
     struct cuda_device *self = cuda(device);
     CUfunction function;
     int shared = 0;
-    CUresult status = self->driver.cuModuleGetFunction(&function, module->module, kernel);
+    CUresult status = cuda_find_function(self, module, kernel, &function);
     if (status != CUDA_SUCCESS)
         return error_set(error, "no kernel %s in the module: %s", kernel,
                          driver_error_name(&self->driver, status));
@@ -437,13 +446,19 @@ static int cuda_resources(struct device *device, struct device_module *module, c
     return 0;
 }
 
+static int cuda_global(struct device *device, struct device_module *module, const char *name,
+                       uint64_t *address, size_t *bytes) {
+    CUdeviceptr found = 0;
+    CUresult status = cuda(device)->driver.cuModuleGetGlobal(&found, bytes, module->module, name);
+    *address = (uint64_t)found;
+    return status == CUDA_SUCCESS;
+}
+
 static int cuda_global_u64(struct device *device, struct device_module *module, const char *name,
                            uint64_t *value, struct error *error) {
-    struct cuda_device *self = cuda(device);
-    CUdeviceptr address;
+    uint64_t address;
     size_t bytes;
-    CUresult status = self->driver.cuModuleGetGlobal(&address, &bytes, module->module, name);
-    if (status != CUDA_SUCCESS || bytes != sizeof *value)
+    if (!cuda_global(device, module, name, &address, &bytes) || bytes != sizeof *value)
         return error_set(error, "the module has no variable %s of 8 bytes", name);
     return cuda_read(device, address, value, sizeof *value, error);
 }
@@ -463,6 +478,7 @@ const struct device_backend cuda_backend = {
     .module_load = cuda_module_load,
     .module_unload = cuda_module_unload,
     .resources = cuda_resources,
+    .global = cuda_global,
     .global_u64 = cuda_global_u64,
     .run = cuda_run,
     .graph_new = cuda_graph_new,

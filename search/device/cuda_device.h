@@ -53,7 +53,12 @@ struct cuda_device {
 
 struct device_module {
     CUmodule module;
+    char *kernels; /* as kernel_names_copy gives them */
 };
+
+/* cuda.c: the function that a launch names. */
+CUresult cuda_find_function(struct cuda_device *self, const struct device_module *module,
+                            const char *kernel, CUfunction *function);
 
 static inline struct cuda_device *cuda(struct device *device) {
     return (struct cuda_device *)device;

@@ -13,7 +13,8 @@ enum { GRAPHS_MAX = 64 };
 
 struct device_graph {
     CUgraphExec graphs[GRAPHS_MAX];
-    int count, next; /* the graphs, and which of them the next replay launches */
+    CUgraphExec before[GRAPHS_MAX]; /* what comes before a replay of each, untimed; NULL: nothing */
+    int count, next;                /* the graphs, and which of them the next replay launches */
     int launches;
     bool cold;
     double deadline_s;
@@ -108,11 +109,16 @@ static enum verdict enqueue_call(struct cuda_device *self, const struct device_s
     for (int i = 0; i < sequence->count; i++) {
         const struct device_launch *launch = device_step(sequence, i);
         if (launch->kernel == NULL) {
-            CUresult status = self->driver.cuMemsetD8Async(launch->clear_address, 0,
-                                                           launch->clear_bytes, self->stream);
+            CUresult status =
+                launch->copy_from != 0
+                    ? self->driver.cuMemcpyDtoDAsync(launch->clear_address, launch->copy_from,
+                                                     launch->clear_bytes, self->stream)
+                    : self->driver.cuMemsetD8Async(launch->clear_address, 0, launch->clear_bytes,
+                                                   self->stream);
             if (status != CUDA_SUCCESS)
-                return set_reason(self, VERDICT_LAUNCH_FAILED, status, "clearing a workspace",
-                                  reason);
+                return set_reason(
+                    self, VERDICT_LAUNCH_FAILED, status,
+                    launch->copy_from != 0 ? "restoring a tensor" : "clearing a tensor", reason);
             continue;
         }
         CUfunction function;
@@ -127,8 +133,7 @@ static enum verdict enqueue_call(struct cuda_device *self, const struct device_s
         }
         if (status != CUDA_SUCCESS)
             return set_reason(self, VERDICT_LAUNCH_FAILED, status, "encoding a tensor map", reason);
-        status =
-            self->driver.cuModuleGetFunction(&function, launch->module->module, launch->kernel);
+        status = cuda_find_function(self, launch->module, launch->kernel, &function);
         if (status == CUDA_SUCCESS)
             status = raise_smem_limit(self, function, (int)launch->smem_bytes);
         if (status == CUDA_SUCCESS)
@@ -226,9 +231,13 @@ enum verdict cuda_graph_new(struct device *device, const struct device_sequence 
     it->launches = launches;
     it->cold = timing->cold;
     it->deadline_s = timing->deadline_s;
-    for (; it->count < count && verdict == VERDICT_OK; it->count += verdict == VERDICT_OK)
-        verdict = capture_graph(self, sets, set_count, it->count * launches, launches,
-                                &it->graphs[it->count], reason);
+    while (it->count < count && verdict == VERDICT_OK) {
+        const int first = it->count * launches, index = it->count++;
+        verdict = capture_graph(self, sets, set_count, first, launches, &it->graphs[index], reason);
+        if (verdict == VERDICT_OK && timing->before != NULL)
+            verdict = capture_graph(self, timing->before, set_count, first, launches,
+                                    &it->before[index], reason);
+    }
     if (verdict == VERDICT_OK)
         *graph = it;
     else
@@ -239,9 +248,19 @@ enum verdict cuda_graph_new(struct device *device, const struct device_sequence 
 void cuda_graph_free(struct device *device, struct device_graph *graph) {
     if (graph == NULL)
         return;
-    for (int i = 0; i < graph->count && !cuda(device)->hung; i++)
-        cuda(device)->driver.cuGraphExecDestroy(graph->graphs[i]);
+    for (int i = 0; i < graph->count && !cuda(device)->hung; i++) {
+        if (graph->graphs[i] != NULL)
+            cuda(device)->driver.cuGraphExecDestroy(graph->graphs[i]);
+        if (graph->before[i] != NULL)
+            cuda(device)->driver.cuGraphExecDestroy(graph->before[i]);
+    }
     free(graph);
+}
+
+/* Enqueues what comes before the next replay. */
+static CUresult prepare_next(struct cuda_device *self, const struct device_graph *graph) {
+    CUgraphExec before = graph->before[graph->next];
+    return before == NULL ? CUDA_SUCCESS : self->driver.cuGraphLaunch(before, self->stream);
 }
 
 static CUresult launch_next(struct cuda_device *self, struct device_graph *graph) {
@@ -265,17 +284,24 @@ static CUresult enqueue_replay(struct cuda_device *self, struct device_graph *gr
    starting event, so no sample includes host time. */
 static CUresult enqueue_warm_replays(struct cuda_device *self, struct device_graph *graph,
                                      int count) {
-    CUresult status = launch_next(self, graph);
-    for (int i = 0; i < count && status == CUDA_SUCCESS; i++)
-        status = enqueue_replay(self, graph, 2 * i);
+    CUresult status = prepare_next(self, graph);
+    if (status == CUDA_SUCCESS)
+        status = launch_next(self, graph);
+    for (int i = 0; i < count && status == CUDA_SUCCESS; i++) {
+        status = prepare_next(self, graph);
+        if (status == CUDA_SUCCESS)
+            status = enqueue_replay(self, graph, 2 * i);
+    }
     return status;
 }
 
 /* Enqueues the replay while the GPU writes the flush buffer: nothing runs between the flush and the
    starting event, and the sample includes no host time. */
 static CUresult enqueue_cold_replay(struct cuda_device *self, struct device_graph *graph) {
-    CUresult status = self->driver.cuMemsetD32Async(
-        self->flush, 0x0f1f2f3fu, 2 * (size_t)self->device.info.l2_bytes / 4, self->stream);
+    CUresult status = prepare_next(self, graph);
+    if (status == CUDA_SUCCESS)
+        status = self->driver.cuMemsetD32Async(
+            self->flush, 0x0f1f2f3fu, 2 * (size_t)self->device.info.l2_bytes / 4, self->stream);
     return status == CUDA_SUCCESS ? enqueue_replay(self, graph, 0) : status;
 }
 

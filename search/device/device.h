@@ -74,8 +74,10 @@ struct device_image {
     const char *name; /* used in messages */
     const void *cubin;
     size_t cubin_bytes;
-    const char *ptx; /* NUL-terminated */
-    const char *log; /* the compiler's log with ptxas -v: registers and spills of each kernel */
+    const char *ptx;     /* NUL-terminated */
+    const char *log;     /* the compiler's log with ptxas -v: registers and spills of each kernel */
+    const char *kernels; /* two lines for each C++ name expression that was compiled: itself, and
+                            its kernel's name in the machine code; NULL or empty: none */
 };
 
 struct device_module;
@@ -89,7 +91,8 @@ struct device_argument {
 
 enum { DEVICE_ARGUMENTS_MAX = 32 };
 
-/* One step of a candidate: a kernel launch, or (kernel == NULL) zeroing a range of memory. */
+/* One step of a candidate: a kernel launch, or (kernel == NULL) zeroing a range of memory, or
+   copying another range there. */
 struct device_launch {
     struct device_module *module;
     const char *kernel;
@@ -103,6 +106,7 @@ struct device_launch {
     struct device_argument arguments[DEVICE_ARGUMENTS_MAX];
     uint64_t clear_address; /* if kernel is NULL */
     size_t clear_bytes;
+    uint64_t copy_from; /* not 0: the bytes that are copied there instead of zeros */
 };
 
 /* The steps of one call of the candidate, run in order on one stream: the first in place, so that
@@ -129,6 +133,10 @@ struct device_timing {
                   to back */
     double deadline_s;         /* for each replay */
     int64_t operations, bytes; /* of one call; the input of predictions */
+    /* NULL, or one sequence for each input set: what is done for its call before a replay starts,
+       outside of what is timed, and before the L2 flush. Like the sets, they must outlive the
+       graph. */
+    const struct device_sequence *before;
 };
 
 /* Captured calls for timing. */
@@ -180,6 +188,10 @@ struct device_backend {
     int (*resources)(struct device *device, struct device_module *module, const char *kernel,
                      int threads, unsigned smem_bytes, struct resources *resources,
                      struct error *error);
+    /* Finds a module-scope variable, in constant memory too: its address and size. Returns 1 if
+       there is one of that name, else 0. */
+    int (*global)(struct device *device, struct device_module *module, const char *name,
+                  uint64_t *address, size_t *bytes);
     /* Reads a module-scope variable of 8 bytes. */
     int (*global_u64)(struct device *device, struct device_module *module, const char *name,
                       uint64_t *value, struct error *error);

@@ -59,6 +59,7 @@
     X(cuMemFreeHost)                                                                               \
     X(cuMemcpyHtoDAsync)                                                                           \
     X(cuMemcpyDtoHAsync)                                                                           \
+    X(cuMemcpyDtoDAsync)                                                                           \
     X(cuMemsetD8Async)                                                                             \
     X(cuMemsetD32Async)                                                                            \
     X(cuModuleLoadData)                                                                            \

@@ -1,6 +1,7 @@
 #include "device/emulated_device.h"
 
 #include "base/memory.h"
+#include "device/kernel_names.h"
 #include "device/ptxas_report.h"
 
 #include <math.h>
@@ -160,6 +161,7 @@ static void emulated_module_unload(struct device *device, struct device_module *
         return;
     ptx_module_free(module->ptx);
     free(module->log);
+    free(module->kernels);
     free(module->name);
     free(module);
 }
@@ -171,6 +173,7 @@ static int emulated_module_load(struct device *device, const struct device_image
     struct device_module *loaded = xcalloc(1, sizeof *loaded);
     loaded->log = xstrdup(image->log != NULL ? image->log : "");
     loaded->name = xstrdup(image->name != NULL ? image->name : "");
+    loaded->kernels = kernel_names_copy(image->kernels);
     loaded->ptx = ptx_module_new(image->ptx, emulated_of(device)->memory, error);
     if (loaded->ptx == NULL) {
         error_prefix(error, "%s", loaded->name);
@@ -183,7 +186,8 @@ static int emulated_module_load(struct device *device, const struct device_image
 
 static const struct ptx_kernel *find_kernel(const struct device_module *module, const char *name,
                                             struct error *error) {
-    const struct ptx_kernel *kernel = ptx_module_kernel(module->ptx, name);
+    const struct ptx_kernel *kernel =
+        ptx_module_kernel(module->ptx, kernel_names_find(module->kernels, name));
     if (kernel == NULL)
         error_set(error, "%s: has no kernel '%s': declare it extern \"C\" __global__", module->name,
                   name);
@@ -198,7 +202,7 @@ int emulated_resources(struct device *device, struct device_module *module, cons
     struct ptxas_report report;
     if (kernel == NULL)
         return -1;
-    if (!ptxas_report_find(module->log, kernel_name, &report))
+    if (!ptxas_report_find(module->log, kernel->name, &report))
         return error_set(
             error, "%s: the compiler's log does not mention '%s': compile with --ptxas-options=-v",
             module->name, kernel_name);
@@ -213,11 +217,18 @@ int emulated_resources(struct device *device, struct device_module *module, cons
     return 0;
 }
 
+static int emulated_global(struct device *device, struct device_module *module, const char *name,
+                           uint64_t *address, size_t *bytes) {
+    (void)device;
+    *address = ptx_module_variable(module->ptx, name, bytes);
+    return *address != 0;
+}
+
 static int emulated_global_u64(struct device *device, struct device_module *module,
                                const char *name, uint64_t *value, struct error *error) {
+    uint64_t address;
     size_t bytes;
-    uint64_t address = ptx_module_variable(module->ptx, name, &bytes);
-    if (address == 0 || bytes != sizeof *value)
+    if (!emulated_global(device, module, name, &address, &bytes) || bytes != sizeof *value)
         return error_set(error, "%s: has no variable '%s' of 8 bytes", module->name, name);
     return emulated_read(device, address, value, sizeof *value, error);
 }
@@ -260,13 +271,20 @@ static void record_observation(struct device_module *module, const struct ptx_ke
 
 static enum verdict clear_memory(struct device *device, const struct device_launch *launch,
                                  char *reason) {
+    const bool copies = launch->copy_from != 0;
     struct error error = {0};
     void *host = host_pointer(device, launch->clear_address, launch->clear_bytes, &error);
-    if (host == NULL) {
-        snprintf(reason, REASON_SIZE, "clearing: %.*s", REASON_SIZE - 16, error.text);
+    const void *from =
+        copies ? host_pointer(device, launch->copy_from, launch->clear_bytes, &error) : NULL;
+    if (host == NULL || (copies && from == NULL)) {
+        snprintf(reason, REASON_SIZE, "%s: %.*s", copies ? "copying" : "clearing", REASON_SIZE - 16,
+                 error.text);
         return VERDICT_WROTE_OUTSIDE;
     }
-    memset(host, 0, launch->clear_bytes);
+    if (copies)
+        memmove(host, from, launch->clear_bytes);
+    else
+        memset(host, 0, launch->clear_bytes);
     ptx_memory_mark_written(emulated_of(device)->memory, launch->clear_address,
                             launch->clear_bytes);
     return VERDICT_OK;
@@ -305,7 +323,8 @@ static bool is_race_checked(struct device *device, const struct device_module *m
 
 static bool is_serialised(const struct device_launch *launch) {
     struct ptxas_report report;
-    return ptxas_report_find(launch->module->log, launch->kernel, &report) && report.serialised;
+    const char *name = kernel_names_find(launch->module->kernels, launch->kernel);
+    return ptxas_report_find(launch->module->log, name, &report) && report.serialised;
 }
 
 /* Applies CUDA's limit on cooperative launches: all blocks must be co-resident. */
@@ -438,6 +457,7 @@ const struct device_backend emulated_backend = {
     .module_load = emulated_module_load,
     .module_unload = emulated_module_unload,
     .resources = emulated_resources,
+    .global = emulated_global,
     .global_u64 = emulated_global_u64,
     .run = emulated_run,
     .graph_new = emulated_graph_new,

@@ -27,6 +27,7 @@ enum { OBSERVATIONS_MAX = 64 };
 struct device_module {
     struct ptx_module *ptx;
     char *log, *name;
+    char *kernels; /* as kernel_names_copy gives them */
     int observation_count;
     struct observation observations[OBSERVATIONS_MAX]; /* the most recent last */
 };

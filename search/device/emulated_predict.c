@@ -3,6 +3,7 @@
 #include "device/emulated_device.h"
 
 #include "base/memory.h"
+#include "device/kernel_names.h"
 #include "device/predict.h"
 
 #include <math.h>
@@ -26,9 +27,14 @@ static bool has_same_arguments(const struct observation *observation,
            !memcmp(observation->scalars, scalars, (size_t)count * sizeof *scalars);
 }
 
+static const struct ptx_kernel *launched_kernel(const struct device_launch *launch) {
+    return ptx_module_kernel(launch->module->ptx,
+                             kernel_names_find(launch->module->kernels, launch->kernel));
+}
+
 /* Finds the kernel's last run with the same arguments, else its last run; NULL if it never ran. */
 static const struct observation *find_observation(const struct device_launch *launch, bool *exact) {
-    const struct ptx_kernel *kernel = ptx_module_kernel(launch->module->ptx, launch->kernel);
+    const struct ptx_kernel *kernel = launched_kernel(launch);
     const struct observation *latest = NULL;
     for (int i = launch->module->observation_count - 1; i >= 0; i--) {
         const struct observation *observation = &launch->module->observations[i];
@@ -56,7 +62,7 @@ static int describe_launch(struct device *device, const struct device_launch *la
     if (emulated_resources(device, launch->module, launch->kernel, threads, launch->smem_bytes,
                            &input->resources, error) < 0)
         return -1;
-    const struct ptx_kernel *kernel = ptx_module_kernel(launch->module->ptx, launch->kernel);
+    const struct ptx_kernel *kernel = launched_kernel(launch);
     input->cluster = kernel->cluster[0] != 0
                          ? (int)(kernel->cluster[0] * kernel->cluster[1] * kernel->cluster[2])
                          : 1;

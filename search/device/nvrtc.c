@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/path.h"
+#include "base/strbuf.h"
 
 #include <dlfcn.h>
 #include <nvrtc.h>
@@ -14,7 +15,9 @@
     X(nvrtcGetErrorString)                                                                         \
     X(nvrtcCreateProgram)                                                                          \
     X(nvrtcDestroyProgram)                                                                         \
+    X(nvrtcAddNameExpression)                                                                      \
     X(nvrtcCompileProgram)                                                                         \
+    X(nvrtcGetLoweredName)                                                                         \
     X(nvrtcGetProgramLogSize)                                                                      \
     X(nvrtcGetProgramLog)                                                                          \
     X(nvrtcGetCUBINSize)                                                                           \
@@ -228,37 +231,75 @@ static bool is_too_large(const struct nvrtc *nvrtc, nvrtcProgram program, char *
     return true;
 }
 
-static nvrtcResult compile_within_budget(struct nvrtc *nvrtc, nvrtcProgram program,
-                                         const char *const *options, int option_count) {
+static nvrtcResult compile_within_budget(struct nvrtc *nvrtc, nvrtcProgram handle,
+                                         const struct nvrtc_program *program) {
+    const char *options[COMPILE_OPTIONS_MAX];
+    const int count = program->option_count + nvrtc->include_count;
+    if (count > COMPILE_OPTIONS_MAX)
+        BUG("%d options for NVRTC", count);
+    for (int i = 0; i < count; i++)
+        options[i] = i < program->option_count ? program->options[i]
+                                               : nvrtc->includes[i - program->option_count];
+    for (int i = 0; i < program->kernel_count; i++) {
+        nvrtcResult status = nvrtc->nvrtcAddNameExpression(handle, program->kernels[i]);
+        if (status != NVRTC_SUCCESS)
+            return status;
+    }
     if (nvrtc->budget.memory_bytes == 0 && nvrtc->budget.cpu_s == 0)
-        return nvrtc->nvrtcCompileProgram(program, option_count, options);
+        return nvrtc->nvrtcCompileProgram(handle, count, options);
     resource_budget_begin(&nvrtc->budget);
-    nvrtcResult status = nvrtc->nvrtcCompileProgram(program, option_count, options);
+    nvrtcResult status = nvrtc->nvrtcCompileProgram(handle, count, options);
     resource_budget_end();
     return status;
 }
 
-static int compile_program(struct nvrtc *nvrtc, const char *name, const char *source,
-                           const char *const *options, int option_count, struct device_image *image,
-                           char *reason, struct error *error) {
+/* Each name expression and its name in the machine code, in two lines. NULL: a name is missing. */
+static char *list_kernels(const struct nvrtc *nvrtc, nvrtcProgram handle,
+                          const struct nvrtc_program *program) {
+    struct strbuf text = {0};
+    strbuf_add(&text, "", 0);
+    for (int i = 0; i < program->kernel_count; i++) {
+        const char *name;
+        if (nvrtc->nvrtcGetLoweredName(handle, program->kernels[i], &name) != NVRTC_SUCCESS) {
+            strbuf_release(&text);
+            return NULL;
+        }
+        strbuf_print(&text, "%s\n%s\n", program->kernels[i], name);
+    }
+    return text.bytes;
+}
+
+/* NVRTC reports a wrong name expression as an error of a file that it makes of them, with its line:
+   "__nv_name_map(2): error: WHY", then "  #pragma nv_mangled_name EXPRESSION". */
+static void name_expression(const char *name, const char *log, char *reason) {
+    static const char file[] = "__nv_name_map(",
+                      mark[] = "): error: ", line[] = "#pragma nv_mangled_name ";
+    char why[REASON_SIZE];
+    const char *at = strstr(reason, mark), *quoted = log != NULL ? strstr(log, line) : NULL;
+    if (strncmp(reason, file, sizeof file - 1) != 0 || at == NULL || quoted == NULL)
+        return;
+    strcpy(why, at + sizeof mark - 1);
+    quoted += sizeof line - 1;
+    snprintf(reason, REASON_SIZE, "%s has no kernel %.*s: %.250s", name, (int)strcspn(quoted, "\n"),
+             quoted, why);
+}
+
+static int compile_program(struct nvrtc *nvrtc, const struct nvrtc_program *what,
+                           struct device_image *image, char *reason, struct error *error) {
     nvrtcProgram program;
-    const char *all_options[COMPILE_OPTIONS_MAX];
     size_t bytes = 0;
     int result = -1;
-    if (option_count + nvrtc->include_count > COMPILE_OPTIONS_MAX)
-        BUG("%d options for NVRTC", option_count);
-    for (int i = 0; i < option_count + nvrtc->include_count; i++)
-        all_options[i] = i < option_count ? options[i] : nvrtc->includes[i - option_count];
-    nvrtcResult status = nvrtc->nvrtcCreateProgram(&program, source, name, 0, NULL, NULL);
+    nvrtcResult status =
+        nvrtc->nvrtcCreateProgram(&program, what->source, what->name, 0, NULL, NULL);
     if (status != NVRTC_SUCCESS)
         return error_set(error, "NVRTC cannot start: %s", nvrtc->nvrtcGetErrorString(status));
-    *image = (struct device_image){.name = name};
-    status =
-        compile_within_budget(nvrtc, program, all_options, option_count + nvrtc->include_count);
+    *image = (struct device_image){.name = what->name};
+    status = compile_within_budget(nvrtc, program, what);
     image->log =
         program_output(program, nvrtc->nvrtcGetProgramLogSize, nvrtc->nvrtcGetProgramLog, &bytes);
     if (status == NVRTC_ERROR_COMPILATION || status == NVRTC_ERROR_INVALID_OPTION) {
         extract_first_error(image->log != NULL ? image->log : "no log", reason);
+        name_expression(what->name, image->log, reason);
         name_memory_limit(nvrtc, reason);
         result = 1;
     } else if (status == NVRTC_ERROR_OUT_OF_MEMORY || status == NVRTC_ERROR_INTERNAL_ERROR) {
@@ -275,7 +316,9 @@ static int compile_program(struct nvrtc *nvrtc, const char *name, const char *so
         image->cubin = program_output(program, nvrtc->nvrtcGetCUBINSize, nvrtc->nvrtcGetCUBIN,
                                       &image->cubin_bytes);
         image->ptx = program_output(program, nvrtc->nvrtcGetPTXSize, nvrtc->nvrtcGetPTX, &bytes);
-        if (image->cubin != NULL && image->ptx != NULL && image->log != NULL)
+        image->kernels = list_kernels(nvrtc, program, what);
+        if (image->cubin != NULL && image->ptx != NULL && image->log != NULL &&
+            image->kernels != NULL)
             result = 0;
         else
             error_set(error, "NVRTC gave no machine code: name a real architecture (sm_XX)");
@@ -286,49 +329,44 @@ static int compile_program(struct nvrtc *nvrtc, const char *name, const char *so
     return result;
 }
 
-static struct hash image_hash(const struct nvrtc *nvrtc, const char *name, const char *source,
-                              const char *const *options, int option_count) {
+static struct hash image_hash(const struct nvrtc *nvrtc, const struct nvrtc_program *program) {
     struct hasher *hasher = hasher_new();
     hasher_add_text(hasher, nvrtc->version);
-    for (int i = 0; i < option_count; i++)
-        hasher_add_text(hasher, options[i]);
-    hasher_add_text(hasher, name); /* fault messages and reports include the name */
-    hasher_add_text(hasher, source);
+    for (int i = 0; i < program->option_count; i++)
+        hasher_add_text(hasher, program->options[i]);
+    hasher_add_text(hasher, program->name); /* fault messages and reports include the name */
+    hasher_add_text(hasher, program->source);
+    for (int i = 0; i < program->kernel_count; i++)
+        hasher_add_text(hasher, program->kernels[i]);
     return hasher_finish(hasher);
 }
 
-/* Compiles and puts the image into the cache, under the hash of its inputs. */
-static int compile_and_cache(struct nvrtc *nvrtc, struct hash hash, const char *name,
-                             const char *source, const char *const *options, int option_count,
-                             struct device_image *image, char *reason, struct error *error) {
-    int status = compile_program(nvrtc, name, source, options, option_count, image, reason, error);
+int nvrtc_compile_program(struct nvrtc *nvrtc, const struct nvrtc_program *program, bool afresh,
+                          struct device_image *image, char *reason, struct error *error) {
+    const struct hash hash = image_hash(nvrtc, program);
+    if (!afresh && nvrtc->cache.get != NULL &&
+        nvrtc->cache.get(nvrtc->cache.context, hash, image)) {
+        image->name = program->name;
+        return 0;
+    }
+    int status = compile_program(nvrtc, program, image, reason, error);
     if (status == 0 && nvrtc->cache.put != NULL)
         nvrtc->cache.put(nvrtc->cache.context, hash, image);
     return status;
 }
 
-int nvrtc_recompile(struct nvrtc *nvrtc, const char *name, const char *source,
-                    const char *const *options, int option_count, struct device_image *image,
-                    char *reason, struct error *error) {
-    struct hash hash = image_hash(nvrtc, name, source, options, option_count);
-    return compile_and_cache(nvrtc, hash, name, source, options, option_count, image, reason,
-                             error);
-}
-
 int nvrtc_compile(struct nvrtc *nvrtc, const char *name, const char *source,
                   const char *const *options, int option_count, struct device_image *image,
                   char *reason, struct error *error) {
-    struct hash hash = image_hash(nvrtc, name, source, options, option_count);
-    if (nvrtc->cache.get == NULL || !nvrtc->cache.get(nvrtc->cache.context, hash, image))
-        return compile_and_cache(nvrtc, hash, name, source, options, option_count, image, reason,
-                                 error);
-    image->name = name;
-    return 0;
+    const struct nvrtc_program program = {
+        .name = name, .source = source, .options = options, .option_count = option_count};
+    return nvrtc_compile_program(nvrtc, &program, false, image, reason, error);
 }
 
 void nvrtc_image_release(struct device_image *image) {
     free((void *)image->cubin);
     free((void *)image->ptx);
     free((void *)image->log);
+    free((void *)image->kernels);
     *image = (struct device_image){0};
 }

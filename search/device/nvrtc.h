@@ -47,18 +47,29 @@ const char *nvrtc_version(const struct nvrtc *nvrtc);
 /* Returns whether this NVRTC can compile for sm_XX. */
 bool nvrtc_supports(const struct nvrtc *nvrtc, int compute_capability);
 
-/* Compiles `source`. An option sm_XX gives cubin and PTX; compute_XX gives the same PTX and an
+/* A source, what it is called in messages, and all that its machine code depends on. */
+struct nvrtc_program {
+    const char *name, *source;
+    const char *const *options;
+    int option_count;
+    const char *const *kernels; /* C++ name expressions, as `copy<float, 4>`, in which macros of the
+                                   source stand for their values; each is compiled, and the image's
+                                   `kernels` has its name. One line each */
+    int kernel_count;
+};
+
+/* Compiles a program; `afresh`: without reading the cache, whose entry is replaced, for an entry
+   that proved wrong. An option sm_XX gives cubin and PTX; compute_XX gives the same PTX and an
    empty cubin in two thirds of the time. On success the image owns its buffers (release it). If the
-   source does not compile, or gives more than 32 MB of machine code or PTX, returns 1 and writes
-   the first error of the compiler's log, one line, to `reason` of REASON_SIZE bytes. Returns -1
-   with `error` if NVRTC itself failed. */
+   source does not compile, has no kernel of a name expression, or gives more than 32 MB of machine
+   code or PTX, returns 1 and writes the first error of the compiler's log, one line, to `reason` of
+   REASON_SIZE bytes. Returns -1 with `error` if NVRTC itself failed. */
+int nvrtc_compile_program(struct nvrtc *nvrtc, const struct nvrtc_program *program, bool afresh,
+                          struct device_image *image, char *reason, struct error *error);
+/* The same for a program whose kernels are extern "C". */
 int nvrtc_compile(struct nvrtc *nvrtc, const char *name, const char *source,
                   const char *const *options, int option_count, struct device_image *image,
                   char *reason, struct error *error);
-/* Compiles without reading the cache and replaces its entry; for an entry that proved wrong. */
-int nvrtc_recompile(struct nvrtc *nvrtc, const char *name, const char *source,
-                    const char *const *options, int option_count, struct device_image *image,
-                    char *reason, struct error *error);
 void nvrtc_image_release(struct device_image *image);
 
 #endif

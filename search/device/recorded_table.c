@@ -137,11 +137,17 @@ static void order_values(const struct recorded_column *column, int *order, uint8
 static int add_gene(struct space *space, const struct recorded_column *column, const int *order,
                     struct error *error) {
     int64_t numbers[DOMAIN_MAX];
+    double reals[DOMAIN_MAX];
+    bool rising = true; /* else two texts are the same number */
     const char *labels[DOMAIN_MAX];
     for (int i = 0; i < column->count; i++) {
         labels[i] = column->values[order[i]];
         numbers[i] = column->integers ? strtoll(labels[i], NULL, 10) : 0;
+        reals[i] = column->numbers ? strtod(labels[i], NULL) : 0;
+        rising = rising && (i == 0 || reals[i] > reals[i - 1]);
     }
+    if (column->numbers && !column->integers && rising)
+        return space_add_reals(space, column->name, "", reals, column->count, 0, NULL, error);
     return column->integers
                ? space_add_integers(space, column->name, "", numbers, column->count, 0, NULL, error)
                : space_add_labels(space, column->name, "", labels, column->count, 0, NULL, error);

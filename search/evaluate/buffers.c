@@ -39,9 +39,11 @@ int buffers_init_placed(struct buffers *buffers, struct comparator *comparator,
                                 .set_count = set_count};
     for (int s = 0; s < set_count; s++)
         for (int t = 0; t < template->tensor_count; t++)
-            if (plan->tensors[t].present &&
-                allocate_tensor(device, &template->tensors[t], &plan->tensors[t], placement,
-                                &buffers->tensors[s][t], error) < 0) {
+            if (s > 0 && template->tensors[t].symbol[0] != '\0')
+                buffers->tensors[s][t] = buffers->tensors[0][t];
+            else if (plan->tensors[t].present &&
+                     allocate_tensor(device, &template->tensors[t], &plan->tensors[t], placement,
+                                     &buffers->tensors[s][t], error) < 0) {
                 buffers_release(buffers);
                 return -1;
             }
@@ -55,10 +57,15 @@ int buffers_init(struct buffers *buffers, struct comparator *comparator, struct 
                                PLACED_ANYWHERE, error);
 }
 
+bool buffers_owns(const struct buffers *buffers, int set, int tensor) {
+    return buffers->tensors[set][tensor] != 0 &&
+           (set == 0 || buffers->template->tensors[tensor].symbol[0] == '\0');
+}
+
 void buffers_release(struct buffers *buffers) {
     for (int s = 0; s < buffers->set_count; s++)
         for (int t = 0; t < buffers->template->tensor_count; t++)
-            if (buffers->tensors[s][t] != 0)
+            if (buffers_owns(buffers, s, t))
                 buffers->device->backend->memory_free(buffers->device, buffers->tensors[s][t]);
     for (int s = 0; s < buffers->set_count; s++) {
         free(buffers->more[s]);
@@ -77,16 +84,19 @@ int buffers_fill_role(struct buffers *buffers, int set, enum role role, const st
     for (int t = 0; t < buffers->template->tensor_count; t++) {
         const struct planned_tensor *tensor = &buffers->plan->tensors[t];
         const uint64_t address = buffers->tensors[set][t];
+        const bool variable = buffers->template->tensors[t].symbol[0] != '\0';
+        /* One of several sets is not to be filled by the recipe of another. */
+        const bool ordinary = stress == NULL || tensor->fill.fill != FILL_NORMAL ||
+                              (variable && buffers->set_count > 1);
         int status = 0;
-        if (!tensor->present || buffers->template->tensors[t].role != role)
+        if (!tensor->present || buffers->template->tensors[t].role != role ||
+            !buffers_owns(buffers, set, t))
             continue;
         if (tensor->fill.fill == FILL_FILE)
             status = fill_from_file(buffers->device, buffers->template, t, tensor, address, error);
         else
             status = comparator_fill(
-                buffers->comparator, address, tensor,
-                stress != NULL && tensor->fill.fill == FILL_NORMAL ? &stress->fills[t]
-                                                                   : &tensor->fill,
+                buffers->comparator, address, tensor, ordinary ? &tensor->fill : &stress->fills[t],
                 seed + (uint64_t)t * UINT64_C(0x9e3779b97f4a7c15), seed, error);
         if (status < 0)
             return -1;

@@ -53,6 +53,9 @@ int buffers_init_placed(struct buffers *buffers, struct comparator *comparator,
                         const struct launch_plan *plan, int set_count, enum placement placement,
                         struct error *error);
 void buffers_release(struct buffers *buffers);
+/* Whether a set has a tensor of its own: an input that is a variable of the module is the same in
+   all sets. */
+bool buffers_owns(const struct buffers *buffers, int set, int tensor);
 
 /* Fills a set with ordinary inputs, a function of the seed and the tensor's index in the template,
    so that no two tensors are alike: random numbers, or what the template declares; then runs its

@@ -139,6 +139,9 @@ static int place_arguments(struct c_reference *it, struct error *error) {
                                             &it->outputs[t], error) < 0)
                 return -1;
             *address = it->outputs[t];
+            if (template->tensors[t].before == BEFORE_ZEROS &&
+                device->backend->fill32(device, it->outputs[t], 0, bytes / 4, error) < 0)
+                return -1;
         }
     }
     if (device->backend->memory_new(device, "heap", heap_bytes, &it->arguments.heap, error) < 0 ||

@@ -94,7 +94,7 @@ int calibrate_load(struct device *device, struct nvrtc *nvrtc, struct device_mod
     char *source = xstrndup(_binary_search_evaluate_calibrate_cu_start,
                             (size_t)(_binary_search_evaluate_calibrate_cu_end -
                                      _binary_search_evaluate_calibrate_cu_start));
-    int status = load_kernels(device, nvrtc, "calibrate.cu", source, module, reason, error);
+    int status = load_kernels(device, nvrtc, "calibrate.cu", source, NULL, module, reason, error);
     free(source);
     if (status == 1)
         BUG("calibrate.cu does not compile: %s", reason);

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/statistics.h"
+#include "evaluate/before.h"
 
 #include <stdlib.h>
 
@@ -49,7 +50,7 @@ static int collect_tensors(const struct buffers *buffers, struct changed_tensor 
     for (int s = 0; s < buffers->set_count; s++)
         for (int t = 0; t < buffers->template->tensor_count; t++) {
             const struct planned_tensor *planned = &buffers->plan->tensors[t];
-            if (buffers->tensors[s][t] == 0 || !may_change(buffers->template, t, &planned->fill) ||
+            if (!buffers_owns(buffers, s, t) || !may_change(buffers->template, t, &planned->fill) ||
                 (buffers->template->tensors[t].role == ROLE_INPUT &&
                  buffers->template->reference_kind == REFERENCE_ANSWERS)) /* none for others */
                 continue;
@@ -143,22 +144,33 @@ int carry_over_change(struct carry_over *it, struct error *error) {
 
 /* ---- the chain ---- */
 
+/* What comes before the calls of a round: the variables, then the outputs. */
+static int add_before(struct carry_over *it, const struct timed_calls *calls,
+                      const struct device_sequence *variables, int count) {
+    if (variables->count > 0)
+        it->chained[count++] = *variables;
+    for (int s = 0; calls->before != NULL && s < it->buffers->set_count; s++)
+        it->chained[count++] = calls->before[s];
+    return count;
+}
+
 /* The calls of all sets, then a change and the calls again, and so on; at the end the generation
    of the changes is raised, so that the next replay's differ. */
-static int chain_sequences(struct carry_over *it, const struct device_sequence *sequences,
-                           int rounds) {
+static int chain_sequences(struct carry_over *it, const struct timed_calls *calls,
+                           const struct device_sequence *variables, int rounds) {
     int sets = it->buffers->set_count, count = 0;
     struct device_launch next =
         comparator_launch(it->buffers->comparator, "evotile_next_change", 1);
     next.block[0] = 1;
     launch_add_argument(&next, &it->on_device, 8);
-    it->chained = xcalloc((size_t)(rounds * (sets + 1)), sizeof *it->chained);
+    it->chained = xcalloc((size_t)(rounds * (2 * sets + 2)), sizeof *it->chained);
     for (int r = 0; r < rounds; r++) {
         if (r > 0)
             it->chained[count++] =
                 (struct device_sequence){.count = 1, .launches = {change_launch(it, (uint64_t)r)}};
+        count = add_before(it, calls, variables, count);
         for (int s = 0; s < sets; s++)
-            it->chained[count++] = sequences[s];
+            it->chained[count++] = calls->calls[s];
     }
     it->chained[count++] = (struct device_sequence){.count = 1, .launches = {next}};
     return count;
@@ -175,9 +187,14 @@ static int sample_chain(struct carry_over *it, enum change change, double *sampl
     return failure->verdict != VERDICT_OK;
 }
 
-int carry_over_chain(struct carry_over *it, const struct device_sequence *sequences, int rounds,
+int carry_over_chain(struct carry_over *it, const struct timed_calls *calls, int rounds,
                      double deadline_s, struct failure *failure, struct error *error) {
-    int count = chain_sequences(it, sequences, rounds);
+    struct device_sequence variables;
+    if (variables_sequence(it->buffers, calls->module, &variables, failure->reason) != 0) {
+        failure->verdict = VERDICT_LAUNCH_FAILED;
+        return 1;
+    }
+    int count = chain_sequences(it, calls, &variables, rounds);
     const struct device_timing timing = {.launches = count, .deadline_s = deadline_s * count};
     double sample_us;
     failure->verdict = it->device->backend->graph_new(it->device, it->chained, count, &timing,

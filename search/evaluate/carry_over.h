@@ -5,7 +5,7 @@
  *     struct carry_over *it = carry_over_new(&buffers, seed, &error);
  *     int status = carry_over_change(it, &error);                // then run, and compare each set
  *     if (status == 0)
- *         status = carry_over_chain(it, sequences, 5, deadline_s, &failure, &error); // the same
+ *         status = carry_over_chain(it, &calls, 5, deadline_s, &failure, &error); // the same
  *     if (status == 0)
  *         status = carry_over_time(it, &failure, &error);
  *     carry_over_free(it);
@@ -23,6 +23,7 @@
 #ifndef EVOTILE_EVALUATE_CARRY_OVER_H
 #define EVOTILE_EVALUATE_CARRY_OVER_H
 
+#include "evaluate/timed_calls.h"
 #include "evaluate/verify.h"
 
 struct carry_over;
@@ -34,11 +35,12 @@ void carry_over_free(struct carry_over *it);
 /* Changes all sets, differently each time, and records their checksums. */
 int carry_over_change(struct carry_over *it, struct error *error);
 
-/* Runs the calls of all sets, a sequence each, in one graph, `rounds` times, at least 2, with a
-   change before each round but the first: the outputs are those of the last. `deadline_s` is that
+/* Runs the calls of all sets in one graph, `rounds` times, at least 2, with a change before each
+   round but the first: the outputs are those of the last. What comes before calls is part of the
+   graph. `deadline_s` is that
    of a call. Once for each carry_over. Returns 1, with the failure, if the candidate failed; -1 if
    the device failed. */
-int carry_over_chain(struct carry_over *it, const struct device_sequence *sequences, int rounds,
+int carry_over_chain(struct carry_over *it, const struct timed_calls *calls, int rounds,
                      double deadline_s, struct failure *failure, struct error *error);
 
 /* Times the graph of carry_over_chain with changes of one element of every row of each input, in

@@ -48,8 +48,8 @@ struct comparator *comparator_new(struct device *device, struct nvrtc *nvrtc, st
     strbuf_add(&source, _binary_search_evaluate_compare_cu_start,
                (size_t)(_binary_search_evaluate_compare_cu_end -
                         _binary_search_evaluate_compare_cu_start));
-    int status =
-        load_kernels(device, nvrtc, "compare.cu", source.bytes, &comparator->module, reason, error);
+    int status = load_kernels(device, nvrtc, "compare.cu", source.bytes, NULL, &comparator->module,
+                              reason, error);
     strbuf_release(&source);
     if (status == 1)
         BUG("compare.cu does not compile: %s", reason);
@@ -81,9 +81,10 @@ int comparator_load_setup(struct comparator *comparator, struct nvrtc *nvrtc,
     if (template->setup.count == 0 || comparator->setup != NULL)
         return 0;
     char *source = template_setup_source(template, error);
-    int status = source == NULL ? -1
-                                : load_kernels(comparator->device, nvrtc, template->setup_source,
-                                               source, &comparator->setup, reason, error);
+    int status = source == NULL
+                     ? -1
+                     : load_kernels(comparator->device, nvrtc, template->setup_source, source,
+                                    &template->setup, &comparator->setup, reason, error);
     free(source);
     return status == 1 ? error_input(error, "%s/%s does not compile: %s", template->folder,
                                      template->setup_source, reason)

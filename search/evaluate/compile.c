@@ -46,13 +46,23 @@ void compiler_free(struct compiler *compiler) {
 }
 
 int load_kernels(struct device *device, struct nvrtc *nvrtc, const char *name, const char *source,
-                 struct device_module **module, char reason[REASON_SIZE], struct error *error) {
+                 const struct launch_list *launches, struct device_module **module,
+                 char reason[REASON_SIZE], struct error *error) {
+    struct kernel_list kernels = {0};
     char architecture[32];
     struct device_image image;
     snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
              device->info.compute_capability);
     const char *options[] = {architecture, "--std=c++17", "--ptxas-options=-v", "-lineinfo"};
-    int status = nvrtc_compile(nvrtc, name, source, options, 4, &image, reason, error);
+    if (launches != NULL)
+        launch_list_kernels(launches, &kernels);
+    const struct nvrtc_program program = {.name = name,
+                                          .source = source,
+                                          .options = options,
+                                          .option_count = 4,
+                                          .kernels = kernels.items,
+                                          .kernel_count = kernels.count};
+    int status = nvrtc_compile_program(nvrtc, &program, false, &image, reason, error);
     if (status != 0)
         return status;
     status = device->backend->module_load(device, &image, module, error);
@@ -122,14 +132,32 @@ static void record_spills(const struct device_image *image, struct trial_result 
         result->outcome.resources.spill_bytes = spilled;
 }
 
+/* Compiles one variant of a genome. */
+static int compile_variant(struct compiler *compiler, const struct template *template,
+                           const struct genome *genome, int variant, const char *source,
+                           const struct compile_options *options, bool rebuild,
+                           struct device_image *image, char reason[REASON_SIZE],
+                           struct error *error) {
+    struct kernel_list kernels;
+    if (template_kernels(template, genome, variant, &kernels, error) < 0)
+        return -1;
+    const struct nvrtc_program program = {.name = template->source,
+                                          .source = source,
+                                          .options = options->items,
+                                          .option_count = options->count,
+                                          .kernels = kernels.items,
+                                          .kernel_count = kernels.count};
+    return nvrtc_compile_program(compiler->nvrtc, &program, rebuild, image, reason, error);
+}
+
 static int build_variant(struct compiler *compiler, const struct template *template,
-                         const char *source, const struct compile_options *options, bool rebuild,
+                         const struct genome *genome, int variant, const char *source,
+                         const struct compile_options *options, bool rebuild,
                          struct device_image *image, struct trial_result *result,
                          struct error *error) {
     char reason[REASON_SIZE] = "";
-    int status = (rebuild ? nvrtc_recompile : nvrtc_compile)(compiler->nvrtc, template->source,
-                                                             source, options->items, options->count,
-                                                             image, reason, error);
+    int status = compile_variant(compiler, template, genome, variant, source, options, rebuild,
+                                 image, reason, error);
     if (status == 1)
         trial_set_verdict(result, VERDICT_COMPILE_FAILED, reason);
     if (status != 0)
@@ -159,8 +187,8 @@ static int use_cubin(struct compiler *compiler, const struct template *template,
     }
     int status = template_options(template, &request->genome, false, &options, error);
     if (status == 0)
-        status = nvrtc_compile(compiler->nvrtc, template->source, source, options.items,
-                               options.count, &exported, reason, error);
+        status = compile_variant(compiler, template, &request->genome, variant, source, &options,
+                                 false, &exported, reason, error);
     if (status == 0 && (exported.cubin_bytes != size || memcmp(exported.cubin, cubin, size) != 0)) {
         snprintf(reason, sizeof reason,
                  "the machine code differs from what NVRTC %s compiles from the source",
@@ -246,8 +274,8 @@ static int build_variants(struct compiler *compiler, const struct trial_request 
                            : (request->under_tool ? template_source_with_lines : template_source)(
                                  template, &request->genome, c, error);
         status = source == NULL ? -1
-                                : build_variant(compiler, template, source, &options, rebuild,
-                                                &images[c], result, error);
+                                : build_variant(compiler, template, &request->genome, c, source,
+                                                &options, rebuild, &images[c], result, error);
         if (status == 0 && request->cubins[c] != NULL)
             status = use_cubin(compiler, template, request, c, source, &images[c], result, error);
         free(source);

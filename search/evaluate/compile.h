@@ -28,10 +28,12 @@ void compiler_free(struct compiler *compiler);
 const struct template *compiler_template(struct compiler *compiler, int goal, struct error *error);
 struct nvrtc *compiler_nvrtc(struct compiler *compiler);
 
-/* Compiles and loads kernels that are not a candidate's. Returns 1, with NVRTC's message in
-   `reason`, if the source does not compile. */
+/* Compiles and loads kernels that are not a candidate's: what `launches` name, or, if these are
+   NULL, kernels that are extern "C". Returns 1, with NVRTC's message in `reason`, if the source
+   does not compile. */
 int load_kernels(struct device *device, struct nvrtc *nvrtc, const char *name, const char *source,
-                 struct device_module **module, char reason[REASON_SIZE], struct error *error);
+                 const struct launch_list *launches, struct device_module **module,
+                 char reason[REASON_SIZE], struct error *error);
 
 /* Compiles one image per variant (template_variant), at the index of the variant's first case;
    the other entries stay empty. Returns 0 with images to release, 1 when the candidate failed

@@ -43,6 +43,7 @@ static int verify_probes(struct evaluation *evaluation) {
 }
 
 static int verify_case(struct gate_run *run, int c) {
+    static const struct errors exact = {.relative_l2 = EXACT_BOUND, .row_relative_l2 = EXACT_BOUND};
     struct evaluation *evaluation = run->evaluation;
     struct case_outcome *outcome = &evaluation->result->outcome.cases[c];
     int status = 0;
@@ -56,6 +57,8 @@ static int verify_case(struct gate_run *run, int c) {
         status = gate_run_input(run, &input, &found);
         errors_max(&outcome->errors, &found.errors);
         errors_max(&outcome->bound, &found.bound);
+        if (status == 0)
+            errors_max(&outcome->bound, &exact);
     }
     return status;
 }

@@ -157,6 +157,7 @@ static enum verdict run_round(struct duel *duel, int case_index,
                               char *reason) {
     struct duel_side_samples sides[DUEL_SIDES];
     double *log_ratios = duel->log_ratios[case_index] + duel->counts[case_index];
+    const double work_ratio = duel->settings.work_ratio[case_index];
     double ratio;
     enum verdict verdict = VERDICT_OK;
     for (int i = 0; i < DUEL_SIDES && verdict == VERDICT_OK; i++)
@@ -169,7 +170,7 @@ static enum verdict run_round(struct duel *duel, int case_index,
                             reason);
         if (b < 0 || verdict != VERDICT_OK)
             continue;
-        log_ratios[b] = log(ratio);
+        log_ratios[b] = log(ratio) + (work_ratio > 0 ? log(work_ratio) : 0);
         for (int i = 0; i < DUEL_SIDES; i++)
             append_samples(&duel->sample_list[case_index][i], sides[i].samples_us, sides[i].count);
     }

@@ -48,6 +48,8 @@ struct duel_settings {
     bool rests;       /* pause after each segment as long as it took, so that the power limit is not
                          reached */
     struct clock_monitor *clock_monitor;
+    double work_ratio[CASES_MAX]; /* of a case: the champion's work in a call / the challenger's, by
+                                     which ratios of times are multiplied; 0: both do the same */
 };
 
 struct duel;

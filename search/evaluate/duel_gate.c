@@ -285,9 +285,10 @@ static void report_duel(struct evaluation *evaluation, const struct duel *duel, 
     }
     trial_add_gate(
         evaluation->result, "duel", true, clock_seconds() - start,
-        "%s: %.4f of the other's time (%.4f to %.4f), %d blocks, %.1f ms of GPU time%.60s",
-        duel_result_name(it->result), it->ratio, it->low, it->high, it->blocks,
-        duel_gpu_us(duel) / 1000, slowest);
+        "%s: %.4f of the other's time%s (%.4f to %.4f), %d blocks, %.1f ms of GPU time%.60s",
+        duel_result_name(it->result), it->ratio,
+        minimised_counts_work(evaluation->template->objective) ? " for the same work" : "", it->low,
+        it->high, it->blocks, duel_gpu_us(duel) / 1000, slowest);
 }
 
 /* Records the opponent and the figures of each case of a requested duel. */
@@ -392,6 +393,10 @@ static int settle_duel(struct evaluation *evaluation, struct opponent *opponent)
     struct duel_settings settings = duel_settings_of(evaluation);
     settings.blocks = SETTLED_BLOCKS;
     settings.settle_us = DUEL_SETTLE_US;
+    if (evaluation_work_ratios(evaluation,
+                               opponent->baseline == NULL ? &opponent->evaluation : NULL,
+                               settings.work_ratio) < 0)
+        return -1;
     struct duel *duel = duel_new(&settings, evaluation->template->case_count);
     int status = run_rounds(evaluation, opponent, duel, 1, &settled, start);
     evaluation->evaluator->settled_s += clock_seconds() - start;
@@ -414,6 +419,10 @@ static int run_duel(struct evaluation *evaluation, struct opponent *opponent, do
     const bool requested = evaluation->request->duel_blocks > 0;
     struct duel_settings settings = duel_settings_of(evaluation);
     settings.settle_us = requested && may_settle(evaluation) ? DUEL_SETTLE_US : 0;
+    if (evaluation_work_ratios(evaluation,
+                               opponent->baseline == NULL ? &opponent->evaluation : NULL,
+                               settings.work_ratio) < 0)
+        return -1;
     struct duel *duel = duel_new(&settings, evaluation->template->case_count);
     int status = run_rounds(evaluation, opponent, duel, DUEL_ROUNDS,
                             &evaluation->result->outcome.duel, start);
@@ -464,7 +473,7 @@ int evaluation_duel(struct evaluation *evaluation) {
         request->champion_us * (1 + evaluation->evaluator->settings->timing.case_tolerance);
     bool challenges =
         !outcome->predicted && !outcome->raced && outcome->score_us < duel_threshold_us;
-    challenges = challenges && evaluation_minimises(evaluation) == MINIMISED_LATENCY;
+    challenges = challenges && !minimised_needs_energy(evaluation_minimises(evaluation));
     if (!request->opponent.present || (request->duel_blocks == 0 && !challenges))
         return 0;
     struct opponent *opponent = xcalloc(1, sizeof *opponent);

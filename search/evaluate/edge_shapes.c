@@ -47,8 +47,8 @@ static int find_tiles(const struct space *space, const struct genome *genome,
     for (int64_t tile = TILE_MAX; tile >= TILE_MIN && count < TILES_MAX; tile--) {
         bool is_gene = false, divides = false;
         for (int g = 0; g < space->gene_count; g++)
-            is_gene = is_gene ||
-                      (space->genes[g].ordered && space->genes[g].values[genome->value[g]] == tile);
+            is_gene = is_gene || (space->genes[g].ordered && !space->genes[g].real &&
+                                  space->genes[g].values[genome->value[g]] == tile);
         for (int i = 0; i < count; i++)
             divides = divides || tiles[i] % tile == 0;
         if (is_gene && !divides)

@@ -66,9 +66,11 @@ static int measure_case(struct evaluation *evaluation, int c, struct failure *fa
 
 enum minimised evaluation_minimises(const struct evaluation *evaluation) {
     const struct trial_request *request = evaluation->request;
-    return request->full || evaluation->result->outcome.predicted
+    const enum minimised minimised = evaluation->evaluator->settings->minimise;
+    return request->full ||
+                   (minimised_needs_energy(minimised) && evaluation->result->outcome.predicted)
                ? MINIMISED_LATENCY
-               : evaluation->evaluator->settings->minimise;
+               : minimised;
 }
 
 /* Adds the gate; `measured`: of so many cases. */
@@ -122,7 +124,8 @@ int evaluation_measure_energy(struct evaluation *evaluation) {
     for (int c = 0; c < outcome->case_count; c++)
         any_long = any_long || outcome->cases[c].warm.p50_us >= call_us_min;
     if (evaluator->energy_meter == NULL || evaluator->settings->timing.energy_ms <= 0 ||
-        outcome->predicted || !any_long || evaluation_minimises(evaluation) != MINIMISED_LATENCY ||
+        template_prepares_calls(evaluation->template) || outcome->predicted || !any_long ||
+        minimised_needs_energy(evaluation_minimises(evaluation)) ||
         !(evaluation->request->full || evaluation_would_be_champion(evaluation)) ||
         !has_time_for_energy(evaluation))
         return 0;
@@ -162,7 +165,7 @@ static void compare_with_champion(struct evaluation *evaluation) {
 int evaluation_score_energy(struct evaluation *evaluation) {
     struct outcome *outcome = &evaluation->result->outcome;
     const struct evaluator *evaluator = evaluation->evaluator;
-    if (evaluation_minimises(evaluation) == MINIMISED_LATENCY)
+    if (!minimised_needs_energy(evaluation_minimises(evaluation)))
         return 0;
     if (evaluator->energy_meter == NULL)
         return error_input(evaluation->error,
@@ -170,6 +173,12 @@ int evaluation_score_energy(struct evaluation *evaluation) {
                            "not: use another --device, or remove the key",
                            minimised_name(evaluator->settings->minimise),
                            evaluator->device->info.name);
+    if (template_prepares_calls(evaluation->template))
+        return error_input(
+            evaluation->error,
+            "\"minimise\": \"%s\" cannot be measured for %s, whose outputs are filled "
+            "or cleared before every call, which needs energy as well: remove the key",
+            minimised_name(evaluator->settings->minimise), evaluation->template->name);
     int status = measure_cases(evaluation, 0);
     if (status != 0)
         return status;

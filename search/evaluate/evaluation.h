@@ -167,6 +167,14 @@ double evaluation_rescore_energy(const struct evaluation *evaluation, double acc
 /* What the trial's score is of: a requested trial's is latency. */
 enum minimised evaluation_minimises(const struct evaluation *evaluation);
 
+/* call_work.c. The score of a call of a case that takes so long: its microseconds, or what they are
+   for each operation or byte. */
+double evaluation_call_score(const struct evaluation *evaluation, int case_index, double us);
+/* By case, the work of a call of `other` divided by that of a call of this one. NULL: of a
+   baseline, whose call counts as one of the default genome. */
+int evaluation_work_ratios(const struct evaluation *evaluation, const struct evaluation *other,
+                           double ratios[CASES_MAX]);
+
 /* A duel against the request's opponent, if there is one and it is due; sets the score. */
 int evaluation_duel(struct evaluation *evaluation);
 

@@ -16,13 +16,13 @@
 
 /* Compiles and loads the reference or the plain kernel. Takes ownership of `source`. */
 static int compile_and_load(struct evaluator *evaluator, const struct template *template,
-                            const char *name, char *source, struct device_module **module,
-                            struct error *error) {
+                            const char *name, char *source, const struct launch_list *launches,
+                            struct device_module **module, struct error *error) {
     char reason[REASON_SIZE];
     if (source == NULL)
         return -1;
     int status = load_kernels(evaluator->device, compiler_nvrtc(evaluator->compiler), name, source,
-                              module, reason, error);
+                              launches, module, reason, error);
     free(source);
     return status == 1
                ? error_input(error, "%s/%s does not compile: %s", template->folder, name, reason)
@@ -38,11 +38,12 @@ static int load_reference_kernels(struct evaluator *evaluator, struct error *err
         return error_prefix(error, "%s", template->document.file);
     if ((template->reference_kind == REFERENCE_KERNEL &&
          compile_and_load(evaluator, template, template->reference_source,
-                          template_reference_source(template, error), &evaluator->reference,
-                          error) < 0) ||
+                          template_reference_source(template, error), &template->reference,
+                          &evaluator->reference, error) < 0) ||
         (template->plain_kind != PLAIN_NONE &&
          compile_and_load(evaluator, template, template->plain_source,
-                          template_plain_source(template, error), &evaluator->plain, error) < 0))
+                          template_plain_source(template, error), &template->plain,
+                          &evaluator->plain, error) < 0))
         return -1;
     return comparator_load_setup(evaluator->comparator, compiler_nvrtc(evaluator->compiler),
                                  template, error);
@@ -414,9 +415,15 @@ static int run_gates(struct evaluation *evaluation, const struct device_image *i
    long only lets a candidate that hangs wait longer. */
 static double champion_call_us(const struct evaluation *evaluation) {
     const double us_per_mj = 10, score = evaluation->request->champion_us;
+    double us = score;
     switch (evaluation_minimises(evaluation)) {
     case MINIMISED_LATENCY:
         return score;
+    case MINIMISED_OPERATIONS:
+    case MINIMISED_BYTES:
+        for (int c = 0; c < evaluation->template->case_count; c++)
+            us = fmax(c > 0 ? us : 0, score / evaluation_call_score(evaluation, c, 1));
+        return us;
     case MINIMISED_ENERGY:
         return us_per_mj * score;
     default:
@@ -435,9 +442,10 @@ int evaluator_run(struct evaluator *evaluator, const struct trial_request *reque
         .result = result,
         .error = error,
     };
+    if (evaluation.template == NULL)
+        return -1;
     evaluation.deadline_s = fmax(1.0, 100e-6 * champion_call_us(&evaluation));
-    if (evaluation.template == NULL ||
-        evaluator_load_default(evaluator, request->goal, error) < 0 ||
+    if (evaluator_load_default(evaluator, request->goal, error) < 0 ||
         (!request->under_tool &&
          (evaluator_check_default(evaluator, request->goal, error) < 0 ||
           evaluator_compare_references(evaluator, request->goal, &request->genome, error) < 0 ||

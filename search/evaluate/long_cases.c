@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "evaluate/before.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -202,6 +203,8 @@ static bool fits(struct long_case *it) {
         snprintf(it->reason, sizeof it->reason, "blocks of the reference depend on each other");
     else if (template->setup.count > 0)
         snprintf(it->reason, sizeof it->reason, "their inputs need the whole setup");
+    else if (template_prepares_calls(template)) /* what a block writes must stand out */
+        snprintf(it->reason, sizeof it->reason, "an output holds something before a call");
     else if (tensor_bytes(it) > tensor_bytes_max)
         snprintf(it->reason, sizeof it->reason, "its tensors have more than %.0f MB",
                  tensor_bytes_max / (1 << 20));
@@ -209,7 +212,7 @@ static bool fits(struct long_case *it) {
 }
 
 /* Loads the module, allocates and fills the tensors, and prepares the launches. */
-static int prepare_case(struct long_case *it, struct error *error) {
+static int prepare_case(struct long_case *it, struct failure *failure, struct error *error) {
     struct verify_case *one = &it->one;
     struct buffers *buffers = &it->candidate->buffers;
     const int variant = template_variant(one->template, one->case_index);
@@ -220,6 +223,11 @@ static int prepare_case(struct long_case *it, struct error *error) {
                                           &one->module, error) < 0 ||
         long_fill_inputs(it, error) < 0 || buffers_protect(buffers, 0, true, error) < 0)
         return -1;
+    int status = before_call(buffers, 0, one->module, failure->reason, error);
+    if (status != 0) {
+        failure->verdict = VERDICT_LAUNCH_FAILED;
+        return status;
+    }
     buffers_sequence(buffers, 0, one->module, it->sequences[CANDIDATE]);
     for (enum run run = REFERENCE; run < RUNS; run++)
         if (reference_sequence(one, buffers, 0, modules[run], long_buffers(it, run),
@@ -239,7 +247,7 @@ static int check_block(struct long_case *it, double position, struct failure *fa
 static int check_case(struct long_case *it, struct failure *failure, struct error *error) {
     if (!fits(it))
         return 0;
-    int status = prepare_case(it, error);
+    int status = prepare_case(it, failure, error);
     for (int b = 0; b < BLOCKS && (status == 0 || status == LONG_UNKNOWN); b++) {
         int64_t before = it->compared;
         status = check_block(it, b == 0 ? random_uniform(&it->random) : last_block, failure, error);

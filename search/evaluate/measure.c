@@ -4,7 +4,9 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/statistics.h"
+#include "evaluate/before.h"
 #include "evaluate/carry_over.h"
+#include "evaluate/timed_calls.h"
 #include "evaluate/timing_budget.h"
 
 #include <math.h>
@@ -25,7 +27,7 @@ struct measurement {
     struct measure_settings settings;
     struct launch_plan plan;
     struct buffers buffers;
-    struct device_sequence sequences[SETS_MAX];
+    struct timed_calls calls;
     int launches;        /* in the warm graph */
     double long_call_us; /* the first call that was timed; 0: not long */
     struct device_graph *warm, *cold;
@@ -54,10 +56,28 @@ static int fill_inputs(struct measurement *it, struct error *error) {
         if (!predicts &&
             buffers_poison(&it->buffers, s, POISON_NAN, it->settings.seed + (uint64_t)s, error) < 0)
             return -1;
-        buffers_sequence(&it->buffers, s, it->one.module, &it->sequences[s]);
     }
     it->buffers.scalars_held = true;
     return 0;
+}
+
+/* The variables of the module, which another measurement may have filled meanwhile. */
+static int copy_variables(struct measurement *it, struct failure *failure, struct error *error) {
+    int status = variables_copy(&it->buffers, it->one.module, failure->reason, error);
+    if (status == 1)
+        failure->verdict = VERDICT_LAUNCH_FAILED;
+    return status;
+}
+
+/* What a prediction runs, runs it without what comes before. */
+static int prepare_calls(struct measurement *it, struct failure *failure, struct error *error) {
+    timed_calls_init(&it->calls, &it->buffers, it->one.module);
+    int status = it->one.device->info.predicts
+                     ? before_call(&it->buffers, 0, it->one.module, failure->reason, error)
+                     : copy_variables(it, failure, error);
+    if (status == 1)
+        failure->verdict = VERDICT_LAUNCH_FAILED;
+    return status;
 }
 
 static bool same_tensor(const struct measurement *a, const struct measurement *b, int t) {
@@ -72,8 +92,9 @@ static void share_tensors(struct measurement *it, const struct measurement *othe
     for (int t = 0; t < it->one.template->tensor_count; t++) {
         it->shared[t] =
             it->buffers.set_count == other->buffers.set_count && same_tensor(it, other, t);
-        for (int s = 0; it->shared[t] && s < it->buffers.set_count; s++) {
-            it->one.device->backend->memory_free(it->one.device, it->buffers.tensors[s][t]);
+        for (int s = it->buffers.set_count - 1; it->shared[t] && s >= 0; s--) {
+            if (buffers_owns(&it->buffers, s, t))
+                it->one.device->backend->memory_free(it->one.device, it->buffers.tensors[s][t]);
             it->buffers.tensors[s][t] = other->buffers.tensors[s][t];
         }
     }
@@ -92,9 +113,10 @@ static int capture_graph(struct measurement *it, int launches, bool cold,
                                          .cold = cold,
                                          .deadline_s = it->one.deadline_s * launches,
                                          .operations = it->plan.operations,
-                                         .bytes = it->plan.bytes};
-    int sets = cold ? 1 : it->buffers.set_count;
-    failure->verdict = it->one.device->backend->graph_new(it->one.device, it->sequences, sets,
+                                         .bytes = it->plan.bytes,
+                                         .before = it->calls.before};
+    int sets = cold ? 1 : timed_calls_rotation(&it->calls, launches);
+    failure->verdict = it->one.device->backend->graph_new(it->one.device, it->calls.calls, sets,
                                                           &timing, graph, failure->reason);
     return failure->verdict != VERDICT_OK;
 }
@@ -108,9 +130,10 @@ static int time_first_call(struct measurement *it, struct failure *failure) {
     it->launches = it->settings.launches;
     if (device->info.predicts || it->settings.call_us < LONG_CALL_US)
         return 0;
-    const struct device_timing timing = {.launches = 1, .deadline_s = it->one.deadline_s};
-    failure->verdict = device->backend->graph_new(it->one.device, it->sequences, 1, &timing, &graph,
-                                                  failure->reason);
+    const struct device_timing timing = {
+        .launches = 1, .deadline_s = it->one.deadline_s, .before = it->calls.before};
+    failure->verdict = device->backend->graph_new(it->one.device, it->calls.calls, 1, &timing,
+                                                  &graph, failure->reason);
     if (failure->verdict == VERDICT_OK)
         failure->verdict =
             device->backend->graph_sample(it->one.device, graph, 1, &call_us, failure->reason);
@@ -119,6 +142,16 @@ static int time_first_call(struct measurement *it, struct failure *failure) {
     it->launches = budget_launches(it->settings.launches, call_us);
     it->long_call_us = call_us >= LONG_CALL_US ? call_us : 0;
     return failure->verdict != VERDICT_OK;
+}
+
+/* Of calls that are prepared, a graph holds as many as there are copies for. */
+static int add_calls(struct measurement *it, struct error *error) {
+    const struct measurement *other = it->settings.share_with;
+    int launches =
+        timed_calls_add(&it->calls, it->launches, other != NULL ? &other->calls : NULL, error);
+    if (launches > 0)
+        it->launches = launches;
+    return launches > 0 ? 0 : -1;
 }
 
 int measurement_new(const struct verify_case *one, const struct measure_settings *settings,
@@ -138,7 +171,11 @@ int measurement_new(const struct verify_case *one, const struct measure_settings
         share_tensors(it, settings->share_with);
     int status = fill_inputs(it, error);
     if (status == 0)
+        status = prepare_calls(it, failure, error);
+    if (status == 0)
         status = time_first_call(it, failure);
+    if (status == 0)
+        status = add_calls(it, error);
     if (status == 0)
         status = capture_graph(it, it->launches, false, &it->warm, failure);
     if (status == 0)
@@ -157,6 +194,7 @@ void measurement_free(struct measurement *measurement) {
     if (measurement->cold != NULL)
         device->backend->graph_free(device, measurement->cold);
     carry_over_free(measurement->carry_over);
+    timed_calls_release(&measurement->calls);
     release_buffers(measurement);
     free(measurement);
 }
@@ -183,6 +221,13 @@ void latency_summarise(struct latency *latency) {
 static enum verdict sample_graph(struct measurement *it, struct device_graph *graph, int samples,
                                  double *samples_us, char *reason) {
     struct device *device = it->one.device;
+    struct error error;
+    int copied = variables_copy(&it->buffers, it->one.module, reason, &error);
+    if (copied != 0) { /* it worked before the first sample */
+        if (copied < 0)
+            snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
+        return VERDICT_CRASHED;
+    }
     if (!it->settings.rests || it->long_call_us == 0)
         return device->backend->graph_sample(device, graph, samples, samples_us, reason);
     enum verdict verdict = VERDICT_OK;
@@ -262,11 +307,46 @@ static struct carry_over *carry_over_of(struct measurement *it, struct error *er
     return it->carry_over;
 }
 
+/* The rounds of a graph that has a copy of what it prepares for each of its calls. */
+static int rounds_of(const struct measurement *it, int launches) {
+    return it->calls.rounds > 1 ? launches / it->buffers.set_count : 1;
+}
+
+/* Whether all calls of a graph on the same input left the same, unless rounding may differ. */
+static int check_agreement(struct measurement *it, int rounds, struct failure *failure,
+                           struct error *error) {
+    int agree = 1;
+    if (it->one.template->float_atomics)
+        return 0;
+    for (int s = 0; s < it->buffers.set_count && agree == 1 && rounds > 1; s++)
+        agree = timed_calls_agree(&it->calls, s, rounds, error);
+    if (agree != 0)
+        return agree < 0 ? -1 : 0;
+    failure->verdict = VERDICT_WRONG;
+    snprintf(failure->reason, sizeof failure->reason,
+             "the calls of a timed graph differ on the same input: some depend on calls before "
+             "them");
+    return 1;
+}
+
+/* Verifies what the calls of a graph wrote, of `rounds` rounds: one of these, that the seed picks,
+   against the reference, and the others against each other. */
+static int check_calls(struct measurement *it, uint64_t seed, int set, int rounds,
+                       struct failure *failure, struct error *error) {
+    const int round =
+        rounds > 1 ? (int)((seed * UINT64_C(0xd1342543de82ef95) >> 32) % (uint64_t)rounds) : 0;
+    struct buffers *view = xmalloc(sizeof *view);
+    timed_calls_view(&it->calls, round, view);
+    int status = verify_timed(&it->one, view, seed, set, failure, error);
+    free(view);
+    return status == 0 ? check_agreement(it, rounds, failure, error) : status;
+}
+
 /* Verifies outputs of a graph whose inputs changed. */
-static int check_changed(struct measurement *it, int set, struct failure *failure,
+static int check_changed(struct measurement *it, int set, int rounds, struct failure *failure,
                          struct error *error) {
-    int status = verify_timed(&it->one, &it->buffers, it->settings.seed + (uint64_t)it->replays++,
-                              set, failure, error);
+    int status =
+        check_calls(it, it->settings.seed + (uint64_t)it->replays++, set, rounds, failure, error);
     if (status == 1)
         failure_explain_kept(failure);
     return status;
@@ -280,9 +360,13 @@ static int replay_changed(struct measurement *it, struct device_graph *graph, in
     struct carry_over *carry_over = carry_over_of(it, error);
     if (carry_over == NULL || carry_over_change(carry_over, error) < 0)
         return -1;
+    int copied = copy_variables(it, failure, error);
+    if (copied != 0)
+        return copied;
     failure->verdict = it->one.device->backend->graph_sample(it->one.device, graph, samples,
                                                              samples_us, failure->reason);
-    return failure->verdict != VERDICT_OK ? 1 : check_changed(it, set, failure, error);
+    const int rounds = graph == it->warm ? rounds_of(it, it->launches) : 1;
+    return failure->verdict != VERDICT_OK ? 1 : check_changed(it, set, rounds, failure, error);
 }
 
 int measurement_replay(struct measurement *measurement, bool one_set, struct failure *failure,
@@ -296,16 +380,19 @@ int measurement_replay(struct measurement *measurement, bool one_set, struct fai
 }
 
 /* Takes samples of a graph on hard inputs and verifies all sets. */
-static int replay_hard(struct measurement *it, struct device_graph *graph, int samples,
+static int replay_hard(struct measurement *it, struct device_graph *graph, int samples, int rounds,
                        struct failure *failure, struct error *error) {
     double samples_us[SETS_MAX];
     char reason[REASON_SIZE];
+    int copied = copy_variables(it, failure, error);
+    if (copied != 0)
+        return copied;
     failure->verdict = it->one.device->backend->graph_sample(it->one.device, graph, samples,
                                                              samples_us, failure->reason);
     if (failure->verdict != VERDICT_OK)
         return 1;
-    int status = verify_timed(&it->one, &it->buffers, it->settings.seed + (uint64_t)it->replays++,
-                              ALL_SETS, failure, error);
+    int status = check_calls(it, it->settings.seed + (uint64_t)it->replays++, ALL_SETS, rounds,
+                             failure, error);
     if (status == 1) {
         memcpy(reason, failure->reason, sizeof reason);
         snprintf(failure->reason, sizeof failure->reason, "in a timed graph on hard inputs: %.400s",
@@ -345,9 +432,9 @@ static int replay_shorter(struct measurement *it, struct failure *failure, struc
     random_seed(&random, it->settings.seed, 1);
     for (int i = 0; i < SHORTER_GRAPHS && status == 0; i++) {
         struct device_graph *graph = NULL;
-        int samples = 1 + (int)random_below(&random, SHORTER_SAMPLES);
+        int samples = 1 + (int)random_below(&random, SHORTER_SAMPLES), launches = it->launches;
         if (rounds > 1) {
-            int launches = sets * (1 + (int)random_below(&random, (uint64_t)rounds - 1));
+            launches = sets * (1 + (int)random_below(&random, (uint64_t)rounds - 1));
             status = capture_graph(it, launches, false, &graph, failure);
         } else {
             samples = samples_of_all_sets(it);
@@ -355,7 +442,8 @@ static int replay_shorter(struct measurement *it, struct failure *failure, struc
         if (status == 0)
             status = refill(it, i, error);
         if (status == 0)
-            status = replay_hard(it, graph != NULL ? graph : it->warm, samples, failure, error);
+            status = replay_hard(it, graph != NULL ? graph : it->warm, samples,
+                                 rounds_of(it, launches), failure, error);
         if (graph != NULL)
             it->one.device->backend->graph_free(it->one.device, graph);
     }
@@ -370,15 +458,16 @@ int measurement_chain(struct measurement *measurement, struct failure *failure,
         return -1;
     int status = replay_shorter(measurement, failure, error);
     if (status == 0)
-        status = carry_over_chain(carry_over, measurement->sequences, rounds < 2 ? 2 : rounds,
+        status = carry_over_chain(carry_over, &measurement->calls, rounds < 2 ? 2 : rounds,
                                   measurement->one.deadline_s, failure, error);
     if (status == 0)
-        status = check_changed(measurement, ALL_SETS, failure, error);
+        status = check_changed(measurement, ALL_SETS, 1, failure, error);
     return status == 0 ? carry_over_time(carry_over, failure, error) : status;
 }
 
 int measurement_check(struct measurement *measurement, struct failure *failure,
                       struct error *error) {
     uint64_t seed = measurement->settings.seed + (uint64_t)measurement->buffers.set_count;
-    return verify_timed(&measurement->one, &measurement->buffers, seed, ALL_SETS, failure, error);
+    return check_calls(measurement, seed, ALL_SETS, rounds_of(measurement, measurement->launches),
+                       failure, error);
 }

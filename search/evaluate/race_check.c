@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "device/emulated.h"
+#include "evaluate/before.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -245,7 +246,12 @@ static int run_case(struct race_check *check, const struct small_case *small) {
         status = fill_tensors(check, small, buffers, evaluation->error);
     if (status == 0 && buffers_protect(buffers, 0, true, evaluation->error) < 0)
         status = -1;
-    if (status == 0) {
+    if (status == 0)
+        status = before_call(buffers, 0, check->modules[small->variant], reason, evaluation->error);
+    if (status == 1) { /* the case's own gate refuses it */
+        memcpy(check->reason, reason, sizeof reason);
+        status = 0;
+    } else if (status == 0) {
         buffers_sequence(buffers, 0, check->modules[small->variant], sequence);
         emulated_sample_clusters(device, small->sampled ? SAMPLED_BLOCKS : 0);
         enum verdict verdict = device->backend->run(device, sequence, 0, reason);

@@ -1,6 +1,7 @@
 #include "evaluate/references.h"
 #include "base/memory.h"
 #include "evaluate/answers.h"
+#include "evaluate/before.h"
 #include "evaluate/reference_program.h"
 
 #include <math.h>
@@ -93,6 +94,20 @@ int convert_written(const struct verify_case *one, struct planned_buffers *run,
     return 0;
 }
 
+/* Does what comes before its call. */
+static int prepare_reference(const struct verify_case *one, const struct buffers *buffers,
+                             struct device_module *module, struct error *error) {
+    const struct template *template = one->template;
+    char reason[REASON_SIZE];
+    int status = before_call(buffers, 0, module, reason, error);
+    return status == 1
+               ? error_input(
+                     error, "%s/%s: no launch takes it as an argument, and %s", template->folder,
+                     module == one->reference ? template->reference_source : template->plain_source,
+                     reason)
+               : status;
+}
+
 int reference_sequence(const struct verify_case *one, const struct buffers *buffers, int set,
                        struct device_module *module, struct planned_buffers *reference_run,
                        struct device_sequence *sequence, struct error *error) {
@@ -118,8 +133,9 @@ int reference_sequence(const struct verify_case *one, const struct buffers *buff
             tensors[t] = reference_run->written[t];
     memcpy(reference_run->buffers.scalars[0], buffers->scalars[set], sizeof buffers->scalars[set]);
     buffers_sequence(&reference_run->buffers, 0, module, sequence);
+    int status = prepare_reference(one, &reference_run->buffers, module, error);
     memcpy(tensors, own, sizeof own);
-    return 0;
+    return status;
 }
 
 /* Adds the launches of one of them on the inputs of a set. */
@@ -236,8 +252,8 @@ static double plain_error_limit(const struct verify_case *one, const struct laun
     return plain_output_roundings * dtype_rounding(output->precision) + sums;
 }
 
-/* Checks the plain kernel by the tolerance that it shares with candidates, and the magnitudes. A
-   derived recipe may be beyond both: 1. */
+/* Checks the plain kernel by the tolerance that it shares with candidates, and the magnitudes.
+   A derived recipe may be beyond both: 1. */
 static int check_tolerance(const struct verify_case *one, const struct launch_plan *plan, int t,
                            const struct stress *stress, const struct comparison *plain,
                            struct error *error) {

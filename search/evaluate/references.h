@@ -34,8 +34,8 @@ struct reference_runs {
 struct reference_runs *reference_runs_new(const struct verify_case *one, struct error *error);
 void reference_runs_free(struct reference_runs *runs);
 
-/* Allocates the outputs of one of them, whose kernels `module` has, and writes its launches on the
-   inputs of a set. */
+/* Allocates the outputs of one of them, whose kernels `module` has, does what comes before its
+   call, and writes its launches on the inputs of a set. */
 int reference_sequence(const struct verify_case *one, const struct buffers *buffers, int set,
                        struct device_module *module, struct planned_buffers *reference_run,
                        struct device_sequence *sequence, struct error *error);

@@ -19,7 +19,8 @@ enum { SAMPLED_DEADLINE_S = 120, TRIED_SELECTIONS = 4 };
 /* ---- loading ---- */
 
 static int load(struct device *device, struct nvrtc *nvrtc, const char *folder, const char *file,
-                char *source, struct device_module **module, struct error *error) {
+                char *source, const struct launch_list *launches, struct device_module **module,
+                struct error *error) {
     char reason[REASON_SIZE];
     struct strbuf text = {0};
     if (source == NULL)
@@ -28,7 +29,7 @@ static int load(struct device *device, struct nvrtc *nvrtc, const char *folder, 
                (size_t)(_binary_search_evaluate_sampled_blocks_cu_end -
                         _binary_search_evaluate_sampled_blocks_cu_start));
     strbuf_print(&text, "\n#line 1 \"%s\"\n%s", file, source);
-    int status = load_kernels(device, nvrtc, file, text.bytes, module, reason, error);
+    int status = load_kernels(device, nvrtc, file, text.bytes, launches, module, reason, error);
     strbuf_release(&text);
     free(source);
     return status == 1 ? error_input(error,
@@ -47,10 +48,12 @@ int sampled_blocks_load(struct sampled_blocks *sampled, struct device *device, s
     if (sampled->blocks_min == 0)
         sampled->blocks_min = SAMPLED_BLOCKS_MIN;
     return load(device, nvrtc, template->folder, template->reference_source,
-                template_reference_source(template, error), &sampled->reference, error) < 0
+                template_reference_source(template, error), &template->reference,
+                &sampled->reference, error) < 0
                ? -1
                : load(device, nvrtc, template->folder, template->plain_source,
-                      template_plain_source(template, error), &sampled->plain, error);
+                      template_plain_source(template, error), &template->plain, &sampled->plain,
+                      error);
 }
 
 void sampled_blocks_unload(struct sampled_blocks *sampled, struct device *device) {
@@ -85,6 +88,9 @@ static bool is_large(const struct verify_case *one, const struct buffers *buffer
     const struct launch_plan *reference = &runs->reference.plan, *plain = &runs->plain.plan;
     if (reference->launch_count != 1 || plain->launch_count != 1)
         return false;
+    for (int t = 0; t < one->template->tensor_count; t++) /* what no block writes must stand out */
+        if (one->template->tensors[t].before == BEFORE_ZEROS)
+            return false;
     const struct planned_launch a = planned_launch(reference, 0), b = planned_launch(plain, 0);
     return !a.cooperative && !b.cooperative && memcmp(a.grid, b.grid, sizeof a.grid) == 0 &&
            sample_size(one, buffers, reference) < blocks_of(reference);

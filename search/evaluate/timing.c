@@ -141,6 +141,11 @@ static double score_to_beat_us(const struct evaluation *evaluation) {
                                                                  : request->champion_us;
 }
 
+/* The same as the latency of the template's only case. */
+static double us_to_beat(const struct evaluation *evaluation) {
+    return score_to_beat_us(evaluation) / evaluation_call_score(evaluation, 0, 1);
+}
+
 static int next_placement(struct evaluation *evaluation, struct timed_case *timed,
                           struct failure *failure) {
     bool in_full = timed->final && timed->count == 0;
@@ -181,7 +186,7 @@ static int sample_short_calls(struct evaluation *evaluation, const struct timing
 static bool is_hopeless(const struct evaluation *evaluation, const struct timing_plan *plan,
                         double call_us) {
     return plan->stage == STAGE_RACE && evaluation->template->case_count == 1 &&
-           call_us > hopeless * score_to_beat_us(evaluation);
+           call_us > hopeless * us_to_beat(evaluation);
 }
 
 /* What a full timing under load must reach for the candidate to be timed further: what a race must,
@@ -190,9 +195,9 @@ static double hopeless_under_load_us(const struct evaluation *evaluation) {
     const struct trial_request *request = evaluation->request;
     double ratio = evaluation->evaluator->timings[request->goal].full_ratio;
     bool races = !request->full && request->champion_us > 0 &&
-                 evaluation_minimises(evaluation) == MINIMISED_LATENCY;
+                 !minimised_needs_energy(evaluation_minimises(evaluation));
     return races && evaluation->template->case_count == 1
-               ? score_to_beat_us(evaluation) * (1 + long_race_margin) / (ratio > 0 ? ratio : 1)
+               ? us_to_beat(evaluation) * (1 + long_race_margin) / (ratio > 0 ? ratio : 1)
                : INFINITY;
 }
 
@@ -252,7 +257,7 @@ static int time_case(struct evaluation *evaluation, const struct timing_plan *ti
 
 /* Of all cases of a timing. */
 struct timed_goal {
-    double least_us; /* geometric mean of the fastest samples */
+    double least_us; /* the score by the fastest samples */
     bool long_calls; /* of every case */
     bool hopeless;   /* under load, after which it was not timed further */
 };
@@ -262,6 +267,9 @@ static void report_timing(struct evaluation *evaluation, const struct timing_pla
     const struct outcome *outcome = &evaluation->result->outcome;
     int count = outcome->case_count, warm = SAMPLES_MAX, cold = SAMPLES_MAX;
     double cold_us[CASES_MAX];
+    const enum minimised minimised = evaluation_minimises(evaluation);
+    const char *unit =
+        minimised_unit(minimised_needs_energy(minimised) ? MINIMISED_LATENCY : minimised);
     for (int c = 0; c < count; c++) {
         const struct case_outcome *it = &outcome->cases[c];
         warm = it->warm.sample_count < warm ? it->warm.sample_count : warm;
@@ -270,12 +278,12 @@ static void report_timing(struct evaluation *evaluation, const struct timing_pla
     }
     if (cold > 0)
         trial_add_gate(evaluation->result, timing_plan->gate, true, clock_seconds() - start,
-                       "%.3f us warm, %.3f us cold, %d and %d samples per case in %d placement%s",
-                       outcome->score_us, statistics_geometric_mean(cold_us, count), warm, cold,
-                       timing_plan->placements, timing_plan->placements == 1 ? "" : "s");
+                       "%.3f %s warm, %.3f us cold, %d and %d samples per case in %d placement%s",
+                       outcome->score_us, unit, statistics_geometric_mean(cold_us, count), warm,
+                       cold, timing_plan->placements, timing_plan->placements == 1 ? "" : "s");
     else
         trial_add_gate(evaluation->result, timing_plan->gate, true, clock_seconds() - start,
-                       "%.3f us%s, %d sample%s per case", outcome->score_us,
+                       "%.3f %s%s, %d sample%s per case", outcome->score_us, unit,
                        outcome->predicted ? " predicted" : " warm", warm, warm == 1 ? "" : "s");
 }
 
@@ -298,8 +306,9 @@ static int time_cases(struct evaluation *evaluation, const struct timing_plan *t
             return status < 0 ? -1
                               : evaluation_fail(evaluation, timing_plan->gate, evaluation->template,
                                                 c, start, &failure);
-        medians[c] = it->warm.p50_us;
-        least[c] = statistics_percentile(it->warm.samples_us, it->warm.sample_count, 0);
+        medians[c] = evaluation_call_score(evaluation, c, it->warm.p50_us);
+        least[c] = evaluation_call_score(
+            evaluation, c, statistics_percentile(it->warm.samples_us, it->warm.sample_count, 0));
         ratios[c] = timed.load_ratio;
         goal->long_calls = goal->long_calls && timed.long_calls;
         goal->hopeless = goal->hopeless || timed.hopeless;
@@ -388,7 +397,7 @@ int evaluation_time(struct evaluation *evaluation) {
     }
     /* A candidate that is slower than the champion may still need less energy. */
     if (!request->full && request->champion_us > 0 &&
-        evaluation_minimises(evaluation) == MINIMISED_LATENCY)
+        !minimised_needs_energy(evaluation_minimises(evaluation)))
         status = run_race(evaluation);
     if (status != 0 || outcome->raced) {
         measurement_free(evaluation->raced);
@@ -408,7 +417,7 @@ int evaluation_time_champion(struct evaluation *evaluation) {
     if (status != 0)
         return status;
     const double timed_us = outcome->score_us;
-    if (evaluation_minimises(evaluation) != MINIMISED_LATENCY) {
+    if (minimised_needs_energy(evaluation_minimises(evaluation))) {
         outcome->score_us = evaluation_rescore_energy(evaluation, accepted);
         return 0;
     }

@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "device/emulated.h"
-#include "evaluate/buffers.h"
+#include "evaluate/before.h"
 
 struct tracer {
     struct compiler *compiler;
@@ -47,7 +47,12 @@ static int trace_case(struct tracer *tracer, const struct template *template,
         buffers_init(buffers, tracer->comparator, tracer->device, template, plan, 1, error) < 0)
         goto done;
     status = buffers_fill_pattern(buffers, 0, error);
-    if (status == 0) {
+    if (status == 0)
+        status = before_call(buffers, 0, module, trace->reason, error);
+    if (status == 1) {
+        trace->verdict = VERDICT_LAUNCH_FAILED;
+        status = 0;
+    } else if (status == 0) {
         buffers_sequence(buffers, 0, module, sequence);
         trace->verdict = emulated_trace(tracer->device, sequence, plan->operations, plan->bytes,
                                         &trace->calls[case_index], trace->reason);

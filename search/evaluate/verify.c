@@ -1,6 +1,7 @@
 #include "evaluate/verify.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "evaluate/before.h"
 #include "evaluate/carry_over.h"
 #include "evaluate/lucky.h"
 #include "evaluate/references.h"
@@ -152,12 +153,26 @@ static int check_red_zones(const struct verify_case *one, struct failure *failur
     return failure->verdict != VERDICT_OK;
 }
 
-/* Checks that a set's inputs are unchanged. */
-static int check_inputs(struct buffers *buffers, int set, struct failure *failure,
-                        struct error *error) {
+/* Checks that a set's inputs are unchanged, also where the kernel has them as variables. */
+static int check_inputs(const struct verify_case *one, struct buffers *buffers, int set,
+                        struct failure *failure, struct error *error) {
     int changed = buffers_changed(buffers, set, error);
-    return changed == 1 ? fail(failure, VERDICT_CHANGED_INPUT, "an input tensor was written to")
+    if (changed == 1)
+        return fail(failure, VERDICT_CHANGED_INPUT, "an input tensor was written to");
+    if (changed == 0)
+        changed = variables_changed(buffers, one->module, error);
+    return changed == 1 ? fail(failure, VERDICT_CHANGED_INPUT,
+                               "a variable that holds an input was written to")
                         : changed;
+}
+
+/* Does what comes before a call. */
+static int prepare_call(const struct verify_case *one, struct buffers *buffers, int set,
+                        struct failure *failure, struct error *error) {
+    int status = before_call(buffers, set, one->module, failure->reason, error);
+    if (status == 1)
+        failure->verdict = VERDICT_LAUNCH_FAILED;
+    return status;
 }
 
 /* Runs one call on a set, then checks for accesses that are not allowed. */
@@ -165,6 +180,9 @@ static int run_guarded(const struct verify_case *one, struct buffers *buffers, i
                        struct verify_result *found, struct error *error) {
     struct failure *failure = &found->failure;
     struct device_sequence sequence;
+    int prepared = prepare_call(one, buffers, set, failure, error);
+    if (prepared != 0)
+        return prepared;
     buffers_sequence(buffers, set, one->module, &sequence);
     int protected = buffers_protect(buffers, set, true, error);
     if (protected < 0)
@@ -186,7 +204,7 @@ static int run_guarded(const struct verify_case *one, struct buffers *buffers, i
     if (buffers_protect(buffers, set, false, error) < 0)
         return -1;
     int status = check_red_zones(one, failure);
-    return status == 0 ? check_inputs(buffers, set, failure, error) : status;
+    return status == 0 ? check_inputs(one, buffers, set, failure, error) : status;
 }
 
 static int poison_outputs(struct buffers *buffers, const struct verify_input *input,
@@ -326,7 +344,7 @@ int verify_timed(const struct verify_case *one, struct buffers *buffers, uint64_
     bool all = set == ALL_SETS && (double)buffers->plan->operations * sets <= all_sets_operations;
     int status = check_red_zones(one, &found.failure);
     for (int s = 0; s < sets && status == 0; s++) {
-        status = check_inputs(buffers, s, &found.failure, error);
+        status = check_inputs(one, buffers, s, &found.failure, error);
         if (status == 0 && (all || s == picked))
             status = compare_outputs(one, buffers, s, &found, error);
     }

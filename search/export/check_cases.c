@@ -21,7 +21,7 @@ static const char *c_type(enum dtype dtype) {
                                 : "double";
 }
 
-/* "{.q = t[0], .k = t[1], .SHIFT = *(const int32_t *)t[TENSORS + MAGNITUDES + 0]}" */
+/* "{.q = t[0], .k = t[1], .SHIFT = *(const int32_t *)t[TENSORS + CONTENTS + MAGNITUDES + 0]}" */
 static void add_tensor_glue(const struct template *template, cJSON *values) {
     struct strbuf text = {0};
     int index = 0;
@@ -33,11 +33,29 @@ static void add_tensor_glue(const struct template *template, cJSON *values) {
             index++;
         }
     for (int s = 0; s < template->scalar_count; s++)
-        strbuf_print(&text, "%s.%s = *(const %s *)t[TENSORS + MAGNITUDES + %d]",
+        strbuf_print(&text, "%s.%s = *(const %s *)t[TENSORS + CONTENTS + MAGNITUDES + %d]",
                      index + s > 0 ? ", " : "", template->scalars[s].name,
                      c_type(template->scalars[s].dtype), s);
     strbuf_print(&text, "}");
     embedded_add_text(values, "tensors", &text);
+}
+
+/* "{ANYTHING, ZEROS}" */
+static void add_before(const struct template *template, cJSON *values) {
+    struct strbuf text = {0};
+    const char *comma = "{";
+    for (int t = 0; t < template->tensor_count; t++) {
+        const int before = template->tensors[t].before;
+        if (!is_parameter(&template->tensors[t]))
+            continue;
+        strbuf_print(&text, "%s%s", comma,
+                     before == BEFORE_ANYTHING ? "ANYTHING"
+                     : before == BEFORE_ZEROS  ? "ZEROS"
+                                               : "ITS_INPUT");
+        comma = ", ";
+    }
+    strbuf_print(&text, "}");
+    embedded_add_text(values, "before", &text);
 }
 
 static bool any_real(const struct template *template) {
@@ -87,34 +105,39 @@ void add_fill(const struct export *export, int tensor, const struct tensor_fill 
     strbuf_print(text, "}");
 }
 
-/* Rows of the arrays that check.c has: tensors, magnitudes, scalars, tensors of setup. */
+/* A row of the arrays that check.c has. */
+static void add_array(const struct export *export, int t, const struct planned_tensor *tensor,
+                      const char **comma, struct strbuf *text) {
+    const struct tensor *declared = &export->template->tensors[t];
+    strbuf_print(text, "%s{\"%s\", \"%s\", %d, %lld, %lld, ", *comma, declared->name,
+                 dtype_name(tensor->dtype), declared->role == ROLE_OUTPUT,
+                 (long long)tensor->elements * tensor->present, (long long)tensor->row);
+    add_fill(export, t, &tensor->fill, text);
+    strbuf_print(text, "}");
+    *comma = ",\n      ";
+}
+
+/* All of them: tensors, what outputs hold before a call, magnitudes, scalars, tensors of setup. */
 static void add_arrays(const struct export *export, const struct checked_shape *checked,
                        struct strbuf *text) {
     const struct template *template = export->template;
     const char *comma = "";
-    for (int pass = 0; pass < 2; pass++) {
-        for (int t = 0; t < template->tensor_count; t++) {
-            const struct planned_tensor *tensor =
-                pass == 0 ? &checked->plan.tensors[t] : &checked->own[t];
-            if (pass == 0 ? !is_parameter(&template->tensors[t])
-                          : template->tensors[t].role != ROLE_SETUP)
-                continue;
-            strbuf_print(text, "%s{\"%s\", \"%s\", %d, %lld, %lld, ", comma,
-                         template->tensors[t].name, dtype_name(tensor->dtype),
-                         template->tensors[t].role == ROLE_OUTPUT,
-                         (long long)tensor->elements * tensor->present, (long long)tensor->row);
-            add_fill(export, t, &tensor->fill, text);
-            strbuf_print(text, "}");
-            comma = ",\n      ";
-        }
-        for (int m = 0; pass == 0 && m < export->magnitude_count; m++)
-            strbuf_print(text, "%sNO_TENSOR", comma);
-        for (int s = 0; pass == 0 && s < template->scalar_count; s++)
-            strbuf_print(text, "%s{\"%s\", \"%s\", 0, 1, 1, {%d, %.17g, %.17g, NULL, 0, 0}}", comma,
-                         template->scalars[s].name, dtype_name(template->scalars[s].dtype),
-                         (int)checked->plan.scalars[s].fill, checked->plan.scalars[s].value,
-                         checked->plan.scalars[s].most);
-    }
+    for (int t = 0; t < template->tensor_count; t++)
+        if (is_parameter(&template->tensors[t]))
+            add_array(export, t, &checked->plan.tensors[t], &comma, text);
+    for (int t = 0; t < template->tensor_count; t++)
+        if (template->tensors[t].of_output)
+            add_array(export, t, &checked->plan.tensors[t], &comma, text);
+    for (int m = 0; m < export->magnitude_count; m++)
+        strbuf_print(text, "%sNO_TENSOR", comma);
+    for (int s = 0; s < template->scalar_count; s++)
+        strbuf_print(text, "%s{\"%s\", \"%s\", 0, 1, 1, {%d, %.17g, %.17g, NULL, 0, 0}}", comma,
+                     template->scalars[s].name, dtype_name(template->scalars[s].dtype),
+                     (int)checked->plan.scalars[s].fill, checked->plan.scalars[s].value,
+                     checked->plan.scalars[s].most);
+    for (int t = 0; t < template->tensor_count; t++)
+        if (template->tensors[t].role == ROLE_SETUP)
+            add_array(export, t, &checked->own[t], &comma, text);
 }
 
 static void add_shape(const struct export *export, const struct checked_shape *checked,
@@ -159,7 +182,10 @@ int write_cases(const struct export *export, struct strbuf *text, struct error *
     cJSON_AddNumberToObject(values, "dimension_count", template->dimension_count);
     cJSON_AddNumberToObject(values, "tensor_count",
                             template->tensor_count - export->workspace_count -
-                                export->magnitude_count - export->setup_count);
+                                export->contents_count - export->magnitude_count -
+                                export->setup_count);
+    cJSON_AddNumberToObject(values, "contents_count", export->contents_count);
+    cJSON_AddBoolToObject(values, "contents", export->contents_count > 0);
     cJSON_AddBoolToObject(values, "magnitudes", export->magnitude_count > 0);
     cJSON_AddNumberToObject(values, "magnitude_count", export->magnitude_count);
     cJSON_AddNumberToObject(values, "scalar_count", template->scalar_count);
@@ -174,6 +200,7 @@ int write_cases(const struct export *export, struct strbuf *text, struct error *
     embedded_add_text(values, "shapes", &shapes);
     add_shape_glue(template, values);
     add_tensor_glue(template, values);
+    add_before(template, values);
     embedded_fill(EMBEDDED_CASES, values, text);
     return 0;
 }

@@ -151,6 +151,9 @@ static void add_tensors(const struct code_writer *writer) {
     for (int t = 0; t < template->tensor_count; t++)
         if (is_parameter(&template->tensors[t]))
             add_tensor(writer, t, index++, &body);
+    for (int t = 0; t < template->tensor_count; t++)
+        if (template->tensors[t].of_output)
+            add_tensor(writer, t, index++, &body);
     for (int m = 0; m < writer->export->magnitude_count; m++)
         strbuf_print(&body, "    tensors[%d] = (struct tensor)NO_TENSOR;\n", index++);
     for (int s = 0; s < template->scalar_count; s++)
@@ -183,11 +186,28 @@ static void add_functions(struct code_writer *writer, cJSON *values) {
     embedded_add_text(values, "served", &quoted);
 }
 
+/* Where genes change the operations of a call, those of a shape that a user gives are the first
+   variant's. */
+static int count_with_genes(struct code_writer *writer, const struct export_variant *first,
+                            struct error *error) {
+    const struct export_variant any_shape = {.genome = first->genome, .case_index = -1};
+    free(writer->printer);
+    free(writer->double_printer);
+    writer->printer = expr_to_c_new(writer->template, &any_shape, false, error);
+    writer->double_printer = expr_to_c_new(writer->template, &any_shape, true, error);
+    return writer->printer != NULL && writer->double_printer != NULL ? 0 : -1;
+}
+
 int add_shape_functions(const struct export *export, cJSON *values, struct error *error) {
     struct code_writer writer;
     struct strbuf functions = {0};
     if (code_writer_init(&writer, export, 0, &functions, error) < 0)
         return -1;
+    if (minimised_counts_work(export->template->objective) &&
+        count_with_genes(&writer, &export->request->variants[0], error) < 0) {
+        code_writer_release(&writer);
+        return -1;
+    }
     add_functions(&writer, values);
     code_writer_release(&writer);
     functions.bytes[--functions.used] = '\0'; /* an empty line follows the hole */

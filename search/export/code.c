@@ -1,7 +1,9 @@
 #include "export/code.h"
 
 #include "base/memory.h"
+#include "device/kernel_names.h"
 
+#include <ctype.h>
 #include <string.h>
 
 int code_writer_init(struct code_writer *writer, const struct export *export, int number,
@@ -15,6 +17,8 @@ int code_writer_init(struct code_writer *writer, const struct export *export, in
                              .launches = number > 0 ? &template->launches : &template->reference,
                              .number = number,
                              .text = text};
+    writer->kernels =
+        kernel_names_copy(variant != NULL ? variant->kernels : export->request->reference_kernels);
     writer->printer = expr_to_c_new(template, variant, false, error);
     writer->double_printer = expr_to_c_new(template, variant, true, error);
     if (writer->printer != NULL && writer->double_printer != NULL)
@@ -26,6 +30,7 @@ int code_writer_init(struct code_writer *writer, const struct export *export, in
 void code_writer_release(struct code_writer *writer) {
     free(writer->printer);
     free(writer->double_printer);
+    free(writer->kernels);
 }
 
 /* ---- functions ---- */
@@ -134,7 +139,9 @@ static void add_own_address(const struct code_writer *writer, int index, struct 
     const struct tensor *tensor = &writer->template->tensors[index];
     int presence = code_truth(writer, tensor->when);
     char name[NAME_SIZE + 16];
-    if (tensor->role == ROLE_MAGNITUDE || tensor->role == ROLE_SETUP)
+    if (tensor->of_output)
+        snprintf(name, sizeof name, "before[%d]", contents_index(writer->template, index));
+    else if (tensor->role == ROLE_MAGNITUDE || tensor->role == ROLE_SETUP)
         snprintf(name, sizeof name, "%s[%d]", tensor->role == ROLE_SETUP ? "own" : "magnitudes",
                  index_in_role(writer->template, index));
     else
@@ -259,10 +266,29 @@ static void add_condition(const struct code_writer *writer, const struct express
     }
 }
 
+/* Makes a name expression an identifier: its words, and the number of its first launch. */
+static void expression_identifier(const struct code_writer *writer, const char *kernel,
+                                  char identifier[NAME_SIZE]) {
+    int first = 0, used = 0;
+    while (strcmp(writer->launches->launches[first].kernel, kernel) != 0)
+        first++;
+    for (const char *at = kernel; *at != '\0' && used < NAME_SIZE - 8; at++)
+        if (isalnum((unsigned char)*at))
+            identifier[used++] = *at;
+        else if (used > 0 && identifier[used - 1] != '_')
+            identifier[used++] = '_';
+    snprintf(identifier + used, (size_t)(NAME_SIZE - used), "_%d", first);
+}
+
 /* The reference has a file of its own, where nothing else has its kernels' names. */
 static const char *symbol_of(const struct code_writer *writer, const struct launch *launch,
                              char symbol[SYMBOL_SIZE]) {
-    return variant_symbol(writer->number > 0 ? writer->number - 1 : 0, launch->kernel, symbol);
+    char identifier[NAME_SIZE];
+    const bool expression = kernel_is_expression(launch->kernel);
+    if (expression)
+        expression_identifier(writer, launch->kernel, identifier);
+    return variant_symbol(writer->number > 0 ? writer->number - 1 : 0,
+                          expression ? identifier : launch->kernel, symbol);
 }
 
 /* Adds the call of evotile_launch (host.h.in) for a launch of the reference in `real`. */
@@ -362,6 +388,32 @@ void code_add_launches(const struct code_writer *writer, struct strbuf *body) {
     }
 }
 
+/* "tuned_code_1": the launcher's identifier of a variant's machine code. */
+static void name_code(const struct code_writer *writer, char name[NAME_SIZE + 24]) {
+    snprintf(name, NAME_SIZE + 24, "%s_code_%d", writer->export->name, writer->number);
+}
+
+void code_add_variables(const struct code_writer *writer, struct strbuf *body) {
+    const struct template *template = writer->template;
+    char code[NAME_SIZE + 24];
+    name_code(writer, code);
+    for (int t = 0; t < template->tensor_count; t++) {
+        const struct tensor *tensor = &template->tensors[t];
+        if (!template_copies_symbol(template, writer->launches, t) ||
+            code_truth(writer, tensor->when) == 0)
+            continue;
+        code_add_guard(writer, tensor->when, body);
+        strbuf_print(body,
+                     "\n        status = copy_to_variable(&%s, \"%s\", tensors->%s,\n"
+                     "                                  ",
+                     code, tensor->symbol, tensor->name);
+        code_add_list(writer, tensor->shape, tensor->rank, body);
+        strbuf_print(body, ", %d, ", tensor->rank);
+        code_add_element_bytes(writer, tensor, body);
+        strbuf_print(body, ", stream);\n");
+    }
+}
+
 /* True if the launch can happen and no earlier launch uses the same kernel. */
 static bool is_first_use(const struct code_writer *writer, int index) {
     const struct launch *launches = writer->launches->launches;
@@ -376,16 +428,27 @@ static bool is_first_use(const struct code_writer *writer, int index) {
 
 void code_add_kernels(const struct code_writer *writer, const char *cubin) {
     const struct launch *launches = writer->launches->launches;
-    char symbol[SYMBOL_SIZE];
-    for (int i = 0; i < writer->launches->count; i++)
-        if (is_first_use(writer, i))
-            strbuf_print(writer->text, "static struct kernel %s = {%s, \"%s\", NULL};\n",
-                         symbol_of(writer, &launches[i], symbol), cubin, launches[i].kernel);
+    char symbol[SYMBOL_SIZE], code[NAME_SIZE + 24];
+    name_code(writer, code);
+    strbuf_print(writer->text, "static struct code %s = {%s, NULL};\n", code, cubin);
+    for (int i = 0; i < writer->launches->count; i++) {
+        if (!is_first_use(writer, i))
+            continue;
+        const char *name = kernel_names_find(writer->kernels, launches[i].kernel);
+        if (kernel_is_expression(name))
+            BUG("%s was not compiled", name);
+        strbuf_print(writer->text, "static struct kernel %s = {&%s, \"%s\", NULL};",
+                     symbol_of(writer, &launches[i], symbol), code, name);
+        strbuf_print(writer->text, name != launches[i].kernel ? " /* %s */\n" : "\n",
+                     launches[i].kernel);
+    }
 }
 
 /* ---- files ---- */
 
-int code_add_launching(const struct export *export, bool maps, cJSON *values, struct error *error) {
+int code_add_launching(const struct export *export, const struct launch_list *launches, bool maps,
+                       cJSON *values, struct error *error) {
+    bool variables = false;
     cJSON *own = embedded_values(export);
     struct strbuf options = {0}, text = {0};
     char architecture[NAME_SIZE] = "";
@@ -393,6 +456,9 @@ int code_add_launching(const struct export *export, bool maps, cJSON *values, st
     strbuf_release(&options);
     cJSON_AddStringToObject(own, "architecture", architecture);
     cJSON_AddBoolToObject(own, "maps", maps);
+    for (int t = 0; t < export->template->tensor_count; t++)
+        variables = variables || template_copies_symbol(export->template, launches, t);
+    cJSON_AddBoolToObject(own, "variables", variables);
     embedded_fill(EMBEDDED_LAUNCH, own, &text);
     embedded_add_text(values, "launching", &text);
     return result;

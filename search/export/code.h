@@ -24,6 +24,7 @@ struct code_writer {
     int number; /* of the variant, from 1; 0: the reference, which has no workspaces */
     bool host;  /* the reference's kernels are called on the host, as evotile_launch does */
     struct expr_printer *printer, *double_printer;
+    char *kernels; /* as kernel_names_copy gives them */
     struct strbuf *text;
 };
 
@@ -55,8 +56,11 @@ void code_add_guard(const struct code_writer *writer, const struct expression *w
                     struct strbuf *text);
 /* A workspace tensor's index in `parts`. */
 int code_part_index(const struct template *template, int tensor);
-/* Adds `static struct kernel NAME = {CUBIN, "NAME", NULL};` for every kernel of the launches. */
+/* Adds `static struct code CODE = {CUBIN, NULL};`, and `static struct kernel SYMBOL = {&CODE,
+   "NAME", NULL};` for every kernel of the launches, with its name in the machine code. */
 void code_add_kernels(const struct code_writer *writer, const char *cubin);
+/* Adds the statements that copy inputs to the variables that the kernels read them from. */
+void code_add_variables(const struct code_writer *writer, struct strbuf *body);
 /* Adds the statements that launch all of `launches`. */
 void code_add_launches(const struct code_writer *writer, struct strbuf *body);
 
@@ -66,7 +70,8 @@ void code_add_operations(const struct code_writer *writer, struct strbuf *openin
 
 /* Adds `launching` to the values of a file: how it loads machine code and launches kernels. `maps`:
    an argument may be a tensor map. */
-int code_add_launching(const struct export *export, bool maps, cJSON *values, struct error *error);
+int code_add_launching(const struct export *export, const struct launch_list *launches, bool maps,
+                       cJSON *values, struct error *error);
 /* Adds `arithmetic`: the integer functions, or nothing if `code` calls none. */
 void code_add_arithmetic(const char *code, cJSON *values);
 

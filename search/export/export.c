@@ -290,6 +290,7 @@ int export_write(const struct export_request *request, const char *requested, st
     export.folder = paths->temporary;
     for (int t = 0; t < request->template->tensor_count; t++) {
         export.workspace_count += request->template->tensors[t].role == ROLE_WORKSPACE;
+        export.contents_count += request->template->tensors[t].of_output;
         export.magnitude_count += request->template->tensors[t].role == ROLE_MAGNITUDE;
         export.setup_count += request->template->tensors[t].role == ROLE_SETUP;
     }

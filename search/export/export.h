@@ -48,6 +48,7 @@ struct export_variant {
     int case_index;    /* the first case that it serves */
     const void *cubin; /* as compiled by NVRTC; the caller owns it */
     size_t cubin_bytes;
+    const char *kernels;   /* as in struct device_image */
     const struct key *key; /* of the trial that measured this genome; every part is set */
     struct resources resources;
     const struct conditions *conditions; /* of the trial; NULL: not known */
@@ -65,6 +66,8 @@ struct export_case {
 
 struct export_request {
     const struct template *template;
+    const char *reference_kernels;          /* as in struct device_image */
+    const char *setup_kernels;              /* the same of the template's setup */
     const struct template_setting *setting; /* with which the template was loaded */
     const char *name; /* a C identifier: the functions' prefix. NULL: from the folder's name */
     int variant_count;

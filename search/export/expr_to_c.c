@@ -38,16 +38,16 @@ static int fill_printer(struct expr_printer *printer, const struct export_varian
     const struct template *template = printer->template;
     const struct space *space = template->space;
     const struct genome usual = genome_default(space);
+    const bool specialised = variant != NULL && variant->case_index >= 0;
     if (space_values(space, variant != NULL ? variant->genome : &usual,
-                     variant != NULL ? variant->case_index : 0, printer->values, error) < 0)
+                     specialised ? variant->case_index : 0, printer->values, error) < 0)
         return -1;
     for (int i = 0; i < space->gene_count; i++)
         slots_add(&printer->known, space->genes[i].slot);
     for (int i = 0; i < space->dimension_count; i++) {
         int slot = space->dimensions[i];
         /* The case's dimensions come before the device's attributes. */
-        if (i >= template->dimension_count ||
-            (template->dimensions[i].specialised && variant != NULL))
+        if (i >= template->dimension_count || (template->dimensions[i].specialised && specialised))
             slots_add(&printer->known, slot);
         else if (snprintf(printer->symbols.slots[slot], NAME_SIZE, "%s%s", member,
                           template->dimensions[i].name) >= NAME_SIZE)

@@ -93,6 +93,16 @@ static void add_strides(const struct template *template, cJSON *values) {
     cJSON_AddBoolToObject(values, "any_strides", cJSON_GetArraySize(list) > 0);
 }
 
+/* "; read and written" */
+static void add_before(const struct tensor *tensor, struct strbuf *about) {
+    if (tensor->before > 0)
+        strbuf_print(about, "; read and written");
+    if (tensor->before == BEFORE_ZEROS)
+        strbuf_print(about, "; added to: clear it before each call");
+    if (tensor->symbol[0] != '\0')
+        strbuf_print(about, "; each call copies it to a variable");
+}
+
 /* "f16 [B, H, S]; NULL unless LSE" */
 static void add_tensors(const struct template *template, cJSON *values) {
     cJSON *list = cJSON_AddArrayToObject(values, "tensors");
@@ -114,6 +124,7 @@ static void add_tensors(const struct template *template, cJSON *values) {
         if (tensor->alignment != ALIGNMENT_DEFAULT)
             strbuf_print(&about, "; aligned to %d byte%s", tensor->alignment,
                          tensor->alignment == 1 ? "" : "s");
+        add_before(tensor, &about);
         cJSON_AddStringToObject(object, "type", tensor->role == ROLE_INPUT ? "const void" : "void");
         cJSON_AddStringToObject(object, "tensor", tensor->name);
         embedded_add_text(object, "about", &about);
@@ -156,6 +167,7 @@ int write_header(const struct export *export, struct strbuf *text, struct error 
     add_tensors(export->template, values);
     add_strides(export->template, values);
     add_scalars(export->template, values);
+    cJSON_AddBoolToObject(values, "variables", template_has_symbols(export->template));
     embedded_fill(EMBEDDED_HEADER, values, text);
     return 0;
 }

@@ -58,17 +58,42 @@ static void add_entry(const struct export *export, struct strbuf *text) {
     for (int t = 0; t < template->tensor_count; t++)
         if (is_parameter(&template->tensors[t]))
             strbuf_print(text, "    named.%s = tensors[%d];\n", template->tensors[t].name, index++);
-    strbuf_print(text, "    evotile_run(&shape, &named, tensors + %d);\n}\n", index);
+    strbuf_print(text, "    evotile_run(&shape, &named, tensors + %d, tensors + %d);\n}\n", index,
+                 index + export->contents_count);
+}
+
+/* Copies inputs to the variables that the kernels read them from. */
+static void add_variables(const struct code_writer *writer, struct strbuf *body) {
+    const struct template *template = writer->template;
+    for (int t = 0; t < template->tensor_count; t++) {
+        const struct tensor *tensor = &template->tensors[t];
+        if (!template_copies_symbol(template, writer->launches, t) ||
+            code_truth(writer, tensor->when) == 0)
+            continue;
+        code_add_guard(writer, tensor->when, body);
+        strbuf_print(body, "\n        memcpy(&%s, tensors->%s, (size_t)((", tensor->symbol,
+                     tensor->name);
+        code_add_element_bytes(writer, tensor, body);
+        strbuf_print(body, ")");
+        for (int i = 0; i < tensor->rank; i++) {
+            strbuf_print(body, " * (");
+            expr_to_c_add(writer->printer, tensor->shape[i], body);
+            strbuf_print(body, ")");
+        }
+        strbuf_print(body, "));\n");
+    }
 }
 
 static void add_run(struct code_writer *writer) {
-    static const char *const parameters[] = {"shape", "tensors", "magnitudes", NULL};
+    static const char *const parameters[] = {"shape", "tensors", "before", "magnitudes", NULL};
     struct strbuf opening = {0}, body = {0};
-    strbuf_print(&opening,
-                 "static void evotile_run(const evotile_shape *shape, const evotile_tensors "
-                 "*tensors,\n                        void *const *magnitudes)\n{\n"
-                 "    const int status = 0;\n");
+    strbuf_print(
+        &opening,
+        "static void evotile_run(const evotile_shape *shape, const evotile_tensors "
+        "*tensors,\n                        void *const *before, void *const *magnitudes)\n{\n"
+        "    const int status = 0;\n");
     strbuf_add(&body, "", 0);
+    add_variables(writer, &body);
     code_add_launches(writer, &body);
     strbuf_print(&body, "    (void)status;\n");
     code_add_function(writer->printer, &opening, parameters, &body, writer->text);

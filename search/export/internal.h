@@ -26,9 +26,10 @@ struct expr_printer {
         launches; /* `tensors` is in scope: strides that the caller gave override the packed ones */
 };
 
-/* `variant` NULL: for the reference, which no gene affects and whose dimensions are all variable.
-   With `as_double` dimensions are cast to double, so that products of large shapes do not
-   overflow. The caller frees the printer. */
+/* `variant` NULL: for the reference, which no gene affects and whose dimensions are all variable;
+   with a case_index of -1: with these genes, and dimensions that are all variable. With `as_double`
+   dimensions are cast to double, so that products of large shapes do not overflow. The caller frees
+   the printer. */
 struct expr_printer *expr_to_c_new(const struct template *template,
                                    const struct export_variant *variant, bool as_double,
                                    struct error *error);
@@ -65,6 +66,8 @@ struct export {
     const char *name;
     bool workspaces;     /* some variant needs a workspace */
     int workspace_count; /* workspace tensors of the template */
+    int contents_count;  /* inputs that hold what outputs hold before a call; they follow the others
+                          */
     int magnitude_count; /* tensors of magnitudes, which follow all others */
     int setup_count;     /* tensors that only setup takes */
     const char *folder;  /* where the files are written */
@@ -105,6 +108,8 @@ int find_workspaces(struct export *export, struct error *error);
    0. */
 bool is_parameter(const struct tensor *tensor);
 int index_in_role(const struct template *template, int tensor);
+/* The same of the inputs that hold what outputs hold before a call. */
+int contents_index(const struct template *template, int tensor);
 /* Appends a fill as check.c reads it, for a planned tensor: "{8, -2, 2.5, 0, 0, 0}". */
 void add_fill(const struct export *export, int tensor, const struct tensor_fill *fill,
               struct strbuf *text);
@@ -148,6 +153,9 @@ void embedded_add_text(cJSON *values, const char *key, struct strbuf *block);
 void embedded_fill(enum embedded_file file, cJSON *values, struct strbuf *text);
 /* Appends a file without holes. */
 void embedded_copy(enum embedded_file file, struct strbuf *text);
+
+/* Adds what makes nvcc compile kernels that are C++ templates: their addresses, with commas. */
+void add_kernel_addresses(const struct kernel_list *kernels, struct strbuf *text);
 
 /* Each write_* function appends the text of one file. */
 int write_kernel(const struct export *export, struct strbuf *text, struct error *error);

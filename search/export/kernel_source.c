@@ -24,6 +24,7 @@ static void add_comment(const char *key, const char *prefix, const char *words, 
 }
 
 int write_kernel(const struct export *export, struct strbuf *text, struct error *error) {
+    struct kernel_list kernels;
     char *source = template_kernel_source(export->template, error);
     if (source == NULL)
         return -1;
@@ -37,9 +38,16 @@ int write_kernel(const struct export *export, struct strbuf *text, struct error 
     if (length > 0 && source[length - 1] == '\n')
         source[length - 1] = '\0';
     cJSON_AddStringToObject(values, "source", source);
+    launch_list_kernels(&export->template->launches, &kernels);
+    cJSON_AddBoolToObject(values, "expressions", kernels.count > 0);
     embedded_fill(EMBEDDED_KERNEL, values, text);
     free(source);
     return 0;
+}
+
+void add_kernel_addresses(const struct kernel_list *kernels, struct strbuf *text) {
+    for (int i = 0; i < kernels->count; i++)
+        strbuf_print(text, "%s(const void *)(%s)", i > 0 ? ", " : "", kernels->items[i]);
 }
 
 static void add_latencies(const struct export *export, int variant, cJSON *values) {
@@ -61,16 +69,18 @@ int write_variant_header(const struct export *export, int variant, struct strbuf
     const struct key *key = exported->key;
     struct strbuf options = {0};
     struct strbuf specialised = {0};
-    struct strbuf macros = {0};
+    struct strbuf macros = {0}, addresses = {0};
+    struct kernel_list kernels;
     char architecture[NAME_SIZE] = "";
     char genome[GENOME_TEXT_SIZE];
     char line[HASH_TEXT_SIZE];
+    const int compiled = template_variant(export->template, exported->case_index);
     int result = variant_options(export, variant, architecture, &options, error);
     strbuf_release(&options);
     if (result == 0)
-        macros.bytes =
-            template_macros(export->template, exported->genome,
-                            template_variant(export->template, exported->case_index), error);
+        result = template_kernels(export->template, exported->genome, compiled, &kernels, error);
+    if (result == 0)
+        macros.bytes = template_macros(export->template, exported->genome, compiled, error);
     if (macros.bytes == NULL)
         return -1;
     cJSON *values = embedded_values(export);
@@ -87,6 +97,9 @@ int write_variant_header(const struct export *export, int variant, struct strbuf
     add_latencies(export, variant, values);
     macros.used = strlen(macros.bytes);
     embedded_add_text(values, "macros", &macros);
+    add_kernel_addresses(&kernels, &addresses);
+    if (kernels.count > 0)
+        embedded_add_text(values, "kernels", &addresses);
     snprintf(line, sizeof line, "0x%016llxull",
              (unsigned long long)template_genome_tag(exported->genome));
     cJSON_AddStringToObject(values, "tag", line);

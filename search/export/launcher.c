@@ -104,7 +104,8 @@ int write_launcher(const struct export *export, struct strbuf *text, struct erro
     const struct export_request *request = export->request;
     struct strbuf functions = {0};
     cJSON *values = embedded_values(export);
-    int result = code_add_launching(export, export->template->map_count > 0, values, error);
+    int result = code_add_launching(export, &export->template->launches,
+                                    export->template->map_count > 0, values, error);
     for (int variant = 0; variant < request->variant_count && result == 0; variant++)
         result = add_variant(export, variant, &functions, error);
     if (result < 0) {

@@ -231,6 +231,8 @@ static int fill_manifest(const struct export *export, cJSON *root, struct error 
     add_device(root, request->setting);
     add_integer(root, "smem_limit", request->setting->smem_limit);
     cJSON_AddBoolToObject(root, "predicted", request->predicted);
+    if (minimised_counts_work(template->objective))
+        cJSON_AddStringToObject(root, "objective", minimised_objective(template->objective));
     add_known(root, "score_us", request->score_us);
     add_known(root, "ratio_to_default", mean_ratio(export, false));
     if (request->baseline != NULL) {

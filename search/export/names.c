@@ -73,8 +73,8 @@ int check_names(const struct export *export, struct error *error) {
         if (is_in_list(template->dimensions[d].name, keywords))
             return refuse_name(template, "dimensions", template->dimensions[d].name, error);
     for (int t = 0; t < template->tensor_count; t++)
-        if (!is_identifier(template->tensors[t].name) ||
-            is_in_list(template->tensors[t].name, keywords))
+        if (!template->tensors[t].of_output && (!is_identifier(template->tensors[t].name) ||
+                                                is_in_list(template->tensors[t].name, keywords)))
             return refuse_name(template, "tensors", template->tensors[t].name, error);
     for (int s = 0; s < template->scalar_count; s++)
         if (!is_identifier(template->scalars[s].name) ||

@@ -160,6 +160,7 @@ static void add_run(struct code_writer *writer) {
                          "    if (status == 0)\n"
                          "        status = clear(workspace, parts[%d], stream); /* %s */\n",
                          code_part_index(template, t), template->tensors[t].name);
+    code_add_variables(writer, &body);
     code_add_launches(writer, &body);
     strbuf_print(&body, "    return status;\n");
     struct strbuf opening = {0};

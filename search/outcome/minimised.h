@@ -17,15 +17,33 @@ enum minimised {
     MINIMISED_ENERGY,
     MINIMISED_ENERGY_DELAY, /* their product */
     MINIMISED_PARETO,       /* the same; results are shown as a front of both */
+    MINIMISED_OPERATIONS,   /* the time of an operation, by a template's "objective" */
+    MINIMISED_BYTES,        /* the time of a byte */
     MINIMISED_COUNT
 };
 
-/* "latency", "energy", "energy_delay", "pareto". */
+/* "latency", "energy", "energy_delay", "pareto"; "us / operations", "us / bytes". */
 const char *minimised_name(enum minimised minimised);
 /* Returns false if there is no such name. */
 bool minimised_parse(const char *name, enum minimised *minimised);
-/* "us", "mJ", "mJ us". */
+/* "us", "mJ", "mJ us", "us/Gop", "us/GB"; and of predictions: "predicted us". */
 const char *minimised_unit(enum minimised minimised);
+const char *minimised_predicted_unit(enum minimised minimised);
+/* What a search makes as large as it can, as a template calls it: "operations / us"; "us" of what
+   is made small. */
+const char *minimised_objective(enum minimised minimised);
+
+/* Whether scores are of energies, which not every device counts. */
+bool minimised_needs_energy(enum minimised minimised);
+/* Whether calls of genomes differ in how much they compute, so that a latency is divided by it. */
+bool minimised_counts_work(enum minimised minimised);
+/* The score of a call in microseconds that does so many operations or moves so many bytes. `work`
+   is read only where work is counted. */
+double minimised_call_score(enum minimised minimised, double us, double work);
+/* Operations or bytes a microsecond, the geometric mean over the cases. */
+double minimised_rate(const struct outcome *outcome, enum minimised minimised);
+/* The work of a call, from a measured rate; 1 where none is counted. */
+double minimised_case_work(enum minimised minimised, const struct case_outcome *one);
 
 /* Of a column of scores: "score\nmJ". */
 const char *minimised_heading(enum minimised minimised);

@@ -93,10 +93,13 @@ struct energy {
     double idle_watts; /* with the context open and nothing running */
 };
 
+/* Less than what any element of any dtype can be off by, relative to its tensor. */
+#define EXACT_BOUND 1e-30
+
 struct case_outcome {
     struct errors errors;
-    struct errors bound; /* what they may be on the same inputs (evaluate/error_bound.h); 0: not
-                            verified */
+    struct errors bound; /* what they may be on the same inputs (evaluate/error_bound.h), of outputs
+                            that must be equal EXACT_BOUND; 0: not verified */
     struct latency warm; /* inputs rotate; caches stay warm */
     struct latency cold; /* L2 flushed before each call; not every trial is timed cold */
     struct placements placements; /* of the warm samples */

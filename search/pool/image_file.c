@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PART_COUNT = 3 }; /* cubin, PTX, log */
+enum { PART_COUNT = 4 }; /* cubin, PTX, log, names of kernels */
 
 /* Precedes the parts of each image. Both ends are the same binary. */
 struct image_header {
@@ -36,10 +36,11 @@ static size_t text_bytes(const char *text) {
 }
 
 static bool write_image(FILE *file, int case_index, const struct device_image *image) {
-    const void *const parts[PART_COUNT] = {image->cubin, image->ptx, image->log};
+    const void *const parts[PART_COUNT] = {image->cubin, image->ptx, image->log, image->kernels};
     const struct image_header header = {
         .case_index = (uint64_t)case_index,
-        .bytes = {image->cubin_bytes, text_bytes(image->ptx), text_bytes(image->log)},
+        .bytes = {image->cubin_bytes, text_bytes(image->ptx), text_bytes(image->log),
+                  text_bytes(image->kernels)},
     };
     bool ok = fwrite(&header, sizeof header, 1, file) == 1;
     for (int i = 0; i < PART_COUNT; i++)
@@ -99,7 +100,9 @@ static bool read_image(FILE *file, const char *name, struct device_image images[
     image->cubin_bytes = header.bytes[0];
     image->ptx = read_part(file, header.bytes[1], left);
     image->log = read_part(file, header.bytes[2], left);
-    return image->cubin != NULL && image->ptx != NULL && image->log != NULL;
+    image->kernels = read_part(file, header.bytes[3], left);
+    return image->cubin != NULL && image->ptx != NULL && image->log != NULL &&
+           image->kernels != NULL;
 }
 
 int image_file_read(const char *path, const char *name, struct device_image images[CASES_MAX],

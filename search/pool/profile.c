@@ -343,10 +343,12 @@ static int run_tool(const struct profile_settings *settings, const struct trial_
     char problem[TOOL_PROBLEM_SIZE];
     char *metrics = metric_list(unknown_metrics);
     char *kernels = kernel_filter(settings);
-    const char *const arguments[] = {"--csv",     "--print-units",     "base",  "--cache-control",
-                                     "none",      "--clock-control",   "none",  "--kernel-name",
-                                     kernels,     "--metrics",         metrics, "--log-file",
-                                     report_path, "--force-overwrite", NULL};
+    const char *const arguments[] = {
+        "--csv",    "--print-units",   "base",      "--cache-control",
+        "none",     "--clock-control", "none",      "--print-kernel-base",
+        "function", "--kernel-name",   kernels,     "--metrics",
+        metrics,    "--log-file",      report_path, "--force-overwrite",
+        NULL};
     log_info("ncu: at most %.0f s", limit_s);
     int status = tool_runner_run(&settings->run, arguments, limit_s, request, problem, error);
     free(metrics);

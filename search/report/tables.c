@@ -45,13 +45,13 @@ struct table *table_of_goals(const struct run_data *run) {
         {.name = "valid", .heading = "valid", .right = true},
         {.name = "changes", .heading = "what differs from the default", .wrap = true},
     };
-    if (run->predicted > 0 && run->measured == 0) {
-        columns[1].heading = "champion\npredicted us";
-        columns[2].heading = "default\npredicted us";
-    } else if (run->minimised != MINIMISED_LATENCY) {
+    if (run->minimised != MINIMISED_LATENCY) {
         columns[1].heading = "champion's\nscore";
         columns[2].heading = "default's\nscore";
         columns[3].heading = "times\nas low";
+    } else if (run->predicted > 0 && run->measured == 0) {
+        columns[1].heading = "champion\npredicted us";
+        columns[2].heading = "default\npredicted us";
     }
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
     for (int g = 0; g < run->goal_count; g++) {

@@ -4,8 +4,11 @@ static bool read_image(void *context, struct hash hash, struct device_image *ima
     struct cache_entry entry = {0};
     if (!cache_get(context, hash, &entry))
         return false;
-    *image = (struct device_image){
-        .cubin = entry.cubin, .cubin_bytes = entry.cubin_size, .ptx = entry.ptx, .log = entry.log};
+    *image = (struct device_image){.cubin = entry.cubin,
+                                   .cubin_bytes = entry.cubin_size,
+                                   .ptx = entry.ptx,
+                                   .log = entry.log,
+                                   .kernels = entry.kernels};
     return true;
 }
 
@@ -13,7 +16,8 @@ static void store_image(void *context, struct hash hash, const struct device_ima
     struct cache_entry entry = {.cubin = (void *)image->cubin,
                                 .cubin_size = image->cubin_bytes,
                                 .ptx = (char *)image->ptx,
-                                .log = (char *)image->log};
+                                .log = (char *)image->log,
+                                .kernels = (char *)image->kernels};
     cache_put(context, hash, &entry);
 }
 

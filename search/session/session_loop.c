@@ -159,6 +159,14 @@ static int read_within_default_smem(struct session *session, struct error *error
     return status;
 }
 
+/* A record's trials are requested, which are scored by latency. */
+static void score_recorded(const struct session *session, struct trial_result *result) {
+    struct outcome *outcome = &result->outcome;
+    if (session->settings.recording && outcome->verdict == VERDICT_OK &&
+        minimised_counts_work(session->config->minimise))
+        outcome->score_us = minimised_score(outcome, session->config->minimise);
+}
+
 static int tell_outcome(struct session *session, const struct trial_result *result,
                         struct error *error) {
     const struct member *champion = evolution_champion(session->evolutions[result->goal]);
@@ -362,6 +370,7 @@ static int run_loop(struct session *session, struct progress *progress, struct e
         if (got < 0)
             return -1;
         if (got == 1) {
+            score_recorded(session, &result);
             int observed = tell_outcome(session, &result, error);
             trial_result_release(&result);
             if (observed < 0)

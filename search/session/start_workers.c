@@ -53,7 +53,7 @@ static int find_queue_id(struct session *session, struct error *error) {
 /* Refuses a search for energy where none is counted, before a trial costs anything. */
 static int check_minimised(const struct session *session, struct error *error) {
     const struct device_info *device = pool_device(session->pool);
-    if (session->config->minimise == MINIMISED_LATENCY || device->counts_energy)
+    if (!minimised_needs_energy(session->config->minimise) || device->counts_energy)
         return 0;
     return error_input(error,
                        "%s: \"minimise\": \"%s\" needs a GPU that counts its energy, and %s does "

@@ -419,6 +419,12 @@ bool expression_value(const struct expression *expression, int index, const stru
     }
 }
 
+bool expression_decide(const struct expression *expression, const struct slots *known,
+                       const int64_t *values, int64_t *result) {
+    struct fault fault;
+    return expression_value(expression, expression->root, known, values, result, &fault);
+}
+
 int expression_evaluate(const struct expression *expression, const int64_t *values, int64_t *result,
                         struct error *error) {
     struct fault fault;

@@ -46,6 +46,11 @@ void expression_free(struct expression *expression);
 int expression_evaluate(const struct expression *expression, const int64_t *values, int64_t *result,
                         struct error *error);
 
+/* Evaluates over the slots that are `known` only: 0 && a is 0 whatever a is. Returns false if these
+   do not decide the value, or it has none. */
+bool expression_decide(const struct expression *expression, const struct slots *known,
+                       const int64_t *values, int64_t *result);
+
 /* The source text. Valid as long as the expression. */
 const char *expression_text(const struct expression *expression);
 

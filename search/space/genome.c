@@ -130,16 +130,28 @@ static bool read_number(const char *word, int64_t *number) {
            (*digits != '0' || strcmp(word, "0") == 0);
 }
 
-/* Formats text only on failure, because archives of 200,000 genomes are parsed. */
-static int parse_value(const struct space *space, int gene, const char *word, struct error *error) {
+/* Of a word that spells a number. */
+static int find_real(const struct gene *gene, const char *word) {
+    char *end;
+    const double number = strtod(word, &end);
+    for (int i = 0; i < gene->count && end != word && *end == '\0'; i++)
+        if (gene->reals[i] == number)
+            return i;
+    return -1;
+}
+
+/* Formats no text, because archives of 200,000 genomes are parsed. */
+int genome_find_index(const struct space *space, int gene, const char *text) {
     const struct gene *of = &space->genes[gene];
     int64_t number = 0;
-    bool read = !of->ordered || read_number(word, &number);
+    if (of->real)
+        return find_real(of, text);
+    bool read = !of->ordered || read_number(text, &number);
     for (int i = 0; i < of->count && read; i++)
         if (of->ordered ? of->values[i] == number
-                        : strcmp(space->symbols.labels[of->values[i]], word) == 0)
+                        : strcmp(space->symbols.labels[of->values[i]], text) == 0)
             return i;
-    return unknown_value_error(space, gene, word, error);
+    return -1;
 }
 
 /* Genes are usually in the order of the space, so that gene is tried first. */
@@ -172,9 +184,11 @@ int genome_parse(struct genome *genome, const struct space *space, const char *t
             return error_input(error, "the name or value '%s...' is too long for any gene",
                                words.name.length >= NAME_SIZE ? name : word);
         gene = parse_gene(space, gene + 1, name, error);
-        int value = gene < 0 ? -1 : parse_value(space, gene, word, error);
-        if (value < 0)
+        if (gene < 0)
             return -1;
+        int value = genome_find_index(space, gene, word);
+        if (value < 0)
+            return unknown_value_error(space, gene, word, error);
         if (given >> gene & 1)
             return error_input(error, "gene %s is given twice", name);
         given |= UINT32_C(1) << gene;

@@ -65,6 +65,9 @@ int genome_read_gene(const char **at, struct gene_words *gene);
 /* Finds the value of a gene in a text that genome_print wrote. */
 bool genome_find_value(const char *text, struct gene_word name, struct gene_word *value);
 
+/* The index of a gene's value by its text, or -1. A real number may have any spelling. */
+int genome_find_index(const struct space *space, int gene, const char *text);
+
 /* Parses such a text and makes the genome canonical. Genes may be in any order, spaces are
    allowed around names and values, and a missing gene gets its default. An unknown gene, a
    repeated gene or a value outside its domain is an error that names the nearest gene or lists

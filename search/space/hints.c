@@ -58,7 +58,6 @@ int space_add_hint(struct space *space, const char *when, const char *because,
 int space_add_preference(struct space *space, int hint, const char *gene, const char *towards,
                          struct error *error) {
     struct hint *to = &space->hints.rows[hint];
-    char text[NAME_SIZE];
     int index = space_find_gene(space, gene);
     if (index < 0)
         return error_input(error, "unknown gene %s; the nearest name is %s", gene,
@@ -70,10 +69,9 @@ int space_add_preference(struct space *space, int hint, const char *gene, const 
         preference.step = strcmp(towards, "higher") == 0  ? 1
                           : strcmp(towards, "lower") == 0 ? -1
                                                           : 0;
-    while (preference.step == 0 && preference.value < space->genes[index].count &&
-           strcmp(space_value_text(space, index, preference.value, text), towards) != 0)
-        preference.value++;
-    if (preference.value == space->genes[index].count)
+    if (preference.step == 0)
+        preference.value = genome_find_index(space, index, towards);
+    if (preference.value < 0)
         return error_input(
             error, "gene %s has no value %s%s", gene, towards,
             space->genes[index].ordered ? "; \"higher\" and \"lower\" are allowed too" : "");

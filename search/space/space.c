@@ -4,7 +4,9 @@
 #include "base/memory.h"
 #include "space/constraint_order.h"
 
+#include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +20,12 @@ struct space *space_new(void) {
 void space_free(struct space *space) {
     if (space == NULL)
         return;
-    for (int i = 0; i < space->gene_count; i++)
+    for (int i = 0; i < space->gene_count; i++) {
         expression_free(space->genes[i].when);
+        for (int v = 0; space->genes[i].texts != NULL && v < space->genes[i].count; v++)
+            free(space->genes[i].texts[v]);
+        free(space->genes[i].texts);
+    }
     for (int i = 0; i < space->derived_count; i++)
         expression_free(space->derived[i].expression);
     for (int i = 0; i < space->constraint_count; i++)
@@ -126,6 +132,32 @@ int space_add_labels(struct space *space, const char *name, const char *about,
                 return error_input(error, "gene %s has the value '%s' twice", name, labels[i]);
     }
     return space->gene_count - 1;
+}
+
+int space_add_reals(struct space *space, const char *name, const char *about, const double *values,
+                    int count, int default_index, const char *when, struct error *error) {
+    struct gene *gene = init_gene(space, name, about, count, default_index, when, error);
+    if (gene == NULL)
+        return -1;
+    gene->ordered = gene->real = true;
+    for (int i = 0; i < count; i++) {
+        if (!isfinite(values[i]))
+            return error_input(error, "a value of gene %s is not finite", name);
+        if (i > 0 && values[i] <= values[i - 1])
+            return error_input(error, "the values of gene %s are not in ascending order", name);
+        gene->reals[i] = values[i];
+        gene->values[i] = i;
+    }
+    return space->gene_count - 1;
+}
+
+void space_set_texts(struct space *space, int gene, const char *const *texts) {
+    struct gene *of = &space->genes[gene];
+    if (space->sealed || of->ordered || of->texts != NULL)
+        BUG("gene %s cannot get texts", of->name);
+    of->texts = xcalloc((size_t)of->count, sizeof *of->texts);
+    for (int i = 0; i < of->count; i++)
+        of->texts[i] = xstrdup(texts[i]);
 }
 
 int space_set_condition(struct space *space, int gene, const char *when, struct error *error) {
@@ -318,11 +350,28 @@ int space_find_gene(const struct space *space, const char *name) {
     return -1;
 }
 
+int space_find_real(const struct space *space, const struct expression *expression) {
+    for (int i = 0; i < space->gene_count; i++)
+        if (space->genes[i].real && slots_has(expression_reads(expression), space->genes[i].slot))
+            return i;
+    return -1;
+}
+
+void space_print_real(double number, char text[NAME_SIZE]) {
+    for (int digits = 6; digits <= DBL_DECIMAL_DIG; digits++) {
+        snprintf(text, NAME_SIZE, "%.*g", digits, number);
+        if (strtod(text, NULL) == number)
+            return;
+    }
+}
+
 const char *space_value_text(const struct space *space, int gene, int index, char text[NAME_SIZE]) {
     const struct gene *of = &space->genes[gene];
     if (index < 0 || index >= of->count)
         BUG("gene %s has no value %d", of->name, index);
-    if (of->ordered)
+    if (of->real)
+        space_print_real(of->reals[index], text);
+    else if (of->ordered)
         snprintf(text, NAME_SIZE, "%" PRId64, of->values[index]);
     else
         strcpy(text, space->symbols.labels[of->values[index]]);

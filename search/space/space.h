@@ -11,7 +11,7 @@
  * that it reads, its own gene.
  *
  * In an expression an integer gene is its value and a label gene the number of its label in the
- * symbol table.
+ * symbol table. A gene of real numbers has no value in an expression.
  *
  *     struct space *space = space_new();
  *     space_add_dimension(space, "S", &error);
@@ -50,12 +50,15 @@ enum {
 struct gene {
     char name[NAME_SIZE];
     char about[ABOUT_SIZE];
-    bool ordered; /* integers, which have neighbours; labels have not */
+    bool ordered; /* numbers, which have neighbours; labels have not */
+    bool real;    /* real numbers, `reals`, which expressions cannot read */
     int count;    /* size of the domain */
     int default_index;
-    int64_t values[DOMAIN_MAX]; /* as expressions see them */
-    struct expression *when;    /* NULL: always active */
-    int slot;                   /* in the symbol table */
+    int64_t values[DOMAIN_MAX]; /* as expressions see them; of a real gene the indices */
+    double reals[DOMAIN_MAX];
+    char **texts; /* of labels: what a source gets for each value; NULL: the values' numbers */
+    struct expression *when; /* NULL: always active */
+    int slot;                /* in the symbol table */
 };
 
 struct derived {
@@ -103,6 +106,14 @@ int space_add_integers(struct space *space, const char *name, const char *about,
 int space_add_labels(struct space *space, const char *name, const char *about,
                      const char *const *labels, int count, int default_index, const char *when,
                      struct error *error);
+
+/* Adds a gene of finite real numbers, in ascending order. No expression may read it: the caller
+   that parses one checks that (space_find_real). */
+int space_add_reals(struct space *space, const char *name, const char *about, const double *values,
+                    int count, int default_index, const char *when, struct error *error);
+
+/* Gives a gene of labels a text for each value, which a source gets instead. */
+void space_set_texts(struct space *space, int gene, const char *const *texts);
 
 /* Sets the condition of a gene that was added without one, so that it can read later genes. */
 int space_set_condition(struct space *space, int gene, const char *when, struct error *error);
@@ -157,6 +168,12 @@ int space_values(const struct space *space, const struct genome *genome, int env
 
 /* Returns whether the gene's condition holds in this genome, which need not be canonical. */
 bool space_active(const struct space *space, const struct genome *genome, int gene);
+
+/* The first real gene that the expression reads, or -1. */
+int space_find_real(const struct space *space, const struct expression *expression);
+
+/* The shortest text, of 6 digits or more, that reads as this number. */
+void space_print_real(double number, char text[NAME_SIZE]);
 
 /* The index of a gene by name, or -1. */
 int space_find_gene(const struct space *space, const char *name);

@@ -23,10 +23,11 @@ static const int64_t default_limit_bytes = INT64_C(4) << 30;
 /* ENTRY_BYTES_MAX is far above any kernel: a larger file is not an entry. */
 enum { ENTRY_BYTES_MAX = 256 << 20, HEADER_SIZE = 256, TRIM_INTERVAL = 256, STALE_S = 3600 };
 
-/* A file is one header line, then cubin, PTX and log. The header's last hash is over these three.
- */
-#define HEADER_FORMAT "evotile-cache 1 %s %zu %zu %zu %s\n"
-#define HEADER_SCAN   "evotile-cache 1 %32s %zu %zu %zu %32s%n"
+/* A file is one header line, then its parts: cubin, PTX, log and names of kernels. The header's
+   last hash is over these. */
+enum { PART_COUNT = 4 };
+#define HEADER_FORMAT "evotile-cache 2 %s %zu %zu %zu %zu %s\n"
+#define HEADER_SCAN   "evotile-cache 2 %32s %zu %zu %zu %zu %32s%n"
 
 static int find_default_folder(char folder[PATH_SIZE], struct error *error) {
     const char *set = getenv("EVOTILE_CACHE");
@@ -82,12 +83,10 @@ static bool make_entry_path(const struct cache *cache, struct hash hash, char fo
            path_join(path, folder, digits, &error) == 0;
 }
 
-static struct hash checksum(const void *cubin, size_t cubin_size, const char *ptx, size_t ptx_size,
-                            const char *log, size_t log_size) {
+static struct hash checksum(const char *const parts[PART_COUNT], const size_t sizes[PART_COUNT]) {
     struct hasher *hasher = hasher_new();
-    hasher_add(hasher, cubin, cubin_size);
-    hasher_add(hasher, ptx, ptx_size);
-    hasher_add(hasher, log, log_size);
+    for (int i = 0; i < PART_COUNT; i++)
+        hasher_add(hasher, parts[i], sizes[i]);
     return hasher_finish(hasher);
 }
 
@@ -102,25 +101,31 @@ static void *copy_bytes(const char *bytes, size_t size) {
 static bool decode_entry(struct hash hash, const char *bytes, size_t size,
                          struct cache_entry *entry) {
     char key[HASH_TEXT_SIZE], checksum_text[HASH_TEXT_SIZE];
-    size_t cubin_size, ptx_size, log_size;
+    size_t sizes[PART_COUNT];
+    const char *parts[PART_COUNT];
     int header = 0;
     struct hash found;
-    if (sscanf(bytes, HEADER_SCAN, key, &cubin_size, &ptx_size, &log_size, checksum_text,
-               &header) != 5 ||
+    if (sscanf(bytes, HEADER_SCAN, key, &sizes[0], &sizes[1], &sizes[2], &sizes[3], checksum_text,
+               &header) != 6 ||
         header == 0 || bytes[header] != '\n' || !hash_parse(&found, key) ||
         !hash_equal(found, hash) || !hash_parse(&found, checksum_text))
         return false;
     size_t rest = size - (size_t)header - 1;
-    if (cubin_size > rest || ptx_size > rest - cubin_size ||
-        log_size != rest - cubin_size - ptx_size)
+    const char *at = bytes + header + 1;
+    for (int i = 0; i < PART_COUNT; i++) {
+        if (sizes[i] > rest)
+            return false;
+        parts[i] = at;
+        at += sizes[i];
+        rest -= sizes[i];
+    }
+    if (rest > 0 || !hash_equal(found, checksum(parts, sizes)))
         return false;
-    const char *cubin = bytes + header + 1, *ptx = cubin + cubin_size, *log = ptx + ptx_size;
-    if (!hash_equal(found, checksum(cubin, cubin_size, ptx, ptx_size, log, log_size)))
-        return false;
-    *entry = (struct cache_entry){.cubin = copy_bytes(cubin, cubin_size),
-                                  .cubin_size = cubin_size,
-                                  .ptx = copy_bytes(ptx, ptx_size),
-                                  .log = copy_bytes(log, log_size)};
+    *entry = (struct cache_entry){.cubin = copy_bytes(parts[0], sizes[0]),
+                                  .cubin_size = sizes[0],
+                                  .ptx = copy_bytes(parts[1], sizes[1]),
+                                  .log = copy_bytes(parts[2], sizes[2]),
+                                  .kernels = copy_bytes(parts[3], sizes[3])};
     return true;
 }
 
@@ -224,27 +229,25 @@ void cache_put(struct cache *cache, struct hash hash, const struct cache_entry *
     char folder[PATH_SIZE], path[PATH_SIZE];
     if (cache->read_only || !make_entry_path(cache, hash, folder, path))
         return;
-    const char *ptx = entry->ptx != NULL ? entry->ptx : "",
-               *log = entry->log != NULL ? entry->log : "";
-    size_t ptx_size = strlen(ptx), log_size = strlen(log);
+    const char *const parts[PART_COUNT] = {entry->cubin, entry->ptx, entry->log, entry->kernels};
+    size_t sizes[PART_COUNT] = {entry->cubin_size}, size = HEADER_SIZE;
     char digits[HASH_TEXT_SIZE], checksum_text[HASH_TEXT_SIZE];
-    hash_print(hash, digits);
-    hash_print(checksum(entry->cubin, entry->cubin_size, ptx, ptx_size, log, log_size),
-               checksum_text);
-    size_t size = HEADER_SIZE + entry->cubin_size + ptx_size + log_size;
+    for (int i = 0; i < PART_COUNT; i++) {
+        sizes[i] = i == 0 ? sizes[i] : parts[i] != NULL ? strlen(parts[i]) : 0;
+        size += sizes[i];
+    }
     if (size > ENTRY_BYTES_MAX)
         return;
+    hash_print(hash, digits);
+    hash_print(checksum(parts, sizes), checksum_text);
     char *bytes = xmalloc(size);
-    int header = snprintf(bytes, HEADER_SIZE, HEADER_FORMAT, digits, entry->cubin_size, ptx_size,
-                          log_size, checksum_text);
-    char *end = bytes + header;
-    if (entry->cubin_size > 0)
-        memcpy(end, entry->cubin, entry->cubin_size);
-    end += entry->cubin_size;
-    memcpy(end, ptx, ptx_size);
-    end += ptx_size;
-    memcpy(end, log, log_size);
-    end += log_size;
+    char *end = bytes + snprintf(bytes, HEADER_SIZE, HEADER_FORMAT, digits, sizes[0], sizes[1],
+                                 sizes[2], sizes[3], checksum_text);
+    for (int i = 0; i < PART_COUNT; i++) {
+        if (sizes[i] > 0)
+            memcpy(end, parts[i], sizes[i]);
+        end += sizes[i];
+    }
 
     struct error error = {0};
     if (path_make_folder(folder, &error) < 0 ||

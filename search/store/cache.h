@@ -28,8 +28,9 @@ struct cache;
 struct cache_entry {
     void *cubin;
     size_t cubin_size;
-    char *ptx; /* text */
-    char *log; /* the compiler's messages, text */
+    char *ptx;     /* text */
+    char *log;     /* the compiler's messages, text */
+    char *kernels; /* names of kernels, text */
 };
 
 /* Opens the cache in `folder`; NULL: $EVOTILE_CACHE, else $XDG_CACHE_HOME/evotile, else

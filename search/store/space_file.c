@@ -7,6 +7,7 @@
 #include "space/space.h"
 
 #include <cjson/cJSON.h>
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -45,8 +46,14 @@ static cJSON *value_json(const char *text) {
     char *end;
     errno = 0;
     long long number = strtoll(text, &end, 10);
-    bool plain = *end == '\0' && errno == 0 && llabs(number) < 1LL << 53;
-    return plain ? cJSON_CreateNumber((double)number) : cJSON_CreateString(text);
+    if (*end == '\0' && errno == 0 && llabs(number) < 1LL << 53)
+        return cJSON_CreateNumber((double)number);
+    char printed[NAME_SIZE];
+    const double real = strtod(text, &end);
+    if (*end != '\0' || !isfinite(real) || !isdigit((unsigned char)end[-1]))
+        return cJSON_CreateString(text);
+    space_print_real(real, printed); /* a real gene's value has this form, and few words do */
+    return strcmp(printed, text) == 0 ? cJSON_CreateNumber(real) : cJSON_CreateString(text);
 }
 
 /* Adds NAME: VALUE for each gene. */

@@ -65,7 +65,8 @@ static int find_medoid(const struct design *design) {
 
 static bool is_round_value(const struct gene *gene, int value) {
     int64_t number = gene->values[value];
-    return value == 0 || value == gene->count - 1 || (number > 0 && (number & (number - 1)) == 0);
+    return gene->real || value == 0 || value == gene->count - 1 ||
+           (number > 0 && (number & (number - 1)) == 0);
 }
 
 static int nearest_round_value(const struct gene *gene, int value) {

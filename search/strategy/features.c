@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static struct feature *add_feature(struct features *features, int gene, int domain) {
@@ -44,6 +45,12 @@ static int exponent_of_two(int64_t value) {
     return twos;
 }
 
+/* The number itself, from 0 to a million: values of a real gene may be spaced unevenly. */
+static int real_position(const struct gene *gene, int index) {
+    const double least = gene->reals[0], most = gene->reals[gene->count - 1];
+    return most > least ? (int)lrint(1e6 * (gene->reals[index] - least) / (most - least)) : 0;
+}
+
 void features_init(struct features *features, const struct space *space) {
     *features = (struct features){0};
     for (int g = 0; g < space->gene_count; g++) {
@@ -52,8 +59,8 @@ void features_init(struct features *features, const struct space *space) {
         bool rising = true;
         for (int i = 0; i < gene->count; i++) {
             positions[i] = i;
-            twos[i] = exponent_of_two(gene->values[i]);
-            rising = rising && (i == 0 || twos[i] > twos[i - 1]);
+            twos[i] = gene->real ? real_position(gene, i) : exponent_of_two(gene->values[i]);
+            rising = rising && (i == 0 || twos[i] > twos[i - 1]) && !gene->real;
         }
         if (!gene->ordered)
             add_label_feature(features, g, gene->count);

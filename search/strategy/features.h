@@ -3,7 +3,8 @@
  * in the domain, a label gene whether two labels are equal. An ordered gene whose values are not
  * all powers of two gives a second feature, the exponent of two in the value: hardware works in
  * powers of two (warps, banks, sectors, vectors), so 96 and 160 may have more in common than either
- * has with 97 or 128, and no smooth function of the value expresses that.
+ * has with 97 or 128, and no smooth function of the value expresses that. The second feature of a
+ * gene of real numbers is the number itself, whose steps may differ.
  *
  *     struct features features;
  *     features_init(&features, space);

@@ -73,13 +73,11 @@ static int load_fills(const struct template *template, const struct json *values
         return -1;
     for (int i = 0; i < json_count(values); i++) {
         struct json value = json_at(values, i);
-        int t = 0;
-        while (
-            t < template->tensor_count &&
-            ((template->tensors[t].role != ROLE_INPUT && template->tensors[t].role != ROLE_SETUP) ||
-             strcmp(template->tensors[t].name, json_key(&value)) != 0))
-            t++;
-        if (t == template->tensor_count)
+        int t = find_tensor(template, json_key(&value));
+        if (t >= 0 && template->tensors[t].before > 0)
+            t = template->tensors[t].before;
+        if (t < 0 ||
+            (template->tensors[t].role != ROLE_INPUT && template->tensors[t].role != ROLE_SETUP))
             return json_error(&value, error, "there is no input \"%s\"", json_key(&value));
         if (given[t])
             return json_error(&value, error, "\"%s\" is filled twice", json_key(&value));

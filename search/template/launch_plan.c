@@ -372,6 +372,7 @@ static int plan_stresses(const struct template *template, const int64_t *values,
 int template_launch_plan(const struct template *template, const struct genome *genome,
                          int case_index, struct launch_plan *plan, struct error *error) {
     int64_t values[SLOTS_MAX];
+    double work;
     *plan = (struct launch_plan){.case_index = case_index};
     if (space_values(template->space, genome, case_index, values, error) < 0 ||
         plan_tensors(template, values, NO_ROLE, plan, error) < 0 ||
@@ -379,6 +380,7 @@ int template_launch_plan(const struct template *template, const struct genome *g
         plan_launches(template, &template->launches, values, plan, error) < 0 ||
         evaluate_expression(template, template->operations, values, &plan->operations, error) < 0 ||
         evaluate_expression(template, template->bytes, values, &plan->bytes, error) < 0 ||
+        template_work(template, genome, case_index, &work, error) < 0 ||
         plan_stresses(template, values, plan, error) < 0 ||
         plan_relaxed(template, values, plan, error) < 0)
         return -1;

@@ -10,7 +10,7 @@
 
 static const char *const launch_keys[] = {"kernel", "grid",  "block",       "smem", "arguments",
                                           "when",   "early", "cooperative", NULL};
-static const char *const argument_keys[] = {"i32", "i64", "f32", "f64", NULL};
+static const char *const argument_keys[] = {"i32", "i64", "f32", "f64", "before", NULL};
 
 static int load_triple(struct template *template, const struct json *launch, const char *key,
                        struct expression *triple[3], struct error *error) {
@@ -38,13 +38,18 @@ static int load_real_argument(struct template *template, const struct json *valu
            !(template->dimensions[d].real && strcmp(template->dimensions[d].name, name) == 0))
         d++;
     if (d == template->dimension_count)
-        return json_error(value, error, "there is no real dimension \"%s\"", name);
+        return space_find_gene(template->space, name) >= 0
+                   ? json_error(value, error,
+                                "%s is a gene, which the source has as a macro: only a real "
+                                "dimension is an argument of that type",
+                                name)
+                   : json_error(value, error, "there is no real dimension \"%s\"", name);
     argument->real = true;
     argument->expression = load_parse(template, name, error);
     return argument->expression != NULL ? 0 : -1;
 }
 
-static int load_argument(struct template *template, const struct json *value,
+static int load_argument(struct template *template, const struct json *value, bool of_kernel,
                          struct argument *argument, struct error *error) {
     const char *name;
     struct json inner;
@@ -57,6 +62,8 @@ static int load_argument(struct template *template, const struct json *value,
                               "must be {\"i32\": ...}, {\"i64\": ...}, {\"f32\": ...} or "
                               "{\"f64\": ...}");
         inner = json_at(value, 0);
+        if (strcmp(json_key(&inner), "before") == 0)
+            return load_before_argument(template, &inner, of_kernel, argument, error);
         argument->size = strstr(json_key(&inner), "64") != NULL ? 8 : 4;
         int scalar = load_scalar_argument(template, &inner, argument, error);
         if (scalar != 0)
@@ -72,6 +79,11 @@ static int load_argument(struct template *template, const struct json *value,
     argument->size = argument->map >= 0 ? TENSOR_MAP_BYTES : 8;
     if (argument->tensor < 0 && argument->map < 0)
         return json_error(value, error, "there is no tensor or tensor map \"%s\"", name);
+    if (of_kernel && argument->tensor >= 0 && template->tensors[argument->tensor].symbol[0] != '\0')
+        return json_error(value, error,
+                          "the kernel finds %s in its variable %s: remove the argument, or the "
+                          "tensor's \"symbol\"",
+                          name, template->tensors[argument->tensor].symbol);
     return 0;
 }
 
@@ -84,7 +96,7 @@ static int load_launch(struct template *template, const struct json *value, int 
     launch->file = value->document->file;
     launch->repeat = repeat;
     if (json_check_keys(value, launch_keys, error) < 0 ||
-        json_copy_text(value, "kernel", launch->kernel, NAME_SIZE, error) < 0 ||
+        load_kernel_name(value, launch->kernel, error) < 0 ||
         load_triple(template, value, "grid", launch->grid, error) < 0 ||
         load_triple(template, value, "block", launch->block, error) < 0 ||
         load_optional_expression(template, value, "smem", &launch->smem, error) < 0 ||
@@ -98,10 +110,19 @@ static int load_launch(struct template *template, const struct json *value, int 
     for (int i = 0; i < json_count(&member); i++) {
         struct json argument = json_at(&member, i);
         launch->argument_count++;
-        if (load_argument(template, &argument, &launch->arguments[i], error) < 0)
+        if (load_argument(template, &argument, list == &template->launches, &launch->arguments[i],
+                          error) < 0)
             return -1;
     }
     return 0;
+}
+
+bool is_launch_argument(const struct launch_list *list, int tensor) {
+    for (int i = 0; i < list->count; i++)
+        for (int k = 0; k < list->launches[i].argument_count; k++)
+            if (list->launches[i].arguments[k].tensor == tensor)
+                return true;
+    return false;
 }
 
 /* ---- repeats ---- */
@@ -330,6 +351,7 @@ int load_kernel(struct template *template, const struct template_roots *roots,
         (is_split(template) &&
          load_sections(template, &roots->solution, workspace_sections, error) < 0) ||
         load_sections(template, &roots->solution, map_sections, error) < 0 ||
+        load_sections(template, problem, before_sections, error) < 0 ||
         load_sections(template, problem, magnitude_sections, error) < 0 ||
         load_solution(template, &roots->solution, error) < 0 ||
         load_references(template, problem, error) < 0 ||

@@ -122,7 +122,14 @@ int load_reject_real(const struct template *template, const struct json *value,
                 "%s is a real number, which can only be an argument: { \"f32\": \"%s\" }",
                 dimension->name, dimension->name);
     }
-    return 0;
+    int gene = space_find_real(template->space, expression);
+    return gene < 0
+               ? 0
+               : json_error(value, error,
+                            "%s is a gene of real numbers, which only the source can read, as a "
+                            "macro: let a gene of whole numbers stand in the expression, in "
+                            "thousandths or as the number of a choice",
+                            template->space->genes[gene].name);
 }
 
 int load_reject_genes(const struct template *template, const struct json *value,
@@ -323,11 +330,8 @@ static int restrict_gene(struct template *template, const struct gene_restrictio
     if (gene->when != NULL)
         used = (size_t)snprintf(text, sizeof text, "!(%s) || ", expression_text(gene->when));
     for (int i = 0; i < restriction->count; i++) {
-        int k = 0;
-        while (k < gene->count &&
-               strcmp(space_value_text(space, index, k, value), restriction->values[i]) != 0)
-            k++;
-        if (k == gene->count)
+        const int k = genome_find_index(space, index, restriction->values[i]);
+        if (k < 0)
             return error_input(error, "gene %s of %s has no value %s: `evotile space` lists them",
                                gene->name, template->name, restriction->values[i]);
         value_operand(space, index, k, value);
@@ -337,7 +341,11 @@ static int restrict_gene(struct template *template, const struct gene_restrictio
     }
     if (used >= sizeof text)
         return error_input(error, "gene %s is restricted to too many values", gene->name);
-    return space_add_constraint(space, text, "the config's \"genes\" allows only these values",
+    return space_add_constraint(space, text,
+                                gene->real
+                                    ? "these are the numbers, from 0, of the values that the "
+                                      "config's \"genes\" allows"
+                                    : "the config's \"genes\" allows only these values",
                                 error);
 }
 
@@ -380,6 +388,8 @@ static int load_head(struct template *template, const struct template_roots *roo
     if (json_copy_text(&roots->problem, "name", template->name, NAME_SIZE, error) < 0 ||
         load_about(&roots->problem, template->about, error) < 0 ||
         load_about(&roots->solution, template->about, error) < 0)
+        return -1;
+    if (load_objective(template, &roots->problem, error) < 0)
         return -1;
     return json_find(&roots->problem, "baseline", &value)
                ? baseline_command_read(&template->baseline, &value, template->folder, error)

@@ -65,11 +65,20 @@ int load_float_bits(const struct json *value, int64_t *bits, struct error *error
 /* Puts file, line and path before the text of an error that lacks them; returns -1. */
 int load_locate_error(const struct json *value, struct error *error);
 
+/* objective.c: reads what a search compares. */
+int load_objective(struct template *template, const struct json *root, struct error *error);
+
+/* genes.c: reads one gene, but for its condition. */
+int load_gene(struct template *template, const struct json *value, struct error *error);
+
 /* space.c, called in this order: what problem.json adds, derived quantities and constraints; genes,
    derived quantities and constraints; insights, which must follow everything that adds names. */
 int load_problem_space(struct template *template, const struct json *problem, struct error *error);
 int load_space(struct template *template, const struct json *root, struct error *error);
 int load_insights(struct template *template, const struct json *root, struct error *error);
+
+/* kernels.c: reads the "kernel" of a launch. */
+int load_kernel_name(const struct json *launch, char kernel[KERNEL_NAME_SIZE], struct error *error);
 
 /* tensors.c: tensors and tensor maps, and their indices by name, or -1. */
 extern const struct section tensor_sections[], workspace_sections[], map_sections[];
@@ -100,6 +109,11 @@ int plan_scalars(const struct template *template, const int64_t *values, struct 
    every case. */
 int load_setup(struct template *template, const struct template_roots *roots, struct error *error);
 int check_fills(struct template *template, bool derived_cases, struct error *error);
+/* before.c: what outputs hold before a call, and inputs that are variables, when all tensors are
+   read. And { "before": "x" } as an argument: `of_kernel`, of one of the candidate's launches. */
+extern const struct section before_sections[];
+int load_before_argument(const struct template *template, const struct json *value, bool of_kernel,
+                         struct argument *argument, struct error *error);
 
 /* tolerance.c: what an output's elements may be off by, whose role, dtype and precision are read;
    then the tensors of magnitudes, when all others are; then whether the launches fit them. */
@@ -114,6 +128,8 @@ void plan_tolerances(const struct template *template, struct launch_plan *plan);
    caller frees. */
 int load_file_name(const char *folder, const struct json *value, char **name, struct error *error);
 int load_kernel(struct template *template, const struct template_roots *roots, struct error *error);
+/* Whether a launch takes the tensor itself. */
+bool is_launch_argument(const struct launch_list *list, int tensor);
 /* Reads an object {"source", "launches"}: the reference or the plain kernel. */
 int load_program(struct template *template, const struct json *root, const char *key, char **source,
                  struct launch_list *launches, struct error *error);

@@ -34,6 +34,7 @@ static const struct {
     {"stress", OF_PROBLEM | OF_TEMPLATE},
     {"float_atomics", OF_PROBLEM | OF_TEMPLATE},
     {"operations", OF_PROBLEM | OF_TEMPLATE},
+    {"objective", OF_PROBLEM | OF_TEMPLATE},
     {"bytes", OF_PROBLEM | OF_TEMPLATE},
     {"probe_cases", OF_PROBLEM | OF_TEMPLATE},
     {"baseline", OF_PROBLEM | OF_TEMPLATE},

@@ -13,7 +13,7 @@ enum { SOURCE_BYTES_MAX = 4 << 20, INCLUDES_MAX = 64 };
 
 /* ---- includes ---- */
 
-/* The files already inlined into a source; each is inlined once. */
+/* The files already inlined into a source; each is inlined once, unless its name ends in .inc. */
 struct inlined_files {
     bool with_lines;    /* emit #line directives */
     const char *folder; /* of the source and of what it includes */
@@ -61,14 +61,22 @@ static void add_line_directive(const struct inlined_files *files, int line, cons
         strbuf_print(text, "#line %d \"%s\"\n", line, name);
 }
 
-/* Appends a file with its #include lines replaced by the included files, each file once. */
+/* A file that stands wherever it is included, so that macros may differ between these places. */
+static bool is_repeated(const char *path) {
+    static const char ending[] = ".inc";
+    size_t length = strlen(path);
+    return length >= sizeof ending && strcmp(path + length - (sizeof ending - 1), ending) == 0;
+}
+
+/* Appends a file with its #include lines replaced by the included files. */
 static int inline_file(const struct template *template, const char *path, const char *name,
                        struct inlined_files *files, struct strbuf *text, struct error *error) {
     for (int i = 0; i < files->count; i++)
-        if (strcmp(files->paths[i], path) == 0)
+        if (strcmp(files->paths[i], path) == 0 && !is_repeated(path))
             return 0;
     if (files->count == INCLUDES_MAX)
-        return error_input(error, "%s: more than %d files are included", path, INCLUDES_MAX);
+        return error_input(error, "%s: more than %d files are included%s", path, INCLUDES_MAX,
+                           is_repeated(path) ? ": a .inc file must not include itself" : "");
     strcpy(files->paths[files->count++], path);
     char *source = path_read_file(path, SOURCE_BYTES_MAX, NULL, error);
     if (source == NULL)
@@ -126,11 +134,27 @@ static void label_macro(const struct gene *gene, const char *label, char macro[2
     macro[used] = '\0';
 }
 
+/* As a literal of type double. */
+static void define_real(const struct gene *gene, double number, struct strbuf *text) {
+    char digits[NAME_SIZE];
+    space_print_real(number, digits);
+    strbuf_print(text, number < 0 ? "#define %s (%s%s)\n" : "#define %s %s%s\n", gene->name, digits,
+                 digits[strcspn(digits, ".e")] == '\0' ? ".0" : "");
+}
+
 static void define_gene(const struct space *space, const struct genome *genome, int index,
                         struct strbuf *text) {
     const struct gene *gene = &space->genes[index];
     char value[NAME_SIZE];
     char macro[2 * NAME_SIZE];
+    if (gene->texts != NULL) {
+        strbuf_print(text, "#define %s %s\n", gene->name, gene->texts[genome->value[index]]);
+        return;
+    }
+    if (gene->real) {
+        define_real(gene, gene->reals[genome->value[index]], text);
+        return;
+    }
     if (gene->ordered) {
         strbuf_print(text, "#define %s %s\n", gene->name,
                      space_value_text(space, index, genome->value[index], value));

@@ -1,48 +1,10 @@
-/* Reads the search space of a template: genes, derived quantities, constraints and
+/* Reads the search space of a template: conditions of genes, derived quantities, constraints and
    insights. */
 #include "outcome/measure_names.h"
 #include "template/load.h"
 
+#include <math.h>
 #include <string.h>
-
-static const char *const gene_keys[] = {"about", "values", "default", "when", NULL};
-
-static int load_gene(struct template *template, const struct json *value, struct error *error) {
-    struct json values;
-    struct json default_value;
-    char about[ABOUT_SIZE] = "";
-    if (json_check_keys(value, gene_keys, error) < 0 || load_about(value, about, error) < 0 ||
-        json_require(value, "values", &values, error) < 0 || json_is_array(&values, error) < 0 ||
-        json_require(value, "default", &default_value, error) < 0)
-        return -1;
-    if (json_count(&values) < 1 || json_count(&values) > DOMAIN_MAX)
-        return json_error(&values, error, "must have 1 to %d values", DOMAIN_MAX);
-    struct json first = json_at(&values, 0);
-    bool labels = cJSON_IsString(first.value);
-    int64_t numbers[DOMAIN_MAX];
-    const char *texts[DOMAIN_MAX];
-    int count = 0;
-    int default_index = 0;
-    bool default_found = false;
-    for (int i = 0; i < json_count(&values); i++) {
-        struct json element = json_at(&values, i);
-        bool is_default = cJSON_Compare(element.value, default_value.value, 1);
-        if (labels ? json_string(&element, &texts[count], error) < 0
-                   : json_integer(&element, &numbers[count], error) < 0)
-            return -1;
-        default_found = default_found || is_default;
-        if (is_default)
-            default_index = count;
-        count++;
-    }
-    if (!default_found)
-        return json_error(&default_value, error, "is not one of the gene's values");
-    int gene = labels ? space_add_labels(template->space, json_key(value), about, texts, count,
-                                         default_index, NULL, error)
-                      : space_add_integers(template->space, json_key(value), about, numbers, count,
-                                           default_index, NULL, error);
-    return gene < 0 ? load_locate_error(value, error) : 0;
-}
 
 /* Reads the condition of a gene, which may name any other. */
 static int load_condition(struct template *template, const struct json *value,
@@ -171,11 +133,17 @@ static int load_insight(struct template *template, const struct json *value, str
     int hint = space_add_hint(template->space, text, because, error);
     if (hint < 0)
         return load_locate_error(&when, error);
+    if (load_reject_real(template, &when, template->space->hints.rows[hint].when, error) < 0)
+        return -1;
     for (int i = 0; i < json_count(&preference); i++) {
         struct json towards = json_at(&preference, i);
         const char *word = text;
-        if (cJSON_IsString(towards.value) ? json_string(&towards, &word, error) < 0
-                                          : load_expression_text(&towards, text, error) < 0)
+        const bool real = cJSON_IsNumber(towards.value) &&
+                          towards.value->valuedouble != rint(towards.value->valuedouble);
+        if (real)
+            space_print_real(towards.value->valuedouble, text);
+        else if (cJSON_IsString(towards.value) ? json_string(&towards, &word, error) < 0
+                                               : load_expression_text(&towards, text, error) < 0)
             return -1;
         if (space_add_preference(template->space, hint, json_key(&towards), word, error) < 0)
             return load_locate_error(&towards, error);

@@ -22,6 +22,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/path.h"
+#include "outcome/minimised.h"
 #include "outcome/outcome.h"
 #include "ptx/tensor_map.h"
 #include "space/space.h"
@@ -36,6 +37,8 @@ enum {
     PLANNED_LAUNCHES_MAX = 1024, /* of one call, with the rounds of every repeat */
     REPEATS_MAX = 8,
     SWAPS_MAX = 8,
+    PREPARED_MAX =
+        8, /* outputs that a call's caller fills or clears; and inputs that are variables */
     ARGUMENTS_MAX = 32,
     OPTIONS_MAX = 16,
     MACROS_MAX = 32,
@@ -44,6 +47,7 @@ enum {
     DECLARED_STRESSES_MAX = 8,
     STRESSES_MAX = 3 * DECLARED_STRESSES_MAX + 1, /* with the derived ones */
     CASE_NAME_SIZE = 128,
+    KERNEL_NAME_SIZE = 192, /* of a C++ name expression; a plain name has NAME_SIZE */
 };
 
 /* ---- contents of the folder ---- */
@@ -101,13 +105,21 @@ struct tensor {
     int strides[RANK_MAX - 1]; /* slots of derived quantities: elements between neighbours along
                                   each extent but the last, which is dense */
     struct expression
-        *when;     /* NULL: always present; if it does not hold, the kernel gets a null pointer */
-    bool clear;    /* a workspace that is zeroed before every call; the clearing is timed */
+        *when;      /* NULL: always present; if it does not hold, the kernel gets a null pointer */
+    bool clear;     /* a workspace that is zeroed before every call; the clearing is timed */
+    int before;     /* what an output holds before every call, untimed, because its caller puts it
+                       there: BEFORE_ANYTHING, BEFORE_ZEROS, or what the tensor of this index holds: */
+    bool of_output; /* an input that holds what an output holds before every call; it follows the
+                       tensors of template.json, and only the reference and the plain kernel take it
+                     */
+    char symbol[NAME_SIZE]; /* an input that the kernel reads as this variable of its module, where
+                               it is copied before calls, untimed; "": none */
     int alignment; /* bytes, of the address and of strides: the exported launcher checks it */
     struct tolerance tolerance; /* of an output */
     struct declared_fill fill;  /* of an input, or of a tensor of setup */
 };
 enum { ALIGNMENT_DEFAULT = 16, ALIGNMENT_MAX = 256 };
+enum { BEFORE_ANYTHING = 0, BEFORE_ZEROS = -1 }; /* no output's input is the first tensor */
 
 /* A tensor map (TMA descriptor): boxes of a tensor that the GPU copies to shared memory, swizzled.
  */
@@ -130,8 +142,8 @@ struct argument {
 };
 
 struct launch {
-    const char *file; /* that lists it, for errors */
-    char kernel[NAME_SIZE];
+    const char *file;              /* that lists it, for errors */
+    char kernel[KERNEL_NAME_SIZE]; /* of a kernel that is extern "C", or a C++ name expression */
     struct expression *grid[3], *block[3], *smem, *when; /* `smem` and `when` may be NULL */
     struct expression *early; /* if it holds, the launch may start while the previous one still runs
                                  (programmatic dependent launch) */
@@ -308,6 +320,8 @@ struct template {
     struct stress stresses[STRESSES_MAX];
     bool float_atomics; /* results of two runs on the same input may differ by rounding */
     struct expression *operations, *bytes;
+    enum minimised objective;  /* latency, or the time of an operation or byte: genes may change how
+                                  many there are */
     bool architecture_variant; /* compile for sm_90a rather than sm_90 */
     int compute_capability;
     char *source, *reference_source, *plain_source; /* file names in the folder */
@@ -356,6 +370,14 @@ struct template *template_load(const char *folder, const struct template_setting
 void template_free(struct template *template);
 /* False if its trials are looked up: there is nothing to compile, run or time. */
 bool template_has_kernel(const struct template *template);
+/* Whether something has to be done before every call (`before` of a tensor). */
+bool template_prepares_calls(const struct template *template);
+/* Whether an input is a variable of the kernel's module; and whether the module of these launches
+   has that variable: a kernel always, the reference and the plain kernel unless a launch takes the
+   tensor. */
+bool template_has_symbols(const struct template *template);
+bool template_copies_symbol(const struct template *template, const struct launch_list *list,
+                            int tensor);
 
 /* Reads a case, {"B": 2, "S": 512}: unknown, missing and out-of-range dimensions are errors. If
    `like` is not NULL, the specialised dimensions are copied from it and must not be given. */
@@ -419,6 +441,18 @@ struct compile_options {
 };
 int template_options(const struct template *template, const struct genome *genome, bool line_info,
                      struct compile_options *options, struct error *error);
+
+/* The C++ name expressions of launches, each once: what NVRTC compiles for them beside the kernels
+   that are extern "C". They point into the template. */
+struct kernel_list {
+    int count;
+    const char *items[LAUNCHES_MAX];
+};
+/* Those of a candidate, without launches whose condition cannot hold in any case of the variant. */
+int template_kernels(const struct template *template, const struct genome *genome, int variant,
+                     struct kernel_list *list, struct error *error);
+/* Those of the reference or the plain kernel. */
+void launch_list_kernels(const struct launch_list *launches, struct kernel_list *list);
 
 /* ---- a candidate: launch plan ---- */
 
@@ -501,6 +535,11 @@ int template_plain_launch_plan(const struct template *template, const struct gen
 /* The launches of setup, which has no genes. Only here are its own tensors present. */
 int template_setup_launch_plan(const struct template *template, int case_index,
                                struct launch_plan *plan, struct error *error);
+
+/* The operations or bytes of a call that the template's objective divides by its time; 1 if it is
+   the latency alone. An error if there are none. */
+int template_work(const struct template *template, const struct genome *genome, int case_index,
+                  double *work, struct error *error);
 
 /* Loads the same template for its probe cases: small cases that are tested before the real ones,
    each with the specialised dimensions of every variant of `setting`'s cases. Returns NULL without

@@ -17,11 +17,11 @@ static const int dtype_sizes[DTYPE_COUNT] = {
     [DTYPE_I32] = 4,  [DTYPE_I8] = 1,   [DTYPE_U8] = 1,   [DTYPE_I16] = 2, [DTYPE_I64] = 8,
     [DTYPE_E4M3] = 1, [DTYPE_E5M2] = 1, [DTYPE_BOOL] = 1,
 };
-static const char *const role_names[ROLE_COUNT] = {
-    [ROLE_INPUT] = "input",
-    [ROLE_OUTPUT] = "output",
-    [ROLE_WORKSPACE] = "workspace",
-    [ROLE_SETUP] = "setup",
+/* One that is read and written is an output, whose input is a tensor of its own (before.c). */
+enum { ROLE_INOUT = ROLE_COUNT, ROLE_WORDS };
+static const char *const role_names[ROLE_WORDS] = {
+    [ROLE_INPUT] = "input", [ROLE_OUTPUT] = "output", [ROLE_WORKSPACE] = "workspace",
+    [ROLE_SETUP] = "setup", [ROLE_INOUT] = "inout",
 };
 
 const char *dtype_name(enum dtype dtype) {
@@ -51,14 +51,15 @@ static int load_word(const struct json *value, const char *const *words, int cou
 
 int find_tensor(const struct template *template, const char *name) {
     int t = template->tensor_count - 1;
-    while (t >= 0 && strcmp(template->tensors[t].name, name) != 0)
+    while (t >= 0 &&
+           (template->tensors[t].of_output || strcmp(template->tensors[t].name, name) != 0))
         t--;
     return t;
 }
 
-static const char *const tensor_keys[] = {"dtype",     "shape",     "strides",   "role",
-                                          "fill",      "when",      "clear",     "precision",
-                                          "alignment", "tolerance", "magnitude", NULL};
+static const char *const tensor_keys[] = {
+    "dtype",     "shape",     "strides",   "role",      "fill",   "when",   "clear",
+    "precision", "alignment", "tolerance", "magnitude", "before", "symbol", NULL};
 static const char *const choice_keys[] = {"when", "then", "else", NULL};
 
 /* Reads a word, or {"when": EXPRESSION, "then": WORD, "else": WORD}. */
@@ -204,9 +205,9 @@ static int load_tensor(struct template *template, const struct json *value, stru
         load_dtype(template, value, tensor, error) < 0)
         return -1;
     if (json_require(value, "role", &member, error) < 0 ||
-        load_word(&member, role_names, ROLE_COUNT, &index, error) < 0)
+        load_word(&member, role_names, ROLE_WORDS, &index, error) < 0)
         return -1;
-    tensor->role = (enum role)index;
+    tensor->role = index == ROLE_INOUT ? ROLE_OUTPUT : (enum role)index;
     if (tensor->role == ROLE_WORKSPACE && is_split(template))
         return json_error(&member, error, "a workspace belongs to \"workspaces\" in solution.json");
     if (json_find(value, "alignment", &member) && load_alignment(&member, tensor, error) < 0)

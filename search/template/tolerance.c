@@ -119,6 +119,7 @@ static int load_magnitude(struct template *template, const struct json *value,
     *magnitude = *output;
     snprintf(magnitude->name, NAME_SIZE, "%s", name);
     magnitude->role = ROLE_MAGNITUDE;
+    magnitude->before = BEFORE_ANYTHING;
     magnitude->dtype = magnitude->other_dtype = DTYPE_F64;
     magnitude->dtype_when = NULL;
     magnitude->tolerance = (struct tolerance){.matched = 1, .magnitude = -1};
@@ -135,15 +136,6 @@ const struct section magnitude_sections[] = {
 
 /* ---- who writes the magnitudes ---- */
 
-/* Whether a launch takes the tensor. */
-static bool is_argument(const struct launch_list *list, int tensor) {
-    for (int i = 0; i < list->count; i++)
-        for (int k = 0; k < list->launches[i].argument_count; k++)
-            if (list->launches[i].arguments[k].tensor == tensor)
-                return true;
-    return false;
-}
-
 int check_magnitudes(const struct template *template, const struct template_roots *roots,
                      struct error *error) {
     const struct {
@@ -159,13 +151,14 @@ int check_magnitudes(const struct template *template, const struct template_root
             continue;
         const size_t count = template->plain_kind == PLAIN_KERNEL ? 2 : 1;
         for (size_t i = 0; i < count; i++)
-            if (is_argument(programs[i].launches, t) &&
+            if (is_launch_argument(programs[i].launches, t) &&
                 json_require(programs[i].root, programs[i].key, &value, error) == 0)
                 return json_error(&value, error,
                                   "a launch takes the magnitudes \"%s\", which only the reference "
                                   "writes: remove the argument",
                                   name);
-        if (template->reference_kind == REFERENCE_KERNEL && !is_argument(&template->reference, t) &&
+        if (template->reference_kind == REFERENCE_KERNEL &&
+            !is_launch_argument(&template->reference, t) &&
             json_require(&roots->problem, "reference", &value, error) == 0)
             return json_error(&value, error,
                               "no launch takes \"%s\": add it to the arguments of the one that "

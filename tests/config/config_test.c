@@ -206,7 +206,7 @@ static void mistakes(void **state) {
          "c.json:2: genes.THREADS: must list the allowed values of a gene"},
         {WITH("\"genes\": { \"THREADS\": [] }"),
          "c.json:2: genes.THREADS: must list the allowed values of a gene"},
-        {WITH("\"genes\": { \"THREADS\": [1.5] }"),
+        {WITH("\"genes\": { \"THREADS\": [true] }"),
          "c.json:2: genes.THREADS[0]: must be a whole number"},
         {WITH("\"seed\": 1, \"seed\": 2"), "c.json:2: seed: duplicate key: remove one"},
     };

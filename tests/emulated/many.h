@@ -134,8 +134,16 @@ static inline void compile_to_ptx(struct sample *sample, const struct genome *ge
             items[count++] = options.items[i];
     char *source = template_source(sample->template, genome, 0, &error);
     require_success(source != NULL ? 0 : -1, &error);
-    int status = nvrtc_recompile(compiler_nvrtc(sample->compiler), sample->template->source, source,
-                                 items, count, &image, reason, &error);
+    struct kernel_list kernels;
+    require_success(template_kernels(sample->template, genome, 0, &kernels, &error), &error);
+    const struct nvrtc_program program = {.name = sample->template->source,
+                                          .source = source,
+                                          .options = items,
+                                          .option_count = count,
+                                          .kernels = kernels.items,
+                                          .kernel_count = kernels.count};
+    int status = nvrtc_compile_program(compiler_nvrtc(sample->compiler), &program, true, &image,
+                                       reason, &error);
     free(source);
     if (status != 0)
         fail_msg("%s: %s", name, status == 1 ? reason : error.text);

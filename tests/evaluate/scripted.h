@@ -232,8 +232,12 @@ static bool scripted_get(void *context, struct hash hash, struct device_image *i
     void *cubin = malloc(stale_image->cubin_bytes);
     assert_non_null(cubin);
     memcpy(cubin, stale_image->cubin, stale_image->cubin_bytes);
-    *image = (struct device_image){"cached", cubin, stale_image->cubin_bytes,
-                                   strdup(stale_image->ptx), strdup(stale_image->log)};
+    *image = (struct device_image){"cached",
+                                   cubin,
+                                   stale_image->cubin_bytes,
+                                   strdup(stale_image->ptx),
+                                   strdup(stale_image->log),
+                                   NULL};
     return true;
 }
 

@@ -71,10 +71,13 @@ static inline void verify_fixture_unload(struct verify_fixture *verify_fixture,
     *module = NULL;
 }
 
-/* Compiles and loads a module; takes ownership of `source`. */
-static inline void verify_fixture_compile(struct verify_fixture *verify_fixture, char *source,
-                                          const struct compile_options *options,
-                                          struct device_module **module) {
+/* Compiles and loads a module; takes ownership of `source`. `kernels`: of those that it names by
+   expressions; NULL: none. */
+static inline void verify_fixture_compile_kernels(struct verify_fixture *verify_fixture,
+                                                  char *source,
+                                                  const struct compile_options *options,
+                                                  const struct kernel_list *kernels,
+                                                  struct device_module **module) {
     struct error error = {0};
     char reason[REASON_SIZE];
     char architecture[32];
@@ -83,9 +86,16 @@ static inline void verify_fixture_compile(struct verify_fixture *verify_fixture,
     snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
              verify_fixture->device->info.compute_capability);
     assert_non_null(source);
-    int status = nvrtc_compile(verify_fixture->nvrtc, "test.cu", source,
-                               options != NULL ? options->items : plain,
-                               options != NULL ? options->count : 3, &image, reason, &error);
+    const struct nvrtc_program program = {
+        .name = "test.cu",
+        .source = source,
+        .options = options != NULL ? options->items : plain,
+        .option_count = options != NULL ? options->count : 3,
+        .kernels = kernels != NULL ? kernels->items : NULL,
+        .kernel_count = kernels != NULL ? kernels->count : 0,
+    };
+    int status =
+        nvrtc_compile_program(verify_fixture->nvrtc, &program, false, &image, reason, &error);
     free(source);
     if (status == 1)
         fail_msg("%s", reason);
@@ -95,6 +105,12 @@ static inline void verify_fixture_compile(struct verify_fixture *verify_fixture,
                                                       &error),
          &error);
     nvrtc_image_release(&image);
+}
+
+static inline void verify_fixture_compile(struct verify_fixture *verify_fixture, char *source,
+                                          const struct compile_options *options,
+                                          struct device_module **module) {
+    verify_fixture_compile_kernels(verify_fixture, source, options, NULL, module);
 }
 
 /* The template for cases of one variant, and its reference and plain kernels. */
@@ -120,11 +136,16 @@ static inline void verify_fixture_load_cases(struct verify_fixture *verify_fixtu
     template_free(verify_fixture->template);
     verify_fixture->template = template_load(folder, &setting, &error);
     must(verify_fixture->template != NULL ? 0 : -1, &error);
-    verify_fixture_compile(verify_fixture,
-                           template_reference_source(verify_fixture->template, &error), NULL,
-                           &verify_fixture->reference);
-    verify_fixture_compile(verify_fixture, template_plain_source(verify_fixture->template, &error),
-                           NULL, &verify_fixture->plain);
+    struct kernel_list kernels;
+    const struct template *template = verify_fixture->template;
+    launch_list_kernels(&template->reference, &kernels);
+    verify_fixture_compile_kernels(verify_fixture, template_reference_source(template, &error),
+                                   NULL, &kernels, &verify_fixture->reference);
+    launch_list_kernels(&template->plain, &kernels);
+    verify_fixture_compile_kernels(verify_fixture, template_plain_source(template, &error), NULL,
+                                   &kernels, &verify_fixture->plain);
+    must(comparator_load_setup(verify_fixture->comparator, verify_fixture->nvrtc, template, &error),
+         &error);
 }
 
 /* The same for one case. */
@@ -149,7 +170,10 @@ static inline void verify_fixture_build(struct verify_fixture *verify_fixture,
     must(template_options(verify_fixture->template, genome, verify_fixture->device->info.predicts,
                           &options, &error),
          &error);
-    verify_fixture_compile(verify_fixture, source, &options, &verify_fixture->candidate);
+    struct kernel_list kernels;
+    must(template_kernels(verify_fixture->template, genome, 0, &kernels, &error), &error);
+    verify_fixture_compile_kernels(verify_fixture, source, &options, &kernels,
+                                   &verify_fixture->candidate);
 }
 
 /* What verify_input needs to know of the genome at a case. */

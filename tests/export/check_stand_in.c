@@ -38,13 +38,15 @@ static cudaError_t set_name(struct cudaDeviceProp *device) {
 }
 
 #undef cudaGetDeviceProperties
-#define cudaMalloc(memory, bytes)            allocate(memory, bytes)
-#define cudaFree(memory)                     free(memory)
-#define cudaMemset(memory, byte, bytes)      (memset(memory, byte, bytes), cudaSuccess)
-#define cudaMemcpy(to, from, bytes, kind)    copy(to, from, bytes)
-#define cudaDeviceSynchronize()              cudaSuccess
-#define cudaGetDeviceCount(count)            (*(count) = 1, cudaSuccess)
-#define cudaGetDeviceProperties(device, ...) set_name(device)
+#define cudaMalloc(memory, bytes)                      allocate(memory, bytes)
+#define cudaFree(memory)                               free(memory)
+#define cudaMemset(memory, byte, bytes)                (memset(memory, byte, bytes), cudaSuccess)
+#define cudaMemcpy(to, from, bytes, kind)              copy(to, from, bytes)
+#define cudaMemsetAsync(memory, byte, bytes, stream)   cudaMemset(memory, byte, bytes)
+#define cudaMemcpyAsync(to, from, bytes, kind, stream) copy(to, from, bytes)
+#define cudaDeviceSynchronize()                        cudaSuccess
+#define cudaGetDeviceCount(count)                      (*(count) = 1, cudaSuccess)
+#define cudaGetDeviceProperties(device, ...)           set_name(device)
 
 #define main check_main
 #include "check.c"
@@ -54,22 +56,26 @@ static int kernel_launch(const int64_t *dimensions, void *const *tensors, void *
                          int64_t workspace_bytes, cudaStream_t stream) {
     struct checked_shape shape = {0};
     void *arrays[ARRAYS] = {NULL};
-    int wrong = getenv("WRONG") != NULL;
+    int wrong = getenv("WRONG") != NULL, contents = 0;
     (void)workspace, (void)workspace_bytes, (void)stream, (void)unused_launch;
     memcpy(shape.dimensions, dimensions, sizeof shape.dimensions);
     fill_shape(&shape);
-    for (int t = 0; t < TENSORS; t++)
+    for (int t = 0; t < TENSORS; t++) {
         arrays[t] = shape.tensors[t].is_output
                         ? reserve(shape.tensors[t].elements * (int64_t)sizeof(double))
                         : tensors[t];
+        if (before_call[t] == ITS_INPUT) /* where the kernel finds it */
+            arrays[TENSORS + contents++] = tensors[t];
+    }
     int64_t most = 0;
     for (int t = 0; t < TENSORS; t++)
         most = shape.tensors[t].elements > most ? shape.tensors[t].elements : most;
-    for (int t = TENSORS; t < ARRAYS; t++)
-        arrays[t] = t < TENSORS + MAGNITUDES ? reserve(most * (int64_t)sizeof(double)) : tensors[t];
+    for (int t = TENSORS + CONTENTS; t < ARRAYS; t++)
+        arrays[t] = t < TENSORS + CONTENTS + MAGNITUDES ? reserve(most * (int64_t)sizeof(double))
+                                                        : tensors[t];
     kernel_reference(dimensions, arrays);
     for (int m = 0; m < MAGNITUDES; m++)
-        free(arrays[TENSORS + m]);
+        free(arrays[TENSORS + CONTENTS + m]);
     for (int t = 0; t < TENSORS; t++) {
         const struct tensor *tensor = &shape.tensors[t];
         const struct dtype *dtype = find_dtype(tensor->dtype);
@@ -78,8 +84,12 @@ static int kernel_launch(const int64_t *dimensions, void *const *tensors, void *
             const int one = wrong && i == tensor->elements - 1;
             if (is_i64(dtype))
                 ((int64_t *)tensors[t])[i] = (int64_t)((const uint64_t *)arrays[t])[i] + one;
-            else
-                dtype->put((char *)tensors[t] + i * dtype->bytes, from[i] + one);
+            else /* what is added to is not overwritten */
+                dtype->put((char *)tensors[t] + i * dtype->bytes,
+                           (before_call[t] == ZEROS
+                                ? dtype->get((const char *)tensors[t] + i * dtype->bytes)
+                                : 0) +
+                               from[i] + one);
         }
         if (tensor->is_output)
             free(arrays[t]);

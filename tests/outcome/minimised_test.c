@@ -39,6 +39,14 @@ static void scores_are_geometric_means(void **state) {
     assert_true(fabs(minimised_score_error(&outcome, MINIMISED_ENERGY) - 0.025) < 1e-12);
     assert_true(fabs(minimised_score_error(&outcome, MINIMISED_ENERGY_DELAY) -
                      hypot(0.025, latency_error)) < 1e-12);
+    cases[0].tflops = cases[1].tflops = 4; /* of 0.4 and 1.6 Gop */
+    cases[0].gb_per_s = 50, cases[1].gb_per_s = 200;
+    assert_true(fabs(minimised_score(&outcome, MINIMISED_OPERATIONS) - 250) < 1e-9);
+    assert_true(fabs(minimised_rate(&outcome, MINIMISED_OPERATIONS) - 4e6) < 1e-3);
+    assert_true(fabs(minimised_score(&outcome, MINIMISED_BYTES) - 1e4) < 1e-6);
+    assert_true(fabs(minimised_case_work(MINIMISED_OPERATIONS, &cases[1]) - 1.6e9) < 1);
+    assert_true(fabs(minimised_case_work(MINIMISED_BYTES, &cases[1]) - 8e7) < 1);
+    assert_true(minimised_score_error(&outcome, MINIMISED_BYTES) == latency_error);
     cases[1].energy.mj = 0;
     assert_true(isnan(minimised_score(&outcome, MINIMISED_ENERGY)));
     assert_true(isnan(minimised_score(&outcome, MINIMISED_PARETO)));

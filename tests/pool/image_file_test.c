@@ -17,7 +17,7 @@ static const char name[] = "kernel.cu";
 
 static const struct device_image sent[CASES_MAX] = {
     [0] = {name, "\0cubin\n\0", 8, ".version 8.0", "ptxas info"},
-    [2] = {name, "x", 1, "", ""},
+    [2] = {name, "x", 1, "", "", "k<2>\n_Z1kILi2EEvv\n"},
     [CASES_MAX - 1] = {name, "last", 4, NULL, NULL},
 };
 
@@ -37,6 +37,7 @@ static void check(const struct device_image images[CASES_MAX]) {
         assert_memory_equal(images[c].cubin, sent[c].cubin, sent[c].cubin_bytes);
         assert_string_equal(images[c].ptx, sent[c].ptx != NULL ? sent[c].ptx : "");
         assert_string_equal(images[c].log, sent[c].log != NULL ? sent[c].log : "");
+        assert_string_equal(images[c].kernels, sent[c].kernels != NULL ? sent[c].kernels : "");
     }
 }
 

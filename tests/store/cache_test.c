@@ -18,13 +18,15 @@ static struct cache_entry entry_of(int number, unsigned char cubin[4096]) {
     return (struct cache_entry){.cubin = cubin,
                                 .cubin_size = (size_t)(number * 37 % 4097),
                                 .ptx = number % 2 ? ".visible .entry k()\n" : "",
-                                .log = "ptxas info: 0 bytes spill stores\n"};
+                                .log = "ptxas info: 0 bytes spill stores\n",
+                                .kernels = number % 3 ? "k<2>\n_Z1kILi2EEvv\n" : ""};
 }
 
 static void release_entry(struct cache_entry *entry) {
     free(entry->cubin);
     free(entry->ptx);
     free(entry->log);
+    free(entry->kernels);
 }
 
 static bool has(struct cache *cache, int number) {
@@ -36,6 +38,7 @@ static bool has(struct cache *cache, int number) {
     assert_memory_equal(found.cubin, expected.cubin, expected.cubin_size);
     assert_string_equal(found.ptx, expected.ptx);
     assert_string_equal(found.log, expected.log);
+    assert_string_equal(found.kernels, expected.kernels);
     release_entry(&found);
     return true;
 }

@@ -131,7 +131,8 @@ static void mistakes_of_the_folder(void **state) {
          "16: tensors.y.magnitude: whole numbers are not rounded: an output of them has no "
          "magnitude"},
         {"\"values\": [32, 64, 128]", "\"values\": [32, 64.5]",
-         "9: genes.THREADS.values[1]: must be a whole number"},
+         "9: genes.THREADS.values[1]: must be a whole number: a gene of real numbers has \"real\": "
+         "true"},
         {"\"values\": [32, 64, 128]", "\"values\": [64, 32]", "9: genes.THREADS: "},
         {"\"default\": 64", "\"default\": 65",
          "9: genes.THREADS.default: is not one of the gene's values"},

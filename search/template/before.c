@@ -1,0 +1,134 @@
+/* Reads what a caller provides before every call besides plain inputs: what an output holds, its
+   own input ("inout", "before": "random") or zeros ("before": "zero"), and inputs that the kernel
+   reads as a variable of its module ("symbol"). */
+#include "template/load.h"
+
+#include <ctype.h>
+#include <string.h>
+
+bool template_prepares_calls(const struct template *template) {
+    for (int t = 0; t < template->tensor_count; t++)
+        if (template->tensors[t].before != BEFORE_ANYTHING)
+            return true;
+    return false;
+}
+
+bool template_has_symbols(const struct template *template) {
+    for (int t = 0; t < template->tensor_count; t++)
+        if (template->tensors[t].symbol[0] != '\0')
+            return true;
+    return false;
+}
+
+bool template_copies_symbol(const struct template *template, const struct launch_list *list,
+                            int tensor) {
+    return template->tensors[tensor].symbol[0] != '\0' && !is_launch_argument(list, tensor);
+}
+
+/* Counts the outputs that are prepared, or the inputs that are variables. */
+static int check_count(const struct template *template, const struct json *value, bool variables,
+                       struct error *error) {
+    int count = 0;
+    for (int t = 0; t < template->tensor_count; t++)
+        count += variables ? template->tensors[t].symbol[0] != '\0'
+                           : template->tensors[t].before != BEFORE_ANYTHING;
+    if (count <= PREPARED_MAX)
+        return 0;
+    return json_error(value, error, "more than %d %s", PREPARED_MAX,
+                      variables ? "inputs with a \"symbol\""
+                                : "outputs that hold something before a call");
+}
+
+/* Adds the input that holds what an output holds before every call. */
+static int add_contents(struct template *template, const struct json *value, struct tensor *output,
+                        struct error *error) {
+    if (template->tensor_count == TENSORS_MAX)
+        return json_error(value, error,
+                          "more than %d tensors: one that is read and written counts twice",
+                          TENSORS_MAX);
+    output->before = template->tensor_count;
+    struct tensor *contents = &template->tensors[template->tensor_count++];
+    *contents = *output;
+    snprintf(contents->name, NAME_SIZE, "%.*s before a call", NAME_SIZE - 15, output->name);
+    contents->role = ROLE_INPUT;
+    contents->of_output = true;
+    contents->before = BEFORE_ANYTHING;
+    contents->coarse = false;
+    contents->tolerance = (struct tolerance){.matched = 1, .magnitude = -1};
+    return 0;
+}
+
+static int load_symbol(const struct template *template, const struct json *value,
+                       struct tensor *tensor, struct error *error) {
+    const char *name;
+    if (json_string(value, &name, error) < 0)
+        return -1;
+    size_t length = strlen(name);
+    bool is_name = length > 0 && length < NAME_SIZE && !isdigit((unsigned char)*name);
+    for (size_t i = 0; is_name && i < length; i++)
+        is_name = isalnum((unsigned char)name[i]) || name[i] == '_';
+    if (!is_name)
+        return json_error(value, error,
+                          "must be the name of a __constant__ or __device__ variable that is in no "
+                          "namespace");
+    if (tensor->role != ROLE_INPUT)
+        return json_error(value, error, "only an input can be a variable of the kernel's module");
+    if (tensor->strided)
+        return json_error(value, error, "%s has strides: a variable is packed", tensor->name);
+    snprintf(tensor->symbol, NAME_SIZE, "%s", name);
+    return check_count(template, value, true, error);
+}
+
+static int load_one(struct template *template, const struct json *value, struct error *error) {
+    struct json role, before, symbol;
+    const char *word;
+    struct tensor *tensor = &template->tensors[find_tensor(template, json_key(value))];
+    if (json_require(value, "role", &role, error) < 0 || json_string(&role, &word, error) < 0)
+        return -1;
+    const bool inout = strcmp(word, "inout") == 0;
+    if (json_find(value, "symbol", &symbol) && load_symbol(template, &symbol, tensor, error) < 0)
+        return -1;
+    if (!json_find(value, "before", &before))
+        return inout ? add_contents(template, value, tensor, error) : 0;
+    if (json_string(&before, &word, error) < 0)
+        return -1;
+    if (tensor->role == ROLE_WORKSPACE)
+        return json_error(&before, error,
+                          "no caller fills a workspace: \"clear\": true zeroes it, as part of the "
+                          "timed call");
+    if (inout || tensor->role != ROLE_OUTPUT)
+        return json_error(&before, error, "only an output has it: %s holds its input before a call",
+                          tensor->name);
+    if (strcmp(word, "random") == 0)
+        return add_contents(template, value, tensor, error);
+    if (strcmp(word, "zero") != 0)
+        return json_error(&before, error, "must be \"zero\" or \"random\"");
+    tensor->before = BEFORE_ZEROS;
+    return check_count(template, &before, false, error);
+}
+
+const struct section before_sections[] = {
+    {"tensors", load_one, .object = true},
+    {0},
+};
+
+int load_before_argument(const struct template *template, const struct json *value, bool of_kernel,
+                         struct argument *argument, struct error *error) {
+    const char *name;
+    if (json_string(value, &name, error) < 0)
+        return -1;
+    int output = find_tensor(template, name);
+    if (output < 0 || template->tensors[output].before <= 0)
+        return json_error(value, error,
+                          "there is no tensor \"%s\" that is read and written: its \"role\" must "
+                          "be \"inout\", or its \"before\" \"random\"",
+                          name);
+    if (of_kernel)
+        return json_error(value, error,
+                          "the kernel finds it in %s itself: pass \"%s\"; only the reference and "
+                          "the plain kernel take it apart from their output",
+                          name, name);
+    argument->tensor = template->tensors[output].before;
+    argument->size = 8;
+    return 0;
+}
