@@ -42,9 +42,11 @@ static void use(const struct template *template, const struct template_setting *
     char *source = template_source(template, &genome, 0, &error);
     check(source != NULL ? 0 : -1, &error);
     free(source);
-    source = template_reference_source(template, &error);
-    check(source != NULL ? 0 : -1, &error);
-    free(source);
+    if (template->reference_kind == REFERENCE_KERNEL) {
+        source = template_reference_source(template, &error);
+        check(source != NULL ? 0 : -1, &error);
+        free(source);
+    }
     error = (struct error){0};
     struct template *probes = template_load_probes(template, setting, &error);
     if (probes != NULL)
