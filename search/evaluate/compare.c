@@ -78,7 +78,10 @@ void comparator_free(struct comparator *comparator) {
 int comparator_load_setup(struct comparator *comparator, struct nvrtc *nvrtc,
                           const struct template *template, struct error *error) {
     char reason[REASON_SIZE];
-    if (template->setup.count == 0 || comparator->setup != NULL)
+    if (comparator->setup != NULL) /* of another template */
+        comparator->device->backend->module_unload(comparator->device, comparator->setup);
+    comparator->setup = NULL;
+    if (template->setup.count == 0)
         return 0;
     char *source = template_setup_source(template, error);
     int status = source == NULL

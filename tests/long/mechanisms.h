@@ -14,7 +14,7 @@ static const struct honest_template mechanisms[] = {
     {"tests/templates/constant_filter",
      NULL,
      1,
-     {{"H", 1, 40, 0}, {"W", 1, 60, 0}, {"R", 0, 8, 0}}},
+     {{"H", 1, 40, 0}, {"W", 1, 60, 0}, {"R", 2, 2, 0}}},
     {"tests/templates/csr_product",
      NULL,
      1,
