@@ -4,7 +4,7 @@
  * copied there. None of it is timed.
  *
  *     int status = before_call(&buffers, 0, module, reason, &error);   // then run the call
- *     if (status == 0 && variables_changed(&buffers, 0, module, &error) == 1)
+ *     if (status == 0 && variables_changed(&buffers, module, &error) == 1)
  *         ...                                                          // the call wrote to an
  * input
  *

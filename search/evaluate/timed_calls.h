@@ -7,8 +7,7 @@
  *     struct timed_calls calls;
  *     timed_calls_init(&calls, &buffers, module);          // one call for each set
  *     int launches = timed_calls_add(&calls, 20, NULL, &error);
- *     const struct device_timing timing = {.launches = launches, .before = calls.before, ...};
- *     backend->graph_new(device, calls.calls, timed_calls_rotation(&calls, launches), &timing, ...)
+ *     int rotation = timed_calls_rotation(&calls, launches);   // of a graph's sequences
  *     timed_calls_release(&calls);
  *
  * The calls of a *round* are one for each set; those of the first round write to the sets
