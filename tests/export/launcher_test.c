@@ -675,8 +675,8 @@ static int call_launcher(const struct launcher *launcher, const struct example *
 }
 
 /* At the first call, even where a stream is captured and the runtime was not used before; once for
-   all devices. The machine code stays loaded when a kernel is not found, and the next call looks for
-   the kernel again. */
+   all devices. The machine code stays loaded when a kernel is not found, and the next call looks
+   for the kernel again. */
 static void test_loading(void **state) {
     struct launcher launcher;
     struct example *example = example_new("softmax_rows", "[{\"ROWS\": 64, \"COLS\": 512}]");

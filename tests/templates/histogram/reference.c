@@ -1,4 +1,5 @@
-/* How often each remainder occurs, on the CPU: it adds to an output that is cleared before its call. */
+/* How often each remainder occurs, on the CPU: it adds to an output that is cleared before its
+ * call. */
 #include <stdint.h>
 
 /* dimensions: N, BINS. tensors: the bytes, the counts as doubles. */

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdint.h>
 
-/* dimensions: ROWS, COLS. tensors: x as a double, update and weight as stored, y as a double, then x
-   before the call as stored. */
+/* dimensions: ROWS, COLS. tensors: x as a double, update and weight as stored, y as a double, then
+   x before the call as stored. */
 void residual_inplace_reference(const int64_t *dimensions, void *const *tensors) {
     double *x = tensors[0], *y = tensors[3];
     const float *update = tensors[1], *weight = tensors[2], *before = tensors[4];
