@@ -324,6 +324,10 @@ static int compile_program(struct nvrtc *nvrtc, const struct nvrtc_program *what
             error_set(error, "NVRTC gave no machine code: name a real architecture (sm_XX)");
     }
     nvrtc->nvrtcDestroyProgram(&program);
+    if (result == 1 && what->log != NULL) {
+        *what->log = (char *)image->log;
+        image->log = NULL;
+    }
     if (result != 0)
         nvrtc_image_release(image);
     return result;

@@ -56,6 +56,8 @@ struct nvrtc_program {
                                    source stand for their values; each is compiled, and the image's
                                    `kernels` has its name. One line each */
     int kernel_count;
+    char **log; /* not NULL: gets the compiler's whole log if the source does not compile, or NULL
+                   without one; the caller frees it */
 };
 
 /* Compiles a program; `afresh`: without reading the cache, whose entry is replaced, for an entry

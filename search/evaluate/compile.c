@@ -126,8 +126,9 @@ static int spill_bytes(const char *log) {
     return most;
 }
 
-static void record_spills(const struct device_image *image, struct trial_result *result) {
+static void record_report(const struct device_image *image, struct trial_result *result) {
     int spilled = spill_bytes(image->log);
+    diagnostics_set_log(result->diagnostics, image->log);
     if (spilled > result->outcome.resources.spill_bytes)
         result->outcome.resources.spill_bytes = spilled;
 }
@@ -136,7 +137,7 @@ static void record_spills(const struct device_image *image, struct trial_result 
 static int compile_variant(struct compiler *compiler, const struct template *template,
                            const struct genome *genome, int variant, const char *source,
                            const struct compile_options *options, bool rebuild,
-                           struct device_image *image, char reason[REASON_SIZE],
+                           struct device_image *image, char reason[REASON_SIZE], char **log,
                            struct error *error) {
     struct kernel_list kernels;
     if (template_kernels(template, genome, variant, &kernels, error) < 0)
@@ -146,7 +147,8 @@ static int compile_variant(struct compiler *compiler, const struct template *tem
                                           .options = options->items,
                                           .option_count = options->count,
                                           .kernels = kernels.items,
-                                          .kernel_count = kernels.count};
+                                          .kernel_count = kernels.count,
+                                          .log = log};
     return nvrtc_compile_program(compiler->nvrtc, &program, rebuild, image, reason, error);
 }
 
@@ -156,13 +158,16 @@ static int build_variant(struct compiler *compiler, const struct template *templ
                          struct device_image *image, struct trial_result *result,
                          struct error *error) {
     char reason[REASON_SIZE] = "";
+    char *log = NULL;
     int status = compile_variant(compiler, template, genome, variant, source, options, rebuild,
-                                 image, reason, error);
+                                 image, reason, &log, error);
     if (status == 1)
         trial_set_verdict(result, VERDICT_COMPILE_FAILED, reason);
+    diagnostics_set_log(result->diagnostics, log);
+    free(log);
     if (status != 0)
         return status;
-    record_spills(image, result);
+    record_report(image, result);
     return 0;
 }
 
@@ -188,7 +193,7 @@ static int use_cubin(struct compiler *compiler, const struct template *template,
     int status = template_options(template, &request->genome, false, &options, error);
     if (status == 0)
         status = compile_variant(compiler, template, &request->genome, variant, source, &options,
-                                 false, &exported, reason, error);
+                                 false, &exported, reason, NULL, error);
     if (status == 0 && (exported.cubin_bytes != size || memcmp(exported.cubin, cubin, size) != 0)) {
         snprintf(reason, sizeof reason,
                  "the machine code differs from what NVRTC %s compiles from the source",
@@ -254,6 +259,11 @@ static void release_images(struct device_image images[CASES_MAX]) {
         nvrtc_image_release(&images[c]);
 }
 
+/* Whether the compiler's messages are to name the template's own files and lines. */
+static bool names_lines(const struct trial_request *request) {
+    return request->under_tool || request->diagnosed;
+}
+
 static int build_variants(struct compiler *compiler, const struct trial_request *request,
                           bool rebuild, struct device_image images[CASES_MAX],
                           struct trial_result *result, struct error *error) {
@@ -271,7 +281,7 @@ static int build_variants(struct compiler *compiler, const struct trial_request 
             continue;
         char *source = request->sources[c] != NULL
                            ? path_read_file(request->sources[c], SOURCE_BYTES_MAX, NULL, error)
-                           : (request->under_tool ? template_source_with_lines : template_source)(
+                           : (names_lines(request) ? template_source_with_lines : template_source)(
                                  template, &request->genome, c, error);
         status = source == NULL ? -1
                                 : build_variant(compiler, template, &request->genome, c, source,
@@ -280,7 +290,7 @@ static int build_variants(struct compiler *compiler, const struct trial_request 
             status = use_cubin(compiler, template, request, c, source, &images[c], result, error);
         free(source);
         variants++;
-        if (status == 1 && request->sources[c] == NULL && !request->under_tool &&
+        if (status == 1 && request->sources[c] == NULL && !names_lines(request) &&
             name_template_line(template, &request->genome, c, result->outcome.reason, error) < 0)
             status = -1;
     }
@@ -322,7 +332,7 @@ int compiler_adopt(struct compiler *compiler, const struct trial_request *reques
     for (int c = 0; c < template->case_count; c++) {
         if (template_variant(template, c) != c)
             continue;
-        record_spills(&images[c], result);
+        record_report(&images[c], result);
         variants++;
     }
     add_compile_gate(result, variants);

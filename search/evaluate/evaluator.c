@@ -316,6 +316,7 @@ struct verify_case evaluation_verify_case(const struct evaluation *evaluation,
         .deadline_s = call_deadline_s(evaluation, template, case_index),
         .sampled = template == evaluation->template ? &evaluation->evaluator->sampled : NULL,
         .goal = evaluation->request->goal,
+        .diagnostics = evaluation->result->diagnostics,
     };
 }
 
@@ -357,7 +358,7 @@ int evaluation_fail(struct evaluation *evaluation, const char *gate,
 int evaluation_verify(struct evaluation *evaluation) {
     double start = clock_seconds();
     int status = check_resources(evaluation);
-    if (status == 0)
+    if (status == 0 && evaluation->request->level != LEVEL_STATIC)
         status = (evaluation->request->under_tool ? evaluation_run_under_tool
                                                   : evaluation_check_correctness)(evaluation);
     evaluation->result->outcome.verify_s = clock_seconds() - start;
@@ -398,7 +399,9 @@ static int run_gates(struct evaluation *evaluation, const struct device_image *i
     int status = evaluation_load(evaluation, images);
     if (status == 0)
         status = run_gate(evaluation, "verify", evaluation_verify);
-    if (evaluation->request->under_tool)
+    if (status == 0 && evaluation->request->level == LEVEL_CORRECT)
+        status = run_gate(evaluation, "final checks", evaluation_run_final_checks);
+    if (evaluation->request->under_tool || evaluation->request->level != LEVEL_TIMED)
         return status;
     double start = clock_seconds();
     clock_monitor_reset(evaluation->evaluator->clock_monitor);
@@ -446,7 +449,7 @@ int evaluator_run(struct evaluator *evaluator, const struct trial_request *reque
         return -1;
     evaluation.deadline_s = fmax(1.0, 100e-6 * champion_call_us(&evaluation));
     if (evaluator_load_default(evaluator, request->goal, error) < 0 ||
-        (!request->under_tool &&
+        (!request->under_tool && request->level != LEVEL_STATIC &&
          (evaluator_check_default(evaluator, request->goal, error) < 0 ||
           evaluator_compare_references(evaluator, request->goal, &request->genome, error) < 0 ||
           load_sampled_blocks(evaluator, evaluation.template, &request->genome, error) < 0)))

@@ -202,10 +202,19 @@ static bool refuses(const struct small_case *small, enum ptx_finding_kind kind, 
            !(small->sampled && kind == PTX_FINDING_TRAP);
 }
 
+static void add_fault(const struct race_check *check, const struct ptx_finding *finding) {
+    struct diagnostic_fault fault = {.line = finding->line, .other_line = finding->other_line};
+    snprintf(fault.kind, sizeof fault.kind, "%s", ptx_finding_name(finding->kind));
+    snprintf(fault.file, sizeof fault.file, "%s", finding->file);
+    snprintf(fault.text, sizeof fault.text, "%.500s", finding->text);
+    diagnostics_add_fault(check->evaluation->result->diagnostics, &fault);
+}
+
 /* Fills the failure from the first finding that refuses; `verdict` is that of the call. */
 static bool find_failure(struct race_check *check, const struct small_case *small,
                          enum verdict verdict, struct failure *failure) {
     int count = ptx_racecheck_finding_count(check->racecheck);
+    bool found = false;
     for (int i = 0; i < count; i++) {
         const struct ptx_finding *finding = ptx_racecheck_finding(check->racecheck, i);
         if (finding->kind != PTX_FINDING_UNKNOWN_OPCODE)
@@ -217,6 +226,9 @@ static bool find_failure(struct race_check *check, const struct small_case *smal
         const struct ptx_finding *finding = ptx_racecheck_finding(check->racecheck, i);
         if (!refuses(small, finding->kind, check->is_inexact))
             continue;
+        add_fault(check, finding);
+        if (found)
+            continue;
         bool is_fault = finding->kind == PTX_FINDING_OUT_OF_BOUNDS ||
                         finding->kind == PTX_FINDING_READ_ONLY ||
                         finding->kind == PTX_FINDING_MISALIGNED ||
@@ -224,9 +236,9 @@ static bool find_failure(struct race_check *check, const struct small_case *smal
         failure->verdict = is_fault && verdict != VERDICT_OK ? verdict : VERDICT_RACY;
         snprintf(failure->reason, sizeof failure->reason, "race checker: %s: %.440s",
                  ptx_finding_name(finding->kind), finding->text);
-        return true;
+        found = true;
     }
-    return false;
+    return found;
 }
 
 /* Runs a case whose module is loaded; as a gate. */

@@ -32,6 +32,8 @@ void trial_request_release(struct trial_request *request) {
         free_text(&request->opponent.cubins[c]);
         free_text(&request->opponent.sources[c]);
     }
+    free_text(&request->config);
+    free_text(&request->template_folder);
     free_text(&request->opponent.config);
     free_text(&request->opponent.template_folder);
     free_text(&request->opponent.implementation);
@@ -52,6 +54,7 @@ void trial_result_release(struct trial_result *result) {
     key_release(&result->key);
     key_release(&result->opponent_key);
     free(result->case_results);
+    diagnostics_free(result->diagnostics);
     outcome_release(&result->outcome);
     *result = (struct trial_result){0};
 }
@@ -60,7 +63,8 @@ void trial_result_init(struct trial_result *result, const struct trial_request *
     *result = (struct trial_result){.number = request->number,
                                     .goal = request->goal,
                                     .genome = request->genome,
-                                    .opponent = -1};
+                                    .opponent = -1,
+                                    .diagnostics = request->diagnosed ? diagnostics_new() : NULL};
 }
 
 void trial_result_move(struct trial_result *to, struct trial_result *from) {

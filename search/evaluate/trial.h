@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "device/device.h"
+#include "evaluate/diagnostics.h"
 #include "outcome/key.h"
 #include "outcome/outcome.h"
 #include "outcome/timing.h"
@@ -55,20 +56,32 @@ struct trial_champion {
     double score_us, within_default_smem_us; /* as in a request */
 };
 
+/* How far a trial goes, if nothing refuses it. */
+enum trial_level {
+    LEVEL_TIMED,   /* through all gates that are due */
+    LEVEL_STATIC,  /* compiled and loaded: its resources are known, and nothing ran */
+    LEVEL_CORRECT, /* verified, with the final checks if the request says `promote`; not timed */
+};
+
 struct trial_request {
     int64_t number; /* the trial number; unique in a run */
     int goal;
     struct genome genome;
-    bool full;                     /* skip the race: always the full timing */
-    bool promote;                  /* run a champion's final checks for any score */
-    bool under_tool;               /* small cases only, once each, no timing: runs under a tool */
-    bool profiled;                 /* with under_tool: the goal's own cases instead */
+    bool full;       /* skip the race: always the full timing */
+    bool promote;    /* run a champion's final checks for any score */
+    bool under_tool; /* small cases only, once each, no timing: runs under a tool */
+    bool profiled;   /* with under_tool: the goal's own cases instead */
+    enum trial_level level;
+    bool diagnosed;                /* the result has diagnostics, and messages name the lines of the
+                                      template's own files */
     double champion_us;            /* score of the goal's champion, 0 if there is none: decides the
                                       race and sets deadlines */
     double within_default_smem_us; /* if the config raises the shared-memory limit: the best score
                            within SMEM_DEFAULT_LIMIT, which genomes within that limit race
                            against. 0: none */
     uint64_t seed;                 /* of the inputs; differs between trials */
+    char *config, *template_folder; /* the candidate's files, of another solution or problem than
+                                       the pool's; NULL: the pool's own. Owned */
     char *sources[CASES_MAX]; /* files to compile in place of the template's source, at the index
                                  of a variant's first case; owned, mostly NULL */
     char *cubins[CASES_MAX];  /* of the same variants: files of machine code to judge in place of
@@ -101,7 +114,8 @@ struct trial_result {
     char worker[64];
     int gate_count;
     struct trial_gate gates[GATES_MAX];
-    struct outcome outcome; /* owned */
+    struct outcome outcome;          /* owned */
+    struct diagnostics *diagnostics; /* owned; NULL: the request did not ask */
 };
 
 /* Sets the parts of the key that describe the environment: device, driver, NVRTC and method. */

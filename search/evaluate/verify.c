@@ -7,6 +7,7 @@
 #include "evaluate/references.h"
 #include "evaluate/sampled_blocks.h"
 #include "evaluate/structured.h"
+#include "evaluate/wrong_elements.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -122,9 +123,13 @@ static int judge_outputs(const struct verify_case *one, const struct buffers *bu
         outputs[count++] = t;
     }
     int status = comparator_compare(one->comparator, compared, 2 * count, comparisons, error);
-    for (int i = 0; i < count && status == 0; i++)
+    for (int i = 0; i < count && status == 0; i++) {
         status = judge_output(one, buffers, set, outputs[i], &comparisons[2 * i],
                               &comparisons[2 * i + 1], found, error);
+        if (status == 1)
+            list_wrong_elements(one, &compared[2 * i + 1], one->template->tensors[outputs[i]].name,
+                                &found->bound);
+    }
     return status;
 }
 

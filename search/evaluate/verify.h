@@ -24,6 +24,7 @@
 #include "evaluate/buffers.h"
 #include "evaluate/error_bound.h"
 
+struct diagnostics;
 struct sampled_blocks;
 struct reference_program;
 
@@ -36,11 +37,12 @@ struct verify_case {
     const struct template *template;   /* loaded for the cases that case_index refers to */
     const struct genome *genome;
     int case_index;
-    struct device_module *module;   /* the candidate's variant */
-    double deadline_s;              /* of one call */
-    struct sampled_blocks *sampled; /* NULL: references are always computed in full */
-    int goal;                       /* whose case it is, if `sampled` is not NULL */
-    bool in_full;                   /* compute them in full this time */
+    struct device_module *module;    /* the candidate's variant */
+    double deadline_s;               /* of one call */
+    struct sampled_blocks *sampled;  /* NULL: references are always computed in full */
+    int goal;                        /* whose case it is, if `sampled` is not NULL */
+    bool in_full;                    /* compute them in full this time */
+    struct diagnostics *diagnostics; /* gets the first wrong elements; NULL: they are not listed */
 };
 
 struct verify_input {

@@ -6,7 +6,6 @@
 #include "pool/local_pool_internal.h"
 
 #include <math.h>
-#include <poll.h>
 
 /* A worker is replaced after so many, so that library leaks do not add up overnight. */
 enum { RECYCLE_AFTER_TRIALS = 400 };
@@ -41,17 +40,24 @@ static int serve_worker(struct local_pool *local, struct worker *worker, bool is
     return dispatch_job(local, worker, error);
 }
 
+static int local_pool_descriptors(const struct pool *pool, struct pollfd *polled, int limit) {
+    const struct local_pool *local = (const struct local_pool *)pool;
+    int count = 0;
+    for (int w = 0; w < local->worker_count && count + 2 <= limit; w++) {
+        const struct process *process = &local->workers[w].process;
+        polled[count++] = (struct pollfd){.fd = process->from, .events = POLLIN}; /* output */
+        polled[count++] = (struct pollfd){.fd = process->errors.from, .events = POLLIN};
+    }
+    return count;
+}
+
 /* Waits up to the timeout for messages, and serves every worker once. */
 static int poll_once(struct local_pool *local, double timeout_s, struct error *error) {
-    struct pollfd polled[2 * LOCAL_POOL_WORKERS_MAX]; /* output and errors of each */
+    struct pollfd polled[2 * LOCAL_POOL_WORKERS_MAX];
     if (local_pool_check_zombies(local, error) < 0)
         return -1;
-    for (int w = 0; w < local->worker_count; w++) {
-        const struct process *process = &local->workers[w].process;
-        polled[2 * w] = (struct pollfd){.fd = process->from, .events = POLLIN};
-        polled[2 * w + 1] = (struct pollfd){.fd = process->errors.from, .events = POLLIN};
-    }
-    int ready_count = poll(polled, 2 * (nfds_t)local->worker_count, (int)(timeout_s * 1000));
+    int count = local_pool_descriptors(&local->pool, polled, 2 * LOCAL_POOL_WORKERS_MAX);
+    int ready_count = poll(polled, (nfds_t)count, (int)(timeout_s * 1000));
     for (int w = 0; w < local->worker_count; w++) {
         bool is_readable =
             ready_count > 0 && (polled[2 * w].revents != 0 || polled[2 * w + 1].revents != 0);
@@ -222,6 +228,7 @@ static const struct pool_backend local_pool_backend = {
     .set_champion = local_pool_set_champion,
     .poll = local_pool_poll,
     .wait = local_pool_wait,
+    .descriptors = local_pool_descriptors,
 };
 
 struct pool *local_pool_new(const struct local_pool_settings *settings, struct error *error) {

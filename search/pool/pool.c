@@ -62,3 +62,7 @@ int pool_wait(struct pool *pool, double timeout_s, struct trial_result *result,
         pool->in_flight--;
     return status;
 }
+
+int pool_descriptors(const struct pool *pool, struct pollfd *polled, int limit) {
+    return pool->backend->descriptors != NULL ? pool->backend->descriptors(pool, polled, limit) : 0;
+}

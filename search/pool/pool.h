@@ -21,6 +21,8 @@
 #include "device/device.h"
 #include "evaluate/trial.h"
 
+#include <poll.h>
+
 struct pool;
 
 /* Ends the workers, busy or not. NULL is allowed. */
@@ -78,10 +80,15 @@ int pool_poll(struct pool *pool, struct error *error);
 int pool_wait(struct pool *pool, double timeout_s, struct trial_result *result,
               struct error *error);
 
+/* Fills at most `limit` entries whose readiness means that pool_wait has something to do, for a
+   caller that waits for other things, too; returns their number. It may still have some without
+   one: at least every 0.1 s it must be called. */
+int pool_descriptors(const struct pool *pool, struct pollfd *polled, int limit);
+
 /* ---- for backends: the first member of each backend's struct ---- */
 
 /* NULL may stand for: device_count and device_at, without devices of this host; pause, where no
-   trial disturbs another; poll, with nothing to dispatch. */
+   trial disturbs another; poll, with nothing to dispatch; descriptors, with none. */
 struct pool_backend {
     void (*free)(struct pool *pool);
     int (*device_count)(const struct pool *pool);
@@ -94,6 +101,7 @@ struct pool_backend {
     int (*poll)(struct pool *pool, struct error *error);
     int (*wait)(struct pool *pool, double timeout_s, struct trial_result *result,
                 struct error *error);
+    int (*descriptors)(const struct pool *pool, struct pollfd *polled, int limit);
 };
 
 struct pool {

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "outcome/fields.h"
+#include "pool/diagnostic_messages.h"
 #include "pool/message_values.h"
 
 #include <stdlib.h>
@@ -57,6 +58,8 @@ static const struct field request_fields[] = {
     FIELD(struct trial_request, BOOL, promote),
     FIELD_AS(struct trial_request, BOOL, under_tool, "watched"),
     FIELD(struct trial_request, BOOL, profiled),
+    FIELD(struct trial_request, INT, level),
+    FIELD(struct trial_request, BOOL, diagnosed),
     FIELD(struct trial_request, DOUBLE, champion_us),
     FIELD_AS(struct trial_request, DOUBLE, within_default_smem_us, "unraised_us"),
     FIELD(struct trial_request, INT, duel_blocks),
@@ -194,6 +197,10 @@ static void add_opponent(cJSON *object, const struct trial_opponent *opponent) {
 char *protocol_print_request(const struct trial_request *request) {
     cJSON *object = message_print_fields(request_fields, request);
     add_genome(object, &request->genome);
+    if (request->template_folder != NULL) {
+        cJSON_AddStringToObject(object, "config", request->config);
+        cJSON_AddStringToObject(object, "template", request->template_folder);
+    }
     add_files(object, "sources", request->sources);
     add_files(object, "cubins", request->cubins);
     if (request->opponent.present)
@@ -256,10 +263,17 @@ static void read_opponent(const cJSON *object, struct trial_opponent *opponent, 
 
 static void read_request(const cJSON *object, struct trial_request *request, bool *ok) {
     const cJSON *opponent = cJSON_GetObjectItemCaseSensitive(object, "rival");
+    const cJSON *files = cJSON_GetObjectItemCaseSensitive(object, "template");
     message_read_fields(request_fields, object, request, ok);
     check_goal(request->goal, ok);
-    *ok = *ok && request->duel_blocks >= 0;
+    *ok = *ok && request->duel_blocks >= 0 && (int)request->level >= LEVEL_TIMED &&
+          request->level <= LEVEL_CORRECT;
     read_genome(object, &request->genome, ok);
+    if (files != NULL || cJSON_GetObjectItemCaseSensitive(object, "config") != NULL) {
+        read_text_or_null(files, &request->template_folder, ok);
+        read_text_or_null(message_member(object, "config", ok), &request->config, ok);
+        *ok = *ok && request->config != NULL && request->template_folder != NULL;
+    }
     read_files(object, "sources", request->sources, ok);
     read_files(object, "cubins", request->cubins, ok);
     if (opponent != NULL)
@@ -303,6 +317,9 @@ char *protocol_print_result(const struct trial_result *result) {
         add_key(object, "key", &result->key);
     if (result->opponent_key.parts[0] != NULL)
         add_key(object, "rival_key", &result->opponent_key);
+    if (result->diagnostics != NULL)
+        cJSON_AddItemToObject(object, "diagnostics",
+                              message_print_diagnostics(result->diagnostics));
     return print_message(object, PROTOCOL_RESULT);
 }
 
@@ -374,6 +391,7 @@ static void read_case_results(const cJSON *object, struct trial_result *result, 
 static void read_result(const cJSON *object, struct trial_result *result, bool *ok) {
     const cJSON *key = cJSON_GetObjectItemCaseSensitive(object, "key");
     const cJSON *opponent_key = cJSON_GetObjectItemCaseSensitive(object, "rival_key");
+    const cJSON *diagnostics = cJSON_GetObjectItemCaseSensitive(object, "diagnostics");
     message_read_fields(result_fields, object, result, ok);
     check_goal(result->goal, ok);
     read_genome(object, &result->genome, ok);
@@ -385,6 +403,8 @@ static void read_result(const cJSON *object, struct trial_result *result, bool *
         read_key(key, &result->key, ok);
     if (opponent_key != NULL)
         read_key(opponent_key, &result->opponent_key, ok);
+    if (diagnostics != NULL)
+        result->diagnostics = message_read_diagnostics(diagnostics, ok);
 }
 
 char *protocol_print_device(const struct device_info *device) {

@@ -5,11 +5,10 @@
 #include "base/process.h"
 #include "base/sandbox.h"
 #include "device/emulated.h"
-#include "evaluate/evaluator.h"
 #include "pool/compile_guard.h"
 #include "pool/image_file.h"
+#include "pool/loaded_templates.h"
 #include "pool/protocol.h"
-#include "pool/settings.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -17,24 +16,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* A config in memory, with the settings made from it. */
-struct loaded_config {
-    char *path;
-    struct config *config;
-    struct evaluation_settings settings;
-};
-
 struct worker {
     FILE *out;
     char *line; /* the last line read */
     size_t line_size;
     struct worker_start start;
-    struct worker_images files;         /* for the next request */
-    struct loaded_config own, opponent; /* of the run; of the last duel's opponent, if another */
-    struct device *device;              /* NULL: a compile worker */
-    struct compiler *compiler;
-    struct resource_budget budget; /* of a compilation */
-    struct evaluator *evaluator;
+    struct worker_images files; /* for the next request */
+    struct loaded_templates loaded;
+    struct loaded_config opponent; /* of the last duel's opponent, if it has another config */
+    struct device *device;         /* NULL: a compile worker */
 };
 
 /* ---- messages ---- */
@@ -106,65 +96,36 @@ static void enter_sandbox(const struct worker_start *start, const char *cache_fo
     sandbox_enter(start->has_device, folders);
 }
 
-static int load_config(struct loaded_config *loaded, const char *path, const char *template_folder,
-                       struct error *error) {
-    loaded->config = config_from_file(path, template_folder, error);
-    if (loaded->config == NULL)
-        return -1;
-    loaded->path = xstrdup(path);
-    evaluation_settings_from_config(&loaded->settings, loaded->config);
-    return 0;
-}
-
-static void release_config(struct loaded_config *loaded) {
-    config_free(loaded->config);
-    free(loaded->path);
-    *loaded = (struct loaded_config){0};
-}
-
-static int open_compiler(struct worker *worker, const struct device_info *device,
-                         const struct image_cache *cache, struct error *error) {
-    worker->compiler = compiler_new(&worker->own.settings, device, cache, error);
-    if (worker->compiler == NULL)
-        return -1;
-    worker->budget = resource_budget_default();
-    nvrtc_set_budget(compiler_nvrtc(worker->compiler), &worker->budget);
-    compile_guard_install();
-    return 0;
-}
-
 /* Fills `info` with the worker's device, calibrated; a compile worker's is the one it was given. */
 static int start_worker(struct worker *worker, const struct image_cache *cache,
                         struct device_info *info, struct error *error) {
     const struct worker_start *start = &worker->start;
-    const struct evaluation_settings *settings = &worker->own.settings;
-    *info = start->device;
-    if (load_config(&worker->own, start->config_path, start->template_folder, error) < 0)
+    worker->loaded = (struct loaded_templates){
+        .device_info = &start->device, .cache = cache, .budget = resource_budget_default()};
+    if (start->has_device) {
+        if ((worker->device = device_open(start->device.spec, error)) == NULL)
+            return -1;
+        if (worker->device->backend == &emulated_backend)
+            emulated_set_threads(worker->device, start->threads);
+        worker->loaded.device = worker->device;
+        worker->loaded.device_info = &worker->device->info;
+    }
+    compile_guard_install();
+    struct loaded_template *own =
+        loaded_templates_find(&worker->loaded, start->config_path, start->template_folder, error);
+    if (own == NULL)
         return -1;
-    if (!start->has_device)
-        return open_compiler(worker, info, cache, error);
-    if ((worker->device = device_open(start->device.spec, error)) == NULL)
-        return -1;
-    if (worker->device->backend == &emulated_backend)
-        emulated_set_threads(worker->device, start->threads);
-    if (open_compiler(worker, &worker->device->info, cache, error) < 0)
-        return -1;
-    worker->evaluator = evaluator_new(settings, worker->device, worker->compiler, error);
-    if (worker->evaluator == NULL)
-        return -1;
-    if (!start->under_tool)
-        evaluator_warn_if_gpu_shared(worker->evaluator);
-    *info = worker->device->info;
+    if (own->evaluator != NULL && !start->under_tool)
+        evaluator_warn_if_gpu_shared(own->evaluator);
+    *info = *worker->loaded.device_info;
     return 0;
 }
 
 static void release_worker(struct worker *worker) {
-    evaluator_free(worker->evaluator);
-    compiler_free(worker->compiler);
+    loaded_templates_release(&worker->loaded);
     if (worker->device != NULL)
         device_close(worker->device);
-    release_config(&worker->own);
-    release_config(&worker->opponent);
+    loaded_config_release(&worker->opponent);
     worker_start_release(&worker->start);
     free(worker->line);
     fclose(worker->out);
@@ -179,10 +140,10 @@ static int load_opponent(struct worker *worker, struct trial_opponent *opponent,
     struct loaded_config *loaded = &worker->opponent;
     if (opponent->config == NULL)
         return 0;
-    if (loaded->path == NULL || strcmp(loaded->path, opponent->config) != 0) {
-        evaluator_close_other(worker->evaluator);
-        release_config(loaded);
-        if (load_config(loaded, opponent->config, opponent->template_folder, error) < 0)
+    if (!loaded_config_is(loaded, opponent->config, opponent->template_folder)) {
+        loaded_templates_close_opponent(&worker->loaded);
+        loaded_config_release(loaded);
+        if (loaded_config_read(loaded, opponent->config, opponent->template_folder, error) < 0)
             return -1;
     }
     opponent->settings = &loaded->settings;
@@ -191,46 +152,67 @@ static int load_opponent(struct worker *worker, struct trial_opponent *opponent,
 
 /* Reads the machine code that a compile worker made; false, with a warning, if there is none that
    can be read. */
-static bool read_images(struct worker *worker, const char *path, int goal,
+static bool read_images(struct loaded_template *loaded, const char *path, int goal,
                         struct device_image images[CASES_MAX]) {
     struct error error = {0};
     if (*path == '\0')
         return false;
-    const struct template *template = compiler_template(worker->compiler, goal, &error);
+    const struct template *template = compiler_template(loaded->compiler, goal, &error);
     if (template != NULL && image_file_read(path, template->source, images, &error) == 0)
         return true;
     log_warn("the device worker compiles: %s", error.text);
     return false;
 }
 
-static void read_champion(struct worker *worker, const struct trial_opponent *opponent) {
+/* The pool keeps the machine code of champions of its own template only. */
+static void read_champion(struct worker *worker, struct loaded_template *loaded,
+                          const struct trial_opponent *opponent) {
     struct device_image images[CASES_MAX];
-    if (!evaluator_has_champion(worker->evaluator, opponent->goal, &opponent->genome) &&
-        read_images(worker, worker->files.champion, opponent->goal, images))
-        evaluator_set_champion(worker->evaluator, opponent->goal, &opponent->genome, images);
+    if (!evaluator_has_champion(loaded->evaluator, opponent->goal, &opponent->genome) &&
+        read_images(loaded, worker->files.champion, opponent->goal, images))
+        evaluator_set_champion(loaded->evaluator, opponent->goal, &opponent->genome, images);
 }
 
-static int compile_trial(struct worker *worker, struct trial_request *request,
-                         struct device_image images[CASES_MAX], struct trial_result *result,
-                         struct error *error) {
+static int compile_trial(struct worker *worker, struct loaded_template *loaded,
+                         struct trial_request *request, struct device_image images[CASES_MAX],
+                         struct trial_result *result, struct error *error) {
     struct error unwritten = {0};
-    int status = compiler_build(worker->compiler, request, images, result, error);
+    int status = compiler_build(loaded->compiler, request, images, result, error);
     if (status == 0 && *worker->files.candidate != '\0' &&
         image_file_write(worker->files.candidate, images, &unwritten) < 0)
         log_warn("the machine code is not handed on: %s", unwritten.text);
     return status;
 }
 
-static int evaluate_trial(struct worker *worker, struct trial_request *request,
-                          struct device_image images[CASES_MAX], struct trial_result *result,
-                          struct error *error) {
+static int evaluate_trial(struct worker *worker, struct loaded_template *loaded,
+                          struct trial_request *request, struct device_image images[CASES_MAX],
+                          struct trial_result *result, struct error *error) {
     if (load_opponent(worker, &request->opponent, error) < 0)
         return -1;
-    read_champion(worker, &request->opponent);
-    bool compiled = read_images(worker, worker->files.candidate, request->goal, images);
-    int status = (compiled ? compiler_adopt : compiler_build)(worker->compiler, request, images,
+    read_champion(worker, loaded, &request->opponent);
+    bool compiled = read_images(loaded, worker->files.candidate, request->goal, images);
+    int status = (compiled ? compiler_adopt : compiler_build)(loaded->compiler, request, images,
                                                               result, error);
-    return status == 0 ? evaluator_run(worker->evaluator, request, images, result, error) : status;
+    return status == 0 ? evaluator_run(loaded->evaluator, request, images, result, error) : status;
+}
+
+static struct loaded_template *
+find_loaded(struct worker *worker, const struct trial_request *request, struct error *error) {
+    bool own = request->template_folder == NULL;
+    return loaded_templates_find(&worker->loaded, own ? worker->start.config_path : request->config,
+                                 own ? worker->start.template_folder : request->template_folder,
+                                 error);
+}
+
+/* A template that came with the request is the candidate's: what is wrong with it is a verdict. The
+   run's own was read before the run started, and such an error ends the worker. */
+static int blame_template(const struct trial_request *request, struct trial_result *result,
+                          const struct error *error) {
+    if (request->template_folder == NULL || error->kind != ERROR_INPUT)
+        return -1;
+    trial_add_gate(result, "template", false, 0, "%.150s", error->text);
+    trial_set_verdict(result, VERDICT_INVALID, error->text);
+    return 0;
 }
 
 /* Returns 0 with a result, whatever its verdict; -1 with `error`. */
@@ -240,9 +222,13 @@ static int run_trial(struct worker *worker, struct trial_request *request,
     trial_result_init(result, request);
     snprintf(result->worker, sizeof result->worker, "%s",
              worker->device != NULL ? worker->device->info.spec : "compile");
-    compile_guard_prepare(fileno(worker->out), request, result->worker, &worker->budget);
-    int status = (worker->device != NULL ? evaluate_trial : compile_trial)(worker, request, images,
-                                                                           result, error);
+    compile_guard_prepare(fileno(worker->out), request, result->worker, &worker->loaded.budget);
+    struct loaded_template *loaded = find_loaded(worker, request, error);
+    int status = loaded == NULL ? -1
+                                : (worker->device != NULL ? evaluate_trial : compile_trial)(
+                                      worker, loaded, request, images, result, error);
+    if (status < 0)
+        status = blame_template(request, result, error);
     for (int c = 0; c < CASES_MAX; c++)
         nvrtc_image_release(&images[c]);
     return status < 0 ? -1 : 0;

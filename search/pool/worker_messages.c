@@ -18,7 +18,8 @@ static void become_idle(struct worker *worker) {
 static void keep_champion(struct local_pool *local, struct job *job) {
     const struct outcome *outcome = &job->result.outcome;
     const struct trial_request *request = &job->request;
-    if (job->images < 0 || outcome->verdict != VERDICT_OK || outcome->predicted ||
+    if (job->images < 0 || request->template_folder != NULL || outcome->verdict != VERDICT_OK ||
+        outcome->predicted ||
         (request->champion_us > 0 && outcome->score_us >= request->champion_us))
         return;
     champion_images_add(&local->champions, request->goal, &request->genome, job->images);
@@ -36,6 +37,7 @@ static void take_compiled(struct local_pool *local, struct job *job, struct tria
 static void take_evaluated(struct local_pool *local, struct job *job, struct trial_result *result) {
     if (job->is_compiled) {
         result->outcome.compile_s = job->result.outcome.compile_s;
+        diagnostics_keep_log(result->diagnostics, job->result.diagnostics);
         trial_result_release(&job->result);
     }
     trial_result_move(&job->result, result);

@@ -33,9 +33,15 @@ static inline void example_request(struct random *random, struct trial_request *
                                       .champion_us = awkward_double(random),
                                       .within_default_smem_us = awkward_double(random),
                                       .duel_blocks = (int)random_below(random, 100),
+                                      .level = (enum trial_level)random_below(random, 3),
+                                      .diagnosed = random_below(random, 2) == 0,
                                       .seed = UINT64_MAX - random_below(random, 1000)};
     for (int i = 0; i < GENES_MAX; i++)
         request->genome.value[i] = (uint8_t)random_below(random, 256);
+    if (random_below(random, 2) == 0) {
+        request->config = strdup("another \"config\".json");
+        request->template_folder = strdup("templates/another");
+    }
     for (int c = 0; c < CASES_MAX; c += 1 + (int)random_below(random, 20))
         request->sources[c] = strdup("a folder \"with\" \\ odd \n names\xc3\xa9/kernel.cu");
 }
@@ -59,6 +65,24 @@ static inline void example_outcome(struct random *random, int case_count, struct
     }
 }
 
+/* Every list is full, every text as long as it may be. */
+static inline struct diagnostics *example_diagnostics(struct random *random) {
+    static const double odd[] = {NAN, INFINITY, -INFINITY, 0.1};
+    struct diagnostics *diagnostics = diagnostics_new();
+    diagnostics_set_log(diagnostics, "kernel.cu(3): error: \"x\"\n\t1 error \xe2\x82\xac\n");
+    snprintf(diagnostics->case_name, sizeof diagnostics->case_name, "N=3");
+    for (int i = 0; i < WRONG_ELEMENTS_MAX; i++) {
+        struct wrong_element *wrong = &diagnostics->wrong[diagnostics->wrong_count++];
+        *wrong = (struct wrong_element){"y", "1,2,3", odd[i % 4], awkward_double(random)};
+    }
+    for (int i = 0; i < DIAGNOSED_FAULTS_MAX; i++) {
+        struct diagnostic_fault fault = {"race in a block", "kernel.cu", i, 2 * i, ""};
+        memset(fault.text, 't', sizeof fault.text - 1);
+        diagnostics_add_fault(diagnostics, &fault);
+    }
+    return diagnostics;
+}
+
 /* A result of `case_count` cases. */
 static inline void example_result(struct random *random, int case_count,
                                   struct trial_result *result) {
@@ -80,6 +104,8 @@ static inline void example_result(struct random *random, int case_count,
                                                        awkward_double(random),
                                                        awkward_double(random),
                                                        awkward_double(random)};
+    if (random_below(random, 2) == 0)
+        result->diagnostics = example_diagnostics(random);
     result->has_key = random_below(random, 4) != 0;
     for (int part = 0; part < KEY_PART_COUNT && result->has_key; part++) {
         key_set(&result->key, part, part == 0 ? "" : key_part_name(part));

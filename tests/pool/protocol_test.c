@@ -47,6 +47,13 @@ static void requests_round_trip(void **state) {
         assert_memory_equal(&read->within_default_smem_us, &request.within_default_smem_us,
                             sizeof(double));
         assert_true(read->seed == request.seed);
+        assert_int_equal(read->level, request.level);
+        assert_int_equal(read->diagnosed, request.diagnosed);
+        assert_int_equal(read->config != NULL, request.config != NULL);
+        if (request.config != NULL) {
+            assert_string_equal(read->config, request.config);
+            assert_string_equal(read->template_folder, request.template_folder);
+        }
         assert_false(read->opponent.present);
         for (int c = 0; c < CASES_MAX; c++)
             if (request.sources[c] != NULL)
@@ -79,6 +86,29 @@ static void baseline_round_trips(void **state) {
     trial_request_release(&request);
 }
 
+static bool same_double(double a, double b) {
+    return a == b || (isnan(a) && isnan(b));
+}
+
+static bool diagnostics_equal(const struct diagnostics *a, const struct diagnostics *b) {
+    if (a == NULL || b == NULL)
+        return a == b;
+    bool equal = strcmp(a->log, b->log) == 0 && strcmp(a->case_name, b->case_name) == 0 &&
+                 a->wrong_count == b->wrong_count && a->fault_count == b->fault_count;
+    for (int i = 0; i < a->wrong_count && equal; i++)
+        equal = strcmp(a->wrong[i].tensor, b->wrong[i].tensor) == 0 &&
+                strcmp(a->wrong[i].index, b->wrong[i].index) == 0 &&
+                same_double(a->wrong[i].got, b->wrong[i].got) &&
+                same_double(a->wrong[i].wanted, b->wrong[i].wanted);
+    for (int i = 0; i < a->fault_count && equal; i++)
+        equal = strcmp(a->faults[i].kind, b->faults[i].kind) == 0 &&
+                strcmp(a->faults[i].file, b->faults[i].file) == 0 &&
+                strcmp(a->faults[i].text, b->faults[i].text) == 0 &&
+                a->faults[i].line == b->faults[i].line &&
+                a->faults[i].other_line == b->faults[i].other_line;
+    return equal;
+}
+
 /* Every field of the tables has a value of its own. */
 static void results_round_trip_bit_for_bit(void **state) {
     (void)state;
@@ -107,6 +137,7 @@ static void results_round_trip_bit_for_bit(void **state) {
         for (int b = 0; b < result.case_result_count; b++)
             assert_memory_equal(&read->case_results[b], &result.case_results[b],
                                 sizeof(struct case_result));
+        assert_true(diagnostics_equal(read->diagnostics, result.diagnostics));
         assert_int_equal(read->has_key, result.has_key);
         for (int part = 0; part < KEY_PART_COUNT && result.has_key; part++) {
             assert_string_equal(read->key.parts[part], result.key.parts[part]);
