@@ -2,7 +2,7 @@
  * loaded_templates: what a worker has loaded to judge candidates: the run's own config and
  * template, and the last few others that requests named. Private to worker_main.c.
  *
- *     struct loaded_templates loaded = {.device_info = &device_info};
+ *     struct loaded_templates loaded = {.device = NULL};
  *     struct loaded_template *one = loaded_templates_find(&loaded, "config.json", "axpy", &error);
  *     loaded_templates_release(&loaded);
  */

@@ -1,0 +1,19 @@
+/*
+ * answer: a trial's result as a client of a server gets it. What is not known is null, never 0.
+ *
+ *     cJSON *answer = answer_new(&result, template);
+ *     cJSON_Delete(answer);
+ */
+#ifndef EVOTILE_SERVE_ANSWER_H
+#define EVOTILE_SERVE_ANSWER_H
+
+#include "evaluate/trial.h"
+
+#include <cjson/cJSON.h>
+
+/* The caller owns it. `template` is of the candidate, loaded for the result's goal. */
+cJSON *answer_new(const struct trial_result *result, const struct template *template);
+/* The answer to a candidate that did not come to a trial. */
+cJSON *answer_refusal(const char *stage, const char *reason);
+
+#endif

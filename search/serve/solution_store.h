@@ -1,0 +1,47 @@
+/*
+ * solution_store: the folder in which a server keeps the solutions that clients send. Each lies
+ * beside links to the problem's files, so that a client adds files and replaces none:
+ *
+ *     FOLDER/config.json            the server's config without solutions and genes
+ *     FOLDER/templates/lib          a link to the library of the problem
+ *     FOLDER/templates/problem/     the problem's files
+ *     FOLDER/templates/HASH/        links to them, and
+ *     FOLDER/templates/HASH/NAME/   the files that a client sent, of that hash
+ *
+ *     struct solution_store *store = solution_store_new(config, "serve", &error);
+ *     char folder[PATH_SIZE];
+ *     int status = solution_store_add(store, "mine", files, folder, &error);
+ *     solution_store_free(store);
+ */
+#ifndef EVOTILE_SERVE_SOLUTION_STORE_H
+#define EVOTILE_SERVE_SOLUTION_STORE_H
+
+#include "base/path.h"
+#include "config/config.h"
+
+#include <cjson/cJSON.h>
+
+struct solution_store;
+
+/* Fails if the config's template has its solution in one file: a client could not be kept from what
+   judges it. */
+struct solution_store *solution_store_new(const struct config *config, const char *folder,
+                                          struct error *error);
+void solution_store_free(struct solution_store *store);
+
+/* The config with which every solution of the folder is judged. */
+const char *solution_store_config(const struct solution_store *store);
+
+/* Writes the files, { "solution.json": TEXT, "kernel.cu": TEXT ... }, and gives the folder of the
+   solution, for template_load. The same files under the same name are the same folder. What a file
+   or the name may not be is an error of kind ERROR_INPUT. */
+int solution_store_add(struct solution_store *store, const char *name, const cJSON *files,
+                       char folder[PATH_SIZE], struct error *error);
+/* The same with the files of a folder of this host. */
+int solution_store_add_folder(struct solution_store *store, const char *from,
+                              char folder[PATH_SIZE], struct error *error);
+/* The folder of a solution that the problem has. */
+int solution_store_find(const struct solution_store *store, const char *name,
+                        char folder[PATH_SIZE], struct error *error);
+
+#endif
