@@ -1,11 +1,11 @@
 /*
- * judge: what answers the tasks of a server. The server (serve/server.h) takes requests from clients
- * and keeps them as tasks; the judge starts them, waits for nothing, and finishes them in any order.
+ * judge: what answers the tasks of a server. The server (serve/server.h) takes requests from
+ * clients and keeps them as tasks; the judge starts them, waits for nothing, and finishes them in
+ * any order.
  *
- *     struct judge *judge = evaluation_judge_new(&settings, &error);      // serve/evaluation_judge.h
- *     while (judge_step(judge, tasks, &error) == 0)
- *         poll(polled, judge_descriptors(judge, polled, limit), 100);
- *     judge_free(judge);
+ *     struct judge *judge = evaluation_judge_new(&settings, &error);      //
+ * serve/evaluation_judge.h while (judge_step(judge, tasks, &error) == 0) poll(polled,
+ * judge_descriptors(judge, polled, limit), 100); judge_free(judge);
  *
  * Everything runs in one thread.
  */
