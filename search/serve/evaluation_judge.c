@@ -414,23 +414,29 @@ static int use_stored_config(struct evaluation_judge *judge, struct error *error
     return 0;
 }
 
-static struct pool *open_pool(const struct evaluation_judge *judge, const char *devices,
-                              int64_t compile_workers, struct error *error) {
-    char folder[PATH_SIZE];
+static struct pool *open_pool(const struct evaluation_judge *judge, const char *program,
+                              const char *devices, int compile_workers, struct error *error) {
+    char folder[PATH_SIZE], own[PATH_SIZE];
+    struct device_list list;
     if (solution_store_find(judge->store, config_goal_solution(judge->config, 0), folder, error) <
-        0)
+            0 ||
+        path_program(own, error) < 0 || device_list_read(&list, devices, error) < 0)
         return NULL;
-    const struct local_pool_settings settings = {.config_path = solution_store_config(judge->store),
-                                                 .template_folder = folder,
-                                                 .devices = devices};
-    return session_open_local_pool(judge->config, &settings, compile_workers, error);
+    const struct local_pool_settings settings = {
+        .program = program != NULL ? program : own,
+        .config_path = solution_store_config(judge->store),
+        .template_folder = folder,
+        .devices = devices,
+        .compile_workers =
+            compile_workers >= 0 ? compile_workers : default_compile_workers(list.count)};
+    return local_pool_new(&settings, error);
 }
 
 static int start_pools(struct evaluation_judge *judge,
                        const struct evaluation_judge_settings *settings, struct error *error) {
     char emulated[32];
     const char *device = settings->device != NULL ? settings->device : judge->config->device;
-    judge->pool = open_pool(judge, device, settings->compile_workers, error);
+    judge->pool = open_pool(judge, settings->program, device, settings->compile_workers, error);
     if (judge->pool == NULL)
         return -1;
     judge->emulated = judge->pool;
@@ -438,7 +444,7 @@ static int start_pools(struct evaluation_judge *judge,
         return 0;
     snprintf(emulated, sizeof emulated, "emulated:sm_%d",
              pool_device(judge->pool)->compute_capability);
-    judge->emulated = open_pool(judge, emulated, 0, error);
+    judge->emulated = open_pool(judge, settings->program, emulated, 0, error);
     return judge->emulated != NULL ? 0 : -1;
 }
 

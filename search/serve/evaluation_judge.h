@@ -28,6 +28,7 @@ struct evaluation_judge_settings {
     const char *templates; /* the folder in which templates are looked up first, or NULL */
     const char *device;    /* as a config's "device"; NULL: the config's */
     const char *folder;    /* for clients' solutions; NULL: a temporary one, removed at the end */
+    const char *program;   /* that has the workers; NULL: this one */
     int compile_workers;   /* -1: as many as cores and memory allow */
 };
 

@@ -1,0 +1,353 @@
+/* The judge of a server on the emulated device, with clients' solutions of tests/templates/axpy. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/path.h"
+#include "serve/evaluation_judge.h"
+#include "serve/tasks.h"
+
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DESCRIPTORS_MAX = 64 };
+
+static struct judge *judge;
+static struct tasks *tasks;
+static char folder[] = "/tmp/evaluation_judge.XXXXXX";
+
+static void must(int result, const struct error *error) {
+    if (result < 0)
+        fail_msg("%s", error->text);
+}
+
+static int start_judge(void **state) {
+    (void)state;
+    struct error error = {0};
+    char path[PATH_SIZE];
+    static const char config[] =
+        "{ \"template\": \"axpy\", \"solutions\": \"all\", \"objective\": \"per_case\", "
+        "\"device\": "
+        "\"emulated:sm_90\",\n  \"genes\": { \"vector\": { \"STAGED\": [0] } },\n"
+        "  \"cases\": [{ \"N\": 2000 }, { \"N\": 777 }] }";
+    signal(SIGPIPE, SIG_IGN);
+    setenv("EVOTILE_TEMPLATES", "tests/templates", 1);
+    assert_non_null(mkdtemp(folder));
+    must(path_join(path, folder, "config.json", &error), &error);
+    must(path_write_file(path, config, strlen(config), &error), &error);
+    const struct evaluation_judge_settings settings = {
+        .config_path = path, .program = getenv("EVOTILE"), .compile_workers = 1};
+    judge = evaluation_judge_new(&settings, &error);
+    must(judge != NULL ? 0 : -1, &error);
+    const struct task_limits limits = {.waiting_of_client = 100,
+                                       .waiting = 100,
+                                       .kept = 100,
+                                       .fetched = 100,
+                                       .bytes_of_client = 1 << 20,
+                                       .bytes = 1 << 20};
+    tasks = tasks_new(&limits);
+    return 0;
+}
+
+static int stop_judge(void **state) {
+    (void)state;
+    struct error error = {0};
+    judge_free(judge);
+    tasks_free(tasks);
+    must(path_remove_tree(folder, &error), &error);
+    return 0;
+}
+
+static int64_t ask_of(const char *client, cJSON *request) {
+    struct error error = {0};
+    int64_t id = tasks_add(tasks, client, request, 100, &error);
+    must(id > 0 ? 0 : -1, &error);
+    return id;
+}
+
+/* Runs the judge until the task is done; the answer stays the task's. */
+static const cJSON *wait_for(const char *client, int64_t id) {
+    struct error error = {0};
+    struct pollfd polled[DESCRIPTORS_MAX];
+    for (;;) {
+        must(judge_step(judge, tasks, &error), &error);
+        const struct task *task = tasks_find(tasks, client, id);
+        assert_non_null(task);
+        if (task->state == TASK_DONE)
+            return task->answer;
+        poll(polled, (nfds_t)judge_descriptors(judge, polled, DESCRIPTORS_MAX), 100);
+    }
+}
+
+static char *read_text(const char *path) {
+    struct error error = {0};
+    char *text = path_read_file(path, 1 << 20, NULL, &error);
+    must(text != NULL ? 0 : -1, &error);
+    return text;
+}
+
+/* The solution "loop" as a client's, with `was` in its kernel replaced by `is`. */
+static cJSON *changed_solution(const char *was, const char *is) {
+    char *description = read_text("tests/templates/axpy/loop/solution.json");
+    char *kernel = read_text("tests/templates/axpy/loop/kernel.cu");
+    char *changed = calloc(1, strlen(kernel) + strlen(is) + 1);
+    const char *at = strstr(kernel, was);
+    assert_non_null(at);
+    sprintf(changed, "%.*s%s%s", (int)(at - kernel), kernel, is, at + strlen(was));
+    cJSON *solution = cJSON_CreateObject();
+    cJSON_AddStringToObject(solution, "name", "mine");
+    cJSON *files = cJSON_AddObjectToObject(solution, "files");
+    cJSON_AddStringToObject(files, "solution.json", description);
+    cJSON_AddStringToObject(files, "kernel.cu", changed);
+    free(description);
+    free(kernel);
+    free(changed);
+    return solution;
+}
+
+static cJSON *evaluate(cJSON *solution, const char *level, const char *genome) {
+    cJSON *request = cJSON_CreateObject();
+    cJSON_AddStringToObject(request, "type", "evaluate");
+    cJSON_AddItemToObject(request, "solution", solution);
+    cJSON_AddStringToObject(request, "level", level);
+    if (genome != NULL)
+        cJSON_AddStringToObject(request, "genome", genome);
+    return request;
+}
+
+static const cJSON *answer_to(cJSON *request) {
+    return wait_for("client", ask_of("client", request));
+}
+
+static const cJSON *member(const cJSON *object, const char *name) {
+    const cJSON *found = cJSON_GetObjectItemCaseSensitive(object, name);
+    if (found == NULL)
+        fail_msg("there is no %s in %s", name, cJSON_PrintUnformatted(object));
+    return found;
+}
+
+static void expect_text(const cJSON *answer, const char *name, const char *text) {
+    const cJSON *found = member(answer, name);
+    if (!cJSON_IsString(found) || strcmp(found->valuestring, text) != 0)
+        fail_msg("%s is not \"%s\" in %s", name, text, cJSON_Print(answer));
+}
+
+static void every_level_is_answered(void **state) {
+    (void)state;
+    static const char *const levels[] = {"static", "emulated", "device", "champion"};
+    for (int i = 0; i < 4; i++) {
+        const cJSON *answer =
+            answer_to(evaluate(changed_solution("THREADS", "THREADS"), levels[i], NULL));
+        expect_text(answer, "verdict", "ok");
+        expect_text(answer, "level", levels[i]);
+        assert_true(cJSON_IsNull(member(answer, "stage")));
+        assert_true(member(member(answer, "resources"), "registers")->valuedouble > 0);
+        assert_true(cJSON_IsNull(member(answer, "clocks")));
+        const cJSON *first = cJSON_GetArrayItem(member(answer, "cases"), 0);
+        assert_non_null(first);
+        bool timed = i >= 2, verified = i >= 1;
+        assert_int_equal(cJSON_IsNull(member(first, "warm")), !timed);
+        assert_int_equal(cJSON_IsNull(member(answer, "score_us")), !timed);
+        assert_int_equal(cJSON_IsNull(member(first, "errors")), !verified);
+        assert_int_equal(cJSON_IsTrue(member(answer, "is_champion")), i == 3);
+    }
+}
+
+static void an_answer_is_kept(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const cJSON *answer =
+            answer_to(evaluate(changed_solution("THREADS", "THREADS"), "device", "THREADS=128"));
+        expect_text(answer, "verdict", "ok");
+        assert_int_equal(cJSON_IsTrue(member(answer, "cached")), i);
+    }
+}
+
+static void a_wrong_element_is_shown(void **state) {
+    (void)state;
+    const cJSON *answer =
+        answer_to(evaluate(changed_solution("ALPHA *", "1.001f * ALPHA *"), "device", NULL));
+    expect_text(answer, "verdict", "wrong");
+    expect_text(answer, "stage", "probe cases");
+    const cJSON *wrong = member(answer, "wrong");
+    const cJSON *element = cJSON_GetArrayItem(member(wrong, "elements"), 0);
+    assert_non_null(element);
+    expect_text(element, "tensor", "z");
+    assert_true(fabs(member(element, "got")->valuedouble - member(element, "wanted")->valuedouble) >
+                0);
+    assert_int_equal(cJSON_GetArraySize(member(element, "index")), 1);
+}
+
+static void the_whole_log_names_the_clients_lines(void **state) {
+    (void)state;
+    const cJSON *answer = answer_to(evaluate(
+        changed_solution("extern \"C\"", "__device__ int first() { return nothing; }\n"
+                                         "__device__ int second() { return none; }\nextern \"C\""),
+        "device", NULL));
+    expect_text(answer, "verdict", "compile_failed");
+    expect_text(answer, "stage", "compile");
+    const char *log = member(answer, "log")->valuestring;
+    assert_non_null(strstr(log, "nothing"));
+    assert_non_null(strstr(log, "\"none\""));
+    const cJSON *faults = member(answer, "faults");
+    assert_int_equal(cJSON_GetArraySize(faults), 2);
+    for (int i = 0; i < 2; i++)
+        expect_text(cJSON_GetArrayItem(faults, i), "file", "kernel.cu");
+    assert_true(member(cJSON_GetArrayItem(faults, 1), "line")->valueint ==
+                member(cJSON_GetArrayItem(faults, 0), "line")->valueint + 1);
+}
+
+static void expect_the_right_one_accepted(void) {
+    const cJSON *answer =
+        answer_to(evaluate(changed_solution("THREADS", "THREADS"), "static", "BLOCKS=2"));
+    expect_text(answer, "verdict", "ok");
+}
+
+/* Whatever is wrong with a solution is an answer, and the next one is judged. */
+static void wrong_solutions_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *file, *text, *words;
+    } cases[] = {
+        {"solution.json", "{", "solution.json:1"},
+        {"solution.json", NULL, "solution.json is missing"},
+        {"kernel.cu", NULL, "kernel.cu"},
+        {"../problem.json", "{}", "cannot name a file"},
+        {"/etc/passwd", "x", "cannot name a file"},
+        {".hidden", "x", "cannot name a file"},
+        {"kernel.cu", "#include \"/etc/passwd\"\n", "/etc/passwd"},
+        {"kernel.cu", "#include \"../../problem/problem.json\"\n", ".."},
+        {"solution.json", "{ \"format\": 2, \"reference\": {} }", "belongs to problem.json"},
+        {"solution.json", "{ \"format\": 2, \"tensors\": {} }", "belongs to problem.json"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cJSON *solution = changed_solution("THREADS", "THREADS");
+        cJSON *files = cJSON_GetObjectItem(solution, "files");
+        cJSON_DeleteItemFromObjectCaseSensitive(files, cases[i].file);
+        if (cases[i].text != NULL)
+            cJSON_AddStringToObject(files, cases[i].file, cases[i].text);
+        const cJSON *answer = answer_to(evaluate(solution, "device", NULL));
+        expect_text(answer, "verdict", "invalid");
+        if (strstr(member(answer, "reason")->valuestring, cases[i].words) == NULL)
+            fail_msg("\"%s\" does not contain \"%s\"", member(answer, "reason")->valuestring,
+                     cases[i].words);
+    }
+    expect_the_right_one_accepted();
+}
+
+static void wrong_requests_are_refused(void **state) {
+    (void)state;
+    const cJSON *answer =
+        answer_to(evaluate(changed_solution("THREADS", "THREADS"), "device", "THREADS=63"));
+    expect_text(answer, "stage", "genome");
+    answer = answer_to(evaluate(changed_solution("THREADS", "THREADS"), "fast", NULL));
+    expect_text(answer, "stage", "request");
+    cJSON *request = evaluate(changed_solution("THREADS", "THREADS"), "device", NULL);
+    cJSON_AddNumberToObject(request, "goal", 2);
+    answer = answer_to(request);
+    assert_non_null(strstr(member(answer, "reason")->valuestring, "the server has 2"));
+}
+
+/* A launch that no device allows is the solution's mistake, found on the way. */
+static void a_launch_out_of_range_is_a_verdict(void **state) {
+    (void)state;
+    cJSON *solution = changed_solution("THREADS", "THREADS");
+    cJSON *description =
+        cJSON_GetObjectItem(cJSON_GetObjectItem(solution, "files"), "solution.json");
+    const char *text = description->valuestring, *grid = strstr(text, "\"grid\": [");
+    assert_non_null(grid);
+    char changed[8192];
+    snprintf(changed, sizeof changed, "%.*s\"grid\": [\"1000000000 * 1000000000\", \"1\", \"1\"]%s",
+             (int)(grid - text), text, strchr(grid, ']') + 1);
+    cJSON_SetValuestring(description, changed);
+    const cJSON *answer = answer_to(evaluate(solution, "device", NULL));
+    expect_text(answer, "verdict", "invalid");
+    expect_the_right_one_accepted();
+}
+
+static void a_race_is_named_by_line(void **state) {
+    (void)state;
+    cJSON *solution = changed_solution(
+        "{\n", "{\n    __shared__ volatile float last;\n    last = threadIdx.x;\n    last + 1.0f;\n");
+    const cJSON *answer = answer_to(evaluate(solution, "emulated", NULL));
+    expect_text(answer, "verdict", "racy");
+    expect_text(answer, "stage", "race checker");
+    const cJSON *fault = cJSON_GetArrayItem(member(answer, "faults"), 0);
+    assert_non_null(fault);
+    expect_text(fault, "file", "kernel.cu");
+    assert_int_equal(member(fault, "line")->valueint, 6);
+    assert_int_equal(member(fault, "other_line")->valueint, 5);
+}
+
+static cJSON *proposal(const char *type) {
+    cJSON *request = cJSON_CreateObject(), *solution = cJSON_CreateObject();
+    cJSON_AddStringToObject(request, "type", type);
+    cJSON_AddStringToObject(solution, "name", "loop");
+    cJSON_AddItemToObject(request, "solution", solution);
+    return request;
+}
+
+/* Two clients ask in turns: each has a search of its own, which asks every genome once. */
+static void strategies_propose_for_each_client(void **state) {
+    (void)state;
+    char first[2][256];
+    for (int client = 0; client < 2; client++) {
+        const char *name = client == 0 ? "a" : "b";
+        int asked = 0;
+        for (;;) {
+            const cJSON *answer = wait_for(name, ask_of(name, proposal("ask")));
+            const cJSON *genome = member(answer, "genome");
+            if (cJSON_IsNull(genome))
+                break;
+            if (asked++ == 0)
+                snprintf(first[client], sizeof first[client], "%s", genome->valuestring);
+            cJSON *tell = proposal("tell");
+            cJSON_AddStringToObject(tell, "genome", genome->valuestring);
+            cJSON_AddNumberToObject(tell, "score_us", asked == 3 ? 1.5 : 10 + asked);
+            answer = wait_for(name, ask_of(name, tell));
+            assert_int_equal(member(answer, "observed")->valueint, asked);
+            if (asked >= 3)
+                assert_true(member(answer, "best_score_us")->valuedouble == 1.5);
+        }
+        assert_true(asked > 3);
+    }
+    assert_string_equal(first[0], first[1]);
+    cJSON *twice = proposal("tell");
+    cJSON_AddStringToObject(twice, "genome", first[0]);
+    cJSON_AddNumberToObject(twice, "score_us", 1);
+    expect_text(wait_for("a", ask_of("a", twice)), "verdict", "invalid");
+}
+
+static void definitions_are_listed(void **state) {
+    (void)state;
+    cJSON *list = judge_definitions(judge);
+    const cJSON *problem = cJSON_GetArrayItem(list, 0);
+    expect_text(problem, "problem", "axpy");
+    assert_int_equal(cJSON_GetArraySize(member(problem, "goals")), 2);
+    assert_int_equal(cJSON_GetArraySize(member(problem, "solutions")), 2);
+    cJSON_Delete(list);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_level_is_answered),
+        cmocka_unit_test(an_answer_is_kept),
+        cmocka_unit_test(a_wrong_element_is_shown),
+        cmocka_unit_test(the_whole_log_names_the_clients_lines),
+        cmocka_unit_test(wrong_solutions_are_refused),
+        cmocka_unit_test(wrong_requests_are_refused),
+        cmocka_unit_test(a_launch_out_of_range_is_a_verdict),
+        cmocka_unit_test(a_race_is_named_by_line),
+        cmocka_unit_test(strategies_propose_for_each_client),
+        cmocka_unit_test(definitions_are_listed),
+    };
+    return cmocka_run_group_tests_name("the judge of a server", tests, start_judge, stop_judge);
+}
