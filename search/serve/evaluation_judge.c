@@ -406,7 +406,7 @@ static int choose_folder(struct evaluation_judge *judge, const char *folder, str
 /* The config that the workers read: its goals are the cases, for whichever solution. */
 static int use_stored_config(struct evaluation_judge *judge, struct error *error) {
     struct config *stored = config_from_file(solution_store_config(judge->store),
-                                             judge->config->template_folder, error);
+                                             solution_store_problem(judge->store), error);
     if (stored == NULL)
         return -1;
     config_free(judge->config);

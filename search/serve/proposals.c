@@ -137,12 +137,12 @@ static cJSON *answer_tell(struct client_search *search, const cJSON *request, st
     const cJSON *score = cJSON_GetObjectItemCaseSensitive(request, "score_us");
     int parsed = cJSON_IsString(verdict) ? verdict_parse(verdict->valuestring) : VERDICT_OK;
     double score_us = cJSON_IsNumber(score) ? score->valuedouble : 0;
-    struct genome told;
+    struct genome given;
     if (!cJSON_IsString(genome)) {
         error_input(error, "\"tell\" needs the \"genome\" that was tried");
         return NULL;
     }
-    if (genome_parse(&told, search->template->space, genome->valuestring, error) < 0)
+    if (genome_parse(&given, search->template->space, genome->valuestring, error) < 0)
         return NULL;
     if (parsed < 0) {
         error_input(error,
@@ -154,15 +154,15 @@ static cJSON *answer_tell(struct client_search *search, const cJSON *request, st
         error_input(error, "\"tell\" of a genome that is ok needs a \"score_us\" of more than 0");
         return NULL;
     }
-    if (!space_check(search->template->space, &told, NULL)) {
+    if (!space_check(search->template->space, &given, NULL)) {
         error_input(error, "the genome violates a constraint: it is never asked for");
         return NULL;
     }
-    if (evolution_genome_state(search->evolution, &told) == GENOME_OBSERVED) {
-        error_input(error, "the genome was told before: each is told once");
+    if (evolution_genome_state(search->evolution, &given) == GENOME_OBSERVED) {
+        error_input(error, "the genome's result was given before: each is given once");
         return NULL;
     }
-    evolution_tell(search->evolution, search->observed++, &told, (enum verdict)parsed, score_us);
+    evolution_tell(search->evolution, search->observed++, &given, (enum verdict)parsed, score_us);
     cJSON *answer = cJSON_CreateObject();
     json_add(answer, "observed=%ld", search->observed);
     add_best(search, answer);

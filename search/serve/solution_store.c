@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/spelling.h"
+#include "template/divide.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -82,19 +83,29 @@ static int make_folder(const struct solution_store *store, const struct config *
     return link_file(store->templates, "lib", whole, error);
 }
 
+/* What judges must be apart from what clients send. */
+static int divide_problem(struct solution_store *store, const struct config *config,
+                          struct error *error) {
+    char library[PATH_SIZE], whole[PATH_SIZE];
+    if (config->solution_count > 0)
+        return 0;
+    if (path_join(store->problem, store->templates, "given", error) < 0 ||
+        path_remove_tree(store->problem, error) < 0 ||
+        template_divide(config->template_folder, store->problem, "given", error) < 0)
+        return -1;
+    int found = template_library(library, config->template_folder, error);
+    if (found <= 0)
+        return found;
+    if (realpath(library, whole) == NULL)
+        return error_set(error, "cannot read %s: %s", library, strerror(errno));
+    return link_file(store->templates, "lib", whole, error);
+}
+
 struct solution_store *solution_store_new(const struct config *config, const char *folder,
                                           struct error *error) {
     char whole[PATH_SIZE];
     struct solution_store *store = xcalloc(1, sizeof *store);
     snprintf(store->problem, sizeof store->problem, "%s", config->template_folder);
-    if (config->solution_count == 0) {
-        error_input(error,
-                    "%s: a server judges solutions of a problem, and %s has both in one "
-                    "template.json: divide it into problem.json and NAME/solution.json "
-                    "(docs/templates.md)",
-                    config->path, config->template_folder);
-        goto failed;
-    }
     if (path_make_folder(folder, error) < 0)
         goto failed;
     if (realpath(folder, whole) == NULL) {
@@ -103,7 +114,7 @@ struct solution_store *solution_store_new(const struct config *config, const cha
     }
     if (path_join(store->templates, whole, "templates", error) == 0 &&
         path_join(store->config, whole, "config.json", error) == 0 &&
-        make_folder(store, config, error) == 0)
+        divide_problem(store, config, error) == 0 && make_folder(store, config, error) == 0)
         return store;
 failed:
     solution_store_free(store);
@@ -112,6 +123,10 @@ failed:
 
 void solution_store_free(struct solution_store *store) {
     free(store);
+}
+
+const char *solution_store_problem(const struct solution_store *store) {
+    return store->problem;
 }
 
 const char *solution_store_config(const struct solution_store *store) {

@@ -23,12 +23,13 @@
 
 struct solution_store;
 
-/* Fails if the config's template has its solution in one file: a client could not be kept from what
-   judges it. */
+/* A template.json is divided into a problem and the solution "given" (template/divide.h). */
 struct solution_store *solution_store_new(const struct config *config, const char *folder,
                                           struct error *error);
 void solution_store_free(struct solution_store *store);
 
+/* The folder of the problem: the user's, or what a template.json was divided into. */
+const char *solution_store_problem(const struct solution_store *store);
 /* The config with which every solution of the folder is judged. */
 const char *solution_store_config(const struct solution_store *store);
 
