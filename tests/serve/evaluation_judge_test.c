@@ -276,7 +276,8 @@ static void a_launch_out_of_range_is_a_verdict(void **state) {
 static void a_race_is_named_by_line(void **state) {
     (void)state;
     cJSON *solution = changed_solution(
-        "{\n", "{\n    __shared__ volatile float last;\n    last = threadIdx.x;\n    last + 1.0f;\n");
+        "{\n",
+        "{\n    __shared__ volatile float last;\n    last = threadIdx.x;\n    last + 1.0f;\n");
     const cJSON *answer = answer_to(evaluate(solution, "emulated", NULL));
     expect_text(answer, "verdict", "racy");
     expect_text(answer, "stage", "race checker");
