@@ -8,9 +8,9 @@
 
 int code_writer_init(struct code_writer *writer, const struct export *export, int number,
                      struct strbuf *text, struct error *error) {
-    const struct template *template = export->template;
     const struct export_variant *variant =
         number > 0 ? &export->request->variants[number - 1] : NULL;
+    const struct template *template = variant != NULL ? variant->template : export->template;
     *writer =
         (struct code_writer){.export = export,
                              .template = template,
@@ -446,22 +446,42 @@ void code_add_kernels(const struct code_writer *writer, const char *cubin) {
 
 /* ---- files ---- */
 
-int code_add_launching(const struct export *export, const struct launch_list *launches, bool maps,
-                       cJSON *values, struct error *error) {
-    bool variables = false;
+static bool copies_variables(const struct template *template, const struct launch_list *launches) {
+    for (int t = 0; t < template->tensor_count; t++)
+        if (template_copies_symbol(template, launches, t))
+            return true;
+    return false;
+}
+
+static int add_launching(const struct export *export, bool maps, bool variables, cJSON *values,
+                         struct error *error) {
+    struct strbuf text = {0};
+    char architecture[NAME_SIZE];
+    if (export_architecture(export, architecture, error) < 0)
+        return -1;
     cJSON *own = embedded_values(export);
-    struct strbuf options = {0}, text = {0};
-    char architecture[NAME_SIZE] = "";
-    int result = variant_options(export, 0, architecture, &options, error);
-    strbuf_release(&options);
     cJSON_AddStringToObject(own, "architecture", architecture);
     cJSON_AddBoolToObject(own, "maps", maps);
-    for (int t = 0; t < export->template->tensor_count; t++)
-        variables = variables || template_copies_symbol(export->template, launches, t);
     cJSON_AddBoolToObject(own, "variables", variables);
     embedded_fill(EMBEDDED_LAUNCH, own, &text);
     embedded_add_text(values, "launching", &text);
-    return result;
+    return 0;
+}
+
+int code_add_launching(const struct export *export, const struct launch_list *launches, bool maps,
+                       cJSON *values, struct error *error) {
+    return add_launching(export, maps, copies_variables(export->template, launches), values, error);
+}
+
+int code_add_kernel_launching(const struct export *export, cJSON *values, struct error *error) {
+    bool maps = false, variables = false;
+    for (int s = 0; s < export->solution_count; s++) {
+        const struct template *template = export->solutions[s];
+        maps = maps || template->map_count > 0;
+        variables = variables || copies_variables(template, &template->launches);
+    }
+    cJSON_AddBoolToObject(values, "maps", maps);
+    return add_launching(export, maps, variables, values, error);
 }
 
 void code_add_arithmetic(const char *code, cJSON *values) {

@@ -186,9 +186,11 @@ static void add_heading(const struct code_writer *writer) {
     struct strbuf specialised = {0};
     char cubin[NAME_SIZE + 24];
     char genome[GENOME_TEXT_SIZE];
+    const bool several = writer->export->solution_count > 1;
     variant_specialised(writer->export, writer->number - 1, &specialised);
     genome_print(variant->genome, writer->template->space, genome);
-    strbuf_print(writer->text, "/* ---- variant %d%s%s ----\n *\n", writer->number,
+    strbuf_print(writer->text, "/* ---- variant %d%s%s%s%s ----\n *\n", writer->number,
+                 several ? ", " : "", several ? writer->template->solution : "",
                  specialised.used > 0 ? ": " : "", specialised.bytes);
     strbuf_add_wrapped(writer->text, " * ", genome);
     strbuf_print(writer->text, " */\n\n");
