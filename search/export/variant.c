@@ -128,7 +128,8 @@ static void add_parts(struct code_writer *writer) {
                  "static int64_t parts_%d(const struct %s_shape *shape, struct part *parts)\n"
                  "{\n    int64_t used = 0;\n",
                  writer->number, writer->export->name);
-    code_add_function(writer->printer, &opening, only_shape, &body, writer->text);
+    static const char *const parameters[] = {"shape", "parts", NULL};
+    code_add_function(writer->printer, &opening, parameters, &body, writer->text);
 }
 
 /* ---- run ---- */

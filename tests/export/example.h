@@ -81,6 +81,16 @@ static inline void example_load(struct example *example, const char *name, const
     must(example->template != NULL ? 0 : -1, &error);
 }
 
+/* Loads another solution of the problem for the same cases. */
+static inline void example_load_other(struct example *example, const char *solution) {
+    struct error error = {0};
+    struct template_setting setting = example->setting;
+    setting.solution = solution;
+    example->other = template_load(example->template->folder, &setting, &error);
+    must(example->other != NULL ? 0 : -1, &error);
+}
+
+/* The template of a case's genome. */
 static inline struct template *example_template(const struct example *example, int index) {
     return example->of_other[index] ? example->other : example->template;
 }
@@ -122,7 +132,7 @@ static inline void example_request(struct example *example) {
         exported->resources = (struct resources){.registers = 128, .occupancy = 0.25};
         exported->conditions = &example_conditions;
     }
-    example->request = (struct export_request){.template = example->template,
+    example->request = (struct export_request){.template = example->variants[0].template,
                                                .setting = &example->setting,
                                                .variant_count = count,
                                                .variants = example->variants,
