@@ -20,10 +20,9 @@
  * shape, the one tuned for the case nearest in operations. The launcher's interface is that of the
  * problem: a variant's solution decides on workspaces, tensor maps and the compiler's options.
  *
- *     struct export_request request = {.template = template, .setting = &setting, .name = NULL,
+ *     struct export_request request = {.template = templates[0], .setting = &setting,
  *                                      .variants = variants, .cases = cases};
- *     request.variant_count = export_assign_variants(templates, genomes, case_count, variants,
- * cases);
+ *     request.variant_count = export_assign_variants(templates, genomes, count, variants, cases);
  *     ...; // compile each variant (template_source, template_options) and set its cubin and key;
  *     ...; // set each case's outcome
  *     if (export_write(&request, "kernels/rows_l4", &error) < 0)
