@@ -93,6 +93,21 @@ static void test_solutions(void **state) {
     example_free(example);
 }
 
+/* Solutions with the same genes: equal genomes are not the same kernel. */
+static void test_equal_genomes(void **state) {
+    char folder[PATH_SIZE];
+    snprintf(folder, sizeof folder, "%s/twice", (const char *)*state);
+    assert_runs("cp -r tests/templates/axpy %s && cp -r %s/loop %s/again", folder, folder, folder);
+    struct example *example = example_new(folder, "[{\"N\": 1003}, {\"N\": 7}]");
+    example_load_other(example, "again");
+    example->of_other[1] = true;
+    example->genomes[1] = genome_default(example->other->space);
+    assert_true(genome_equal(&example->genomes[0], &example->genomes[1]));
+    example_request(example);
+    assert_int_equal(example->request.variant_count, 2);
+    example_free(example);
+}
+
 /* What an output holds before a call is a tensor that follows a solution's workspaces: of the other
    solution it has another number. */
 static void test_tensors_of_solutions(void **state) {
@@ -315,15 +330,11 @@ static void test_missing(void **state) {
 int main(void) {
 #define FOLDER_TEST(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
-        FOLDER_TEST(test_round_trip),
-        FOLDER_TEST(test_verify),
-        FOLDER_TEST(test_numbers),
-        FOLDER_TEST(test_broken),
-        FOLDER_TEST(test_fuzzed),
-        FOLDER_TEST(test_missing),
-        FOLDER_TEST(test_bounds),
-        FOLDER_TEST(test_solutions),
-        FOLDER_TEST(test_tensors_of_solutions),
+        FOLDER_TEST(test_round_trip),    FOLDER_TEST(test_verify),
+        FOLDER_TEST(test_numbers),       FOLDER_TEST(test_broken),
+        FOLDER_TEST(test_fuzzed),        FOLDER_TEST(test_missing),
+        FOLDER_TEST(test_bounds),        FOLDER_TEST(test_solutions),
+        FOLDER_TEST(test_equal_genomes), FOLDER_TEST(test_tensors_of_solutions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
