@@ -5,16 +5,19 @@
 #include <math.h>
 #include <string.h>
 
-/* The templates of the export's solutions for the probe cases: shapes that the trials verified and
-   that are small enough for the CPU reference. */
+/* A solution's template for its own probe cases, small shapes that its trials verified; and for
+   those of all solutions, of which the launcher may give it any. The probe cases of a solution have
+   the values that it specialises. NULL: the problem has none. */
 struct probes {
-    int count; /* of the templates: as many as solutions, or 0 */
-    struct template *templates[SOLUTIONS_MAX];
+    struct template *own, *all;
 };
 
-static void release_probes(struct probes *probes) {
-    for (int s = 0; s < probes->count; s++)
-        template_free(probes->templates[s]);
+static void release_probes(const struct export *export, struct probes *probes) {
+    for (int s = 0; s < export->solution_count; s++) {
+        if (probes[s].all != probes[s].own)
+            template_free(probes[s].all);
+        template_free(probes[s].own);
+    }
 }
 
 static struct template_setting solution_setting(const struct export *export, int solution) {
@@ -36,49 +39,41 @@ static void join_shapes(const struct template *from, struct shape *shapes, int *
     }
 }
 
-/* The probe cases of a solution have the values that it specialises. Of several, each solution is
-   loaded for those of all: the launcher may choose any of them. */
+/* Fills an element for each solution; they are released also after a failure. */
 static int load_probes(const struct export *export, struct probes *probes, struct error *error) {
     struct shape shapes[CASES_MAX];
     int count = 0;
-    *probes = (struct probes){0};
     for (int s = 0; s < export->solution_count; s++) {
         struct error why = {0};
         const struct template_setting setting = solution_setting(export, s);
-        struct template *own = template_load_probes(export->solutions[s], &setting, &why);
-        if (own == NULL && why.kind != ERROR_NONE) {
+        probes[s].own = template_load_probes(export->solutions[s], &setting, &why);
+        if (probes[s].own == NULL && why.kind != ERROR_NONE) {
             *error = why;
             return -1;
         }
-        if (own != NULL && export->solution_count == 1) {
-            probes->templates[probes->count++] = own;
-            return 0;
-        }
-        if (own != NULL)
-            join_shapes(own, shapes, &count);
-        template_free(own);
+        if (probes[s].own != NULL)
+            join_shapes(probes[s].own, shapes, &count);
     }
     for (int s = 0; s < export->solution_count && count > 0; s++) {
         struct template_setting setting = solution_setting(export, s);
         setting.cases = shapes;
         setting.case_count = count;
-        probes->templates[s] = template_load(export->template->folder, &setting, error);
-        if (probes->templates[s] == NULL) {
-            release_probes(probes);
+        probes[s].all = export->solution_count == 1
+                            ? probes[s].own
+                            : template_load(export->template->folder, &setting, error);
+        if (probes[s].all == NULL)
             return -1;
-        }
-        probes->count++;
     }
     return 0;
 }
 
-/* The probe cases for a variant's solution. */
-static const struct template *variant_probes(const struct export *export,
-                                             const struct probes *probes, int variant) {
+/* Those of a variant's solution. */
+static const struct probes *variant_probes(const struct export *export, const struct probes *probes,
+                                           int variant) {
     int s = 0;
     while (export->solutions[s] != variant_template(export, variant))
         s++;
-    return probes->templates[s];
+    return &probes[s];
 }
 
 /* ---- what a shape is verified with ---- */
@@ -92,14 +87,14 @@ static bool same_specialised(const struct template *template, const struct shape
 }
 
 /* The variant that the launcher (launcher.c.in) will choose for a probe, or -1. */
-static int choose_variant(const struct export *export, const struct probes *all, int probe,
+static int choose_variant(const struct export *export, const struct probes *solutions, int probe,
                           struct launch_plan *plan) {
     const struct export_request *request = export->request;
     int best = -1;
     double best_distance = INFINITY;
     for (int c = 0; c < export->template->case_count; c++) {
         int variant = request->cases[c].variant;
-        const struct template *probes = variant_probes(export, all, variant);
+        const struct template *probes = variant_probes(export, solutions, variant)->all;
         struct launch_plan planned;
         if (!same_specialised(probes, &probes->cases[probe], &export->template->cases[c]) ||
             !template_genome_is_valid(probes, request->variants[variant].genome, probe) ||
@@ -303,12 +298,12 @@ static int plan_setup(struct checked_shape *checked, const struct template *temp
     return status;
 }
 
-static int add_probes(struct export *export, const struct probes *all, struct error *error) {
-    const struct template *probes = all->templates[0];
+static int add_probes(struct export *export, const struct probes *solutions, struct error *error) {
+    const struct template *probes = solutions[0].all;
     for (int p = 0; p < probes->case_count; p++) {
         struct checked_shape *checked = &export->checked[export->checked_count];
         *checked = (struct checked_shape){.shape = probes->cases[p]};
-        int variant = choose_variant(export, all, p, &checked->plan);
+        int variant = choose_variant(export, solutions, p, &checked->plan);
         if (variant < 0)
             continue;
         renumber_tensors(export, variant, &checked->plan);
@@ -340,26 +335,33 @@ static int add_cases(struct export *export, struct error *error) {
     return 0;
 }
 
-int find_checked_shapes(struct export *export, struct error *error) {
-    const struct export_request *request = export->request;
-    struct probes probes;
-    if (load_probes(export, &probes, error) < 0)
-        return -1;
-    int room =
-        export->template->case_count + (probes.count > 0 ? probes.templates[0]->case_count : 0);
-    export->checked = xcalloc((size_t)room, sizeof *export->checked);
-    export->verified = xcalloc((size_t)request->variant_count, sizeof *export->verified);
-    int result = add_cases(export, error);
-    if (probes.count > 0 && result == 0)
-        result = add_probes(export, &probes, error);
-    for (int v = 0; v < request->variant_count && result == 0; v++) {
-        if (probes.count > 0)
-            add_verified(export, v, variant_probes(export, &probes, v));
-        if (request->variants[v].held_out != NULL)
-            add_verified(export, v, request->variants[v].held_out);
+/* What each variant's trial verified beside its cases. */
+static void add_verified_others(struct export *export, const struct probes *solutions) {
+    for (int v = 0; v < export->request->variant_count; v++) {
+        const struct template *probes = variant_probes(export, solutions, v)->own;
+        if (probes != NULL)
+            add_verified(export, v, probes);
+        if (export->request->variants[v].held_out != NULL)
+            add_verified(export, v, export->request->variants[v].held_out);
     }
+}
+
+int find_checked_shapes(struct export *export, struct error *error) {
+    struct probes solutions[SOLUTIONS_MAX] = {0};
+    int room = export->template->case_count;
+    int result = load_probes(export, solutions, error);
+    if (result == 0 && solutions[0].all != NULL)
+        room += solutions[0].all->case_count;
+    export->checked = xcalloc((size_t)room, sizeof *export->checked);
+    export->verified = xcalloc((size_t) export->request->variant_count, sizeof *export->verified);
     if (result == 0)
+        result = add_cases(export, error);
+    if (result == 0 && solutions[0].all != NULL)
+        result = add_probes(export, solutions, error);
+    if (result == 0) {
+        add_verified_others(export, solutions);
         set_bounds(export);
-    release_probes(&probes);
+    }
+    release_probes(export, solutions);
     return result;
 }

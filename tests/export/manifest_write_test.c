@@ -93,6 +93,32 @@ static void test_solutions(void **state) {
     example_free(example);
 }
 
+/* Each solution verifies the probe cases with the values that it specialises: those of another are
+   checked, but no trial has verified them. */
+static void test_verified_of_solutions(void **state) {
+    char folder[PATH_SIZE];
+    snprintf(folder, sizeof folder, "%s/specialised", (const char *)*state);
+    assert_runs(
+        "cp -r tests/templates/axpy %s && sed -i 's/\"genes\": {/\"specialised\": [\"N\"],&/' "
+        "%s/vector/solution.json",
+        folder, folder);
+    struct example *example = example_new(folder, "[{\"N\": 1003}, {\"N\": 20000}]");
+    example_load_other(example, "vector");
+    example->of_other[1] = true;
+    example->genomes[1] = genome_default(example->other->space);
+    example->outcomes[0].bound = example->outcomes[1].bound = (struct errors){1e-6, 1e-6, 0};
+    example_request(example);
+    char *text = write_example(example, *state);
+    assert_non_null(strstr(text, "\"verified\":\t\"N 5 to 1003, ALPHA -0.5 to 2\""));
+    assert_non_null(strstr(text, "\"verified\":\t\"ALPHA -0.5 to 2\""));
+    free(text);
+    text = path_read_file(within(*state, "rows/cases.h"), 1 << 20, NULL, &(struct error){0});
+    assert_non_null(text);
+    assert_non_null(strstr(text, "{\"N=20000,ALPHA=-0.5\","));
+    free(text);
+    example_free(example);
+}
+
 /* Solutions with the same genes: equal genomes are not the same kernel. */
 static void test_equal_genomes(void **state) {
     char folder[PATH_SIZE];
@@ -330,11 +356,17 @@ static void test_missing(void **state) {
 int main(void) {
 #define FOLDER_TEST(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
-        FOLDER_TEST(test_round_trip),    FOLDER_TEST(test_verify),
-        FOLDER_TEST(test_numbers),       FOLDER_TEST(test_broken),
-        FOLDER_TEST(test_fuzzed),        FOLDER_TEST(test_missing),
-        FOLDER_TEST(test_bounds),        FOLDER_TEST(test_solutions),
-        FOLDER_TEST(test_equal_genomes), FOLDER_TEST(test_tensors_of_solutions),
+        FOLDER_TEST(test_round_trip),
+        FOLDER_TEST(test_verify),
+        FOLDER_TEST(test_numbers),
+        FOLDER_TEST(test_broken),
+        FOLDER_TEST(test_fuzzed),
+        FOLDER_TEST(test_missing),
+        FOLDER_TEST(test_bounds),
+        FOLDER_TEST(test_solutions),
+        FOLDER_TEST(test_equal_genomes),
+        FOLDER_TEST(test_verified_of_solutions),
+        FOLDER_TEST(test_tensors_of_solutions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
