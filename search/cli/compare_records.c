@@ -36,19 +36,29 @@ static int open_kernel(struct record_comparison *comparison, struct compared_ker
                                comparison->promote, error);
 }
 
-/* B's record of the same cases as A's `record`, or NULL. */
+/* B's record of the same cases as A's `record`, or NULL: of several solutions, that of the same one
+   if there is one. */
 static struct replay_target *find_matching_target(struct record_comparison *comparison,
                                                   const struct replay_target *target) {
-    struct replay_targets *other_targets = &comparison->b.targets;
-    char name[CASE_NAME_SIZE];
-    char other_name[CASE_NAME_SIZE];
+    const struct config *config = comparison->a.targets.config;
+    struct replay_targets *others = &comparison->b.targets;
+    struct replay_target *match = NULL;
+    char cases[CASE_NAME_SIZE], name[CASE_NAME_SIZE];
+    config_goal_cases_name(config, target->request.goal, cases);
     replay_target_cases(&comparison->a.targets, target, name);
-    for (int i = 0; i < other_targets->count; i++) {
-        replay_target_cases(other_targets, &other_targets->items[i], other_name);
+    for (int i = 0; i < others->count; i++) {
+        struct replay_target *other = &others->items[i];
+        char other_cases[CASE_NAME_SIZE], other_name[CASE_NAME_SIZE];
+        config_goal_cases_name(others->config, other->request.goal, other_cases);
+        replay_target_cases(others, other, other_name);
+        if (strcmp(cases, other_cases) != 0)
+            continue;
         if (strcmp(name, other_name) == 0)
-            return &other_targets->items[i];
+            return other;
+        if (match == NULL)
+            match = other;
     }
-    return NULL;
+    return match;
 }
 
 static struct trial_request make_request(const struct record_comparison *comparison,

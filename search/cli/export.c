@@ -2,13 +2,9 @@
 #include "export/export.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/spelling.h"
 #include "cli/cli.h"
+#include "cli/export_run.h"
 #include "device/nvrtc.h"
-#include "run/baseline_duel.h"
-#include "run/baseline_results.h"
-#include "run/default_trial.h"
-#include "run/rival_duels.h"
 #include "run/space_export.h"
 #include "session/session.h"
 #include "session/single_trial.h"
@@ -19,23 +15,11 @@
 #include <string.h>
 
 struct export_context {
-    const char *run_dir, *out, *sign_key;
-    int64_t rank, trial;  /* trial: in place of a rank; -1: none */
-    const char *solution; /* NULL: the best */
-    int rival;            /* of all goals' rivals, the one that is exported */
+    const char *out, *sign_key;
     bool force, unchecked;
-    struct store *store;
-    struct config *config;
-    struct device_info device;
-    struct template_setting setting;
-    struct template *template; /* loaded for all cases */
-    struct template *held_out; /* loaded for the held-out cases; NULL: none were checked */
-    struct store_trial *champions[CASES_MAX],
-        *default_trials[CASES_MAX];     /* by goal; the trial of the default genome may be NULL */
-    struct baseline_results *baselines; /* NULL if the run has no baseline */
-    struct baseline_duel *duels[CASES_MAX]; /* of the champions, by goal; NULL: none is stored */
-    struct key keys[CASES_MAX];
-    struct genome genomes[CASES_MAX];
+    struct export_run run;
+    struct template
+        *held_out[SOLUTIONS_MAX];          /* by rival; NULL: not exported, or none was checked */
     struct device_image images[CASES_MAX]; /* by variant */
     struct device_image reference;         /* empty if its kernels are extern "C" */
     struct export_variant variants[CASES_MAX];
@@ -43,173 +27,33 @@ struct export_context {
     int variant_count;
 };
 
-static int case_goal(const struct export_context *context, int case_index) {
-    const int first = context->config->objective == OBJECTIVE_JOINT ? 0 : case_index;
-    return first * config_rivals(context->config) + context->rival;
-}
-
-/* The exported goals are those of one solution: from `rival`, in steps of config_rivals. */
-static int next_goal(const struct export_context *context, int goal) {
-    return goal + config_rivals(context->config);
-}
-
-static const struct case_outcome *find_case_outcome(const struct export_context *context,
-                                                    struct store_trial *const *trials,
-                                                    int case_index) {
-    const struct store_trial *trial = trials[case_goal(context, case_index)];
-    if (trial == NULL || trial->outcome->verdict != VERDICT_OK)
-        return NULL;
-    return &trial->outcome->cases[context->config->objective == OBJECTIVE_JOINT ? case_index : 0];
-}
-
-/* ---- reading the run ---- */
-
-static int read_device(struct export_context *context, struct error *error) {
-    int found = run_dir_device(context->store, &context->device, error);
-    return found == 0 ? error_set(error, "%s does not record its device: start a new run",
-                                  context->run_dir)
-                      : found;
-}
-
-/* The trial of --trial must be one that the board could show. */
-static int check_named_trial(const struct export_context *context, int *goal, struct error *error) {
-    struct store_trial *trial = store_trial_read(context->store, context->trial, error);
-    if (trial == NULL)
-        return -1;
-    bool shown = trial->outcome != NULL && trial->outcome->verdict == VERDICT_OK &&
-                 !trial->outcome->raced && !trial->outdated;
-    *goal = trial->goal;
-    store_trial_free(trial);
-    return shown
-               ? 0
-               : error_input(error,
-                             "trial %lld of %s is no verified, fully timed kernel: `evotile board "
-                             "%s --all` lists its kernels",
-                             (long long)context->trial, context->run_dir, context->run_dir);
-}
-
-static int read_champion(struct export_context *context, int goal, struct error *error) {
-    struct store *store = context->store;
-    int trial_goal = -1;
-    if (context->trial >= 0 && check_named_trial(context, &trial_goal, error) < 0)
-        return -1;
-    int64_t number =
-        trial_goal == goal ? context->trial : store_ranked(store, goal, context->rank, error);
-    if (number == STORE_NO_TRIAL)
-        return error_set(error,
-                         "%s has no verified kernel of rank %lld for %s: `evotile board %s` lists "
-                         "its kernels",
-                         context->run_dir, (long long)context->rank, store_goal_name(store, goal),
-                         context->run_dir);
-    if (number < 0)
-        return -1;
-    context->champions[goal] = store_trial_read(store, number, error);
-    if (context->champions[goal] == NULL ||
-        store_key_read(store, number, &context->keys[goal], error) < 0 ||
-        default_trial_read(store, goal, &context->default_trials[goal], error) < 0 ||
-        baseline_duel_read(store, context->champions[goal], &context->duels[goal], error) < 0)
-        return -1;
-    return genome_parse(&context->genomes[goal], context->template->space,
-                        context->champions[goal]->genome, error);
-}
-
-/* The number of the solution with that name. */
-static int find_rival(struct export_context *context, struct error *error) {
-    const struct config *config = context->config;
-    const char *names[SOLUTIONS_MAX];
-    for (int i = 0; i < config->solution_count; i++) {
-        names[i] = config->solutions[i];
-        if (strcmp(names[i], context->solution) != 0)
-            continue;
-        context->rival = i;
-        return 0;
-    }
-    return error_input(error, "%s has no solution \"%s\"; did you mean \"%s\"?", context->run_dir,
-                       context->solution,
-                       config->solution_count > 0
-                           ? spelling_nearest(context->solution, names, config->solution_count)
-                           : "the template's only one, without --solution");
-}
-
-/* Chooses the solution: the named trial's, the named one, or the best of all cases. */
-static int choose_rival(struct export_context *context, struct error *error) {
-    const int count = config_rivals(context->config);
-    struct rival_duels rivals;
-    int goal, best = -1;
-    if (context->solution != NULL)
-        return find_rival(context, error);
-    if (context->trial >= 0 && check_named_trial(context, &goal, error) < 0)
-        return -1;
-    if (context->trial >= 0) {
-        context->rival = goal % count;
-        return 0;
-    }
-    for (int first = 0; count > 1 && first < config_goal_count(context->config); first += count) {
-        int found = rival_duels_read(context->store, context->config, first, &rivals, error);
-        if (found < 0)
-            return -1;
-        if (found == 0)
-            continue;
-        if (best >= 0 && rivals.goal % count != best)
-            return error_input(error,
-                               "%s has cases for which %s is the best and others for which %s is, "
-                               "and an export has one: give --solution NAME",
-                               context->run_dir, config_goal_solution(context->config, best),
-                               config_goal_solution(context->config, rivals.goal));
-        best = rivals.goal % count;
-    }
-    context->rival = best < 0 ? 0 : best;
-    return 0;
-}
-
-static int read_run(struct export_context *context, struct error *error) {
-    context->config = run_dir_read_config(context->run_dir, error);
-    if (context->config == NULL)
-        return -1;
-    context->store = store_open(context->run_dir, STORE_READ, error);
-    if (context->store == NULL || read_device(context, error) < 0 ||
-        baseline_results_read(context->store, &context->baselines, error) < 0)
-        return -1;
-    if (choose_rival(context, error) < 0)
-        return -1;
-    context->setting = config_setting(context->config, ALL_GOALS, &context->device);
-    context->setting.solution = config_goal_solution(context->config, context->rival);
-    context->template = template_load(context->config->template_folder, &context->setting, error);
-    if (context->template == NULL)
-        return -1;
-    for (int g = context->rival; g < config_goal_count(context->config); g = next_goal(context, g))
-        if (read_champion(context, g, error) < 0)
-            return -1;
-    return 0;
-}
-
 /* ---- final checks ---- */
 
 /* The run's device, or another one of the same model, on this host. */
 static int find_device(const struct export_context *context, struct device_info *device,
                        struct error *error) {
-    const char *const specs[] = {context->device.spec, "auto"};
+    const char *const specs[] = {context->run.device.spec, "auto"};
     struct error ignored;
     for (int i = 0; i < 2; i++)
         if (device_describe(specs[i], device, &ignored) == 0 &&
-            strcmp(device->name, context->device.name) == 0)
+            strcmp(device->name, context->run.device.name) == 0)
             return 0;
     return error_set(
         error,
         "the kernel has not passed the final checks of a champion, and %s, which would "
         "run them, is not here: export on a host that has one, or give --unchecked",
-        context->device.name);
+        context->run.device.name);
 }
 
 /* A trial that was never the best of its search has passed only a candidate's gates: it is judged
    as a champion before anything is written. */
 static int check_trial(struct export_context *context, struct single_trial *single_trial, int goal,
                        struct error *error) {
-    struct store_trial *trial = context->champions[goal];
+    struct store_trial *trial = context->run.champions[goal];
     struct trial_result *result = xcalloc(1, sizeof *result);
     struct trial_request request = {.number = trial->number,
                                     .goal = goal,
-                                    .genome = context->genomes[goal],
+                                    .genome = context->run.genomes[goal],
                                     .full = true,
                                     .promote = true,
                                     .seed = single_trial_fresh_seed()};
@@ -236,15 +80,16 @@ static int check_champions(struct export_context *context, struct error *error) 
     struct single_trial *single_trial = NULL;
     struct device_info device;
     int status = 0;
-    for (int g = context->rival; g < config_goal_count(context->config) && status == 0;
-         g = next_goal(context, g)) {
-        if (context->champions[g]->outcome->checks[0] != '\0')
+    for (int i = 0; i < context->run.goal_count && status == 0; i++) {
+        const int g = context->run.goals[i];
+        if (context->run.champions[g]->outcome->checks[0] != '\0')
             continue;
         if (single_trial == NULL) {
             status = find_device(context, &device, error);
             if (status == 0)
-                single_trial = single_trial_new(
-                    context->config->path, context->config->template_folder, device.spec, error);
+                single_trial =
+                    single_trial_new(context->run.config->path,
+                                     context->run.config->template_folder, device.spec, error);
             if (single_trial == NULL)
                 return -1;
         }
@@ -256,40 +101,48 @@ static int check_champions(struct export_context *context, struct error *error) 
 
 /* ---- writing the export ---- */
 
-static void fill_cases(struct export_context *context) {
-    const struct genome *genomes[CASES_MAX];
-    for (int c = 0; c < context->config->case_count; c++)
-        genomes[c] = &context->genomes[case_goal(context, c)];
-    context->variant_count =
-        export_assign_variants(context->template, genomes, context->variants, context->cases);
-    for (int c = 0; c < context->config->case_count; c++) {
-        const struct case_outcome *preset = find_case_outcome(context, context->default_trials, c);
-        struct export_case *to = &context->cases[c];
-        to->outcome = find_case_outcome(context, context->champions, c);
-        double baseline_us = baseline_results_p50_us(context->baselines, c);
-        const enum minimised objective = context->template->objective;
-        /* a baseline's call counts as one of the default genome */
-        const double work = preset != NULL ? minimised_case_work(objective, to->outcome) /
-                                                 minimised_case_work(objective, preset)
-                                           : 1;
-        to->ratio_to_baseline = baseline_us > 0 ? work * baseline_us / to->outcome->warm.p50_us : 0;
-        const bool joint = context->config->objective == OBJECTIVE_JOINT;
-        const struct baseline_ratio *duel =
-            baseline_duel_ratio(context->duels[case_goal(context, c)], joint ? c : 0);
-        if (duel != NULL) {
-            to->ratio_to_baseline = duel->ratio;
-            to->ratio_low = duel->low;
-            to->ratio_high = duel->high;
-        }
-        to->ratio_to_default =
-            preset != NULL ? work * preset->warm.p50_us / to->outcome->warm.p50_us : 0;
+static void fill_case(struct export_context *context, int c) {
+    const struct export_run *run = &context->run;
+    const int goal = export_run_goal(run, c);
+    const struct case_outcome *preset = export_run_outcome(run, run->default_trials, c);
+    struct export_case *to = &context->cases[c];
+    to->outcome = export_run_outcome(run, run->champions, c);
+    double baseline_us = baseline_results_p50_us(run->baselines, c);
+    const enum minimised objective = export_run_template(run, goal)->objective;
+    /* a baseline's call counts as one of the default genome */
+    const double work = preset != NULL ? minimised_case_work(objective, to->outcome) /
+                                             minimised_case_work(objective, preset)
+                                       : 1;
+    to->ratio_to_baseline = baseline_us > 0 ? work * baseline_us / to->outcome->warm.p50_us : 0;
+    const bool joint = run->config->objective == OBJECTIVE_JOINT;
+    const struct baseline_ratio *duel = baseline_duel_ratio(run->duels[goal], joint ? c : 0);
+    if (duel != NULL) {
+        to->ratio_to_baseline = duel->ratio;
+        to->ratio_low = duel->low;
+        to->ratio_high = duel->high;
     }
+    to->ratio_to_default =
+        preset != NULL ? work * preset->warm.p50_us / to->outcome->warm.p50_us : 0;
+}
+
+static void fill_cases(struct export_context *context) {
+    const struct export_run *run = &context->run;
+    const struct genome *genomes[CASES_MAX];
+    const struct template *templates[CASES_MAX];
+    for (int c = 0; c < run->config->case_count; c++) {
+        genomes[c] = &run->genomes[export_run_goal(run, c)];
+        templates[c] = export_run_template(run, export_run_goal(run, c));
+    }
+    context->variant_count = export_assign_variants(templates, genomes, run->config->case_count,
+                                                    context->variants, context->cases);
+    for (int c = 0; c < run->config->case_count; c++)
+        fill_case(context, c);
 }
 
 /* The machine code is compiled again: it is the code that was timed only if the compiler is the
    same. */
 static void warn_about_compiler(const struct export_context *context, const struct nvrtc *nvrtc) {
-    const char *recorded = context->keys[context->rival].parts[KEY_NVRTC];
+    const char *recorded = context->run.keys[context->run.goals[0]].parts[KEY_NVRTC];
     if (strcmp(recorded, nvrtc_version(nvrtc)) != 0)
         log_warn("the run used NVRTC %s, and this is %s: the exported machine code may differ from "
                  "what was timed; `evotile replay %s` times it",
@@ -316,19 +169,56 @@ static int compile_source(struct nvrtc *nvrtc, const char *name, char *source,
 /* For the names in machine code of kernels that are C++ templates. No option changes them. */
 static int compile_reference(struct export_context *context, struct nvrtc *nvrtc,
                              struct error *error) {
+    const struct template *template = context->variants[0].template;
     struct compile_options options;
     struct kernel_list kernels;
-    launch_list_kernels(&context->template->reference, &kernels);
+    launch_list_kernels(&template->reference, &kernels);
     if (kernels.count == 0)
         return 0;
-    char *source = template_reference_source(context->template, error);
-    if (source == NULL || template_options(context->template, context->variants[0].genome, false,
-                                           &options, error) < 0) {
+    char *source = template_reference_source(template, error);
+    if (source == NULL ||
+        template_options(template, context->variants[0].genome, false, &options, error) < 0) {
         free(source);
         return -1;
     }
-    return compile_source(nvrtc, context->template->reference_source, source, &options, &kernels,
+    return compile_source(nvrtc, template->reference_source, source, &options, &kernels,
                           &context->reference, error);
+}
+
+static int compile_variant(struct export_context *context, struct nvrtc *nvrtc, int v,
+                           struct error *error) {
+    struct export_variant *variant = &context->variants[v];
+    const struct template *template = variant->template;
+    struct device_image *image = &context->images[v];
+    struct compile_options options;
+    struct kernel_list kernels;
+    const int compiled = template_variant(template, variant->case_index);
+    char *source = template_source(template, variant->genome, compiled, error);
+    if (source == NULL || template_options(template, variant->genome, false, &options, error) < 0 ||
+        template_kernels(template, variant->genome, compiled, &kernels, error) < 0) {
+        free(source);
+        return -1;
+    }
+    if (compile_source(nvrtc, template->source, source, &options, &kernels, image, error) < 0)
+        return -1;
+    variant->kernels = image->kernels;
+    variant->cubin = image->cubin;
+    variant->cubin_bytes = image->cubin_bytes;
+    return 0;
+}
+
+/* What a variant's trial recorded. */
+static void describe_variant(struct export_context *context, struct export_variant *variant) {
+    const struct export_run *run = &context->run;
+    const int goal = export_run_goal(run, variant->case_index);
+    const struct outcome *outcome = run->champions[goal]->outcome;
+    variant->key = &run->keys[goal];
+    variant->resources = outcome->resources;
+    variant->conditions = &outcome->conditions;
+    variant->checks = outcome->checks[0] == '\0' ? "not checked as a champion (--unchecked)"
+                                                 : outcome_checks(outcome);
+    variant->uses = outcome->uses;
+    variant->held_out = context->held_out[export_run_rival(run, goal)];
 }
 
 static int compile_variants(struct export_context *context, struct error *error) {
@@ -339,32 +229,9 @@ static int compile_variants(struct export_context *context, struct error *error)
         nvrtc_set_budget(nvrtc, &budget);
         warn_about_compiler(context, nvrtc);
     }
-    for (int u = 0; u < context->variant_count && result == 0; u++) {
-        struct export_variant *variant = &context->variants[u];
-        struct compile_options options;
-        struct kernel_list kernels;
-        int goal = case_goal(context, variant->case_index);
-        const int compiled = template_variant(context->template, variant->case_index);
-        char *source = template_source(context->template, variant->genome, compiled, error);
-        if (source == NULL ||
-            template_options(context->template, variant->genome, false, &options, error) < 0 ||
-            template_kernels(context->template, variant->genome, compiled, &kernels, error) < 0) {
-            free(source);
-            result = -1;
-            break;
-        }
-        result = compile_source(nvrtc, context->template->source, source, &options, &kernels,
-                                &context->images[u], error);
-        variant->kernels = context->images[u].kernels;
-        variant->cubin = context->images[u].cubin;
-        variant->cubin_bytes = context->images[u].cubin_bytes;
-        variant->key = &context->keys[goal];
-        variant->resources = context->champions[goal]->outcome->resources;
-        variant->conditions = &context->champions[goal]->outcome->conditions;
-        variant->checks = context->champions[goal]->outcome->checks[0] == '\0'
-                              ? "not checked as a champion (--unchecked)"
-                              : outcome_checks(context->champions[goal]->outcome);
-        variant->uses = context->champions[goal]->outcome->uses;
+    for (int v = 0; v < context->variant_count && result == 0; v++) {
+        describe_variant(context, &context->variants[v]);
+        result = compile_variant(context, nvrtc, v, error);
     }
     if (result == 0)
         result = compile_reference(context, nvrtc, error);
@@ -374,38 +241,44 @@ static int compile_variants(struct export_context *context, struct error *error)
 
 /* An emulated device leaves out held-out cases that take too long, and does not record which. */
 static int load_held_out(struct export_context *context, struct error *error) {
-    const struct config *config = context->config;
-    const struct template_setting setting =
-        config_held_out_setting(config, context->rival, &context->device);
-    if (config->held_out_count == 0 || context->unchecked || context->device.predicts)
+    const struct export_run *run = &context->run;
+    if (run->config->held_out_count == 0 || context->unchecked || run->device.predicts)
         return 0;
-    context->held_out = template_load(config->template_folder, &setting, error);
-    return context->held_out != NULL ? 0 : -1;
+    for (int i = 0; i < run->goal_count; i++) {
+        struct template **held_out = &context->held_out[export_run_rival(run, run->goals[i])];
+        const struct template_setting setting =
+            config_held_out_setting(run->config, run->goals[i], &run->device);
+        if (*held_out == NULL)
+            *held_out = template_load(run->config->template_folder, &setting, error);
+        if (*held_out == NULL)
+            return -1;
+    }
+    return 0;
 }
 
 static int write_export(struct export_context *context, struct error *error) {
+    const struct export_run *run = &context->run;
+    const struct outcome *outcome = run->champions[run->goals[0]]->outcome;
+    const struct baseline_duel *duel = run->duels[run->goals[0]];
     char replay[PATH_SIZE + 32];
-    const struct outcome *outcome = context->champions[context->rival]->outcome;
     fill_cases(context);
     if (load_held_out(context, error) < 0 || compile_variants(context, error) < 0)
         return -1;
     snprintf(replay, sizeof replay, "evotile replay %s", context->out);
     const struct export_request request = {
-        .template = context->template,
+        .template = context->variants[0].template,
         .reference_kernels = context->reference.kernels,
-        .setting = &context->setting,
+        .setting = &run->setting,
         .variant_count = context->variant_count,
         .variants = context->variants,
         .cases = context->cases,
-        .held_out = context->held_out,
         .predicted = outcome->predicted,
-        .score_us = context->config->objective != OBJECTIVE_JOINT    ? 0
-                    : context->config->minimise == MINIMISED_LATENCY ? outcome->score_us
-                                                                     : outcome_latency_us(outcome),
-        .baseline = context->baselines != NULL ? context->baselines->name
-                    : context->duels[context->rival] != NULL
-                        ? context->duels[context->rival]->baseline
-                        : NULL,
+        .score_us = run->config->objective != OBJECTIVE_JOINT    ? 0
+                    : run->config->minimise == MINIMISED_LATENCY ? outcome->score_us
+                                                                 : outcome_latency_us(outcome),
+        .baseline = run->baselines != NULL ? run->baselines->name
+                    : duel != NULL         ? duel->baseline
+                                           : NULL,
         .replay = replay,
         .force = context->force,
         .sign_key = context->sign_key,
@@ -413,34 +286,48 @@ static int write_export(struct export_context *context, struct error *error) {
     return export_write(&request, context->out, error);
 }
 
-static void release(struct export_context *context) {
-    for (int c = 0; c < CASES_MAX; c++) {
-        store_trial_free(context->champions[c]);
-        store_trial_free(context->default_trials[c]);
-        free(context->duels[c]);
-        key_release(&context->keys[c]);
-        nvrtc_image_release(&context->images[c]);
+/* The variant of each case; and its solution, if the variants are of several. */
+static void print_cases(const struct export_context *context) {
+    const struct export_run *run = &context->run;
+    const struct template *first = context->variants[0].template;
+    bool several = false;
+    for (int v = 0; v < context->variant_count; v++)
+        several = several || context->variants[v].template != first;
+    for (int c = 0; c < run->config->case_count; c++) {
+        const int variant = context->cases[c].variant;
+        char name[CASE_NAME_SIZE];
+        template_print_shape(first, &run->config->cases[c], name);
+        printf("%s: %.3f us%s, variant %d of %d%s%s\n", name,
+               context->cases[c].outcome->warm.p50_us,
+               run->champions[run->goals[0]]->outcome->predicted ? " predicted" : "", variant + 1,
+               context->variant_count, several ? ", " : "",
+               several ? context->variants[variant].template->solution : "");
     }
+}
+
+static void release_context(struct export_context *context) {
+    for (int v = 0; v < CASES_MAX; v++)
+        nvrtc_image_release(&context->images[v]);
+    for (int i = 0; i < SOLUTIONS_MAX; i++)
+        template_free(context->held_out[i]);
     nvrtc_image_release(&context->reference);
-    baseline_results_free(context->baselines);
-    template_free(context->template);
-    template_free(context->held_out);
-    config_free(context->config);
-    store_close(context->store);
+    export_run_release(&context->run);
     free(context);
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
     struct export_context *context = xcalloc(1, sizeof *context);
-    context->rank = 1;
-    context->trial = -1;
+    context->run.rank = 1;
+    context->run.trial = -1;
     const char *format = NULL;
     int64_t goal = 0;
     const struct option_row rows[] = {
-        OPTION("rank", "K", "rank on the board, from 1 (default: 1, the champion)", &context->rank),
-        OPTION("trial", "N", "this trial in place of its goal's champion", &context->trial),
-        OPTION("solution", "NAME", "of a run of several solutions, this one (default: the best)",
-               &context->solution),
+        OPTION("rank", "K", "rank on the board, from 1 (default: 1, the champion)",
+               &context->run.rank),
+        OPTION("trial", "N", "this trial in place of its goal's champion", &context->run.trial),
+        OPTION("solution", "NAME",
+               "of a run of several solutions, this one (default: the best of each case)",
+               &context->run.solution),
         OPTION("out", "DIR", "the folder to create, such as kernels/NAME; with --format the file",
                &context->out),
         OPTION("force", NULL, "replace an earlier export in that folder", &context->force),
@@ -462,7 +349,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
                 "evotile: export: --out is missing: give a folder, such as --out kernels/NAME\n");
         goto done;
     }
-    context->run_dir = argv[0];
+    context->run.folder = argv[0];
     if (format != NULL) {
         int64_t rows = space_export_write(argv[0], format, (int)goal, context->out, &error);
         status = rows < 0 ? error_report(&error) : STATUS_DONE;
@@ -471,24 +358,18 @@ static int run(const struct verb *verb, int argc, char **argv) {
         goto done;
     }
     signal(SIGPIPE, SIG_IGN);
-    if (read_run(context, &error) < 0 ||
+    if (export_run_read(&context->run, &error) < 0 ||
         (!context->unchecked && check_champions(context, &error) < 0) ||
         write_export(context, &error) < 0) {
         status = error_report(&error);
         goto done;
     }
-    for (int c = 0; c < context->config->case_count; c++) {
-        char name[CASE_NAME_SIZE];
-        template_print_shape(context->template, &context->config->cases[c], name);
-        printf("%s: %.3f us%s, variant %d of %d\n", name, context->cases[c].outcome->warm.p50_us,
-               context->champions[context->rival]->outcome->predicted ? " predicted" : "",
-               context->cases[c].variant + 1, context->variant_count);
-    }
+    print_cases(context);
     log_info("exported to %s: `make -C %s check` builds and checks it with nvcc alone",
              context->out, context->out);
     status = STATUS_DONE;
 done:
-    release(context);
+    release_context(context);
     return status;
 }
 

@@ -84,6 +84,8 @@ void config_goal_cases(const struct config *config, int goal, int *first, int *c
 /* "B=2,H=8,S=512" or "all 12 cases", with the solution if it has rivals: "B=2,H=8,S=512, tiled".
  */
 void config_goal_name(const struct config *config, int goal, char name[CASE_NAME_SIZE]);
+/* The same without the solution. */
+void config_goal_cases_name(const struct config *config, int goal, char name[CASE_NAME_SIZE]);
 
 /* Maximum shared memory of a block in bytes: the config's limit, reduced to the device's (NULL: any
    device). */

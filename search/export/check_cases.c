@@ -180,10 +180,7 @@ int write_cases(const struct export *export, struct strbuf *text, struct error *
                               template->cpu_reference == NULL);
     cJSON_AddBoolToObject(values, "reals", any_real(template));
     cJSON_AddNumberToObject(values, "dimension_count", template->dimension_count);
-    cJSON_AddNumberToObject(values, "tensor_count",
-                            template->tensor_count - export->workspace_count -
-                                export->contents_count - export->magnitude_count -
-                                export->setup_count);
+    cJSON_AddNumberToObject(values, "tensor_count", parameter_count(template));
     cJSON_AddNumberToObject(values, "contents_count", export->contents_count);
     cJSON_AddBoolToObject(values, "contents", export->contents_count > 0);
     cJSON_AddBoolToObject(values, "magnitudes", export->magnitude_count > 0);

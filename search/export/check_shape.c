@@ -26,7 +26,8 @@ static void add_allowed(const struct dimension *dimension, struct strbuf *text) 
 
 /* A row of the table `dimensions`: {"D", "64 or 128", 0, 1, 0, 0, 0, 2, (const int64_t[]){64, 128}}
  */
-static void add_dimension(const struct dimension *dimension, struct strbuf *text) {
+static void add_dimension(const struct dimension *dimension, bool specialised,
+                          struct strbuf *text) {
     bool listed = dimension->value_count > 0;
     double least = listed            ? 0
                    : dimension->real ? (double)dimension->least
@@ -36,9 +37,8 @@ static void add_dimension(const struct dimension *dimension, struct strbuf *text
                                     : (double)dimension->maximum;
     strbuf_print(text, "    {\"%s\", \"", dimension->name);
     add_allowed(dimension, text);
-    strbuf_print(text, "\", %d, %d, %d, %.17g, %.17g, %d, ", dimension->real,
-                 dimension->specialised, dimension->default_value != NULL, least, most,
-                 dimension->value_count);
+    strbuf_print(text, "\", %d, %d, %d, %.17g, %.17g, %d, ", dimension->real, specialised,
+                 dimension->default_value != NULL, least, most, dimension->value_count);
     for (int i = 0; i < dimension->value_count; i++)
         strbuf_print(text, "%s%lld", i > 0 ? ", " : "(const int64_t[]){",
                      (long long)dimension->values[i]);
@@ -168,7 +168,7 @@ static void add_functions(struct code_writer *writer, cJSON *values) {
     const struct template *template = writer->template;
     struct strbuf rows = {0}, defaults = {0}, opening = {0}, served = {0}, quoted = {0};
     for (int d = 0; d < template->dimension_count; d++) {
-        add_dimension(&template->dimensions[d], &rows);
+        add_dimension(&template->dimensions[d], is_specialised(writer->export, d), &rows);
         add_default(writer, d, &defaults);
     }
     add_tensors(writer);

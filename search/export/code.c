@@ -8,9 +8,9 @@
 
 int code_writer_init(struct code_writer *writer, const struct export *export, int number,
                      struct strbuf *text, struct error *error) {
-    const struct template *template = export->template;
     const struct export_variant *variant =
         number > 0 ? &export->request->variants[number - 1] : NULL;
+    const struct template *template = variant != NULL ? variant->template : export->template;
     *writer =
         (struct code_writer){.export = export,
                              .template = template,
@@ -442,42 +442,4 @@ void code_add_kernels(const struct code_writer *writer, const char *cubin) {
         strbuf_print(writer->text, name != launches[i].kernel ? " /* %s */\n" : "\n",
                      launches[i].kernel);
     }
-}
-
-/* ---- files ---- */
-
-int code_add_launching(const struct export *export, const struct launch_list *launches, bool maps,
-                       cJSON *values, struct error *error) {
-    bool variables = false;
-    cJSON *own = embedded_values(export);
-    struct strbuf options = {0}, text = {0};
-    char architecture[NAME_SIZE] = "";
-    int result = variant_options(export, 0, architecture, &options, error);
-    strbuf_release(&options);
-    cJSON_AddStringToObject(own, "architecture", architecture);
-    cJSON_AddBoolToObject(own, "maps", maps);
-    for (int t = 0; t < export->template->tensor_count; t++)
-        variables = variables || template_copies_symbol(export->template, launches, t);
-    cJSON_AddBoolToObject(own, "variables", variables);
-    embedded_fill(EMBEDDED_LAUNCH, own, &text);
-    embedded_add_text(values, "launching", &text);
-    return result;
-}
-
-void code_add_arithmetic(const char *code, cJSON *values) {
-    static const char *const calls[] = {INT_FUNCTION_PREFIX "min(", INT_FUNCTION_PREFIX "max(",
-                                        INT_FUNCTION_PREFIX "ceil_div(",
-                                        INT_FUNCTION_PREFIX "log2("};
-    size_t length = expression_print_functions(INT_FUNCTION_PREFIX, NULL, 0);
-    bool called = false;
-    struct strbuf text = {0};
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        called = called || strstr(code, calls[i]) != NULL;
-    if (called) {
-        char *functions = xmalloc(length + 1);
-        expression_print_functions(INT_FUNCTION_PREFIX, functions, length + 1);
-        strbuf_print(&text, "%s\n", functions);
-        free(functions);
-    }
-    embedded_add_text(values, "arithmetic", &text);
 }

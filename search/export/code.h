@@ -72,6 +72,8 @@ void code_add_operations(const struct code_writer *writer, struct strbuf *openin
    an argument may be a tensor map. */
 int code_add_launching(const struct export *export, const struct launch_list *launches, bool maps,
                        cJSON *values, struct error *error);
+/* The same for the launcher, and `maps`: whether a kernel of any solution takes a tensor map. */
+int code_add_kernel_launching(const struct export *export, cJSON *values, struct error *error);
 /* Adds `arithmetic`: the integer functions, or nothing if `code` calls none. */
 void code_add_arithmetic(const char *code, cJSON *values);
 

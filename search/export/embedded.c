@@ -16,11 +16,17 @@ static const struct { const char *text, *end; } embedded[] = {EMBEDDED_FILES(ROW
 
 cJSON *embedded_values(const struct export *export) {
     cJSON *values = cJSON_CreateObject();
-    struct strbuf upper = {0};
+    struct strbuf upper = {0}, sources = {0};
     add_upper_name(export, &upper);
     cJSON_AddStringToObject(values, "name", export->name);
     cJSON_AddStringToObject(values, "prefix", upper.bytes);
     cJSON_AddStringToObject(values, "template", export->template->name);
+    for (int s = 0; s < export->solution_count; s++) {
+        char source[SOURCE_FILE_SIZE];
+        strbuf_print(&sources, "%s%s", s > 0 ? ", " : "",
+                     source_file(export, export->solutions[s], source));
+    }
+    embedded_add_text(values, "sources", &sources);
     strbuf_release(&upper);
     return values;
 }

@@ -63,13 +63,44 @@ static int write_reference(const struct export *export, struct error *error) {
     return result;
 }
 
+/* The source of each solution. */
+static int write_kernels(const struct export *export, struct error *error) {
+    for (int s = 0; s < export->solution_count; s++) {
+        struct strbuf text = {0};
+        char name[SOURCE_FILE_SIZE];
+        int written = write_kernel(export, export->solutions[s], &text, error);
+        if (write_text(export, source_file(export, export->solutions[s], name), written, &text,
+                       error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Removes the solutions that the export has not from the copy of their problem. */
+static int remove_solutions(const struct export *export, const char *folder, struct error *error) {
+    struct solution_names all;
+    if (template_solutions(folder, &all, error) < 0)
+        return -1;
+    for (int i = 0; i < all.count; i++) {
+        char path[PATH_SIZE];
+        int s = 0;
+        while (s < export->solution_count &&
+               strcmp(export->solutions[s]->solution, all.names[i]) != 0)
+            s++;
+        if (s == export->solution_count &&
+            (path_join(path, folder, all.names[i], error) < 0 || path_remove_tree(path, error) < 0))
+            return -1;
+    }
+    return 0;
+}
+
 /* template/NAME and template/lib, as template_load expects them. */
 static int write_template(const struct export *export, struct error *error) {
     const struct template *template = export->template;
     char to[PATH_SIZE];
     if (path_join(to, export->folder, "template", error) < 0 ||
         path_join(to, to, template->name, error) < 0 || path_make_folder(to, error) < 0 ||
-        path_copy_tree(template->folder, to, error) < 0)
+        path_copy_tree(template->folder, to, error) < 0 || remove_solutions(export, to, error) < 0)
         return -1;
     if (!path_is_dir(template->library))
         return 0;
@@ -84,7 +115,6 @@ static int write_all(const struct export *export, struct error *error) {
         int (*write)(const struct export *export, struct strbuf *text, struct error *error);
         enum { ALWAYS, WITH_GPU_REFERENCE, WITH_SETUP, WITH_PYTHON } when;
     } files[] = {
-        {"kernel.cu", write_kernel, ALWAYS},
         {".h", write_header, ALWAYS},
         {".c", write_launcher, ALWAYS},
         {"cases.h", write_cases, ALWAYS},
@@ -101,8 +131,8 @@ static int write_all(const struct export *export, struct error *error) {
         {"setup_launch.c", write_setup_launch, WITH_SETUP},
         {"manifest.json", write_manifest, ALWAYS}, /* lists all the others */
     };
-    if (write_variants(export, error) < 0 || write_reference(export, error) < 0 ||
-        write_template(export, error) < 0)
+    if (write_kernels(export, error) < 0 || write_variants(export, error) < 0 ||
+        write_reference(export, error) < 0 || write_template(export, error) < 0)
         return -1;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct strbuf text = {0};
@@ -215,6 +245,8 @@ static void check_request(const struct export_request *request) {
         if (request->variants[variant].cubin == NULL || request->variants[variant].key == NULL)
             BUG("variant %d has no %s", variant,
                 request->variants[variant].key == NULL ? "key" : "cubin");
+    if (request->template != request->variants[0].template)
+        BUG("the template is not that of the first variant");
     for (int c = 0; c < request->template->case_count; c++)
         if (request->cases[c].variant < 0 || request->cases[c].variant >= request->variant_count ||
             request->cases[c].outcome == NULL)
@@ -225,10 +257,10 @@ static void check_request(const struct export_request *request) {
 
 /* The genome may have been found with another template, config or device than the loaded one. */
 static int check_genomes(const struct export *export, struct error *error) {
-    const struct template *template = export->template;
-    for (int c = 0; c < template->case_count; c++) {
-        const struct genome *genome =
-            export->request->variants[export->request->cases[c].variant].genome;
+    for (int c = 0; c < export->template->case_count; c++) {
+        const int variant = export->request->cases[c].variant;
+        const struct template *template = variant_template(export, variant);
+        const struct genome *genome = export->request->variants[variant].genome;
         char text[GENOME_TEXT_SIZE];
         char name[CASE_NAME_SIZE];
         if (template_genome_is_valid(template, genome, c))
@@ -288,8 +320,8 @@ int export_write(const struct export_request *request, const char *requested, st
     make_name(paths->folder, name);
     export.name = request->name != NULL ? request->name : name;
     export.folder = paths->temporary;
+    find_solutions(&export);
     for (int t = 0; t < request->template->tensor_count; t++) {
-        export.workspace_count += request->template->tensors[t].role == ROLE_WORKSPACE;
         export.contents_count += request->template->tensors[t].of_output;
         export.magnitude_count += request->template->tensors[t].role == ROLE_MAGNITUDE;
         export.setup_count += request->template->tensors[t].role == ROLE_SETUP;

@@ -2,24 +2,27 @@
  * export: writes a champion as a self-contained folder that does not need evotile, and reads its
  * manifest.
  *
- * The folder holds the source (kernel.cu), the genes of each variant (variant_1.h ...) and its
+ * The folder holds the source (kernel.cu; of several solutions kernel_SOLUTION.cu for each), the
+ * genes of each variant (variant_1.h ...) and its
  * machine code that was timed (variant_1.cubin ...), a C launcher that includes the latter (NAME.h,
  * NAME.c), check.c with its headers and the references on the CPU (reference.c) and on the GPU
  * (reference.cu, reference_launch.c), what makes its inputs (fills.h, and if the template has a
  * setup, setup.cu and setup_launch.c), a Makefile that needs only nvcc, manifest.json, and
- * template/, a copy of the template with which `replay` evaluates the kernel. The source is for
+ * template/, a copy of the template with which `replay` evaluates the kernel: of a problem, with
+ * the exported solutions alone. The source is for
  * reading, for replay and for compiling for other GPUs: nvcc generates different machine code from
  * it than NVRTC, in one measurement 9 % slower.
  *
  * A *variant* is one compilation: a genome for one template variant (template_variant). A joint
  * champion has one variant per template variant. With `objective: per_case` each case has its own
- * genome, and the launcher selects: the variant that was tuned for exactly this shape, else, among
- * the variants with the same specialised dimensions that admit the shape, the one tuned for the
- * case nearest in operations.
+ * genome, perhaps of another solution, and the launcher selects: the variant that was tuned for
+ * exactly this shape, else, among the variants with the same specialised dimensions that admit the
+ * shape, the one tuned for the case nearest in operations. The launcher's interface is that of the
+ * problem: a variant's solution decides on workspaces, tensor maps and the compiler's options.
  *
- *     struct export_request request = {.template = template, .setting = &setting, .name = NULL,
+ *     struct export_request request = {.template = templates[0], .setting = &setting,
  *                                      .variants = variants, .cases = cases};
- *     request.variant_count = export_assign_variants(template, genomes, variants, cases);
+ *     request.variant_count = export_assign_variants(templates, genomes, count, variants, cases);
  *     ...; // compile each variant (template_source, template_options) and set its cubin and key;
  *     ...; // set each case's outcome
  *     if (export_write(&request, "kernels/rows_l4", &error) < 0)
@@ -44,6 +47,7 @@
 /* ---- writing ---- */
 
 struct export_variant {
+    const struct template *template; /* that of its solution, loaded for all cases */
     const struct genome *genome;
     int case_index;    /* the first case that it serves */
     const void *cubin; /* as compiled by NVRTC; the caller owns it */
@@ -53,6 +57,8 @@ struct export_variant {
     struct resources resources;
     const struct conditions *conditions; /* of the trial; NULL: not known */
     const char *checks, *uses;           /* as outcome_checks gives it, as in struct outcome */
+    const struct template *held_out; /* the solution's template of the held-out cases that the trial
+                                        passed; NULL: none */
 };
 
 struct export_case {
@@ -65,16 +71,16 @@ struct export_case {
 };
 
 struct export_request {
-    const struct template *template;
-    const char *reference_kernels;          /* as in struct device_image */
-    const char *setup_kernels;              /* the same of the template's setup */
-    const struct template_setting *setting; /* with which the template was loaded */
+    const struct template *template; /* the first variant's: whatever is of the problem is read from
+                                        it, and is the same in the others */
+    const char *reference_kernels;   /* as in struct device_image */
+    const char *setup_kernels;       /* the same of the template's setup */
+    const struct template_setting *setting; /* with which the templates were loaded, but for the
+                                               solution */
     const char *name; /* a C identifier: the functions' prefix. NULL: from the folder's name */
     int variant_count;
     const struct export_variant *variants;
     const struct export_case *cases; /* one per case of the template, in its order */
-    const struct template *held_out; /* the template of the held-out cases that the trials passed;
-                                        NULL: none */
     bool predicted;                  /* the latencies are predictions */
     double score_us;                 /* as in struct outcome; 0: no score over all cases */
     const char *baseline;            /* its name; NULL: none */
@@ -84,10 +90,12 @@ struct export_request {
                              export is not signed */
 };
 
-/* Assigns cases to variants. `genomes` has a genome for each of the template's cases; cases with
-   equal genomes share one. Fills `variants` (genome, case_index, and no checks; an array as long as
-   `cases`) and each case's variant; returns the number of variants. */
-int export_assign_variants(const struct template *template, const struct genome *const *genomes,
+/* Assigns cases to variants. For each case there are a genome and the template of its solution;
+   cases with equal genomes of one solution share a variant. Fills `variants` (template, genome,
+   case_index, and no checks; an array as long as `cases`) and each case's variant; returns the
+   number of variants. */
+int export_assign_variants(const struct template *const *templates,
+                           const struct genome *const *genomes, int case_count,
                            struct export_variant *variants, struct export_case *cases);
 
 /* Writes the folder atomically: completely beside `folder`, then renamed into place. Without
@@ -98,10 +106,13 @@ int export_write(const struct export_request *request, const char *folder, struc
 
 /* ---- reading ---- */
 
-enum { MANIFEST_FORMAT = 1 };
+/* Of a kernel of one solution, and of several: earlier versions of evotile refuse that by its
+   number. */
+enum { MANIFEST_FORMAT = 1, MANIFEST_FORMAT_SOLUTIONS = 2 };
 
 /* The document owns the strings. */
 struct manifest_variant {
+    const char *solution;       /* of the template; NULL: its only one */
     const char *source, *cubin; /* file names */
     const char *header;         /* that of its macros; NULL: the source has them */
     const char *genome;         /* canonical text: genome_parse */
@@ -118,9 +129,9 @@ struct manifest_case {
 
 struct manifest {
     struct json_document document;
+    int format;
     const char *name, *template_name;
-    const char *solution; /* of the template; NULL: its only one */
-    struct hash template_hash;
+    struct hash template_hash;       /* of several solutions, of all of them */
     char template_folder[PATH_SIZE]; /* the copy inside the export, for template_load */
     const char *device, *baseline;   /* the device's name; NULL: no baseline */
     int smem_limit;
@@ -136,8 +147,8 @@ struct manifest {
 int manifest_read(struct manifest *manifest, const char *folder, struct error *error);
 void manifest_release(struct manifest *manifest);
 
-/* The text of a variant's source, for NVRTC: kernel.cu with the variant's header inlined. The
-   caller frees it. */
+/* The text of a variant's source, for NVRTC, with the variant's header inlined. The caller frees
+   it. */
 char *manifest_read_source(const struct manifest *manifest, const char *folder, int variant,
                            struct error *error);
 

@@ -10,12 +10,32 @@ static cJSON *add_object(cJSON *list) {
     return object;
 }
 
+/* The name of a variant's solution after `separator`; nothing if the export has one solution. */
+static void add_solution(const struct export *export, int variant, const char *separator,
+                         struct strbuf *text) {
+    if (export->solution_count > 1)
+        strbuf_print(text, "%s%s", separator, variant_template(export, variant)->solution);
+}
+
+/* What is computed: of several solutions, as the problem says it. */
+static void add_about(const struct export *export, cJSON *values) {
+    struct json root = json_root(&export->template->document), about;
+    const char *words = export->template->about;
+    struct strbuf text = {0};
+    struct error ignored;
+    if (export->solution_count > 1 && json_find(&root, "about", &about))
+        json_string(&about, &words, &ignored);
+    strbuf_add_wrapped(&text, " * ", words);
+    embedded_add_text(values, "about", &text);
+}
+
 static void add_cases(const struct export *export, cJSON *values) {
     cJSON *list = cJSON_AddArrayToObject(values, "cases");
     for (int c = 0; c < export->template->case_count; c++) {
         struct strbuf line = {0};
         strbuf_print(&line, " *     %-32s %8.2f us", export->checked[c].name,
                      export->checked[c].record->warm.p50_us);
+        add_solution(export, export->request->cases[c].variant, ", ", &line);
         embedded_add_text(add_object(list), "line", &line);
     }
 }
@@ -25,7 +45,13 @@ static void add_ranges(const struct export *export, cJSON *values) {
     for (int variant = 0; variant < export->request->variant_count; variant++) {
         struct strbuf words = {0};
         struct strbuf line = {0};
-        variant_specialised(export, variant, &words);
+        strbuf_add(&words, "", 0);
+        add_solution(export, variant, "", &words);
+        struct strbuf specialised = {0};
+        variant_specialised(export, variant, &specialised);
+        strbuf_print(&words, "%s%s", words.used > 0 && specialised.used > 0 ? ", " : "",
+                     specialised.bytes);
+        strbuf_release(&specialised);
         strbuf_print(&words, "%s", words.used > 0 ? ": " : "");
         variant_verified(export, variant, &words);
         strbuf_add_wrapped(&line, " *     ", words.bytes);
@@ -153,10 +179,8 @@ static void add_scalars(const struct template *template, cJSON *values) {
 int write_header(const struct export *export, struct strbuf *text, struct error *error) {
     const struct export_request *request = export->request;
     cJSON *values = embedded_values(export);
-    struct strbuf about = {0};
     (void)error;
-    strbuf_add_wrapped(&about, " * ", export->template->about);
-    embedded_add_text(values, "about", &about);
+    add_about(export, values);
     cJSON_AddStringToObject(values, "device", request->setting->device->name);
     cJSON_AddStringToObject(values, "kind", request->predicted ? "predicted" : "measured");
     cJSON_AddBoolToObject(values, "several", request->variant_count > 1);

@@ -48,7 +48,8 @@ struct checked_shape {
     struct shape shape;
     const struct case_outcome *record; /* NULL: a ragged shape, not timed */
     struct errors bound;               /* check.c's error bounds */
-    struct launch_plan plan;
+    struct launch_plan plan; /* its variant's, with the tensors as the problem's template numbers
+                                them */
     struct planned_tensor own[TENSORS_MAX]; /* those of setup */
 };
 
@@ -62,10 +63,13 @@ struct verified_range {
 /* The inputs of all write_* functions. */
 struct export {
     const struct export_request *request;
-    const struct template *template;
+    const struct template *template; /* for what is of the problem */
+    int solution_count;
+    const struct template *solutions[SOLUTIONS_MAX]; /* of the variants, in their order; the first
+                                                        is `template` */
     const char *name;
     bool workspaces;     /* some variant needs a workspace */
-    int workspace_count; /* workspace tensors of the template */
+    int workspace_count; /* workspace tensors of the solution that has most */
     int contents_count;  /* inputs that hold what outputs hold before a call; they follow the others
                           */
     int magnitude_count; /* tensors of magnitudes, which follow all others */
@@ -76,6 +80,14 @@ struct export {
     struct verified_range *verified; /* by variant */
 };
 
+/* The template of a variant's solution. */
+const struct template *variant_template(const struct export *export, int variant);
+/* The source of a solution: "kernel.cu", or of several "kernel_SOLUTION.cu". */
+enum { SOURCE_FILE_SIZE = NAME_SIZE + 16 };
+const char *source_file(const struct export *export, const struct template *solution,
+                        char name[SOURCE_FILE_SIZE]);
+/* Whether every solution compiles the dimension in: shapes that differ in it share no kernel. */
+bool is_specialised(const struct export *export, int dimension);
 /* The name of a variant's file: "variant_1.cubin". */
 enum { VARIANT_FILE_SIZE = 32 };
 const char *variant_file(int variant, const char *extension, char name[VARIANT_FILE_SIZE]);
@@ -98,11 +110,16 @@ void add_upper_name(const struct export *export, struct strbuf *text);
    a blank. */
 int variant_options(const struct export *export, int variant, char architecture[NAME_SIZE],
                     struct strbuf *options, struct error *error);
+/* The architecture whose GPUs run all variants: "sm_90a" if they are of sm_90 and sm_90a. */
+int export_architecture(const struct export *export, char architecture[NAME_SIZE],
+                        struct error *error);
 
 /* Adds what check.c needs for a shape of the user's (check_shape.c). */
 int add_shape_functions(const struct export *export, cJSON *values, struct error *error);
 
-/* Fills `workspaces`. */
+/* Fills `solutions`. */
+void find_solutions(struct export *export);
+/* Fills `workspaces` and `workspace_count`. */
 int find_workspaces(struct export *export, struct error *error);
 /* Whether a caller of the launcher gives the tensor. And which one of its role a tensor is, from
    0. */
@@ -115,6 +132,8 @@ void add_fill(const struct export *export, int tensor, const struct tensor_fill 
               struct strbuf *text);
 /* Appends its last three members, of a file. */
 void add_fill_file(const struct export *export, int tensor, struct strbuf *text);
+/* The number of tensors that a caller gives. */
+int parameter_count(const struct template *template);
 /* Fills `checked` and `verified`; the caller frees them. */
 int find_checked_shapes(struct export *export, struct error *error);
 
@@ -142,8 +161,8 @@ int check_names(const struct export *export, struct error *error);
     F(FILLS, template, fills_h)
 #define EMBEDDED_ENUMERATOR(name, folder, file) EMBEDDED_##name,
 enum embedded_file { EMBEDDED_FILES(EMBEDDED_ENUMERATOR) };
-/* A JSON object with the values that all of them use: name, prefix (the name in upper case) and
-   template. */
+/* A JSON object with the values that all of them use: name, prefix (the name in upper case),
+   template and sources (the names of the solutions' sources). */
 cJSON *embedded_values(const struct export *export);
 /* Adds `units`: an object with the `number`, from 1, of each variant. Returns the list. */
 cJSON *embedded_add_units(const struct export *export, cJSON *values);
@@ -158,7 +177,8 @@ void embedded_copy(enum embedded_file file, struct strbuf *text);
 void add_kernel_addresses(const struct kernel_list *kernels, struct strbuf *text);
 
 /* Each write_* function appends the text of one file. */
-int write_kernel(const struct export *export, struct strbuf *text, struct error *error);
+int write_kernel(const struct export *export, const struct template *solution, struct strbuf *text,
+                 struct error *error);
 int write_variant_header(const struct export *export, int variant, struct strbuf *text,
                          struct error *error);
 int write_header(const struct export *export, struct strbuf *text, struct error *error);

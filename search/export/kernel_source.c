@@ -1,4 +1,5 @@
-/* The source: kernel.cu, which all variants share, and variant_N.h, the macros of one. */
+/* The source: kernel.cu, which the variants of a solution share, and variant_N.h, the macros of
+ * one. */
 #include "export/internal.h"
 
 #include <string.h>
@@ -23,22 +24,44 @@ static void add_comment(const char *key, const char *prefix, const char *words, 
     embedded_add_text(values, key, &text);
 }
 
-int write_kernel(const struct export *export, struct strbuf *text, struct error *error) {
+/* Adds the solution's name, if the export has several. */
+static void add_solution(const struct export *export, const struct template *solution,
+                         cJSON *values) {
+    if (export->solution_count > 1)
+        cJSON_AddStringToObject(values, "solution", solution->solution);
+}
+
+/* Adds `units`, the solution's variants, and the number of the `first`. */
+static void add_units(const struct export *export, const struct template *solution, cJSON *values) {
+    cJSON *units = embedded_add_units(export, values);
+    for (int variant = export->request->variant_count - 1; variant >= 0; variant--)
+        if (variant_template(export, variant) != solution)
+            cJSON_DeleteItemFromArray(units, variant);
+    cJSON_AddNumberToObject(values, "first",
+                            cJSON_GetNumberValue(cJSON_GetObjectItem(units->child, "number")));
+}
+
+int write_kernel(const struct export *export, const struct template *solution, struct strbuf *text,
+                 struct error *error) {
     struct kernel_list kernels;
-    char *source = template_kernel_source(export->template, error);
+    char file[SOURCE_FILE_SIZE];
+    char *source = template_kernel_source(solution, error);
     if (source == NULL)
         return -1;
     cJSON *values = embedded_values(export);
-    add_comment("about", "// ", export->template->about, values);
+    cJSON_AddStringToObject(values, "file", source_file(export, solution, file));
+    add_solution(export, solution, values);
+    cJSON_AddBoolToObject(values, "of_several", export->solution_count > 1);
+    add_comment("about", "// ", solution->about, values);
     add_includes(source, values);
     cJSON_AddStringToObject(values, "replay", export->request->replay);
     cJSON_AddStringToObject(values, "tag", TEMPLATE_TAG_SYMBOL);
-    embedded_add_units(export, values);
+    add_units(export, solution, values);
     size_t length = strlen(source);
     if (length > 0 && source[length - 1] == '\n')
         source[length - 1] = '\0';
     cJSON_AddStringToObject(values, "source", source);
-    launch_list_kernels(&export->template->launches, &kernels);
+    launch_list_kernels(&solution->launches, &kernels);
     cJSON_AddBoolToObject(values, "expressions", kernels.count > 0);
     embedded_fill(EMBEDDED_KERNEL, values, text);
     free(source);
@@ -66,6 +89,7 @@ static void add_latencies(const struct export *export, int variant, cJSON *value
 int write_variant_header(const struct export *export, int variant, struct strbuf *text,
                          struct error *error) {
     const struct export_variant *exported = &export->request->variants[variant];
+    const struct template *template = exported->template;
     const struct key *key = exported->key;
     struct strbuf options = {0};
     struct strbuf specialised = {0};
@@ -74,18 +98,19 @@ int write_variant_header(const struct export *export, int variant, struct strbuf
     char architecture[NAME_SIZE] = "";
     char genome[GENOME_TEXT_SIZE];
     char line[HASH_TEXT_SIZE];
-    const int compiled = template_variant(export->template, exported->case_index);
+    const int compiled = template_variant(template, exported->case_index);
     int result = variant_options(export, variant, architecture, &options, error);
     strbuf_release(&options);
     if (result == 0)
-        result = template_kernels(export->template, exported->genome, compiled, &kernels, error);
+        result = template_kernels(template, exported->genome, compiled, &kernels, error);
     if (result == 0)
-        macros.bytes = template_macros(export->template, exported->genome, compiled, error);
+        macros.bytes = template_macros(template, exported->genome, compiled, error);
     if (macros.bytes == NULL)
         return -1;
     cJSON *values = embedded_values(export);
     cJSON_AddNumberToObject(values, "number", variant + 1);
-    genome_print(exported->genome, export->template->space, genome);
+    add_solution(export, template, values);
+    genome_print(exported->genome, template->space, genome);
     add_comment("genome", "//   ", genome, values);
     variant_specialised(export, variant, &specialised);
     embedded_add_text(values, "specialised", &specialised);

@@ -104,8 +104,7 @@ int write_launcher(const struct export *export, struct strbuf *text, struct erro
     const struct export_request *request = export->request;
     struct strbuf functions = {0};
     cJSON *values = embedded_values(export);
-    int result = code_add_launching(export, &export->template->launches,
-                                    export->template->map_count > 0, values, error);
+    int result = code_add_kernel_launching(export, values, error);
     for (int variant = 0; variant < request->variant_count && result == 0; variant++)
         result = add_variant(export, variant, &functions, error);
     if (result < 0) {
@@ -121,7 +120,6 @@ int write_launcher(const struct export *export, struct strbuf *text, struct erro
     cJSON_AddBoolToObject(values, "uses_given", strstr(functions.bytes, " given(tensors") != NULL);
     cJSON_AddBoolToObject(values, "uses_uneven",
                           strstr(functions.bytes, " uneven(tensors") != NULL);
-    cJSON_AddBoolToObject(values, "maps", export->template->map_count > 0);
     cJSON_AddStringToObject(values, "no_map", "{{0}}"); /* in the file it would be a hole itself */
     embedded_add_text(values, "variants", &functions);
     add_in_range(export->template, values);

@@ -1,20 +1,33 @@
 /* The export's Makefile: fills makefile.in. */
 #include "export/internal.h"
 
+#include <string.h>
+
 int write_makefile(const struct export *export, struct strbuf *text, struct error *error) {
-    char architecture[NAME_SIZE] = "";
+    char architecture[NAME_SIZE];
+    bool mixed = false;
+    if (export_architecture(export, architecture, error) < 0)
+        return -1;
     cJSON *values = embedded_values(export);
     cJSON *units = embedded_add_units(export, values);
     for (int variant = 0; variant < export->request->variant_count; variant++) {
+        cJSON *unit = cJSON_GetArrayItem(units, variant);
         struct strbuf options = {0};
-        if (variant_options(export, variant, architecture, &options, error) < 0) {
+        char source[SOURCE_FILE_SIZE], own[NAME_SIZE] = "";
+        if (variant_options(export, variant, own, &options, error) < 0) {
             strbuf_release(&options);
             cJSON_Delete(values);
             return -1;
         }
-        embedded_add_text(cJSON_GetArrayItem(units, variant), "options", &options);
+        embedded_add_text(unit, "options", &options);
+        cJSON_AddStringToObject(unit, "source",
+                                source_file(export, variant_template(export, variant), source));
+        cJSON_AddStringToObject(unit, "own_architecture", own);
+        mixed = mixed || strcmp(own, architecture) != 0;
     }
     cJSON_AddStringToObject(values, "architecture", architecture);
+    cJSON_AddBoolToObject(values, "mixed", mixed);
+    cJSON_AddBoolToObject(values, "of_several", export->solution_count > 1);
     cJSON_AddBoolToObject(values, "setup", export->template->setup.count > 0);
     cJSON_AddBoolToObject(values, "gpu_reference", has_gpu_reference(export));
     embedded_fill(EMBEDDED_MAKEFILE, values, text);

@@ -11,7 +11,8 @@ static const char *const root_keys[] = {
     "format",   "name",  "template",        "replay",           "device",    "smem_limit",
     "baseline", "units", "cases",           "ratio_to_default", "predicted", "ratio_to_baseline",
     "score_us", "files", "ratio_estimated", "objective",        NULL};
-static const char *const template_keys[] = {"name", "solution", "hash", NULL};
+/* The first one only if there is one solution. */
+static const char *const template_keys[] = {"solution", "name", "hash", NULL};
 static const char *const device_keys[] = {"name",
                                           "spec",
                                           "uuid",
@@ -26,10 +27,11 @@ static const char *const device_keys[] = {"name",
                                           "memory_bytes",
                                           "clock_mhz",
                                           NULL};
-static const char *const variant_keys[] = {"source",      "header",      "cubin",        "genome",
-                                           "genome_mark", "specialised", "architecture", "options",
-                                           "key_hash",    "key",         "resources",    "verified",
-                                           "checks",      "uses",        "conditions",   NULL};
+/* The first one only if there are several solutions. */
+static const char *const variant_keys[] = {
+    "solution",    "source",       "header",  "cubin",      "genome", "genome_mark",
+    "specialised", "architecture", "options", "key_hash",   "key",    "resources",
+    "verified",    "checks",       "uses",    "conditions", NULL};
 static const char *const case_keys[] = {"name",
                                         "shape",
                                         "unit",
@@ -134,11 +136,27 @@ static int read_key(const struct json *variant, struct key *key, struct error *e
                       "is not the hash of \"key\": the manifest was edited; export again");
 }
 
-static int read_variant(const struct json *value, struct manifest_variant *variant,
-                        struct error *error) {
+/* The solution: the variant's own, or that of the manifest's template. */
+static int read_solution(const struct manifest *manifest, const struct json *value,
+                         struct manifest_variant *variant, struct error *error) {
+    struct json root = json_root(&manifest->document), template, solution;
+    if (manifest->format == MANIFEST_FORMAT_SOLUTIONS)
+        return json_check_keys(value, variant_keys, error) < 0
+                   ? -1
+                   : need_file(value, "solution", &variant->solution, error);
+    return json_check_keys(value, variant_keys + 1, error) < 0 ||
+                   json_require(&root, "template", &template, error) < 0 ||
+                   (json_find(&template, "solution", &solution) &&
+                    need_file(&template, "solution", &variant->solution, error) < 0)
+               ? -1
+               : 0;
+}
+
+static int read_variant(const struct manifest *manifest, const struct json *value,
+                        struct manifest_variant *variant, struct error *error) {
     struct json header; /* exports of earlier versions have a source for each variant instead */
     struct json mark;
-    if (json_check_keys(value, variant_keys, error) < 0 ||
+    if (read_solution(manifest, value, variant, error) < 0 ||
         need_file(value, "source", &variant->source, error) < 0 ||
         need_file(value, "cubin", &variant->cubin, error) < 0 ||
         (json_find(value, "header", &header) &&
@@ -181,7 +199,7 @@ static int read_lists(struct manifest *manifest, const struct json *root, struct
     for (int i = 0; i < json_count(&list); i++) {
         struct json value = json_at(&list, i);
         manifest->variant_count++;
-        if (read_variant(&value, &manifest->variants[i], error) < 0)
+        if (read_variant(manifest, &value, &manifest->variants[i], error) < 0)
             return -1;
     }
     if (need_list(root, "cases", &list, error) < 0)
@@ -197,21 +215,19 @@ static int read_lists(struct manifest *manifest, const struct json *root, struct
 
 static int read_header(struct manifest *manifest, const struct json *root, const char *folder,
                        struct error *error) {
-    struct json value, solution;
-    int format;
+    struct json value;
     if (json_is_object(root, error) < 0 || json_require(root, "format", &value, error) < 0 ||
-        need_integer(root, "format", 0, INT32_MAX, &format, error) < 0)
+        need_integer(root, "format", 0, INT32_MAX, &manifest->format, error) < 0)
         return -1;
-    if (format != MANIFEST_FORMAT)
-        return json_error(&value, error, "this evotile reads manifests of format %d, not %d",
-                          MANIFEST_FORMAT, format);
+    if (manifest->format != MANIFEST_FORMAT && manifest->format != MANIFEST_FORMAT_SOLUTIONS)
+        return json_error(&value, error, "this evotile reads manifests of format %d and %d, not %d",
+                          MANIFEST_FORMAT, MANIFEST_FORMAT_SOLUTIONS, manifest->format);
     if (json_check_keys(root, root_keys, error) < 0 ||
         need_string(root, "name", &manifest->name, error) < 0 ||
         json_require(root, "template", &value, error) < 0 ||
-        json_check_keys(&value, template_keys, error) < 0 ||
+        json_check_keys(&value, template_keys + (manifest->format == MANIFEST_FORMAT_SOLUTIONS),
+                        error) < 0 ||
         need_file(&value, "name", &manifest->template_name, error) < 0 ||
-        (json_find(&value, "solution", &solution) &&
-         need_file(&value, "solution", &manifest->solution, error) < 0) ||
         need_hash(&value, "hash", &manifest->template_hash, error) < 0 ||
         path_join(manifest->template_folder, folder, "template", error) < 0 ||
         path_join(manifest->template_folder, manifest->template_folder, manifest->template_name,

@@ -82,16 +82,18 @@ static void add_conditions(cJSON *object, const struct conditions *conditions) {
 static int add_variant_object(const struct export *export, int variant, cJSON *list,
                               struct error *error) {
     const struct export_variant *exported = &export->request->variants[variant];
-    const struct template *template = export->template;
+    const struct template *template = exported->template;
     struct strbuf options = {0};
     char architecture[NAME_SIZE] = "";
     char genome[GENOME_TEXT_SIZE];
-    char text[VARIANT_FILE_SIZE];
+    char text[VARIANT_FILE_SIZE], source[SOURCE_FILE_SIZE];
     if (variant_options(export, variant, architecture, &options, error) < 0)
         return -1;
     cJSON *object = cJSON_CreateObject();
     cJSON_AddItemToArray(list, object);
-    cJSON_AddStringToObject(object, "source", "kernel.cu");
+    if (export->solution_count > 1)
+        cJSON_AddStringToObject(object, "solution", template->solution);
+    cJSON_AddStringToObject(object, "source", source_file(export, template, source));
     cJSON_AddStringToObject(object, "header", variant_file(variant, "h", text));
     cJSON_AddStringToObject(object, "cubin", variant_file(variant, "cubin", text));
     genome_print(exported->genome, template->space, genome);
@@ -217,16 +219,27 @@ static bool has_duels(const struct export *export) {
     return true;
 }
 
+/* Of one solution its hash; of several, of all of them. */
+static struct hash join_hashes(const struct export *export) {
+    if (export->solution_count == 1)
+        return export->template->hash;
+    struct hasher *hasher = hasher_new();
+    for (int s = 0; s < export->solution_count; s++)
+        hasher_add(hasher, &export->solutions[s]->hash, sizeof export->solutions[s]->hash);
+    return hasher_finish(hasher);
+}
+
 static int fill_manifest(const struct export *export, cJSON *root, struct error *error) {
     const struct export_request *request = export->request;
     const struct template *template = export->template;
-    add_integer(root, "format", MANIFEST_FORMAT);
+    const bool several = export->solution_count > 1;
+    add_integer(root, "format", several ? MANIFEST_FORMAT_SOLUTIONS : MANIFEST_FORMAT);
     cJSON_AddStringToObject(root, "name", export->name);
     cJSON *described = cJSON_AddObjectToObject(root, "template");
     cJSON_AddStringToObject(described, "name", template->name);
-    if (template->solution[0] != '\0')
+    if (template->solution[0] != '\0' && !several)
         cJSON_AddStringToObject(described, "solution", template->solution);
-    add_hash(described, "hash", template->hash);
+    add_hash(described, "hash", join_hashes(export));
     cJSON_AddStringToObject(root, "replay", request->replay);
     add_device(root, request->setting);
     add_integer(root, "smem_limit", request->setting->smem_limit);

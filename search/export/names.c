@@ -45,10 +45,33 @@ void add_upper_name(const struct export *export, struct strbuf *text) {
         strbuf_print(text, "%c", toupper((unsigned char)*at));
 }
 
+/* Its name is a part of a file's name, and make and C comments read it. */
+static int check_solution(const struct export *export, const struct template *solution,
+                          struct error *error) {
+    const char *name = solution->solution;
+    while (isalnum((unsigned char)*name) || *name == '_' || *name == '-')
+        name++;
+    return export->solution_count == 1 || *name == '\0'
+               ? 0
+               : error_input(error,
+                             "%s: the solution \"%s\" cannot be exported with others under that "
+                             "name: rename its folder, with letters, digits, _ and -",
+                             export->template->document.file, solution->solution);
+}
+
 static int refuse_name(const struct template *template, const char *of, const char *name,
                        struct error *error) {
     return error_input(error, "%s: %s.%s: C code cannot have that name: rename it",
                        template->document.file, of, name);
+}
+
+static int check_derived(const struct template *template, struct error *error) {
+    for (int i = 0; i < template->space->derived_count; i++) {
+        const char *name = template->space->symbols.slots[template->space->derived[i].slot];
+        if (is_in_list(name, keywords) || is_in_list(name, launcher_names))
+            return refuse_name(template, "derived", name, error);
+    }
+    return 0;
 }
 
 int check_names(const struct export *export, struct error *error) {
@@ -64,11 +87,10 @@ int check_names(const struct export *export, struct error *error) {
                            "\"%s\" cannot name a kernel: it is a C keyword or another file of the "
                            "export; choose another",
                            export->name);
-    for (int i = 0; i < template->space->derived_count; i++) {
-        const char *name = template->space->symbols.slots[template->space->derived[i].slot];
-        if (is_in_list(name, keywords) || is_in_list(name, launcher_names))
-            return refuse_name(template, "derived", name, error);
-    }
+    for (int s = 0; s < export->solution_count; s++)
+        if (check_solution(export, export->solutions[s], error) < 0 ||
+            check_derived(export->solutions[s], error) < 0)
+            return -1;
     for (int d = 0; d < template->dimension_count; d++)
         if (is_in_list(template->dimensions[d].name, keywords))
             return refuse_name(template, "dimensions", template->dimensions[d].name, error);

@@ -128,7 +128,8 @@ static void add_parts(struct code_writer *writer) {
                  "static int64_t parts_%d(const struct %s_shape *shape, struct part *parts)\n"
                  "{\n    int64_t used = 0;\n",
                  writer->number, writer->export->name);
-    code_add_function(writer->printer, &opening, only_shape, &body, writer->text);
+    static const char *const parameters[] = {"shape", "parts", NULL};
+    code_add_function(writer->printer, &opening, parameters, &body, writer->text);
 }
 
 /* ---- run ---- */
@@ -186,9 +187,11 @@ static void add_heading(const struct code_writer *writer) {
     struct strbuf specialised = {0};
     char cubin[NAME_SIZE + 24];
     char genome[GENOME_TEXT_SIZE];
+    const bool several = writer->export->solution_count > 1;
     variant_specialised(writer->export, writer->number - 1, &specialised);
     genome_print(variant->genome, writer->template->space, genome);
-    strbuf_print(writer->text, "/* ---- variant %d%s%s ----\n *\n", writer->number,
+    strbuf_print(writer->text, "/* ---- variant %d%s%s%s%s ----\n *\n", writer->number,
+                 several ? ", " : "", several ? writer->template->solution : "",
                  specialised.used > 0 ? ": " : "", specialised.bytes);
     strbuf_add_wrapped(writer->text, " * ", genome);
     strbuf_print(writer->text, " */\n\n");

@@ -84,15 +84,41 @@ done:
 
 /* ---- targets of an exported kernel ---- */
 
-/* Writes a config for the workers from the manifest. Each case is a goal. */
+/* The number of a solution in the config's list. */
+static int find_solution(const cJSON *solutions, const char *name) {
+    int index = 0;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, solutions) {
+        if (strcmp(item->valuestring, name) == 0)
+            return index;
+        index++;
+    }
+    return -1;
+}
+
+/* Each solution of the manifest once; NULL: the template has one, nameless. */
+static cJSON *list_solutions(const struct manifest *manifest) {
+    cJSON *solutions = NULL;
+    for (int v = 0; v < manifest->variant_count; v++) {
+        const char *name = manifest->variants[v].solution;
+        if (name == NULL || find_solution(solutions, name) >= 0)
+            continue;
+        if (solutions == NULL)
+            solutions = cJSON_CreateArray();
+        cJSON_AddItemToArray(solutions, cJSON_CreateString(name));
+    }
+    return solutions;
+}
+
+/* Writes a config for the workers from the manifest. Each case is a goal for each solution. */
 static int write_config(struct replay_targets *targets, const struct manifest *manifest,
                         struct error *error) {
     const char *temporary = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
     cJSON *config = cJSON_CreateObject();
     json_add(config, "template=%s objective=%s", manifest->template_name, "per_case");
-    if (manifest->solution != NULL)
-        cJSON_AddItemToArray(cJSON_AddArrayToObject(config, "solutions"),
-                             cJSON_CreateString(manifest->solution));
+    cJSON *solutions = list_solutions(manifest);
+    if (solutions != NULL)
+        cJSON_AddItemToObject(config, "solutions", solutions);
     cJSON *cases = cJSON_AddArrayToObject(config, "cases");
     for (int c = 0; c < manifest->case_count; c++)
         cJSON_AddItemToArray(cases, cJSON_Duplicate(manifest->cases[c].shape.value, 1));
@@ -192,6 +218,15 @@ static int verify_files(const struct replay_targets *targets, const struct manif
     return result;
 }
 
+/* The goal of a case's own solution. */
+static int case_goal(const struct config *config, const struct manifest *manifest, int index) {
+    const char *solution = manifest->variants[manifest->cases[index].variant].solution;
+    int goal = index * config_rivals(config);
+    while (solution != NULL && strcmp(config_goal_solution(config, goal), solution) != 0)
+        goal++;
+    return goal;
+}
+
 static int read_kernel_targets(struct replay_targets *targets, bool exact, struct error *error) {
     struct manifest *manifest = xmalloc(sizeof *manifest);
     if (manifest_read(manifest, targets->from, error) < 0) {
@@ -205,8 +240,9 @@ static int read_kernel_targets(struct replay_targets *targets, bool exact, struc
         result = write_config(targets, manifest, error);
     for (int c = 0; c < manifest->case_count && result == 0; c++) {
         struct replay_target *target = &targets->items[targets->count++];
-        config_goal_name(targets->config, c, target->name);
-        target->request = (struct trial_request){.number = c, .goal = c};
+        const int goal = case_goal(targets->config, manifest, c);
+        config_goal_name(targets->config, goal, target->name);
+        target->request = (struct trial_request){.number = c, .goal = goal};
         target->score_us = manifest->cases[c].p50_us;
         result = read_variant(targets, manifest, manifest->cases[c].variant, exact, target, error);
     }

@@ -32,6 +32,25 @@ for kernel in best loop; do evotile replay $kernel --json | jq -c '[.rows[] | .p
 evotile duel best loop --json >duel.json || echo "status $?"
 jq -c '[.. | .ratio? // empty | . > 0.5 and . < 2] | unique' duel.json
 
+echo "--- each case's best solution is exported, and a launcher chooses"
+config '"axpy"' '"objective": "per_case", "solutions": "all", "genes": { "loop": { "THREADS": [32, 64], "BLOCKS": [32] }, "vector": { "THREADS": [64], "STAGED": [0] } },' two.json
+sed -i 's/{ "N": 20000 }/{ "N": 20000 }, { "N": 1003 }/' two.json
+evotile run two.json --out two >/dev/null 2>log || cat log
+evotile export two --out each 2>log | sed -E 's/ [0-9.]+ us/ N us/' || cat log
+jq -c '.format, .template.solution, (.units[] | [.solution, .source])' each/manifest.json
+ls each/template/axpy loop/template/axpy | grep -E 'loop|vector|:'
+evotile replay each --json | jq -c '[.rows[] | [.record, .passed, (.differences | length)]]'
+evotile gate each --against two | jq -c '.passed, [.rows[].cases]'
+evotile export two --solution loop --out one >log 2>&1 || cat log
+evotile gate each --against one | jq -c '.passed, [.rows[] | [.cases, .ratio <= 1]]'
+evotile duel one each --json | jq -c '[.. | .case? // empty]'
+echo "a trial of the other solution replaces its own case alone:"
+other=$(sqlite3 two/run.db 'SELECT max(trial) FROM champions WHERE goal = 3')
+evotile export two --trial "$other" --out trial 2>log | sed -E 's/ [0-9.]+ us/ N us/' || cat log
+tell export two --trial "$other" --solution loop --out none | sed -E 's/trial [0-9]+|--trial [0-9]+/trial T/'
+cp -r each changed && echo >>changed/kernel_loop.cu && tell replay changed
+cp -r each changed2 && rm -r changed2/template/axpy/loop && tell gate changed2 --against each
+
 echo "--- mistakes"
 config '"axpy"' '"solutions": ["loop", "vectr"],' wrong.json && tell space wrong.json
 config '"axpy"' '"solutions": ["loop", "loop"],' wrong.json && tell space wrong.json
@@ -45,10 +64,6 @@ tell export run --solution vectr --out none
 config '"axpy"' '"objective": "per_case", "solutions": "all",' many.json
 sed -i "s/\"cases\": \[.*\], \"device\"/\"cases\": [$(seq -s, 1 33 | sed 's/[0-9]\+/{ "N": & }/g')], \"device\"/" many.json
 tell space many.json
-config '"axpy"' '"objective": "per_case", "solutions": "all",' two.json
-sed -i 's/{ "N": 20000 }/{ "N": 20000 }, { "N": 1003 }/; s/"trials": 34/"trials": 90/' two.json
-"$EVOTILE" run two.json --out two >/dev/null 2>log || cat log
-tell export two --out none
 damage() { sqlite3 run/run.db "UPDATE meta SET value = '$1' WHERE name = 'rivals:0'" && tell board run --top 1 | grep -v -E '^(goal|rank|checks|  )'; }
 damage '{"goal": 9}'
 damage "{\"goal\": 0, \"trial\": 1, \"duels\": [$(seq -s, 1 17)]}"

@@ -64,9 +64,10 @@ CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *j
     (void)jit, (void)values, (void)jits, (void)options, (void)option_values, (void)option_count;
     if (emulated.device == NULL)
         verify_fixture_open(&emulated, "emulated:sm_90");
-    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
-             emulated.device->info.compute_capability);
     char *source = read_source(code);
+    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d%s",
+             emulated.device->info.compute_capability,
+             strstr(source, "compiled for sm_90a") != NULL ? "a" : "");
     int status =
         nvrtc_compile(emulated.nvrtc, "export.cu", source, flags, 3, &image, reason, &error);
     if (status == 1)
@@ -104,9 +105,40 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
     return CUDA_SUCCESS;
 }
 
+/* The map as the emulated device has it, in place of the GPU's own layout. */
+CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
+                                void *address, const cuuint64_t *sizes, const cuuint64_t *strides,
+                                const cuuint32_t *box, const cuuint32_t *element_strides,
+                                CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+    static const int bytes[] = {[CU_TENSOR_MAP_DATA_TYPE_UINT8] = 1,
+                                [CU_TENSOR_MAP_DATA_TYPE_UINT16] = 2,
+                                [CU_TENSOR_MAP_DATA_TYPE_UINT32] = 4,
+                                [CU_TENSOR_MAP_DATA_TYPE_UINT64] = 8};
+    static const enum tensor_swizzle swizzles[] = {[CU_TENSOR_MAP_SWIZZLE_NONE] = SWIZZLE_NONE,
+                                                   [CU_TENSOR_MAP_SWIZZLE_32B] = SWIZZLE_32B,
+                                                   [CU_TENSOR_MAP_SWIZZLE_64B] = SWIZZLE_64B,
+                                                   [CU_TENSOR_MAP_SWIZZLE_128B] = SWIZZLE_128B};
+    struct tensor_map *own = (struct tensor_map *)map;
+    struct error error = {0};
+    _Static_assert(sizeof *own <= sizeof *map, "the map has room for it");
+    (void)element_strides, (void)interleave, (void)promotion, (void)fill;
+    *own = (struct tensor_map){.address = (uint64_t)address,
+                               .rank = (uint8_t)rank,
+                               .element_bytes = (uint8_t)bytes[type],
+                               .swizzle = swizzles[swizzle]};
+    for (unsigned i = 0; i < rank; i++) {
+        own->extents[i] = sizes[i];
+        own->box[i] = box[i];
+        if (i + 1 < rank)
+            own->strides[i] = strides[i];
+    }
+    must(tensor_map_check(own, &error), &error);
+    return CUDA_SUCCESS;
+}
+
 /* The bytes of a kernel's parameters, from its declaration: ".param .u64 .ptr ..., .param .f32
- * ...".
- */
+ * ..."; a tensor map is ".param .align 64 .b8 NAME[128]". */
 static int parameter_sizes(const struct emulated_kernel *kernel, int sizes[DEVICE_ARGUMENTS_MAX]) {
     char entry[96];
     int count = 0;
@@ -116,7 +148,9 @@ static int parameter_sizes(const struct emulated_kernel *kernel, int sizes[DEVIC
     const char *end = strchr(at + strlen(entry), ')');
     while ((at = strstr(at, ".param .")) != NULL && at < end) {
         at += strlen(".param .");
-        sizes[count++] = strstr(at, "64") == at + 1 ? 8 : 4;
+        sizes[count++] = strncmp(at, "align", strlen("align")) == 0 ? TENSOR_MAP_BYTES
+                         : strstr(at, "64") == at + 1               ? 8
+                                                                    : 4;
     }
     return count;
 }
@@ -140,7 +174,10 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
     };
     for (int i = 0; i < launch->argument_count; i++) {
         launch->arguments[i].size = sizes[i];
-        memcpy(launch->arguments[i].bytes, parameters[i], (size_t)sizes[i]);
+        if (sizes[i] == TENSOR_MAP_BYTES)
+            launch->arguments[i].map = (const struct tensor_map *)parameters[i];
+        else
+            memcpy(launch->arguments[i].bytes, parameters[i], (size_t)sizes[i]);
     }
     enum verdict verdict = emulated.device->backend->run(emulated.device, sequence, 60, reason);
     if (verdict != VERDICT_OK)

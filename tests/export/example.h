@@ -41,6 +41,8 @@ struct example {
     struct template_setting setting;
     struct shape shapes[CASES_MAX];
     struct template *template;
+    struct template *other;   /* another solution, loaded for the same cases; NULL: none */
+    bool of_other[CASES_MAX]; /* the case's genome is of that one */
     struct genome genomes[CASES_MAX];
     struct export_variant variants[CASES_MAX];
     struct export_case cases[CASES_MAX];
@@ -79,16 +81,32 @@ static inline void example_load(struct example *example, const char *name, const
     must(example->template != NULL ? 0 : -1, &error);
 }
 
+/* Loads another solution of the problem for the same cases. */
+static inline void example_load_other(struct example *example, const char *solution) {
+    struct error error = {0};
+    struct template_setting setting = example->setting;
+    setting.solution = solution;
+    example->other = template_load(example->template->folder, &setting, &error);
+    must(example->other != NULL ? 0 : -1, &error);
+}
+
+/* The template of a case's genome. */
+static inline struct template *example_template(const struct example *example, int index) {
+    return example->of_other[index] ? example->other : example->template;
+}
+
 static const struct conditions example_conditions = {
     .sm_mhz_low = 1560, .sm_mhz_high = 1980, .power_w = 698, .slowdowns = 4};
 
 /* Fills the request with fake outcomes for the genomes; equal genomes share a variant. */
 static inline void example_request(struct example *example) {
     const struct genome *genomes[CASES_MAX];
+    const struct template *templates[CASES_MAX];
     char text[GENOME_TEXT_SIZE];
     for (int c = 0; c < example->template->case_count; c++) {
         struct latency *warm = &example->outcomes[c].warm;
         genomes[c] = &example->genomes[c];
+        templates[c] = example_template(example, c);
         *warm = (struct latency){50, 7.5 + c, 8.25 + c, 9.125 + c, example->samples_us[c]};
         for (int i = 0; i < warm->sample_count; i++)
             warm->samples_us[i] = 8 + c + i / 64.0;
@@ -99,11 +117,11 @@ static inline void example_request(struct example *example) {
         example->cases[c] = (struct export_case){
             .outcome = &example->outcomes[c], .ratio_to_default = 1.25, .ratio_to_baseline = 1.5};
     }
-    int count =
-        export_assign_variants(example->template, genomes, example->variants, example->cases);
+    int count = export_assign_variants(templates, genomes, example->template->case_count,
+                                       example->variants, example->cases);
     for (int variant = 0; variant < count; variant++) {
         struct export_variant *exported = &example->variants[variant];
-        genome_print(exported->genome, example->template->space, text);
+        genome_print(exported->genome, exported->template->space, text);
         for (int part = 0; part < KEY_PART_COUNT; part++)
             key_set(&example->keys[variant], (enum key_part)part,
                     part == KEY_GENOME ? text : key_part_name((enum key_part)part));
@@ -114,7 +132,7 @@ static inline void example_request(struct example *example) {
         exported->resources = (struct resources){.registers = 128, .occupancy = 0.25};
         exported->conditions = &example_conditions;
     }
-    example->request = (struct export_request){.template = example->template,
+    example->request = (struct export_request){.template = example->variants[0].template,
                                                .setting = &example->setting,
                                                .variant_count = count,
                                                .variants = example->variants,
@@ -138,6 +156,7 @@ static inline void example_free(struct example *example) {
     for (int variant = 0; variant < CASES_MAX; variant++)
         key_release(&example->keys[variant]);
     template_free(example->template);
+    template_free(example->other);
     free(example);
 }
 

@@ -71,8 +71,9 @@ static void verify_with_stand_in(const char *folder, const char *name) {
 }
 
 /* Compiles the launcher and check.c without warnings; then links everything from the exported
-   machine code, from the source for another GPU, and from the machine code again. Needs no GPU. */
-static void build(const struct example *example, const char *folder, const char *name) {
+   machine code, from the source with `source`, and from the machine code again. Needs no GPU. */
+static void build_from(const struct example *example, const char *folder, const char *name,
+                       const char *source) {
     char program[PATH_SIZE];
     snprintf(program, sizeof program, "%s/%s/check.bin", folder, name);
     assert_runs("cd %s/%s && gcc -std=c11 -Wall -Wextra -Werror -I%s/include -c -o /dev/null %s.c",
@@ -80,7 +81,7 @@ static void build(const struct example *example, const char *folder, const char 
     assert_runs("cd %s/%s && gcc -std=gnu11 -Wall -Wextra -Werror -I%s/include -c -o /dev/null "
                 "check.c",
                 folder, name, cuda_home());
-    static const char *const make_arguments[] = {"", "SOURCE=1 ARCH=sm_89", ""};
+    const char *const make_arguments[] = {"", source, ""};
     for (int round = 0; round < 3; round++) {
         make(folder, name, make_arguments[round]);
         for (int variant = 0; variant < example->request.variant_count; variant++) {
@@ -106,6 +107,11 @@ static void build(const struct example *example, const char *folder, const char 
                 folder, name, cuda_home());
     assert_runs("! make -s -C %s/%s ARCH=sm_89 2>%s/log && grep -q SOURCE=1 %s/log", folder, name,
                 folder, folder);
+}
+
+/* The source is compiled for another GPU. */
+static void build(const struct example *example, const char *folder, const char *name) {
+    build_from(example, folder, name, "SOURCE=1 ARCH=sm_89");
 }
 
 static void test_one_unit(void **state) {
@@ -154,6 +160,47 @@ static void test_several_units(void **state) {
     must(export_write(&example->request, within(*state, "attention"), &error), &error);
     verify_with_stand_in(*state, "attention");
     build(example, *state, "attention");
+    example_free(example);
+}
+
+/* The second case has a genome of another solution, which is compiled for another architecture and
+   needs no workspace, as the third one does. */
+static void test_two_solutions(void **state) {
+    struct error error = {0};
+    struct example *example = example_new("attention_fwd", three_cases);
+    example_load_other(example, "hopper");
+    example->of_other[1] = true;
+    example->genomes[1] = genome_default(example->other->space);
+    must(genome_parse(&example->genomes[2], example->template->space, "KV_SPLITS=4,PERSISTENT=2",
+                      &error),
+         &error);
+    example_request(example);
+    assert_int_equal(example->request.variant_count, 3);
+    must(export_write(&example->request, within(*state, "attention"), &error), &error);
+    const char *header = within(*state, "attention/attention.h");
+    assert_true(file_contains(header, " 9.25 us, hopper\n"));
+    assert_true(file_contains(header, "FlashAttention forward, half or bf16"));
+    const char *makefile = within(*state, "attention/Makefile");
+    assert_true(file_contains(makefile, "source/variant_2.cubin: kernel_hopper.cu\n"));
+    assert_true(file_contains(makefile, "source/variant_2.cubin: tuned_arch := sm_90a\n"));
+    assert_true(file_contains(makefile, "source/variant_3.cubin: tuned_arch := sm_90\n"));
+    assert_true(file_contains(makefile, "TUNED_ARCH := sm_90a\n"));
+    verify_with_stand_in(*state, "attention");
+    build_from(example, *state, "attention", "SOURCE=1");
+    assert_true(program_contains(within(*state, "attention/source/variant_2.cubin"),
+                                 "attention_fwd_hopper", 20));
+    example_free(example);
+}
+
+/* Of a problem's solutions the folder holds those that are exported. */
+static void test_unused_solution(void **state) {
+    struct error error = {0};
+    struct example *example = example_new("attention_fwd", three_cases);
+    must(export_write(&example->request, within(*state, "attention"), &error), &error);
+    assert_true(path_exists(within(*state, "attention/kernel.cu")));
+    assert_true(path_exists(within(*state, "attention/template/attention_fwd/mma/solution.json")));
+    assert_true(path_exists(within(*state, "attention/template/attention_fwd/problem.json")));
+    assert_false(path_exists(within(*state, "attention/template/attention_fwd/hopper")));
     example_free(example);
 }
 
@@ -431,6 +478,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         FOLDER_TEST(test_one_unit),       FOLDER_TEST(test_magnitudes),
         FOLDER_TEST(test_one_unit),       FOLDER_TEST(test_several_units),
+        FOLDER_TEST(test_two_solutions),  FOLDER_TEST(test_unused_solution),
         FOLDER_TEST(test_shape),          FOLDER_TEST(test_no_workspace),
         FOLDER_TEST(test_template_copy),  FOLDER_TEST(test_no_gpu),
         FOLDER_TEST(test_variant_source), FOLDER_TEST(test_own_build),

@@ -19,23 +19,34 @@ static void sh(const char *format, ...) {
         fail_msg("this failed: %s", command);
 }
 
-/* Searches a template on one case and exports the champion to FOLDER/NAME. Beside it, in
-   FOLDER/code, is what stands for its machine code; the folder's check is FOLDER/NAME/check.so. */
-static void export_template(const char *name, const char *shape) {
+/* Searches a template and exports the champions to FOLDER/NAME. Beside it, in FOLDER/code, is what
+   stands for its machine code; the folder's check is FOLDER/NAME/check.so. `templates`: where the
+   template is; `options`: of the export. */
+static void export_config(const char *templates, const char *name, const char *keys,
+                          const char *options) {
     const char *cuda = getenv("CUDA_HOME") != NULL ? getenv("CUDA_HOME") : "/usr/local/cuda";
-    sh("cd %s && echo '{ \"template\": \"%s\", \"cases\": [ %s ], \"device\": \"emulated:sm_90\", "
+    sh("cd %s && echo '{ \"template\": \"%s\", %s, \"device\": \"emulated:sm_90\", "
        "\"budget\": { \"trials\": 6 } }' >%s.json",
-       folder, name, shape, name);
-    sh("cd %s && EVOTILE_TEMPLATES=$ROOT/tests/templates && export EVOTILE_TEMPLATES && "
-       "{ $EVOTILE run %s.json --out run_%s && $EVOTILE export run_%s --out %s; } >log 2>&1 || "
+       folder, name, keys, name);
+    sh("cd %s && EVOTILE_TEMPLATES=$ROOT/%s && export EVOTILE_TEMPLATES && "
+       "{ $EVOTILE run %s.json --out run_%s && $EVOTILE export run_%s --out %s %s; } >log 2>&1 || "
        "{ cat log >&2; exit 1; }",
-       folder, name, name, name, name);
+       folder, templates, name, name, name, name, options);
     sh("mkdir -p %s/code && cd %s/code && printf 'reference.cu\\0' >reference.cubin && "
-       "printf 'setup.cu\\0' >setup.cubin && printf 'kernel.cu 1\\0' >variant_1.cubin",
-       folder, folder);
+       "printf 'setup.cu\\0' >setup.cubin && for v in $(seq $(ls ../%s/variant_*.h | wc -l)); do "
+       "printf '%%s %%s\\0' $(jq -r .units[$v-1].source ../%s/manifest.json) $v >variant_$v.cubin; "
+       "done",
+       folder, folder, name, name);
     sh("cd %s/code && gcc -std=gnu11 -O1 -w -fPIC -shared -Dmain=check_main -I%s/include "
        "-o ../%s/check.so ../%s/check.c ../%s/%s.c ../%s/reference.c ../%s/*_launch.c -lm",
        folder, cuda, name, name, name, name, name, name);
+}
+
+/* The same of one case. */
+static void export_template(const char *name, const char *shape) {
+    char keys[512];
+    snprintf(keys, sizeof keys, "\"cases\": [ %s ]", shape);
+    export_config("tests/templates", name, keys, "");
 }
 
 /* Runs the check in a process of its own. Returns its exit status; its output is in FOLDER/out. */
@@ -145,6 +156,60 @@ static void magnitudes_of_a_mean(void **state) {
     accepts("mean_loss");
 }
 
+/* The header of a variant changed as sed does, which makes one shape wrong and leaves the other. */
+static void refuses_variant(const char *name, int variant, const char *change, const char *wrong,
+                            const char *right) {
+    sh("cd %s/%s && cp variant_%d.h right && sed -i '%s' variant_%d.h && ! cmp -s right "
+       "variant_%d.h",
+       folder, name, variant, change, variant, variant);
+    assert_int_equal(run_check(name, NULL, NULL), 1);
+    sh("cd %s/%s && grep -q '^WRONG %s ' ../out && grep -q '^ok    %s ' ../out && "
+       "mv right variant_%d.h",
+       folder, name, wrong, right, variant);
+}
+
+/* A launcher of two solutions, whose kernels have one name and other arguments: each case runs that
+   of its own. */
+static void two_solutions(void **state) {
+    (void)state;
+    export_config("tests/templates", "axpy",
+                  "\"objective\": \"per_case\", \"solutions\": \"all\", \"genes\": { "
+                  "\"loop\": { \"THREADS\": [32], \"BLOCKS\": [32] }, "
+                  "\"vector\": { \"THREADS\": [64], \"VECTORS\": [1], \"STAGED\": [0] } }, "
+                  "\"cases\": [ { \"N\": 20000 }, { \"N\": 1003 } ]",
+                  "");
+    sh("jq -r .units[].solution %s/axpy/manifest.json | tr '\n' ' ' | grep -q 'vector loop'",
+       folder);
+    accepts("axpy");
+    accepts_shape("axpy", "N=777 ALPHA=-3");
+    refuses_variant("axpy", 1, "s/THREADS 64/THREADS 128/", "N=20000", "N=1003");
+    refuses_variant("axpy", 2, "s/THREADS 32/THREADS 64/", "N=1003", "N=20000");
+}
+
+/* One that takes tensor maps, and another that needs a workspace: in one launcher each gets its
+   own. */
+static void maps_and_workspaces(void **state) {
+    (void)state;
+    export_config("templates", "attention_fwd",
+                  "\"objective\": \"per_case\", \"solutions\": [\"mma\", \"hopper\"], "
+                  "\"genes\": { \"mma\": { \"KV_SPLITS\": [2], \"COMBINE\": [\"last\"] }, "
+                  "\"hopper\": { \"BLOCK_M\": [64], \"BLOCK_N\": [32] } }, "
+                  "\"cases\": [ { \"B\": 1, \"H\": 2, \"S\": 64, \"D\": 64 }, "
+                  "{ \"B\": 1, \"H\": 2, \"S\": 100, \"D\": 64, \"CAUSAL\": 1 } ]",
+                  "--trial $(sqlite3 run_attention_fwd/run.db 'SELECT max(trial) FROM champions "
+                  "WHERE goal = 2')");
+    sh("jq -r .units[].solution %s/attention_fwd/manifest.json | tr '\n' ' ' | grep -q "
+       "'hopper mma'",
+       folder);
+    int status = run_check("attention_fwd", NULL, NULL);
+    if (status != 0)
+        sh("cat %s/out >&2; exit 1", folder);
+    refuses_variant("attention_fwd", 1, "s/CAUSAL 0/CAUSAL 1/", "B=1,H=2,S=64,D=64",
+                    "B=1,H=2,S=100,D=64,CAUSAL=1");
+    refuses_variant("attention_fwd", 2, "s/CAUSAL 1/CAUSAL 0/", "B=1,H=2,S=100,D=64,CAUSAL=1",
+                    "B=1,H=2,S=64,D=64");
+}
+
 static int make_folder(void **state) {
     (void)state;
     return mkdtemp(folder) == NULL;
@@ -160,7 +225,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pattern_made_by_setup), cmocka_unit_test(a_page_table_made_by_setup),
         cmocka_unit_test(fills_files_and_scalars), cmocka_unit_test(a_changed_file_is_read),
-        cmocka_unit_test(magnitudes_of_a_mean),
+        cmocka_unit_test(magnitudes_of_a_mean),    cmocka_unit_test(two_solutions),
+        cmocka_unit_test(maps_and_workspaces),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -198,6 +198,8 @@ static void write_stub(const struct example *example, const char *path) {
     fputs(stub, file);
     fprintf(file, "int argument_sizes(const char *name, int argument)\n{\n");
     write_sizes(&example->template->launches, file);
+    if (example->other != NULL)
+        write_sizes(&example->other->launches, file);
     write_sizes(&example->template->reference, file);
     fprintf(file, "    return 0;\n}\n");
     fclose(file);
@@ -312,15 +314,15 @@ static void check_launch(const struct example *example, const struct launch_plan
         const struct planned_argument *argument = &planned->arguments[i];
         uint64_t value = record->arguments[i];
         if (argument->map >= 0) {
-            const int tensor = example->template->maps[argument->map].tensor;
-            if (example->template->tensors[tensor].role != ROLE_WORKSPACE)
+            const int tensor = plan->template->maps[argument->map].tensor;
+            if (plan->template->tensors[tensor].role != ROLE_WORKSPACE)
                 assert_int_equal(
                     value, map_number(&plan->maps[argument->map], (uint64_t)(tensor + 1) << 40));
             else
                 assert_int_equal(value != 0, plan->maps[argument->map].rank > 0);
         } else if (argument->tensor < 0)
             assert_true((argument->size == 4 ? (int32_t)value : (int64_t)value) == argument->value);
-        else if (example->template->tensors[argument->tensor].role == ROLE_WORKSPACE)
+        else if (plan->template->tensors[argument->tensor].role == ROLE_WORKSPACE)
             check_workspace(&plan->tensors[argument->tensor], value, workspace_bytes);
         else
             assert_int_equal(value, plan->tensors[argument->tensor].present
@@ -332,7 +334,7 @@ static void check_launch(const struct example *example, const struct launch_plan
 /* Compares one call with the plan of the expected genome. */
 static void check_call(const struct example *example, const struct launcher *launcher,
                        const struct shape *shape, const struct launch_plan *plan, int variant) {
-    const struct template *template = example->template;
+    const struct template *template = plan->template;
     void *tensors[WORDS_MAX];
     int64_t bytes = launcher->workspace_bytes(shape->values);
     int64_t least = 0;
@@ -426,23 +428,24 @@ static void check_refusals(const struct example *example, const struct launcher 
 
 /* The variant that must be selected for a case of `others`, as export.h documents: among the cases
    with the same specialised dimensions whose genome admits the shape, the nearest in operations. */
-static int expected_unit(const struct example *example, const struct template *others, int other,
-                         struct launch_plan *plan) {
+static int expected_unit(const struct example *example, const struct example *other_shapes,
+                         int other, struct launch_plan *plan) {
     struct error error = {0};
     int best = -1;
     double best_distance = 0;
     for (int c = 0; c < example->template->case_count; c++) {
         struct launch_plan own;
         struct launch_plan planned;
+        const struct template *template = example_template(example, c);
+        const struct template *others =
+            example->of_other[c] ? other_shapes->other : other_shapes->template;
         bool same = true;
         for (int d = 0; d < others->dimension_count; d++)
-            same =
-                same && (!others->dimensions[d].specialised ||
-                         others->cases[other].values[d] == example->template->cases[c].values[d]);
+            same = same && (!others->dimensions[d].specialised ||
+                            others->cases[other].values[d] == template->cases[c].values[d]);
         if (!same || !template_genome_is_valid(others, &example->genomes[c], other))
             continue;
-        must(template_launch_plan(example->template, &example->genomes[c], c, &own, &error),
-             &error);
+        must(template_launch_plan(template, &example->genomes[c], c, &own, &error), &error);
         must(template_launch_plan(others, &example->genomes[c], other, &planned, &error), &error);
         double distance = (double)planned.operations / (double)own.operations;
         distance = distance < 1 ? 1 / distance : distance;
@@ -455,9 +458,10 @@ static int expected_unit(const struct example *example, const struct template *o
     return best;
 }
 
-/* Each case has a random genome; the launcher is called for every case and for other shapes. */
-static void check_template(const char *folder, const char *name, const char *cases,
-                           const char *other_cases, uint64_t seed) {
+/* Each case has a random genome, with `solution` at random of this one; the launcher is called for
+   every case and for other shapes. */
+static void check_solutions(const char *folder, const char *name, const char *solution,
+                            const char *cases, const char *other_cases, uint64_t seed) {
     struct error error = {0};
     struct random random;
     struct launcher launcher;
@@ -468,12 +472,20 @@ static void check_template(const char *folder, const char *name, const char *cas
     random_seed(&random, seed, 1);
     example_load(example, name, cases);
     example_load(others, name, other_cases);
-    for (int c = 0; c < example->template->case_count; c++)
-        assert_true(space_sample(example->template->space, &random, &example->genomes[c]));
+    if (solution != NULL) {
+        example_load_other(example, solution);
+        example_load_other(others, solution);
+    }
+    for (int c = 0; c < example->template->case_count; c++) {
+        example->of_other[c] = solution != NULL && random_below(&random, 2) > 0;
+        assert_true(
+            space_sample(example_template(example, c)->space, &random, &example->genomes[c]));
+    }
     example_request(example);
     launcher_open(&launcher, example, folder);
     for (int c = 0; c < example->template->case_count; c++) {
-        must(template_launch_plan(example->template, &example->genomes[c], c, &plan, &error),
+        must(template_launch_plan(example_template(example, c), &example->genomes[c], c, &plan,
+                                  &error),
              &error);
         check_call(example, &launcher, &example->template->cases[c], &plan,
                    example->cases[c].variant);
@@ -481,7 +493,7 @@ static void check_template(const char *folder, const char *name, const char *cas
     }
     for (int other = 0; other < others->template->case_count; other++) {
         const struct shape *shape = &others->template->cases[other];
-        int variant = expected_unit(example, others->template, other, &plan);
+        int variant = expected_unit(example, others, other, &plan);
         if (variant < 0)
             assert_int_equal(launcher.workspace_bytes(shape->values), -1);
         else
@@ -494,6 +506,11 @@ static void check_template(const char *folder, const char *name, const char *cas
     dlclose(launcher.library);
     example_free(example);
     example_free(others);
+}
+
+static void check_template(const char *folder, const char *name, const char *cases,
+                           const char *other_cases, uint64_t seed) {
+    check_solutions(folder, name, NULL, cases, other_cases, seed);
 }
 
 static void test_rows(void **state) {
@@ -525,6 +542,8 @@ static void test_attention(void **state) {
     for (uint64_t seed = 0; seed < 6; seed++) {
         struct error error = {0};
         check_template(*state, "attention_fwd", cases, others, seed);
+        must(path_remove_tree(within(*state, "tuned"), &error), &error);
+        check_solutions(*state, "attention_fwd", "hopper", cases, others, seed);
         must(path_remove_tree(within(*state, "tuned"), &error), &error);
     }
 }

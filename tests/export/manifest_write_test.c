@@ -57,6 +57,107 @@ static void test_round_trip(void **state) {
     example_free(example);
 }
 
+/* Cases of two solutions: each variant names its own, and has the space and the source of that. */
+static void test_solutions(void **state) {
+    struct error error = {0};
+    struct manifest manifest;
+    struct genome genome;
+    struct key_difference differences[KEY_PART_COUNT];
+    struct example *example =
+        example_new("../tests/templates/axpy", "[{\"N\": 1003}, {\"N\": 7}, {\"N\": 64}]");
+    example_load_other(example, "vector");
+    example->of_other[1] = true;
+    must(genome_parse(&example->genomes[1], example->other->space, "VECTORS=2,STAGED=1", &error),
+         &error);
+    example_request(example);
+    assert_int_equal(example->request.variant_count, 2);
+    char *text = write_example(example, *state);
+    assert_non_null(strstr(text, "\"format\":\t2"));
+    must(manifest_read(&manifest, within(*state, "rows"), &error), &error);
+    assert_string_equal(manifest.variants[0].solution, "loop");
+    assert_string_equal(manifest.variants[0].source, "kernel_loop.cu");
+    assert_string_equal(manifest.variants[1].solution, "vector");
+    assert_string_equal(manifest.variants[1].source, "kernel_vector.cu");
+    assert_false(hash_equal(manifest.template_hash, example->template->hash));
+    assert_int_equal(manifest.cases[2].variant, 0);
+    must(genome_parse(&genome, example->other->space, manifest.variants[1].genome, &error), &error);
+    assert_true(genome_equal(&genome, &example->genomes[1]));
+    assert_int_equal(key_compare(&manifest.variants[1].key, &example->keys[1], differences), 0);
+    char *source = manifest_read_source(&manifest, within(*state, "rows"), 1, &error);
+    must(source != NULL ? 0 : -1, &error);
+    assert_non_null(strstr(source, "#define VECTORS 2\n"));
+    assert_non_null(strstr(source, "float4"));
+    free(source);
+    manifest_release(&manifest);
+    free(text);
+    example_free(example);
+}
+
+/* Each solution verifies the probe cases with the values that it specialises: those of another are
+   checked, but no trial has verified them. */
+static void test_verified_of_solutions(void **state) {
+    char folder[PATH_SIZE];
+    snprintf(folder, sizeof folder, "%s/specialised", (const char *)*state);
+    assert_runs(
+        "cp -r tests/templates/axpy %s && sed -i 's/\"genes\": {/\"specialised\": [\"N\"],&/' "
+        "%s/vector/solution.json",
+        folder, folder);
+    struct example *example = example_new(folder, "[{\"N\": 1003}, {\"N\": 20000}]");
+    example_load_other(example, "vector");
+    example->of_other[1] = true;
+    example->genomes[1] = genome_default(example->other->space);
+    example->outcomes[0].bound = example->outcomes[1].bound = (struct errors){1e-6, 1e-6, 0};
+    example_request(example);
+    char *text = write_example(example, *state);
+    assert_non_null(strstr(text, "\"verified\":\t\"N 5 to 1003, ALPHA -0.5 to 2\""));
+    assert_non_null(strstr(text, "\"verified\":\t\"ALPHA -0.5 to 2\""));
+    free(text);
+    text = path_read_file(within(*state, "rows/cases.h"), 1 << 20, NULL, &(struct error){0});
+    assert_non_null(text);
+    assert_non_null(strstr(text, "{\"N=20000,ALPHA=-0.5\","));
+    free(text);
+    example_free(example);
+}
+
+/* Solutions with the same genes: equal genomes are not the same kernel. */
+static void test_equal_genomes(void **state) {
+    char folder[PATH_SIZE];
+    snprintf(folder, sizeof folder, "%s/twice", (const char *)*state);
+    assert_runs("cp -r tests/templates/axpy %s && cp -r %s/loop %s/again", folder, folder, folder);
+    struct example *example = example_new(folder, "[{\"N\": 1003}, {\"N\": 7}]");
+    example_load_other(example, "again");
+    example->of_other[1] = true;
+    example->genomes[1] = genome_default(example->other->space);
+    assert_true(genome_equal(&example->genomes[0], &example->genomes[1]));
+    example_request(example);
+    assert_int_equal(example->request.variant_count, 2);
+    example_free(example);
+}
+
+/* What an output holds before a call is a tensor that follows a solution's workspaces: of the other
+   solution it has another number. */
+static void test_tensors_of_solutions(void **state) {
+    struct error error = {0};
+    char folder[PATH_SIZE];
+    snprintf(folder, sizeof folder, "%s/added", (const char *)*state);
+    assert_runs("cp -r tests/templates/axpy %s && sed -i 's/\"role\": \"output\"/\"role\": "
+                "\"inout\"/' %s/problem.json",
+                folder, folder);
+    struct example *example = example_new(folder, "[{\"N\": 1003}, {\"N\": 7}]");
+    example_load_other(example, "vector");
+    example->of_other[1] = true;
+    example->genomes[1] = genome_default(example->other->space);
+    example_request(example);
+    must(export_write(&example->request, within(*state, "axpy"), &error), &error);
+    char *text = path_read_file(within(*state, "axpy/cases.h"), 1 << 20, NULL, &error);
+    must(text != NULL ? 0 : -1, &error);
+    assert_non_null(strstr(text, "TENSORS = 3,"));
+    assert_non_null(strstr(text, "{\"z before a call\", \"f32\", 0, 1003, 1003, "));
+    assert_non_null(strstr(text, "{\"z before a call\", \"f32\", 0, 7, 7, "));
+    free(text);
+    example_free(example);
+}
+
 static void assert_changes(const struct manifest *manifest, const char *folder,
                            const char *expected) {
     struct error error = {0};
@@ -190,7 +291,9 @@ static void test_broken(void **state) {
     static const struct {
         const char *from, *to, *says;
     } changes[] = {
-        {"\"format\":\t1", "\"format\":\t2", "format"},
+        {"\"format\":\t1", "\"format\":\t3", "reads manifests of format 1 and 2, not 3"},
+        {"\"format\":\t1", "\"format\":\t2", "units[0]: the key \"solution\" is missing"},
+        {"\"source\":", "\"solution\":\t\"mma\",\n\"source\":", "units[0].solution"},
         {"\"name\":\t\"rows\"", "\"name\":\t7", "name: must be a string"},
         {"\"smem_limit\"", "\"smem_limits\"", "did you mean \"smem_limit\""},
         {"\"unit\":\t1", "\"unit\":\t2", "cases[1].unit"},
@@ -253,9 +356,17 @@ static void test_missing(void **state) {
 int main(void) {
 #define FOLDER_TEST(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
-        FOLDER_TEST(test_round_trip), FOLDER_TEST(test_verify), FOLDER_TEST(test_numbers),
-        FOLDER_TEST(test_broken),     FOLDER_TEST(test_fuzzed), FOLDER_TEST(test_missing),
+        FOLDER_TEST(test_round_trip),
+        FOLDER_TEST(test_verify),
+        FOLDER_TEST(test_numbers),
+        FOLDER_TEST(test_broken),
+        FOLDER_TEST(test_fuzzed),
+        FOLDER_TEST(test_missing),
         FOLDER_TEST(test_bounds),
+        FOLDER_TEST(test_solutions),
+        FOLDER_TEST(test_equal_genomes),
+        FOLDER_TEST(test_verified_of_solutions),
+        FOLDER_TEST(test_tensors_of_solutions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
