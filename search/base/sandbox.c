@@ -77,6 +77,8 @@ static bool has_calls(void) {
 enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446, RULE_PATH_BENEATH = 1 };
 enum { GET_VERSION = 1 };
 #define RIGHT_WRITE_FILE UINT64_C(0x2)
+#define RIGHT_READ_FILE  UINT64_C(0x4)
+#define RIGHT_READ_DIR   UINT64_C(0x8)
 #define RIGHTS_FIRST     UINT64_C(0x1ff2)
 #define RIGHT_REFER      UINT64_C(0x2000) /* version 2 */
 #define RIGHT_TRUNCATE   UINT64_C(0x4000) /* version 3 */
@@ -99,15 +101,18 @@ static bool allow_below(int rules, const char *path, uint64_t rights) {
     if (file < 0)
         return true;
     if (fstat(file, &status) == 0 && !S_ISDIR(status.st_mode))
-        rights &= RIGHT_WRITE_FILE | RIGHT_TRUNCATE;
+        rights &= RIGHT_WRITE_FILE | RIGHT_TRUNCATE | RIGHT_READ_FILE;
+    if (rights == 0) {
+        close(file);
+        return true;
+    }
     const struct landlock_rule rule = {.allowed = rights, .parent = file};
     bool ok = syscall(ADD_RULE, rules, RULE_PATH_BENEATH, &rule, 0) == 0;
     close(file);
     return ok;
 }
 
-static bool restrict_files(const char *const *folders) {
-    const uint64_t rights = all_rights();
+static bool restrict_rights(uint64_t rights, const char *const *folders) {
     int rules = rights != 0 ? (int)syscall(CREATE_RULESET, &rights, sizeof rights, 0) : -1;
     bool ok = rules >= 0;
     for (int i = 0; ok && folders[i] != NULL; i++)
@@ -184,9 +189,14 @@ int sandbox_enter(bool may_exec, const char *const *folders) {
     /* Without it a filter and a domain would need CAP_SYS_ADMIN. */
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return 0;
-    if (folders != NULL && start_outside() && restrict_files(folders))
+    if (folders != NULL && start_outside() && restrict_rights(all_rights(), folders))
         parts |= SANDBOX_FILES;
     return restrict_calls(may_exec) ? parts | SANDBOX_CALLS : parts;
+}
+
+bool sandbox_restrict_reading(const char *const *folders) {
+    return all_rights() != 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           restrict_rights(RIGHT_READ_FILE | RIGHT_READ_DIR, folders);
 }
 
 int sandbox_available(void) {

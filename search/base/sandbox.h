@@ -16,7 +16,8 @@
  * that stays outside opens such files for the others, and no other ones (sandbox_open). So the
  * sandbox confines what a compiler does for a source, not machine code that took the process over.
  *
- * Reading is not restricted. A kernel without one of the two has half a sandbox.
+ * Reading is not restricted until sandbox_restrict_reading. A kernel without one of the two has
+ * half a sandbox.
  */
 #ifndef EVOTILE_BASE_SANDBOX_H
 #define EVOTILE_BASE_SANDBOX_H
@@ -29,6 +30,11 @@ enum { SANDBOX_CALLS = 1, SANDBOX_FILES = 2 }; /* seccomp, Landlock */
    be started. `folders`, ended by NULL: folders and devices; those that do not exist are left out.
    NULL: files are not restricted. Returns which parts are in force. */
 int sandbox_enter(bool may_exec, const char *const *folders);
+/* From now on files are opened for reading, and folders listed, below these folders only: what a
+   compiler is asked to include, or whether a file is there, is asked in vain elsewhere. For the
+   calling thread; after everything that is needed from elsewhere is open. Returns false where the
+   kernel has no Landlock. */
+bool sandbox_restrict_reading(const char *const *folders);
 /* Which parts this machine has. */
 int sandbox_available(void);
 

@@ -141,6 +141,13 @@ const struct image_cache *nvrtc_cache(const struct nvrtc *nvrtc) {
     return &nvrtc->cache;
 }
 
+int nvrtc_header_folders(const struct nvrtc *nvrtc, const char **folders, int limit) {
+    int count = nvrtc->include_count < limit ? nvrtc->include_count : limit;
+    for (int i = 0; i < count; i++)
+        folders[i] = nvrtc->includes[i] + strlen("-I");
+    return count;
+}
+
 const char *nvrtc_version(const struct nvrtc *nvrtc) {
     return nvrtc->version;
 }

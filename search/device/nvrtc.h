@@ -42,6 +42,9 @@ void nvrtc_use_cache(struct nvrtc *nvrtc, const struct image_cache *cache);
 void nvrtc_set_budget(struct nvrtc *nvrtc, const struct resource_budget *budget);
 const struct image_cache *nvrtc_cache(const struct nvrtc *nvrtc);
 
+/* The folders of the toolkit's headers, at most `limit` of them; returns their number. */
+int nvrtc_header_folders(const struct nvrtc *nvrtc, const char **folders, int limit);
+
 /* "13.0" */
 const char *nvrtc_version(const struct nvrtc *nvrtc);
 /* Returns whether this NVRTC can compile for sm_XX. */

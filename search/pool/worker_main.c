@@ -121,6 +121,32 @@ static int start_worker(struct worker *worker, const struct image_cache *cache,
     return 0;
 }
 
+/* A compile worker has loaded its compiler and its template. From now on it reads what candidates
+   may include, and no other file: a source can ask the compiler whether a file is there. */
+static int restrict_reading(struct worker *worker, const char *cache_folder, struct error *error) {
+    enum { HEADERS_MAX = 4, FOLDERS_MAX = 16 };
+    const char *folders[FOLDERS_MAX] = {cache_folder, "/usr", "/lib", "/lib64",
+                                        "/proc",      "/sys", "/dev"};
+    char config[PATH_SIZE], problem[PATH_SIZE], library[PATH_SIZE], solution[NAME_SIZE];
+    const struct worker_start *start = &worker->start;
+    int count = 0;
+    if (start->has_device || start->under_tool)
+        return 0;
+    if (path_parent(config, start->config_path, error) < 0 ||
+        template_split_path(start->template_folder, problem, solution, error) < 0 ||
+        template_library(library, problem, error) < 0)
+        return -1;
+    while (folders[count] != NULL)
+        count++;
+    folders[count++] = config;
+    folders[count++] = problem;
+    folders[count++] = library;
+    nvrtc_header_folders(compiler_nvrtc(worker->loaded.items[0]->compiler), &folders[count],
+                         HEADERS_MAX);
+    sandbox_restrict_reading(folders);
+    return 0;
+}
+
 static void release_worker(struct worker *worker) {
     loaded_templates_release(&worker->loaded);
     if (worker->device != NULL)
@@ -283,6 +309,8 @@ int worker_main(const struct image_cache *cache, const char *cache_folder) {
         handle_signals(worker.start.under_tool);
         enter_sandbox(&worker.start, cache_folder);
         status = start_worker(&worker, cache, &info, &error);
+        if (status == 0)
+            status = restrict_reading(&worker, cache_folder, &error);
         if (status == 0) {
             send_message(&worker, protocol_print_device(&info));
             status = serve_requests(&worker, &error);

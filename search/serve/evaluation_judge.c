@@ -27,6 +27,10 @@ struct champion {
     double score_us;
 };
 
+/* The compilers of the emulated device beside a GPU's. They are apart from what runs kernels: only
+   they are kept from reading other files (pool/worker_main.c). */
+enum { EMULATED_COMPILE_WORKERS = 2 };
+
 /* A trial in a pool. Further tasks that ask for the same get the same answer. */
 struct running {
     struct running *next;
@@ -186,6 +190,9 @@ static void take_result(struct evaluation_judge *judge, struct tasks *tasks,
                         struct trial_result *result) {
     struct error error = {0};
     struct running *running = take_running(judge, result->number);
+    solution_store_shorten(judge->store, result->outcome.reason);
+    for (int g = 0; g < result->gate_count; g++)
+        solution_store_shorten(judge->store, result->gates[g].text);
     const struct candidate *candidate = &running->candidate;
     const struct template *template =
         loaded_solutions_find(judge->solutions, candidate->folder, candidate->goal, &error);
@@ -207,7 +214,8 @@ static void take_result(struct evaluation_judge *judge, struct tasks *tasks,
 }
 
 static void refuse(struct evaluation_judge *judge, struct tasks *tasks, const struct task *task,
-                   const char *stage, const struct error *error) {
+                   const char *stage, struct error *error) {
+    solution_store_shorten(judge->store, error->text);
     judge->answers++;
     judge->verdicts[VERDICT_INVALID]++;
     tasks_finish(tasks, task->id, answer_refusal(stage, error->text));
@@ -414,7 +422,7 @@ static int use_stored_config(struct evaluation_judge *judge, struct error *error
     return 0;
 }
 
-static struct pool *open_pool(const struct evaluation_judge *judge, const char *program,
+static struct pool *open_pool(struct evaluation_judge *judge, const char *program,
                               const char *devices, int compile_workers, struct error *error) {
     char folder[PATH_SIZE], own[PATH_SIZE];
     struct device_list list;
@@ -444,7 +452,8 @@ static int start_pools(struct evaluation_judge *judge,
         return 0;
     snprintf(emulated, sizeof emulated, "emulated:sm_%d",
              pool_device(judge->pool)->compute_capability);
-    judge->emulated = open_pool(judge, settings->program, emulated, 0, error);
+    judge->emulated =
+        open_pool(judge, settings->program, emulated, EMULATED_COMPILE_WORKERS, error);
     return judge->emulated != NULL ? 0 : -1;
 }
 

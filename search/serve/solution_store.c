@@ -278,17 +278,32 @@ int solution_store_add_folder(struct solution_store *store, const char *from,
     return status;
 }
 
-int solution_store_find(const struct solution_store *store, const char *name,
-                        char folder[PATH_SIZE], struct error *error) {
+/* A copy: workers read the server's folder only. */
+int solution_store_find(struct solution_store *store, const char *name, char folder[PATH_SIZE],
+                        struct error *error) {
     struct solution_names known;
     const char *names[SOLUTIONS_MAX];
+    char own[PATH_SIZE];
     if (template_solutions(store->problem, &known, error) < 0)
         return -1;
     for (int i = 0; i < known.count; i++) {
         names[i] = known.names[i];
         if (strcmp(names[i], name) == 0)
-            return path_join(folder, store->problem, name, error);
+            return path_join(own, store->problem, name, error) < 0
+                       ? -1
+                       : solution_store_add_folder(store, own, folder, error);
     }
     return error_input(error, "the problem has no solution \"%.60s\"; did you mean \"%s\"?", name,
                        known.count > 0 ? spelling_nearest(name, names, known.count) : "files");
+}
+
+void solution_store_shorten(const struct solution_store *store, char *text) {
+    const size_t length = strlen(store->templates);
+    char *at = text;
+    while ((at = strstr(at, store->templates)) != NULL) {
+        char *end = at + length + (at[length] == '/');
+        end += strspn(end, "0123456789abcdef"); /* a solution's folder */
+        end += *end == '/';
+        memmove(at, end, strlen(end) + 1);
+    }
 }

@@ -42,7 +42,10 @@ int solution_store_add(struct solution_store *store, const char *name, const cJS
 int solution_store_add_folder(struct solution_store *store, const char *from,
                               char folder[PATH_SIZE], struct error *error);
 /* The folder of a solution that the problem has. */
-int solution_store_find(const struct solution_store *store, const char *name,
-                        char folder[PATH_SIZE], struct error *error);
+int solution_store_find(struct solution_store *store, const char *name, char folder[PATH_SIZE],
+                        struct error *error);
+/* Takes the server's folder out of a message for a client: "kernel.cu" for "FOLDER/.../kernel.cu".
+ */
+void solution_store_shorten(const struct solution_store *store, char *text);
 
 #endif

@@ -116,7 +116,18 @@ static int try_files(const char *allowed, const char *forbidden, int parent_file
     if (file < 0 || write(file, "seen", 4) != 4)
         return 16;
     snprintf(outside, sizeof outside, "%s/old", forbidden);
-    return sandbox_open(outside, O_WRONLY) < 0 ? 0 : 17;
+    if (sandbox_open(outside, O_WRONLY) >= 0)
+        return 17;
+    /* Reading: below the folders, from now on. */
+    const char *const read[] = {allowed, "/dev/null", NULL};
+    if (!sandbox_restrict_reading(read))
+        return 18;
+    if (open(outside, O_RDONLY) >= 0 || errno != EACCES || open(forbidden, O_RDONLY) >= 0)
+        return 19;
+    file = open(inside, O_RDWR | O_CREAT, 0600);
+    if (file < 0 || unlink(inside) != 0 || open("/dev/null", O_RDONLY) < 0)
+        return 20;
+    return open(allowed, O_RDONLY) >= 0 ? 0 : 21;
 }
 
 static void files_are_written_below_the_folders_alone(void **state) {
