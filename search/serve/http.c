@@ -124,7 +124,9 @@ static enum MHD_Result start_request(struct http *http, struct http_request *req
                                "the server stops: send it again when it has started");
     if (status != 0)
         return http_send_error(request, status, text);
-    if (length != NULL && strtod(length, NULL) > WIRE_MESSAGE_BYTES)
+    /* A client that sends its body before it reads gets the answer only if that is read. */
+    request->too_long = length != NULL && strtod(length, NULL) > WIRE_MESSAGE_BYTES;
+    if (request->too_long && strtod(length, NULL) > HTTP_DROPPED_BYTES)
         return send_too_long(request);
     return MHD_YES;
 }
@@ -262,10 +264,12 @@ static void keep_log(void *context, const char *format, va_list arguments) {
 static struct MHD_Daemon *start_daemon(struct http *http, const char *certificate,
                                        const char *key) {
     unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
-    struct MHD_OptionItem more[4] = {{MHD_OPTION_END, 0, NULL}};
+    struct MHD_OptionItem more[5] = {{MHD_OPTION_END, 0, NULL}};
     int count = 0;
     if (certificate != NULL) {
         flags |= MHD_USE_TLS;
+        more[count++] = (struct MHD_OptionItem){
+            MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"};
         more[count++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)certificate};
         more[count++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)key};
     }

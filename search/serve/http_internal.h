@@ -15,6 +15,7 @@ enum {
     HTTP_REQUESTS_OF_CLIENT = 128,    /* at a time, those that wait for an answer included */
     HTTP_BATCH = 256,                 /* requests or tasks in one message */
     HTTP_RECEIVING_BYTES = 128 << 20, /* of all bodies that are not complete */
+    HTTP_DROPPED_BYTES = 64 << 20,    /* of a body that is read although it is too long */
     HTTP_WAIT_S = 60,                 /* the longest ?timeout= */
 };
 

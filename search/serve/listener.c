@@ -28,7 +28,7 @@ static int split(const char *text, char host[LISTENER_TEXT_SIZE], char port[PORT
     bool brackets = length > 2 && text[0] == '[' && text[length - 1] == ']';
     if (length == 0 || length >= LISTENER_TEXT_SIZE - PORT_SIZE - 3 || strlen(colon + 1) < 1 ||
         strlen(colon + 1) >= PORT_SIZE || strspn(colon + 1, "0123456789") != strlen(colon + 1) ||
-        atol(colon + 1) > 65535 || (!brackets && memchr(text, ':', length) != NULL))
+        atol(colon + 1) > 65535 || (!brackets && strcspn(text, ":[]") < length))
         return error_input(error,
                            "\"%s\" is no address to listen on: write HOST:PORT, such as "
                            "127.0.0.1:8000 or [::1]:8000",

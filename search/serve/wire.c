@@ -93,9 +93,10 @@ static int check_keys(const cJSON *object, const char *where, const char *const 
         int k = 0;
         while (k < count && strcmp(keys[k], member->string) != 0)
             k++;
+        shorten(member->string, word);
         if (k == count)
-            return error_input(error, "%s has no key \"%s\"; did you mean \"%s\"?", where,
-                               shorten(member->string, word), spelling_nearest(word, keys, count));
+            return error_input(error, "%s has no key \"%s\"; did you mean \"%s\"?", where, word,
+                               spelling_nearest(word, keys, count));
         if (seen[k])
             return error_input(error, "%s has the key \"%s\" twice: remove one", where, keys[k]);
         seen[k] = true;
@@ -304,9 +305,9 @@ static int read_type(struct wire_request *request, const cJSON *object,
         return error_input(error, "\"type\" must be \"%s\" here, or be left out", rules->type);
     while (type < WIRE_TYPE_COUNT && strcmp(type_names[type], name) != 0)
         type++;
+    shorten(name, word);
     if (type == WIRE_TYPE_COUNT)
-        return error_input(error, "there is no request of type \"%s\"; did you mean \"%s\"?",
-                           shorten(name, word),
+        return error_input(error, "there is no request of type \"%s\"; did you mean \"%s\"?", word,
                            spelling_nearest(word, type_names, WIRE_TYPE_COUNT));
     request->type = (enum wire_type)type;
     return 0;
