@@ -85,7 +85,7 @@ static void step_clients(struct server *server) {
 static int run_loop(struct server *server, struct error *error) {
     int more = 1;
     while (!is_stopped(server)) {
-        wait_for_work(server, more > 0);
+        wait_for_work(server, more > 0 || server->service.has_news);
         step_clients(server);
         int64_t finished = server->service.finished;
         more = service_step(&server->service, error);

@@ -19,6 +19,7 @@ void service_release(struct service *service) {
 int service_step(struct service *service, struct error *error) {
     int open =
         tasks_count(service->tasks, TASK_WAITING) + tasks_count(service->tasks, TASK_RUNNING);
+    service->has_news = false;
     if (judge_step(service->judge, service->tasks, error) < 0)
         return -1;
     int left =
@@ -31,6 +32,7 @@ int64_t service_submit(struct service *service, const char *client, struct wire_
                        struct error *error) {
     int64_t id = tasks_add(service->tasks, client, request->object, request->bytes, error);
     request->object = NULL;
+    service->has_news |= id > 0;
     return id;
 }
 

@@ -25,6 +25,7 @@ struct service {
     double started_s;
     int64_t requests, refused; /* of all types, and those that were answered with an error */
     int64_t finished;          /* tasks that the judge answered */
+    bool has_news;             /* tasks were added that the judge has not seen */
 };
 
 void service_init(struct service *service, struct judge *judge, const struct task_limits *limits,

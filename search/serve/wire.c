@@ -253,10 +253,17 @@ static int check_tell(const cJSON *request, const struct wire_rules *rules, stru
     return 0;
 }
 
+/* What a client calls a request: a text, or a number that is printed as it was sent. */
+static bool is_id(const cJSON *id) {
+    if (cJSON_IsNumber(id))
+        return fabs(id->valuedouble) < 9007199254740992.0 &&
+               id->valuedouble == floor(id->valuedouble);
+    return cJSON_IsString(id) && *id->valuestring != '\0' && strlen(id->valuestring) <= ID_BYTES;
+}
+
 static int check_cancel(const cJSON *request, const struct wire_rules *rules, struct error *error) {
-    const cJSON *task = find(request, "task");
     (void)rules;
-    if (task == NULL || !(cJSON_IsString(task) || cJSON_IsNumber(task)))
+    if (!is_id(find(request, "task")))
         return error_input(error, "a request of type \"cancel\" needs \"task\": the \"id\" of the "
                                   "request to cancel");
     return 0;
@@ -281,11 +288,7 @@ static const struct kind kinds[WIRE_TYPE_COUNT] = {
 
 static int read_id(struct wire_request *request, const cJSON *object, struct error *error) {
     const cJSON *id = find(object, "id");
-    if (id == NULL)
-        return 0;
-    if (!(cJSON_IsString(id) && *id->valuestring != '\0' && strlen(id->valuestring) <= ID_BYTES) &&
-        !(cJSON_IsNumber(id) &&
-          check_integer(object, "id", -9007199254740991.0, 9007199254740991.0, error) == 0))
+    if (id != NULL && !is_id(id))
         return error_input(
             error, "\"id\" must be a text of 1 to %d bytes or a whole number below 2^53", ID_BYTES);
     request->id = cJSON_Duplicate(id, false);
