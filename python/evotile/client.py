@@ -209,7 +209,7 @@ class HttpTransport:
         self.call("DELETE", f"/tasks/{urllib.parse.quote(task)}")
 
     def submit_all(self, requests):
-        """What became of each: a task, or an error."""
+        """The task of each request, or the error that refused it."""
         found = []
         for start in range(0, len(requests), 256):
             message = self.call("POST", "/tasks/batch", {"requests": requests[start:start + 256]})[1]

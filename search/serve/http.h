@@ -11,7 +11,7 @@
  *     http_stop(http, 2);
  *     http_free(http);
  *
- * Beyond loopback it needs tokens and TLS. Clients are told apart by their tokens; without tokens
+ * Beyond loopback it needs tokens and TLS. Clients are kept apart by their tokens; without tokens
  * they are all on this host, and a task is found only by its key, which others cannot guess.
  * Bodies, connections, requests of one client and the time that a request takes to arrive are
  * bounded.

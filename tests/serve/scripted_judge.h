@@ -1,5 +1,5 @@
 /*
- * scripted_judge: a test's judge. It runs nothing: the genome of a request says what becomes of it,
+ * scripted_judge: a test's judge. It runs nothing: the genome of a request says how it ends,
  * and the answer repeats the request.
  *
  *     struct judge *judge = scripted_judge_new();
