@@ -77,7 +77,7 @@ ifeq ($(SAN)$(FUZZ),00)
 frames := -Wframe-larger-than=16384 --param large-stack-frame=4096 --param large-stack-frame-growth=25
 endif
 # Asked when something is linked, not before: `make deps` may have installed them meanwhile.
-LDLIBS += $(shell pkg-config --libs libcjson sqlite3 zlib ncursesw libnats libsodium) -lstdc++ -lm -ldl -lpthread
+LDLIBS += $(shell pkg-config --libs libcjson sqlite3 zlib ncursesw libnats libsodium libmicrohttpd) -lstdc++ -lm -ldl -lpthread
 # build/lib, as `make bundle` fills it, goes along to a machine that lacks these libraries. Not a RUNPATH, which would
 # not serve the libraries of libraries.
 LDFLAGS += -Wl,--as-needed -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib'
@@ -147,6 +147,12 @@ $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(library)
 # What it loads calls its stand-in for the CUDA runtime.
 $(BUILD)/tests/export/frozen_check_test: private LDFLAGS += -rdynamic
 
+# The verb with a judge of the tests in place of evaluation_judge.
+scripted_server := $(BUILD)/tests/serve/scripted_server
+$(scripted_server): $(scripted_server).o $(library)
+	@echo "  $@"
+	$(quiet)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $< $(library) $(LDLIBS)
+
 $(BUILD)/tests/bench/%_bench: $(BUILD)/tests/bench/%_bench.o $(library)
 	@echo "  $@"
 	$(quiet)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $< $(library) $(LDLIBS)
@@ -160,15 +166,15 @@ $(BUILD)/tests/fuzz/%_fuzz: $(BUILD)/tests/fuzz/%_fuzz.o $(fuzz_driver) $(librar
 
 .SECONDARY: $(tests:=.o) $(gpu_tests:=.o) $(fuzzers:=.o) $(benches:=.o) $(fuzz_driver)
 
--include $(objects:.o=.d) $(tests:=.d) $(gpu_tests:=.d) $(fuzzers:=.d) $(benches:=.d) $(fuzz_driver:.o=.d)
+-include $(objects:.o=.d) $(tests:=.d) $(gpu_tests:=.d) $(fuzzers:=.d) $(benches:=.d) $(fuzz_driver:.o=.d) $(scripted_server).d
 
 # ---- what the machine must have ----
 
 needed := gcc g++ make git pkg-config libcjson-dev libsqlite3-dev libpcg-cpp-dev libcmocka-dev \
-          zlib1g-dev libxxhash-dev libncurses-dev libnats-dev libsodium-dev
-needed_to_test := clang jq python3 python3-numpy tmux nats-server openssl minisign
+          zlib1g-dev libxxhash-dev libncurses-dev libnats-dev libsodium-dev libmicrohttpd-dev
+needed_to_test := clang jq python3 python3-numpy tmux nats-server openssl minisign iproute2 curl python3-jsonschema
 needed_to_fuzz := clang libclang-rt-dev
-modules := libcjson sqlite3 zlib libxxhash cmocka ncursesw libnats libsodium
+modules := libcjson sqlite3 zlib libxxhash cmocka ncursesw libnats libsodium libmicrohttpd
 
 deps: ## install what is missing (Debian, Ubuntu) or name it
 	@$(call install,$(needed))
@@ -237,7 +243,7 @@ mutants: deps-test ## break the sources in the places of tests/mutants.list, one
 	@$(remake) all
 	@tests/mutants
 
-built: $(BUILD)/evotile $(tests) $(fuzzers)
+built: $(BUILD)/evotile $(tests) $(fuzzers) $(scripted_server)
 gpu-built: $(gpu_tests)
 
 fuzz: deps-test ## MUTATIONS (1000000) of databases, configs, templates, manifests and messages, with SAN=1; can be resumed
@@ -279,6 +285,8 @@ bench-scale: $(BUILD)/evotile $(BUILD)/tests/gpu/duel_test ## trials/s on 1, 2, 
 	    --duels $(BUILD)/tests/gpu/duel_test --trials $(or $(TRIALS),600)
 bench-queue: $(BUILD)/evotile ## how many trials a second a queue carries between 200 workers that run nothing, and what that takes
 	@python3 tests/bench/queue_rate.py --evotile $<
+bench-serve: $(scripted_server) ## how many requests a second a server carries whose judge answers at once, on a pipe and over HTTP
+	@python3 tests/bench/serve_rate.py --server $<
 SPACE ?= tests/spaces/attention_H200.json.gz
 bench-engineer: $(BUILD)/evotile ## EvoEngineer's setting on the recorded SPACE, AGAINST its default genome: 45 trials, 30 seeds
 	@$< simulate $(SPACE) --strategy free,insight,full,auto,random --trials 45 --seeds 30 --against '$(or $(AGAINST),default)'
@@ -312,7 +320,7 @@ demo: deps ## the main job in about a minute: results/demo and kernels/demo
 
 bundle: $(BUILD)/evotile ## build/lib: the shared libraries to carry along with build/evotile
 	mkdir -p $(BUILD)/lib
-	ldd $< | awk '$$1 ~ /^lib(cjson|sqlite3|xxhash|z|ncursesw|tinfo|nats|sodium|ssl|crypto|protobuf-c|stdc\+\+)\./ && $$3 !~ /build\/lib\// { print $$3 }' | xargs -r cp -L -t $(BUILD)/lib
+	ldd $< | awk '$$1 ~ /^lib(cjson|sqlite3|xxhash|z|ncursesw|tinfo|nats|sodium|ssl|crypto|protobuf-c|microhttpd|gnutls|nettle|hogweed|gmp|p11-kit|idn2|unistring|tasn1|ffi|stdc\+\+)\./ && $$3 !~ /build\/lib\// { print $$3 }' | xargs -r cp -L -t $(BUILD)/lib
 
 share := $(DESTDIR)$(PREFIX)/share
 install: $(BUILD)/evotile ## to PREFIX (/usr/local), below DESTDIR
@@ -330,5 +338,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 FORCE:
-.PHONY: all deps deps-test deps-fuzz check check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-energy bench-power bench-real-sizes bench-settle bench-reference bench-search bench-engineer bench-attention bench-independent bench-scale bench-queue demo bundle \
+.PHONY: all deps deps-test deps-fuzz check check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-energy bench-power bench-real-sizes bench-settle bench-reference bench-search bench-engineer bench-attention bench-independent bench-scale bench-queue bench-serve demo bundle \
         install clean help FORCE

@@ -31,7 +31,9 @@
     ROW(INTERVAL_DESCRIBE, "describe", 5)                                                          \
     /* without an acknowledgement, until a request or a result is sent again */                    \
     ROW(INTERVAL_REQUEST_RESEND, "request_resend", 5)                                              \
-    ROW(INTERVAL_RESULT_RESEND, "result_resend", 1)
+    ROW(INTERVAL_RESULT_RESEND, "result_resend", 1)                                                \
+    /* a request over HTTP takes so long to arrive, and its answer to be read */                   \
+    ROW(INTERVAL_HTTP_REQUEST, "http_request", 60)
 
 enum interval {
 #define INTERVAL_CONSTANT(constant, name, seconds) constant,

@@ -135,6 +135,7 @@ int error_report(const struct error *error);
     extern const struct verb verb_##name;                                                          \
     extern const char HELP_SYMBOL(name, start)[], HELP_SYMBOL(name, end)[];
 VERBS(DECLARE_VERB)
+DECLARE_VERB(serve)
 #undef DECLARE_VERB
 
 #endif

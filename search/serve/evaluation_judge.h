@@ -10,10 +10,11 @@
  * A request of type "evaluate" names a solution, perhaps a genome (else the default one), a goal
  * and a level:
  *
- *     static     it compiles, and its resources are within the limits; nothing runs
- *     emulated   it is right on the emulated device and passes a champion's final checks; no GPU is
- * used device     it is right on the device, and timed in full champion   the same with a
- * champion's final checks, and a duel against the goal's champion
+ * - static: it compiles, and its resources are within the limits; nothing runs
+ * - emulated: it is right on the emulated device and passes a champion's final checks; no GPU is
+ * used
+ * - device: it is right on the device, and timed in full
+ * - champion: the same with a champion's final checks, and a duel against the goal's champion
  *
  * The same candidate at the same level has the same answer, which is kept. Requests of the types
  * "ask" and "tell" go to a strategy: serve/proposals.h.

@@ -332,18 +332,27 @@ const struct task *tasks_find(const struct tasks *tasks, const char *client, int
     return entry != NULL ? &entry->task : NULL;
 }
 
-const struct task *tasks_find_named(const struct tasks *tasks, const char *client,
+static const struct task *find_open(const struct tasks *tasks, const char *client,
                                     const cJSON *id) {
-    if (find_owner(tasks, client) == NULL)
+    if (tasks_count_open(tasks, client) == 0)
         return NULL;
     for (int b = 0; b < BUCKETS; b++)
         for (const struct entry *entry = tasks->buckets[b]; entry; entry = entry->bucket_next) {
             const cJSON *name = cJSON_GetObjectItemCaseSensitive(entry->task.request, "id");
-            if (entry->task.state <= TASK_RUNNING && name != NULL &&
-                strcmp(entry->task.client, client) == 0 && cJSON_Compare(name, id, true))
+            if (entry->task.state <= TASK_RUNNING && strcmp(entry->task.client, client) == 0 &&
+                (id == NULL || (name != NULL && cJSON_Compare(name, id, true))))
                 return &entry->task;
         }
     return NULL;
+}
+
+const struct task *tasks_find_named(const struct tasks *tasks, const char *client,
+                                    const cJSON *id) {
+    return find_open(tasks, client, id);
+}
+
+const struct task *tasks_find_open(const struct tasks *tasks, const char *client) {
+    return find_open(tasks, client, NULL);
 }
 
 const char *task_print_key(const struct task *task, char key[TASK_KEY_SIZE]) {

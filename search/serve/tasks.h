@@ -72,6 +72,8 @@ bool tasks_is_cancelled(const struct tasks *tasks, int64_t id);
 const struct task *tasks_find(const struct tasks *tasks, const char *client, int64_t id);
 /* The client's task that is not done and whose request has that "id", a string or a number. */
 const struct task *tasks_find_named(const struct tasks *tasks, const char *client, const cJSON *id);
+/* Some task of the client that is not done and was not cancelled; NULL: there is none. */
+const struct task *tasks_find_open(const struct tasks *tasks, const char *client);
 /* A task by its key, "17-8f0c...", which other clients cannot guess. */
 const struct task *tasks_find_key(const struct tasks *tasks, const char *client, const char *key);
 const char *task_print_key(const struct task *task, char key[TASK_KEY_SIZE]);
