@@ -122,6 +122,7 @@ int error_report(const struct error *error);
     X(ablate)                                                                                      \
     X(profile)                                                                                     \
     X(export)                                                                                      \
+    X(serve)                                                                                       \
     X(sanitize)                                                                                    \
     X(simulate)                                                                                    \
     X(record)                                                                                      \
@@ -135,7 +136,6 @@ int error_report(const struct error *error);
     extern const struct verb verb_##name;                                                          \
     extern const char HELP_SYMBOL(name, start)[], HELP_SYMBOL(name, end)[];
 VERBS(DECLARE_VERB)
-DECLARE_VERB(serve)
 #undef DECLARE_VERB
 
 #endif
