@@ -287,6 +287,8 @@ bench-queue: $(BUILD)/evotile ## how many trials a second a queue carries betwee
 	@python3 tests/bench/queue_rate.py --evotile $<
 bench-serve: $(scripted_server) ## how many requests a second a server carries whose judge answers at once, on a pipe and over HTTP
 	@python3 tests/bench/serve_rate.py --server $<
+bench-candidates: $(BUILD)/evotile ## how fast a server on DEVICE (cuda:0) judges new sources of attention: one after the other, and many at a time
+	@python3 tests/bench/serve_candidates.py --evotile $< --device $(or $(DEVICE),cuda:0)
 SPACE ?= tests/spaces/attention_H200.json.gz
 bench-engineer: $(BUILD)/evotile ## EvoEngineer's setting on the recorded SPACE, AGAINST its default genome: 45 trials, 30 seeds
 	@$< simulate $(SPACE) --strategy free,insight,full,auto,random --trials 45 --seeds 30 --against '$(or $(AGAINST),default)'
@@ -338,5 +340,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 FORCE:
-.PHONY: all deps deps-test deps-fuzz check check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-energy bench-power bench-real-sizes bench-settle bench-reference bench-search bench-engineer bench-attention bench-independent bench-scale bench-queue bench-serve demo bundle \
+.PHONY: all deps deps-test deps-fuzz check check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-energy bench-power bench-real-sizes bench-settle bench-reference bench-search bench-engineer bench-attention bench-independent bench-scale bench-queue bench-serve bench-candidates demo bundle \
         install clean help FORCE
