@@ -29,7 +29,7 @@ struct champion {
 
 /* The compilers of the emulated device beside a GPU's. They are apart from what runs kernels: only
    they are kept from reading other files (pool/worker_main.c). */
-enum { EMULATED_COMPILE_WORKERS = 2 };
+enum { EMULATED_COMPILE_WORKERS = 2, STORED_SOLUTIONS_MAX = 4096 };
 
 /* A trial in a pool. Further tasks that ask for the same get the same answer. */
 struct running {
@@ -142,6 +142,9 @@ static void add_champion(struct evaluation_judge *judge, cJSON *answer,
                     outcome->score_us > 0 &&
                     (!champion->present || outcome->score_us < champion->score_us);
     if (accepted) {
+        if (champion->present)
+            solution_store_release(judge->store, champion->folder);
+        solution_store_hold(judge->store, candidate->folder);
         *champion = (struct champion){.present = true,
                                       .trial = running->number,
                                       .genome = candidate->genome,
@@ -209,6 +212,7 @@ static void take_result(struct evaluation_judge *judge, struct tasks *tasks,
         answer_cache_put(judge->cache, candidate->hash, answer);
     cJSON_AddBoolToObject(answer, "cached", false);
     finish_tasks(judge, tasks, running, answer);
+    solution_store_release(judge->store, candidate->folder);
     free_running(running);
     trial_result_release(result);
 }
@@ -247,6 +251,7 @@ static void start_evaluation(struct evaluation_judge *judge, struct tasks *tasks
         running->start_s = clock_seconds();
         running->next = judge->running;
         judge->running = running;
+        solution_store_hold(judge->store, candidate.folder);
         submit_candidate(judge, running);
     }
     add_task(running, task->id);
@@ -430,6 +435,7 @@ static struct pool *open_pool(struct evaluation_judge *judge, const char *progra
             0 ||
         path_program(own, error) < 0 || device_list_read(&list, devices, error) < 0)
         return NULL;
+    solution_store_hold(judge->store, folder); /* workers that are replaced read it again */
     const struct local_pool_settings settings = {
         .program = program != NULL ? program : own,
         .config_path = solution_store_config(judge->store),
@@ -477,7 +483,7 @@ struct judge *evaluation_judge_new(const struct evaluation_judge_settings *setti
         error_input(error, "%s holds measurements: a server judges kernels", settings->config_path);
         goto failed;
     }
-    judge->store = solution_store_new(judge->config, judge->folder, error);
+    judge->store = solution_store_new(judge->config, judge->folder, STORED_SOLUTIONS_MAX, error);
     if (judge->store == NULL || use_stored_config(judge, error) < 0 ||
         start_pools(judge, settings, error) < 0)
         goto failed;

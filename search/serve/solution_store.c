@@ -13,7 +13,16 @@
 
 enum { FILES_MAX = 64, FILES_BYTES_MAX = 4 << 20 };
 
+struct stored_solution {
+    char digits[HASH_TEXT_SIZE]; /* the name of its problem's folder */
+    int holds;
+    uint64_t last_used;
+};
+
 struct solution_store {
+    uint64_t uses;
+    int count, most;
+    struct stored_solution *stored;
     char templates[PATH_SIZE], config[PATH_SIZE];
     char problem[PATH_SIZE]; /* the folder of the problem as the user has it */
 };
@@ -101,11 +110,13 @@ static int divide_problem(struct solution_store *store, const struct config *con
     return link_file(store->templates, "lib", whole, error);
 }
 
-struct solution_store *solution_store_new(const struct config *config, const char *folder,
+struct solution_store *solution_store_new(const struct config *config, const char *folder, int most,
                                           struct error *error) {
     char whole[PATH_SIZE];
     struct solution_store *store = xcalloc(1, sizeof *store);
     snprintf(store->problem, sizeof store->problem, "%s", config->template_folder);
+    store->most = most;
+    store->stored = xcalloc((size_t)most, sizeof *store->stored);
     if (path_make_folder(folder, error) < 0)
         goto failed;
     if (realpath(folder, whole) == NULL) {
@@ -122,6 +133,8 @@ failed:
 }
 
 void solution_store_free(struct solution_store *store) {
+    if (store != NULL)
+        free(store->stored);
     free(store);
 }
 
@@ -223,6 +236,65 @@ static int write_solution(const struct solution_store *store, const char *folder
     return 0;
 }
 
+/* ---- how many stay ---- */
+
+static struct stored_solution *find_stored(struct solution_store *store, const char *digits) {
+    for (int i = 0; i < store->count; i++)
+        if (strcmp(store->stored[i].digits, digits) == 0)
+            return &store->stored[i];
+    return NULL;
+}
+
+/* The record of a solution's folder, FOLDER/templates/DIGITS/NAME. */
+static struct stored_solution *stored_in(struct solution_store *store, const char *folder) {
+    const char *digits = folder + strlen(store->templates) + 1;
+    char name[HASH_TEXT_SIZE];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(digits, "/"), digits);
+    struct stored_solution *stored = find_stored(store, name);
+    if (stored == NULL)
+        BUG("%s is not stored", folder);
+    return stored;
+}
+
+void solution_store_hold(struct solution_store *store, const char *folder) {
+    stored_in(store, folder)->holds++;
+}
+
+void solution_store_release(struct solution_store *store, const char *folder) {
+    stored_in(store, folder)->holds--;
+}
+
+/* Removes the solution that was not used for longest and that nothing holds. */
+static int remove_oldest(struct solution_store *store, struct error *error) {
+    char folder[PATH_SIZE];
+    int oldest = -1;
+    for (int i = 0; i < store->count; i++)
+        if (store->stored[i].holds == 0 &&
+            (oldest < 0 || store->stored[i].last_used < store->stored[oldest].last_used))
+            oldest = i;
+    if (oldest < 0)
+        return error_set(error, "%d solutions are judged at a time: wait for some of them",
+                         store->most);
+    if (path_join(folder, store->templates, store->stored[oldest].digits, error) < 0 ||
+        path_remove_tree(folder, error) < 0)
+        return -1;
+    store->stored[oldest] = store->stored[--store->count];
+    return 0;
+}
+
+static int record_use(struct solution_store *store, const char *digits, struct error *error) {
+    struct stored_solution *stored = find_stored(store, digits);
+    if (stored == NULL) {
+        if (store->count == store->most && remove_oldest(store, error) < 0)
+            return -1;
+        stored = &store->stored[store->count++];
+        *stored = (struct stored_solution){.holds = 0};
+        snprintf(stored->digits, sizeof stored->digits, "%s", digits);
+    }
+    stored->last_used = ++store->uses;
+    return 0;
+}
+
 int solution_store_add(struct solution_store *store, const char *name, const cJSON *files,
                        char folder[PATH_SIZE], struct error *error) {
     char problem[PATH_SIZE], digits[HASH_TEXT_SIZE];
@@ -232,7 +304,7 @@ int solution_store_add(struct solution_store *store, const char *name, const cJS
     if (check_files(files, error) < 0 ||
         path_join(problem, store->templates, hash_print(hash_files(name, files), digits), error) <
             0 ||
-        path_join(folder, problem, name, error) < 0)
+        path_join(folder, problem, name, error) < 0 || record_use(store, digits, error) < 0)
         return -1;
     return path_exists(folder) ? 0 : write_solution(store, problem, name, files, error);
 }

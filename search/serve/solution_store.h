@@ -8,7 +8,7 @@
  *     FOLDER/templates/HASH/        links to them, and
  *     FOLDER/templates/HASH/NAME/   the files that a client sent, of that hash
  *
- *     struct solution_store *store = solution_store_new(config, "serve", &error);
+ *     struct solution_store *store = solution_store_new(config, "serve", 100, &error);
  *     char folder[PATH_SIZE];
  *     int status = solution_store_add(store, "mine", files, folder, &error);
  *     solution_store_free(store);
@@ -24,7 +24,7 @@
 struct solution_store;
 
 /* A template.json is divided into a problem and the solution "given" (template/divide.h). */
-struct solution_store *solution_store_new(const struct config *config, const char *folder,
+struct solution_store *solution_store_new(const struct config *config, const char *folder, int most,
                                           struct error *error);
 void solution_store_free(struct solution_store *store);
 
@@ -44,6 +44,10 @@ int solution_store_add_folder(struct solution_store *store, const char *from,
 /* The folder of a solution that the problem has. */
 int solution_store_find(struct solution_store *store, const char *name, char folder[PATH_SIZE],
                         struct error *error);
+/* Keeps a stored solution, or lets it go again. Where there would be more than `most`, the one that
+   was not used for longest and is not held makes room. */
+void solution_store_hold(struct solution_store *store, const char *folder);
+void solution_store_release(struct solution_store *store, const char *folder);
 /* Takes the server's folder out of a message for a client: "kernel.cu" for "FOLDER/.../kernel.cu".
  */
 void solution_store_shorten(const struct solution_store *store, char *text);

@@ -1,6 +1,7 @@
 /* Solutions of a client that try to leave their place: to read files, to write some, to open a
-   socket, to start work that no client may start, to use up time, memory or room, to be taken for the
-   judge. Each is refused or contained, the server goes on, and nothing outside its folder changes.
+   socket, to start work that no client may start, to use up time, memory or room, to be taken for
+   the judge. Each is refused or contained, the server goes on, and nothing outside its folder
+   changes.
  */
 #include "serve/served.h"
 
