@@ -267,8 +267,11 @@ static void answer_proposal(struct evaluation_judge *judge, struct tasks *tasks,
         answer = proposals_answer(judge->proposals, task->client, candidate.folder, candidate.goal,
                                   task->request, &error);
     judge->answers++;
-    if (answer == NULL)
-        answer = answer_refusal("request", error.text);
+    if (answer == NULL) {
+        answer = cJSON_CreateObject();
+        solution_store_shorten(judge->store, error.text);
+        cJSON_AddStringToObject(answer, "error", error.text);
+    }
     tasks_finish(tasks, task->id, answer);
 }
 

@@ -105,17 +105,22 @@ static struct client_search *find_search(struct proposals *proposals,
 
 /* ---- answering ---- */
 
-static cJSON *answer_ask(struct client_search *search) {
+/* As many genomes as are wanted, if there are so many yet. */
+static cJSON *answer_ask(struct client_search *search, const cJSON *request) {
+    const cJSON *wanted = cJSON_GetObjectItemCaseSensitive(request, "count");
     struct proposal proposal;
     char genome[GENOME_TEXT_SIZE], made_by[OPERATOR_NAME_SIZE];
     cJSON *answer = cJSON_CreateObject();
-    if (evolution_ask(search->evolution, &proposal) == 0) {
-        cJSON_AddNullToObject(answer, "genome");
-        return answer;
+    cJSON *genomes = cJSON_AddArrayToObject(answer, "genomes");
+    int count = cJSON_IsNumber(wanted) ? wanted->valueint : 1;
+    while (cJSON_GetArraySize(genomes) < count &&
+           evolution_ask(search->evolution, &proposal) == 1) {
+        cJSON *object = cJSON_CreateObject();
+        genome_print(&proposal.genome, search->template->space, genome);
+        operator_print(proposal.made_by, proposal.hint, made_by);
+        json_add(object, "genome=%s made_by=%s", genome, made_by);
+        cJSON_AddItemToArray(genomes, object);
     }
-    genome_print(&proposal.genome, search->template->space, genome);
-    operator_print(proposal.made_by, proposal.hint, made_by);
-    json_add(answer, "genome=%s made_by=%s", genome, made_by);
     return answer;
 }
 
@@ -124,34 +129,22 @@ static void add_best(const struct client_search *search, cJSON *answer) {
     char genome[GENOME_TEXT_SIZE];
     if (best == NULL) {
         cJSON_AddNullToObject(answer, "best");
-        cJSON_AddNullToObject(answer, "best_score_us");
+        cJSON_AddNullToObject(answer, "best_value");
         return;
     }
     genome_print(&best->genome, search->template->space, genome);
-    json_add(answer, "best=%s best_score_us=%g", genome, best->score_us);
+    json_add(answer, "best=%s best_value=%g", genome, best->score_us);
 }
 
 static cJSON *answer_tell(struct client_search *search, const cJSON *request, struct error *error) {
     const cJSON *genome = cJSON_GetObjectItemCaseSensitive(request, "genome");
-    const cJSON *verdict = cJSON_GetObjectItemCaseSensitive(request, "verdict");
-    const cJSON *score = cJSON_GetObjectItemCaseSensitive(request, "score_us");
-    int parsed = cJSON_IsString(verdict) ? verdict_parse(verdict->valuestring) : VERDICT_OK;
-    double score_us = cJSON_IsNumber(score) ? score->valuedouble : 0;
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(request, "value");
+    bool valued = cJSON_IsNumber(value);
     struct genome given;
-    if (!cJSON_IsString(genome)) {
-        error_input(error, "\"tell\" needs the \"genome\" that was tried");
-        return NULL;
-    }
     if (genome_parse(&given, search->template->space, genome->valuestring, error) < 0)
         return NULL;
-    if (parsed < 0) {
-        error_input(error,
-                    "\"%.40s\" is no verdict: ok, wrong, compile_failed ... (docs/judging.md)",
-                    verdict->valuestring);
-        return NULL;
-    }
-    if (parsed == VERDICT_OK && !(score_us > 0 && isfinite(score_us))) {
-        error_input(error, "\"tell\" of a genome that is ok needs a \"score_us\" of more than 0");
+    if (valued && !(value->valuedouble > 0 && isfinite(value->valuedouble))) {
+        error_input(error, "\"value\" must be more than 0, or null for a genome that failed");
         return NULL;
     }
     if (!space_check(search->template->space, &given, NULL)) {
@@ -159,10 +152,11 @@ static cJSON *answer_tell(struct client_search *search, const cJSON *request, st
         return NULL;
     }
     if (evolution_genome_state(search->evolution, &given) == GENOME_OBSERVED) {
-        error_input(error, "the genome's result was given before: each is given once");
+        error_input(error, "the genome's value was given before: each is given once");
         return NULL;
     }
-    evolution_tell(search->evolution, search->observed++, &given, (enum verdict)parsed, score_us);
+    evolution_tell(search->evolution, search->observed++, &given,
+                   valued ? VERDICT_OK : VERDICT_WRONG, valued ? value->valuedouble : 0);
     cJSON *answer = cJSON_CreateObject();
     json_add(answer, "observed=%ld", search->observed);
     add_best(search, answer);
@@ -184,5 +178,5 @@ cJSON *proposals_answer(struct proposals *proposals, const char *client, const c
         return NULL;
     return cJSON_IsString(type) && strcmp(type->valuestring, "tell") == 0
                ? answer_tell(search, request, error)
-               : answer_ask(search);
+               : answer_ask(search, request);
 }

@@ -2,12 +2,11 @@
  * proposals: the engine's strategies for clients that bring their own evaluations. Each client has
  * a search of its own for each solution, goal and strategy that it asks for:
  *
- *     {"type": "ask", "solution": {...}, "goal": 0, "strategy": "auto", "seed": 1}
- *         -> {"genome": "THREADS=128,...", "made_by": "model"}; "genome" is null when every one was
- * asked
- *     {"type": "tell", "solution": {...}, "goal": 0, "strategy": "auto", "genome": "...",
- *      "verdict": "ok", "score_us": 12.5}
- *         -> {"observed": 17, "best": "...", "best_score_us": 11.25}
+ *     {"type": "ask", "solution": {...}, "goal": 0, "strategy": "auto", "seed": 1, "count": 4}
+ *         -> {"genomes": [{"genome": "THREADS=128,...", "made_by": "model"}, ...]}; fewer at the
+ * end
+ *     {"type": "tell", "solution": {...}, ..., "genome": "THREADS=128,...", "value": 12.5}
+ *         -> {"observed": 17, "best": "THREADS=64,...", "best_value": 11.25}
  *
  *     struct proposals *proposals = proposals_new(solutions);
  *     cJSON *answer = proposals_answer(proposals, "client", "folder", 0, request, &error);

@@ -237,15 +237,23 @@ static int check_evaluate(const cJSON *request, const struct wire_rules *rules,
     return 0;
 }
 
+/* Which of the client's searches a request is of. */
+static int check_search(const cJSON *request, const struct wire_rules *rules, struct error *error) {
+    if (find(request, "solution") != NULL && check_solution(request, rules, error) < 0)
+        return -1;
+    return check_text(request, "strategy", TEXT_BYTES, error) < 0
+               ? -1
+               : check_integer(request, "seed", 0, INT32_MAX, error);
+}
+
 static int check_ask(const cJSON *request, const struct wire_rules *rules, struct error *error) {
-    (void)rules;
-    return check_integer(request, "count", 1, 256, error);
+    return check_search(request, rules, error) < 0 ? -1
+                                                   : check_integer(request, "count", 1, 256, error);
 }
 
 static int check_tell(const cJSON *request, const struct wire_rules *rules, struct error *error) {
     const cJSON *value = find(request, "value");
-    (void)rules;
-    if (require(request, "genome", "tell", error) < 0 ||
+    if (check_search(request, rules, error) < 0 || require(request, "genome", "tell", error) < 0 ||
         require(request, "value", "tell", error) < 0)
         return -1;
     if (!cJSON_IsNull(value) && !(cJSON_IsNumber(value) && isfinite(value->valuedouble)))
@@ -278,8 +286,12 @@ static const struct kind kinds[WIRE_TYPE_COUNT] = {
     [WIRE_EVALUATE] = {{"type", "protocol", "id", "problem", "solution", "genome", "goal", "level",
                         "counters"},
                        check_evaluate},
-    [WIRE_ASK] = {{"type", "protocol", "id", "problem", "goal", "count"}, check_ask},
-    [WIRE_TELL] = {{"type", "protocol", "id", "problem", "goal", "genome", "value"}, check_tell},
+    [WIRE_ASK] = {{"type", "protocol", "id", "problem", "solution", "goal", "strategy", "seed",
+                   "count"},
+                  check_ask},
+    [WIRE_TELL] = {{"type", "protocol", "id", "problem", "solution", "goal", "strategy", "seed",
+                    "genome", "value"},
+                   check_tell},
     [WIRE_CANCEL] = {{"type", "protocol", "id", "task"}, check_cancel},
     [WIRE_DEFINITIONS] = {{"type", "protocol", "id"}, NULL},
     [WIRE_HEALTH] = {{"type", "protocol", "id"}, NULL},

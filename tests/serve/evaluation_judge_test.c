@@ -167,27 +167,39 @@ static void strategies_propose_for_each_client(void **state) {
         const char *name = client == 0 ? "a" : "b";
         int asked = 0;
         for (;;) {
-            const cJSON *answer = wait_for(name, ask_of(name, proposal("ask")));
-            const cJSON *genome = member(answer, "genome");
-            if (cJSON_IsNull(genome))
+            cJSON *ask = proposal("ask");
+            cJSON_AddNumberToObject(ask, "count", 3);
+            const cJSON *answer = wait_for(name, ask_of(name, ask));
+            cJSON *genomes = cJSON_Duplicate(member(answer, "genomes"), true);
+            const cJSON *one;
+            cJSON_ArrayForEach(one, genomes) {
+                const char *genome = member(one, "genome")->valuestring;
+                if (asked++ == 0)
+                    snprintf(first[client], sizeof first[client], "%s", genome);
+                cJSON *tell = proposal("tell");
+                cJSON_AddStringToObject(tell, "genome", genome);
+                cJSON_AddItemToObject(tell, "value",
+                                      asked == 2
+                                          ? cJSON_CreateNull()
+                                          : cJSON_CreateNumber(asked == 3 ? 1.5 : 10 + asked));
+                answer = wait_for(name, ask_of(name, tell));
+                assert_int_equal(member(answer, "observed")->valueint, asked);
+                if (asked >= 3)
+                    assert_true(member(answer, "best_value")->valuedouble == 1.5);
+            }
+            int got = cJSON_GetArraySize(genomes);
+            cJSON_Delete(genomes);
+            if (got < 3)
                 break;
-            if (asked++ == 0)
-                snprintf(first[client], sizeof first[client], "%s", genome->valuestring);
-            cJSON *tell = proposal("tell");
-            cJSON_AddStringToObject(tell, "genome", genome->valuestring);
-            cJSON_AddNumberToObject(tell, "score_us", asked == 3 ? 1.5 : 10 + asked);
-            answer = wait_for(name, ask_of(name, tell));
-            assert_int_equal(member(answer, "observed")->valueint, asked);
-            if (asked >= 3)
-                assert_true(member(answer, "best_score_us")->valuedouble == 1.5);
         }
         assert_true(asked > 3);
     }
     assert_string_equal(first[0], first[1]);
     cJSON *twice = proposal("tell");
     cJSON_AddStringToObject(twice, "genome", first[0]);
-    cJSON_AddNumberToObject(twice, "score_us", 1);
-    expect_text(wait_for("a", ask_of("a", twice)), "verdict", "invalid");
+    cJSON_AddNumberToObject(twice, "value", 1);
+    assert_non_null(
+        strstr(member(wait_for("a", ask_of("a", twice)), "error")->valuestring, "once"));
 }
 
 static void definitions_are_listed(void **state) {
