@@ -230,6 +230,13 @@ static void start_evaluation(struct evaluation_judge *judge, struct tasks *tasks
     struct candidate candidate = {0};
     struct error error = {0};
     const char *stage;
+    if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(task->request, "counters"))) {
+        error_input(&error,
+                    "a server takes no counters: export the solution, or search it, and use "
+                    "`evotile profile`");
+        refuse(judge, tasks, task, "request", &error);
+        return;
+    }
     if (candidate_read(&candidate, judge->store, judge->solutions, judge->config, task->request,
                        &stage, &error) < 0) {
         refuse(judge, tasks, task, stage, &error);

@@ -100,7 +100,7 @@ static int divide_problem(struct solution_store *store, const struct config *con
         return 0;
     if (path_join(store->problem, store->templates, "given", error) < 0 ||
         path_remove_tree(store->problem, error) < 0 ||
-        template_divide(config->template_folder, store->problem, "given", error) < 0)
+        template_divide(config->template_folder, store->problem, config->shapes->name, error) < 0)
         return -1;
     int found = template_library(library, config->template_folder, error);
     if (found <= 0)

@@ -23,7 +23,7 @@
 
 struct solution_store;
 
-/* A template.json is divided into a problem and the solution "given" (template/divide.h). */
+/* A template.json is divided into a problem and one solution of its name (template/divide.h). */
 struct solution_store *solution_store_new(const struct config *config, const char *folder, int most,
                                           struct error *error);
 void solution_store_free(struct solution_store *store);
