@@ -14,6 +14,7 @@ import dataclasses
 import http.client
 import json
 import os
+import socket
 import ssl
 import subprocess
 import threading
@@ -158,7 +159,7 @@ class HttpTransport:
                 response = connection.getresponse()
                 text = response.read()
                 return response.status, self.parse(response, text)
-            except TimeoutError as error:
+            except (TimeoutError, socket.timeout) as error:  # two names before Python 3.10
                 self.drop()
                 raise ConnectionLost(f"{self.host} does not answer: is the server there?") from error
             except (http.client.HTTPException, OSError) as error:
