@@ -35,7 +35,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
         OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX", &evaluation.device),
         OPTION("templates", "DIR", "folder that is searched for templates first",
                &evaluation.templates),
-        OPTION("cache", "DIR", "where evaluations are stored (default: the user's cache)",
+        OPTION("cache", "DIR", "where clients' solutions are stored (default: a temporary folder)",
                &evaluation.folder),
         OPTION("compile-workers", "N",
                "compile processes (default: the cores, less one for each device)",

@@ -373,14 +373,14 @@ static cJSON *evaluation_definitions(const struct judge *base) {
 
 static void evaluation_metrics(const struct judge *base, cJSON *metrics) {
     const struct evaluation_judge *judge = judge_of(base);
-    json_add(metrics, "answers=%ld answers_cached=%ld", judge->answers, judge->cached);
-    json_add(metrics, "trials_in_flight=%d worker_restarts=%d",
+    json_add(metrics, "answers_total=%ld answers_cached_total=%ld", judge->answers, judge->cached);
+    json_add(metrics, "trials_in_flight=%d worker_restarts_total=%d",
              pool_in_flight(judge->pool) +
                  (judge->emulated != judge->pool ? pool_in_flight(judge->emulated) : 0),
              pool_restarts(judge->pool) +
                  (judge->emulated != judge->pool ? pool_restarts(judge->emulated) : 0));
     json_add(metrics, "devices=%d", pool_device_count(judge->pool));
-    cJSON *verdicts = cJSON_AddObjectToObject(metrics, "verdicts");
+    cJSON *verdicts = cJSON_AddObjectToObject(metrics, "verdicts_total");
     for (int v = 0; v < VERDICT_COUNT; v++)
         cJSON_AddNumberToObject(verdicts, verdict_name((enum verdict)v),
                                 (double)judge->verdicts[v]);
