@@ -152,10 +152,9 @@ static void refresh_held(struct consumer *consumer) {
    config, a baseline's command) are for processes of one host. */
 static bool is_search_request(const struct trial_request *request) {
     bool plain = request->goal >= 0 && request->goal < CASES_MAX && !request->under_tool &&
-                 !request->profiled && request->duel_blocks == 0 &&
-                 request->level == LEVEL_TIMED && !request->diagnosed && request->config == NULL &&
-                 request->template_folder == NULL &&
-                 request->opponent.baseline.count == 0 &&
+                 !request->profiled && request->duel_blocks == 0 && request->level == LEVEL_TIMED &&
+                 !request->diagnosed && request->config == NULL &&
+                 request->template_folder == NULL && request->opponent.baseline.count == 0 &&
                  request->opponent.implementation == NULL && request->opponent.config == NULL &&
                  request->opponent.template_folder == NULL && request->opponent.goal >= 0 &&
                  request->opponent.goal < CASES_MAX;
