@@ -42,6 +42,8 @@ struct champion_timings {
 };
 
 struct evaluator {
+    bool shares_device, shares_problem; /* the monitors, and the kernels below that are not the
+                                           solution's, are another evaluator's */
     const struct evaluation_settings *settings;
     struct device *device;
     struct compiler *compiler;
@@ -84,6 +86,8 @@ struct device_module *evaluator_reference(const struct evaluator *evaluator, int
    fails is an error of the template. */
 int evaluator_check_default(struct evaluator *evaluator, int goal, struct error *error);
 void evaluator_unload_defaults(struct evaluator *evaluator);
+/* A stray write that is not trapped may have hit the evaluator's own kernels. */
+bool evaluator_needs_self_test(const struct evaluator *evaluator);
 /* Computes the self-test hash of the evaluator's own kernels (verify_self_test). */
 int evaluator_self_test(struct evaluator *evaluator, uint64_t *self_test_hash, struct error *error);
 /* Compares the template's references (c_reference.h) for a goal's specialised dimensions, at small

@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "device/nvtx.h"
-#include "evaluate/calibrate.h"
 #include "evaluate/checks.h"
 #include "evaluate/evaluation.h"
 #include "evaluate/reference_program.h"
@@ -12,42 +11,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
-
-/* Compiles and loads the reference or the plain kernel. Takes ownership of `source`. */
-static int compile_and_load(struct evaluator *evaluator, const struct template *template,
-                            const char *name, char *source, const struct launch_list *launches,
-                            struct device_module **module, struct error *error) {
-    char reason[REASON_SIZE];
-    if (source == NULL)
-        return -1;
-    int status = load_kernels(evaluator->device, compiler_nvrtc(evaluator->compiler), name, source,
-                              launches, module, reason, error);
-    free(source);
-    return status == 1
-               ? error_input(error, "%s/%s does not compile: %s", template->folder, name, reason)
-               : status;
-}
-
-static int load_reference_kernels(struct evaluator *evaluator, struct error *error) {
-    const struct template *template = compiler_template(evaluator->compiler, 0, error);
-    if (template == NULL || evaluator_load_default(evaluator, 0, error) < 0)
-        return -1;
-    if (template->reference_kind == REFERENCE_PROGRAM &&
-        (evaluator->program = reference_program_new(template, error)) == NULL)
-        return error_prefix(error, "%s", template->document.file);
-    if ((template->reference_kind == REFERENCE_KERNEL &&
-         compile_and_load(evaluator, template, template->reference_source,
-                          template_reference_source(template, error), &template->reference,
-                          &evaluator->reference, error) < 0) ||
-        (template->plain_kind != PLAIN_NONE &&
-         compile_and_load(evaluator, template, template->plain_source,
-                          template_plain_source(template, error), &template->plain,
-                          &evaluator->plain, error) < 0))
-        return -1;
-    return comparator_load_setup(evaluator->comparator, compiler_nvrtc(evaluator->compiler),
-                                 template, error);
-}
 
 /* Loads what compares large cases, if the goal has one. */
 static int load_sampled_blocks(struct evaluator *evaluator, const struct template *template,
@@ -66,26 +29,6 @@ static int load_sampled_blocks(struct evaluator *evaluator, const struct templat
                : 0;
 }
 
-/* A stray write that is not trapped may have hit the evaluator's own kernels. */
-static bool needs_self_test(const struct evaluator *evaluator) {
-    return evaluator->device->backend->check_red_zones != NULL;
-}
-
-static int record_self_test(struct evaluator *evaluator, struct error *error) {
-    uint64_t second_hash;
-    if (!needs_self_test(evaluator))
-        return 0;
-    if (evaluator_self_test(evaluator, &evaluator->self_test_hash, error) < 0 ||
-        evaluator_self_test(evaluator, &second_hash, error) < 0)
-        return -1;
-    if (second_hash != evaluator->self_test_hash)
-        return error_input(error,
-                           "%s: the reference, the plain kernel or setup gives a different result "
-                           "each time: remove its atomics",
-                           evaluator->settings->template_folder);
-    return 0;
-}
-
 /* Checks that the candidate wrote to no freed memory and that the evaluator's own kernels are
    unchanged. If they are not, nothing that they computed counts: the verdict becomes crashed,
    and the process is replaced as after a lost context. */
@@ -97,7 +40,8 @@ static int check_self_test(struct evaluator *evaluator, struct trial_result *res
     char reason[REASON_SIZE];
     uint64_t self_test_hash;
     enum verdict verdict = result->outcome.verdict;
-    if (!needs_self_test(evaluator) || verdict == VERDICT_CRASHED || verdict == VERDICT_TIMEOUT)
+    if (!evaluator_needs_self_test(evaluator) || verdict == VERDICT_CRASHED ||
+        verdict == VERDICT_TIMEOUT)
         return 0;
     /* Checked for every verdict: damage that is not found now would be blamed on the next
        candidate. */
@@ -128,57 +72,12 @@ static int blame_candidate(struct evaluator *evaluator, struct trial_result *res
                : -1;
 }
 
-struct evaluator *evaluator_new(const struct evaluation_settings *settings, struct device *device,
-                                struct compiler *compiler, struct error *error) {
-    struct evaluator *evaluator = xcalloc(1, sizeof *evaluator);
-    evaluator->settings = settings;
-    evaluator->device = device;
-    evaluator->compiler = compiler;
-    if (!device->info.predicts && device->info.duel_margin == 0 &&
-        calibrate_device(device, compiler_nvrtc(compiler), error) < 0) {
-        free(evaluator);
-        return NULL;
-    }
-    evaluator->clock_monitor = clock_monitor_new(&device->info, getppid());
-    evaluator->started_s = clock_seconds();
-    evaluator->energy_meter = energy_meter_new(&device->info);
-    device->info.counts_energy = evaluator->energy_meter != NULL;
-    evaluator->comparator = comparator_new(device, compiler_nvrtc(compiler), error);
-    if (evaluator->comparator != NULL && load_reference_kernels(evaluator, error) == 0 &&
-        record_self_test(evaluator, error) == 0)
-        return evaluator;
-    evaluator_free(evaluator);
-    return NULL;
-}
-
 void evaluator_warn_if_gpu_shared(const struct evaluator *evaluator) {
     int others = clock_monitor_other_processes(evaluator->clock_monitor);
     if (others > 0)
         log_warn("%d other process%s on this GPU: timings will be off; end %s, or use another "
                  "GPU with --device",
                  others, others == 1 ? " computes" : "es compute", others == 1 ? "it" : "them");
-}
-
-void evaluator_free(struct evaluator *evaluator) {
-    if (evaluator == NULL)
-        return;
-    evaluator_close_other(evaluator);
-    evaluator_close_baseline(evaluator);
-    evaluator_clear_champion(evaluator);
-    for (int g = 0; g < CASES_MAX; g++)
-        template_free(evaluator->probes[g]);
-    template_free(evaluator->held_out);
-    evaluator_unload_defaults(evaluator);
-    reference_program_free(evaluator->program);
-    sampled_blocks_unload(&evaluator->sampled, evaluator->device);
-    if (evaluator->reference != NULL)
-        evaluator->device->backend->module_unload(evaluator->device, evaluator->reference);
-    if (evaluator->plain != NULL)
-        evaluator->device->backend->module_unload(evaluator->device, evaluator->plain);
-    comparator_free(evaluator->comparator);
-    clock_monitor_free(evaluator->clock_monitor);
-    energy_meter_free(evaluator->energy_meter);
-    free(evaluator);
 }
 
 /* A return value of load_images beside those of a gate: a kernel has another genome's mark. */

@@ -24,6 +24,12 @@ struct evaluator;
    outlive it. */
 struct evaluator *evaluator_new(const struct evaluation_settings *settings, struct device *device,
                                 struct compiler *compiler, struct error *error);
+/* The same on the device of another evaluator, which must outlive it. If both judge solutions of
+   one problem for the same cases, it uses the other one's kernels that fill, compute references and
+   compare, and what that one found of the references: a new solution is judged at once. */
+struct evaluator *evaluator_new_beside(struct evaluator *other,
+                                       const struct evaluation_settings *settings,
+                                       struct compiler *compiler, struct error *error);
 void evaluator_free(struct evaluator *evaluator);
 
 /* Frees what the evaluator keeps for duels against kernels of other settings; call it before such

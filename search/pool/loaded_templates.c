@@ -46,7 +46,10 @@ static int load_template(struct loaded_templates *loaded, struct loaded_template
     nvrtc_set_budget(compiler_nvrtc(one->compiler), &loaded->budget);
     if (loaded->device == NULL)
         return 0;
-    one->evaluator = evaluator_new(&one->files.settings, loaded->device, one->compiler, error);
+    one->evaluator = loaded->count == 0
+                         ? evaluator_new(&one->files.settings, loaded->device, one->compiler, error)
+                         : evaluator_new_beside(loaded->items[0]->evaluator, &one->files.settings,
+                                                one->compiler, error);
     return one->evaluator != NULL ? 0 : -1;
 }
 

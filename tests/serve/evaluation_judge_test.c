@@ -34,19 +34,21 @@ static void an_answer_is_kept(void **state) {
     }
 }
 
+/* Only the fourth number of five is wrong, by one. */
 static void a_wrong_element_is_shown(void **state) {
     (void)state;
-    const cJSON *answer =
-        answer_to(evaluate(changed_solution("ALPHA *", "1.001f * ALPHA *"), "device", NULL));
+    const cJSON *answer = answer_to(
+        evaluate(changed_solution("+ y[i]", "+ y[i] + (i == 3 ? 1.0f : 0.0f)"), "device", NULL));
     expect_text(answer, "verdict", "wrong");
     expect_text(answer, "stage", "probe cases");
-    const cJSON *wrong = member(answer, "wrong");
-    const cJSON *element = cJSON_GetArrayItem(member(wrong, "elements"), 0);
-    assert_non_null(element);
+    const cJSON *elements = member(member(answer, "wrong"), "elements");
+    assert_int_equal(cJSON_GetArraySize(elements), 1);
+    const cJSON *element = cJSON_GetArrayItem(elements, 0);
     expect_text(element, "tensor", "z");
-    assert_true(fabs(member(element, "got")->valuedouble - member(element, "wanted")->valuedouble) >
-                0);
     assert_int_equal(cJSON_GetArraySize(member(element, "index")), 1);
+    assert_int_equal(cJSON_GetArrayItem(member(element, "index"), 0)->valueint, 3);
+    assert_true(fabs(member(element, "got")->valuedouble - member(element, "wanted")->valuedouble -
+                     1) < 1e-3);
 }
 
 static void the_whole_log_names_the_clients_lines(void **state) {
