@@ -428,6 +428,9 @@ static int cuda_resources(struct device *device, struct device_module *module, c
     CUfunction function;
     int shared = 0;
     CUresult status = cuda_find_function(self, module, kernel, &function);
+    if (status == CUDA_ERROR_NOT_FOUND)
+        return error_input(
+            error, "the source has no kernel '%s': declare it extern \"C\" __global__", kernel);
     if (status != CUDA_SUCCESS)
         return error_set(error, "no kernel %s in the module: %s", kernel,
                          driver_error_name(&self->driver, status));

@@ -189,8 +189,8 @@ static const struct ptx_kernel *find_kernel(const struct device_module *module, 
     const struct ptx_kernel *kernel =
         ptx_module_kernel(module->ptx, kernel_names_find(module->kernels, name));
     if (kernel == NULL)
-        error_set(error, "%s: has no kernel '%s': declare it extern \"C\" __global__", module->name,
-                  name);
+        error_input(error, "%s: has no kernel '%s': declare it extern \"C\" __global__",
+                    module->name, name);
     return kernel;
 }
 

@@ -31,6 +31,9 @@ struct evaluator *evaluator_new_beside(struct evaluator *other,
                                        const struct evaluation_settings *settings,
                                        struct compiler *compiler, struct error *error);
 void evaluator_free(struct evaluator *evaluator);
+/* Whether its own kernels still give their first answer: the device is there, and what failed is
+   the candidate's. */
+bool evaluator_is_sound(struct evaluator *evaluator);
 
 /* Frees what the evaluator keeps for duels against kernels of other settings; call it before such
    settings are released. */

@@ -230,11 +230,15 @@ find_loaded(struct worker *worker, const struct trial_request *request, struct e
                                  error);
 }
 
-/* A template that came with the request is the candidate's: what is wrong with it is a verdict. The
-   run's own was read before the run started, and such an error ends the worker. */
-static int blame_template(const struct trial_request *request, struct trial_result *result,
-                          const struct error *error) {
-    if (request->template_folder == NULL || error->kind != ERROR_INPUT)
+/* A template that came with the request is the candidate's: what is wrong with it is a verdict, and
+   so is what fails with it on a device that is still there. The run's own template was read before
+   the run started, and such an error ends the worker. */
+static int blame_template(struct worker *worker, const struct trial_request *request,
+                          struct trial_result *result, const struct error *error) {
+    const struct loaded_template *own = worker->loaded.items[0];
+    if (request->template_folder == NULL ||
+        (error->kind != ERROR_INPUT &&
+         (own->evaluator == NULL || !evaluator_is_sound(own->evaluator))))
         return -1;
     trial_add_gate(result, "template", false, 0, "%.150s", error->text);
     trial_set_verdict(result, VERDICT_INVALID, error->text);
@@ -254,7 +258,7 @@ static int run_trial(struct worker *worker, struct trial_request *request,
                                 : (worker->device != NULL ? evaluate_trial : compile_trial)(
                                       worker, loaded, request, images, result, error);
     if (status < 0)
-        status = blame_template(request, result, error);
+        status = blame_template(worker, request, result, error);
     for (int c = 0; c < CASES_MAX; c++)
         nvrtc_image_release(&images[c]);
     return status < 0 ? -1 : 0;

@@ -83,7 +83,7 @@ static void submit_candidate(struct evaluation_judge *judge, const struct runnin
     struct trial_request request = {.number = running->number,
                                     .goal = candidate->goal,
                                     .genome = candidate->genome,
-                                    .full = true,
+                                    .full = candidate->level == SERVE_CHAMPION,
                                     .promote = candidate->level == SERVE_EMULATED ||
                                                candidate->level == SERVE_CHAMPION,
                                     .level = candidate->level == SERVE_STATIC     ? LEVEL_STATIC

@@ -13,7 +13,7 @@
  * - static: it compiles, and its resources are within the limits; nothing runs
  * - emulated: it is right on the emulated device and passes a champion's final checks; no GPU is
  * used
- * - device: it is right on the device, and timed in full
+ * - device: it is right on the device, and timed as a trial of a search is
  * - champion: the same with a champion's final checks, and a duel against the goal's champion
  *
  * The same candidate at the same level has the same answer, which is kept. Requests of the types
