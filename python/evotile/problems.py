@@ -104,7 +104,7 @@ class Expression:
             return None
         for name, other in ((self.tree.left, self.tree.comparators[0]), (self.tree.comparators[0], self.tree.left)):
             if isinstance(name, ast.Name):
-                found = Expression(ast.unparse(other), self.known)
+                found = Expression(ast.get_source_segment(self.source.strip(), other), self.known)
                 if found.text is not None and name.id not in found.names:
                     return name.id, found
         return None
