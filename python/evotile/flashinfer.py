@@ -292,7 +292,7 @@ class Workloads:
         given, dtype = entry["inputs"].get(name, {"type": "random"}), self.definition.scalars[name]
         if given["type"] == "random":
             draw = random.Random(f"{entry['uuid']} {name}")
-            self.notes.append(f"scalar {name}: random in workload {entry['uuid']}: one number, the same in all sets of inputs")
+            self.notes.append(f"scalar {name}: random: a number that follows from the workload's uuid, the same in all sets of inputs")
             return draw.gauss(0, 1) if dtype in FLOATS else draw.randint(0, 1) if dtype == "bool" else draw.randint(*random_range(dtype))
         value = need(given, "value", f"Workload {entry['uuid']}.inputs.{name}")
         if dtype not in FLOATS and value != int(value):

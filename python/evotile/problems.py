@@ -246,14 +246,14 @@ def arguments_of(problem):
     for name, dimension in problem["dimensions"].items():
         if dimension.get("real"):
             found.append(({"f32": name}, f"float {name}"))
-        elif len(dimension.get("values", [0, 0])) > 1:
+        elif name not in specialised_of(problem):
             found.append(({"i32": name}, f"int {name}"))
     return found
 
 
 def specialised_of(problem):
-    """Dimensions of one value, which the source gets as #defines."""
-    return [name for name, dimension in problem["dimensions"].items() if len(dimension.get("values", [0, 0])) == 1]
+    """Dimensions of one value, which the source gets as #defines. Headers of the toolkit use short names, such as h and N, of their own."""
+    return [name for name, dimension in problem["dimensions"].items() if len(dimension.get("values", [0, 0])) == 1 and len(name) > 3]
 
 
 def skeleton_of(problem, kernels=("kernel",), source="kernel.cu", about=None):

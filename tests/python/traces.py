@@ -247,6 +247,14 @@ class Solutions(Case):
             self.assertEqual((status, len(err.splitlines())), (2, 1), err)
             self.assertIn(words, err)
 
+    def test_a_short_name_is_no_macro(self):
+        problem = {"name": "p", "tensors": {"x": {"dtype": "f16", "role": "input"}},
+                   "dimensions": {"N": {"values": [8]}, "width": {"values": [4]}, "rows": {"minimum": 1, "maximum": 9}, "eps": {"real": True}}}
+        made = problems.skeleton_of(problem)
+        self.assertEqual(made["specialised"], ["width"])
+        self.assertEqual(made["launches"][0]["arguments"], ["x", {"i32": "N"}, {"i32": "rows"}, {"f32": "eps"}])
+        self.assertIn("kernel(const __half *x,\n", problems.skeleton_kernel(problem))
+
     def test_kernels_are_found(self):
         text = 'extern "C" __global__ void __launch_bounds__(128) one(int a) {}\n__global__ __launch_bounds__(64, 2) void two(float *b);\ntemplate <int N> __global__ void three() {}'
         self.assertEqual(flashinfer.kernels_of({"a.cu": text}), ["one", "two", "three"])
