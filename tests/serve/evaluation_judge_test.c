@@ -136,6 +136,21 @@ static void a_launch_out_of_range_is_a_verdict(void **state) {
     expect_the_right_one_accepted();
 }
 
+/* It compiles, but defines no kernel of the launch's name: what one client sends must not end the
+ * server of all. */
+static void a_missing_kernel_is_a_verdict(void **state) {
+    (void)state;
+    static const char *const levels[] = {"emulated", "device"};
+    for (int i = 0; i < 2; i++) {
+        const cJSON *answer =
+            answer_to(evaluate(changed_solution("axpy(", "other("), levels[i], NULL));
+        expect_text(answer, "verdict", "launch_failed");
+        expect_text(answer, "stage", "resources");
+        assert_non_null(strstr(member(answer, "reason")->valuestring, "has no kernel 'axpy'"));
+        expect_the_right_one_accepted();
+    }
+}
+
 static void a_race_is_named_by_line(void **state) {
     (void)state;
     cJSON *solution = changed_solution(
@@ -209,6 +224,7 @@ int main(void) {
         cmocka_unit_test(wrong_solutions_are_refused),
         cmocka_unit_test(wrong_requests_are_refused),
         cmocka_unit_test(a_launch_out_of_range_is_a_verdict),
+        cmocka_unit_test(a_missing_kernel_is_a_verdict),
         cmocka_unit_test(a_race_is_named_by_line),
         cmocka_unit_test(strategies_propose_for_each_client),
         cmocka_unit_test(definitions_are_listed),
