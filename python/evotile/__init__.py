@@ -1,4 +1,4 @@
-"""evotile: a client of `evotile serve`. See evotile.client and docs/serve.md."""
+"""evotile: a client of `evotile serve`, and evaluators for programs that search. See evotile.client, evotile.evaluator and docs/serve.md."""
 from .client import (AccessError, Answer, AnswerTimeout, BusyError, Client, ConnectionLost, EvotileError, RefusedError,
                      TaskGone)
 

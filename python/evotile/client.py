@@ -79,6 +79,17 @@ def read_folder(folder):
     return files
 
 
+def check_text(name, text):
+    """Raises what the server would say of a text that no JSON object of the protocol can hold; on a pipe it could not say of
+    which request."""
+    if "\0" in name + text:
+        raise RefusedError(f"{name!r} holds a NUL character: remove it")
+    try:
+        (name + text).encode()
+    except UnicodeEncodeError as error:
+        raise RefusedError(f"{name!r} holds half a surrogate pair, which is no character: remove it") from error
+
+
 def make_request(files=None, folder=None, solution=None, problem=None, genome=None, goal=None, level=None, counters=None):
     """A request to evaluate: `files` {name: text}, with `solution` as their name or without; the files of a `folder`; or a
     `solution` of the server by its name."""
@@ -88,6 +99,8 @@ def make_request(files=None, folder=None, solution=None, problem=None, genome=No
         files = read_folder(folder)
     if files is None and solution is None:
         raise TypeError("give files, a folder or the name of a solution")
+    for name, text in (files or {}).items():
+        check_text(name, text)
     described = {key: value for key, value in (("files", files), ("name", solution)) if value is not None}
     rest = {"problem": problem, "genome": genome, "goal": goal, "level": level, "counters": counters}
     return {"type": "evaluate", "solution": described, **{key: value for key, value in rest.items() if value is not None}}

@@ -432,8 +432,8 @@ static int cuda_resources(struct device *device, struct device_module *module, c
         return error_input(
             error, "the source has no kernel '%s': declare it extern \"C\" __global__", kernel);
     if (status != CUDA_SUCCESS)
-        return error_set(error, "no kernel %s in the module: %s", kernel,
-                         driver_error_name(&self->driver, status));
+        return error_set(error, "there is no kernel '%s': declare it extern \"C\" __global__ (%s)",
+                         kernel, driver_error_name(&self->driver, status));
     self->driver.cuFuncGetAttribute(&resources->registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function);
     self->driver.cuFuncGetAttribute(&shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function);
     self->driver.cuFuncGetAttribute(&resources->local_bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,

@@ -156,9 +156,18 @@ static int check_resources(struct evaluation *evaluation) {
             int threads = (int)(launch.block[0] * launch.block[1] * launch.block[2]);
             int ctas = (int)(launch.grid[0] * launch.grid[1] * launch.grid[2]);
             struct resources resources = {.spill_bytes = spilled};
+            struct error missing = {0};
             if (device->backend->resources(device, module, launch.kernel, threads,
-                                           launch.smem_bytes, &resources, evaluation->error) < 0)
-                return -1;
+                                           launch.smem_bytes, &resources, &missing) < 0) {
+                if (missing.kind != ERROR_INPUT) {
+                    *evaluation->error = missing;
+                    return -1;
+                }
+                /* The source has no such kernel: what a client sends must not end a server. */
+                trial_add_gate(evaluation->result, "resources", false, 0, "%.150s", missing.text);
+                trial_set_verdict(evaluation->result, VERDICT_LAUNCH_FAILED, missing.text);
+                return 1;
+            }
             if ((c == 0 && i == 0) || resources.smem_bytes > outcome->resources.smem_bytes)
                 outcome->resources = resources;
             if (i == 0 || ctas > outcome->cases[c].ctas)

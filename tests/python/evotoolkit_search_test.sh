@@ -1,0 +1,2 @@
+#!/usr/bin/env bash
+exec tests/python/axpy_search.sh evotoolkit
