@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/spelling.h"
 #include "cli/cli.h"
-#include "device/nvrtc.h"
+#include "cli/export_code.h"
 #include "run/baseline_duel.h"
 #include "run/baseline_results.h"
 #include "run/default_trial.h"
@@ -37,7 +37,7 @@ struct export_context {
     struct key keys[CASES_MAX];
     struct genome genomes[CASES_MAX];
     struct device_image images[CASES_MAX]; /* by variant */
-    struct device_image reference;         /* empty if its kernels are extern "C" */
+    struct device_image reference, setup;  /* empty if their kernels are extern "C" */
     struct export_variant variants[CASES_MAX];
     struct export_case cases[CASES_MAX];
     int variant_count;
@@ -296,44 +296,10 @@ static void warn_about_compiler(const struct export_context *context, const stru
                  recorded, nvrtc_version(nvrtc), context->out);
 }
 
-/* Compiles a source of the template. Takes ownership of it. */
-static int compile_source(struct nvrtc *nvrtc, const char *name, char *source,
-                          const struct compile_options *options, const struct kernel_list *kernels,
-                          struct device_image *image, struct error *error) {
-    char reason[REASON_SIZE];
-    const struct nvrtc_program program = {.name = name,
-                                          .source = source,
-                                          .options = options->items,
-                                          .option_count = options->count,
-                                          .kernels = kernels->items,
-                                          .kernel_count = kernels->count};
-    int result = nvrtc_compile_program(nvrtc, &program, false, image, reason, error);
-    free(source);
-    return result == 1 ? error_set(error, "this NVRTC cannot compile the run's kernel: %s", reason)
-                       : result;
-}
-
-/* For the names in machine code of kernels that are C++ templates. No option changes them. */
-static int compile_reference(struct export_context *context, struct nvrtc *nvrtc,
-                             struct error *error) {
-    struct compile_options options;
-    struct kernel_list kernels;
-    launch_list_kernels(&context->template->reference, &kernels);
-    if (kernels.count == 0)
-        return 0;
-    char *source = template_reference_source(context->template, error);
-    if (source == NULL || template_options(context->template, context->variants[0].genome, false,
-                                           &options, error) < 0) {
-        free(source);
-        return -1;
-    }
-    return compile_source(nvrtc, context->template->reference_source, source, &options, &kernels,
-                          &context->reference, error);
-}
-
 static int compile_variants(struct export_context *context, struct error *error) {
     struct nvrtc *nvrtc = nvrtc_open(error);
     const struct resource_budget budget = resource_budget_default();
+    const struct template *template = context->template;
     int result = nvrtc != NULL ? 0 : -1;
     if (nvrtc != NULL) {
         nvrtc_set_budget(nvrtc, &budget);
@@ -341,20 +307,9 @@ static int compile_variants(struct export_context *context, struct error *error)
     }
     for (int u = 0; u < context->variant_count && result == 0; u++) {
         struct export_variant *variant = &context->variants[u];
-        struct compile_options options;
-        struct kernel_list kernels;
-        int goal = case_goal(context, variant->case_index);
-        const int compiled = template_variant(context->template, variant->case_index);
-        char *source = template_source(context->template, variant->genome, compiled, error);
-        if (source == NULL ||
-            template_options(context->template, variant->genome, false, &options, error) < 0 ||
-            template_kernels(context->template, variant->genome, compiled, &kernels, error) < 0) {
-            free(source);
-            result = -1;
-            break;
-        }
-        result = compile_source(nvrtc, context->template->source, source, &options, &kernels,
-                                &context->images[u], error);
+        const int goal = case_goal(context, variant->case_index);
+        result = export_compile_genome(nvrtc, template, variant->genome, variant->case_index,
+                                       &context->images[u], error);
         variant->kernels = context->images[u].kernels;
         variant->cubin = context->images[u].cubin;
         variant->cubin_bytes = context->images[u].cubin_bytes;
@@ -367,7 +322,10 @@ static int compile_variants(struct export_context *context, struct error *error)
         variant->uses = context->champions[goal]->outcome->uses;
     }
     if (result == 0)
-        result = compile_reference(context, nvrtc, error);
+        result = export_compile_launches(nvrtc, template, &template->reference, &context->reference,
+                                         error);
+    if (result == 0)
+        result = export_compile_launches(nvrtc, template, &template->setup, &context->setup, error);
     nvrtc_close(nvrtc);
     return result;
 }
@@ -393,6 +351,7 @@ static int write_export(struct export_context *context, struct error *error) {
     const struct export_request request = {
         .template = context->template,
         .reference_kernels = context->reference.kernels,
+        .setup_kernels = context->setup.kernels,
         .setting = &context->setting,
         .variant_count = context->variant_count,
         .variants = context->variants,
@@ -422,6 +381,7 @@ static void release(struct export_context *context) {
         nvrtc_image_release(&context->images[c]);
     }
     nvrtc_image_release(&context->reference);
+    nvrtc_image_release(&context->setup);
     baseline_results_free(context->baselines);
     template_free(context->template);
     template_free(context->held_out);

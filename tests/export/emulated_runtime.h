@@ -23,7 +23,7 @@ struct emulated_library {
 };
 struct emulated_kernel {
     struct emulated_library *library;
-    char name[64];
+    char name[512];
 };
 
 static char *read_text(const char *name) {
@@ -53,6 +53,22 @@ static char *read_source(const char *code) {
     return text;
 }
 
+/* The kernels that are C++ templates, which host code names in the source: "(const void
+   *)(copy<4>)". Returns their number; the caller frees each. */
+static int find_expressions(const char *source, char *kernels[LAUNCHES_MAX]) {
+    static const char address[] = "(const void *)(";
+    int count = 0;
+    for (const char *at = source; (at = strstr(at, address)) != NULL;) {
+        int depth = 1;
+        const char *start = at += sizeof address - 1;
+        for (; depth > 0; at++)
+            depth += (*at == '(') - (*at == ')');
+        assert_true(count < LAUNCHES_MAX);
+        kernels[count++] = strndup(start, (size_t)(at - 1 - start));
+    }
+    return count;
+}
+
 CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jit, void **values,
                            unsigned jits, CUlibraryOption *options, void **option_values,
                            unsigned option_count) {
@@ -67,8 +83,16 @@ CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *j
     snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
              emulated.device->info.compute_capability);
     char *source = read_source(code);
-    int status =
-        nvrtc_compile(emulated.nvrtc, "export.cu", source, flags, 3, &image, reason, &error);
+    char *kernels[LAUNCHES_MAX];
+    const struct nvrtc_program program = {.name = "export.cu",
+                                          .source = source,
+                                          .options = flags,
+                                          .option_count = 3,
+                                          .kernels = (const char *const *)kernels,
+                                          .kernel_count = find_expressions(source, kernels)};
+    int status = nvrtc_compile_program(emulated.nvrtc, &program, false, &image, reason, &error);
+    for (int i = 0; i < program.kernel_count; i++)
+        free(kernels[i]);
     if (status == 1)
         fail_msg("%s", reason);
     must(status, &error);
@@ -108,7 +132,7 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
  * ...".
  */
 static int parameter_sizes(const struct emulated_kernel *kernel, int sizes[DEVICE_ARGUMENTS_MAX]) {
-    char entry[96];
+    char entry[sizeof kernel->name + 16];
     int count = 0;
     snprintf(entry, sizeof entry, ".entry %s(", kernel->name);
     const char *at = strstr(kernel->library->ptx, entry);

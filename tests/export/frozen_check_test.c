@@ -19,13 +19,14 @@ static void sh(const char *format, ...) {
         fail_msg("this failed: %s", command);
 }
 
-/* Searches a template on one case and exports the champion to FOLDER/NAME. Beside it, in
-   FOLDER/code, is what stands for its machine code; the folder's check is FOLDER/NAME/check.so. */
-static void export_template(const char *name, const char *shape) {
+/* Searches some genes of a template on one case and exports the champion to FOLDER/NAME. Beside it,
+   in FOLDER/code, is what stands for its machine code; the folder's check is FOLDER/NAME/check.so.
+ */
+static void export_some(const char *name, const char *shape, const char *genes) {
     const char *cuda = getenv("CUDA_HOME") != NULL ? getenv("CUDA_HOME") : "/usr/local/cuda";
     sh("cd %s && echo '{ \"template\": \"%s\", \"cases\": [ %s ], \"device\": \"emulated:sm_90\", "
-       "\"budget\": { \"trials\": 6 } }' >%s.json",
-       folder, name, shape, name);
+       "\"budget\": { \"trials\": 6 }, \"genes\": { %s } }' >%s.json",
+       folder, name, shape, genes, name);
     sh("cd %s && EVOTILE_TEMPLATES=$ROOT/tests/templates && export EVOTILE_TEMPLATES && "
        "{ $EVOTILE run %s.json --out run_%s && $EVOTILE export run_%s --out %s; } >log 2>&1 || "
        "{ cat log >&2; exit 1; }",
@@ -36,6 +37,10 @@ static void export_template(const char *name, const char *shape) {
     sh("cd %s/code && gcc -std=gnu11 -O1 -w -fPIC -shared -Dmain=check_main -I%s/include "
        "-o ../%s/check.so ../%s/check.c ../%s/%s.c ../%s/reference.c ../%s/*_launch.c -lm",
        folder, cuda, name, name, name, name, name, name);
+}
+
+static void export_template(const char *name, const char *shape) {
+    export_some(name, shape, "");
 }
 
 /* Runs the check in a process of its own. Returns its exit status; its output is in FOLDER/out. */
@@ -145,6 +150,16 @@ static void magnitudes_of_a_mean(void **state) {
     accepts("mean_loss");
 }
 
+/* Kernel, reference and setup are launched by the names that the compiler gave to them. */
+static void kernels_that_are_templates(void **state) {
+    (void)state;
+    export_some("vector_copy", "{ \"N\": 701 }",
+                "\"VECTOR\": [4], \"TAIL\": [\"same\"], \"FAULT\": [\"none\"]");
+    accepts("vector_copy");
+    accepts_shape("vector_copy", "N=67 A=0.25");
+    refuses("vector_copy", "NO_TAIL");
+}
+
 static int make_folder(void **state) {
     (void)state;
     return mkdtemp(folder) == NULL;
@@ -160,7 +175,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pattern_made_by_setup), cmocka_unit_test(a_page_table_made_by_setup),
         cmocka_unit_test(fills_files_and_scalars), cmocka_unit_test(a_changed_file_is_read),
-        cmocka_unit_test(magnitudes_of_a_mean),
+        cmocka_unit_test(magnitudes_of_a_mean),    cmocka_unit_test(kernels_that_are_templates),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
