@@ -378,6 +378,11 @@ bool template_prepares_calls(const struct template *template);
 bool template_has_symbols(const struct template *template);
 bool template_copies_symbol(const struct template *template, const struct launch_list *list,
                             int tensor);
+/* What a reference's program and recorded answers call a tensor: its name, and "x_before" for what
+   the output x holds before a call. */
+enum { ARRAY_NAME_SIZE = NAME_SIZE + 8 };
+const char *template_array_name(const struct template *template, int tensor,
+                                char name[ARRAY_NAME_SIZE]);
 
 /* Reads a case, {"B": 2, "S": 512}: unknown, missing and out-of-range dimensions are errors. If
    `like` is not NULL, the specialised dimensions are copied from it and must not be given. */
