@@ -139,11 +139,7 @@ static void add_scalars(const struct template *template, cJSON *values) {
         struct strbuf about = {0};
         cJSON *object = add_object(list);
         strbuf_add_comment(&about, scalar->about, strlen(scalar->about));
-        cJSON_AddStringToObject(object, "type",
-                                scalar->dtype == DTYPE_I32   ? "int32_t"
-                                : scalar->dtype == DTYPE_I64 ? "int64_t"
-                                : scalar->dtype == DTYPE_F32 ? "float"
-                                                             : "double");
+        cJSON_AddStringToObject(object, "type", scalar_type(scalar));
         cJSON_AddStringToObject(object, "scalar", scalar->name);
         embedded_add_text(object, "about", &about);
     }

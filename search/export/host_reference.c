@@ -35,6 +35,9 @@ static void add_types(const struct export *export, struct strbuf *text) {
     for (int t = 0; t < template->tensor_count; t++)
         if (is_parameter(&template->tensors[t]) && template->tensors[t].strided)
             strbuf_print(text, "    const int64_t *%s_strides;\n", template->tensors[t].name);
+    for (int s = 0; s < template->scalar_count; s++)
+        strbuf_print(text, "    %s %s;\n", scalar_type(&template->scalars[s]),
+                     template->scalars[s].name);
     strbuf_print(text, "};\n\n");
 }
 
@@ -58,6 +61,10 @@ static void add_entry(const struct export *export, struct strbuf *text) {
     for (int t = 0; t < template->tensor_count; t++)
         if (is_parameter(&template->tensors[t]))
             strbuf_print(text, "    named.%s = tensors[%d];\n", template->tensors[t].name, index++);
+    for (int s = 0; s < template->scalar_count; s++)
+        strbuf_print(text, "    named.%s = *(const %s *)tensors[%d];\n", template->scalars[s].name,
+                     scalar_type(&template->scalars[s]),
+                     index + export->contents_count + export->magnitude_count + s);
     strbuf_print(text, "    evotile_run(&shape, &named, tensors + %d, tensors + %d);\n}\n", index,
                  index + export->contents_count);
 }

@@ -110,6 +110,8 @@ bool is_parameter(const struct tensor *tensor);
 int index_in_role(const struct template *template, int tensor);
 /* The same of the inputs that hold what outputs hold before a call. */
 int contents_index(const struct template *template, int tensor);
+/* A scalar's type in C. */
+const char *scalar_type(const struct scalar *scalar);
 /* Appends a fill as check.c reads it, for a planned tensor: "{8, -2, 2.5, 0, 0, 0}". */
 void add_fill(const struct export *export, int tensor, const struct tensor_fill *fill,
               struct strbuf *text);
