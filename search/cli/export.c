@@ -36,11 +36,13 @@ struct export_context {
     struct baseline_duel *duels[CASES_MAX]; /* of the champions, by goal; NULL: none is stored */
     struct key keys[CASES_MAX];
     struct genome genomes[CASES_MAX];
-    struct device_image images[CASES_MAX]; /* by variant */
-    struct device_image reference, setup;  /* empty if their kernels are extern "C" */
-    struct export_variant variants[CASES_MAX];
+    struct genome default_genome;
+    struct device_image images[2 * CASES_MAX]; /* by variant */
+    struct device_image reference, setup;      /* empty if their kernels are extern "C" */
+    struct export_variant
+        variants[2 * CASES_MAX]; /* the exported ones, then the default genome's */
     struct export_case cases[CASES_MAX];
-    int variant_count;
+    int variant_count, reference_count;
 };
 
 static int case_goal(const struct export_context *context, int case_index) {
@@ -296,6 +298,35 @@ static void warn_about_compiler(const struct export_context *context, const stru
                  recorded, nvrtc_version(nvrtc), context->out);
 }
 
+/* Adds the default genome's variants, if it is the reference, and compiles them. */
+static int compile_default_genome(struct export_context *context, struct nvrtc *nvrtc,
+                                  struct error *error) {
+    const struct template *template = context->template;
+    const int first = context->variant_count;
+    bool same = false;
+    if (template->reference_kind != REFERENCE_DEFAULT_GENOME)
+        return 0;
+    context->default_genome = genome_default(template->space);
+    context->reference_count =
+        export_add_references(template, &context->default_genome, &context->variants[first]);
+    for (int v = 0; v < first; v++)
+        same = same || genome_equal(context->variants[v].genome, &context->default_genome);
+    if (same)
+        log_warn("the exported kernel is the default genome, which is also the reference: its "
+                 "check compares it with itself");
+    for (int v = first; v < first + context->reference_count; v++) {
+        struct export_variant *variant = &context->variants[v];
+        if (export_compile_genome(nvrtc, template, variant->genome, variant->case_index,
+                                  &context->images[v], error) < 0)
+            return -1;
+        variant->key = context->variants[0].key;
+        variant->kernels = context->images[v].kernels;
+        variant->cubin = context->images[v].cubin;
+        variant->cubin_bytes = context->images[v].cubin_bytes;
+    }
+    return 0;
+}
+
 static int compile_variants(struct export_context *context, struct error *error) {
     struct nvrtc *nvrtc = nvrtc_open(error);
     const struct resource_budget budget = resource_budget_default();
@@ -321,6 +352,8 @@ static int compile_variants(struct export_context *context, struct error *error)
                               : outcome_checks(context->champions[goal]->outcome);
         variant->uses = context->champions[goal]->outcome->uses;
     }
+    if (result == 0)
+        result = compile_default_genome(context, nvrtc, error);
     if (result == 0)
         result = export_compile_launches(nvrtc, template, &template->reference, &context->reference,
                                          error);
@@ -354,6 +387,7 @@ static int write_export(struct export_context *context, struct error *error) {
         .setup_kernels = context->setup.kernels,
         .setting = &context->setting,
         .variant_count = context->variant_count,
+        .reference_count = context->reference_count,
         .variants = context->variants,
         .cases = context->cases,
         .held_out = context->held_out,
@@ -379,6 +413,7 @@ static void release(struct export_context *context) {
         free(context->duels[c]);
         key_release(&context->keys[c]);
         nvrtc_image_release(&context->images[c]);
+        nvrtc_image_release(&context->images[CASES_MAX + c]);
     }
     nvrtc_image_release(&context->reference);
     nvrtc_image_release(&context->setup);
@@ -444,8 +479,12 @@ static int run(const struct verb *verb, int argc, char **argv) {
                context->champions[context->rival]->outcome->predicted ? " predicted" : "",
                context->cases[c].variant + 1, context->variant_count);
     }
-    log_info("exported to %s: `make -C %s check` builds and checks it with nvcc alone",
-             context->out, context->out);
+    log_info(
+        "exported to %s: `make -C %s check` builds and checks it with nvcc alone%s", context->out,
+        context->out,
+        context->reference_count > 0
+            ? ": whether it agrees with the default genome, which does not say that it is right"
+            : "");
     status = STATUS_DONE;
 done:
     release(context);

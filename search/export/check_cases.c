@@ -174,7 +174,12 @@ int write_cases(const struct export *export, struct strbuf *text, struct error *
     embedded_add_text(values, "device_literal", &device);
     cJSON_AddStringToObject(values, "kind", export->request->predicted ? "predicted" : "measured");
     cJSON_AddStringToObject(values, "reference", cpu_reference_function(export, function));
+    cJSON_AddBoolToObject(values, "cpu_reference", has_cpu_reference(export));
     cJSON_AddBoolToObject(values, "gpu_reference", has_gpu_reference(export));
+    cJSON_AddBoolToObject(values, "default_genome", has_default_reference(export));
+    cJSON_AddBoolToObject(values, "reference_source",
+                          has_gpu_reference(export) && !has_default_reference(export));
+    add_itself(export, values);
     cJSON_AddBoolToObject(values, "recorded",
                           template->reference_kind == REFERENCE_ANSWERS &&
                               template->cpu_reference == NULL);

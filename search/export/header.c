@@ -156,6 +156,8 @@ int write_header(const struct export *export, struct strbuf *text, struct error 
     cJSON_AddStringToObject(values, "device", request->setting->device->name);
     cJSON_AddStringToObject(values, "kind", request->predicted ? "predicted" : "measured");
     cJSON_AddBoolToObject(values, "several", request->variant_count > 1);
+    cJSON_AddBoolToObject(values, "default_genome", has_default_reference(export));
+    add_itself(export, values);
     add_cases(export, values);
     add_ranges(export, values);
     add_checks(request, values);

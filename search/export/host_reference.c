@@ -9,8 +9,12 @@ const char *cpu_reference_file(const struct export *export) {
     return template->cpu_reference == NULL && template->real ? "reference.cpp" : "reference.c";
 }
 
+bool has_cpu_reference(const struct export *export) {
+    return !has_default_reference(export);
+}
+
 bool has_gpu_reference(const struct export *export) {
-    return export->template->reference_kind == REFERENCE_KERNEL;
+    return export->template->reference_kind == REFERENCE_KERNEL || has_default_reference(export);
 }
 
 const char *cpu_reference_function(const struct export *export, char name[SYMBOL_SIZE]) {

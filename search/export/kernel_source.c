@@ -33,7 +33,7 @@ int write_kernel(const struct export *export, struct strbuf *text, struct error 
     add_includes(source, values);
     cJSON_AddStringToObject(values, "replay", export->request->replay);
     cJSON_AddStringToObject(values, "tag", TEMPLATE_TAG_SYMBOL);
-    embedded_add_units(export, values);
+    embedded_add_units(values, "units", 0, count_all_variants(export));
     size_t length = strlen(source);
     if (length > 0 && source[length - 1] == '\n')
         source[length - 1] = '\0';
@@ -89,7 +89,10 @@ int write_variant_header(const struct export *export, int variant, struct strbuf
     add_comment("genome", "//   ", genome, values);
     variant_specialised(export, variant, &specialised);
     embedded_add_text(values, "specialised", &specialised);
-    cJSON_AddStringToObject(values, "key", hash_print(key_hash(key), line));
+    if (variant < export->request->variant_count)
+        cJSON_AddStringToObject(values, "key", hash_print(key_hash(key), line));
+    else
+        cJSON_AddBoolToObject(values, "is_reference", true);
     cJSON_AddStringToObject(values, "device", key->parts[KEY_DEVICE]);
     cJSON_AddStringToObject(values, "driver", key->parts[KEY_DRIVER]);
     cJSON_AddStringToObject(values, "architecture", architecture);

@@ -22,6 +22,52 @@ int export_assign_variants(const struct template *template, const struct genome 
     return count;
 }
 
+int export_add_references(const struct template *template, const struct genome *genome,
+                          struct export_variant *variants) {
+    int count = 0;
+    for (int c = 0; c < template->case_count; c++)
+        if (template_variant(template, c) == c)
+            variants[count++] = (struct export_variant){
+                .genome = genome, .case_index = c, .checks = "", .uses = ""};
+    return count;
+}
+
+int count_all_variants(const struct export *export) {
+    return export->request->variant_count + export->request->reference_count;
+}
+
+bool has_default_reference(const struct export *export) {
+    return export->template->reference_kind == REFERENCE_DEFAULT_GENOME;
+}
+
+bool is_default_genome(const struct export *export, int variant) {
+    const struct genome genome = genome_default(export->template->space);
+    return genome_equal(export->request->variants[variant].genome, &genome);
+}
+
+void add_itself(const struct export *export, cJSON *values) {
+    const int count = export->request->variant_count;
+    struct strbuf text = {0};
+    int same = 0;
+    for (int v = 0; v < count && has_default_reference(export); v++)
+        same += is_default_genome(export, v);
+    strbuf_add(&text, "", 0);
+    if (same == count)
+        strbuf_print(&text,
+                     "the kernel is the default genome itself: nothing but that it gives the "
+                     "same results again was checked");
+    else if (same > 0) {
+        const char *comma = "of variants of the default genome itself (";
+        for (int v = 0; v < count; v++)
+            if (is_default_genome(export, v)) {
+                strbuf_print(&text, "%s%d", comma, v + 1);
+                comma = ", ";
+            }
+        strbuf_print(&text, ") nothing but that they give the same results again was checked");
+    }
+    embedded_add_text(values, "itself", &text);
+}
+
 const char *variant_file(int variant, const char *extension, char name[VARIANT_FILE_SIZE]) {
     snprintf(name, VARIANT_FILE_SIZE, "variant_%d.%s", variant + 1, extension);
     return name;
@@ -68,7 +114,9 @@ int variant_options(const struct export *export, int variant, char architecture[
 
 int find_workspaces(struct export *export, struct error *error) {
     const struct template *template = export->template;
-    for (int variant = 0; variant < export->request->variant_count; variant++) {
+    for (int variant = 0; variant < count_all_variants(export); variant++) {
+        bool *needed = variant < export->request->variant_count ? &export->workspaces
+                                                                : &export->reference_workspaces;
         struct expr_printer *printer =
             expr_to_c_new(template, &export->request->variants[variant], false, error);
         if (printer == NULL)
@@ -78,7 +126,7 @@ int find_workspaces(struct export *export, struct error *error) {
             int64_t there = 1;
             bool never = tensor->when != NULL &&
                          expr_to_c_constant(printer, tensor->when, &there) && there == 0;
-            export->workspaces = export->workspaces || (tensor->role == ROLE_WORKSPACE && !never);
+            *needed = *needed || (tensor->role == ROLE_WORKSPACE && !never);
         }
         free(printer);
     }
@@ -278,7 +326,8 @@ static int add_probes(struct export *export, const struct template *probes, stru
     for (int p = 0; p < probes->case_count; p++) {
         struct checked_shape *checked = &export->checked[export->checked_count];
         *checked = (struct checked_shape){.shape = probes->cases[p]};
-        if (choose_variant(export, probes, p, &checked->plan) < 0)
+        if (choose_variant(export, probes, p, &checked->plan) < 0 ||
+            !template_reference_applies(probes, p))
             continue;
         if (plan_setup(checked, probes, p, error) < 0)
             return -1;
