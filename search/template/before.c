@@ -22,7 +22,8 @@ bool template_has_symbols(const struct template *template) {
 
 bool template_copies_symbol(const struct template *template, const struct launch_list *list,
                             int tensor) {
-    return template->tensors[tensor].symbol[0] != '\0' && !is_launch_argument(list, tensor);
+    return template->tensors[tensor].symbol[0] != '\0' && list->count > 0 &&
+           !is_launch_argument(list, tensor);
 }
 
 const char *template_array_name(const struct template *template, int tensor,

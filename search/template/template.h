@@ -373,8 +373,8 @@ bool template_has_kernel(const struct template *template);
 /* Whether something has to be done before every call (`before` of a tensor). */
 bool template_prepares_calls(const struct template *template);
 /* Whether an input is a variable of the kernel's module; and whether the module of these launches
-   has that variable: a kernel always, the reference and the plain kernel unless a launch takes the
-   tensor. */
+   has that variable: a kernel always, the reference and the plain kernel, if there are launches,
+   unless one takes the tensor. */
 bool template_has_symbols(const struct template *template);
 bool template_copies_symbol(const struct template *template, const struct launch_list *list,
                             int tensor);

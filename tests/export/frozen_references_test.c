@@ -28,6 +28,14 @@ static void read_and_written_in_real(void **state) {
     refuses("residual_gpu", "ADDS_NOTHING");
 }
 
+static void added_to_in_real(void **state) {
+    (void)state;
+    export_template("rms_added", "{ \"ROWS\": 4, \"COLS\": 99 }");
+    accepts("rms_added");
+    copy_for_gpu_reference("rms_added", "rms_gpu");
+    accepts("rms_gpu");
+}
+
 static void read_and_written_in_python(void **state) {
     (void)state;
     export_template("residual_python", "{ \"ROWS\": 5, \"COLS\": 133 }");
@@ -54,6 +62,13 @@ static void scalars(void **state) {
     }
 }
 
+static void variables_and_python(void **state) {
+    (void)state;
+    export_template("filter_python", "{ \"H\": 13, \"W\": 70 }");
+    accepts("filter_python");
+    refuses("filter_python", "TRANSPOSED");
+}
+
 /* Nothing says that it is correct. */
 static void default_genomes(void **state) {
     (void)state;
@@ -69,6 +84,21 @@ static void default_genomes(void **state) {
     sh("grep -q '^3 of 6 shapes DIFFER from the default genome$' %s/out", folder);
     refuses("smooth_rows", "ROW");
     sh("! grep -i correct %s/smooth_rows/smooth_rows.h", folder);
+}
+
+static void default_genomes_of_prepared_tensors(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *shape, *fault;
+    } rows[] = {
+        {"residual_default", "{ \"ROWS\": 5, \"COLS\": 133 }", "ADDS_NOTHING"},
+        {"filter_default", "{ \"H\": 13, \"W\": 70 }", "TRANSPOSED"},
+    };
+    for (int i = 0; i < 2; i++) {
+        export_some(rows[i].name, rows[i].shape, "\"FAULT\": [\"none\"]");
+        accepts_saying(rows[i].name, "agree with the default genome");
+        refuses(rows[i].name, rows[i].fault);
+    }
 }
 
 static void the_default_genome_itself(void **state) {
@@ -101,11 +131,14 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(setup_and_python),
         cmocka_unit_test(read_and_written_in_real),
+        cmocka_unit_test(added_to_in_real),
         cmocka_unit_test(read_and_written_in_python),
         cmocka_unit_test(read_and_written_with_answers),
         cmocka_unit_test(variables_in_real),
+        cmocka_unit_test(variables_and_python),
         cmocka_unit_test(scalars),
         cmocka_unit_test(default_genomes),
+        cmocka_unit_test(default_genomes_of_prepared_tensors),
         cmocka_unit_test(the_default_genome_itself),
     };
     return cmocka_run_group_tests(tests, make_templates, remove_folder);
