@@ -145,7 +145,7 @@ $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(library)
 	$(quiet)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $< $(library) -lcmocka $(LDLIBS)
 
 # What it loads calls its stand-in for the CUDA runtime.
-$(patsubst %,$(BUILD)/tests/export/frozen_%_test,check references): private LDFLAGS += -rdynamic
+$(patsubst %,$(BUILD)/tests/export/frozen_%_test,check default references): private LDFLAGS += -rdynamic
 
 $(BUILD)/tests/bench/%_bench: $(BUILD)/tests/bench/%_bench.o $(library)
 	@echo "  $@"

@@ -149,6 +149,14 @@ static inline int make_folder(void **state) {
     return 0;
 }
 
+/* Also makes templates with other references than their own. */
+static inline int make_templates(void **state) {
+    if (make_folder(state) != 0)
+        return -1;
+    sh("tests/export/frozen_templates %s/templates >&2", folder);
+    return 0;
+}
+
 static inline int remove_folder(void **state) {
     (void)state;
     struct error error = {0};
