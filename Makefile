@@ -145,7 +145,7 @@ $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(library)
 	$(quiet)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $< $(library) -lcmocka $(LDLIBS)
 
 # What it loads calls its stand-in for the CUDA runtime.
-$(BUILD)/tests/export/frozen_check_test: private LDFLAGS += -rdynamic
+$(patsubst %,$(BUILD)/tests/export/frozen_%_test,check default references): private LDFLAGS += -rdynamic
 
 # The verb with a judge of the tests in place of evaluation_judge.
 scripted_server := $(BUILD)/tests/serve/scripted_server

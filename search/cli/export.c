@@ -3,8 +3,8 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/cli.h"
+#include "cli/export_code.h"
 #include "cli/export_run.h"
-#include "device/nvrtc.h"
 #include "run/space_export.h"
 #include "session/session.h"
 #include "session/single_trial.h"
@@ -19,12 +19,14 @@ struct export_context {
     bool force, unchecked;
     struct export_run run;
     struct template
-        *held_out[SOLUTIONS_MAX];          /* by rival; NULL: not exported, or none was checked */
-    struct device_image images[CASES_MAX]; /* by variant */
-    struct device_image reference;         /* empty if its kernels are extern "C" */
-    struct export_variant variants[CASES_MAX];
+        *held_out[SOLUTIONS_MAX]; /* by rival; NULL: not exported, or none was checked */
+    struct genome default_genome;
+    struct device_image images[2 * CASES_MAX]; /* by variant */
+    struct device_image reference, setup;      /* empty if their kernels are extern "C" */
+    struct export_variant
+        variants[2 * CASES_MAX]; /* the exported ones, then the default genome's */
     struct export_case cases[CASES_MAX];
-    int variant_count;
+    int variant_count, reference_count;
 };
 
 /* ---- final checks ---- */
@@ -149,61 +151,41 @@ static void warn_about_compiler(const struct export_context *context, const stru
                  recorded, nvrtc_version(nvrtc), context->out);
 }
 
-/* Compiles a source of the template. Takes ownership of it. */
-static int compile_source(struct nvrtc *nvrtc, const char *name, char *source,
-                          const struct compile_options *options, const struct kernel_list *kernels,
-                          struct device_image *image, struct error *error) {
-    char reason[REASON_SIZE];
-    const struct nvrtc_program program = {.name = name,
-                                          .source = source,
-                                          .options = options->items,
-                                          .option_count = options->count,
-                                          .kernels = kernels->items,
-                                          .kernel_count = kernels->count};
-    int result = nvrtc_compile_program(nvrtc, &program, false, image, reason, error);
-    free(source);
-    return result == 1 ? error_set(error, "this NVRTC cannot compile the run's kernel: %s", reason)
-                       : result;
-}
-
-/* For the names in machine code of kernels that are C++ templates. No option changes them. */
-static int compile_reference(struct export_context *context, struct nvrtc *nvrtc,
-                             struct error *error) {
-    const struct template *template = context->variants[0].template;
-    struct compile_options options;
-    struct kernel_list kernels;
-    launch_list_kernels(&template->reference, &kernels);
-    if (kernels.count == 0)
-        return 0;
-    char *source = template_reference_source(template, error);
-    if (source == NULL ||
-        template_options(template, context->variants[0].genome, false, &options, error) < 0) {
-        free(source);
-        return -1;
-    }
-    return compile_source(nvrtc, template->reference_source, source, &options, &kernels,
-                          &context->reference, error);
-}
-
 static int compile_variant(struct export_context *context, struct nvrtc *nvrtc, int v,
                            struct error *error) {
     struct export_variant *variant = &context->variants[v];
-    const struct template *template = variant->template;
     struct device_image *image = &context->images[v];
-    struct compile_options options;
-    struct kernel_list kernels;
-    const int compiled = template_variant(template, variant->case_index);
-    char *source = template_source(template, variant->genome, compiled, error);
-    if (source == NULL || template_options(template, variant->genome, false, &options, error) < 0 ||
-        template_kernels(template, variant->genome, compiled, &kernels, error) < 0) {
-        free(source);
-        return -1;
-    }
-    if (compile_source(nvrtc, template->source, source, &options, &kernels, image, error) < 0)
+    if (export_compile_genome(nvrtc, variant->template, variant->genome, variant->case_index, image,
+                              error) < 0)
         return -1;
     variant->kernels = image->kernels;
     variant->cubin = image->cubin;
     variant->cubin_bytes = image->cubin_bytes;
+    return 0;
+}
+
+/* Adds the default genome's variants, if it is the reference, and compiles them. A problem of
+   several solutions has a reference of its own. */
+static int compile_default_genome(struct export_context *context, struct nvrtc *nvrtc,
+                                  struct error *error) {
+    const struct template *template = context->variants[0].template;
+    const int first = context->variant_count;
+    bool same = false;
+    if (template->reference_kind != REFERENCE_DEFAULT_GENOME)
+        return 0;
+    context->default_genome = genome_default(template->space);
+    context->reference_count =
+        export_add_references(template, &context->default_genome, &context->variants[first]);
+    for (int v = 0; v < first; v++)
+        same = same || genome_equal(context->variants[v].genome, &context->default_genome);
+    if (same)
+        log_warn("the exported kernel is the default genome, which is also the reference: its "
+                 "check compares it with itself");
+    for (int v = first; v < first + context->reference_count; v++) {
+        if (compile_variant(context, nvrtc, v, error) < 0)
+            return -1;
+        context->variants[v].key = context->variants[0].key;
+    }
     return 0;
 }
 
@@ -224,6 +206,7 @@ static void describe_variant(struct export_context *context, struct export_varia
 static int compile_variants(struct export_context *context, struct error *error) {
     struct nvrtc *nvrtc = nvrtc_open(error);
     const struct resource_budget budget = resource_budget_default();
+    const struct template *template = context->variants[0].template;
     int result = nvrtc != NULL ? 0 : -1;
     if (nvrtc != NULL) {
         nvrtc_set_budget(nvrtc, &budget);
@@ -234,7 +217,12 @@ static int compile_variants(struct export_context *context, struct error *error)
         result = compile_variant(context, nvrtc, v, error);
     }
     if (result == 0)
-        result = compile_reference(context, nvrtc, error);
+        result = compile_default_genome(context, nvrtc, error);
+    if (result == 0)
+        result = export_compile_launches(nvrtc, template, &template->reference, &context->reference,
+                                         error);
+    if (result == 0)
+        result = export_compile_launches(nvrtc, template, &template->setup, &context->setup, error);
     nvrtc_close(nvrtc);
     return result;
 }
@@ -268,8 +256,10 @@ static int write_export(struct export_context *context, struct error *error) {
     const struct export_request request = {
         .template = context->variants[0].template,
         .reference_kernels = context->reference.kernels,
+        .setup_kernels = context->setup.kernels,
         .setting = &run->setting,
         .variant_count = context->variant_count,
+        .reference_count = context->reference_count,
         .variants = context->variants,
         .cases = context->cases,
         .predicted = outcome->predicted,
@@ -306,11 +296,12 @@ static void print_cases(const struct export_context *context) {
 }
 
 static void release_context(struct export_context *context) {
-    for (int v = 0; v < CASES_MAX; v++)
+    for (int v = 0; v < 2 * CASES_MAX; v++)
         nvrtc_image_release(&context->images[v]);
     for (int i = 0; i < SOLUTIONS_MAX; i++)
         template_free(context->held_out[i]);
     nvrtc_image_release(&context->reference);
+    nvrtc_image_release(&context->setup);
     export_run_release(&context->run);
     free(context);
 }
@@ -365,8 +356,12 @@ static int run(const struct verb *verb, int argc, char **argv) {
         goto done;
     }
     print_cases(context);
-    log_info("exported to %s: `make -C %s check` builds and checks it with nvcc alone",
-             context->out, context->out);
+    log_info(
+        "exported to %s: `make -C %s check` builds and checks it with nvcc alone%s", context->out,
+        context->out,
+        context->reference_count > 0
+            ? ": whether it agrees with the default genome, which does not say that it is right"
+            : "");
     status = STATUS_DONE;
 done:
     release_context(context);

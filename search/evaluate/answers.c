@@ -11,15 +11,16 @@ static int write_file(struct device *device, const struct template *template,
                       void *(*read)(const char *path, const char *name,
                                     const struct planned_tensor *tensor, struct error *error),
                       struct error *error) {
-    char path[PATH_SIZE], shape[CASE_NAME_SIZE];
+    char path[PATH_SIZE], shape[CASE_NAME_SIZE], own[ARRAY_NAME_SIZE];
+    const char *name = template_array_name(template, t, own);
     if (answer->files[t] == NULL) {
         template_print_shape(template, &answer->shape, shape);
         return error_input(error, "%s: the answer to %s has no file of \"%s\": record it",
-                           template->document.file, shape, template->tensors[t].name);
+                           template->document.file, shape, name);
     }
     if (path_join(path, template->folder, answer->files[t], error) < 0)
         return -1;
-    void *stored = read(path, template->tensors[t].name, tensor, error);
+    void *stored = read(path, name, tensor, error);
     if (stored == NULL)
         return error_prefix(error, "%s", template->folder);
     int status = device->backend->write(device, address, stored, (size_t)tensor->bytes, error);

@@ -18,12 +18,13 @@ void before_sequence(const struct buffers *buffers, int set, struct device_seque
     sequence->more = NULL;
     for (int t = 0; t < template->tensor_count; t++) {
         const int before = template->tensors[t].before;
+        const struct planned_tensor *tensor = &buffers->plan->tensors[t];
         if (tensors[t] == 0 || before == BEFORE_ANYTHING || (before > 0 && !of_kernel))
             continue;
-        sequence->launches[sequence->count++] =
-            (struct device_launch){.clear_address = tensors[t],
-                                   .clear_bytes = (size_t)buffers->plan->tensors[t].bytes,
-                                   .copy_from = before > 0 ? tensors[before] : 0};
+        sequence->launches[sequence->count++] = (struct device_launch){
+            .clear_address = tensors[t],
+            .clear_bytes = (size_t)tensor->elements * (size_t)dtype_bytes(tensor->written),
+            .copy_from = before > 0 ? tensors[before] : 0};
     }
 }
 

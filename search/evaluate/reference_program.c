@@ -109,8 +109,8 @@ void reference_program_free(struct reference_program *it) {
 
 static int array_path(const struct reference_program *it, int t, char path[PATH_SIZE],
                       struct error *error) {
-    char name[NAME_SIZE + 8];
-    snprintf(name, sizeof name, "%s.npy", it->template->tensors[t].name);
+    char name[ARRAY_NAME_SIZE + 8], own[ARRAY_NAME_SIZE];
+    snprintf(name, sizeof name, "%s.npy", template_array_name(it->template, t, own));
     return path_join(path, it->folder, name, error);
 }
 
@@ -127,11 +127,12 @@ static int write_arrays(const struct reference_program *it, const struct verify_
     for (int t = 0; t < it->template->tensor_count; t++) {
         const struct tensor *tensor = &it->template->tensors[t];
         const struct planned_tensor *planned = &plan->tensors[t];
-        char path[PATH_SIZE];
+        char path[PATH_SIZE], name[ARRAY_NAME_SIZE];
         if (array_path(it, t, path, error) < 0)
             return -1;
         if (tensor->role == ROLE_INPUT)
-            cJSON_AddBoolToObject(inputs, tensor->name, planned->present);
+            cJSON_AddBoolToObject(inputs, template_array_name(it->template, t, name),
+                                  planned->present);
         if (is_computed(it->template, t) && planned->present)
             cJSON_AddItemToArray(outputs, cJSON_CreateString(tensor->name));
         if (is_computed(it->template, t))
@@ -177,13 +178,29 @@ static int ask(struct reference_program *it, cJSON *question, struct error *erro
     return status;
 }
 
+/* Adds a scalar's number, of its bytes, by name. */
+static void add_scalar(const struct scalar *scalar, int64_t bytes, cJSON *of_case) {
+    char number[32];
+    float narrow;
+    double wide;
+    memcpy(&narrow, &bytes, sizeof narrow);
+    memcpy(&wide, &bytes, sizeof wide);
+    if (scalar->dtype == DTYPE_F32 || scalar->dtype == DTYPE_F64)
+        snprintf(number, sizeof number, "%.17g", scalar->dtype == DTYPE_F32 ? narrow : wide);
+    else
+        snprintf(number, sizeof number, "%lld",
+                 (long long)(scalar->dtype == DTYPE_I32 ? (int32_t)bytes : bytes));
+    cJSON_AddRawToObject(of_case, scalar->name, number);
+}
+
 static int compute(struct reference_program *it, const struct verify_case *one,
                    const struct buffers *buffers, int set, const struct launch_plan *plan,
                    struct kept *kept, struct error *error) {
     cJSON *question = cJSON_CreateObject();
-    cJSON_AddItemToObject(
-        question, "case",
-        template_shape_json(one->template, &one->template->cases[one->case_index]));
+    cJSON *of_case = template_shape_json(one->template, &one->template->cases[one->case_index]);
+    for (int s = 0; s < one->template->scalar_count; s++)
+        add_scalar(&one->template->scalars[s], buffers->scalars[set][s], of_case);
+    cJSON_AddItemToObject(question, "case", of_case);
     if (write_arrays(it, one, buffers, set, plan, question, error) < 0) {
         cJSON_Delete(question);
         return -1;
@@ -212,6 +229,7 @@ static struct hash input_key(const struct verify_case *one, const struct buffers
     const struct shape *shape = &one->template->cases[one->case_index];
     hasher_add(hasher, shape, sizeof *shape);
     hasher_add(hasher, &buffers->inputs[set], sizeof buffers->inputs[set]);
+    hasher_add(hasher, buffers->scalars[set], sizeof buffers->scalars[set]);
     return hasher_finish(hasher);
 }
 

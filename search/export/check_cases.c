@@ -14,11 +14,11 @@ static void add_shape_glue(const struct template *template, cJSON *values) {
     embedded_add_text(values, "shape", &text);
 }
 
-static const char *c_type(enum dtype dtype) {
-    return dtype == DTYPE_I32   ? "int32_t"
-           : dtype == DTYPE_I64 ? "int64_t"
-           : dtype == DTYPE_F32 ? "float"
-                                : "double";
+const char *scalar_type(const struct scalar *scalar) {
+    return scalar->dtype == DTYPE_I32   ? "int32_t"
+           : scalar->dtype == DTYPE_I64 ? "int64_t"
+           : scalar->dtype == DTYPE_F32 ? "float"
+                                        : "double";
 }
 
 /* "{.q = t[0], .k = t[1], .SHIFT = *(const int32_t *)t[TENSORS + CONTENTS + MAGNITUDES + 0]}" */
@@ -35,7 +35,7 @@ static void add_tensor_glue(const struct template *template, cJSON *values) {
     for (int s = 0; s < template->scalar_count; s++)
         strbuf_print(&text, "%s.%s = *(const %s *)t[TENSORS + CONTENTS + MAGNITUDES + %d]",
                      index + s > 0 ? ", " : "", template->scalars[s].name,
-                     c_type(template->scalars[s].dtype), s);
+                     scalar_type(&template->scalars[s]), s);
     strbuf_print(&text, "}");
     embedded_add_text(values, "tensors", &text);
 }
@@ -174,7 +174,12 @@ int write_cases(const struct export *export, struct strbuf *text, struct error *
     embedded_add_text(values, "device_literal", &device);
     cJSON_AddStringToObject(values, "kind", export->request->predicted ? "predicted" : "measured");
     cJSON_AddStringToObject(values, "reference", cpu_reference_function(export, function));
+    cJSON_AddBoolToObject(values, "cpu_reference", has_cpu_reference(export));
     cJSON_AddBoolToObject(values, "gpu_reference", has_gpu_reference(export));
+    cJSON_AddBoolToObject(values, "default_genome", has_default_reference(export));
+    cJSON_AddBoolToObject(values, "reference_source",
+                          has_gpu_reference(export) && !has_default_reference(export));
+    add_itself(export, values);
     cJSON_AddBoolToObject(values, "recorded",
                           template->reference_kind == REFERENCE_ANSWERS &&
                               template->cpu_reference == NULL);

@@ -304,7 +304,7 @@ static int add_probes(struct export *export, const struct probes *solutions, str
         struct checked_shape *checked = &export->checked[export->checked_count];
         *checked = (struct checked_shape){.shape = probes->cases[p]};
         int variant = choose_variant(export, solutions, p, &checked->plan);
-        if (variant < 0)
+        if (variant < 0 || !template_reference_applies(probes, p))
             continue;
         renumber_tensors(export, variant, &checked->plan);
         if (plan_setup(checked, probes, p, error) < 0)

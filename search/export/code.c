@@ -306,6 +306,8 @@ static void add_host_launch(const struct code_writer *writer, const struct repea
         if (argument->tensor >= 0) {
             strbuf_print(body, "evotile_pointer(");
             add_address(writer, repeat, argument->tensor, body);
+        } else if (argument->scalar >= 0) {
+            strbuf_print(body, "(tensors->%s", writer->template->scalars[argument->scalar].name);
         } else {
             strbuf_print(body, argument->real        ? argument->size == 8 ? "double(" : "float("
                                : argument->size == 4 ? "int32_t("

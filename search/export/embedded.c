@@ -31,9 +31,9 @@ cJSON *embedded_values(const struct export *export) {
     return values;
 }
 
-cJSON *embedded_add_units(const struct export *export, cJSON *values) {
-    cJSON *units = cJSON_AddArrayToObject(values, "units");
-    for (int variant = 0; variant < export->request->variant_count; variant++) {
+cJSON *embedded_add_units(cJSON *values, const char *key, int first, int count) {
+    cJSON *units = cJSON_AddArrayToObject(values, key);
+    for (int variant = first; variant < first + count; variant++) {
         cJSON *unit = cJSON_CreateObject();
         cJSON_AddItemToArray(units, unit);
         cJSON_AddNumberToObject(unit, "number", variant + 1);

@@ -31,7 +31,7 @@ static int write_text(const struct export *export, const char *name, int written
 /* Each variant's variant_N.h and variant_N.cubin. */
 static int write_variants(const struct export *export, struct error *error) {
     const struct export_request *request = export->request;
-    for (int variant = 0; variant < request->variant_count; variant++) {
+    for (int variant = 0; variant < count_all_variants(export); variant++) {
         struct strbuf header = {0};
         char name[VARIANT_FILE_SIZE];
         int written = write_variant_header(export, variant, &header, error);
@@ -48,6 +48,8 @@ static int write_reference(const struct export *export, struct error *error) {
     const struct template *template = export->template;
     char path[PATH_SIZE];
     size_t size;
+    if (!has_cpu_reference(export))
+        return 0;
     if (template->cpu_reference == NULL) {
         struct strbuf text = {0};
         int written =
@@ -113,7 +115,7 @@ static int write_all(const struct export *export, struct error *error) {
     static const struct {
         const char *name; /* a bare extension follows the export's name */
         int (*write)(const struct export *export, struct strbuf *text, struct error *error);
-        enum { ALWAYS, WITH_GPU_REFERENCE, WITH_SETUP, WITH_PYTHON } when;
+        enum { ALWAYS, WITH_REFERENCE_SOURCE, WITH_DEFAULT_GENOME, WITH_SETUP, WITH_PYTHON } when;
     } files[] = {
         {".h", write_header, ALWAYS},
         {".c", write_launcher, ALWAYS},
@@ -123,10 +125,11 @@ static int write_all(const struct export *export, struct error *error) {
         {"fills.h", write_fills, ALWAYS},
         {"shape.h", write_shape, ALWAYS},
         {"verify.h", write_verify, ALWAYS},
-        {"reference.cu", write_reference_source, WITH_GPU_REFERENCE},
+        {"reference.cu", write_reference_source, WITH_REFERENCE_SOURCE},
         {"reference_runner.py", write_reference_runner, WITH_PYTHON},
         {"Makefile", write_makefile, ALWAYS},
-        {"reference_launch.c", write_reference_launch, WITH_GPU_REFERENCE},
+        {"reference_launch.c", write_reference_launch, WITH_REFERENCE_SOURCE},
+        {"reference_launch.c", write_default_launch, WITH_DEFAULT_GENOME},
         {"setup.cu", write_setup_source, WITH_SETUP},
         {"setup_launch.c", write_setup_launch, WITH_SETUP},
         {"manifest.json", write_manifest, ALWAYS}, /* lists all the others */
@@ -137,7 +140,9 @@ static int write_all(const struct export *export, struct error *error) {
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct strbuf text = {0};
         char name[NAME_SIZE + 8];
-        if ((files[i].when == WITH_GPU_REFERENCE && !has_gpu_reference(export)) ||
+        if ((files[i].when == WITH_REFERENCE_SOURCE &&
+             (!has_gpu_reference(export) || has_default_reference(export))) ||
+            (files[i].when == WITH_DEFAULT_GENOME && !has_default_reference(export)) ||
             (files[i].when == WITH_SETUP && export->template->setup.count == 0) ||
             (files[i].when == WITH_PYTHON && (export->template->reference_python == NULL ||
                                               export->template->cpu_reference != NULL)))
@@ -241,7 +246,10 @@ static int make_paths(const char *requested, struct paths *paths, struct error *
 static void check_request(const struct export_request *request) {
     if (request->variant_count < 1 || request->variant_count > CASES_MAX)
         BUG("%d variants", request->variant_count);
-    for (int variant = 0; variant < request->variant_count; variant++)
+    if ((request->reference_count > 0) !=
+        (request->template->reference_kind == REFERENCE_DEFAULT_GENOME))
+        BUG("%d variants are the reference", request->reference_count);
+    for (int variant = 0; variant < request->variant_count + request->reference_count; variant++)
         if (request->variants[variant].cubin == NULL || request->variants[variant].key == NULL)
             BUG("variant %d has no %s", variant,
                 request->variants[variant].key == NULL ? "key" : "cubin");
@@ -281,13 +289,7 @@ static int write_folder(struct export *export, const struct paths *paths, struct
     if (check_target(paths->folder, export->request->force, error) < 0 ||
         check_names(export, error) < 0 || check_genomes(export, error) < 0)
         return -1;
-    if (template->reference_kind == REFERENCE_DEFAULT_GENOME)
-        return error_input(error,
-                           "%s: an exported kernel is verified against a reference, and this "
-                           "template's is its own default genome: write a reference (in `real`, in "
-                           "Python, or as answers), search again, and export that",
-                           template->document.file);
-    if (template->cpu_reference == NULL && !template->real &&
+    if (template->cpu_reference == NULL && !template->real && !has_default_reference(export) &&
         template->reference_kind != REFERENCE_PROGRAM &&
         template->reference_kind != REFERENCE_ANSWERS)
         return error_input(error,

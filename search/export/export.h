@@ -6,7 +6,8 @@
  * genes of each variant (variant_1.h ...) and its
  * machine code that was timed (variant_1.cubin ...), a C launcher that includes the latter (NAME.h,
  * NAME.c), check.c with its headers and the references on the CPU (reference.c) and on the GPU
- * (reference.cu, reference_launch.c), what makes its inputs (fills.h, and if the template has a
+ * (reference.cu, reference_launch.c; or, where the default genome is the reference, its own
+ * variants), what makes its inputs (fills.h, and if the template has a
  * setup, setup.cu and setup_launch.c), a Makefile that needs only nvcc, manifest.json, and
  * template/, a copy of the template with which `replay` evaluates the kernel: of a problem, with
  * the exported solutions alone. The source is for
@@ -79,6 +80,8 @@ struct export_request {
                                                solution */
     const char *name; /* a C identifier: the functions' prefix. NULL: from the folder's name */
     int variant_count;
+    int reference_count; /* of variants behind these, with the default genome: the reference of
+                            REFERENCE_DEFAULT_GENOME, one for each template variant; else 0 */
     const struct export_variant *variants;
     const struct export_case *cases; /* one per case of the template, in its order */
     bool predicted;                  /* the latencies are predictions */
@@ -97,6 +100,12 @@ struct export_request {
 int export_assign_variants(const struct template *const *templates,
                            const struct genome *const *genomes, int case_count,
                            struct export_variant *variants, struct export_case *cases);
+
+/* Fills variants of the default genome, one for each template variant (an array as long as the
+   template's cases), and returns their number. Their `genome` must outlive them; keys and machine
+   code are the caller's to set. */
+int export_add_references(const struct template *template, const struct genome *genome,
+                          struct export_variant *variants);
 
 /* Writes the folder atomically: completely beside `folder`, then renamed into place. Without
    `force` an existing folder is an error; with it, only an earlier export (a folder with a

@@ -165,11 +165,7 @@ static void add_scalars(const struct template *template, cJSON *values) {
         struct strbuf about = {0};
         cJSON *object = add_object(list);
         strbuf_add_comment(&about, scalar->about, strlen(scalar->about));
-        cJSON_AddStringToObject(object, "type",
-                                scalar->dtype == DTYPE_I32   ? "int32_t"
-                                : scalar->dtype == DTYPE_I64 ? "int64_t"
-                                : scalar->dtype == DTYPE_F32 ? "float"
-                                                             : "double");
+        cJSON_AddStringToObject(object, "type", scalar_type(scalar));
         cJSON_AddStringToObject(object, "scalar", scalar->name);
         embedded_add_text(object, "about", &about);
     }
@@ -184,6 +180,8 @@ int write_header(const struct export *export, struct strbuf *text, struct error 
     cJSON_AddStringToObject(values, "device", request->setting->device->name);
     cJSON_AddStringToObject(values, "kind", request->predicted ? "predicted" : "measured");
     cJSON_AddBoolToObject(values, "several", request->variant_count > 1);
+    cJSON_AddBoolToObject(values, "default_genome", has_default_reference(export));
+    add_itself(export, values);
     add_cases(export, values);
     add_ranges(export, values);
     add_checks(request, values);

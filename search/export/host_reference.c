@@ -9,8 +9,12 @@ const char *cpu_reference_file(const struct export *export) {
     return template->cpu_reference == NULL && template->real ? "reference.cpp" : "reference.c";
 }
 
+bool has_cpu_reference(const struct export *export) {
+    return !has_default_reference(export);
+}
+
 bool has_gpu_reference(const struct export *export) {
-    return export->template->reference_kind == REFERENCE_KERNEL;
+    return export->template->reference_kind == REFERENCE_KERNEL || has_default_reference(export);
 }
 
 const char *cpu_reference_function(const struct export *export, char name[SYMBOL_SIZE]) {
@@ -35,6 +39,9 @@ static void add_types(const struct export *export, struct strbuf *text) {
     for (int t = 0; t < template->tensor_count; t++)
         if (is_parameter(&template->tensors[t]) && template->tensors[t].strided)
             strbuf_print(text, "    const int64_t *%s_strides;\n", template->tensors[t].name);
+    for (int s = 0; s < template->scalar_count; s++)
+        strbuf_print(text, "    %s %s;\n", scalar_type(&template->scalars[s]),
+                     template->scalars[s].name);
     strbuf_print(text, "};\n\n");
 }
 
@@ -58,6 +65,10 @@ static void add_entry(const struct export *export, struct strbuf *text) {
     for (int t = 0; t < template->tensor_count; t++)
         if (is_parameter(&template->tensors[t]))
             strbuf_print(text, "    named.%s = tensors[%d];\n", template->tensors[t].name, index++);
+    for (int s = 0; s < template->scalar_count; s++)
+        strbuf_print(text, "    named.%s = *(const %s *)tensors[%d];\n", template->scalars[s].name,
+                     scalar_type(&template->scalars[s]),
+                     index + export->contents_count + export->magnitude_count + s);
     strbuf_print(text, "    evotile_run(&shape, &named, tensors + %d, tensors + %d);\n}\n", index,
                  index + export->contents_count);
 }

@@ -68,8 +68,9 @@ struct export {
     const struct template *solutions[SOLUTIONS_MAX]; /* of the variants, in their order; the first
                                                         is `template` */
     const char *name;
-    bool workspaces;     /* some variant needs a workspace */
-    int workspace_count; /* workspace tensors of the solution that has most */
+    bool workspaces;           /* some variant needs a workspace */
+    bool reference_workspaces; /* the same of the variants that are the reference */
+    int workspace_count;       /* workspace tensors of the solution that has most */
     int contents_count;  /* inputs that hold what outputs hold before a call; they follow the others
                           */
     int magnitude_count; /* tensors of magnitudes, which follow all others */
@@ -127,6 +128,8 @@ bool is_parameter(const struct tensor *tensor);
 int index_in_role(const struct template *template, int tensor);
 /* The same of the inputs that hold what outputs hold before a call. */
 int contents_index(const struct template *template, int tensor);
+/* A scalar's type in C. */
+const char *scalar_type(const struct scalar *scalar);
 /* Appends a fill as check.c reads it, for a planned tensor: "{8, -2, 2.5, 0, 0, 0}". */
 void add_fill(const struct export *export, int tensor, const struct tensor_fill *fill,
               struct strbuf *text);
@@ -164,8 +167,15 @@ enum embedded_file { EMBEDDED_FILES(EMBEDDED_ENUMERATOR) };
 /* A JSON object with the values that all of them use: name, prefix (the name in upper case),
    template and sources (the names of the solutions' sources). */
 cJSON *embedded_values(const struct export *export);
-/* Adds `units`: an object with the `number`, from 1, of each variant. Returns the list. */
-cJSON *embedded_add_units(const struct export *export, cJSON *values);
+/* Adds a list under `key`: an object with the `number`, from 1, of each of `count` variants. */
+cJSON *embedded_add_units(cJSON *values, const char *key, int first, int count);
+/* Variants and those that are the reference; whether the default genome is. And whether an exported
+   variant is that genome itself. */
+int count_all_variants(const struct export *export);
+bool has_default_reference(const struct export *export);
+bool is_default_genome(const struct export *export, int variant);
+/* Adds `itself`: a line on variants that are their own reference; empty if there are none. */
+void add_itself(const struct export *export, cJSON *values);
 /* Adds a block of text without its last newline, since the hole's line ends in one; releases it. */
 void embedded_add_text(cJSON *values, const char *key, struct strbuf *block);
 /* Appends the filled file to `text`; takes ownership of `values`. */
@@ -192,7 +202,8 @@ int write_numbers(const struct export *export, struct strbuf *text, struct error
    compiled for the host, that file. */
 const char *cpu_reference_file(const struct export *export);
 const char *cpu_reference_function(const struct export *export, char name[SYMBOL_SIZE]);
-/* Whether there is a reference.cu, which check.c runs at large shapes. */
+/* Whether there is one on the CPU; and one on the GPU, which check.c runs at large shapes. */
+bool has_cpu_reference(const struct export *export);
 bool has_gpu_reference(const struct export *export);
 /* reference.c, which runs the template's program, and what calls its function in Python. */
 int write_program_reference(const struct export *export, struct strbuf *text, struct error *error);
@@ -201,6 +212,8 @@ int write_host_reference(const struct export *export, struct strbuf *text, struc
 /* The template's reference in CUDA with its includes inlined, and what launches its kernels. */
 int write_reference_source(const struct export *export, struct strbuf *text, struct error *error);
 int write_reference_launch(const struct export *export, struct strbuf *text, struct error *error);
+/* What launches the default genome, as the launcher does the others. */
+int write_default_launch(const struct export *export, struct strbuf *text, struct error *error);
 /* The same of its setup, if it has one. */
 int write_setup_source(const struct export *export, struct strbuf *text, struct error *error);
 int write_setup_launch(const struct export *export, struct strbuf *text, struct error *error);

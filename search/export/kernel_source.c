@@ -33,8 +33,8 @@ static void add_solution(const struct export *export, const struct template *sol
 
 /* Adds `units`, the solution's variants, and the number of the `first`. */
 static void add_units(const struct export *export, const struct template *solution, cJSON *values) {
-    cJSON *units = embedded_add_units(export, values);
-    for (int variant = export->request->variant_count - 1; variant >= 0; variant--)
+    cJSON *units = embedded_add_units(values, "units", 0, count_all_variants(export));
+    for (int variant = count_all_variants(export) - 1; variant >= 0; variant--)
         if (variant_template(export, variant) != solution)
             cJSON_DeleteItemFromArray(units, variant);
     cJSON_AddNumberToObject(values, "first",
@@ -114,7 +114,10 @@ int write_variant_header(const struct export *export, int variant, struct strbuf
     add_comment("genome", "//   ", genome, values);
     variant_specialised(export, variant, &specialised);
     embedded_add_text(values, "specialised", &specialised);
-    cJSON_AddStringToObject(values, "key", hash_print(key_hash(key), line));
+    if (variant < export->request->variant_count)
+        cJSON_AddStringToObject(values, "key", hash_print(key_hash(key), line));
+    else
+        cJSON_AddBoolToObject(values, "is_reference", true);
     cJSON_AddStringToObject(values, "device", key->parts[KEY_DEVICE]);
     cJSON_AddStringToObject(values, "driver", key->parts[KEY_DRIVER]);
     cJSON_AddStringToObject(values, "architecture", architecture);

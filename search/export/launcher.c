@@ -68,13 +68,12 @@ static void add_shape(const struct template *template, const struct shape *shape
 }
 
 /* A row of the table `tuned`: "{{64, 512, 0}, 0, 32768.0}". */
-static void add_tuned_row(const struct export *export, int index, cJSON *rows) {
+static void add_tuned_row(const struct export *export, int index, int unit, cJSON *rows) {
     const struct template *template = export->template;
     struct strbuf text = {0};
     strbuf_print(&text, "{");
     add_shape(template, &template->cases[index], &text);
-    strbuf_print(&text, ", %d, %.1f}", export->request->cases[index].variant,
-                 (double)export->checked[index].plan.operations);
+    strbuf_print(&text, ", %d, %.1f}", unit, (double)export->checked[index].plan.operations);
     cJSON *row = cJSON_CreateObject();
     cJSON_AddItemToArray(rows, row);
     embedded_add_text(row, "row", &text);
@@ -100,12 +99,28 @@ static void add_ranges(const struct export *export, cJSON *units) {
     }
 }
 
-int write_launcher(const struct export *export, struct strbuf *text, struct error *error) {
+/* The default genome's variant that serves a case, from 0. */
+static int find_reference(const struct export *export, int case_index) {
+    const struct export_variant *variants = export->request->variants;
+    const int compiled = template_variant(export->template, case_index);
+    int unit = 0;
+    while (variants[export->request->variant_count + unit].case_index != compiled)
+        unit++;
+    return unit;
+}
+
+/* Writes the launcher of the variants, or of those that are the reference. */
+static int write_units(const struct export *export, bool reference, struct strbuf *text,
+                       struct error *error) {
     const struct export_request *request = export->request;
+    const int first = reference ? request->variant_count : 0;
+    const int count = reference ? request->reference_count : request->variant_count;
+    const bool workspaces = reference ? export->reference_workspaces : export->workspaces;
+    char function[NAME_SIZE + 16];
     struct strbuf functions = {0};
     cJSON *values = embedded_values(export);
     int result = code_add_kernel_launching(export, values, error);
-    for (int variant = 0; variant < request->variant_count && result == 0; variant++)
+    for (int variant = first; variant < first + count && result == 0; variant++)
         result = add_variant(export, variant, &functions, error);
     if (result < 0) {
         strbuf_release(&functions);
@@ -113,7 +128,10 @@ int write_launcher(const struct export *export, struct strbuf *text, struct erro
         return -1;
     }
     code_add_arithmetic(functions.bytes, values);
-    cJSON_AddBoolToObject(values, "parts", export->workspaces);
+    snprintf(function, sizeof function, "%s%s", export->name, reference ? "_reference" : "");
+    cJSON_AddStringToObject(values, "function", function);
+    cJSON_AddBoolToObject(values, "reference", reference);
+    cJSON_AddBoolToObject(values, "parts", workspaces);
     cJSON_AddNumberToObject(values, "part_count", export->workspace_count);
     cJSON_AddBoolToObject(values, "uses_clear",
                           strstr(functions.bytes, " clear(workspace") != NULL);
@@ -123,14 +141,25 @@ int write_launcher(const struct export *export, struct strbuf *text, struct erro
     cJSON_AddStringToObject(values, "no_map", "{{0}}"); /* in the file it would be a hole itself */
     embedded_add_text(values, "variants", &functions);
     add_in_range(export->template, values);
-    cJSON_AddBoolToObject(values, "several", request->variant_count > 1);
-    add_ranges(export, embedded_add_units(export, values));
+    cJSON_AddBoolToObject(values, "several", count > 1);
+    cJSON *units = embedded_add_units(values, "units", first, count);
+    if (!reference)
+        add_ranges(export, units);
     cJSON *tuned = cJSON_AddArrayToObject(values, "tuned");
     for (int c = 0; c < export->template->case_count; c++)
-        add_tuned_row(export, c, tuned);
+        add_tuned_row(export, c, reference ? find_reference(export, c) : request->cases[c].variant,
+                      tuned);
     add_conditions(export->template, "same_shape", "a->%s == b->%s", values);
     add_conditions(export->template, "verified",
                    "shape->%s >= unit->least.%s && shape->%s <= unit->most.%s", values);
     embedded_fill(EMBEDDED_LAUNCHER, values, text);
     return 0;
+}
+
+int write_launcher(const struct export *export, struct strbuf *text, struct error *error) {
+    return write_units(export, false, text, error);
+}
+
+int write_default_launch(const struct export *export, struct strbuf *text, struct error *error) {
+    return write_units(export, true, text, error);
 }

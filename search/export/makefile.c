@@ -9,8 +9,11 @@ int write_makefile(const struct export *export, struct strbuf *text, struct erro
     if (export_architecture(export, architecture, error) < 0)
         return -1;
     cJSON *values = embedded_values(export);
-    cJSON *units = embedded_add_units(export, values);
-    for (int variant = 0; variant < export->request->variant_count; variant++) {
+    const struct export_request *request = export->request;
+    cJSON *units = embedded_add_units(values, "compiled", 0, count_all_variants(export));
+    embedded_add_units(values, "units", 0, request->variant_count);
+    embedded_add_units(values, "references", request->variant_count, request->reference_count);
+    for (int variant = 0; variant < count_all_variants(export); variant++) {
         cJSON *unit = cJSON_GetArrayItem(units, variant);
         struct strbuf options = {0};
         char source[SOURCE_FILE_SIZE], own[NAME_SIZE] = "";
@@ -29,7 +32,10 @@ int write_makefile(const struct export *export, struct strbuf *text, struct erro
     cJSON_AddBoolToObject(values, "mixed", mixed);
     cJSON_AddBoolToObject(values, "of_several", export->solution_count > 1);
     cJSON_AddBoolToObject(values, "setup", export->template->setup.count > 0);
-    cJSON_AddBoolToObject(values, "gpu_reference", has_gpu_reference(export));
+    cJSON_AddBoolToObject(values, "cpu_reference", has_cpu_reference(export));
+    cJSON_AddBoolToObject(values, "default_genome", has_default_reference(export));
+    cJSON_AddBoolToObject(values, "reference_source",
+                          has_gpu_reference(export) && !has_default_reference(export));
     embedded_fill(EMBEDDED_MAKEFILE, values, text);
     return 0;
 }

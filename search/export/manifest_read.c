@@ -10,7 +10,8 @@ enum { SOURCE_BYTES_MAX = 4 << 20 };
 static const char *const root_keys[] = {
     "format",   "name",  "template",        "replay",           "device",    "smem_limit",
     "baseline", "units", "cases",           "ratio_to_default", "predicted", "ratio_to_baseline",
-    "score_us", "files", "ratio_estimated", "objective",        NULL};
+    "score_us", "files", "ratio_estimated", "objective",        "judged",    "reference_units",
+    NULL};
 /* The first one only if there is one solution. */
 static const char *const template_keys[] = {"solution", "name", "hash", NULL};
 static const char *const device_keys[] = {"name",

@@ -79,16 +79,12 @@ static void add_conditions(cJSON *object, const struct conditions *conditions) {
     cJSON_AddBoolToObject(parts, "power_limited", conditions_power_limited(conditions));
 }
 
-static int add_variant_object(const struct export *export, int variant, cJSON *list,
-                              struct error *error) {
+/* Adds an object with the files of a variant, its genome and its specialised dimensions. */
+static cJSON *add_code(const struct export *export, int variant, cJSON *list) {
     const struct export_variant *exported = &export->request->variants[variant];
     const struct template *template = exported->template;
-    struct strbuf options = {0};
-    char architecture[NAME_SIZE] = "";
     char genome[GENOME_TEXT_SIZE];
     char text[VARIANT_FILE_SIZE], source[SOURCE_FILE_SIZE];
-    if (variant_options(export, variant, architecture, &options, error) < 0)
-        return -1;
     cJSON *object = cJSON_CreateObject();
     cJSON_AddItemToArray(list, object);
     if (export->solution_count > 1)
@@ -106,18 +102,48 @@ static int add_variant_object(const struct export *export, int variant, cJSON *l
         if (template->dimensions[d].specialised)
             add_integer(specialised, template->dimensions[d].name,
                         template->cases[exported->case_index].values[d]);
+    return object;
+}
+
+static int add_options(const struct export *export, int variant, cJSON *object,
+                       struct error *error) {
+    struct strbuf options = {0};
+    char architecture[NAME_SIZE] = "";
+    int result = variant_options(export, variant, architecture, &options, error);
+    cJSON_AddStringToObject(object, "architecture", architecture);
+    if (result == 0)
+        cJSON_AddStringToObject(object, "options", options.bytes + (options.bytes[0] == ' '));
+    strbuf_release(&options);
+    return result;
+}
+
+static int add_variant_object(const struct export *export, int variant, cJSON *list,
+                              struct error *error) {
+    const struct export_variant *exported = &export->request->variants[variant];
+    cJSON *object = add_code(export, variant, list);
     struct strbuf verified = {0};
     variant_verified(export, variant, &verified);
     cJSON_AddStringToObject(object, "verified", verified.bytes);
     strbuf_release(&verified);
-    cJSON_AddStringToObject(object, "architecture", architecture);
-    cJSON_AddStringToObject(object, "options", options.bytes + (options.bytes[0] == ' '));
+    if (add_options(export, variant, object, error) < 0)
+        return -1;
     add_key(object, exported->key);
     add_resources(object, &exported->resources);
     add_conditions(object, exported->conditions);
     cJSON_AddStringToObject(object, "checks", exported->checks);
     cJSON_AddStringToObject(object, "uses", exported->uses);
-    strbuf_release(&options);
+    return 0;
+}
+
+/* What says what is right, if that is the default genome. */
+static int add_default_genome(const struct export *export, cJSON *root, struct error *error) {
+    if (!has_default_reference(export))
+        return 0;
+    cJSON_AddStringToObject(root, "judged", template_passed(export->template, false));
+    cJSON *references = cJSON_AddArrayToObject(root, "reference_units");
+    for (int v = export->request->variant_count; v < count_all_variants(export); v++)
+        if (add_options(export, v, add_code(export, v, references), error) < 0)
+            return -1;
     return 0;
 }
 
@@ -257,6 +283,8 @@ static int fill_manifest(const struct export *export, cJSON *root, struct error 
     for (int variant = 0; variant < request->variant_count; variant++)
         if (add_variant_object(export, variant, variants, error) < 0)
             return -1;
+    if (add_default_genome(export, root, error) < 0)
+        return -1;
     cJSON *cases = cJSON_AddArrayToObject(root, "cases");
     for (int c = 0; c < template->case_count; c++)
         add_case(export, c, cases);

@@ -78,6 +78,11 @@ static void add_layout(const struct code_writer *writer, const struct tensor *te
     }
 }
 
+/* Workspaces, and what only setup takes, are none of the reference's. */
+static bool is_array(const struct tensor *tensor) {
+    return tensor->role != ROLE_WORKSPACE && tensor->role != ROLE_SETUP;
+}
+
 /* The function that describes the arrays of a shape. Returns their number. */
 static int add_plan(struct code_writer *writer) {
     static const char *const parameters[] = {"shape", NULL};
@@ -88,9 +93,11 @@ static int add_plan(struct code_writer *writer) {
                  "static void plan(const struct shape *shape, struct array *arrays)\n{\n");
     for (int t = 0; t < template->tensor_count; t++) {
         const struct tensor *tensor = &template->tensors[t];
-        if (tensor->role == ROLE_WORKSPACE)
+        char name[ARRAY_NAME_SIZE];
+        if (!is_array(tensor))
             continue;
-        strbuf_print(&body, "    arrays[%d] = (struct array){\"%s\", ", array, tensor->name);
+        strbuf_print(&body, "    arrays[%d] = (struct array){\"%s\", ", array,
+                     template_array_name(template, t, name));
         add_dtype(writer, tensor, &body);
         strbuf_print(&body, ", %d, ", tensor->role == ROLE_INPUT);
         code_add_choice(writer, tensor->when, "1", "0", &body);
@@ -134,6 +141,14 @@ static void add_entry(const struct export *export, cJSON *values) {
                      dimension->real ? "%.9g" : "%lld");
         strbuf_print(&arguments, ", %sshape.%s", dimension->real ? "" : "(long long)",
                      dimension->name);
+    }
+    for (int s = 0; s < template->scalar_count; s++) {
+        const struct scalar *scalar = &template->scalars[s];
+        const bool real = scalar->dtype == DTYPE_F32 || scalar->dtype == DTYPE_F64;
+        strbuf_print(&format, "%s\\\"%s\\\": %s", template->dimension_count + s > 0 ? ", " : "",
+                     scalar->name, real ? "%.17g" : "%lld");
+        strbuf_print(&arguments, ", (%s)*(const %s *)tensors[ARRAYS + %d]",
+                     real ? "double" : "long long", scalar_type(scalar), s);
     }
     strbuf_add(&format, "", 0);
     strbuf_add(&arguments, "", 0);
@@ -186,7 +201,7 @@ static void add_answers(const struct export *export, struct strbuf *text) {
         strbuf_print(text, "}, {");
         const char *comma = "";
         for (int t = 0; t < template->tensor_count; t++)
-            if (template->tensors[t].role != ROLE_WORKSPACE) {
+            if (is_array(&template->tensors[t])) {
                 strbuf_print(text, "%s", comma);
                 if (answer->files[t] != NULL)
                     strbuf_add_quoted(text, answer->files[t]);

@@ -11,13 +11,13 @@ static void add_kernel_function(const struct launch_list *launches, struct strbu
     launch_list_kernels(launches, &kernels);
     if (kernels.count == 0)
         return;
-    strbuf_print(text,
-                 "\n// nvcc compiles kernels that are C++ templates only where host code names "
-                 "them.\n"
-                 "const void *evotile_kernel(int index) {\n"
-                 "    const void *const kernels[] = {");
+    strbuf_print(text, "\n#ifndef __CUDACC_RTC__\n"
+                       "// nvcc compiles kernels that are C++ templates only where host code names "
+                       "them.\n"
+                       "const void *evotile_kernel(int index) {\n"
+                       "    const void *const kernels[] = {");
     add_kernel_addresses(&kernels, text);
-    strbuf_print(text, "};\n    return kernels[index];\n}\n");
+    strbuf_print(text, "};\n    return kernels[index];\n}\n#endif\n");
 }
 
 int write_reference_source(const struct export *export, struct strbuf *text, struct error *error) {

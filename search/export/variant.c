@@ -7,6 +7,16 @@
 static const char *const no_parameters[] = {NULL};
 static const char *const only_shape[] = {"shape", NULL};
 
+/* Whether the variant is the default genome as the reference, which has a launcher of its own. */
+static bool is_reference(const struct code_writer *writer) {
+    return writer->number > writer->export->request->variant_count;
+}
+
+/* Whether the functions of its launcher take parts of a workspace. */
+static bool has_parts(const struct code_writer *writer) {
+    return is_reference(writer) ? writer->export->reference_workspaces : writer->export->workspaces;
+}
+
 /* ---- admits ---- */
 
 /* True if the tensor's size depends on the shape. */
@@ -151,7 +161,7 @@ static void add_check(const struct code_writer *writer, const struct tensor *ten
 
 static void add_run(struct code_writer *writer) {
     const struct template *template = writer->template;
-    bool parts = writer->export->workspaces;
+    bool parts = has_parts(writer);
     struct strbuf body = {0};
     for (int t = 0; t < template->tensor_count; t++)
         add_check(writer, &template->tensors[t], &body);
@@ -205,12 +215,13 @@ static void add_heading(const struct code_writer *writer) {
 }
 
 static void add_functions(struct code_writer *writer) {
+    const struct export_request *request = writer->export->request;
     add_heading(writer);
     add_fits(writer);
     add_admits(writer);
-    if (writer->export->request->variant_count > 1)
+    if ((is_reference(writer) ? request->reference_count : request->variant_count) > 1)
         add_operations(writer);
-    if (writer->export->workspaces)
+    if (has_parts(writer))
         add_parts(writer);
     add_run(writer);
 }

@@ -26,6 +26,54 @@ int export_assign_variants(const struct template *const *templates,
     return count;
 }
 
+/* ---- the default genome as the reference ---- */
+
+int export_add_references(const struct template *template, const struct genome *genome,
+                          struct export_variant *variants) {
+    int count = 0;
+    for (int c = 0; c < template->case_count; c++)
+        if (template_variant(template, c) == c)
+            variants[count++] = (struct export_variant){
+                .template = template, .genome = genome, .case_index = c, .checks = "", .uses = ""};
+    return count;
+}
+
+int count_all_variants(const struct export *export) {
+    return export->request->variant_count + export->request->reference_count;
+}
+
+bool has_default_reference(const struct export *export) {
+    return export->template->reference_kind == REFERENCE_DEFAULT_GENOME;
+}
+
+bool is_default_genome(const struct export *export, int variant) {
+    const struct genome genome = genome_default(export->template->space);
+    return genome_equal(export->request->variants[variant].genome, &genome);
+}
+
+void add_itself(const struct export *export, cJSON *values) {
+    const int count = export->request->variant_count;
+    struct strbuf text = {0};
+    int same = 0;
+    for (int v = 0; v < count && has_default_reference(export); v++)
+        same += is_default_genome(export, v);
+    strbuf_add(&text, "", 0);
+    if (same == count)
+        strbuf_print(&text,
+                     "the kernel is the default genome itself: nothing but that it gives the "
+                     "same results again was checked");
+    else if (same > 0) {
+        const char *comma = "of variants of the default genome itself (";
+        for (int v = 0; v < count; v++)
+            if (is_default_genome(export, v)) {
+                strbuf_print(&text, "%s%d", comma, v + 1);
+                comma = ", ";
+            }
+        strbuf_print(&text, ") nothing but that they give the same results again was checked");
+    }
+    embedded_add_text(values, "itself", &text);
+}
+
 /* ---- solutions ---- */
 
 void find_solutions(struct export *export) {
@@ -125,8 +173,10 @@ int export_architecture(const struct export *export, char architecture[NAME_SIZE
 /* ---- tensors ---- */
 
 int find_workspaces(struct export *export, struct error *error) {
-    for (int variant = 0; variant < export->request->variant_count; variant++) {
+    for (int variant = 0; variant < count_all_variants(export); variant++) {
         const struct template *template = variant_template(export, variant);
+        bool *needed = variant < export->request->variant_count ? &export->workspaces
+                                                                : &export->reference_workspaces;
         struct expr_printer *printer =
             expr_to_c_new(template, &export->request->variants[variant], false, error);
         if (printer == NULL)
@@ -137,7 +187,7 @@ int find_workspaces(struct export *export, struct error *error) {
             int64_t there = 1;
             bool never = tensor->when != NULL &&
                          expr_to_c_constant(printer, tensor->when, &there) && there == 0;
-            export->workspaces = export->workspaces || (tensor->role == ROLE_WORKSPACE && !never);
+            *needed = *needed || (tensor->role == ROLE_WORKSPACE && !never);
             count += tensor->role == ROLE_WORKSPACE;
         }
         if (count > export->workspace_count)

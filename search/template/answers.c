@@ -7,8 +7,13 @@
 
 static int load_file(struct template *template, const struct json *value,
                      struct recorded_answer *answer, struct error *error) {
-    int t = find_tensor(template, json_key(value));
-    if (t < 0 || template->tensors[t].role == ROLE_WORKSPACE)
+    char name[ARRAY_NAME_SIZE];
+    int t = 0;
+    while (t < template->tensor_count &&
+           (template->tensors[t].role == ROLE_WORKSPACE ||
+            strcmp(template_array_name(template, t, name), json_key(value)) != 0))
+        t++;
+    if (t == template->tensor_count)
         return json_error(value, error, "there is no input or output \"%s\"", json_key(value));
     return load_file_name(template->folder, value, &answer->files[t], error);
 }
@@ -16,6 +21,7 @@ static int load_file(struct template *template, const struct json *value,
 static int load_answer(struct template *template, const struct json *value, struct error *error) {
     static const char *const keys[] = {"case", "files", NULL};
     struct json shape, files;
+    char name[ARRAY_NAME_SIZE];
     if (json_check_keys(value, keys, error) < 0 || json_require(value, "case", &shape, error) < 0 ||
         json_require(value, "files", &files, error) < 0 || json_is_object(&files, error) < 0)
         return -1;
@@ -33,26 +39,48 @@ static int load_answer(struct template *template, const struct json *value, stru
     for (int t = 0; t < template->tensor_count; t++)
         if (template->tensors[t].role != ROLE_WORKSPACE && template->tensors[t].when == NULL &&
             answer->files[t] == NULL)
-            return json_error(&files, error, "the file of \"%s\" is missing",
+            return json_error(&files, error,
+                              template->tensors[t].of_output
+                                  ? "the file of \"%s\" is missing: what it holds before a call"
+                                  : "the file of \"%s\" is missing",
+                              template_array_name(template, t, name));
+    return 0;
+}
+
+/* What only another reference could take part in. */
+static int check_answerable(const struct template *template, const struct json *root,
+                            const struct json *list, struct error *error) {
+    struct json value;
+    for (int t = 0; t < template->tensor_count; t++)
+        if (template->tensors[t].role == ROLE_MAGNITUDE)
+            return json_error(list, error,
+                              "say nothing of the magnitudes \"%s\": give a \"tolerance\" instead",
                               template->tensors[t].name);
+    if (json_find(root, "setup", &value))
+        return json_error(&value, error,
+                          "candidates run on the recorded inputs alone: record what setup writes, "
+                          "and remove this key");
+    if (json_find(root, "scalars", &value))
+        return json_error(&value, error,
+                          "are drawn for each set of inputs, and the answers are to one: let an "
+                          "input of one element hold each number");
+    if (json_find(root, "stress", &value))
+        return json_error(&value, error,
+                          "there are no answers to other inputs than the recorded ones: record "
+                          "hard inputs as \"answers\", and remove this key");
     return 0;
 }
 
 int load_answers(struct template *template, const struct json *root, const struct json *list,
                  struct error *error) {
-    struct json stress;
     template->reference_kind = REFERENCE_ANSWERS;
-    if (json_is_array(list, error) < 0)
+    if (json_is_array(list, error) < 0 || check_answerable(template, root, list, error) < 0)
         return -1;
     for (int i = 0; i < json_count(list); i++) {
         struct json value = json_at(list, i);
         if (load_answer(template, &value, error) < 0)
             return -1;
     }
-    if (json_find(root, "stress", &stress))
-        return json_error(&stress, error,
-                          "there are no answers to other inputs than the recorded ones: record "
-                          "hard inputs as \"answers\", and remove this key");
     for (int c = 0; c < template->case_count; c++) {
         char shape[CASE_NAME_SIZE];
         if (template_answer(template, &template->cases[c], 0) != NULL)

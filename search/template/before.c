@@ -22,7 +22,32 @@ bool template_has_symbols(const struct template *template) {
 
 bool template_copies_symbol(const struct template *template, const struct launch_list *list,
                             int tensor) {
-    return template->tensors[tensor].symbol[0] != '\0' && !is_launch_argument(list, tensor);
+    return template->tensors[tensor].symbol[0] != '\0' && list->count > 0 &&
+           !is_launch_argument(list, tensor);
+}
+
+const char *template_array_name(const struct template *template, int tensor,
+                                char name[ARRAY_NAME_SIZE]) {
+    int output = 0;
+    if (!template->tensors[tensor].of_output)
+        return template->tensors[tensor].name;
+    while (template->tensors[output].before != tensor)
+        output++;
+    snprintf(name, ARRAY_NAME_SIZE, "%s_before", template->tensors[output].name);
+    return name;
+}
+
+int check_array_names(const struct template *template, const struct json *value,
+                      struct error *error) {
+    char name[ARRAY_NAME_SIZE];
+    for (int t = 0; t < template->tensor_count; t++)
+        if (template->tensors[t].of_output &&
+            find_tensor(template, template_array_name(template, t, name)) >= 0)
+            return json_error(value, error,
+                              "gets under the name \"%s\" what an output holds before a call: "
+                              "rename the tensor %s",
+                              name, name);
+    return 0;
 }
 
 /* Counts the outputs that are prepared, or the inputs that are variables. */

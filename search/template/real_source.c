@@ -10,13 +10,10 @@
 #include <string.h>
 
 /* What begins with two underscores and export/host.h.in knows. */
-static const char *const known[] = {"__global__",      "__device__",
-                                    "__host__",        "__restrict__",
-                                    "__forceinline__", "__inline__",
-                                    "__noinline__",    "__launch_bounds__",
-                                    "__ldg",           "__float_as_uint",
-                                    "__uint_as_float", "__float_as_int",
-                                    "__int_as_float",  NULL};
+static const char *const known[] = {
+    "__global__",      "__device__",      "__host__",          "__restrict__",   "__forceinline__",
+    "__inline__",      "__noinline__",    "__launch_bounds__", "__constant__",   "__ldg",
+    "__float_as_uint", "__uint_as_float", "__float_as_int",    "__int_as_float", NULL};
 
 /* Other words that it has not. */
 static const char *const device_only[] = {

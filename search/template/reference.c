@@ -147,10 +147,13 @@ static int load_reference(struct template *template, const struct json *root,
     struct json member;
     if (cJSON_IsObject(value->value) &&
         (json_find(value, "python", &member) || json_find(value, "command", &member)))
-        return load_reference_program(template, value, error);
+        return check_array_names(template, value, error) < 0
+                   ? -1
+                   : load_reference_program(template, value, error);
     if (cJSON_IsObject(value->value) && json_find(value, "answers", &member)) {
         static const char *const keys[] = {"answers", NULL};
-        return json_check_keys(value, keys, error) < 0
+        return json_check_keys(value, keys, error) < 0 ||
+                       check_array_names(template, value, error) < 0
                    ? -1
                    : load_answers(template, root, &member, error);
     }

@@ -373,11 +373,16 @@ bool template_has_kernel(const struct template *template);
 /* Whether something has to be done before every call (`before` of a tensor). */
 bool template_prepares_calls(const struct template *template);
 /* Whether an input is a variable of the kernel's module; and whether the module of these launches
-   has that variable: a kernel always, the reference and the plain kernel unless a launch takes the
-   tensor. */
+   has that variable: a kernel always, the reference and the plain kernel, if there are launches,
+   unless one takes the tensor. */
 bool template_has_symbols(const struct template *template);
 bool template_copies_symbol(const struct template *template, const struct launch_list *list,
                             int tensor);
+/* What a reference's program and recorded answers call a tensor: its name, and "x_before" for what
+   the output x holds before a call. */
+enum { ARRAY_NAME_SIZE = NAME_SIZE + 8 };
+const char *template_array_name(const struct template *template, int tensor,
+                                char name[ARRAY_NAME_SIZE]);
 
 /* Reads a case, {"B": 2, "S": 512}: unknown, missing and out-of-range dimensions are errors. If
    `like` is not NULL, the specialised dimensions are copied from it and must not be given. */

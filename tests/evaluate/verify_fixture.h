@@ -25,6 +25,7 @@
 
 #include "base/random.h"
 #include "device/nvrtc.h"
+#include "evaluate/reference_program.h"
 #include "evaluate/verify.h"
 #include "session/image_cache.h"
 
@@ -40,7 +41,8 @@ struct verify_fixture {
     struct nvrtc *nvrtc;
     struct comparator *comparator;
     struct template *template;
-    struct device_module *reference, *plain, *candidate;
+    struct device_module *reference, *plain, *candidate; /* NULL where there are no kernels */
+    struct reference_program *program;                   /* NULL: the reference is none */
     struct genome genome;
 };
 
@@ -113,6 +115,51 @@ static inline void verify_fixture_compile(struct verify_fixture *verify_fixture,
     verify_fixture_compile_kernels(verify_fixture, source, options, NULL, module);
 }
 
+/* Compiles and loads a genome of the template. */
+static inline void verify_fixture_compile_genome(struct verify_fixture *verify_fixture,
+                                                 const struct genome *genome,
+                                                 char *(*mutate)(char *source, void *context),
+                                                 void *context, struct device_module **module) {
+    const struct template *template = verify_fixture->template;
+    struct error error = {0};
+    struct compile_options options;
+    struct kernel_list kernels;
+    char *source = template_source(template, genome, 0, &error);
+    must(source != NULL ? 0 : -1, &error);
+    if (mutate != NULL)
+        source = mutate(source, context);
+    must(
+        template_options(template, genome, verify_fixture->device->info.predicts, &options, &error),
+        &error);
+    must(template_kernels(template, genome, 0, &kernels, &error), &error);
+    verify_fixture_compile_kernels(verify_fixture, source, &options, &kernels, module);
+}
+
+/* Loads who says what is right. */
+static inline void verify_fixture_load_reference(struct verify_fixture *verify_fixture) {
+    const struct template *template = verify_fixture->template;
+    const struct genome usual = genome_default(template->space);
+    struct error error = {0};
+    struct kernel_list kernels;
+    verify_fixture_unload(verify_fixture, &verify_fixture->reference);
+    verify_fixture_unload(verify_fixture, &verify_fixture->plain);
+    launch_list_kernels(&template->reference, &kernels);
+    if (template->reference_kind == REFERENCE_KERNEL)
+        verify_fixture_compile_kernels(verify_fixture, template_reference_source(template, &error),
+                                       NULL, &kernels, &verify_fixture->reference);
+    if (template->reference_kind == REFERENCE_DEFAULT_GENOME)
+        verify_fixture_compile_genome(verify_fixture, &usual, NULL, NULL,
+                                      &verify_fixture->reference);
+    if (template->reference_kind == REFERENCE_PROGRAM) {
+        verify_fixture->program = reference_program_new(template, &error);
+        must(verify_fixture->program != NULL ? 0 : -1, &error);
+    }
+    launch_list_kernels(&template->plain, &kernels);
+    if (template->plain_kind != PLAIN_NONE)
+        verify_fixture_compile_kernels(verify_fixture, template_plain_source(template, &error),
+                                       NULL, &kernels, &verify_fixture->plain);
+}
+
 /* The template for cases of one variant, and its reference and plain kernels. */
 static inline void verify_fixture_load_cases(struct verify_fixture *verify_fixture,
                                              const char *folder, char *const *shape_texts,
@@ -133,18 +180,14 @@ static inline void verify_fixture_load_cases(struct verify_fixture *verify_fixtu
                                              .smem_limit = smem_limit,
                                              .cases = shapes,
                                              .case_count = count};
+    reference_program_free(verify_fixture->program);
+    verify_fixture->program = NULL;
     template_free(verify_fixture->template);
     verify_fixture->template = template_load(folder, &setting, &error);
     must(verify_fixture->template != NULL ? 0 : -1, &error);
-    struct kernel_list kernels;
-    const struct template *template = verify_fixture->template;
-    launch_list_kernels(&template->reference, &kernels);
-    verify_fixture_compile_kernels(verify_fixture, template_reference_source(template, &error),
-                                   NULL, &kernels, &verify_fixture->reference);
-    launch_list_kernels(&template->plain, &kernels);
-    verify_fixture_compile_kernels(verify_fixture, template_plain_source(template, &error), NULL,
-                                   &kernels, &verify_fixture->plain);
-    must(comparator_load_setup(verify_fixture->comparator, verify_fixture->nvrtc, template, &error),
+    verify_fixture_load_reference(verify_fixture);
+    must(comparator_load_setup(verify_fixture->comparator, verify_fixture->nvrtc,
+                               verify_fixture->template, &error),
          &error);
 }
 
@@ -160,20 +203,9 @@ static inline void verify_fixture_build(struct verify_fixture *verify_fixture,
                                         const struct genome *genome,
                                         char *(*mutate)(char *source, void *context),
                                         void *context) {
-    struct error error = {0};
-    struct compile_options options;
     verify_fixture->genome = *genome;
-    char *source = template_source(verify_fixture->template, genome, 0, &error);
-    must(source != NULL ? 0 : -1, &error);
-    if (mutate != NULL)
-        source = mutate(source, context);
-    must(template_options(verify_fixture->template, genome, verify_fixture->device->info.predicts,
-                          &options, &error),
-         &error);
-    struct kernel_list kernels;
-    must(template_kernels(verify_fixture->template, genome, 0, &kernels, &error), &error);
-    verify_fixture_compile_kernels(verify_fixture, source, &options, &kernels,
-                                   &verify_fixture->candidate);
+    verify_fixture_compile_genome(verify_fixture, genome, mutate, context,
+                                  &verify_fixture->candidate);
 }
 
 /* What verify_input needs to know of the genome at a case. */
@@ -183,6 +215,7 @@ static inline struct verify_case verify_fixture_case(const struct verify_fixture
                                 .comparator = verify_fixture->comparator,
                                 .reference = verify_fixture->reference,
                                 .plain = verify_fixture->plain,
+                                .program = verify_fixture->program,
                                 .template = verify_fixture->template,
                                 .genome = &verify_fixture->genome,
                                 .case_index = case_index,
@@ -205,6 +238,7 @@ static inline void verify_fixture_close(struct verify_fixture *verify_fixture) {
     verify_fixture_unload(verify_fixture, &verify_fixture->candidate);
     verify_fixture_unload(verify_fixture, &verify_fixture->plain);
     verify_fixture_unload(verify_fixture, &verify_fixture->reference);
+    reference_program_free(verify_fixture->program);
     template_free(verify_fixture->template);
     comparator_free(verify_fixture->comparator);
     nvrtc_close(verify_fixture->nvrtc);

@@ -19,8 +19,8 @@ static int kernel_launch(const int64_t *dimensions, void *const *tensors, void *
                          int64_t workspace_bytes, cudaStream_t stream);
 static int kernel_launch_verified(const int64_t *dimensions, void *const *tensors, void *workspace,
                                   int64_t workspace_bytes, cudaStream_t stream);
-static int kernel_gpu_reference(const int64_t *dimensions, void *const *tensors,
-                                cudaStream_t stream);
+static int kernel_gpu_reference(const int64_t *dimensions, void *const *tensors, void *workspace,
+                                int64_t workspace_bytes, cudaStream_t stream);
 
 static cudaError_t allocate(void **memory, size_t bytes) {
     *memory = malloc(bytes);
@@ -110,10 +110,10 @@ static int kernel_launch_verified(const int64_t *dimensions, void *const *tensor
                : kernel_launch(dimensions, tensors, workspace, workspace_bytes, stream);
 }
 
-static int kernel_gpu_reference(const int64_t *dimensions, void *const *tensors,
-                                cudaStream_t stream) {
+static int kernel_gpu_reference(const int64_t *dimensions, void *const *tensors, void *workspace,
+                                int64_t workspace_bytes, cudaStream_t stream) {
     struct checked_shape shape = {0};
-    (void)stream, (void)unused_gpu_reference;
+    (void)workspace, (void)workspace_bytes, (void)stream, (void)unused_gpu_reference;
     memcpy(shape.dimensions, dimensions, sizeof shape.dimensions);
     fill_shape(&shape);
     kernel_reference(dimensions, tensors);

@@ -1,117 +1,6 @@
-/* The check of an exported folder, on the emulated device: the launcher, both references, setup,
-   files and scalars, all as a user builds them. It accepts the kernel that was exported; and it
-   refuses that kernel with the faults that the inputs are there for. */
-#include "export/emulated_runtime.h"
-
-#include <dlfcn.h>
-#include <sys/wait.h>
-
-static char folder[] = "/tmp/evotile-frozen-XXXXXX";
-
-static void sh(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void sh(const char *format, ...) {
-    char command[4096];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(command, sizeof command, format, arguments);
-    va_end(arguments);
-    if (system(command) != 0)
-        fail_msg("this failed: %s", command);
-}
-
-/* Searches a template and exports the champions to FOLDER/NAME. Beside it, in FOLDER/code, is what
-   stands for its machine code; the folder's check is FOLDER/NAME/check.so. `templates`: where the
-   template is; `options`: of the export. */
-static void export_config(const char *templates, const char *name, const char *keys,
-                          const char *options) {
-    const char *cuda = getenv("CUDA_HOME") != NULL ? getenv("CUDA_HOME") : "/usr/local/cuda";
-    sh("cd %s && echo '{ \"template\": \"%s\", %s, \"device\": \"emulated:sm_90\", "
-       "\"budget\": { \"trials\": 6 } }' >%s.json",
-       folder, name, keys, name);
-    sh("cd %s && EVOTILE_TEMPLATES=$ROOT/%s && export EVOTILE_TEMPLATES && "
-       "{ $EVOTILE run %s.json --out run_%s && $EVOTILE export run_%s --out %s %s; } >log 2>&1 || "
-       "{ cat log >&2; exit 1; }",
-       folder, templates, name, name, name, name, options);
-    sh("mkdir -p %s/code && cd %s/code && printf 'reference.cu\\0' >reference.cubin && "
-       "printf 'setup.cu\\0' >setup.cubin && for v in $(seq $(ls ../%s/variant_*.h | wc -l)); do "
-       "printf '%%s %%s\\0' $(jq -r .units[$v-1].source ../%s/manifest.json) $v >variant_$v.cubin; "
-       "done",
-       folder, folder, name, name);
-    sh("cd %s/code && gcc -std=gnu11 -O1 -w -fPIC -shared -Dmain=check_main -I%s/include "
-       "-o ../%s/check.so ../%s/check.c ../%s/%s.c ../%s/reference.c ../%s/*_launch.c -lm",
-       folder, cuda, name, name, name, name, name, name);
-}
-
-/* The same of one case. */
-static void export_template(const char *name, const char *shape) {
-    char keys[512];
-    snprintf(keys, sizeof keys, "\"cases\": [ %s ]", shape);
-    export_config("tests/templates", name, keys, "");
-}
-
-/* Runs the check in a process of its own. Returns its exit status; its output is in FOLDER/out. */
-static int run_check(const char *name, const char *argument, const char *value) {
-    char path[PATH_SIZE];
-    pid_t child = fork();
-    int status;
-    if (child == 0) {
-        snprintf(path, sizeof path, "%s/%s", folder, name);
-        setenv("EVOTILE_DEVICES", "configs/devices", 0);
-        char *devices = realpath(getenv("EVOTILE_DEVICES"), NULL);
-        setenv("EVOTILE_DEVICES", devices, 1);
-        if (chdir(path) < 0 || freopen("../out", "w", stdout) == NULL)
-            _exit(9);
-        emulated_folder = ".";
-        void *program = dlopen("./check.so", RTLD_LAZY);
-        int (*check_main)(int, char **) =
-            program != NULL ? (int (*)(int, char **))dlsym(program, "check_main") : NULL;
-        if (check_main == NULL) {
-            fprintf(stderr, "%s\n", dlerror());
-            _exit(9);
-        }
-        char *arguments[] = {"check", (char *)argument, (char *)value, NULL};
-        status = check_main(argument == NULL ? 1 : value == NULL ? 2 : 3, arguments);
-        fflush(stdout);
-        _exit(status);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static void accepts(const char *name) {
-    static const char *const seeds[] = {NULL, "--seed=2", "--seed=77"};
-    for (int i = 0; i < 3; i++) {
-        int status = run_check(name, seeds[i], NULL);
-        if (status != 0) {
-            sh("cat %s/out >&2", folder);
-            fail_msg("%s: status %d", name, status);
-        }
-        sh("grep -q '^all . shapes are correct$' %s/out", folder);
-    }
-}
-
-/* A shape that cases.h does not list: its fills are computed from its dimensions. */
-static void accepts_shape(const char *name, const char *shape) {
-    int status = run_check(name, "--shape", shape);
-    if (status != 0) {
-        sh("cat %s/out >&2", folder);
-        fail_msg("%s at %s: status %d", name, shape, status);
-    }
-    sh("grep -q '^the shape is correct$' %s/out", folder);
-}
-
-/* The kernel with a fault instead of none. */
-static void refuses(const char *name, const char *fault) {
-    sh("cd %s/%s && cp variant_1.h right && sed -i 's/define FAULT FAULT_NONE/define FAULT "
-       "FAULT_%s/' variant_1.h && ! cmp -s right variant_1.h",
-       folder, name, fault);
-    int status = run_check(name, NULL, NULL);
-    if (status != 1) {
-        sh("cat %s/out >&2", folder);
-        fail_msg("%s with the fault %s: status %d", name, fault, status);
-    }
-    sh("cd %s/%s && grep -q '^WRONG' ../out && mv right variant_1.h", folder, name);
-}
+/* The check of an exported folder accepts the kernel that was exported; and it refuses that kernel
+   with the faults that the inputs are there for. */
+#include "export/frozen.h"
 
 static void a_pattern_made_by_setup(void **state) {
     (void)state;
@@ -210,15 +99,14 @@ static void maps_and_workspaces(void **state) {
                     "B=1,H=2,S=64,D=64");
 }
 
-static int make_folder(void **state) {
+/* Kernel, reference and setup are launched by the names that the compiler gave to them. */
+static void kernels_that_are_templates(void **state) {
     (void)state;
-    return mkdtemp(folder) == NULL;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    struct error error = {0};
-    return path_remove_tree(folder, &error);
+    export_some("vector_copy", "{ \"N\": 701 }",
+                "\"VECTOR\": [4], \"TAIL\": [\"same\"], \"FAULT\": [\"none\"]");
+    accepts("vector_copy");
+    accepts_shape("vector_copy", "N=67 A=0.25");
+    refuses("vector_copy", "NO_TAIL");
 }
 
 int main(void) {
@@ -226,7 +114,7 @@ int main(void) {
         cmocka_unit_test(a_pattern_made_by_setup), cmocka_unit_test(a_page_table_made_by_setup),
         cmocka_unit_test(fills_files_and_scalars), cmocka_unit_test(a_changed_file_is_read),
         cmocka_unit_test(magnitudes_of_a_mean),    cmocka_unit_test(two_solutions),
-        cmocka_unit_test(maps_and_workspaces),
+        cmocka_unit_test(maps_and_workspaces),     cmocka_unit_test(kernels_that_are_templates),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

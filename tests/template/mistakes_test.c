@@ -378,6 +378,91 @@ static void macros_keep_their_names(void **state) {
     assert_non_null(strstr(error.text, "lib/b.cuh:3: #define SPLIT is also a gene"));
 }
 
+/* The example's lines from "reference" to "stress", which answers cannot have. */
+static const char of_reference[] =
+    "\"reference\": { \"source\": \"reference.cu\",\n"
+    "  \"launches\": [ { \"kernel\": \"ref\", \"grid\": [\"M\", 1, 1], \"block\": [64, 1, 1], "
+    "\"arguments\": [\"x\", \"y\"] } ] },\n"
+    "\"plain\": { \"source\": \"plain.cu\",\n"
+    "  \"launches\": [ { \"kernel\": \"flat\", \"grid\": [\"M\", 1, 1], \"block\": [32, 1, 1], "
+    "\"arguments\": [\"x\", \"y\"] } ] },\n"
+    "\"relaxed\": [ { \"when\": \"ORDER == row\", \"tile\": \"SPLIT\", \"length\": \"8 * N\", "
+    "\"input_range\": 10, \"about\": \"loose\" } ],\n"
+    "\"stress\": [ { \"name\": \"large\", \"normal\": { \"x\": 8 } }, { \"name\": \"spiky\", "
+    "\"when\": "
+    "\"KIND != 7\", \"spikes\": { \"x\": 60 } } ],";
+
+/* The example with recorded answers, of one set of files, and other keys; `role` of y. */
+static void assert_answers_refused(const char *role, const char *files, const char *keys,
+                                   const char *message) {
+    char json[2 * sizeof example_json];
+    struct error error = {0};
+    const char *at = strstr(example_json, of_reference), *output = "\"role\": \"output\"";
+    const char *y = strstr(example_json, output);
+    assert_non_null(at);
+    assert_non_null(y);
+    snprintf(
+        json, sizeof json,
+        "%.*s\"role\": \"%s\"%.*s\"reference\": { \"answers\": [ { \"case\": { \"N\": 1000, \"M\": "
+        "4 }, \"files\": { %s } } ] }, %s%s",
+        (int)(y - example_json), example_json, role, (int)(at - y - (long)strlen(output)),
+        y + strlen(output), files, keys, at + strlen(of_reference));
+    example_put(&example, "example/template.json", json);
+    struct template *template = template_load(example.folder, &setting, &error);
+    if (message == NULL ? template == NULL : template != NULL || !strstr(error.text, message))
+        fail_msg("for %s %s\n  expected: %s\n  actual:   %s", files, keys,
+                 message != NULL ? message : "no error", error.text);
+    template_free(template);
+}
+
+static void mistakes_in_answers(void **state) {
+    (void)state;
+    static const char both[] = "\"x\": \"x.npy\", \"y\": \"y.npy\"";
+    static const char all[] = "\"x\": \"x.npy\", \"y_before\": \"x.npy\", \"y\": \"y.npy\"";
+    example_put(&example, "example/x.npy", "");
+    example_put(&example, "example/y.npy", "");
+    assert_answers_refused("output", both, "", NULL);
+    assert_answers_refused("inout", all, "", NULL);
+    assert_answers_refused("inout", both, "",
+                           "template.json:25: reference.answers[0].files: the file of \"y_before\" "
+                           "is missing: what it holds before a call");
+    assert_answers_refused("output", all, "",
+                           "template.json:25: reference.answers[0].files.y_before: there is no "
+                           "input or output \"y_before\"");
+    assert_answers_refused("output", both, "\"setup\": {},",
+                           "template.json:25: setup: candidates run on the recorded inputs alone: "
+                           "record what setup writes, and remove this key");
+    assert_answers_refused(
+        "output", both,
+        "\"scalars\": { \"A\": { \"dtype\": \"f32\", \"fill\": { \"uniform\": [0, 1] } } },",
+        "template.json:25: scalars: are drawn for each set of inputs, and the answers are to one: "
+        "let an input of one element hold each number");
+    assert_answers_refused("output\", \"magnitude\": \"size", both, "",
+                           "template.json:25: reference.answers: say nothing of the magnitudes "
+                           "\"size\": give a \"tolerance\" instead");
+}
+
+/* The example with a reference in Python, and one more tensor. */
+static void names_of_arrays_differ(void **state) {
+    (void)state;
+    struct error error = {0};
+    char json[2 * sizeof example_json];
+    const char *at = strstr(example_json, of_reference), *y = strstr(example_json, "\"y\": {");
+    const char *output = strstr(y, "\"role\": \"output\"");
+    snprintf(json, sizeof json,
+             "%.*s\"y_before\": { \"dtype\": \"f16\", \"shape\": [1], \"role\": \"input\" }, "
+             "%.*s\"role\": "
+             "\"inout\"%.*s\"reference\": { \"python\": \"r.py\" },%s",
+             (int)(y - example_json), example_json, (int)(output - y), y, (int)(at - output - 16),
+             output + 16, at + strlen(of_reference));
+    example_put(&example, "example/template.json", json);
+    example_put(&example, "example/r.py", "");
+    assert_null(template_load(example.folder, &setting, &error));
+    assert_non_null(strstr(error.text,
+                           "template.json:25: reference: gets under the name \"y_before\" what an "
+                           "output holds before a call: rename the tensor y_before"));
+}
+
 static void probes_are_checked(void **state) {
     (void)state;
     struct error error = {0};
@@ -396,6 +481,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(missing_files, make, discard),
         cmocka_unit_test_setup_teardown(mistakes_in_geometry, make, discard),
         cmocka_unit_test_setup_teardown(macros_keep_their_names, make, discard),
+        cmocka_unit_test_setup_teardown(mistakes_in_answers, make, discard),
+        cmocka_unit_test_setup_teardown(names_of_arrays_differ, make, discard),
         cmocka_unit_test_setup_teardown(probes_are_checked, make, discard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,7 @@
 // The mean cross entropy of SAMPLES rows of CLASSES logits; template.json describes the genes.
 
+constexpr int unroll = UNROLL; // nvcc expands no macro in a pragma
+
 extern "C" __global__ void clear_loss(float *loss) {
     *loss = 0.0f;
 }
@@ -15,10 +17,10 @@ __device__ float logarithm(float x) {
 // log(sum(exp(row))) - row[label]
 __device__ float sample_loss(const float *row, int label, int classes) {
     float largest = row[0], sum = 0.0f;
-#pragma unroll UNROLL
+#pragma unroll unroll
     for (int c = 1; c < classes; ++c)
         largest = fmaxf(largest, row[c]);
-#pragma unroll UNROLL
+#pragma unroll unroll
     for (int c = 0; c < classes; ++c)
         sum += exponential(row[c] - largest);
     return logarithm(sum) + (largest - row[label]);
