@@ -2,13 +2,12 @@
 #include "export/export.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/spelling.h"
 #include "cli/cli.h"
 #include "device/nvrtc.h"
 #include "run/baseline_duel.h"
 #include "run/baseline_results.h"
 #include "run/default_trial.h"
-#include "run/rival_duels.h"
+#include "run/replay_targets.h"
 #include "run/space_export.h"
 #include "session/session.h"
 #include "session/single_trial.h"
@@ -21,8 +20,10 @@
 struct export_context {
     const char *run_dir, *out, *sign_key;
     int64_t rank, trial;  /* trial: in place of a rank; -1: none */
-    const char *solution; /* NULL: the best */
-    int rival;            /* of all goals' rivals, the one that is exported */
+    const char *solution; /* NULL: that of the rank, or of the trial */
+    struct run_solutions solutions;
+    int chosen; /* whose board has the rank; ALL_SOLUTIONS: all have */
+    int rival;  /* of all goals' rivals, the one that is exported */
     bool force, unchecked;
     struct store *store;
     struct config *config;
@@ -88,19 +89,24 @@ static int check_named_trial(const struct export_context *context, int *goal, st
                              (long long)context->trial, context->run_dir, context->run_dir);
 }
 
+static int64_t find_ranked(const struct export_context *context, int goal, struct error *error) {
+    return replay_choice_trial(context->store, context->config, &context->solutions, goal,
+                               context->chosen, context->rank, error);
+}
+
 static int read_champion(struct export_context *context, int goal, struct error *error) {
     struct store *store = context->store;
     int trial_goal = -1;
     if (context->trial >= 0 && check_named_trial(context, &trial_goal, error) < 0)
         return -1;
-    int64_t number =
-        trial_goal == goal ? context->trial : store_ranked(store, goal, context->rank, error);
+    int64_t number = trial_goal == goal ? context->trial : find_ranked(context, goal, error);
     if (number == STORE_NO_TRIAL)
         return error_set(error,
                          "%s has no verified kernel of rank %lld for %s: `evotile board %s` lists "
                          "its kernels",
-                         context->run_dir, (long long)context->rank, store_goal_name(store, goal),
-                         context->run_dir);
+                         context->run_dir,
+                         (long long)(context->rank == REPLAY_CHAMPION ? 1 : context->rank),
+                         store_goal_name(store, goal), context->run_dir);
     if (number < 0)
         return -1;
     context->champions[goal] = store_trial_read(store, number, error);
@@ -113,52 +119,48 @@ static int read_champion(struct export_context *context, int goal, struct error 
                         context->champions[goal]->genome, error);
 }
 
-/* The number of the solution with that name. */
-static int find_rival(struct export_context *context, struct error *error) {
-    const struct config *config = context->config;
-    const char *names[SOLUTIONS_MAX];
-    for (int i = 0; i < config->solution_count; i++) {
-        names[i] = config->solutions[i];
-        if (strcmp(names[i], context->solution) != 0)
-            continue;
-        context->rival = i;
-        return 0;
-    }
-    return error_input(error, "%s has no solution \"%s\"; did you mean \"%s\"?", context->run_dir,
-                       context->solution,
-                       config->solution_count > 0
-                           ? spelling_nearest(context->solution, names, config->solution_count)
-                           : "the template's only one, without --solution");
-}
-
-/* Chooses the solution: the named trial's, the named one, or the best of all cases. */
-static int choose_rival(struct export_context *context, struct error *error) {
-    const int count = config_rivals(context->config);
-    struct rival_duels rivals;
-    int goal, best = -1;
-    if (context->solution != NULL)
-        return find_rival(context, error);
-    if (context->trial >= 0 && check_named_trial(context, &goal, error) < 0)
-        return -1;
-    if (context->trial >= 0) {
-        context->rival = goal % count;
-        return 0;
-    }
-    for (int first = 0; count > 1 && first < config_goal_count(context->config); first += count) {
-        int found = rival_duels_read(context->store, context->config, first, &rivals, error);
-        if (found < 0)
+/* The solution whose trial has the rank for all cases. */
+static int choose_ranked(struct export_context *context, struct error *error) {
+    const int count = context->solutions.count;
+    int best = -1;
+    for (int first = 0; first < config_goal_count(context->config); first += count) {
+        int64_t number = find_ranked(context, first, error);
+        if (number == STORE_NO_TRIAL)
+            continue; /* read_champion reports it */
+        struct store_trial *trial =
+            number < 0 ? NULL : store_trial_read(context->store, number, error);
+        if (trial == NULL)
             return -1;
-        if (found == 0)
-            continue;
-        if (best >= 0 && rivals.goal % count != best)
+        const int solution = trial->goal % count;
+        store_trial_free(trial);
+        if (best >= 0 && solution != best)
             return error_input(error,
                                "%s has cases for which %s is the best and others for which %s is, "
                                "and an export has one: give --solution NAME",
-                               context->run_dir, config_goal_solution(context->config, best),
-                               config_goal_solution(context->config, rivals.goal));
-        best = rivals.goal % count;
+                               context->run_dir, context->solutions.names[best],
+                               context->solutions.names[solution]);
+        best = solution;
     }
     context->rival = best < 0 ? 0 : best;
+    return 0;
+}
+
+/* Chooses the solution: the named one, the named trial's, or the one of the rank. */
+static int choose_rival(struct export_context *context, struct error *error) {
+    int goal;
+    context->chosen = ALL_SOLUTIONS;
+    if (run_solutions_read(context->store, &context->solutions, error) < 0)
+        return -1;
+    if (context->solution == NULL && context->trial < 0)
+        return choose_ranked(context, error);
+    if (context->solution != NULL
+            ? run_solutions_find(&context->solutions, context->run_dir, context->solution,
+                                 &context->chosen, error) < 0
+            : check_named_trial(context, &goal, error) < 0)
+        return -1;
+    if (context->solution == NULL)
+        context->chosen = goal % context->solutions.count;
+    context->rival = context->chosen;
     return 0;
 }
 
@@ -432,14 +434,14 @@ static void release(struct export_context *context) {
 
 static int run(const struct verb *verb, int argc, char **argv) {
     struct export_context *context = xcalloc(1, sizeof *context);
-    context->rank = 1;
+    context->rank = REPLAY_CHAMPION;
     context->trial = -1;
     const char *format = NULL;
     int64_t goal = 0;
     const struct option_row rows[] = {
-        OPTION("rank", "K", "rank on the board, from 1 (default: 1, the champion)", &context->rank),
+        OPTION("rank", "K", "rank on the board, from 1 (default: the champion)", &context->rank),
         OPTION("trial", "N", "this trial in place of its goal's champion", &context->trial),
-        OPTION("solution", "NAME", "of a run of several solutions, this one (default: the best)",
+        OPTION("solution", "NAME", "of a run of several solutions, the board of this one alone",
                &context->solution),
         OPTION("out", "DIR", "the folder to create, such as kernels/NAME; with --format the file",
                &context->out),

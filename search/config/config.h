@@ -29,6 +29,7 @@ struct config {
     char *template_folder; /* of the problem, if its solutions are apart */
     int solution_count;    /* of those that are searched; 0: the template has one, nameless */
     char solutions[SOLUTIONS_MAX][NAME_SIZE];
+    int default_solution; /* of these: the problem's if it is searched, else the first */
     struct template
         *shapes; /* the template loaded without a device: only its dimensions are known */
     enum objective objective;
@@ -81,8 +82,9 @@ int config_first_rival(const struct config *config, int goal);
 const char *config_goal_solution(const struct config *config, int goal);
 /* The cases of a goal: `*count` of them, starting with index `*first`. */
 void config_goal_cases(const struct config *config, int goal, int *first, int *count);
-/* "B=2,H=8,S=512" or "all 12 cases", with the solution if it has rivals: "B=2,H=8,S=512, tiled".
- */
+/* "B=2,H=8,S=512" or "all 12 cases". */
+void config_cases_name(const struct config *config, int goal, char name[CASE_NAME_SIZE]);
+/* The same with the solution if it has rivals: "B=2,H=8,S=512, tiled". */
 void config_goal_name(const struct config *config, int goal, char name[CASE_NAME_SIZE]);
 
 /* Maximum shared memory of a block in bytes: the config's limit, reduced to the device's (NULL: any

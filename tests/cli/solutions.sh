@@ -16,8 +16,52 @@ done
 echo "--- one run, and its board"
 evotile run both.json --out run >/dev/null 2>log || cat log
 grep -o 'is [0-9.]* times as fast as .*' log
-evotile board run --top 1 | grep -E '^goal|^best' | sed -E 's/ [0-9]\.[0-9]{3} / N /g; s/trial [0-9]+/trial T/; s/99 %: .*\)/99 %: ...)/'
+evotile board run --all | grep -E '^goal|^best|^ratios' | sed -E 's/ [0-9]\.[0-9]{3} / N /g; s/trial [0-9]+/trial T/; s/99 %: .*\)/99 %: ...)/'
 sqlite3 run/run.db 'SELECT goal, count(*) FROM trials GROUP BY goal'
+
+ranked() { evotile board run --json --all "$@" | jq -c '[.rows[] | [.rank, .solution, .trial]]'; }
+ranked | jq -c '[.[][0]] == [range(1; 1 + length)] and ([.[][1]] | unique) == ["loop", "vector"]'
+evotile board run --json --all | jq -c '[.rows[] | .score] | . == sort'
+evotile board run --csv --all | head -1 | grep -o 'trial,solution,case'
+evotile board run --json --all | jq -c '[.rows[] | .ratio_to_default * .latency_p50_us] | (max - min) / max < 1e-9'
+evotile board run --json --goal 1 --all | jq -c '.rows | length'
+
+echo "--- a rank is that of the board, of all solutions or of one, in every verb"
+trial() { ranked "${@:2}" | jq ".[$1 - 1][2]"; }
+replayed() { evotile replay run --json "$@" 2>/dev/null | jq -r '.rows[].record'; }
+for rank in 1 2 4; do [[ $(replayed --rank $rank) == *"rank $rank, trial $(trial $rank)" ]] || echo "replay, rank $rank"; done
+[[ $(replayed --solution loop --rank 2) == "N=20000, loop, rank 2, trial $(trial 2 --solution loop)" ]] || replayed --solution loop --rank 2
+[[ $(replayed) == "N=20000, vector, champion, trial $(trial 1)" ]] || replayed
+evotile ablate run --json --rank 4 2>/dev/null | jq -c "[.goal, .trial == $(trial 4)]"
+evotile duel run:4 run:loop:1 --json 2>/dev/null | jq -c '.rows[0] | [.cases, .ratio == 1]'
+evotile export run --rank "$(ranked | jq 'map(.[1]) | index("loop") + 1')" --out ranked >log 2>&1 || cat log
+jq -r '.template.solution' ranked/manifest.json
+evotile duel run:loop ranked --json 2>/dev/null | jq -c '.rows[0] | [.cases, .ratio == 1]'
+tell replay run --rank 99
+tell replay run --rank 99 --solution loop
+tell replay run --solution lop
+tell board run --solution lop
+tell duel run:lop run
+tell replay ranked --solution loop
+
+echo "--- watch, summary and report have the one board"
+evotile watch run --json | jq -c '.goal_name, ([.top[] | .solution] | unique)'
+evotile watch run --once | grep -E '^rank|^goals|^   1 ' | sed -E 's/ +/ /g; s/[0-9]+ [0-9.]+ vector .*/T us vector .../'
+evotile summary run --json | jq -c '[.goals[] | .elites | length], [.goals[0].elites[] | .rank], ([.operators[] | .operator + " " + .solution] | index("default loop") != null)'
+evotile report run --out report.html >/dev/null 2>log || cat log
+evotile report run --markdown 2>/dev/null | grep -E 'leaderboard' 
+evotile report run --markdown 2>/dev/null | grep -c '^| *rank'
+evotile report run --csv | head -1 | grep -o 'THREADS.*'
+evotile report run --csv | grep -c ',,[124],0$' # of vector: no BLOCKS
+
+echo "--- a run that does not store its solutions is read by its config"
+cp -r run older
+sqlite3 older/run.db "DELETE FROM meta WHERE name IN ('solutions', 'default_solution')"
+diff <(evotile board older --csv) <(evotile board run --csv) && echo same
+sqlite3 older/run.db "INSERT INTO meta VALUES ('solutions', 'a,b,c')"
+tell board older
+sqlite3 older/run.db "UPDATE meta SET value = ',' WHERE name = 'solutions'"
+tell board older
 
 echo "--- resume finds the same state; fsck and replay know both"
 evotile resume run --trials 40 >/dev/null 2>log || cat log
@@ -49,6 +93,7 @@ config '"axpy"' '"objective": "per_case", "solutions": "all",' two.json
 sed -i 's/{ "N": 20000 }/{ "N": 20000 }, { "N": 1003 }/; s/"trials": 34/"trials": 90/' two.json
 "$EVOTILE" run two.json --out two >/dev/null 2>log || cat log
 tell export two --out none
+evotile board two --json --all | jq -c '[.rows[] | select(.rank == 1) | .goal_name | sub(", .*"; "")]'
 damage() { sqlite3 run/run.db "UPDATE meta SET value = '$1' WHERE name = 'rivals:0'" && tell board run --top 1 | grep -v -E '^(goal|rank|checks|  )'; }
 damage '{"goal": 9}'
 damage "{\"goal\": 0, \"trial\": 1, \"duels\": [$(seq -s, 1 17)]}"
