@@ -80,6 +80,19 @@ int config_rivals(const struct config *config);
 int config_first_rival(const struct config *config, int goal);
 /* The solution of a goal; NULL: the template's only one. */
 const char *config_goal_solution(const struct config *config, int goal);
+/* The number of a searched solution. */
+int config_find_solution(const struct config *config, const char *name, int *solution,
+                         struct error *error);
+/* Splits "vector: THREADS=64" into the number of a searched solution and genes. `*solution` is
+   ANY_SOLUTION if the text names none. */
+enum { ANY_SOLUTION = -1 };
+int config_split_genome(const struct config *config, const char *text, const char **genes,
+                        int *solution, struct error *error);
+/* The goal for which a genome that the user gives is meant, for a device: that of the solution that
+   its text or `named` (or NULL) names; else `goal`, or, without one (-1), the first solution into
+   whose space it fits. `*genes` loses the name. An error if it fits none. */
+int config_genome_goal(const struct config *config, const struct device_info *device, int64_t goal,
+                       const char *named, const char **genes, int *chosen, struct error *error);
 /* The cases of a goal: `*count` of them, starting with index `*first`. */
 void config_goal_cases(const struct config *config, int goal, int *first, int *count);
 /* "B=2,H=8,S=512" or "all 12 cases". */

@@ -51,8 +51,9 @@ evotile summary run --json | jq -c '[.goals[] | .elites | length], [.goals[0].el
 evotile report run --out report.html >/dev/null 2>log || cat log
 evotile report run --markdown 2>/dev/null | grep -E 'leaderboard' 
 evotile report run --markdown 2>/dev/null | grep -c '^| *rank'
-evotile report run --csv | head -1 | grep -o 'THREADS.*'
-evotile report run --csv | grep -c ',,[124],0$' # of vector: no BLOCKS
+genes='import csv, sys
+print(sorted({(row["goal"], *(g for g in ("THREADS", "BLOCKS", "VECTORS", "STAGED") if row[g])) for row in csv.DictReader(sys.stdin)}))'
+evotile report run --csv | python3 -c "$genes"
 
 echo "--- a run that does not store its solutions is read by its config"
 cp -r run older
@@ -62,6 +63,26 @@ sqlite3 older/run.db "INSERT INTO meta VALUES ('solutions', 'a,b,c')"
 tell board older
 sqlite3 older/run.db "UPDATE meta SET value = ',' WHERE name = 'solutions'"
 tell board older
+
+echo "--- genomes that a user gives are for the solutions that they fit, or that they name"
+seeds() { sqlite3 "$1/run.db" "SELECT value FROM meta WHERE name = 'seeds:$2'"; }
+evotile run both.json --trials 2 --out seeded --seed-genome 'THREADS=128; BLOCKS=8; VECTORS=4; vector: THREADS=64; loop : THREADS=256' >/dev/null 2>log || cat log
+seeds seeded 0 && seeds seeded 1
+evotile run both.json --trials 2 --out warm --warm-start seeded >/dev/null 2>log || cat log
+for goal in 0 1; do seeds warm $goal | tr ';' '\n' | cut -d, -f2 | cut -d= -f1 | sort -u; done
+for words in "THREADS=64" "VECTORS=2" "vector:" "loop: THREADS=64" "STAGED=0 --goal 1" "THREADS=64 --solution vector" "VECTORS=2 --goal 1"; do
+    words=${words/: /:}
+    evotile space both.json --json --genome $words 2>/dev/null | jq -r .genome
+    evotile try both.json --json --genome $words 2>/dev/null | jq -r .genome
+done
+evotile space both.json --solution vector 2>/dev/null | grep -E '^   +[0-9]|VECTORS|BLOCKS' | head -3
+for words in "BLOCK=2" "vectr:THREADS=64" "loop:VECTORS=2" "loop:THREADS=64 --solution vector" "THREADS=64 --solution vectr"; do
+    tell space both.json --genome $words
+done
+tell try vector.json --genome loop:THREADS=64
+tell run both.json --out none --seed-genome 'THREADS=64; BLOCKS=8,VECTORS=2'
+tell run both.json --out none --seed-genome 'vectr: THREADS=64'
+tell run both.json --out none --seed-genome 'vector: BLOCKS=4'
 
 echo "--- resume finds the same state; fsck and replay know both"
 evotile resume run --trials 40 >/dev/null 2>log || cat log
