@@ -112,6 +112,8 @@ int check_fills(struct template *template, bool derived_cases, struct error *err
 /* before.c: what outputs hold before a call, and inputs that are variables, when all tensors are
    read. And { "before": "x" } as an argument: `of_kernel`, of one of the candidate's launches. */
 extern const struct section before_sections[];
+/* A solution's names of such variables, before its launches are read. */
+extern const struct section symbol_sections[];
 int load_before_argument(const struct template *template, const struct json *value, bool of_kernel,
                          struct argument *argument, struct error *error);
 

@@ -45,6 +45,7 @@ static const struct {
     {"niches", OF_SOLUTION | OF_TEMPLATE},
     {"former_name", OF_SOLUTION},
     {"workspaces", OF_SOLUTION},
+    {"symbols", OF_SOLUTION},
     {"tensor_maps", OF_SOLUTION | OF_TEMPLATE},
     {"launches", OF_SOLUTION | OF_TEMPLATE},
     {"options", OF_SOLUTION | OF_TEMPLATE},

@@ -55,6 +55,18 @@ genes='import csv, sys
 print(sorted({(row["goal"], *(g for g in ("THREADS", "BLOCKS", "VECTORS", "STAGED") if row[g])) for row in csv.DictReader(sys.stdin)}))'
 evotile report run --csv | python3 -c "$genes"
 
+echo "--- the insights of each solution have reasons and credits of their own"
+mkdir mine && cp -r "$ROOT/tests/templates/axpy" mine
+insight() { sed -i "s|\"source\"|\"insights\": [ { \"when\": 1, \"favour\": { \"$2\": \"higher\" }, \"because\": \"$3\" } ],\n  &|" "mine/axpy/$1/solution.json"; }
+insight loop BLOCKS 'more blocks fill the GPU'
+insight vector VECTORS 'longer vectors need fewer threads'
+config '"axpy"' '"solutions": "all", "search": { "strategy": "insight", "initial": 4, "population": 4 },' hints.json
+sed -i 's/"trials": 34/"trials": 60/' hints.json
+EVOTILE_TEMPLATES=$PWD/mine "$EVOTILE" run hints.json --out hints >/dev/null 2>log || cat log
+sqlite3 hints/run.db "SELECT name || ': ' || value FROM meta WHERE name LIKE '%rule:1' ORDER BY name"
+EVOTILE_TEMPLATES=$PWD/mine "$EVOTILE" summary hints --json |
+    jq -c '[.operators[] | select(.operator == "rule:1") | (.solution == "loop") == (.about | startswith("more blocks"))] | length > 0 and all'
+
 echo "--- a run that does not store its solutions is read by its config"
 cp -r run older
 sqlite3 older/run.db "DELETE FROM meta WHERE name IN ('solutions', 'default_solution')"
