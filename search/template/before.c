@@ -3,7 +3,6 @@
    reads as a variable of its module ("symbol"). */
 #include "template/load.h"
 
-#include <ctype.h>
 #include <string.h>
 
 bool template_prepares_calls(const struct template *template) {
@@ -72,11 +71,7 @@ static int load_symbol(const struct template *template, const struct json *value
     const char *name;
     if (json_string(value, &name, error) < 0)
         return -1;
-    size_t length = strlen(name);
-    bool is_name = length > 0 && length < NAME_SIZE && !isdigit((unsigned char)*name);
-    for (size_t i = 0; is_name && i < length; i++)
-        is_name = isalnum((unsigned char)name[i]) || name[i] == '_';
-    if (!is_name)
+    if (!load_is_identifier(name) || strlen(name) >= NAME_SIZE)
         return json_error(value, error,
                           "must be the name of a __constant__ or __device__ variable that is in no "
                           "namespace");
