@@ -117,7 +117,7 @@ static int load_one(struct template *template, const struct json *value, struct 
 static int load_kernel_symbol(struct template *template, const struct json *value,
                               struct error *error) {
     int tensor = find_tensor(template, json_key(value));
-    if (tensor < 0 || template->tensors[tensor].of_output)
+    if (tensor < 0)
         return json_error(value, error, "there is no tensor \"%s\"", json_key(value));
     template->tensors[tensor].solution_symbol = true;
     return load_symbol(template, value, &template->tensors[tensor],

@@ -25,6 +25,7 @@ evotile board run --json --all | jq -c '[.rows[] | .score] | . == sort'
 evotile board run --csv --all | head -1 | grep -o 'trial,solution,case'
 evotile board run --json --all | jq -c '[.rows[] | .ratio_to_default * .latency_p50_us] | (max - min) / max < 1e-9'
 evotile board run --json --goal 1 --all | jq -c '.rows | length'
+evotile board run --json --all | jq -c '[.rows[] | select(.solution == "loop" and .genome == "THREADS=64,BLOCKS=1") | .ratio_to_default]'
 
 echo "--- a rank is that of the board, of all solutions or of one, in every verb"
 trial() { ranked "${@:2}" | jq ".[$1 - 1][2]"; }
