@@ -119,32 +119,6 @@ static int read_champion(struct export_context *context, int goal, struct error 
                         context->champions[goal]->genome, error);
 }
 
-/* The solution whose trial has the rank for all cases. */
-static int choose_ranked(struct export_context *context, struct error *error) {
-    const int count = context->solutions.count;
-    int best = -1;
-    for (int first = 0; first < config_goal_count(context->config); first += count) {
-        int64_t number = find_ranked(context, first, error);
-        if (number == STORE_NO_TRIAL)
-            continue; /* read_champion reports it */
-        struct store_trial *trial =
-            number < 0 ? NULL : store_trial_read(context->store, number, error);
-        if (trial == NULL)
-            return -1;
-        const int solution = trial->goal % count;
-        store_trial_free(trial);
-        if (best >= 0 && solution != best)
-            return error_input(error,
-                               "%s has cases for which %s is the best and others for which %s is, "
-                               "and an export has one: give --solution NAME",
-                               context->run_dir, context->solutions.names[best],
-                               context->solutions.names[solution]);
-        best = solution;
-    }
-    context->rival = best < 0 ? 0 : best;
-    return 0;
-}
-
 /* Chooses the solution: the named one, the named trial's, or the one of the rank. */
 static int choose_rival(struct export_context *context, struct error *error) {
     int goal;
@@ -152,7 +126,8 @@ static int choose_rival(struct export_context *context, struct error *error) {
     if (run_solutions_read(context->store, &context->solutions, error) < 0)
         return -1;
     if (context->solution == NULL && context->trial < 0)
-        return choose_ranked(context, error);
+        return replay_choice_solution(context->store, context->config, &context->solutions,
+                                      context->rank, &context->rival, error);
     if (context->solution != NULL
             ? run_solutions_find(&context->solutions, context->run_dir, context->solution,
                                  &context->chosen, error) < 0

@@ -46,6 +46,31 @@ int64_t replay_choice_trial(struct store *store, const struct config *config,
                                champion ? 1 : rank, error);
 }
 
+int replay_choice_solution(struct store *store, const struct config *config,
+                           const struct run_solutions *solutions, int64_t rank, int *solution,
+                           struct error *error) {
+    int best = -1;
+    for (int first = 0; first < config_goal_count(config); first += solutions->count) {
+        int64_t number =
+            replay_choice_trial(store, config, solutions, first, ALL_SOLUTIONS, rank, error);
+        if (number == STORE_NO_TRIAL)
+            continue;
+        struct store_trial *trial = number < 0 ? NULL : store_trial_read(store, number, error);
+        if (trial == NULL)
+            return -1;
+        const int own = trial->goal % solutions->count;
+        store_trial_free(trial);
+        if (best >= 0 && own != best)
+            return error_input(error,
+                               "%s has cases for which %s is the best and others for which %s is, "
+                               "and an export has one: give --solution NAME",
+                               store_run_dir(store), solutions->names[best], solutions->names[own]);
+        best = own;
+    }
+    *solution = best < 0 ? 0 : best;
+    return 0;
+}
+
 /* With REPLAY_ALL_GOALS, skips cases whose board is too short. */
 static int read_rank(struct replay_targets *targets, struct store *store,
                      const struct run_solutions *solutions, int goal, int chosen,

@@ -62,6 +62,12 @@ int replay_targets_read(struct replay_targets *targets, const char *from,
 int64_t replay_choice_trial(struct store *store, const struct config *config,
                             const struct run_solutions *solutions, int goal, int chosen,
                             int64_t rank, struct error *error);
+
+/* The solution whose trials have the champion, or the rank, for all cases; 0 if there is none. An
+   error if it is one for some cases and another for others. */
+int replay_choice_solution(struct store *store, const struct config *config,
+                           const struct run_solutions *solutions, int64_t rank, int *solution,
+                           struct error *error);
 void replay_targets_release(struct replay_targets *targets);
 
 /* The target that --goal means: the single target of a run, or the case of an exported kernel.
