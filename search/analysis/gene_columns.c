@@ -24,7 +24,54 @@ static int find_or_add_value(struct gene_column *column, struct gene_word value)
     return column->count++;
 }
 
+/* The index of a gene's column, which is added if it is new; -1 if there are too many. The rows
+   before have the first value of a new column: none. */
+static int find_or_add_column(struct genes *genes, struct gene_word name) {
+    for (int g = 0; g < genes->count; g++)
+        if (equals_text(genes->columns[g].name, name))
+            return g;
+    if (genes->count == GENES_MAX)
+        return -1;
+    struct gene_column *column = &genes->columns[genes->count];
+    column->name = xstrndup(name.text, (size_t)name.length);
+    if (genes->rows > 0)
+        find_or_add_value(column, (struct gene_word){GENE_ABSENT, strlen(GENE_ABSENT)});
+    return genes->count++;
+}
+
+/* Of several solutions: by the names of the genes. */
+static int add_by_name(struct genes *genes, const char *text, uint8_t row[GENES_MAX],
+                       struct error *error) {
+    bool present[GENES_MAX] = {false};
+    struct gene_words words;
+    const char *at = text;
+    int found, value = 0;
+    memset(row, 0, GENES_MAX);
+    while (value >= 0 && (found = genome_read_gene(&at, &words)) == 1) {
+        int gene = find_or_add_column(genes, words.name);
+        value =
+            gene < 0 || present[gene] ? -1 : find_or_add_value(&genes->columns[gene], words.value);
+        if (value < 0)
+            break;
+        present[gene] = true;
+        row[gene] = (uint8_t)value;
+    }
+    for (int g = 0; g < genes->count && value >= 0; g++) {
+        if (present[g])
+            continue;
+        value = find_or_add_value(&genes->columns[g],
+                                  (struct gene_word){GENE_ABSENT, strlen(GENE_ABSENT)});
+        row[g] = value < 0 ? 0 : (uint8_t)value;
+    }
+    genes->rows++;
+    return value >= 0 && found == 0
+               ? 0
+               : error_set(error, "the genome \"%.200s\" cannot be read: the run is damaged", text);
+}
+
 int genes_add(struct genes *genes, const char *text, uint8_t row[GENES_MAX], struct error *error) {
+    if (genes->several)
+        return add_by_name(genes, text, row, error);
     const char *at = text;
     bool first = genes->count == 0;
     int gene = 0, found;
@@ -85,9 +132,12 @@ void genes_sort(struct genes *genes, uint8_t positions[GENES_MAX][DOMAIN_MAX]) {
 void genes_print(const struct genes *genes, const uint8_t row[GENES_MAX],
                  char text[GENOME_TEXT_SIZE]) {
     text[0] = '\0';
-    for (int g = 0; g < genes->count; g++)
-        text_append(text, GENOME_TEXT_SIZE, "%s%s=%s", g > 0 ? "," : "", genes->columns[g].name,
-                    genes->columns[g].values[row[g]]);
+    for (int g = 0; g < genes->count; g++) {
+        const char *value = genes->columns[g].values[row[g]];
+        if (!genes->several || strcmp(value, GENE_ABSENT) != 0)
+            text_append(text, GENOME_TEXT_SIZE, "%s%s=%s", *text != '\0' ? "," : "",
+                        genes->columns[g].name, value);
+    }
 }
 
 void genes_release(struct genes *genes) {

@@ -21,20 +21,26 @@ struct gene_column {
     char *values[DOMAIN_MAX];
 };
 
+/* The value of a gene in a genome of a solution that has no such gene. */
+#define GENE_ABSENT "-"
+
 struct genes {
+    bool
+        several; /* solutions, whose genomes have other genes than one another; set by the caller */
+    int rows;    /* genomes that were added */
     int count;
     struct gene_column columns[GENES_MAX];
 };
 
 /* Parses one genome into `row` and adds its new values. It is an error if its genes or their
-   order differ from those of the first. */
+   order differ from those of the first, unless they are of several solutions. */
 int genes_add(struct genes *genes, const char *text, uint8_t row[GENES_MAX], struct error *error);
 
 /* Sorts each gene's values, numbers by size and labels alphabetically; gives each old index its
    new one. */
 void genes_sort(struct genes *genes, uint8_t positions[GENES_MAX][DOMAIN_MAX]);
 
-/* Prints a genome. */
+/* Prints a genome, without the genes that it has not. */
 void genes_print(const struct genes *genes, const uint8_t row[GENES_MAX],
                  char text[GENOME_TEXT_SIZE]);
 

@@ -19,6 +19,7 @@ static const struct table_column columns[] = {
     {.name = "within_smem_bytes"},
     {.name = "rank", .heading = "rank", .right = true},
     {.name = "trial", .heading = "trial", .right = true},
+    {.name = "solution", .heading = "solution"},
     {.name = "case"},
     {.name = "predicted"},
     {.name = "score", .right = true},
@@ -87,6 +88,11 @@ static double case_work(const struct leaderboard *board, const struct outcome *o
                : NAN;
 }
 
+/* The place of a case in the config. */
+static int case_index(const struct leaderboard *board, const struct outcome *outcome, int number) {
+    return outcome->case_count > 1 ? number : board->goals.first / board->solutions.count;
+}
+
 static struct row_figures case_figures(const struct leaderboard *board,
                                        const struct outcome *outcome, int number) {
     const struct case_outcome *timed = &outcome->cases[number];
@@ -103,8 +109,8 @@ static struct row_figures case_figures(const struct leaderboard *board,
         .bound = timed->bound.relative_l2,
         .default_us = case_p50_us(board->first, number),
         .work = case_work(board, outcome, number),
-        .baseline_us = baseline_results_p50_us(
-            board->baselines, store_goal_count(board->store) > 1 ? board->goal : number),
+        .baseline_us =
+            baseline_results_p50_us(board->baselines, case_index(board, outcome, number)),
         .placement_spread = outcome_placement_spread(&alone),
         .energy_mj = outcome_energy_mj(&alone),
         .energy_error = outcome_energy_error(&alone),
@@ -159,11 +165,11 @@ static struct row_figures goal_figures(const struct leaderboard *board,
     return all;
 }
 
-/* JSON and CSV get the whole genome; text the genes that differ from the default, which is what
-   `try --genome` needs. */
-static void add_genome(const struct leaderboard *board, const char *genome) {
+/* JSON and CSV get the whole genome; text the genes that differ from the solution's default, which
+   is what `try --genome` needs. */
+static void add_genome(const struct leaderboard *board, int goal, const char *genome) {
     char shown[4096];
-    default_trial_differences(board->first != NULL ? board->first->genome : NULL, genome, shown,
+    default_trial_differences(board->defaults[goal % board->solutions.count], genome, shown,
                               sizeof shown);
     table_cell(board->table, cJSON_CreateString(genome), shown);
 }
@@ -242,7 +248,8 @@ static void add_compiled(struct table *table, const struct resources *resources,
 static void add_case_name(const struct leaderboard *board, int case_count, int number) {
     char name[CASE_NAME_SIZE];
     if (number >= 0)
-        run_dir_case_name(board->store, board->config, board->goal, case_count, number, name);
+        run_dir_case_name(board->store, board->config, board->goals.first, case_count, number,
+                          name);
     table_add(board->table, "%s", number >= 0 ? name : NULL);
 }
 
@@ -253,7 +260,7 @@ static void add_row(struct leaderboard *board, const struct store_trial *trial, 
     struct row_figures figures =
         number >= 0 ? case_figures(board, outcome, number) : goal_figures(board, outcome);
     bool limit_known = board->smem_limit > 0 || board->config != NULL;
-    table_add(table, "%d %s", board->goal, store_goal_name(board->store, board->goal));
+    table_add(table, "%d %s", trial->goal, store_goal_name(board->store, trial->goal));
     if (board->front == FRONT_NOT)
         table_add(table, "-");
     else
@@ -262,6 +269,8 @@ static void add_row(struct leaderboard *board, const struct store_trial *trial, 
               board->smem_limit > 0 || !limit_known ? board->smem_limit
                                                     : board->config->smem_limit_bytes);
     table_add(table, "%ld %ld", board->rank, trial->number);
+    if (board->solutions.count > 1)
+        table_add(table, "%s", run_solutions_name(&board->solutions, trial->goal));
     add_case_name(board, outcome->case_count, number);
     table_cell(table, cJSON_CreateBool(outcome->predicted),
                outcome->predicted ? "predicted" : "measured");
@@ -280,7 +289,7 @@ static void add_row(struct leaderboard *board, const struct store_trial *trial, 
     table_add(table, "%s", outcome->uses[0] != '\0' ? outcome->uses : NULL);
     table_add(table, "%s", outcome->checks[0] != '\0' ? outcome->checks : NULL);
     table_add(table, "%s", trial->operator_name);
-    add_genome(board, trial->genome);
+    add_genome(board, trial->goal, trial->genome);
 }
 
 /* The rows of a trial whose rank is set. */
@@ -343,8 +352,8 @@ static int collect_point(void *context, const struct store_trial *trial, struct 
 
 static int add_front(struct leaderboard *board, struct error *error) {
     struct measured_points points = {0};
-    int status =
-        store_board(board->store, board->goal, 0, board->smem_limit, collect_point, &points, error);
+    int status = store_shared_board(board->store, board->goals, 0, board->smem_limit, collect_point,
+                                    &points, error);
     front_mark(points.items, points.count);
     for (int i = 0; i < points.count && status == 0; i++) {
         const struct front_point *point = &points.items[i];
@@ -365,88 +374,73 @@ static int add_front(struct leaderboard *board, struct error *error) {
 /* ---- the table ---- */
 
 int leaderboard_open(struct leaderboard *board, struct store *store, struct error *error) {
-    *board = (struct leaderboard){.store = store};
-    return run_dir_minimised(store, &board->minimised, error) < 0 ||
+    *board = (struct leaderboard){.store = store, .solution = ALL_SOLUTIONS};
+    return run_solutions_read(store, &board->solutions, error) < 0 ||
+                   run_dir_minimised(store, &board->minimised, error) < 0 ||
                    baseline_results_read(store, &board->baselines, error) < 0
                ? -1
                : 0;
 }
 
 void leaderboard_clear(struct leaderboard *board) {
+    struct table_column shown[sizeof columns / sizeof *columns];
+    int count = 0;
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        if (board->solutions.count > 1 || strcmp(columns[i].name, "solution") != 0)
+            shown[count++] = columns[i];
     table_free(board->table);
-    board->table = table_new(columns, sizeof columns / sizeof *columns);
+    board->table = table_new(shown, count);
     board->predicted = board->measured = board->limited_count = board->uses_count = 0;
     board->spread_count = board->power_count = board->energy_count = board->duel_count = 0;
 }
 
-int leaderboard_add_goal(struct leaderboard *board, int goal, int smem_limit, struct error *error) {
-    if (board->table == NULL)
-        leaderboard_clear(board);
-    board->goal = goal;
-    board->smem_limit = smem_limit;
-    board->rank = board->shown = 0;
+static void release_defaults(struct leaderboard *board) {
+    for (int i = 0; i < SOLUTIONS_MAX; i++) {
+        free(board->defaults[i]);
+        board->defaults[i] = NULL;
+    }
     store_trial_free(board->first);
     board->first = NULL;
-    if (default_trial_read(board->store, goal, &board->first, error) < 0)
+}
+
+/* All ratios of a board are to one genome, so that they are in the order of the ranks. */
+static int read_defaults(struct leaderboard *board, int first, struct error *error) {
+    release_defaults(board);
+    for (int i = 0; i < board->solutions.count; i++) {
+        struct store_trial *trial;
+        if (default_trial_read(board->store, first + i, &trial, error) < 0)
+            return -1;
+        if (trial != NULL)
+            board->defaults[i] = xstrdup(trial->genome);
+        if (i == board->solutions.reference)
+            board->first = trial;
+        else
+            store_trial_free(trial);
+    }
+    return 0;
+}
+
+int leaderboard_add_cases(struct leaderboard *board, int goal, int smem_limit,
+                          struct error *error) {
+    if (board->table == NULL)
+        leaderboard_clear(board);
+    board->goals = run_solutions_goals(&board->solutions, goal, board->solution);
+    board->smem_limit = smem_limit;
+    board->rank = board->shown = 0;
+    if (read_defaults(board, run_solutions_goals(&board->solutions, goal, ALL_SOLUTIONS).first,
+                      error) < 0)
         return -1;
     if (board->front != FRONT_NOT)
         return add_front(board, error);
-    return store_board(board->store, goal, board->top > 0 ? board->top + 1 : 0, smem_limit,
-                       add_ranked, board, error);
-}
-
-/* A prediction is never shown as a measurement. */
-void leaderboard_finish_headings(const struct leaderboard *board) {
-    struct table *table = board->table;
-    if (board->predicted > 0 && board->measured > 0) {
-        table_heading(table, "predicted", "latency");
-    } else if (board->predicted > 0) {
-        table_heading(table, "latency_p50_us", "p50\npredicted\nus");
-        table_heading(table, "latency_p90_us", "p90\npredicted\nus");
-    }
-    if (board->duel_count > 0) { /* more informative than the ratio to the default */
-        table_heading(table, "ratio_to_baseline", "ratio to\nbaseline");
-        table_heading(table, "ratio_low", "99 %\nlow");
-        table_heading(table, "ratio_high", "high");
-    } else if (board->baselines != NULL) {
-        table_heading(table, "ratio_to_baseline", "estimated\nratio to\nbaseline");
-    }
-    if (board->duel_count > 0 || board->baselines != NULL)
-        table_heading(table, "ratio_to_default", NULL);
-    if (board->minimised != MINIMISED_LATENCY)
-        table_heading(table, "score", minimised_heading(board->minimised));
-    if (board->cases)
-        table_heading(table, "case", "case");
-    if (board->spread_count > 0)
-        table_heading(table, "placement_spread", "placement\nspread\n%");
-    if (board->energy_count > 0) {
-        table_heading(table, "energy_mj", "mJ\na call");
-        table_heading(table, "energy_error", "+-\n%");
-    }
-    if (board->power_count > 0) {
-        table_heading(table, "sm_mhz", "SM\nMHz");
-        table_heading(table, "sm_mhz_low", "least\nMHz");
-        table_heading(table, "power_limited", "power");
-    }
-    if (board->cold) {
-        table_heading(table, "cold_p50_us", "cold\np50\nus");
-        table_heading(table, "cold_p90_us", "cold\np90\nus");
-        table_heading(table, "gb_per_s", "GB/s");
-        table_heading(table, "share_of_ceiling", "fraction\nof ceiling");
-    }
-    if (board->limited_count > 0)
-        table_heading(table, "limited_range", "input\nrange");
-    if (board->uses_count > 0)
-        table_heading(table, "uses", "uses");
-    if (board->first != NULL)
-        table_heading(table, "genome", "genes that differ\nfrom the default");
+    return store_shared_board(board->store, board->goals, board->top > 0 ? board->top + 1 : 0,
+                              smem_limit, add_ranked, board, error);
 }
 
 void leaderboard_release(struct leaderboard *board) {
     table_free(board->table);
     baseline_results_free(board->baselines);
     free(board->duel);
-    store_trial_free(board->first);
+    release_defaults(board);
 }
 
 struct table *leaderboard_table(struct store *store, int goal, int64_t top, struct error *error) {
@@ -454,7 +448,7 @@ struct table *leaderboard_table(struct store *store, int goal, int64_t top, stru
     struct table *table = NULL;
     if (leaderboard_open(&board, store, error) == 0) {
         board.top = top;
-        if (leaderboard_add_goal(&board, goal, 0, error) == 0) {
+        if (leaderboard_add_cases(&board, goal, 0, error) == 0) {
             leaderboard_finish_headings(&board);
             table = board.table;
             board.table = NULL;

@@ -300,6 +300,7 @@ static int read_run(struct run_data *run, struct error *error) {
         return error_set(error, "%s has %d goals: the run is damaged", run->path, run->goal_count);
     run->goals = xcalloc((size_t)run->goal_count + 1, sizeof *run->goals);
     run->minimised = run->history->minimised;
+    run->genes.several = run->history->solutions.count > 1;
     reader.last = run->created = run->history->created;
     if (store_count(run->store, &run->counts, error) < 0 ||
         store_trials(run->store, add_trial, &reader, error) < 0)

@@ -10,9 +10,8 @@
 #include "strategy/operators.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
-
-enum { OPERATORS_MAX = 64 };
 
 /* ---- opening ---- */
 
@@ -31,6 +30,7 @@ struct run_history *run_history_open(struct store *store, struct error *error) {
     history->store = store;
     if (store_meta_get(store, "created", &created, error) < 0 ||
         run_dir_minimised(store, &history->minimised, error) < 0 ||
+        run_solutions_read(store, &history->solutions, error) < 0 ||
         store_champions(store, add_accepted, history, error) < 0) {
         free(created);
         run_history_close(history);
@@ -125,13 +125,15 @@ static void add_parents(struct table *table, const struct store_trial *trial) {
 }
 
 /* Prints what an operator does; for a hint, the reason that the template gives. */
-static void print_operator_about(struct store *store, const char *name,
+static void print_operator_about(const struct run_history *history, int goal, const char *name,
                                  char about[HINT_REASON_SIZE]) {
     struct error ignored;
-    char *because = NULL;
+    char *because = NULL, stored[HINT_META_SIZE];
     int kind = operator_parse(name, NULL);
-    if (kind == OPERATOR_HINT)
-        store_meta_get(store, name, &because, &ignored);
+    if (kind == OPERATOR_HINT) {
+        run_solutions_hint(run_solutions_name(&history->solutions, goal), name, stored);
+        store_meta_get(history->store, stored, &because, &ignored);
+    }
     snprintf(about, HINT_REASON_SIZE, "%s",
              because != NULL ? because
              : kind >= 0     ? operators[kind].about
@@ -167,7 +169,7 @@ static int add_champion(struct run_history *history, struct table *table,
         const struct duel_outcome *duel = &trial->outcome->duel;
         bool won_duel = trial->observed == champion->event && duel->result == DUEL_WON;
         *predicted = trial->outcome->predicted;
-        print_operator_about(history->store, trial->operator_name, about);
+        print_operator_about(history, trial->goal, trial->operator_name, about);
         run_history_print_changes(trial->genome, genomes, changed);
         print_decision(champion, trial, decision);
         table_add(table, "%ld %.1f %s", champion->trial, champion->accepted - history->created,
@@ -210,26 +212,43 @@ struct table *run_history_champions(struct run_history *history, int goal, bool 
 /* ---- elites ---- */
 
 struct elite_rows {
+    const struct run_solutions *solutions;
     struct table *table;
     int64_t rank;
     bool has_energy;
-    char best[CHANGES_SIZE]; /* genome */
+    char best[SOLUTIONS_MAX][CHANGES_SIZE]; /* genomes; empty: none yet */
 };
 
 static int add_elite(void *context, const struct store_trial *trial, struct error *error) {
     struct elite_rows *elites = context;
-    const char *const best[2] = {elites->best, NULL};
+    char *const own = elites->best[trial->goal % elites->solutions->count];
+    const bool first = *own == '\0';
+    const char *const best[2] = {own, NULL};
     char differs[CHANGES_SIZE];
     (void)error;
-    if (elites->rank++ == 0)
-        snprintf(elites->best, sizeof elites->best, "%s", trial->genome);
+    elites->rank++;
+    if (first)
+        snprintf(own, CHANGES_SIZE, "%s", trial->genome);
     run_history_print_changes(trial->genome, best, differs);
     double energy_mj = outcome_energy_mj(trial->outcome);
     elites->has_energy = elites->has_energy || energy_mj > 0;
-    table_add(elites->table, "%ld %ld %.3f %.2f %s %s", elites->rank, trial->number,
-              trial->outcome->score_us, energy_mj, trial->operator_name,
-              elites->rank == 1 ? trial->genome : differs);
+    table_add(elites->table, "%ld %ld", elites->rank, trial->number);
+    if (elites->solutions->count > 1)
+        table_add(elites->table, "%s", run_solutions_name(elites->solutions, trial->goal));
+    table_add(elites->table, "%.3f %.2f %s %s", trial->outcome->score_us, energy_mj,
+              trial->operator_name, first ? trial->genome : differs);
     return 0;
+}
+
+/* A table with the column `solution` where a run has several. */
+static struct table *table_with_solution(const struct run_history *history,
+                                         const struct table_column *columns, int count) {
+    struct table_column shown[16];
+    int kept = 0;
+    for (int i = 0; i < count; i++)
+        if (history->solutions.count > 1 || strcmp(columns[i].name, "solution") != 0)
+            shown[kept++] = columns[i];
+    return table_new(shown, kept);
 }
 
 struct table *run_history_elites(struct run_history *history, int goal, int count,
@@ -237,17 +256,24 @@ struct table *run_history_elites(struct run_history *history, int goal, int coun
     static const struct table_column columns[] = {
         {.name = "rank", .heading = "rank", .right = true},
         {.name = "trial", .heading = "trial", .right = true},
+        {.name = "solution", .heading = "solution"},
         {.name = "score_us", .heading = "us", .right = true},
         {.name = "energy_mj", .right = true},
         {.name = "operator", .heading = "tried as"},
         {.name = "genome", .heading = "genome; then what differs from the best", .wrap = true},
     };
-    struct elite_rows elites = {.table = table_new(columns, sizeof columns / sizeof *columns)};
-    int status = store_board(history->store, goal, count, 0, add_elite, &elites, error);
-    table_heading(elites.table, "score_us", minimised_unit(history->minimised));
-    if (elites.has_energy)
-        table_heading(elites.table, "energy_mj", "mJ");
-    return table_or_null(elites.table, status);
+    struct elite_rows *elites = xcalloc(1, sizeof *elites);
+    struct table *table = table_with_solution(history, columns, sizeof columns / sizeof *columns);
+    elites->solutions = &history->solutions;
+    elites->table = table;
+    int status = store_shared_board(history->store,
+                                    run_solutions_goals(&history->solutions, goal, ALL_SOLUTIONS),
+                                    count, 0, add_elite, elites, error);
+    table_heading(table, "score_us", minimised_unit(history->minimised));
+    if (elites->has_energy)
+        table_heading(table, "energy_mj", "mJ");
+    free(elites);
+    return table_or_null(table, status);
 }
 
 /* ---- effects of gene values ---- */
@@ -261,25 +287,49 @@ struct table *run_history_gene_effects(struct run_history *history, int goal, in
 
 /* ---- operators ---- */
 
-struct operator_counts {
-    int count;
-    struct {
-        char name[STRATEGY_NAME_SIZE];
-        int64_t observed, ok, accepted;
-    } operators[OPERATORS_MAX];
+/* The outcomes of an operator in the goals of one solution. */
+struct operator_count {
+    char name[STRATEGY_NAME_SIZE];
+    int solution;
+    int64_t observed, ok, accepted;
 };
 
-static int add_operator(void *context, const char *name, int64_t observed, int64_t ok,
+struct operator_counts {
+    int solutions, count;
+    struct operator_count *operators;
+};
+
+static struct operator_count *find_count(const struct operator_counts *counts, const char *name,
+                                         int goal) {
+    for (int k = 0; k < counts->count; k++)
+        if (counts->operators[k].solution == goal % counts->solutions &&
+            strcmp(counts->operators[k].name, name) == 0)
+            return &counts->operators[k];
+    return NULL;
+}
+
+static int add_operator(void *context, const char *name, int goal, int64_t observed, int64_t ok,
                         struct error *error) {
     struct operator_counts *counts = context;
+    struct operator_count *count = find_count(counts, name, goal);
     (void)error;
-    if (counts->count == OPERATORS_MAX)
-        return 1;
-    int at = counts->count++;
-    snprintf(counts->operators[at].name, STRATEGY_NAME_SIZE, "%s", name);
-    counts->operators[at].observed = observed;
-    counts->operators[at].ok = ok;
+    if (count == NULL) {
+        counts->operators = xgrow(counts->operators, counts->count, sizeof *counts->operators);
+        count = &counts->operators[counts->count++];
+        *count = (struct operator_count){.solution = goal % counts->solutions};
+        snprintf(count->name, STRATEGY_NAME_SIZE, "%s", name);
+    }
+    count->observed += observed;
+    count->ok += ok;
     return 0;
+}
+
+static int compare_counts(const void *left, const void *right) {
+    const struct operator_count *a = left, *b = right;
+    const int names = strcmp(a->name, b->name);
+    return a->observed != b->observed ? (a->observed < b->observed ? 1 : -1)
+           : names != 0               ? names
+                                      : a->solution - b->solution;
 }
 
 static int count_champion(struct run_history *history, struct operator_counts *counts,
@@ -289,9 +339,9 @@ static int count_champion(struct run_history *history, struct operator_counts *c
     struct store_trial *trial = store_trial_read(history->store, champion->trial, error);
     if (trial == NULL)
         return -1;
-    for (int k = 0; k < counts->count; k++)
-        counts->operators[k].accepted +=
-            strcmp(counts->operators[k].name, trial->operator_name) == 0;
+    struct operator_count *count = find_count(counts, trial->operator_name, trial->goal);
+    if (count != NULL)
+        count->accepted++;
     store_trial_free(trial);
     return 0;
 }
@@ -299,23 +349,29 @@ static int count_champion(struct run_history *history, struct operator_counts *c
 struct table *run_history_operators(struct run_history *history, struct error *error) {
     static const struct table_column columns[] = {
         {.name = "operator", .heading = "operator"},
+        {.name = "solution", .heading = "solution"},
         {.name = "trials", .heading = "trials", .right = true},
         {.name = "ok", .heading = "ok", .right = true},
         {.name = "champions", .heading = "champions", .right = true},
         {.name = "about", .heading = "what it does"},
     };
-    struct operator_counts counts = {0};
+    struct operator_counts counts = {.solutions = history->solutions.count};
     int status = store_operators(history->store, add_operator, &counts, error);
     for (int i = 0; i < history->champion_count && status == 0; i++)
         status = count_champion(history, &counts, &history->champions[i], error);
-    struct table *table = table_new(columns, 5);
+    struct table *table = table_with_solution(history, columns, sizeof columns / sizeof *columns);
+    if (counts.count > 0)
+        qsort(counts.operators, (size_t)counts.count, sizeof *counts.operators, compare_counts);
     for (int k = 0; k < counts.count; k++) {
+        const struct operator_count *count = &counts.operators[k];
         char about[HINT_REASON_SIZE];
-        print_operator_about(history->store, counts.operators[k].name, about);
-        table_add(table, "%s %ld %ld %ld %s", counts.operators[k].name,
-                  counts.operators[k].observed, counts.operators[k].ok,
-                  counts.operators[k].accepted, about);
+        print_operator_about(history, count->solution, count->name, about);
+        table_add(table, "%s", count->name);
+        if (counts.solutions > 1)
+            table_add(table, "%s", run_solutions_name(&history->solutions, count->solution));
+        table_add(table, "%ld %ld %ld %s", count->observed, count->ok, count->accepted, about);
     }
+    free(counts.operators);
     return table_or_null(table, status);
 }
 
@@ -370,8 +426,10 @@ struct scaling_cases {
 static int collect_cases(struct run_history *history, struct scaling_cases *shapes,
                          struct error *error) {
     int goals = store_goal_count(history->store);
-    for (int goal = 0; goal < goals; goal++) {
-        int64_t best = store_ranked(history->store, goal, 1, error);
+    for (int goal = 0; goal < goals; goal += history->solutions.count) {
+        int64_t best = store_shared_ranked(
+            history->store, run_solutions_goals(&history->solutions, goal, ALL_SOLUTIONS), 1,
+            error);
         if (best == STORE_NO_TRIAL)
             continue;
         struct store_trial *trial = best < 0 ? NULL : store_trial_read(history->store, best, error);

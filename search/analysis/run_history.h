@@ -18,16 +18,16 @@
 
 #include "outcome/minimised.h"
 #include "render/table.h"
+#include "run/run_solutions.h"
 #include "store/store.h"
 #include "template/template.h"
-
-struct config;
 
 /* Read only. */
 struct run_history {
     struct store *store;
     struct config *config; /* of the run, for the names of cases; NULL: cases are numbered */
-    double created;        /* in seconds since 1970; NaN if the run does not record it */
+    struct run_solutions solutions;   /* that the run searches */
+    double created;                   /* in seconds since 1970; NaN if the run does not record it */
     struct store_champion *champions; /* of all goals, in the order in which they were accepted */
     int champion_count;
     enum minimised minimised;     /* what scores are of */
@@ -43,7 +43,8 @@ void run_history_close(struct run_history *history);
 struct table *run_history_champions(struct run_history *history, int goal, bool *predicted,
                                     struct error *error);
 
-/* The best `count` trials of a goal, and the genes in which they differ from the best. */
+/* The best `count` trials of a goal's cases, and the genes in which they differ from the best; of
+   several solutions, from the best of their own. */
 struct table *run_history_elites(struct run_history *history, int goal, int count,
                                  struct error *error);
 
@@ -51,7 +52,8 @@ struct table *run_history_elites(struct run_history *history, int goal, int coun
 struct table *run_history_gene_effects(struct run_history *history, int goal, int count,
                                        struct error *error);
 
-/* Trials, successes and champions of each operator, over all goals. */
+/* Trials, successes and champions of each operator, over all goals; of several solutions, for each
+   solution, because the insights of each have numbers of its own. */
 struct table *run_history_operators(struct run_history *history, struct error *error);
 
 /* Trials by verdict, over all goals. */

@@ -160,17 +160,17 @@ static void print_ablation(const struct ablate_context *context, bool json, bool
 
 static int run(const struct verb *verb, int argc, char **argv) {
     struct ablate_context context = {.blocks = 10};
-    int64_t rank = 1;
-    int64_t goal = REPLAY_BEST_GOAL;
+    struct replay_choice choice = replay_choice_default();
     const char *device = NULL;
     bool json = false;
     bool markdown = false;
     const struct option_row rows[] = {
-        OPTION("rank", "K", "rank on the board, from 1 (default: 1, the champion)", &rank),
+        OPTION("rank", "K", "rank on the board, from 1 (default: the champion)", &choice.rank),
         OPTION("goal", "K",
-               "case of a per_case run or of an exported kernel, from 0 (default: the best of the "
-               "first)",
-               &goal),
+               "case of a per_case run or of an exported kernel, from 0 (default: the first)",
+               &choice.goal),
+        OPTION("solution", "NAME", "of a run of several solutions, the board of this one alone",
+               &choice.solution),
         OPTION("blocks", "N", "blocks in each round of a duel (default 10)", &context.blocks),
         OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
                &device),
@@ -186,11 +186,12 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (context.blocks < 2 || context.blocks > DUEL_BLOCKS_MAX)
         status = error_input(&error, "--blocks must be from 2 to %d", DUEL_BLOCKS_MAX);
     if (status == 0)
-        status = replay_targets_read(&context.targets, argv[0], rank, goal, false, &error);
+        status = replay_targets_read(&context.targets, argv[0], &choice, false, &error);
     if (status == 0)
-        status = (context.target = replay_targets_choose(&context.targets, goal, &error)) != NULL
-                     ? 0
-                     : -1;
+        status =
+            (context.target = replay_targets_choose(&context.targets, choice.goal, &error)) != NULL
+                ? 0
+                : -1;
     if (status == 0)
         status = open_device(&context, device, &error);
     if (status == 0)

@@ -7,8 +7,9 @@
 #include "run/rival_duels.h"
 #include "run/run_dir.h"
 
-/* Lists the shared memory limits of a goal's boards and returns their number. If the config raises
-   the limit there are two boards: genomes within the default limit, and all genomes. */
+/* Lists the shared memory limits of the boards of a goal's cases and returns their number. If the
+   config raises the limit there are two boards: genomes within the default limit, and all genomes.
+ */
 static int list_board_limits(const struct leaderboard *board, int smem_limit[2]) {
     bool raised = board->config != NULL && board->config->smem_limit_bytes > SMEM_DEFAULT_LIMIT;
     smem_limit[0] = raised ? SMEM_DEFAULT_LIMIT : 0;
@@ -44,13 +45,35 @@ static const char *empty_words(const struct leaderboard *board) {
                                      : "no trial has both latency and energy";
 }
 
+/* "goal 0: N=20000", or "goals 0 to 1: N=20000, 2 solutions" */
+static void print_goals_name(const struct leaderboard *board) {
+    const struct goal_range goals = board->goals;
+    char cases[CASE_NAME_SIZE];
+    if (goals.first == goals.last) {
+        printf("goal %d: %s", goals.first, store_goal_name(board->store, goals.first));
+        return;
+    }
+    run_solutions_cases(&board->solutions, board->store, goals.first, cases);
+    printf("goals %d to %d: %s, %d solutions", goals.first, goals.last, cases,
+           board->solutions.count);
+}
+
+/* Says to what the ratios of several solutions are, if they are shown. */
+static void print_reference(const struct leaderboard *board, enum table_format format) {
+    if (board->solutions.count > 1 && board->duel_count == 0 && board->baselines == NULL)
+        printf("%sratios to the default are to the default genome of %s\n",
+               format == TABLE_MARKDOWN ? "\n" : "",
+               board->solutions.names[board->solutions.reference]);
+}
+
 /* Returns 1 if the board has rows, 0 if it is empty, -1 on an error. */
 static int print_board(struct leaderboard *board, int goal, int smem_limit,
                        enum table_format format, const char *title, struct error *error) {
     leaderboard_clear(board);
-    int status = leaderboard_add_goal(board, goal, smem_limit, error);
+    int status = leaderboard_add_cases(board, goal, smem_limit, error);
     if (status == 0 && board->shown > 0) {
-        printf("%s\ngoal %d: %s", title, goal, store_goal_name(board->store, goal));
+        printf("%s\n", title);
+        print_goals_name(board);
         print_limit(board);
         if (board->front != FRONT_NOT)
             printf(", the front of latency and energy");
@@ -61,6 +84,7 @@ static int print_board(struct leaderboard *board, int goal, int smem_limit,
         table_print(board->table, format, stdout);
         printf("%schecks of trial %lld: %s\n", format == TABLE_MARKDOWN ? "\n" : "",
                (long long)board->best, board->checks);
+        print_reference(board, format);
     }
     return status < 0 ? -1 : board->shown > 0;
 }
@@ -82,7 +106,7 @@ static int print_best_rival(const struct leaderboard *board, int goal, struct er
     return 1;
 }
 
-/* Prints text or Markdown: a title, then the tables of each goal. */
+/* Prints text or Markdown: a title, then the tables of each set of cases. */
 static int print_goals(struct leaderboard *board, int first, int last, enum table_format format,
                        const char *counts, struct error *error) {
     const char *run = store_run_dir(board->store);
@@ -95,7 +119,8 @@ static int print_goals(struct leaderboard *board, int first, int last, enum tabl
     snprintf(title, sizeof title, "%s, %s\n%s%s", run, counts, note != NULL ? note : "",
              note != NULL ? "\n" : "");
     free(note);
-    for (int goal = first; goal <= last; goal++)
+    const int step = board->solutions.count;
+    for (int goal = first - first % step; goal <= last; goal += step)
         for (int i = 0; i < boards; i++) {
             int printed =
                 print_board(board, goal, smem_limit[i], format, empty ? title : "", error);
@@ -103,8 +128,9 @@ static int print_goals(struct leaderboard *board, int first, int last, enum tabl
                 return -1;
             empty = empty && printed == 0;
         }
-    const int count = board->config != NULL ? config_rivals(board->config) : 1;
-    for (int goal = first - first % count; count > 1 && goal <= last; goal += count)
+    const bool best = board->config != NULL && board->solution == ALL_SOLUTIONS && step > 1 &&
+                      config_rivals(board->config) == step;
+    for (int goal = first - first % step; best && goal <= last; goal += step)
         if (print_best_rival(board, goal, error) < 0)
             return -1;
     if (empty)
@@ -112,7 +138,7 @@ static int print_goals(struct leaderboard *board, int first, int last, enum tabl
     return 0;
 }
 
-/* Prints JSON or CSV: one table with all goals. */
+/* Prints JSON or CSV: one table with all cases. */
 static int print_all_goals(struct leaderboard *board, int first, int last, bool json,
                            const char *counts, struct error *error) {
     int smem_limit[2], boards = list_board_limits(board, smem_limit), status = 0;
@@ -120,9 +146,10 @@ static int print_all_goals(struct leaderboard *board, int first, int last, bool 
     leaderboard_clear(board);
     if (json)
         status = judge_note(board->store, &note, error);
-    for (int goal = first; goal <= last && status == 0; goal++)
+    const int step = board->solutions.count;
+    for (int goal = first - first % step; goal <= last && status == 0; goal += step)
         for (int i = 0; i < boards && status == 0; i++)
-            status = leaderboard_add_goal(board, goal, smem_limit[i], error);
+            status = leaderboard_add_cases(board, goal, smem_limit[i], error);
     if (status == 0 && table_row_count(board->table) == 0)
         log_info("%s: %s, %s", store_run_dir(board->store), empty_words(board), counts);
     if (status == 0 && json) {
@@ -151,10 +178,12 @@ static int board_run(const struct verb *verb, int argc, char **argv) {
     bool cold = false;
     bool pareto = false;
     int64_t top = 10;
+    const char *solution = NULL;
     const struct option_row rows[] = {
-        OPTION("top", "N", "show the best N of each goal (default 10)", &top),
+        OPTION("top", "N", "show the best N of each goal's cases (default 10)", &top),
         OPTION("all", NULL, "show every row", &all),
-        OPTION("goal", "K", "show only goal K, counted from 0", &goal),
+        OPTION("goal", "K", "show only the cases of goal K, counted from 0", &goal),
+        OPTION("solution", "NAME", "of a run of several solutions, rank this one alone", &solution),
         OPTION("cases", NULL, "print one row per case", &cases),
         OPTION("cold", NULL, "add cold latency, GB/s and the fraction of the ceiling", &cold),
         OPTION("pareto", NULL,
@@ -189,6 +218,8 @@ static int board_run(const struct verb *verb, int argc, char **argv) {
     if (status == 0 && goal >= goals)
         status = error_input(&error, "%s has no goal %lld: --goal must be from 0 to %d", argv[0],
                              (long long)goal, goals - 1);
+    if (status == 0 && solution != NULL)
+        status = run_solutions_find(&board.solutions, argv[0], solution, &board.solution, &error);
     if (status == 0) {
         print_counts(&counts, text, sizeof text);
         config = cases ? run_dir_config(store) : run_dir_read_config(argv[0], &(struct error){0});

@@ -5,14 +5,45 @@
 
 #include <string.h>
 
-/* Parses "results/demo:3". If a file with the whole name exists, the colon is part of the name. */
+/* Takes ":WORD" from the end of the name of a run; NULL if it has none. If a file with the whole
+   name exists, the colon is part of the name. */
+static const char *take_word(struct compared_kernel *kernel, const char *text) {
+    char *colon = strrchr(kernel->from, ':');
+    if (colon == NULL || path_exists(kernel->from))
+        return NULL;
+    *colon = '\0';
+    return text + (colon - kernel->from) + 1;
+}
+
+/* Parses "results/demo:3", "results/demo:vector" or "results/demo:vector:3". */
+static int read_words(struct compared_kernel *kernel, const char *text, struct error *error) {
+    const char *word = take_word(kernel, text);
+    if (word != NULL && *word != '\0' && strchr("+-0123456789", *word) != NULL) {
+        char *end;
+        kernel->rank = strtoll(word, &end, 10);
+        if (*end != '\0' || kernel->rank < 1)
+            return error_input(
+                error, "\"%s\": the number after the colon must be a rank of the board, from 1",
+                text);
+        word = take_word(kernel, text);
+    }
+    if (word == NULL)
+        return 0;
+    const size_t length = strcspn(word, ":");
+    if (length == 0 || length >= NAME_SIZE)
+        return error_input(error,
+                           "\"%s\": after the colon there must be a rank of the board, or the name "
+                           "of a solution",
+                           text);
+    snprintf(kernel->solution, NAME_SIZE, "%.*s", (int)length, word);
+    return 0;
+}
+
 static int open_kernel(struct record_comparison *comparison, struct compared_kernel *kernel,
                        const char *text, struct error *error) {
-    const char *colon = strrchr(text, ':');
-    char *end = NULL;
     char manifest[PATH_SIZE];
     kernel->text = text;
-    kernel->rank = 1;
+    kernel->rank = REPLAY_CHAMPION;
     if (strlen(text) >= sizeof kernel->from)
         return error_input(error, "the folder name is too long: %.80s...: give a shorter path",
                            text);
@@ -20,20 +51,15 @@ static int open_kernel(struct record_comparison *comparison, struct compared_ker
     if (strcmp(path_name(text), "manifest.json") == 0 && path_exists(text))
         snprintf(kernel->from, PATH_SIZE, "%.*s.", (int)(strlen(text) - strlen("manifest.json")),
                  text);
-    if (colon != NULL && !path_exists(text)) {
-        kernel->rank = strtoll(colon + 1, &end, 10);
-        if (end == colon + 1 || *end != '\0' || kernel->rank < 1)
-            return error_input(
-                error, "\"%s\": the number after the colon must be a rank of the board, from 1",
-                text);
-        kernel->from[colon - text] = '\0';
-    }
+    if (read_words(kernel, text, error) < 0)
+        return -1;
     snprintf(manifest, sizeof manifest, "%.4000s/manifest.json", kernel->from);
     if (comparison->verify_key != NULL && (kernel == &comparison->a || path_exists(manifest)) &&
         manifest_verify_signature(kernel->from, comparison->verify_key, error) < 0)
         return -1;
-    return replay_targets_read(&kernel->targets, kernel->from, kernel->rank, comparison->goal,
-                               comparison->promote, error);
+    const struct replay_choice choice = {kernel->rank, comparison->goal,
+                                         *kernel->solution != '\0' ? kernel->solution : NULL};
+    return replay_targets_read(&kernel->targets, kernel->from, &choice, comparison->promote, error);
 }
 
 /* B's record of the same cases as A's `record`, or NULL: of several solutions, that of the same one
@@ -44,12 +70,12 @@ static struct replay_target *find_matching_target(struct record_comparison *comp
     struct replay_targets *others = &comparison->b.targets;
     struct replay_target *match = NULL;
     char cases[CASE_NAME_SIZE], name[CASE_NAME_SIZE];
-    config_goal_cases_name(config, target->request.goal, cases);
+    config_cases_name(config, target->request.goal, cases);
     replay_target_cases(&comparison->a.targets, target, name);
     for (int i = 0; i < others->count; i++) {
         struct replay_target *other = &others->items[i];
         char other_cases[CASE_NAME_SIZE], other_name[CASE_NAME_SIZE];
-        config_goal_cases_name(others->config, other->request.goal, other_cases);
+        config_cases_name(others->config, other->request.goal, other_cases);
         replay_target_cases(others, other, other_name);
         if (strcmp(cases, other_cases) != 0)
             continue;

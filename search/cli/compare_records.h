@@ -16,9 +16,11 @@
 #include "session/single_trial.h"
 
 struct compared_kernel {
-    /* As given: RUN, RUN:RANK, an exported kernel's folder or its manifest.json. */
+    /* As given: RUN, RUN:RANK, RUN:SOLUTION, RUN:SOLUTION:RANK, an exported kernel's folder or its
+       manifest.json. */
     const char *text;
     char from[PATH_SIZE];
+    char solution[NAME_SIZE]; /* empty: all */
     int64_t rank;
     struct replay_targets targets;
 };

@@ -308,16 +308,17 @@ static void release_context(struct export_context *context) {
 
 static int run(const struct verb *verb, int argc, char **argv) {
     struct export_context *context = xcalloc(1, sizeof *context);
-    context->run.rank = 1;
+    context->run.rank = REPLAY_CHAMPION;
     context->run.trial = -1;
     const char *format = NULL;
     int64_t goal = 0;
     const struct option_row rows[] = {
-        OPTION("rank", "K", "rank on the board, from 1 (default: 1, the champion)",
+        OPTION("rank", "K", "rank on the board, from 1 (default: the champion)",
                &context->run.rank),
         OPTION("trial", "N", "this trial in place of its goal's champion", &context->run.trial),
         OPTION("solution", "NAME",
-               "of a run of several solutions, this one (default: the best of each case)",
+               "of a run of several solutions, the board of this one alone (default: for each case "
+               "that of all)",
                &context->run.solution),
         OPTION("out", "DIR", "the folder to create, such as kernels/NAME; with --format the file",
                &context->out),

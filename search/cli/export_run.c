@@ -1,8 +1,6 @@
 /* Reads what a run has to export, and chooses the solution of each case. */
 #include "cli/export_run.h"
-#include "base/spelling.h"
 #include "run/default_trial.h"
-#include "run/rival_duels.h"
 #include "run/run_dir.h"
 
 #include <stdlib.h>
@@ -17,7 +15,7 @@ int export_run_goal(const struct export_run *run, int case_index) {
 }
 
 int export_run_rival(const struct export_run *run, int goal) {
-    return goal % config_rivals(run->config);
+    return goal % run->solutions.count;
 }
 
 struct template *export_run_template(const struct export_run *run, int goal) {
@@ -55,61 +53,53 @@ static int read_named_trial(struct export_run *run, int rival, struct error *err
     return 0;
 }
 
-/* The number of the solution with that name. */
-static int find_rival(const struct export_run *run, int *rival, struct error *error) {
-    const struct config *config = run->config;
-    const char *names[SOLUTIONS_MAX];
-    for (int i = 0; i < config->solution_count; i++) {
-        names[i] = config->solutions[i];
-        if (strcmp(names[i], run->solution) != 0)
-            continue;
-        *rival = i;
+/* The goal of the champion, or of the rank, on the board of the cases; without a such trial the
+   first one, whose error the caller gets. */
+static int find_ranked_goal(struct export_run *run, int first, int chosen, int *goal,
+                            struct error *error) {
+    int64_t number = replay_choice_trial(run->store, run->config, &run->solutions, first, chosen,
+                                         run->rank, error);
+    *goal = first + (chosen == ALL_SOLUTIONS ? 0 : chosen);
+    if (number == STORE_NO_TRIAL)
         return 0;
-    }
-    return error_input(
-        error, "%s has no solution \"%s\"; did you mean \"%s\"?", run->folder, run->solution,
-        config->solution_count > 0 ? spelling_nearest(run->solution, names, config->solution_count)
-                                   : "the template's only one, without --solution");
+    struct store_trial *trial = number < 0 ? NULL : store_trial_read(run->store, number, error);
+    if (trial == NULL)
+        return -1;
+    *goal = trial->goal;
+    store_trial_free(trial);
+    return 0;
 }
 
-/* For each set of cases: the goal of the named trial or solution, else that of the best solution.
- */
-static int choose_goals(struct export_run *run, struct error *error) {
-    const int count = config_rivals(run->config);
-    int named = -1;
+/* For each set of cases: the goal of the named trial, else that of the rank. */
+static int choose_goals(struct export_run *run, int chosen, struct error *error) {
+    const int count = run->solutions.count;
     run->trial_goal = -1;
-    if ((run->solution != NULL && find_rival(run, &named, error) < 0) ||
-        (run->trial >= 0 && read_named_trial(run, named, error) < 0))
+    if (run->trial >= 0 && read_named_trial(run, chosen, error) < 0)
         return -1;
     for (int first = 0; first < config_goal_count(run->config); first += count) {
         int *goal = &run->goals[run->goal_count++];
-        struct rival_duels best;
-        *goal = first + (named >= 0 ? named : 0);
-        if (run->trial_goal >= first && run->trial_goal < first + count) {
+        if (run->trial_goal >= first && run->trial_goal < first + count)
             *goal = run->trial_goal;
-        } else if (named < 0 && count > 1) {
-            int found = rival_duels_read(run->store, run->config, first, &best, error);
-            if (found < 0)
-                return -1;
-            if (found > 0)
-                *goal = best.goal;
-        }
+        else if (find_ranked_goal(run, first, chosen, goal, error) < 0)
+            return -1;
     }
     return 0;
 }
 
 /* ---- their champions ---- */
 
-static int read_champion(struct export_run *run, int goal, struct error *error) {
+static int read_champion(struct export_run *run, int goal, int chosen, struct error *error) {
     struct store *store = run->store;
-    int64_t number =
-        run->trial_goal == goal ? run->trial : store_ranked(store, goal, run->rank, error);
+    int64_t number = run->trial_goal == goal
+                         ? run->trial
+                         : replay_choice_trial(store, run->config, &run->solutions, goal, chosen,
+                                               run->rank, error);
     if (number == STORE_NO_TRIAL)
         return error_set(error,
                          "%s has no verified kernel of rank %lld for %s: `evotile board %s` lists "
                          "its kernels",
-                         run->folder, (long long)run->rank, store_goal_name(store, goal),
-                         run->folder);
+                         run->folder, (long long)(run->rank == REPLAY_CHAMPION ? 1 : run->rank),
+                         store_goal_name(store, goal), run->folder);
     if (number < 0)
         return -1;
     run->champions[goal] = store_trial_read(store, number, error);
@@ -143,14 +133,18 @@ int export_run_read(struct export_run *run, struct error *error) {
         return found == 0
                    ? error_set(error, "%s does not record its device: start a new run", run->folder)
                    : -1;
-    if (baseline_results_read(run->store, &run->baselines, error) < 0 ||
-        choose_goals(run, error) < 0)
+    int chosen = ALL_SOLUTIONS;
+    if (run_solutions_read(run->store, &run->solutions, error) < 0 ||
+        (run->solution != NULL &&
+         run_solutions_find(&run->solutions, run->folder, run->solution, &chosen, error) < 0) ||
+        baseline_results_read(run->store, &run->baselines, error) < 0 ||
+        choose_goals(run, chosen, error) < 0)
         return -1;
     run->setting = config_setting(run->config, ALL_GOALS, &run->device);
     run->setting.solution = config_goal_solution(run->config, run->goals[0]);
     for (int i = 0; i < run->goal_count; i++)
         if (load_solution(run, run->goals[i], error) < 0 ||
-            read_champion(run, run->goals[i], error) < 0)
+            read_champion(run, run->goals[i], chosen, error) < 0)
             return -1;
     return 0;
 }

@@ -2,7 +2,7 @@
  * export_run: what an export takes from a run: for each case the best solution's champion, or the
  * trial, the rank or the solution that the user names; with the templates of their solutions.
  *
- *     struct export_run run = {.folder = "results/night", .rank = 1, .trial = -1};
+ *     struct export_run run = {.folder = "results/night", .rank = REPLAY_CHAMPION, .trial = -1};
  *     int status = export_run_read(&run, &error);
  *     for (int i = 0; status == 0 && i < run.goal_count; i++)
  *         puts(run.champions[run.goals[i]]->genome);
@@ -14,12 +14,15 @@
 #include "config/config.h"
 #include "run/baseline_duel.h"
 #include "run/baseline_results.h"
+#include "run/replay_targets.h"
 #include "store/store.h"
 
 struct export_run {
-    const char *folder, *solution; /* solution: NULL: the best */
-    int64_t rank, trial;           /* trial: in place of its goal's rank; -1: none */
-    int trial_goal;                /* -1: none */
+    const char *folder, *solution; /* solution: whose board has the rank; NULL: all have one */
+    int64_t rank,
+        trial;      /* rank: or REPLAY_CHAMPION; trial: in place of its cases' rank; -1: none */
+    int trial_goal; /* -1: none */
+    struct run_solutions solutions;
     struct store *store;
     struct config *config;
     struct device_info device;

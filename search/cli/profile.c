@@ -347,16 +347,16 @@ static int profile_target(struct profile_context *context, const char *device, b
 
 static int run(const struct verb *verb, int argc, char **argv) {
     struct profile_context context = {0};
-    int64_t rank = 1;
-    int64_t goal = REPLAY_BEST_GOAL;
+    struct replay_choice choice = replay_choice_default();
     const char *device = NULL;
     bool json = false;
     const struct option_row rows[] = {
-        OPTION("rank", "K", "rank on the board, from 1 (default: 1, the champion)", &rank),
+        OPTION("rank", "K", "rank on the board, from 1 (default: the champion)", &choice.rank),
         OPTION("goal", "K",
-               "case of a per_case run or of an exported kernel, from 0 (default: the best of the "
-               "first)",
-               &goal),
+               "case of a per_case run or of an exported kernel, from 0 (default: the first)",
+               &choice.goal),
+        OPTION("solution", "NAME", "of a run of several solutions, the board of this one alone",
+               &choice.solution),
         OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
                &device),
         {"time", "LIMIT", "time limit of ncu (default 2m)", OPTION_DURATION, &context.limit_s},
@@ -370,11 +370,12 @@ static int run(const struct verb *verb, int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN);
     context.profile = xcalloc(1, sizeof *context.profile);
     context.result = xcalloc(1, sizeof *context.result);
-    int status = replay_targets_read(&context.targets, argv[0], rank, goal, false, &error);
+    int status = replay_targets_read(&context.targets, argv[0], &choice, false, &error);
     if (status == 0)
-        status = (context.target = replay_targets_choose(&context.targets, goal, &error)) != NULL
-                     ? 0
-                     : -1;
+        status =
+            (context.target = replay_targets_choose(&context.targets, choice.goal, &error)) != NULL
+                ? 0
+                : -1;
     if (status == 0)
         status = profile_target(&context, device, json, &error);
     template_free(context.template);

@@ -17,7 +17,7 @@
 
 struct replay_context {
     struct replay_targets targets;
-    int64_t rank, goal;
+    struct replay_choice choice;
     const char *device; /* NULL: the record's device, else auto */
     const char *verify_key;
     double tolerance;
@@ -167,15 +167,15 @@ static int replay_all_targets(struct replay_context *context, struct error *erro
 
 static int run(const struct verb *verb, int argc, char **argv) {
     struct replay_context *context = xcalloc(1, sizeof *context);
-    context->rank = 1;
+    context->choice = replay_choice_default();
     context->tolerance = 5;
-    context->goal = REPLAY_BEST_GOAL;
     const struct option_row rows[] = {
-        OPTION("rank", "K", "rank on the board, from 1 (default: 1, the champion)", &context->rank),
-        OPTION("goal", "K",
-               "of a per_case run or of several solutions, from 0 (default: the best of the first "
-               "case)",
-               &context->goal),
+        OPTION("rank", "K", "rank on the board, from 1 (default: the champion)",
+               &context->choice.rank),
+        OPTION("goal", "K", "of a per_case run, from 0 (default: the first)",
+               &context->choice.goal),
+        OPTION("solution", "NAME", "of a run of several solutions, the board of this one alone",
+               &context->choice.solution),
         OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
                &context->device),
         OPTION("tolerance", "PERCENT",
@@ -197,8 +197,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (context->verify_key != NULL)
         status = manifest_verify_signature(argv[0], context->verify_key, &error);
     if (status == 0)
-        status = replay_targets_read(&context->targets, argv[0], context->rank, context->goal, true,
-                                     &error);
+        status = replay_targets_read(&context->targets, argv[0], &context->choice, true, &error);
     if (status == 0)
         status = replay_all_targets(context, &error);
     single_trial_free(context->single_trial);

@@ -16,6 +16,7 @@ struct run_stats *run_stats_open(const char *run_dir, struct error *error) {
     char *created = NULL;
     stats->store = store_open(run_dir, STORE_READ, error);
     if (stats->store == NULL || run_dir_minimised(stats->store, &stats->minimised, error) < 0 ||
+        run_solutions_read(stats->store, &stats->solutions, error) < 0 ||
         store_meta_get(stats->store, "device_name", &stats->device, error) < 0 ||
         store_meta_get(stats->store, "created", &created, error) < 0) {
         run_stats_close(stats);
@@ -26,13 +27,20 @@ struct run_stats *run_stats_open(const char *run_dir, struct error *error) {
     return stats;
 }
 
+static void forget_defaults(struct run_stats *stats) {
+    for (int i = 0; i < SOLUTIONS_MAX; i++) {
+        free(stats->default_genomes[i]);
+        stats->default_genomes[i] = NULL;
+    }
+}
+
 void run_stats_close(struct run_stats *stats) {
     if (stats == NULL)
         return;
     store_close(stats->store);
     free(stats->device);
     free(stats->champions);
-    free(stats->default_genome);
+    forget_defaults(stats);
     free(stats);
 }
 
@@ -104,10 +112,10 @@ static int add_champion(void *context, const struct store_champion *champion, st
         return 0;
     stats->champions = xgrow(stats->champions, stats->champion_count, sizeof *stats->champions);
     stats->champions[stats->champion_count++] = *champion;
-    if (!stats->goal_chosen && stats->goal != champion->goal) {
-        stats->goal = champion->goal;
-        free(stats->default_genome);
-        stats->default_genome = NULL;
+    const int first = champion->goal - champion->goal % stats->solutions.count;
+    if (!stats->goal_chosen && stats->goal != first) {
+        stats->goal = first;
+        forget_defaults(stats);
     }
     if (champion->previous == champion->trial) /* remeasured, not a new champion */
         return 0;
@@ -128,24 +136,29 @@ static int add_ranked(void *context, const struct store_trial *trial, struct err
     struct ranked_trial *place = &stats->top[stats->top_count++];
     (void)error;
     place->trial = trial->number;
+    place->goal = trial->goal;
     place->score_us = trial->outcome->score_us;
     place->predicted = trial->outcome->predicted;
     snprintf(place->operator_name, sizeof place->operator_name, "%s", trial->operator_name);
-    default_trial_differences(stats->default_genome, trial->genome, place->genome,
-                              sizeof place->genome);
+    default_trial_differences(stats->default_genomes[trial->goal % stats->solutions.count],
+                              trial->genome, place->genome, sizeof place->genome);
     return 0;
 }
 
 static int read_top(struct run_stats *stats, struct error *error) {
-    struct store_trial *default_genome = NULL;
-    if (stats->default_genome == NULL &&
-        default_trial_read(stats->store, stats->goal, &default_genome, error) < 0)
-        return -1;
-    if (default_genome != NULL)
-        stats->default_genome = xstrdup(default_genome->genome);
-    store_trial_free(default_genome);
+    for (int i = 0; i < stats->solutions.count; i++) {
+        struct store_trial *trial = NULL;
+        if (stats->default_genomes[i] == NULL &&
+            default_trial_read(stats->store, stats->goal + i, &trial, error) < 0)
+            return -1;
+        if (trial != NULL)
+            stats->default_genomes[i] = xstrdup(trial->genome);
+        store_trial_free(trial);
+    }
     stats->top_count = 0;
-    return store_board(stats->store, stats->goal, RUN_STATS_TOP, 0, add_ranked, stats, error);
+    return store_shared_board(stats->store,
+                              run_solutions_goals(&stats->solutions, stats->goal, ALL_SOLUTIONS),
+                              RUN_STATS_TOP, 0, add_ranked, stats, error);
 }
 
 /* ---- refreshing ---- */
@@ -179,11 +192,10 @@ int run_stats_refresh(struct run_stats *stats, struct error *error) {
 }
 
 int run_stats_turn_goal(struct run_stats *stats, int by, struct error *error) {
-    int goals = store_goal_count(stats->store);
-    stats->goal = ((stats->goal + by) % goals + goals) % goals;
+    const int step = stats->solutions.count, boards = store_goal_count(stats->store) / step;
+    stats->goal = ((stats->goal / step + by) % boards + boards) % boards * step;
     stats->goal_chosen = true;
-    free(stats->default_genome);
-    stats->default_genome = NULL;
+    forget_defaults(stats);
     return read_top(stats, error);
 }
 

@@ -15,6 +15,7 @@
 #define EVOTILE_CLI_RUN_STATS_H
 
 #include "outcome/minimised.h"
+#include "run/run_solutions.h"
 #include "session/status_file.h"
 #include "store/store.h"
 
@@ -25,21 +26,23 @@ struct operator_stats {
     int64_t observed, ok, accepted;
 };
 
-/* One of the best trials of the displayed goal. */
+/* One of the best trials of the displayed goal's cases. */
 struct ranked_trial {
     int64_t trial;
+    int goal;
     double score_us;
     bool predicted;
     char operator_name[32];
-    char genome[RUN_STATS_GENOME_SIZE]; /* the genes that differ from the default genome */
+    char genome[RUN_STATS_GENOME_SIZE]; /* the genes that differ from its solution's default */
 };
 
 struct run_stats {
     struct store *store;
-    enum minimised minimised; /* what scores are of */
-    char *device;             /* name of the device; NULL: unknown */
-    double created;           /* seconds since 1970 */
-    double seconds;           /* search time so far, from the store */
+    struct run_solutions solutions; /* that the run searches */
+    enum minimised minimised;       /* what scores are of */
+    char *device;                   /* name of the device; NULL: unknown */
+    double created;                 /* seconds since 1970 */
+    double seconds;                 /* search time so far, from the store */
 
     bool has_status;
     struct run_status status;
@@ -50,11 +53,11 @@ struct run_stats {
     int champion_count;
     struct store_champion *champions; /* of all goals, in order of acceptance */
 
-    int goal;         /* the displayed goal */
-    bool goal_chosen; /* the user chose it; else it is the goal with the newest champion */
+    int goal;         /* of whose cases the board is displayed; the first of several solutions */
+    bool goal_chosen; /* the user chose it; else it has the newest champion */
     int top_count;
     struct ranked_trial top[RUN_STATS_TOP];
-    char *default_genome; /* the goal's default genome; NULL: not tried */
+    char *default_genomes[SOLUTIONS_MAX]; /* of the solutions; NULL: not tried */
 };
 
 struct run_stats *run_stats_open(const char *run_dir, struct error *error);
@@ -63,7 +66,8 @@ void run_stats_close(struct run_stats *stats);
 /* Reads what is new in the store and in status.json. Returns 0 or -1. */
 int run_stats_refresh(struct run_stats *stats, struct error *error);
 
-/* Displays another goal: advances by `by`, modulo the number of goals. Returns 0 or -1. */
+/* Displays other cases: advances by `by` goals of other cases, modulo their number. Returns 0 or
+   -1. */
 int run_stats_turn_goal(struct run_stats *stats, int by, struct error *error);
 
 /* Seconds since the last status; 0 if the run has ended or has no status file. */

@@ -84,14 +84,14 @@ static int print_findings(const struct sanitize_context *context, bool json) {
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
-    int64_t rank = 1;
-    int64_t goal = REPLAY_BEST_GOAL;
+    struct replay_choice choice = replay_choice_default();
     const char *device = NULL;
     bool json = false;
     const struct option_row rows[] = {
-        OPTION("rank", "K", "rank on the board, from 1 (default: 1, the champion)", &rank),
-        OPTION("goal", "K", "case of a per_case run, from 0 (default: the best of the first)",
-               &goal),
+        OPTION("rank", "K", "rank on the board, from 1 (default: the champion)", &choice.rank),
+        OPTION("goal", "K", "case of a per_case run, from 0 (default: the first)", &choice.goal),
+        OPTION("solution", "NAME", "of a run of several solutions, the board of this one alone",
+               &choice.solution),
         OPTION("device", "SPEC", "cuda:N (default: the run's device)", &device),
         OPTION("json", NULL, "print one JSON object", &json),
         {0},
@@ -104,7 +104,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     struct sanitize_context *context = xcalloc(1, sizeof *context);
     signal(SIGPIPE, SIG_IGN);
     context->table = table_new(columns, sizeof columns / sizeof *columns);
-    int status = replay_targets_read(&context->targets, argv[0], rank, goal, false, &error);
+    int status = replay_targets_read(&context->targets, argv[0], &choice, false, &error);
     if (status == 0)
         status = prepare_tool(context, device, tool, program, &error);
     for (int i = 0; i < context->targets.count && status == 0; i++)

@@ -16,6 +16,7 @@ struct space_view {
     struct config *config;
     struct device_info device;
     int first_goal, last_goal;
+    int step;                              /* from one shown goal to the next */
     struct template *templates[CASES_MAX]; /* by goal; NULL if the goal is not shown */
     cJSON *json;                           /* NULL for text output */
 };
@@ -177,16 +178,16 @@ static int show_space(struct space_view *view, uint64_t limit, struct error *err
         {.name = "valid_is_exact"},
         {.name = "valid_deviation"},
     };
-    if (view->last_goal > view->first_goal && config_rivals(view->config) > 1)
+    if (view->last_goal > view->first_goal && view->step < config_rivals(view->config))
         log_info("the genes, derived quantities and constraints are those of %s; --goal K shows "
-                 "those of another goal's solution",
+                 "those of another goal's solution, --solution NAME one alone",
                  config_goal_solution(view->config, view->first_goal));
     show_genes(view);
     show_derived(view);
     show_constraints(view);
     struct table *table = table_new(columns, 7);
     int status = 0;
-    for (int goal = view->first_goal; goal <= view->last_goal; goal++)
+    for (int goal = view->first_goal; goal <= view->last_goal; goal += view->step)
         if (count_goal(view, goal, limit, table, error) < 0)
             status = -1;
     print_table(view, table, "Goals and their numbers of genomes", "goals");
@@ -308,8 +309,7 @@ static int show_launches(struct space_view *view, const bool *valid, const struc
     struct table *launches = table_new(launch_columns, 7);
     struct table *cases = table_new(case_columns, 5);
     int status = 0;
-    for (int goal = view->first_goal; goal <= view->last_goal && status == 0;
-         goal += config_rivals(view->config))
+    for (int goal = view->first_goal; goal <= view->last_goal && status == 0; goal += view->step)
         if (valid[goal])
             status = add_launches(view, goal, genome, launches, cases, error);
     print_table(view, launches, "Launches", "launches");
@@ -338,8 +338,7 @@ static int show_genome(struct space_view *view, const struct genome *genome, boo
         printf("\nGenome, with inactive genes at their defaults\n%s\n", canonical);
     struct table *table = table_new(columns, 7);
     *all_valid = true;
-    for (int goal = view->first_goal; goal <= view->last_goal;
-         goal += config_rivals(view->config)) {
+    for (int goal = view->first_goal; goal <= view->last_goal; goal += view->step) {
         valid[goal] = add_validity(view, goal, genome, table);
         *all_valid = *all_valid && valid[goal];
     }
@@ -366,8 +365,29 @@ static void show_heading(struct space_view *view) {
            view->device.sm_count, config_smem_limit(view->config, &view->device));
 }
 
+/* Of several solutions, only the one that is named or that the genome fits. */
+static int choose_solution(struct space_view *view, int64_t goal, const char *solution,
+                           const char **genome, struct error *error) {
+    const char *genes = *genome != NULL ? *genome : "";
+    int chosen;
+    view->step = 1;
+    if (*genome == NULL && solution == NULL)
+        return 0;
+    if (config_genome_goal(view->config, &view->device, goal, solution, &genes, &chosen, error) < 0)
+        return *genome != NULL ? error_prefix(error, "--genome") : -1;
+    if (*genome != NULL)
+        *genome = genes;
+    view->step = config_rivals(view->config);
+    view->last_goal += chosen - view->first_goal;
+    view->first_goal = chosen;
+    if (view->last_goal >= config_goal_count(view->config))
+        view->last_goal = config_goal_count(view->config) - 1;
+    return 0;
+}
+
 static int view_open(struct space_view *view, const char *path, const char *templates,
-                     const char *spec, int64_t goal, struct error *error) {
+                     const char *spec, int64_t goal, const char *solution, const char **genome,
+                     struct error *error) {
     view->config = config_load(path, templates, error);
     if (view->config == NULL)
         return -1;
@@ -377,9 +397,10 @@ static int view_open(struct space_view *view, const char *path, const char *temp
                            goal, goals - 1);
     view->first_goal = goal < 0 ? 0 : (int)goal;
     view->last_goal = goal < 0 ? goals - 1 : (int)goal;
-    if (device_describe(spec != NULL ? spec : view->config->device, &view->device, error) < 0)
+    if (device_describe(spec != NULL ? spec : view->config->device, &view->device, error) < 0 ||
+        choose_solution(view, goal, solution, genome, error) < 0)
         return -1;
-    for (int g = view->first_goal; g <= view->last_goal; g++) {
+    for (int g = view->first_goal; g <= view->last_goal; g += view->step) {
         view->templates[g] = config_load_template(view->config, g, &view->device, error);
         if (view->templates[g] == NULL)
             return -1;
@@ -399,12 +420,14 @@ static int space_run(const struct verb *verb, int argc, char **argv) {
     const char *text = NULL;
     const char *device = NULL;
     const char *templates = NULL;
+    const char *solution = NULL;
     int64_t goal = -1;
     int64_t limit = 100000000;
     const struct option_row rows[] = {
         OPTION("genome", "TEXT",
                "check this genome and show its launches; omitted genes have their defaults", &text),
         OPTION("goal", "K", "show only goal K, counted from 0", &goal),
+        OPTION("solution", "NAME", "show only this one of several solutions", &solution),
         OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the config's device)",
                &device),
         OPTION("templates", "DIR", "folder that is searched for templates first", &templates),
@@ -421,7 +444,7 @@ static int space_run(const struct verb *verb, int argc, char **argv) {
     struct error error = {0};
     struct space_view view = {0};
     struct genome genome;
-    int status = view_open(&view, argv[0], templates, device, goal, &error);
+    int status = view_open(&view, argv[0], templates, device, goal, solution, &text, &error);
     if (status == 0 && text != NULL &&
         genome_parse(&genome, space_of(&view, view.first_goal), text, &error) < 0)
         status = error_prefix(&error, "--genome");

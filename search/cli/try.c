@@ -175,18 +175,32 @@ static int start_diagnosis(const char *config, const char *genome, const char *d
     return diagnose_in_worker(words, error);
 }
 
+/* Which goal the genome is tried for; of several solutions its genes say it. */
+static int choose_goal(struct try_context *context, const char *device, int64_t goal,
+                       const char *solution, const char **genome, struct error *error) {
+    const bool several = config_rivals(context->config) > 1;
+    struct device_info info;
+    if (several && device_describe(device, &info, error) < 0)
+        return -1;
+    return config_genome_goal(context->config, several ? &info : NULL, goal, solution, genome,
+                              &context->goal, error);
+}
+
 static int run(const struct verb *verb, int argc, char **argv) {
     bool in_worker = strcmp(argv[0], DIAGNOSE_WORKER) == 0;
     const char *genome = "";
     const char *device = NULL;
     const char *templates = NULL;
-    int64_t goal = 0;
+    const char *solution = NULL;
+    int64_t goal = -1;
     bool diagnose = false;
     struct try_context context = {0};
     const struct option_row rows[] = {
         OPTION("genome", "GENES", "BLOCK_M=64,WARPS=4,...; omitted genes have their defaults",
                &genome),
         OPTION("goal", "K", "case of a per_case config, from 0 (default 0)", &goal),
+        OPTION("solution", "NAME",
+               "of several solutions, this one (default: one that the genes fit)", &solution),
         OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX", &device),
         OPTION("templates", "DIR", "folder that is searched for templates first", &templates),
         OPTION("diagnose", NULL,
@@ -215,14 +229,15 @@ static int run(const struct verb *verb, int argc, char **argv) {
                     (long long)goal, argv[0], config_goal_count(context.config));
         goto done;
     }
-    context.goal = (int)goal;
     if (device == NULL)
         device = context.config->device;
+    if (choose_goal(&context, device, goal, solution, &genome, &error) < 0)
+        goto done;
     if (diagnose) {
         status = in_worker ? diagnose_genome(context.config, context.goal, device, genome,
                                              context.json, &error)
-                           : start_diagnosis(argv[0], genome, device, goal, templates, context.json,
-                                             &error);
+                           : start_diagnosis(argv[0], genome, device, context.goal, templates,
+                                             context.json, &error);
         goto done;
     }
     context.single_trial =

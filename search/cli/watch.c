@@ -46,7 +46,8 @@ static void draw_view(const struct run_stats *stats, bool by_trials, bool unicod
             show_cell(row, column, text_plot_at(&plot, row, column));
     attrset(A_DIM);
     mvprintw(LINES - 1, 0, "q: quit   t: by %s%s", by_trials ? "time  " : "trials",
-             store_goal_count(stats->store) > 1 ? "   left, right: other goals" : "");
+             store_goal_count(stats->store) > stats->solutions.count ? "   left, right: other goals"
+                                                                     : "");
     refresh();
     text_plot_release(&plot);
 }
@@ -115,6 +116,9 @@ static cJSON *top_json(const struct run_stats *stats) {
     cJSON *list = cJSON_CreateArray();
     for (int i = 0; i < stats->top_count; i++) {
         cJSON *item = cJSON_CreateObject();
+        if (stats->solutions.count > 1)
+            json_add(item, "solution=%s",
+                     run_solutions_name(&stats->solutions, stats->top[i].goal));
         json_add(item, "trial=%ld score_us=%g predicted=%hhd operator=%s differs=%s",
                  stats->top[i].trial, stats->top[i].score_us, stats->top[i].predicted,
                  stats->top[i].operator_name, stats->top[i].genome);
@@ -149,7 +153,9 @@ static void print_json(const struct run_stats *stats) {
                  champion->accepted - stats->created, champion->score_us);
         cJSON_AddItemToArray(champions, item);
     }
-    json_add(root, "goal=%d goal_name=%s", stats->goal, store_goal_name(stats->store, stats->goal));
+    char cases[CASE_NAME_SIZE];
+    run_solutions_cases(&stats->solutions, stats->store, stats->goal, cases);
+    json_add(root, "goal=%d goal_name=%s", stats->goal, cases);
     cJSON_AddItemToObject(root, "top", top_json(stats));
     table_print_json(root, stdout);
 }
@@ -210,7 +216,9 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (status == 0)
         status = run_stats_refresh(stats, &error);
     if (status == 0 && goal >= 0)
-        status = run_stats_turn_goal(stats, (int)goal - stats->goal, &error);
+        status = run_stats_turn_goal(
+            stats, (int)goal / stats->solutions.count - stats->goal / stats->solutions.count,
+            &error);
     /* Only LC_CTYPE: numbers keep the format of the C locale. */
     setlocale(LC_CTYPE, "");
     bool unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;

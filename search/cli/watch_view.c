@@ -14,6 +14,7 @@ enum {
     LINE_SIZE = 512,
     CURVE_ROWS_MIN = 4, /* least rows of the curve: the table of the best shrinks first */
     AXIS_WIDTH = 9,     /* of the numbers beside the curve */
+    SOLUTION_WIDTH = 17,
     OPERATORS_WIDTH = 41,
     OPERATORS_MIN_COLUMNS = 76, /* least columns of a view with the operators beside the curve */
 };
@@ -207,20 +208,36 @@ static double time_axis_end(const struct run_stats *stats) {
     return fmax(fmax(last, end) - stats->created, 1);
 }
 
+/* The best score of several solutions' champions; 0: none has one. */
+static double best_of(const double *scores_us, int count) {
+    double best_us = 0;
+    for (int i = 0; i < count; i++)
+        if (scores_us[i] > 0 && (best_us == 0 || scores_us[i] < best_us))
+            best_us = scores_us[i];
+    return best_us;
+}
+
 static int collect_points(const struct run_stats *stats, bool by_trials, double end,
                           struct text_plot_point *points, double *low, double *high) {
+    double scores_us[SOLUTIONS_MAX] = {0};
     int count = 0;
+    *low = *high = 0;
     for (int i = 0; i < stats->champion_count; i++) {
         const struct store_champion *champion = &stats->champions[i];
-        if (champion->goal != stats->goal || !(champion->score_us > 0))
+        const int solution = champion->goal - stats->goal;
+        if (solution < 0 || solution >= stats->solutions.count || !(champion->score_us > 0))
             continue;
+        scores_us[solution] = champion->score_us;
+        const double best_us = best_of(scores_us, stats->solutions.count);
+        if (count > 0 && best_us == points[count - 1].y && stats->solutions.count > 1)
+            continue; /* the champion of a solution that is not the best */
         double at = by_trials ? (double)champion->trial : champion->accepted - stats->created;
-        points[count] = (struct text_plot_point){fmin(1, fmax(0, at / end)), champion->score_us};
+        points[count] = (struct text_plot_point){fmin(1, fmax(0, at / end)), best_us};
         /* A champion's trial number may be lower than that of the champion before. */
         if (count > 0)
             points[count].x = fmax(points[count].x, points[count - 1].x);
-        *low = count == 0 ? champion->score_us : fmin(*low, champion->score_us);
-        *high = count == 0 ? champion->score_us : fmax(*high, champion->score_us);
+        *low = count == 0 ? best_us : fmin(*low, best_us);
+        *high = count == 0 ? best_us : fmax(*high, best_us);
         count++;
     }
     return count;
@@ -286,14 +303,20 @@ static void draw_best(const struct run_stats *stats, struct text_plot *plot, int
     bool predicted = stats->top_count > 0 && stats->top[0].predicted;
     char unit[16];
     snprintf(unit, sizeof unit, "%12s", minimised_unit(stats->minimised));
-    text_plot_print(plot, row, 0, TEXT_PLOT_DIM, "rank   trial  %s  tried as        genome%s",
-                    predicted ? "us predicted" : unit,
-                    stats->default_genome != NULL ? ", where it differs from the default" : "");
+    const bool several = stats->solutions.count > 1;
+    text_plot_print(plot, row, 0, TEXT_PLOT_DIM, "rank   trial  %s  %stried as        genome%s",
+                    predicted ? "us predicted" : unit, several ? "solution         " : "",
+                    several ? ", where it differs from its solution's default"
+                    : stats->default_genomes[0] != NULL ? ", where it differs from the default"
+                                                        : "");
     for (int i = 0; i < stats->top_count && i + 1 < rows; i++) {
         const struct ranked_trial *place = &stats->top[i];
         text_plot_print(plot, row + 1 + i, 0, i == 0 ? TEXT_PLOT_BOLD : TEXT_PLOT_PLAIN,
-                        "%4d %7" PRId64 " %13.3f  %-15.15s %s", i + 1, place->trial,
-                        place->score_us, place->operator_name, place->genome);
+                        "%4d %7" PRId64 " %13.3f  %-*.*s%-15.15s %s", i + 1, place->trial,
+                        place->score_us, several ? SOLUTION_WIDTH : 0,
+                        several ? SOLUTION_WIDTH - 1 : 0,
+                        several ? run_solutions_name(&stats->solutions, place->goal) : "",
+                        place->operator_name, place->genome);
     }
 }
 
@@ -301,13 +324,18 @@ static void draw_best(const struct run_stats *stats, struct text_plot *plot, int
 
 void watch_view_draw(const struct run_stats *stats, bool by_trials, struct text_plot *plot) {
     int row = draw_header(stats, plot) + 1;
-    int goals = store_goal_count(stats->store);
+    int goals = store_goal_count(stats->store), own = stats->solutions.count;
     int column = 0;
-    if (goals > 1)
+    char cases[CASE_NAME_SIZE];
+    run_solutions_cases(&stats->solutions, stats->store, stats->goal, cases);
+    if (goals > 1 && own > 1)
+        column = text_plot_print(plot, row, 0, TEXT_PLOT_BOLD,
+                                 "goals %d to %d of 0 to %d: ", stats->goal, stats->goal + own - 1,
+                                 goals - 1);
+    else if (goals > 1)
         column = text_plot_print(plot, row, 0, TEXT_PLOT_BOLD, "goal %d of 0 to %d: ", stats->goal,
                                  goals - 1);
-    text_plot_print(plot, row++, column, TEXT_PLOT_BOLD, "%s",
-                    store_goal_name(stats->store, stats->goal));
+    text_plot_print(plot, row++, column, TEXT_PLOT_BOLD, "%s", cases);
     int best_rows = 1 + RUN_STATS_TOP;
     int curve_rows = plot->rows - row - best_rows - 1;
     if (curve_rows < CURVE_ROWS_MIN) {

@@ -29,6 +29,7 @@ struct config {
     char *template_folder; /* of the problem, if its solutions are apart */
     int solution_count;    /* of those that are searched; 0: the template has one, nameless */
     char solutions[SOLUTIONS_MAX][NAME_SIZE];
+    int default_solution; /* of these: the problem's if it is searched, else the first */
     struct template
         *shapes; /* the template loaded without a device: only its dimensions are known */
     enum objective objective;
@@ -79,13 +80,25 @@ int config_rivals(const struct config *config);
 int config_first_rival(const struct config *config, int goal);
 /* The solution of a goal; NULL: the template's only one. */
 const char *config_goal_solution(const struct config *config, int goal);
+/* The number of a searched solution. */
+int config_find_solution(const struct config *config, const char *name, int *solution,
+                         struct error *error);
+/* Splits "vector: THREADS=64" into the number of a searched solution and genes. `*solution` is
+   ANY_SOLUTION if the text names none. */
+enum { ANY_SOLUTION = -1 };
+int config_split_genome(const struct config *config, const char *text, const char **genes,
+                        int *solution, struct error *error);
+/* The goal for which a genome that the user gives is meant, for a device: that of the solution that
+   its text or `named` (or NULL) names; else `goal`, or, without one (-1), the first solution into
+   whose space it fits. `*genes` loses the name. An error if it fits none. */
+int config_genome_goal(const struct config *config, const struct device_info *device, int64_t goal,
+                       const char *named, const char **genes, int *chosen, struct error *error);
 /* The cases of a goal: `*count` of them, starting with index `*first`. */
 void config_goal_cases(const struct config *config, int goal, int *first, int *count);
-/* "B=2,H=8,S=512" or "all 12 cases", with the solution if it has rivals: "B=2,H=8,S=512, tiled".
- */
+/* "B=2,H=8,S=512" or "all 12 cases". */
+void config_cases_name(const struct config *config, int goal, char name[CASE_NAME_SIZE]);
+/* The same with the solution if it has rivals: "B=2,H=8,S=512, tiled". */
 void config_goal_name(const struct config *config, int goal, char name[CASE_NAME_SIZE]);
-/* The same without the solution. */
-void config_goal_cases_name(const struct config *config, int goal, char name[CASE_NAME_SIZE]);
 
 /* Maximum shared memory of a block in bytes: the config's limit, reduced to the device's (NULL: any
    device). */

@@ -25,7 +25,7 @@ void config_goal_cases(const struct config *config, int goal, int *first, int *c
     *count = joint ? config->case_count : 1;
 }
 
-void config_goal_cases_name(const struct config *config, int goal, char name[CASE_NAME_SIZE]) {
+void config_cases_name(const struct config *config, int goal, char name[CASE_NAME_SIZE]) {
     int first;
     int count;
     config_goal_cases(config, goal, &first, &count);
@@ -38,7 +38,7 @@ void config_goal_cases_name(const struct config *config, int goal, char name[CAS
 }
 
 void config_goal_name(const struct config *config, int goal, char name[CASE_NAME_SIZE]) {
-    config_goal_cases_name(config, goal, name);
+    config_cases_name(config, goal, name);
     size_t used = strlen(name);
     if (config_rivals(config) > 1)
         snprintf(name + used, CASE_NAME_SIZE - used, ", %s", config_goal_solution(config, goal));

@@ -70,6 +70,17 @@ static int named_solution(const struct config *config, const char *name, char so
                : template_formerly(config->template_folder, path_name(name), solution, error);
 }
 
+/* The searched solution that problem.json names as the default; 0: the first, because it names none
+   that is searched. */
+static int find_default(const struct config *config) {
+    const cJSON *name =
+        cJSON_GetObjectItemCaseSensitive(config->shapes->document.root, "default_solution");
+    for (int i = 0; i < config->solution_count && cJSON_IsString(name); i++)
+        if (strcmp(config->solutions[i], name->valuestring) == 0)
+            return i;
+    return 0;
+}
+
 int config_read_solutions(struct config *config, const struct json *root, const char *folder,
                           const char *name, struct error *error) {
     char problem[PATH_SIZE], solution[NAME_SIZE] = "";
@@ -92,5 +103,6 @@ int config_read_solutions(struct config *config, const struct json *root, const 
         return -1;
     if (config->solution_count == 0 && config->shapes->solution[0] != '\0')
         strcpy(config->solutions[config->solution_count++], config->shapes->solution);
+    config->default_solution = find_default(config);
     return 0;
 }

@@ -32,29 +32,29 @@ void before_sequence(const struct buffers *buffers, int set, struct device_seque
 
 static bool is_variable(const struct buffers *buffers, int t) {
     return buffers->tensors[0][t] != 0 &&
-           template_copies_symbol(buffers->template, buffers->plan->list, t);
+           template_symbol(buffers->template, buffers->plan->list, t) != NULL;
 }
 
 /* Finds the variable of a tensor. Returns 1, with the reason, if there is none that holds it. */
 static int find_variable(const struct buffers *buffers, struct device_module *module, int t,
                          uint64_t *address, char *reason) {
     const struct tensor *tensor = &buffers->template->tensors[t];
+    const char *symbol = template_symbol(buffers->template, buffers->plan->list, t);
     const long long needed = (long long)buffers->plan->tensors[t].bytes;
     size_t bytes = 0;
-    if (!buffers->device->backend->global(buffers->device, module, tensor->symbol, address,
-                                          &bytes)) {
+    if (!buffers->device->backend->global(buffers->device, module, symbol, address, &bytes)) {
         snprintf(
             reason, REASON_SIZE,
             "there is no variable %s, which holds the tensor %s: declare it as __constant__ or "
             "__device__ in no namespace, not static, and read it",
-            tensor->symbol, tensor->name);
+            symbol, tensor->name);
         return 1;
     }
     if ((long long)bytes >= needed)
         return 0;
     snprintf(reason, REASON_SIZE,
-             "the variable %s has %lld bytes, and the tensor %s %lld: declare it as large",
-             tensor->symbol, (long long)bytes, tensor->name, needed);
+             "the variable %s has %lld bytes, and the tensor %s %lld: declare it as large", symbol,
+             (long long)bytes, tensor->name, needed);
     return 1;
 }
 

@@ -39,7 +39,7 @@ int buffers_init_placed(struct buffers *buffers, struct comparator *comparator,
                                 .set_count = set_count};
     for (int s = 0; s < set_count; s++)
         for (int t = 0; t < template->tensor_count; t++)
-            if (s > 0 && template->tensors[t].symbol[0] != '\0')
+            if (s > 0 && template_is_symbol(template, t))
                 buffers->tensors[s][t] = buffers->tensors[0][t];
             else if (plan->tensors[t].present &&
                      allocate_tensor(device, &template->tensors[t], &plan->tensors[t], placement,
@@ -59,7 +59,7 @@ int buffers_init(struct buffers *buffers, struct comparator *comparator, struct 
 
 bool buffers_owns(const struct buffers *buffers, int set, int tensor) {
     return buffers->tensors[set][tensor] != 0 &&
-           (set == 0 || buffers->template->tensors[tensor].symbol[0] == '\0');
+           (set == 0 || !template_is_symbol(buffers->template, tensor));
 }
 
 void buffers_release(struct buffers *buffers) {
@@ -84,7 +84,7 @@ int buffers_fill_role(struct buffers *buffers, int set, enum role role, const st
     for (int t = 0; t < buffers->template->tensor_count; t++) {
         const struct planned_tensor *tensor = &buffers->plan->tensors[t];
         const uint64_t address = buffers->tensors[set][t];
-        const bool variable = buffers->template->tensors[t].symbol[0] != '\0';
+        const bool variable = template_is_symbol(buffers->template, t);
         /* One of several sets is not to be filled by the recipe of another. */
         const bool ordinary = stress == NULL || tensor->fill.fill != FILL_NORMAL ||
                               (variable && buffers->set_count > 1);

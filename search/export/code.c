@@ -401,14 +401,14 @@ void code_add_variables(const struct code_writer *writer, struct strbuf *body) {
     name_code(writer, code);
     for (int t = 0; t < template->tensor_count; t++) {
         const struct tensor *tensor = &template->tensors[t];
-        if (!template_copies_symbol(template, writer->launches, t) ||
-            code_truth(writer, tensor->when) == 0)
+        const char *symbol = template_symbol(template, writer->launches, t);
+        if (symbol == NULL || code_truth(writer, tensor->when) == 0)
             continue;
         code_add_guard(writer, tensor->when, body);
         strbuf_print(body,
                      "\n        status = copy_to_variable(&%s, \"%s\", tensors->%s,\n"
                      "                                  ",
-                     code, tensor->symbol, tensor->name);
+                     code, symbol, tensor->name);
         code_add_list(writer, tensor->shape, tensor->rank, body);
         strbuf_print(body, ", %d, ", tensor->rank);
         code_add_element_bytes(writer, tensor, body);

@@ -6,7 +6,7 @@
 
 static bool copies_variables(const struct template *template, const struct launch_list *launches) {
     for (int t = 0; t < template->tensor_count; t++)
-        if (template_copies_symbol(template, launches, t))
+        if (template_symbol(template, launches, t) != NULL)
             return true;
     return false;
 }

@@ -323,6 +323,8 @@ int export_write(const struct export_request *request, const char *requested, st
     export.name = request->name != NULL ? request->name : name;
     export.folder = paths->temporary;
     find_solutions(&export);
+    if (has_default_reference(&export) && export.solution_count > 1)
+        BUG("the default genomes of several solutions are no reference");
     for (int t = 0; t < request->template->tensor_count; t++) {
         export.contents_count += request->template->tensors[t].of_output;
         export.magnitude_count += request->template->tensors[t].role == ROLE_MAGNITUDE;

@@ -120,12 +120,13 @@ static void add_strides(const struct template *template, cJSON *values) {
 }
 
 /* "; read and written" */
-static void add_before(const struct tensor *tensor, struct strbuf *about) {
+static void add_before(const struct template *template, int index, struct strbuf *about) {
+    const struct tensor *tensor = &template->tensors[index];
     if (tensor->before > 0)
         strbuf_print(about, "; read and written");
     if (tensor->before == BEFORE_ZEROS)
         strbuf_print(about, "; added to: clear it before each call");
-    if (tensor->symbol[0] != '\0')
+    if (template_symbol(template, &template->launches, index) != NULL)
         strbuf_print(about, "; each call copies it to a variable");
 }
 
@@ -150,7 +151,7 @@ static void add_tensors(const struct template *template, cJSON *values) {
         if (tensor->alignment != ALIGNMENT_DEFAULT)
             strbuf_print(&about, "; aligned to %d byte%s", tensor->alignment,
                          tensor->alignment == 1 ? "" : "s");
-        add_before(tensor, &about);
+        add_before(template, t, &about);
         cJSON_AddStringToObject(object, "type", tensor->role == ROLE_INPUT ? "const void" : "void");
         cJSON_AddStringToObject(object, "tensor", tensor->name);
         embedded_add_text(object, "about", &about);

@@ -78,12 +78,11 @@ static void add_variables(const struct code_writer *writer, struct strbuf *body)
     const struct template *template = writer->template;
     for (int t = 0; t < template->tensor_count; t++) {
         const struct tensor *tensor = &template->tensors[t];
-        if (!template_copies_symbol(template, writer->launches, t) ||
-            code_truth(writer, tensor->when) == 0)
+        const char *symbol = template_symbol(template, writer->launches, t);
+        if (symbol == NULL || code_truth(writer, tensor->when) == 0)
             continue;
         code_add_guard(writer, tensor->when, body);
-        strbuf_print(body, "\n        memcpy(&%s, tensors->%s, (size_t)((", tensor->symbol,
-                     tensor->name);
+        strbuf_print(body, "\n        memcpy(&%s, tensors->%s, (size_t)((", symbol, tensor->name);
         code_add_element_bytes(writer, tensor, body);
         strbuf_print(body, ")");
         for (int i = 0; i < tensor->rank; i++) {

@@ -54,9 +54,10 @@ static void print_trial(const struct run_data *run, const struct trial_row *row,
         print_number(row->resources[r], out);
     for (int i = 0; i < gene_count; i++) {
         fputc(',', out);
-        if (columns[i] >= 0)
-            table_print_csv_text(run->genes.columns[columns[i]].values[row->genes[columns[i]]],
-                                 out);
+        const char *value =
+            columns[i] >= 0 ? run->genes.columns[columns[i]].values[row->genes[columns[i]]] : "";
+        if (!run->genes.several || strcmp(value, GENE_ABSENT) != 0)
+            table_print_csv_text(value, out);
     }
     fputc('\n', out);
 }

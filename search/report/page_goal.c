@@ -180,6 +180,25 @@ static void add_scatter_note(cJSON *to, const struct scatter_note *note) {
         add_format(to, "scatter_note", "All %d valid trials, one dot each.%s", note->valid, edge);
 }
 
+/* Goals of the same cases and several solutions share a board, which the first of them shows. */
+static int add_board(const struct page *page, cJSON *to, const struct run_data *run, int goal,
+                     struct error *error) {
+    const struct run_solutions *solutions = &run->history->solutions;
+    const int first = run_solutions_goals(solutions, goal, ALL_SOLUTIONS).first;
+    if (goal != first) {
+        add_format(to, "board_note", "The leaderboard of all solutions is with goal %d: %s.", first,
+                   store_goal_name(run->store, first));
+        return 0;
+    }
+    if (solutions->count > 1)
+        add_format(to, "board_note",
+                   "The leaderboard ranks all %d solutions. Ratios to the default are to the "
+                   "default genome of %s.",
+                   solutions->count, solutions->names[solutions->reference]);
+    return add_table(page, to, "board",
+                     leaderboard_table(run->store, goal, page_size_limits(page).board_rows, error));
+}
+
 static int add_goal(const struct page *page, cJSON *goals, int r, int goal,
                     const struct scatter_note *note, struct error *error) {
     const struct run_data *run = page->runs[r];
@@ -192,10 +211,7 @@ static int add_goal(const struct page *page, cJSON *goals, int r, int goal,
     add_text(to, "name", store_goal_name(run->store, goal));
     cJSON_AddBoolToObject(to, "open", page->count == 1 && goal == 0);
     add_headline(to, run, goal);
-    if (add_checks(to, run, goal, error) < 0 ||
-        add_table(page, to, "board",
-                  leaderboard_table(run->store, goal, page_size_limits(page).board_rows, error)) <
-            0 ||
+    if (add_checks(to, run, goal, error) < 0 || add_board(page, to, run, goal, error) < 0 ||
         add_table(page, to, "champions_table",
                   run_history_champions(run->history, goal, &predicted, error)) < 0)
         return -1;

@@ -56,9 +56,14 @@ static int add_goal(const struct page *page, cJSON *goals, struct store *store,
     cJSON_AddNumberToObject(to, "goal", goal);
     add_text(to, "name", store_goal_name(store, goal));
     add_clocks(page, to, &clocks[goal]);
+    /* Goals of the same cases share a board. */
+    const bool shows_board = goal % history->solutions.count == 0;
+    add_title(page, to, "elites_title",
+              history->solutions.count > 1 ? "the best of all solutions" : "the best");
     if (add_table(page, to, "champions", run_history_champions(history, goal, &predicted, error)) <
             0 ||
-        add_table(page, to, "elites", run_history_elites(history, goal, ELITES, error)) < 0 ||
+        (shows_board &&
+         add_table(page, to, "elites", run_history_elites(history, goal, ELITES, error)) < 0) ||
         add_table(page, to, "lessons",
                   run_history_gene_effects(history, goal, GENE_EFFECTS, error)) < 0)
         return -1;

@@ -16,17 +16,44 @@ enum { CUBIN_BYTES_MAX = 64 << 20 };
 
 /* ---- targets of a run ---- */
 
-static int rank_error(const struct replay_targets *targets, struct error *error) {
-    return error_input(error, "the board of %s has no rank %lld: `evotile board %s` shows it",
-                       targets->from, (long long)targets->rank, targets->from);
+static int64_t shown_rank(const struct replay_targets *targets) {
+    return targets->choice.rank == REPLAY_CHAMPION ? 1 : targets->choice.rank;
 }
 
-/* With REPLAY_ALL_GOALS, skips a goal whose board is too short. */
-static int read_rank(struct replay_targets *targets, struct store *store, int goal,
+static int rank_error(const struct replay_targets *targets, struct error *error) {
+    const char *solution = targets->choice.solution;
+    return error_input(
+        error, "the board of %s has no rank %lld%s%s: `evotile board %s%s%s` shows it",
+        targets->from, (long long)shown_rank(targets), solution != NULL ? " of " : "",
+        solution != NULL ? solution : "", targets->from, solution != NULL ? " --solution " : "",
+        solution != NULL ? solution : "");
+}
+
+struct replay_choice replay_choice_default(void) {
+    return (struct replay_choice){.rank = REPLAY_CHAMPION, .goal = REPLAY_FIRST_CASES};
+}
+
+int64_t replay_choice_trial(struct store *store, const struct config *config,
+                            const struct run_solutions *solutions, int goal, int chosen,
+                            int64_t rank, struct error *error) {
+    const bool champion = rank == REPLAY_CHAMPION;
+    struct rival_duels best;
+    if (champion && chosen == ALL_SOLUTIONS && solutions->count > 1) {
+        int found = rival_duels_read(store, config, goal, &best, error);
+        return found < 0 ? -2 : found == 0 ? STORE_NO_TRIAL : best.trial;
+    }
+    return store_shared_ranked(store, run_solutions_goals(solutions, goal, chosen),
+                               champion ? 1 : rank, error);
+}
+
+/* With REPLAY_ALL_GOALS, skips cases whose board is too short. */
+static int read_rank(struct replay_targets *targets, struct store *store,
+                     const struct run_solutions *solutions, int goal, int chosen,
                      struct error *error) {
     struct replay_target *target = &targets->items[targets->count];
-    int64_t number = store_ranked(store, goal, targets->rank, error);
-    if (number == STORE_NO_TRIAL && targets->goal == REPLAY_ALL_GOALS)
+    int64_t number = replay_choice_trial(store, targets->config, solutions, goal, chosen,
+                                         targets->choice.rank, error);
+    if (number == STORE_NO_TRIAL && targets->choice.goal == REPLAY_ALL_GOALS)
         return 0;
     if (number < 0)
         return number == STORE_NO_TRIAL ? rank_error(targets, error) : -1;
@@ -39,9 +66,14 @@ static int read_rank(struct replay_targets *targets, struct store *store, int go
     target->score_us = targets->config->minimise == MINIMISED_LATENCY
                            ? trial->outcome->score_us
                            : outcome_latency_us(trial->outcome);
-    snprintf(target->name, sizeof target->name, "%s, rank %lld, trial %lld",
-             store_goal_name(store, goal), (long long)targets->rank, (long long)number);
-    target->request = (struct trial_request){.number = number, .goal = goal};
+    if (targets->choice.rank == REPLAY_CHAMPION && solutions->count > 1)
+        snprintf(target->name, sizeof target->name, "%s, champion, trial %lld",
+                 store_goal_name(store, trial->goal), (long long)number);
+    else
+        snprintf(target->name, sizeof target->name, "%s, rank %lld, trial %lld",
+                 store_goal_name(store, trial->goal), (long long)shown_rank(targets),
+                 (long long)number);
+    target->request = (struct trial_request){.number = number, .goal = trial->goal};
     store_trial_free(trial);
     return 0;
 }
@@ -56,21 +88,23 @@ static int read_run_targets(struct replay_targets *targets, struct error *error)
         goto done;
     snprintf(targets->config_path, PATH_SIZE, "%s", targets->config->path);
     snprintf(targets->template_folder, PATH_SIZE, "%s", targets->config->template_folder);
-    if (targets->goal == REPLAY_BEST_GOAL) {
-        struct rival_duels best;
-        if (rival_duels_read(store, targets->config, 0, &best, error) < 0)
-            goto done;
-        targets->goal = best.goal;
-    }
-    if (targets->goal >= store_goal_count(store)) {
+    struct run_solutions solutions;
+    int chosen = ALL_SOLUTIONS;
+    if (run_solutions_read(store, &solutions, error) < 0 ||
+        (targets->choice.solution != NULL &&
+         run_solutions_find(&solutions, targets->from, targets->choice.solution, &chosen, error) <
+             0))
+        goto done;
+    const int64_t wanted = targets->choice.goal;
+    if (wanted >= store_goal_count(store)) {
         error_input(error, "%s has %d goals, from 0: there is no goal %lld", targets->from,
-                    store_goal_count(store), (long long)targets->goal);
+                    store_goal_count(store), (long long)wanted);
         goto done;
     }
-    int first = targets->goal == REPLAY_ALL_GOALS ? 0 : (int)targets->goal;
-    int last = targets->goal == REPLAY_ALL_GOALS ? store_goal_count(store) - 1 : first;
-    for (int goal = first; goal <= last; goal++)
-        if (read_rank(targets, store, goal, error) < 0)
+    int first = wanted < 0 ? 0 : (int)wanted;
+    int last = wanted == REPLAY_ALL_GOALS ? store_goal_count(store) - 1 : first;
+    for (int goal = first; goal <= last; goal += solutions.count)
+        if (read_rank(targets, store, &solutions, goal, chosen, error) < 0)
             goto done;
     if (targets->count == 0) {
         rank_error(targets, error);
@@ -253,20 +287,24 @@ static int read_kernel_targets(struct replay_targets *targets, bool exact, struc
 
 /* ---- either ---- */
 
-int replay_targets_read(struct replay_targets *targets, const char *from, int64_t rank,
-                        int64_t goal, bool exact, struct error *error) {
+int replay_targets_read(struct replay_targets *targets, const char *from,
+                        const struct replay_choice *choice, bool exact, struct error *error) {
     char manifest[PATH_SIZE];
     *targets = (struct replay_targets){.from = from,
-                                       .rank = rank,
-                                       .goal = goal,
+                                       .choice = *choice,
                                        .config_path = xcalloc(1, PATH_SIZE),
                                        .template_folder = xcalloc(1, PATH_SIZE),
                                        .scratch = xcalloc(1, PATH_SIZE),
                                        .items = xcalloc(CASES_MAX, sizeof *targets->items)};
     if (path_join(manifest, from, "manifest.json", error) < 0)
         return -1;
-    return path_exists(manifest) ? read_kernel_targets(targets, exact, error)
-                                 : read_run_targets(targets, error);
+    if (!path_exists(manifest))
+        return read_run_targets(targets, error);
+    return choice->solution != NULL
+               ? error_input(error,
+                             "%s is an exported kernel, and has one solution: leave \"%s\" out",
+                             from, choice->solution)
+               : read_kernel_targets(targets, exact, error);
 }
 
 void replay_targets_release(struct replay_targets *targets) {
@@ -287,7 +325,7 @@ void replay_targets_release(struct replay_targets *targets) {
 
 struct replay_target *replay_targets_choose(struct replay_targets *targets, int64_t goal,
                                             struct error *error) {
-    int64_t index = targets->scratch[0] != '\0' && goal != REPLAY_BEST_GOAL ? goal : 0;
+    int64_t index = targets->scratch[0] != '\0' && goal != REPLAY_FIRST_CASES ? goal : 0;
     if (index < targets->count)
         return &targets->items[index];
     error_input(error, "%s has %d cases, from 0: there is no case %lld", targets->from,
@@ -359,5 +397,5 @@ int replay_target_genome(const struct replay_targets *targets, struct replay_tar
 
 void replay_target_cases(const struct replay_targets *targets, const struct replay_target *target,
                          char name[CASE_NAME_SIZE]) {
-    config_goal_name(targets->config, target->request.goal, name);
+    config_cases_name(targets->config, target->request.goal, name);
 }

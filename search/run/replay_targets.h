@@ -2,7 +2,8 @@
  * exported kernel. For replay, sanitize, profile and the other verbs that start from one.
  *
  *     struct replay_targets targets;
- *     int status = replay_targets_read(&targets, "results/demo", 1, 0, false, &error);
+ *     struct replay_choice choice = replay_choice_default();
+ *     int status = replay_targets_read(&targets, "results/demo", &choice, false, &error);
  *     for (int i = 0; status == 0 && i < targets.count; i++)
  *         status = replay_target_genome(&targets, &targets.items[i], info, &error);
  *     replay_targets_release(&targets);          // also after a failure
@@ -12,6 +13,7 @@
 
 #include "config/config.h"
 #include "evaluate/trial.h"
+#include "run/run_solutions.h"
 
 struct replay_target {
     char name[CASE_NAME_SIZE + 32]; /* for messages */
@@ -21,9 +23,16 @@ struct replay_target {
     double score_us;
 };
 
+/* Which trials of a run. `rank` is that of the board of the goal's cases: of all its solutions
+   together, or of `solution` alone. */
+struct replay_choice {
+    int64_t rank, goal;
+    const char *solution; /* NULL: all */
+};
+
 struct replay_targets {
     const char *from; /* the caller's */
-    int64_t rank, goal;
+    struct replay_choice choice;
     char *device; /* the run's device; for a kernel without a GPU here, a similar emulated one;
                      NULL: unknown */
     struct config *config;
@@ -33,17 +42,27 @@ struct replay_targets {
     struct replay_target *items; /* room for CASES_MAX, so that none moves; owned */
 };
 
-/* In place of a goal: every goal, or the best of the first cases (rival_duels.h), which is goal 0
-   if the run has one solution. */
-enum { REPLAY_ALL_GOALS = -1, REPLAY_BEST_GOAL = -2 };
+/* In place of a goal: all cases, those whose board has no such rank left out; or the first ones. In
+   place of a rank: the champion, which is the winner of the duels between the solutions
+   (rival_duels.h), else rank 1. */
+enum { REPLAY_ALL_GOALS = -1, REPLAY_FIRST_CASES = -2, REPLAY_CHAMPION = -1 };
 
-/* `from` is the folder of a run or of an exported kernel, and outlives the targets. For a run,
-   `rank` counts from 1 on the board of `goal`, or, with REPLAY_ALL_GOALS, of each goal that has
-   such a rank. `exact`: of an exported kernel its machine code is judged as it lies in the folder,
-   and a folder that is not what was exported is refused (ERROR_REFUSED); else its source is, and a
-   change is a warning. Returns 0 or -1. */
-int replay_targets_read(struct replay_targets *targets, const char *from, int64_t rank,
-                        int64_t goal, bool exact, struct error *error);
+/* The champion of the first cases. */
+struct replay_choice replay_choice_default(void);
+
+/* `from` is the folder of a run or of an exported kernel, and outlives the targets. `exact`: of an
+   exported kernel its machine code is judged as it lies in the folder, and a folder that is not
+   what was exported is refused (ERROR_REFUSED); else its source is, and a change is a warning.
+   Returns 0 or -1. */
+int replay_targets_read(struct replay_targets *targets, const char *from,
+                        const struct replay_choice *choice, bool exact, struct error *error);
+
+/* The trial of the champion, or of the rank, on the board of a goal's cases; STORE_NO_TRIAL; -2.
+   `chosen` is a solution, or ALL_SOLUTIONS. */
+int64_t replay_choice_trial(struct store *store, const struct config *config,
+                            const struct run_solutions *solutions, int goal, int chosen,
+                            int64_t rank, struct error *error);
+
 void replay_targets_release(struct replay_targets *targets);
 
 /* The target that --goal means: the single target of a run, or the case of an exported kernel.

@@ -96,7 +96,9 @@ struct config *run_dir_config(struct store *store) {
 
 void run_dir_case_name(const struct store *store, const struct config *config, int goal,
                        int case_count, int number, char name[CASE_NAME_SIZE]) {
-    if (case_count == 1)
+    if (case_count == 1 && config != NULL && goal < config_goal_count(config))
+        config_cases_name(config, goal, name);
+    else if (case_count == 1)
         snprintf(name, CASE_NAME_SIZE, "%s", store_goal_name(store, goal));
     else if (config != NULL && number < config->case_count)
         template_print_shape(config->shapes, &config->cases[number], name);

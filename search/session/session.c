@@ -35,7 +35,7 @@ static int predict_goal(struct session *session, int goal, const struct device_i
 /* Fills the start genomes of a goal, and the predictions for it, as text. A new run takes them from
    what the user named; a resumed run from its store, so that later changes of their source do not
    matter. */
-static int find_start(struct session *session, int goal, const struct warm_start *warm_start,
+static int find_start(struct session *session, int goal, struct warm_start *warm_start,
                       const struct device_info *device, struct error *error) {
     const struct template *template = session->templates[goal];
     struct genome genomes[WARM_START_MAX];
@@ -54,7 +54,7 @@ static int find_start(struct session *session, int goal, const struct warm_start
 
 /* `warm` is NULL on resume, and if the user named no start genomes. */
 static int start_evolutions(struct session *session, const struct device_info *device,
-                            const struct warm_start *warm_start, struct error *error) {
+                            struct warm_start *warm_start, struct error *error) {
     const struct config *config = session->config;
     session->goal_to_sanitize = -1;
     session->goal_count = config_goal_count(config);
@@ -95,7 +95,7 @@ static int start_evolutions(struct session *session, const struct device_info *d
             return error_prefix(error, "%s", name);
         }
     }
-    return 0;
+    return warm_start_check(warm_start, config, error);
 }
 
 /* Workers read the run's copies of config and template, so their errors name the copies. Names the
@@ -117,8 +117,8 @@ static int write_config(const struct session *session, struct error *error) {
                : path_write_file(path, text, strlen(text), error);
 }
 
-static int fill_run_dir(struct session *session, const char *run_dir,
-                        const struct warm_start *warm_start, struct error *error) {
+static int fill_run_dir(struct session *session, const char *run_dir, struct warm_start *warm_start,
+                        struct error *error) {
     struct config *config = session->config;
     char config_path[PATH_SIZE];
     char template_folder[PATH_SIZE];

@@ -6,6 +6,7 @@
 #include "run/default_trial.h"
 #include "run/judge.h"
 #include "run/old_settings.h"
+#include "run/run_solutions.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #define EVOTILE_VERSION "unknown"
 #endif
 
-enum { META_MAX = 18 + HINTS_MAX + 2 * CASES_MAX, META_NAME_SIZE = 32 };
+enum { META_MAX = 20 + HINTS_MAX * SOLUTIONS_MAX + 2 * CASES_MAX, META_NAME_SIZE = 32 };
 
 #define SEEDS_META     "seeds:%d" /* by goal */
 #define PREDICTED_META "predicted:%d"
@@ -35,7 +36,7 @@ static char *print_devices(const struct pool *pool) {
 
 /* Names of settings that are numbered. */
 struct start_names {
-    char hints[HINTS_MAX][OPERATOR_NAME_SIZE];
+    char hints[SOLUTIONS_MAX][HINTS_MAX][HINT_META_SIZE];
     char seeds[CASES_MAX][META_NAME_SIZE], predicted[CASES_MAX][META_NAME_SIZE];
 };
 
@@ -51,7 +52,9 @@ int session_store_create(struct session *session, struct error *error) {
     }
     char *device_line = protocol_print_device(device);
     char *devices = print_devices(session->pool);
-    struct store_meta meta[META_MAX] = {
+    char solutions[SOLUTIONS_TEXT_SIZE];
+    run_solutions_print(config, solutions);
+    const struct store_meta fixed[] = {
         {SETTINGS_META, SETTINGS_META_VALUE},
         {"config_path", config->path},
         {"template", session->templates[0]->name},
@@ -69,17 +72,26 @@ int session_store_create(struct session *session, struct error *error) {
         {"recording", session->settings.recording ? "yes" : "no"},
         {"evotile", EVOTILE_VERSION},
         {JUDGE_META, judge_name(session->templates[0])},
+        {SOLUTIONS_META, solutions},
+        {DEFAULT_SOLUTION_META,
+         config->solution_count > 0 ? config->solutions[config->default_solution] : ""},
         {*session->queue_id != '\0' ? "queue_id" : NULL, session->queue_id},
-    }; /* hints and seeds follow */
+    };
+    struct store_meta *meta = xcalloc(META_MAX, sizeof *meta); /* hints and seeds follow */
     int meta_count = 0;
-    while (meta[meta_count].name != NULL)
-        meta_count++;
-    /* Of several solutions, each has hints of its own numbers. */
-    const struct hints *hints = &session->templates[0]->space->hints;
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        if (fixed[i].name != NULL)
+            meta[meta_count++] = fixed[i];
     struct start_names *start_names = xcalloc(1, sizeof *start_names);
-    for (int r = 0; r < hints->count && config_rivals(config) == 1; r++) {
-        operator_print(OPERATOR_HINT, r, start_names->hints[r]);
-        meta[meta_count++] = (struct store_meta){start_names->hints[r], hints->rows[r].because};
+    for (int s = 0; s < config_rivals(config); s++) {
+        const struct hints *hints = &session->templates[s]->space->hints;
+        for (int r = 0; r < hints->count; r++) {
+            char name[OPERATOR_NAME_SIZE], *stored = start_names->hints[s][r];
+            operator_print(OPERATOR_HINT, r, name);
+            run_solutions_hint(config_rivals(config) > 1 ? config->solutions[s] : NULL, name,
+                               stored);
+            meta[meta_count++] = (struct store_meta){stored, hints->rows[r].because};
+        }
     }
     for (int g = 0; g < session->goal_count; g++) {
         char *seeds = start_names->seeds[g], *predicted = start_names->predicted[g];
@@ -93,6 +105,7 @@ int session_store_create(struct session *session, struct error *error) {
     const struct store_description description = {meta, meta_count, goals, session->goal_count};
     session->store = store_create(session->run_dir, &description, error);
     free(start_names);
+    free(meta);
     free(device_line);
     free(devices);
     return session->store != NULL ? 0 : -1;

@@ -31,6 +31,9 @@ struct warm_start {
     int run_count, elite_count;
     struct earlier_run *runs;
     struct earlier_elite *elites;
+    bool fits[WARM_START_NAMED_MAX]; /* by named genome: a goal's space has it */
+    char
+        *why[WARM_START_NAMED_MAX]; /* why the first goal whose space has it not has not; or NULL */
 };
 
 /* ---- reading earlier runs ---- */
@@ -129,6 +132,8 @@ void warm_start_close(struct warm_start *warm) {
         config_free(warm->runs[i].config);
     for (int i = 0; i < warm->elite_count; i++)
         free(warm->elites[i].genome);
+    for (int i = 0; i < WARM_START_NAMED_MAX; i++)
+        free(warm->why[i]);
     free(warm->runs);
     free(warm->elites);
     free(warm->named);
@@ -201,27 +206,84 @@ static bool add_unique(struct genome *genomes, int *count, const struct genome *
     return true;
 }
 
-static int add_named(const struct warm_start *warm, const struct space *space,
-                     struct genome *genomes, struct error *error) {
-    struct genome named[WARM_START_NAMED_MAX];
-    struct problem problem;
-    int count = 0;
-    int given = warm_start_parse(warm->named, space, named, WARM_START_NAMED_MAX, error);
-    if (given < 0)
-        return error_prefix(error, "--seed-genome");
-    for (int i = 0; i < given; i++)
-        if (space_check(space, &named[i], &problem))
-            add_unique(genomes, &count, &named[i]);
-        else
-            log_warn("genome %d of --seed-genome is skipped: %s", i + 1, problem.text);
-    return count;
+/* Copies the next of the genomes that semicolons separate. Returns 1, 0 at the end, or -1. */
+static int next_text(const char **at, char genome[GENOME_TEXT_SIZE], struct error *error) {
+    const size_t length = strcspn(*at, ";");
+    if (**at == '\0')
+        return 0;
+    if (length >= GENOME_TEXT_SIZE)
+        return error_input(error, "the genome is too long: %.60s...", *at);
+    snprintf(genome, GENOME_TEXT_SIZE, "%.*s", (int)length, *at);
+    *at += length + ((*at)[length] == ';');
+    return 1;
 }
 
-int warm_start_genomes(const struct warm_start *warm, const struct config *config, int goal,
+/* Parses a named genome for the goal: 1 if its space has it; 0 if it is for another solution, or
+   may be; -1. */
+static int parse_named(struct warm_start *warm, const struct config *config, int goal, int number,
+                       const struct space *space, const char *text, struct genome *genome,
+                       struct error *error) {
+    const char *genes;
+    int solution;
+    if (config_split_genome(config, text, &genes, &solution, error) < 0)
+        return -1;
+    if (solution != ANY_SOLUTION && solution != goal % config_rivals(config))
+        return 0;
+    if (genome_parse(genome, space, genes, error) == 0) {
+        warm->fits[number] = true;
+        return 1;
+    }
+    if (solution != ANY_SOLUTION || config_rivals(config) == 1)
+        return -1;
+    if (warm->why[number] == NULL)
+        warm->why[number] = xstrdup(error->text);
+    return 0;
+}
+
+static int add_named(struct warm_start *warm, const struct config *config, int goal,
+                     const struct space *space, struct genome *genomes, struct error *error) {
+    struct problem problem;
+    const char *at = warm->named;
+    char text[GENOME_TEXT_SIZE];
+    int count = 0, got;
+    for (int i = 0; (got = next_text(&at, text, error)) == 1; i++) {
+        struct genome genome;
+        if (i == WARM_START_NAMED_MAX)
+            return error_input(error, "--seed-genome: at most %d genomes", WARM_START_NAMED_MAX);
+        int fits = parse_named(warm, config, goal, i, space, text, &genome, error);
+        if (fits < 0)
+            return error_prefix(error, "--seed-genome");
+        if (fits > 0 && space_check(space, &genome, &problem))
+            add_unique(genomes, &count, &genome);
+        else if (fits > 0)
+            log_warn("genome %d of --seed-genome is skipped: %s", i + 1, problem.text);
+    }
+    return got < 0 ? error_prefix(error, "--seed-genome") : count;
+}
+
+int warm_start_check(const struct warm_start *warm, const struct config *config,
+                     struct error *error) {
+    for (int i = 0; warm != NULL && i < WARM_START_NAMED_MAX; i++)
+        if (warm->why[i] != NULL && !warm->fits[i])
+            return error_input(
+                error, "--seed-genome: genome %d fits none of the %d solutions; %s: %s", i + 1,
+                config_rivals(config), config_goal_solution(config, 0), warm->why[i]);
+    return 0;
+}
+
+/* An elite of a solution is one of another only if both have no name. */
+static bool same_solution(const struct config *config, int goal, const struct config *earlier,
+                          int other) {
+    const char *ours = config_goal_solution(config, goal),
+               *theirs = config_goal_solution(earlier, other);
+    return ours == NULL || theirs == NULL || strcmp(ours, theirs) == 0;
+}
+
+int warm_start_genomes(struct warm_start *warm, const struct config *config, int goal,
                        const struct template *template, const struct device_info *device,
                        struct genome genomes[WARM_START_MAX], struct error *error) {
     const struct space *space = template->space;
-    int count = warm->named != NULL ? add_named(warm, space, genomes, error) : 0;
+    int count = warm->named != NULL ? add_named(warm, config, goal, space, genomes, error) : 0;
     if (count < 0)
         return -1;
     struct ranked_elite *order = xcalloc((size_t)warm->elite_count + 1, sizeof *order);
@@ -238,7 +300,9 @@ int warm_start_genomes(const struct warm_start *warm, const struct config *confi
     for (int i = 0; i < warm->elite_count && found < WARM_START_FOUND_MAX; i++) {
         struct genome genome;
         struct error ignored;
-        if (genome_parse(&genome, space, warm->elites[order[i].elite].genome, &ignored) == 0 &&
+        const struct earlier_elite *elite = &warm->elites[order[i].elite];
+        if (same_solution(config, goal, warm->runs[elite->run].config, elite->goal) &&
+            genome_parse(&genome, space, elite->genome, &ignored) == 0 &&
             space_check(space, &genome, NULL))
             found += add_unique(genomes, &count, &genome);
     }
@@ -263,18 +327,13 @@ char *warm_start_print(const struct genome *genomes, int count, const struct spa
 
 int warm_start_parse(const char *text, const struct space *space, struct genome *genomes,
                      int genomes_max, struct error *error) {
-    int count = 0;
-    while (*text != '\0') {
-        char genome[GENOME_TEXT_SIZE];
-        size_t length = strcspn(text, ";");
+    char genome[GENOME_TEXT_SIZE];
+    int count = 0, got;
+    while ((got = next_text(&text, genome, error)) == 1) {
         if (count == genomes_max)
             return error_input(error, "at most %d genomes", genomes_max);
-        if (length >= sizeof genome)
-            return error_input(error, "the genome is too long: %.60s...", text);
-        snprintf(genome, sizeof genome, "%.*s", (int)length, text);
         if (genome_parse(&genomes[count++], space, genome, error) < 0)
             return -1;
-        text += length + (text[length] == ';');
     }
-    return count;
+    return got < 0 ? -1 : count;
 }

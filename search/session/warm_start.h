@@ -24,19 +24,26 @@ enum {
     WARM_START_MAX = WARM_START_NAMED_MAX + WARM_START_FOUND_MAX
 };
 
-/* `named`: genomes separated by semicolons. `runs`: a run folder, or a folder of run folders; only
-   runs of the template with this name are used. Either may be NULL. Earlier runs are read here;
-   runs in the folder that cannot be read are skipped with a warning. Returns NULL with `error` if
-   there is nothing to start from. */
+/* `named`: genomes separated by semicolons, each of which may name its solution, "vector:
+   THREADS=64". `runs`: a run folder, or a folder of run folders; only runs of the template with
+   this name are used. Either may be NULL. Earlier runs are read here; runs in the folder that
+   cannot be read are skipped with a warning. Returns NULL with `error` if there is nothing to start
+   from. */
 struct warm_start *warm_start_open(const char *named, const char *runs, const char *template_name,
                                    struct error *error);
 void warm_start_close(struct warm_start *warm);
 
 /* Fills the genomes for a goal, without duplicates. Returns how many; or -1 if a named genome does
-   not belong to the space. Genomes that violate the goal's constraints are skipped. */
-int warm_start_genomes(const struct warm_start *warm, const struct config *config, int goal,
+   not belong to the space. Of several solutions, a genome that names none is tried by each whose
+   space has it. Genomes that violate the goal's constraints are skipped. */
+int warm_start_genomes(struct warm_start *warm, const struct config *config, int goal,
                        const struct template *template, const struct device_info *device,
                        struct genome genomes[WARM_START_MAX], struct error *error);
+
+/* After the genomes of all goals: -1 if a named one is in no solution's space. `warm` may be NULL.
+ */
+int warm_start_check(const struct warm_start *warm, const struct config *config,
+                     struct error *error);
 
 /* To text, which the caller frees, and back. Parsing returns how many genomes it read, at most
    `most`; or -1. */

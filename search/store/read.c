@@ -309,12 +309,32 @@ int store_board(struct store *store, int goal, int64_t limit, int smem_bytes, st
     return each_trial(store, statement, row, context, error);
 }
 
+int store_shared_board(struct store *store, struct goal_range goals, int64_t limit, int smem_bytes,
+                       store_trial_row *row, void *context, struct error *error) {
+    if (goals.first == goals.last)
+        return store_board(store, goals.first, limit, smem_bytes, row, context, error);
+    sqlite3_stmt *statement = database_use(store, SQL_SHARED_BOARD, error);
+    sqlite3_bind_int(statement, 1, goals.first);
+    sqlite3_bind_int64(statement, 2, limit > 0 ? limit : -1);
+    sqlite3_bind_int(statement, 3, smem_bytes);
+    sqlite3_bind_int(statement, 4, goals.last);
+    return each_trial(store, statement, row, context, error);
+}
+
 int64_t store_ranked(struct store *store, int goal, int64_t rank, struct error *error) {
+    return store_shared_ranked(store, (struct goal_range){goal, goal}, rank, error);
+}
+
+int64_t store_shared_ranked(struct store *store, struct goal_range goals, int64_t rank,
+                            struct error *error) {
     if (rank < 1)
         return STORE_NO_TRIAL;
-    sqlite3_stmt *statement = database_use(store, SQL_RANKED, error);
-    sqlite3_bind_int(statement, 1, goal);
+    const bool one = goals.first == goals.last;
+    sqlite3_stmt *statement = database_use(store, one ? SQL_RANKED : SQL_SHARED_RANKED, error);
+    sqlite3_bind_int(statement, 1, goals.first);
     sqlite3_bind_int64(statement, 2, rank - 1);
+    if (!one)
+        sqlite3_bind_int(statement, 3, goals.last);
     int got = database_step(store, statement, error);
     int64_t number = got == 1 ? sqlite3_column_int64(statement, 0) : got == 0 ? STORE_NO_TRIAL : -2;
     database_done(statement);
@@ -390,8 +410,8 @@ int store_operators(struct store *store, store_operator_row *row, void *context,
     sqlite3_stmt *statement = database_use(store, SQL_OPERATORS, error);
     int status = 0;
     while (database_next(store, statement, &status, error))
-        status = row(context, column_text(statement, 0), sqlite3_column_int64(statement, 1),
-                     sqlite3_column_int64(statement, 2), error);
+        status = row(context, column_text(statement, 0), sqlite3_column_int(statement, 1),
+                     sqlite3_column_int64(statement, 2), sqlite3_column_int64(statement, 3), error);
     return status;
 }
 

@@ -152,8 +152,13 @@ static const char *const texts[SQL_COUNT] = {
     [SQL_TRIALS] = "SELECT " TRIAL "FROM trials WHERE told IS NOT NULL ORDER BY told",
     [SQL_BOARD] = "SELECT " TRIAL "FROM trials WHERE goal = ?1 AND " ON_BOARD
                   "AND (?3 = 0 OR smem_bytes <= ?3) ORDER BY score_us, number LIMIT ?2",
+    /* A statement of its own, because the index sorts the rows of one goal only. */
+    [SQL_SHARED_BOARD] = "SELECT " TRIAL "FROM trials WHERE goal BETWEEN ?1 AND ?4 AND " ON_BOARD
+                         "AND (?3 = 0 OR smem_bytes <= ?3) ORDER BY score_us, number LIMIT ?2",
     [SQL_RANKED] = "SELECT number FROM trials WHERE goal = ?1 AND " ON_BOARD
                    "ORDER BY score_us, number LIMIT 1 OFFSET ?2",
+    [SQL_SHARED_RANKED] = "SELECT number FROM trials WHERE goal BETWEEN ?1 AND ?3 AND " ON_BOARD
+                          "ORDER BY score_us, number LIMIT 1 OFFSET ?2",
     [SQL_CASES] = "SELECT number" CASE_FIELDS(COLUMN)
         CASE_SAMPLES(SAMPLES) ", event FROM cases WHERE event = ?1",
     [SQL_KEY] =
@@ -169,8 +174,8 @@ static const char *const texts[SQL_COUNT] = {
     [SQL_TELLS] =
         "SELECT operator, verdict, raced, tells, told, number FROM trials WHERE told > ?1",
     [SQL_OPERATORS] =
-        "SELECT operator, count(*), sum(verdict = 'ok'), min(number) AS number "
-        "FROM trials WHERE " TRIED "GROUP BY operator ORDER BY count(*) DESC, operator",
+        "SELECT operator, goal, count(*), sum(verdict = 'ok'), min(number) AS number "
+        "FROM trials WHERE " TRIED "GROUP BY operator, goal ORDER BY count(*) DESC, operator, goal",
     [SQL_SCORES] = "SELECT goal, genome, verdict, score_us, number, told FROM trials WHERE " TRIED
                    "AND NOT outdated ORDER BY number",
     [SQL_REASONS] = "SELECT verdict, reason, count(*), min(number) AS number FROM trials WHERE "

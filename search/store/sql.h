@@ -61,14 +61,16 @@ enum statement {
     SQL_IN_FLIGHT,      /* -> trial's columns */
     SQL_TRIAL,          /* number -> trial's columns */
     SQL_TRIALS,         /* -> trial's columns */
-    SQL_BOARD,          /* goal, limit -> trial's columns */
+    SQL_BOARD,          /* goal, limit, shared memory -> trial's columns */
+    SQL_SHARED_BOARD,   /* first goal, limit, shared memory, last goal -> trial's columns */
     SQL_RANKED,         /* goal, offset -> number */
+    SQL_SHARED_RANKED,  /* first goal, offset, last goal -> number */
     SQL_CASES,          /* event -> case ... */
     SQL_KEY,            /* trial -> key's hash, its parts from the genome on */
     SQL_COUNTS,         /* -> verdict, raced, outdated, count */
     SQL_CLOCKS,         /* -> goal, trials with readings, at the power limit, least and most MHz */
     SQL_TELLS,          /* after -> operator, verdict, raced, tells, observed */
-    SQL_OPERATORS,      /* -> operator, trials observed, ok */
+    SQL_OPERATORS,      /* -> operator, goal, trials observed, ok */
     SQL_SCORES,         /* -> goal, genome, verdict, score_us */
     SQL_REASONS,        /* limit -> verdict, reason, count */
     SQL_CHAMPIONS, /* -> event, goal, trial, previous, score_us, accepted; event and goal of the

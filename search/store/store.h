@@ -204,6 +204,17 @@ int store_board(struct store *store, int goal, int64_t limit, int smem_bytes, st
    (not an error), -2 on an error. */
 int64_t store_ranked(struct store *store, int goal, int64_t rank, struct error *error);
 
+/* Consecutive goals that share a board. */
+struct goal_range {
+    int first, last;
+};
+
+/* The same of the trials of all these goals together. */
+int store_shared_board(struct store *store, struct goal_range goals, int64_t limit, int smem_bytes,
+                       store_trial_row *row, void *context, struct error *error);
+int64_t store_shared_ranked(struct store *store, struct goal_range goals, int64_t rank,
+                            struct error *error);
+
 struct store_counts {
     int64_t asked, observed;
     int64_t raced;    /* among those that are ok */
@@ -239,9 +250,9 @@ typedef int store_tell_row(void *context, const struct store_tell_summary *tell,
 int store_tells(struct store *store, int64_t after, store_tell_row *row, void *context,
                 struct error *error);
 
-/* Counts observed trials, and ok ones among them, for each operator, in descending order. Here and
-   below, filtered and lost trials are not counted. */
-typedef int store_operator_row(void *context, const char *operator_name, int64_t observed,
+/* Counts observed trials, and ok ones among them, for each operator and goal, in descending order.
+   Here and below, filtered and lost trials are not counted. */
+typedef int store_operator_row(void *context, const char *operator_name, int goal, int64_t observed,
                                int64_t ok, struct error *error);
 int store_operators(struct store *store, store_operator_row *row, void *context,
                     struct error *error);

@@ -3,7 +3,6 @@
    reads as a variable of its module ("symbol"). */
 #include "template/load.h"
 
-#include <ctype.h>
 #include <string.h>
 
 bool template_prepares_calls(const struct template *template) {
@@ -15,15 +14,22 @@ bool template_prepares_calls(const struct template *template) {
 
 bool template_has_symbols(const struct template *template) {
     for (int t = 0; t < template->tensor_count; t++)
-        if (template->tensors[t].symbol[0] != '\0')
+        if (template_is_symbol(template, t))
             return true;
     return false;
 }
 
-bool template_copies_symbol(const struct template *template, const struct launch_list *list,
+bool template_is_symbol(const struct template *template, int tensor) {
+    return template_symbol(template, &template->launches, tensor) != NULL ||
+           template_symbol(template, &template->reference, tensor) != NULL ||
+           template_symbol(template, &template->plain, tensor) != NULL;
+}
+
+const char *template_symbol(const struct template *template, const struct launch_list *list,
                             int tensor) {
-    return template->tensors[tensor].symbol[0] != '\0' && list->count > 0 &&
-           !is_launch_argument(list, tensor);
+    const char *symbol = list == &template->launches ? template->tensors[tensor].kernel_symbol
+                                                     : template->tensors[tensor].symbol;
+    return *symbol != '\0' && list->count > 0 && !is_launch_argument(list, tensor) ? symbol : NULL;
 }
 
 const char *template_array_name(const struct template *template, int tensor,
@@ -55,12 +61,13 @@ static int check_count(const struct template *template, const struct json *value
                        struct error *error) {
     int count = 0;
     for (int t = 0; t < template->tensor_count; t++)
-        count += variables ? template->tensors[t].symbol[0] != '\0'
+        count += variables ? template->tensors[t].symbol[0] != '\0' ||
+                                 template->tensors[t].kernel_symbol[0] != '\0'
                            : template->tensors[t].before != BEFORE_ANYTHING;
     if (count <= PREPARED_MAX)
         return 0;
     return json_error(value, error, "more than %d %s", PREPARED_MAX,
-                      variables ? "inputs with a \"symbol\""
+                      variables ? "inputs that are variables"
                                 : "outputs that hold something before a call");
 }
 
@@ -84,15 +91,11 @@ static int add_contents(struct template *template, const struct json *value, str
 }
 
 static int load_symbol(const struct template *template, const struct json *value,
-                       struct tensor *tensor, struct error *error) {
+                       const struct tensor *tensor, char symbol[NAME_SIZE], struct error *error) {
     const char *name;
     if (json_string(value, &name, error) < 0)
         return -1;
-    size_t length = strlen(name);
-    bool is_name = length > 0 && length < NAME_SIZE && !isdigit((unsigned char)*name);
-    for (size_t i = 0; is_name && i < length; i++)
-        is_name = isalnum((unsigned char)name[i]) || name[i] == '_';
-    if (!is_name)
+    if (!load_is_identifier(name) || strlen(name) >= NAME_SIZE)
         return json_error(value, error,
                           "must be the name of a __constant__ or __device__ variable that is in no "
                           "namespace");
@@ -100,7 +103,7 @@ static int load_symbol(const struct template *template, const struct json *value
         return json_error(value, error, "only an input can be a variable of the kernel's module");
     if (tensor->strided)
         return json_error(value, error, "%s has strides: a variable is packed", tensor->name);
-    snprintf(tensor->symbol, NAME_SIZE, "%s", name);
+    snprintf(symbol, NAME_SIZE, "%s", name);
     return check_count(template, value, true, error);
 }
 
@@ -111,8 +114,10 @@ static int load_one(struct template *template, const struct json *value, struct 
     if (json_require(value, "role", &role, error) < 0 || json_string(&role, &word, error) < 0)
         return -1;
     const bool inout = strcmp(word, "inout") == 0;
-    if (json_find(value, "symbol", &symbol) && load_symbol(template, &symbol, tensor, error) < 0)
+    if (json_find(value, "symbol", &symbol) &&
+        load_symbol(template, &symbol, tensor, tensor->symbol, error) < 0)
         return -1;
+    strcpy(tensor->kernel_symbol, tensor->symbol);
     if (!json_find(value, "before", &before))
         return inout ? add_contents(template, value, tensor, error) : 0;
     if (json_string(&before, &word, error) < 0)
@@ -131,6 +136,22 @@ static int load_one(struct template *template, const struct json *value, struct 
     tensor->before = BEFORE_ZEROS;
     return check_count(template, &before, false, error);
 }
+
+/* Reads an entry of a solution's "symbols": its kernel takes this input as a variable. */
+static int load_kernel_symbol(struct template *template, const struct json *value,
+                              struct error *error) {
+    int tensor = find_tensor(template, json_key(value));
+    if (tensor < 0)
+        return json_error(value, error, "there is no tensor \"%s\"", json_key(value));
+    template->tensors[tensor].solution_symbol = true;
+    return load_symbol(template, value, &template->tensors[tensor],
+                       template->tensors[tensor].kernel_symbol, error);
+}
+
+const struct section symbol_sections[] = {
+    {"symbols", load_kernel_symbol, .object = true},
+    {0},
+};
 
 const struct section before_sections[] = {
     {"tensors", load_one, .object = true},

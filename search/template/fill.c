@@ -181,7 +181,7 @@ static int load_scalar(struct template *template, const struct json *value, stru
         return -1;
     if (find_tensor(template, scalar->name) >= 0 || find_map(template, scalar->name) >= 0 ||
         symbol_table_find(&template->space->symbols, scalar->name) >= 0)
-        return json_error(value, error, "is also the name of something else");
+        return json_error(value, error, "is also the name of something else: write another name");
     template->scalar_count++;
     if (json_check_keys(value, keys, error) < 0 || load_about(value, scalar->about, error) < 0 ||
         json_require(value, "dtype", &member, error) < 0 || json_string(&member, &word, error) < 0)
@@ -285,11 +285,22 @@ static void print_shape(enum dtype dtype, int rank, const int64_t *extents, char
         snprintf(text + used, size - used, "]");
 }
 
+/* "FILE:LINE: tensors.x.fill", where the fill of a tensor or a scalar is declared. */
+static const char *print_place(const struct template *template, const char *name, char place[512]) {
+    static const char *const lists[] = {"tensors", "scalars"};
+    struct json root = json_root(&template->document), list, declared, fill;
+    snprintf(place, 512, "%s", template->document.file);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (json_find(&root, lists[i], &list) && json_find(&list, name, &declared))
+            json_location(json_find(&declared, "fill", &fill) ? &fill : &declared, place, 512);
+    return place;
+}
+
 static int check_file(const struct template *template, const char *name,
                       const struct declared_fill *declared, const struct planned_tensor *tensor,
                       struct error *error) {
     const struct data_file *file = &declared->data;
-    char has[128], needs[128];
+    char has[128], needs[128], place[512];
     if (file->raw && file->bytes == tensor->bytes)
         return 0;
     if (!file->raw && file->dtype == tensor->dtype && file->rank == tensor->rank &&
@@ -303,7 +314,7 @@ static int check_file(const struct template *template, const char *name,
     return error_input(error,
                        "%s: tensor %s: %s holds %s, but the tensor is %s, %lld bytes: give the "
                        "tensor the file's shape, and cases that have it",
-                       template->document.file, name, declared->file, has, needs,
+                       print_place(template, name, place), name, declared->file, has, needs,
                        (long long)tensor->bytes);
 }
 
@@ -311,14 +322,15 @@ int plan_fill(const struct template *template, const char *name,
               const struct declared_fill *declared, const int64_t *values,
               const struct planned_tensor *tensor, struct tensor_fill *fill, struct error *error) {
     double numbers[2];
-    char text[FILL_TEXT_SIZE];
+    char text[FILL_TEXT_SIZE], place[512];
     for (int i = 0; i < 2; i++) {
         int64_t whole;
         numbers[i] = declared->numbers[i];
         if (declared->expressions[i] == NULL)
             continue;
         if (expression_evaluate(declared->expressions[i], values, &whole, error) < 0)
-            return error_prefix(error, "%s: the fill of %s", template->document.file, name);
+            return error_prefix(error, "%s: the fill of %s", print_place(template, name, place),
+                                name);
         numbers[i] = (double)whole;
     }
     *fill = (struct tensor_fill){declared->fill, numbers[0], numbers[1]};
@@ -331,7 +343,7 @@ int plan_fill(const struct template *template, const char *name,
     const char *why = refusal(fill, tensor);
     if (why != NULL)
         return error_input(error, "%s: the fill of %s, %s %s: %s: change its numbers or its dtype",
-                           template->document.file, name, dtype_name(tensor->dtype),
+                           print_place(template, name, place), name, dtype_name(tensor->dtype),
                            template_fill_text(fill, tensor->dtype, text), why);
     return fill->fill == FILL_FILE ? check_file(template, name, declared, tensor, error) : 0;
 }

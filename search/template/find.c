@@ -44,12 +44,21 @@ static int find_former(char found[PATH_SIZE], const char *folder, const char *na
         return 0;
     if (path_list(folder, &names, &count, error) < 0)
         return -1;
-    for (int i = 0; i < count && result == 0; i++) {
-        result = path_join(found, folder, names[i], error);
-        if (result == 0)
-            result = template_formerly(found, name, solution, error);
-        if (result == 1 && path_join(found, found, solution, error) < 0)
-            result = -1;
+    for (int i = 0; i < count && result >= 0; i++) {
+        char problem[PATH_SIZE];
+        int former = path_join(problem, folder, names[i], error) < 0
+                         ? -1
+                         : template_formerly(problem, name, solution, error);
+        if (former == 1 && result == 1)
+            former =
+                error_input(error,
+                            "%s/%s: \"former_name\" is \"%s\", as that of %s is: remove one, a "
+                            "template became one solution",
+                            problem, solution, name, found);
+        if (former == 1)
+            former = path_join(found, problem, solution, error) < 0 ? -1 : 1;
+        if (former != 0)
+            result = former;
     }
     path_list_free(names, count);
     return result;

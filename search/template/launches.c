@@ -49,6 +49,22 @@ static int load_real_argument(struct template *template, const struct json *valu
     return argument->expression != NULL ? 0 : -1;
 }
 
+/* A kernel takes an input as an argument or as a variable. The solution of a problem decides which:
+   without an entry of its "symbols", the argument replaces the problem's "symbol". */
+static int check_symbol_argument(const struct template *template, const struct json *value,
+                                 struct tensor *tensor, struct error *error) {
+    if (is_split(template) && !tensor->solution_symbol)
+        tensor->kernel_symbol[0] = '\0';
+    return tensor->kernel_symbol[0] == '\0'
+               ? 0
+               : json_error(value, error,
+                            "the kernel finds %s in its variable %s: remove the argument, or the "
+                            "%s",
+                            tensor->name, tensor->kernel_symbol,
+                            tensor->solution_symbol ? "entry of \"symbols\""
+                                                    : "tensor's \"symbol\"");
+}
+
 static int load_argument(struct template *template, const struct json *value, bool of_kernel,
                          struct argument *argument, struct error *error) {
     const char *name;
@@ -79,12 +95,9 @@ static int load_argument(struct template *template, const struct json *value, bo
     argument->size = argument->map >= 0 ? TENSOR_MAP_BYTES : 8;
     if (argument->tensor < 0 && argument->map < 0)
         return json_error(value, error, "there is no tensor or tensor map \"%s\"", name);
-    if (of_kernel && argument->tensor >= 0 && template->tensors[argument->tensor].symbol[0] != '\0')
-        return json_error(value, error,
-                          "the kernel finds %s in its variable %s: remove the argument, or the "
-                          "tensor's \"symbol\"",
-                          name, template->tensors[argument->tensor].symbol);
-    return 0;
+    return of_kernel && argument->tensor >= 0
+               ? check_symbol_argument(template, value, &template->tensors[argument->tensor], error)
+               : 0;
 }
 
 static int load_launch(struct template *template, const struct json *value, int repeat,
@@ -353,6 +366,7 @@ int load_kernel(struct template *template, const struct template_roots *roots,
         load_sections(template, &roots->solution, map_sections, error) < 0 ||
         load_sections(template, problem, before_sections, error) < 0 ||
         load_sections(template, problem, magnitude_sections, error) < 0 ||
+        load_sections(template, &roots->solution, symbol_sections, error) < 0 ||
         load_solution(template, &roots->solution, error) < 0 ||
         load_references(template, problem, error) < 0 ||
         load_error_model(template, roots, error) < 0 || load_setup(template, roots, error) < 0 ||

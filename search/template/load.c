@@ -45,11 +45,21 @@ static void read_attributes(const struct template_setting *setting,
 
 /* ---- names and expressions ---- */
 
+bool load_is_identifier(const char *name) {
+    bool is_name = *name != '\0' && !isdigit((unsigned char)*name);
+    for (; is_name && *name != '\0'; name++)
+        is_name = isalnum((unsigned char)*name) || *name == '_';
+    return is_name;
+}
+
 int load_key(const struct json *value, char name[NAME_SIZE], struct error *error) {
     if (strlen(json_key(value)) >= NAME_SIZE)
         return json_error(value, error, "a name has fewer than %d characters", NAME_SIZE);
     strcpy(name, json_key(value));
-    return 0;
+    return load_is_identifier(name)
+               ? 0
+               : json_error(value, error,
+                            "is no name: write letters, digits and _, no digit first");
 }
 
 int load_sections(struct template *template, const struct json *object,
@@ -394,32 +404,6 @@ static int load_head(struct template *template, const struct template_roots *roo
     return json_find(&roots->problem, "baseline", &value)
                ? baseline_command_read(&template->baseline, &value, template->folder, error)
                : 0;
-}
-
-static bool has_control(const char *text) {
-    for (; text != NULL && *text != '\0'; text++)
-        if (((unsigned char)*text < ' ' && *text != '\n' && *text != '\t') || *text == 127)
-            return true;
-    return false;
-}
-
-/* Verbs print names and prose of a template, which must not drive a terminal. */
-static int refuse_controls(const cJSON *value, const char *path, struct error *error) {
-    for (; value != NULL; value = value->next) {
-        const char *key = value->string != NULL && !has_control(value->string) ? value->string : "";
-        if (has_control(value->string) || has_control(value->valuestring))
-            return error_input(error,
-                               "%s: a text%s%.60s has a control character: remove it, only line "
-                               "breaks and tabs may stand in a text",
-                               path, *key != '\0' ? " of " : "", key);
-        if (refuse_controls(value->child, path, error) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-int load_refuse_controls(const struct json_document *document, struct error *error) {
-    return refuse_controls(document->root, document->file, error);
 }
 
 /* Everything but the dimensions. */

@@ -21,8 +21,6 @@ int open_template(struct template *template, const char *folder, const char *sol
                   struct template_roots *roots, struct error *error);
 bool is_split(const struct template *template);
 const char *solution_file(const struct template *template);
-/* load.c: texts are printed, and must not drive a terminal. */
-int load_refuse_controls(const struct json_document *document, struct error *error);
 
 /* A list of template.json: what reads one of its elements or members. */
 struct section {
@@ -37,7 +35,8 @@ struct section {
 int load_sections(struct template *template, const struct json *object,
                   const struct section *sections, struct error *error);
 
-/* Reads the key of an object's member as a name. */
+/* Whether a text is a name in C; and reads the key of an object's member as one. */
+bool load_is_identifier(const char *name);
 int load_key(const struct json *value, char name[NAME_SIZE], struct error *error);
 /* Reads the object's key "about", which may be missing. */
 int load_about(const struct json *object, char about[ABOUT_SIZE], struct error *error);
@@ -114,6 +113,8 @@ int check_fills(struct template *template, bool derived_cases, struct error *err
 extern const struct section before_sections[];
 int check_array_names(const struct template *template, const struct json *value,
                       struct error *error);
+/* A solution's names of such variables, before its launches are read. */
+extern const struct section symbol_sections[];
 int load_before_argument(const struct template *template, const struct json *value, bool of_kernel,
                          struct argument *argument, struct error *error);
 

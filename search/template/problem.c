@@ -6,6 +6,7 @@
 #include "template/files.h"
 #include "template/load.h"
 
+#include <ctype.h>
 #include <string.h>
 
 enum { KEYS_MAX = 64 };
@@ -45,6 +46,7 @@ static const struct {
     {"niches", OF_SOLUTION | OF_TEMPLATE},
     {"former_name", OF_SOLUTION},
     {"workspaces", OF_SOLUTION},
+    {"symbols", OF_SOLUTION},
     {"tensor_maps", OF_SOLUTION | OF_TEMPLATE},
     {"launches", OF_SOLUTION | OF_TEMPLATE},
     {"options", OF_SOLUTION | OF_TEMPLATE},
@@ -103,6 +105,14 @@ bool template_is_folder(const char *folder) {
            has_file(folder, "solution.json");
 }
 
+/* Lists, options and file names are made of such names. */
+static bool is_solution_name(const char *name) {
+    bool is_name = isalpha((unsigned char)*name);
+    for (; is_name && *name != '\0'; name++)
+        is_name = isalnum((unsigned char)*name) || *name == '_' || *name == '-';
+    return is_name;
+}
+
 int template_solutions(const char *folder, struct solution_names *solutions, struct error *error) {
     char **names;
     int count, result = 0;
@@ -116,7 +126,13 @@ int template_solutions(const char *folder, struct solution_names *solutions, str
         result = path_join(path, folder, names[i], error);
         if (result < 0 || !has_file(path, "solution.json"))
             continue;
-        if (strlen(names[i]) >= NAME_SIZE)
+        if (!is_solution_name(names[i]))
+            result =
+                error_input(error,
+                            "%s: the name of a solution has letters, digits, _ and -, a letter "
+                            "first: rename the folder",
+                            path);
+        else if (strlen(names[i]) >= NAME_SIZE)
             result = error_input(error, "%s: the name of a solution has fewer than %d characters",
                                  path, NAME_SIZE);
         else if (solutions->count == SOLUTIONS_MAX)
@@ -131,6 +147,7 @@ int template_solutions(const char *folder, struct solution_names *solutions, str
 int template_formerly(const char *folder, const char *name, char solution[NAME_SIZE],
                       struct error *error) {
     struct solution_names solutions;
+    int found = 0;
     if (template_solutions(folder, &solutions, error) < 0)
         return -1;
     for (int i = 0; i < solutions.count; i++) {
@@ -150,20 +167,46 @@ int template_formerly(const char *folder, const char *name, char solution[NAME_S
             return -1;
         if (strcmp(former, name) != 0)
             continue;
+        if (found++ > 0)
+            return error_input(error,
+                               "%s: \"former_name\" is \"%s\", as that of the solution %s is: "
+                               "remove one, a template became one solution",
+                               path, name, solution);
         strcpy(solution, solutions.names[i]);
-        return 1;
     }
-    return 0;
+    return found;
 }
 
 /* ---- opening ---- */
+
+static bool has_control(const char *text) {
+    for (; text != NULL && *text != '\0'; text++)
+        if (((unsigned char)*text < ' ' && *text != '\n' && *text != '\t') || *text == 127)
+            return true;
+    return false;
+}
+
+/* Verbs print names and prose of a template, which must not drive a terminal. */
+static int refuse_controls(const cJSON *value, const char *path, struct error *error) {
+    for (; value != NULL; value = value->next) {
+        const char *key = value->string != NULL && !has_control(value->string) ? value->string : "";
+        if (has_control(value->string) || has_control(value->valuestring))
+            return error_input(error,
+                               "%s: a text%s%.60s has a control character: remove it, only line "
+                               "breaks and tabs may stand in a text",
+                               path, *key != '\0' ? " of " : "", key);
+        if (refuse_controls(value->child, path, error) < 0)
+            return -1;
+    }
+    return 0;
+}
 
 static int read_document(struct json_document *document, const char *folder, const char *name,
                          struct error *error) {
     char path[PATH_SIZE];
     return path_join(path, folder, name, error) < 0 || json_read(document, path, error) < 0
                ? -1
-               : load_refuse_controls(document, error);
+               : refuse_controls(document->root, document->file, error);
 }
 
 /* The solution that no one named: the only one, or the problem's default. */
@@ -171,8 +214,21 @@ static const char *default_solution(const struct template *template,
                                     const struct solution_names *solutions, struct error *error) {
     struct json root = json_root(&template->document), value;
     const char *name;
-    if (json_find(&root, "default_solution", &value))
-        return json_string(&value, &name, error) == 0 ? name : NULL;
+    if (json_find(&root, "default_solution", &value)) {
+        const char *names[SOLUTIONS_MAX];
+        bool known = false;
+        if (json_string(&value, &name, error) < 0)
+            return NULL;
+        for (int i = 0; i < solutions->count; i++) {
+            names[i] = solutions->names[i];
+            known = known || strcmp(names[i], name) == 0;
+        }
+        if (known)
+            return name;
+        json_error(&value, error, "there is no solution \"%s\"; did you mean \"%s\"?", name,
+                   spelling_nearest(name, names, solutions->count));
+        return NULL;
+    }
     if (solutions->count == 1)
         return solutions->names[0];
     error_input(error,

@@ -112,8 +112,10 @@ struct tensor {
     bool of_output; /* an input that holds what an output holds before every call; it follows the
                        tensors of template.json, and only the reference and the plain kernel take it
                      */
-    char symbol[NAME_SIZE]; /* an input that the kernel reads as this variable of its module, where
-                               it is copied before calls, untimed; "": none */
+    char symbol[NAME_SIZE]; /* an input that reference and plain kernel read as this variable of
+                               their module, where it is copied before calls, untimed; "": none */
+    char kernel_symbol[NAME_SIZE]; /* the same of the candidate's kernel */
+    bool solution_symbol;          /* its solution says so, and not the problem */
     int alignment; /* bytes, of the address and of strides: the exported launcher checks it */
     struct tolerance tolerance; /* of an output */
     struct declared_fill fill;  /* of an input, or of a tensor of setup */
@@ -372,11 +374,11 @@ void template_free(struct template *template);
 bool template_has_kernel(const struct template *template);
 /* Whether something has to be done before every call (`before` of a tensor). */
 bool template_prepares_calls(const struct template *template);
-/* Whether an input is a variable of the kernel's module; and whether the module of these launches
-   has that variable: a kernel always, the reference and the plain kernel, if there are launches,
-   unless one takes the tensor. */
+/* Whether an input, or this one, is a variable of a module; and the name of the variable that these
+   launches read it from, or NULL: there are none, they have none, or one takes the tensor. */
 bool template_has_symbols(const struct template *template);
-bool template_copies_symbol(const struct template *template, const struct launch_list *list,
+bool template_is_symbol(const struct template *template, int tensor);
+const char *template_symbol(const struct template *template, const struct launch_list *list,
                             int tensor);
 /* What a reference's program and recorded answers call a tensor: its name, and "x_before" for what
    the output x holds before a call. */

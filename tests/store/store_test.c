@@ -294,6 +294,23 @@ static void board_is_in_order(void **state) {
     assert_int_equal(rows, counts.verdicts[VERDICT_OK] - counts.raced);
     assert_true(rows > 100);
 
+    /* The board that both goals share has all rows in one order, and its ranks. */
+    const struct goal_range both = {0, 1};
+    struct seen shared = {0}, few = {0};
+    assert_int_equal(store_shared_board(store, both, 0, 0, see, &shared, &error), 0);
+    assert_int_equal(store_shared_board(store, both, 10, 0, see, &few, &error), 0);
+    assert_int_equal(shared.count, rows);
+    assert_int_equal(few.count, 10);
+    assert_memory_equal(shared.numbers, few.numbers, 10 * sizeof few.numbers[0]);
+    bool mixed = false;
+    for (int rank = 1; rank <= rows; rank++) {
+        assert_int_equal(store_shared_ranked(store, both, rank, &error), shared.numbers[rank - 1]);
+        mixed = mixed || shared.numbers[rank - 1] % 2 != shared.numbers[0] % 2;
+    }
+    assert_true(mixed);
+    assert_int_equal(store_shared_ranked(store, both, rows + 1, &error), STORE_NO_TRIAL);
+    assert_int_equal(store_shared_ranked(store, both, 0, &error), STORE_NO_TRIAL);
+
     struct seen flying = {0};
     assert_int_equal(store_in_flight(store, see, &flying, &error), 0);
     assert_int_equal(flying.count, 2);
@@ -334,8 +351,9 @@ struct tried {
     int64_t operators, scores;
 };
 
-static int add_operator(void *context, const char *operator_name, int64_t observed, int64_t ok,
-                        struct error *error) {
+static int add_operator(void *context, const char *operator_name, int goal, int64_t observed,
+                        int64_t ok, struct error *error) {
+    assert_in_range(goal, 0, 1);
     struct tried *tried = context;
     (void)operator_name;
     (void)error;
