@@ -6,6 +6,7 @@
 #include "serve/answer.h"
 #include "serve/answer_cache.h"
 #include "serve/candidate.h"
+#include "serve/definitions.h"
 #include "serve/proposals.h"
 #include "serve/solution_store.h"
 #include "serve/tasks.h"
@@ -335,40 +336,9 @@ static int evaluation_descriptors(const struct judge *base, struct pollfd *polle
                : count + pool_descriptors(judge->emulated, polled + count, limit - count);
 }
 
-static void add_goals(const struct evaluation_judge *judge, cJSON *object) {
-    cJSON *goals = cJSON_AddArrayToObject(object, "goals");
-    for (int g = 0; g < config_goal_count(judge->config); g++) {
-        int first, count;
-        cJSON *goal = cJSON_CreateObject();
-        cJSON_AddNumberToObject(goal, "goal", g);
-        cJSON *cases = cJSON_AddArrayToObject(goal, "cases");
-        config_goal_cases(judge->config, g, &first, &count);
-        for (int c = first; c < first + count; c++)
-            cJSON_AddItemToArray(
-                cases, template_shape_json(judge->config->shapes, &judge->config->cases[c]));
-        cJSON_AddItemToArray(goals, goal);
-    }
-}
-
 static cJSON *evaluation_definitions(const struct judge *base) {
     const struct evaluation_judge *judge = judge_of(base);
-    const struct template *shapes = judge->config->shapes;
-    const struct device_info *device = pool_device(judge->pool);
-    struct solution_names known;
-    struct error ignored = {0};
-    cJSON *list = cJSON_CreateArray(), *object = cJSON_CreateObject();
-    cJSON_AddItemToArray(list, object);
-    json_add(object, "problem=%s about=%s", shapes->name, shapes->about);
-    json_add(object, "device=%s sm_count=%d smem_limit=%d predicts=%hhd", device->name,
-             device->sm_count, config_smem_limit(judge->config, device), device->predicts);
-    cJSON *solutions = cJSON_AddArrayToObject(object, "solutions");
-    if (template_solutions(judge->config->template_folder, &known, &ignored) == 0)
-        for (int i = 0; i < known.count; i++)
-            cJSON_AddItemToArray(solutions, cJSON_CreateString(known.names[i]));
-    add_goals(judge, object);
-    cJSON_AddItemToObject(object, "description",
-                          cJSON_Duplicate(json_root(&shapes->document).value, true));
-    return list;
+    return definitions_new(judge->config, pool_device(judge->pool));
 }
 
 static void evaluation_metrics(const struct judge *base, cJSON *metrics) {
