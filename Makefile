@@ -148,8 +148,8 @@ $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(library)
 $(patsubst %,$(BUILD)/tests/export/frozen_%_test,check default references): private LDFLAGS += -rdynamic
 
 # The verb with a judge of the tests in place of evaluation_judge.
-scripted_server := $(BUILD)/tests/serve/scripted_server
-$(scripted_server): $(scripted_server).o $(library)
+scripted_server := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/serve/scripted_server.c))
+$(BUILD)/tests/serve/scripted_server: %: %.o $(library)
 	@echo "  $@"
 	$(quiet)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $< $(library) $(LDLIBS)
 
@@ -166,7 +166,7 @@ $(BUILD)/tests/fuzz/%_fuzz: $(BUILD)/tests/fuzz/%_fuzz.o $(fuzz_driver) $(librar
 
 .SECONDARY: $(tests:=.o) $(gpu_tests:=.o) $(fuzzers:=.o) $(benches:=.o) $(fuzz_driver)
 
--include $(objects:.o=.d) $(tests:=.d) $(gpu_tests:=.d) $(fuzzers:=.d) $(benches:=.d) $(fuzz_driver:.o=.d) $(scripted_server).d
+-include $(objects:.o=.d) $(tests:=.d) $(gpu_tests:=.d) $(fuzzers:=.d) $(benches:=.d) $(fuzz_driver:.o=.d) $(scripted_server:=.d)
 
 # ---- what the machine must have ----
 
