@@ -22,6 +22,7 @@ trial %lld of %s cannot be replayed: the run was made by another version of evot
 the stored predictions are damaged: %.60s	the same; tests/session/predict_start_test.c damages it
 %s was measured on %s, but the device file of its architecture is for %s: add one to configs/devices	needs a run that was measured on a GPU
 %s has no readable config.json: restore it from a copy	the same
+the genome "%.200s" cannot be read: the run is damaged	needs a run.db that was edited by hand
 the genome "%.200s" has other genes than the first: the run is damaged	needs a run.db that was edited by hand
 %s has %d goals: the run is damaged	the same
 %s/run.db has %d goals, and config.json gives %d: restore both from a copy, or start a new run	the same; tests/runs/damaged.py adds a goal

@@ -139,6 +139,11 @@ config '"axpy"' '"solutions": "all", "genes": { "THREADS": [32] },' wrong.json &
 config '"axpy/lop"' '' wrong.json && tell space wrong.json
 config '"scaled_add"' '"solutions": "all",' wrong.json && tell space wrong.json
 tell export run --solution vectr --out none
+tell try both.json --genome ':THREADS=64'
+tell duel run:0 run
+tell duel run::1 run
+tell serve both.json --tokens tokens
+echo '{ "template": "scaled_add", "cases": [{ "ROWS": 4, "COLS": 8 }], "device": "emulated:sm_90" }' >one.json && tell try one.json --solution foo
 config '"axpy"' '"objective": "per_case", "solutions": "all",' many.json
 sed -i "s/\"cases\": \[.*\], \"device\"/\"cases\": [$(seq -s, 1 33 | sed 's/[0-9]\+/{ "N": & }/g')], \"device\"/" many.json
 tell space many.json
