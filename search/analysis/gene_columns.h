@@ -25,9 +25,8 @@ struct gene_column {
 #define GENE_ABSENT "-"
 
 struct genes {
-    bool
-        several; /* solutions, whose genomes have other genes than one another; set by the caller */
-    int rows;    /* genomes that were added */
+    bool several; /* solutions, each with genes of its own; set by the caller */
+    int rows;     /* genomes that were added */
     int count;
     struct gene_column columns[GENES_MAX];
 };

@@ -105,9 +105,9 @@ struct evaluator *evaluator_new(const struct evaluation_settings *settings, stru
     return load_problem(evaluator, error);
 }
 
-/* Whether two texts are the same; takes ownership of both. */
+/* Whether two texts are the same, and could be read; takes ownership of both. */
 static bool equal_texts(char *a, char *b) {
-    bool equal = a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+    bool equal = a != NULL && b != NULL && strcmp(a, b) == 0;
     free(a);
     free(b);
     return equal;

@@ -1,4 +1,5 @@
-/* Who asks over HTTP: another host's pages in a browser of this host must not. */
+/* Finds the client that sent an HTTP request. Refuses requests from web pages of other hosts, which
+   a browser on this host may send. */
 #include "serve/http_internal.h"
 
 #include <string.h>

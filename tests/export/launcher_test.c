@@ -34,7 +34,7 @@ struct fake {
     struct replay_target records[RECORDS_MAX];
 };
 
-static const char stub[] =
+static const char fake_source[] =
     "#include <cuda.h>\n"
     "#include <cuda_runtime_api.h>\n"
     "#include <stdint.h>\n"
@@ -193,9 +193,9 @@ static void write_sizes(const struct launch_list *launches, FILE *file) {
 }
 
 /* The fake knows the sizes of each kernel's arguments. */
-static void write_stub(const struct example *example, const char *path) {
+static void write_fake(const struct example *example, const char *path) {
     FILE *file = fopen(path, "w");
-    fputs(stub, file);
+    fputs(fake_source, file);
     fprintf(file, "int argument_sizes(const char *name, int argument)\n{\n");
     write_sizes(&example->template->launches, file);
     if (example->other != NULL)
@@ -225,12 +225,12 @@ static const char reference_code[] = "machine code of the reference";
 static void launcher_open(struct launcher *launcher, const struct example *example,
                           const char *folder) {
     struct error error = {0};
-    char stub_path[PATH_SIZE];
+    char fake_path[PATH_SIZE];
     char library[PATH_SIZE];
-    snprintf(stub_path, sizeof stub_path, "%s/stub.c", folder);
+    snprintf(fake_path, sizeof fake_path, "%s/fake.c", folder);
     snprintf(library, sizeof library, "%s/launcher.so", folder);
     must(export_write(&example->request, within(folder, "tuned"), &error), &error);
-    write_stub(example, stub_path);
+    write_fake(example, fake_path);
     must(path_make_folder(within(folder, "tuned/source"), &error), &error);
     must(path_write_file(within(folder, "tuned/source/reference.cubin"), reference_code,
                          sizeof reference_code, &error),
@@ -238,7 +238,7 @@ static void launcher_open(struct launcher *launcher, const struct example *examp
     assert_runs("gcc -std=c11 -O1 -Wall -Wextra -Werror -I%s/include "
                 "-fsanitize=undefined -fno-sanitize-recover=all -I%s/tuned -I%s/tuned/source -fPIC "
                 "-shared -o %s %s %s/tuned/tuned.c %s/tuned/reference_launch.c",
-                cuda_home(), folder, folder, library, stub_path, folder, folder);
+                cuda_home(), folder, folder, library, fake_path, folder, folder);
     launcher->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (launcher->library == NULL)
         fail_msg("%s", dlerror());
