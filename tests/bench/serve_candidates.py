@@ -68,7 +68,10 @@ def main():
             answers = [client.result(task, timeout=600) for task in tasks]
             spent = time.monotonic() - start
             wrong = [answer.verdict for answer in answers if not answer.ok]
-            print(f"{arguments.count} at a time: {arguments.count / spent:.1f} candidates/s" + (f"; not ok: {wrong}" if wrong else ""))
+            parts = [answer.data["seconds"] for answer in answers]
+            print(f"{arguments.count} at a time: {arguments.count / spent:.1f} candidates/s; "
+                  + ", ".join(f"{name} {statistics.median(part[name] for part in parts):.3f}" for name in parts[0])
+                  + (f"; not ok: {wrong}" if wrong else ""))
             kept = candidate(files)
             timed(client, arguments.level, files=kept)
             seconds = [timed(client, arguments.level, files=kept)[0] for _ in range(200)]
