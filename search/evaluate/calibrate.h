@@ -16,6 +16,12 @@
  *   duel_margin     0.005, or 1.5 times the largest deviation from 1 of twelve A/A duel ratios if
  *                   that is more: a kernel against itself, captured again for each duel
  *
+ * Rates are of the fastest of the samples. A device that reaches less than 0.6 of its fp32 peak, or
+ * whose duels deviate by more than 2 %, is measured up to three times; if it still does, something
+ * else uses it, or its clocks are held down: a warning says so, the ceilings are raised by as much
+ * as fp32 is below its peak, so that no honest kernel is refused as impossible, and nothing is
+ * stored.
+ *
  * The figures are stored in $XDG_DATA_HOME/evotile/devices/UUID.json (~/.local/share if that is not
  * set) and hold for that device and driver; with another driver or a damaged file they are measured
  * again.

@@ -83,7 +83,7 @@ static void damaged_file_is_rejected(void **state) {
         assert_false(calibration_read(path, &info));
         assert_true(info.dram_gb_per_s == 0);
     }
-    const char *wrong[] = {"[]", "{\"format\": 1}", "12", "{\"format\": 2}"};
+    const char *wrong[] = {"[]", "{\"format\": 1}", "12", "{\"format\": 3}"};
     for (int i = 0; i < 4; i++) {
         assert_int_equal(path_write_file(path, wrong[i], strlen(wrong[i]), &error), 0);
         assert_false(calibration_read(path, &info));
@@ -126,6 +126,163 @@ static void no_floor_without_ceilings(void **state) {
     assert_true(roofline_share(&info, &work, 4, 5.0) == 0);
 }
 
+/* ---- a device that is shared ---- */
+
+struct device_graph {
+    const char *kernel;
+    int samples;
+};
+
+/* An H200 of which another process takes so large a part of each sample, but of every n-th none. */
+static struct {
+    double slowed;
+    int free_every, rounds, duels;
+    double deviation; /* of the second side of a duel */
+} shared;
+
+static int load_nothing(struct device *device, const struct device_image *image,
+                        struct device_module **module, struct error *error) {
+    (void)device, (void)image, (void)error;
+    *module = (struct device_module *)&shared;
+    return 0;
+}
+
+static void unload_nothing(struct device *device, struct device_module *module) {
+    (void)device, (void)module;
+}
+
+static int memory_anywhere(struct device *device, const char *name, size_t bytes, uint64_t *address,
+                           struct error *error) {
+    (void)device, (void)name, (void)bytes, (void)error;
+    *address = 256;
+    return 0;
+}
+
+static void free_nothing(struct device *device, uint64_t address) {
+    (void)device, (void)address;
+}
+
+static int fill_nothing(struct device *device, uint64_t address, uint32_t word, size_t words,
+                        struct error *error) {
+    (void)device, (void)address, (void)word, (void)words, (void)error;
+    return 0;
+}
+
+static enum verdict graph_of(struct device *device, const struct device_sequence *sets, int count,
+                             const struct device_timing *timing, struct device_graph **graph,
+                             char *reason) {
+    (void)device, (void)count, (void)reason;
+    *graph = calloc(1, sizeof **graph);
+    (*graph)->kernel = sets->count == 0 ? "" : sets->launches[0].kernel;
+    shared.rounds += strcmp((*graph)->kernel, "evotile_read") == 0;
+    if (timing->launches > 1 && strcmp((*graph)->kernel, "evotile_multiply_add") == 0)
+        (*graph)->samples = shared.duels++ % 2; /* the sides of a duel: here 0 or 1 */
+    return VERDICT_OK;
+}
+
+static enum verdict sample_graph(struct device *device, struct device_graph *graph, int count,
+                                 double *samples_us, char *reason) {
+    static const struct {
+        const char *kernel;
+        double us;
+    } times[] = {{"", 1.3},
+                 {"evotile_nothing", 0.5},
+                 {"evotile_read", 240},
+                 {"evotile_multiply_add", 317},
+                 {"evotile_matrix", 1790}};
+    (void)device, (void)reason;
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < 5; k++)
+            if (strcmp(times[k].kernel, graph->kernel) == 0) {
+                bool is_free = shared.free_every > 0 && i % shared.free_every == 0;
+                samples_us[i] = times[k].us * (is_free ? 1 : 1 + shared.slowed) *
+                                (1 + shared.deviation * graph->samples);
+            }
+    return VERDICT_OK;
+}
+
+static void free_graph(struct device *device, struct device_graph *graph) {
+    (void)device;
+    free(graph);
+}
+
+static const struct device_backend shared_backend = {.module_load = load_nothing,
+                                                     .module_unload = unload_nothing,
+                                                     .memory_new = memory_anywhere,
+                                                     .memory_free = free_nothing,
+                                                     .fill32 = fill_nothing,
+                                                     .graph_new = graph_of,
+                                                     .graph_sample = sample_graph,
+                                                     .graph_free = free_graph};
+
+/* Calibrates an H200 without stored figures; returns whether they are stored then. */
+static bool calibrate_shared(struct device_info *info) {
+    char path[PATH_SIZE];
+    struct error error;
+    struct device device = {.backend = &shared_backend, .info = bare()};
+    struct nvrtc *nvrtc = nvrtc_open(&error);
+    assert_non_null(nvrtc);
+    device.info.compute_capability = 90;
+    device.info.sm_count = 132;
+    device.info.clock_mhz = 1980;
+    device.info.memory_bytes = INT64_C(139) << 30;
+    path_of(&device.info, path);
+    unlink(path);
+    shared.rounds = shared.duels = 0;
+    assert_int_equal(calibrate_device(&device, nvrtc, &error), 0);
+    nvrtc_close(nvrtc);
+    *info = device.info;
+    return path_exists(path);
+}
+
+static void figures_of_a_device_alone_are_stored(void **state) {
+    (void)state;
+    struct device_info info;
+    memset(&shared, 0, sizeof shared);
+    assert_true(calibrate_shared(&info));
+    assert_true(info.fp32_tflops > 55 && info.fp32_tflops < 56);
+    assert_true(info.tensor_tflops > 600 && info.tensor_tflops < 650);
+    assert_int_equal(shared.rounds, 2); /* of DRAM and L2, once */
+}
+
+/* One sample of four that nothing disturbs is enough. */
+static void a_few_undisturbed_samples_are_enough(void **state) {
+    (void)state;
+    struct device_info alone, info;
+    memset(&shared, 0, sizeof shared);
+    assert_true(calibrate_shared(&alone));
+    shared.slowed = 2;
+    shared.free_every = 4;
+    assert_true(calibrate_shared(&info));
+    assert_true(info.tensor_tflops == alone.tensor_tflops);
+    assert_true(info.l2_gb_per_s == alone.l2_gb_per_s);
+}
+
+/* The figures of a device that another process uses refused honest kernels as impossible, until
+   somebody deleted the file. */
+static void figures_of_a_busy_device_refuse_nothing(void **state) {
+    (void)state;
+    struct device_info alone, info;
+    const struct work work = {.operations = INT64_C(1) << 32, .bytes = 4 << 20};
+    memset(&shared, 0, sizeof shared);
+    assert_true(calibrate_shared(&alone));
+    shared.slowed = 3;
+    assert_false(calibrate_shared(&info));
+    assert_int_equal(shared.rounds, 2 * 3);
+    assert_true(roofline_floor_us(&info, &work, false) <= roofline_floor_us(&alone, &work, false));
+    assert_true(roofline_floor_us(&info, &work, false) >
+                0.5 * roofline_floor_us(&alone, &work, false));
+}
+
+static void noisy_duels_are_not_stored(void **state) {
+    (void)state;
+    struct device_info info;
+    memset(&shared, 0, sizeof shared);
+    shared.deviation = 0.05;
+    assert_false(calibrate_shared(&info));
+    assert_true(info.duel_margin > 0.05 && info.duel_margin < 0.1);
+}
+
 static int make_folder(void **state) {
     (void)state;
     return mkdtemp(folder) != NULL ? 0 : -1;
@@ -145,6 +302,10 @@ int main(void) {
         cmocka_unit_test(floor_is_below_measured_figures),
         cmocka_unit_test(bytes_limit_the_floor),
         cmocka_unit_test(no_floor_without_ceilings),
+        cmocka_unit_test(figures_of_a_device_alone_are_stored),
+        cmocka_unit_test(a_few_undisturbed_samples_are_enough),
+        cmocka_unit_test(figures_of_a_busy_device_refuse_nothing),
+        cmocka_unit_test(noisy_duels_are_not_stored),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
