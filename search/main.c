@@ -3,6 +3,7 @@
 #include "base/spelling.h"
 #include "cli/describe.h"
 #include "cli/diagnose.h"
+#include "pool/profile_process.h"
 #include "pool/worker_main.h"
 #include "session/image_cache.h"
 
@@ -101,6 +102,8 @@ static int dispatch(int argc, char **argv) {
     }
     if (strcmp(argv[1], POOL_WORKER) == 0)
         return run_pool_worker(argc, argv);
+    if (strcmp(argv[1], POOL_PROFILE) == 0)
+        return profile_process_main();
     const struct verb *verb = find_verb(argv[1]);
     return verb != NULL ? run_verb(verb, argc - 1, argv + 1) : unknown_verb(argv[1]);
 }

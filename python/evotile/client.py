@@ -90,7 +90,7 @@ def check_text(name, text):
         raise RefusedError(f"{name!r} holds half a surrogate pair, which is no character: remove it") from error
 
 
-def make_request(files=None, folder=None, solution=None, problem=None, genome=None, goal=None, level=None, counters=None):
+def make_request(files=None, folder=None, solution=None, problem=None, genome=None, goal=None, level=None, baseline=None, counters=None):
     """A request to evaluate: `files` {name: text}, with `solution` as their name or without; the files of a `folder`; or a
     `solution` of the server by its name."""
     if folder is not None:
@@ -102,7 +102,7 @@ def make_request(files=None, folder=None, solution=None, problem=None, genome=No
     for name, text in (files or {}).items():
         check_text(name, text)
     described = {key: value for key, value in (("files", files), ("name", solution)) if value is not None}
-    rest = {"problem": problem, "genome": genome, "goal": goal, "level": level, "counters": counters}
+    rest = {"problem": problem, "genome": genome, "goal": goal, "level": level, "baseline": baseline, "counters": counters}
     return {"type": "evaluate", "solution": described, **{key: value for key, value in rest.items() if value is not None}}
 
 
@@ -367,7 +367,7 @@ class Client:
         self.transport.close()
 
     def submit(self, files=None, folder=None, solution=None, **rest):
-        """Sends a solution and returns its task, without waiting. `rest`: problem, genome, goal, level, counters."""
+        """Sends a solution and returns its task, without waiting. `rest`: problem, genome, goal, level, baseline, counters."""
         return self.transport.submit(make_request(files, folder, solution, **rest))
 
     def result(self, task, timeout=None):

@@ -1,6 +1,7 @@
 #include "base/hash.h"
 
 #define XXH_INLINE_ALL
+#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 #include <xxhash.h>
@@ -8,17 +9,30 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+enum { HASH_BYTES = 16, STATE_ALIGNMENT = 64 };
+
+/* Both states are allocated separately: they need more alignment than malloc gives. */
 struct hasher {
-    XXH3_state_t
-        *state; /* allocated separately because it needs more alignment than malloc gives */
+    XXH3_state_t *state; /* NULL: a strong one */
+    crypto_generichash_state *strong;
 };
 
 struct hasher *hasher_new(void) {
-    struct hasher *hasher = xmalloc(sizeof *hasher);
+    struct hasher *hasher = xcalloc(1, sizeof *hasher);
     hasher->state = XXH3_createState();
     if (hasher->state == NULL)
         BUG("out of memory");
     XXH3_128bits_reset(hasher->state);
+    return hasher;
+}
+
+struct hasher *hasher_new_strong(void) {
+    struct hasher *hasher = xcalloc(1, sizeof *hasher);
+    size_t size = crypto_generichash_statebytes();
+    hasher->strong = aligned_alloc(STATE_ALIGNMENT, (size / STATE_ALIGNMENT + 1) * STATE_ALIGNMENT);
+    if (hasher->strong == NULL)
+        BUG("out of memory");
+    crypto_generichash_init(hasher->strong, NULL, 0, HASH_BYTES);
     return hasher;
 }
 
@@ -31,6 +45,11 @@ static void encode_length(unsigned char length[8], size_t size) {
 void hasher_add(struct hasher *hasher, const void *bytes, size_t size) {
     unsigned char length[8];
     encode_length(length, size);
+    if (hasher->strong != NULL) {
+        crypto_generichash_update(hasher->strong, length, sizeof length);
+        crypto_generichash_update(hasher->strong, bytes, size);
+        return;
+    }
     XXH3_128bits_update(hasher->state, length, sizeof length);
     if (size > 0)
         XXH3_128bits_update(hasher->state, bytes, size);
@@ -40,7 +59,23 @@ void hasher_add_text(struct hasher *hasher, const char *text) {
     hasher_add(hasher, text, strlen(text));
 }
 
+/* Big-endian, as the digits are. */
+static struct hash finish_strong(struct hasher *hasher) {
+    unsigned char digest[HASH_BYTES];
+    struct hash hash = {0};
+    crypto_generichash_final(hasher->strong, digest, sizeof digest);
+    for (int i = 0; i < 8; i++) {
+        hash.high = hash.high << 8 | digest[i];
+        hash.low = hash.low << 8 | digest[8 + i];
+    }
+    free(hasher->strong);
+    free(hasher);
+    return hash;
+}
+
 struct hash hasher_finish(struct hasher *hasher) {
+    if (hasher->strong != NULL)
+        return finish_strong(hasher);
     XXH128_hash_t digest = XXH3_128bits_digest(hasher->state);
     XXH3_freeState(hasher->state);
     free(hasher);

@@ -1,7 +1,8 @@
 /*
- * hash: 128-bit content hashes (XXH3), printed as 32 hexadecimal digits. They identify things (a
- * key, a cache entry, a template's bytes) and detect damage; they are not collision-resistant
- * against an attacker.
+ * hash: 128-bit content hashes, printed as 32 hexadecimal digits. They identify things (a key, a
+ * cache entry, a template's bytes) and detect damage. XXH3 makes them, which is fast, and for which
+ * two texts of one hash can be constructed; where that would gain something, as where an answer
+ * that is kept is found by the hash of a stranger's source, BLAKE2b does (hasher_new_strong).
  *
  *     struct hasher *hasher = hasher_new();
  *     hasher_add(hasher, bytes, size);
@@ -29,6 +30,8 @@ struct hash {
 struct hasher;
 
 struct hasher *hasher_new(void);
+/* By BLAKE2b: two inputs of one hash cannot be made. */
+struct hasher *hasher_new_strong(void);
 void hasher_add(struct hasher *hasher, const void *bytes, size_t size);
 void hasher_add_text(struct hasher *hasher, const char *text);
 

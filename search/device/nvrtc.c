@@ -340,8 +340,9 @@ static int compile_program(struct nvrtc *nvrtc, const struct nvrtc_program *what
     return result;
 }
 
+/* A strong one: the sources are strangers', and the machine code of one is not another's. */
 static struct hash image_hash(const struct nvrtc *nvrtc, const struct nvrtc_program *program) {
-    struct hasher *hasher = hasher_new();
+    struct hasher *hasher = hasher_new_strong();
     hasher_add_text(hasher, nvrtc->version);
     for (int i = 0; i < program->option_count; i++)
         hasher_add_text(hasher, program->options[i]);

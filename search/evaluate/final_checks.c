@@ -238,5 +238,8 @@ int evaluation_run_final_checks(struct evaluation *evaluation) {
         status = check_flush_memory(evaluation);
     if (status == 0)
         status = evaluation_check_long_cases(evaluation);
-    return status == 0 ? evaluation_check_races(evaluation) : status;
+    if (status == 0)
+        status = evaluation_check_races(evaluation);
+    evaluation->result->final_checks = status == 0;
+    return status;
 }

@@ -194,7 +194,7 @@ static bool is_hopeless(const struct evaluation *evaluation, const struct timing
 static double hopeless_under_load_us(const struct evaluation *evaluation) {
     const struct trial_request *request = evaluation->request;
     double ratio = evaluation->evaluator->timings[request->goal].full_ratio;
-    bool races = !request->full && request->champion_us > 0 &&
+    bool races = !request->full && !request->no_race && request->champion_us > 0 &&
                  !minimised_needs_energy(evaluation_minimises(evaluation));
     return races && evaluation->template->case_count == 1
                ? us_to_beat(evaluation) * (1 + long_race_margin) / (ratio > 0 ? ratio : 1)
@@ -396,7 +396,7 @@ int evaluation_time(struct evaluation *evaluation) {
         return time_cases(evaluation, &prediction, &goal);
     }
     /* A candidate that is slower than the champion may still need less energy. */
-    if (!request->full && request->champion_us > 0 &&
+    if (!request->full && !request->no_race && request->champion_us > 0 &&
         !minimised_needs_energy(evaluation_minimises(evaluation)))
         status = run_race(evaluation);
     if (status != 0 || outcome->raced) {

@@ -67,7 +67,8 @@ struct trial_request {
     int64_t number; /* the trial number; unique in a run */
     int goal;
     struct genome genome;
-    bool full;       /* skip the race: always the full timing */
+    bool full;       /* skip the race: always the full timing, in all placements */
+    bool no_race;    /* skip the race alone: a full timing, however slow */
     bool promote;    /* run a champion's final checks for any score */
     bool under_tool; /* small cases only, once each, no timing: runs under a tool */
     bool profiled;   /* with under_tool: the goal's own cases instead */
@@ -116,6 +117,7 @@ struct trial_result {
     struct trial_gate gates[GATES_MAX];
     struct outcome outcome;          /* owned */
     struct diagnostics *diagnostics; /* owned; NULL: the request did not ask */
+    bool final_checks;               /* it passed the final checks of a champion */
 };
 
 /* Sets the parts of the key that describe the environment: device, driver, NVRTC and method. */

@@ -55,6 +55,7 @@ static const struct field request_fields[] = {
     FIELD(struct trial_request, INT64, seed),
     FIELD(struct trial_request, INT, goal),
     FIELD(struct trial_request, BOOL, full),
+    FIELD(struct trial_request, BOOL, no_race),
     FIELD(struct trial_request, BOOL, promote),
     FIELD_AS(struct trial_request, BOOL, under_tool, "watched"),
     FIELD(struct trial_request, BOOL, profiled),
@@ -83,6 +84,7 @@ static const struct field result_fields[] = {
     FIELD(struct trial_result, TEXT, worker),
     FIELD(struct trial_result, TEXT, baseline),
     FIELD_AS(struct trial_result, INT64, opponent, "rival"),
+    FIELD(struct trial_result, BOOL, final_checks),
     {0},
 };
 static const struct field gate_fields[] = {

@@ -25,6 +25,9 @@ struct tool_settings {
     const char *tool;                                             /* its path */
     const char *program, *config_path, *template_folder, *device; /* as in local_pool_settings */
     double limit_s;                                               /* 0: the tool's default */
+    const struct device_info *compile_for; /* not NULL: a compile worker, in its sandbox, makes the
+                                              machine code for that device, and the worker under
+                                              the tool, which is in none, compiles no candidate */
 };
 
 /* Returns 0 when tool and worker have ended; 1 when they exceeded the limit and were killed; -1

@@ -40,7 +40,7 @@
 #include <stdint.h>
 
 /* Increment it when a message changes. */
-enum { QUEUE_PROTOCOL_VERSION = 8 };
+enum { QUEUE_PROTOCOL_VERSION = 9 };
 
 enum {
     QUEUE_ID_SIZE = 17,          /* of a run or a worker */

@@ -264,8 +264,48 @@ cJSON *answer_new(const struct trial_result *result, const struct template *temp
     add_duel(answer, &outcome->duel);
     cJSON_AddStringToObject(answer, "uses", outcome->uses);
     cJSON_AddStringToObject(answer, "checks", outcome->checks);
+    cJSON_AddBoolToObject(answer, "final_checks", result->final_checks);
     add_seconds(answer, outcome);
     return answer;
+}
+
+static cJSON *baseline_case_json(const struct case_result *one) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "implementation", one->against);
+    add_positive(object, "times_as_fast", one->ratio > 0 ? 1 / one->ratio : NAN);
+    add_positive(object, "low", one->high > 0 ? 1 / one->high : NAN);
+    add_positive(object, "high", one->low > 0 ? 1 / one->low : NAN);
+    add_positive(object, "p50_us", one->p50_us);
+    add_positive(object, "p90_us", one->p90_us);
+    add_positive(object, "baseline_p50_us", one->rival_p50_us);
+    add_positive(object, "baseline_p90_us", one->rival_p90_us);
+    return object;
+}
+
+void answer_add_baseline(cJSON *answer, const struct trial_result *result) {
+    const struct outcome *outcome = &result->outcome;
+    char reason[REASON_SIZE];
+    cJSON *baseline = cJSON_AddObjectToObject(answer, "baseline");
+    cJSON *cases = cJSON_AddArrayToObject(baseline, "cases");
+    snprintf(reason, sizeof reason, "%s", outcome->reason);
+    text_escape(reason, sizeof reason, false);
+    for (int c = 0; c < result->case_result_count && outcome->verdict == VERDICT_OK; c++)
+        cJSON_AddItemToArray(cases, baseline_case_json(&result->case_results[c]));
+    if (cJSON_GetArraySize(cases) > 0) {
+        cJSON_AddStringToObject(baseline, "name", result->baseline);
+        cJSON_AddNullToObject(baseline, "missing");
+    } else {
+        cJSON_AddNullToObject(baseline, "name");
+        cJSON_AddStringToObject(baseline, "missing",
+                                *reason != '\0' ? reason : "there was no duel with it");
+    }
+}
+
+cJSON *answer_no_counters(const char *missing) {
+    cJSON *counters = cJSON_CreateObject();
+    cJSON_AddArrayToObject(counters, "kernels");
+    cJSON_AddStringToObject(counters, "missing", missing);
+    return counters;
 }
 
 cJSON *answer_refusal(const char *stage, const char *reason) {

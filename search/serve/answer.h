@@ -13,6 +13,10 @@
 
 /* The caller owns it. `template` is of the candidate, loaded for the result's goal. */
 cJSON *answer_new(const struct trial_result *result, const struct template *template);
+/* Adds the ratios of a duel with the baseline, or why there is none. */
+void answer_add_baseline(cJSON *answer, const struct trial_result *result);
+/* "counters" of a profile that did not start. The caller owns it. */
+cJSON *answer_no_counters(const char *missing);
 /* The answer to a candidate that did not come to a trial. */
 cJSON *answer_refusal(const char *stage, const char *reason);
 

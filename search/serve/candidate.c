@@ -51,6 +51,22 @@ static int find_level(const cJSON *request, enum serve_level *level, struct erro
                                       name);
 }
 
+/* Both are of a kernel that is timed. */
+static int find_extras(struct candidate *candidate, const struct config *config,
+                       const cJSON *request, struct error *error) {
+    candidate->with_baseline = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(request, "baseline"));
+    candidate->with_counters = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(request, "counters"));
+    if (candidate->with_baseline && config->baseline.count == 0)
+        return error_input(error,
+                           "the problem %s has no baseline: add one to its problem.json, or to the "
+                           "server's config",
+                           config->shapes->name);
+    return (candidate->with_baseline || candidate->with_counters) && candidate->level < SERVE_DEVICE
+               ? error_input(error, "\"baseline\" and \"counters\" need the level \"device\" or "
+                                    "\"champion\"")
+               : 0;
+}
+
 static int check_problem(const struct config *config, const cJSON *request, struct error *error) {
     const char *problem = text_member(request, "problem");
     return problem == NULL || strcmp(problem, config->shapes->name) == 0
@@ -61,13 +77,15 @@ static int check_problem(const struct config *config, const cJSON *request, stru
 
 static struct hash hash_candidate(const struct candidate *candidate,
                                   const struct template *template) {
-    struct hasher *hasher = hasher_new();
+    struct hasher *hasher = hasher_new_strong();
     char digits[HASH_TEXT_SIZE];
     hasher_add_text(hasher, hash_print(template->hash, digits));
     hasher_add_text(hasher, candidate->folder);
     hasher_add(hasher, &candidate->genome, sizeof candidate->genome);
     hasher_add(hasher, &candidate->goal, sizeof candidate->goal);
     hasher_add(hasher, &candidate->level, sizeof candidate->level);
+    hasher_add(hasher, &candidate->with_baseline, sizeof candidate->with_baseline);
+    hasher_add(hasher, &candidate->with_counters, sizeof candidate->with_counters);
     return hasher_finish(hasher);
 }
 
@@ -85,7 +103,8 @@ int candidate_read(struct candidate *candidate, struct solution_store *store,
                    const cJSON *request, const char **stage, struct error *error) {
     const char *genome = text_member(request, "genome");
     *stage = "request";
-    if (find_level(request, &candidate->level, error) < 0)
+    if (find_level(request, &candidate->level, error) < 0 ||
+        find_extras(candidate, config, request, error) < 0)
         return -1;
     *stage = "solution";
     if (candidate_read_place(candidate, store, config, request, error) < 0)

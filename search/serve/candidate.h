@@ -20,6 +20,7 @@ struct candidate {
     char folder[PATH_SIZE]; /* of the solution */
     int goal;
     enum serve_level level;
+    bool with_baseline, with_counters; /* what the answer has beside its verdict and figures */
     struct genome genome;
     struct hash hash; /* of all that the answer depends on */
 };

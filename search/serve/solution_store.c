@@ -183,7 +183,7 @@ static int check_files(const cJSON *files, struct error *error) {
 }
 
 static struct hash hash_files(const char *name, const cJSON *files) {
-    struct hasher *hasher = hasher_new();
+    struct hasher *hasher = hasher_new_strong();
     const cJSON *file;
     hasher_add_text(hasher, name);
     cJSON_ArrayForEach(file, files) {

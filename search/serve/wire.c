@@ -228,12 +228,15 @@ static int check_level(const cJSON *request, struct error *error) {
 
 static int check_evaluate(const cJSON *request, const struct wire_rules *rules,
                           struct error *error) {
-    const cJSON *counters = find(request, "counters");
+    static const char *const switches[] = {"baseline", "counters"};
     if (require(request, "solution", "evaluate", error) < 0 ||
         check_solution(request, rules, error) < 0 || check_level(request, error) < 0)
         return -1;
-    if (counters != NULL && !cJSON_IsBool(counters))
-        return error_input(error, "\"counters\" must be true or false");
+    for (int i = 0; i < 2; i++) {
+        const cJSON *found = find(request, switches[i]);
+        if (found != NULL && !cJSON_IsBool(found))
+            return error_input(error, "\"%s\" must be true or false", switches[i]);
+    }
     return 0;
 }
 
@@ -284,7 +287,7 @@ struct kind {
 
 static const struct kind kinds[WIRE_TYPE_COUNT] = {
     [WIRE_EVALUATE] = {{"type", "protocol", "id", "problem", "solution", "genome", "goal", "level",
-                        "counters"},
+                        "baseline", "counters"},
                        check_evaluate},
     [WIRE_ASK] = {{"type", "protocol", "id", "problem", "solution", "goal", "strategy", "seed",
                    "count"},

@@ -41,6 +41,18 @@ static void one_piece_is_hash_bytes(void **state) {
     }
 }
 
+/* BLAKE2b of 16 bytes, of the length in 8 bytes and the piece: computed with Python's hashlib. */
+static void strong_digits_stay(void **state) {
+    (void)state;
+    char text[HASH_TEXT_SIZE];
+    struct hasher *hasher = hasher_new_strong();
+    hasher_add_text(hasher, "evo");
+    hasher_add_text(hasher, "");
+    hasher_add_text(hasher, "tile");
+    assert_string_equal(hash_print(hasher_finish(hasher), text),
+                        "b26fd44a5b1cbf041f5538a9dfe97da2");
+}
+
 /* Stored keys and cached kernels are addressed by these digits, so a change must be noticed. */
 static void digits_stay(void **state) {
     (void)state;
@@ -73,6 +85,7 @@ int main(void) {
         cmocka_unit_test(pieces_are_distinguished),
         cmocka_unit_test(one_piece_is_hash_bytes),
         cmocka_unit_test(digits_stay),
+        cmocka_unit_test(strong_digits_stay),
         cmocka_unit_test(printed_is_parsed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -258,8 +258,8 @@ static void a_few_undisturbed_samples_are_enough(void **state) {
     assert_true(info.l2_gb_per_s == alone.l2_gb_per_s);
 }
 
-/* The figures of a device that another process uses refused honest kernels as impossible, until
-   somebody deleted the file. */
+/* The figures of a device that another process uses refused honest kernels as impossible, until the
+   file was deleted. */
 static void figures_of_a_busy_device_refuse_nothing(void **state) {
     (void)state;
     struct device_info alone, info;

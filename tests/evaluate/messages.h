@@ -27,6 +27,7 @@ static inline void example_request(struct random *random, struct trial_request *
     *request = (struct trial_request){.number = INT64_C(9007199254740993),
                                       .goal = CASES_MAX - 1,
                                       .full = random_below(random, 2) == 0,
+                                      .no_race = random_below(random, 2) == 0,
                                       .promote = random_below(random, 2) == 0,
                                       .under_tool = random_below(random, 2) == 0,
                                       .profiled = random_below(random, 2) == 0,

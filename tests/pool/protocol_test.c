@@ -39,6 +39,7 @@ static void requests_round_trip(void **state) {
         assert_int_equal(read->goal, request.goal);
         assert_true(genome_equal(&read->genome, &request.genome));
         assert_int_equal(read->full, request.full);
+        assert_int_equal(read->no_race, request.no_race);
         assert_int_equal(read->promote, request.promote);
         assert_int_equal(read->under_tool, request.under_tool);
         assert_int_equal(read->profiled, request.profiled);

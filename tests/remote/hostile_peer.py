@@ -307,7 +307,8 @@ def result_of(request, genome, score_us):
         "placements.count placements.least_us placements.most_us energy.mj energy.error energy.watts energy.idle_watts".split(), 0)
     case.update(dict.fromkeys(["warm.p10_us", "warm.p50_us", "warm.p90_us"], score_us), samples=[score_us], cold_samples=[])
     return {"kind": "result", "number": request["number"], "goal": request["goal"], "genome": genome, "worker": "test_client",
-            "verdict": "ok", "outcome": outcome, "cases": [case], "gates": [], "baseline": "", "bouts": [], "rival": "-1"}
+            "verdict": "ok", "outcome": outcome, "cases": [case], "gates": [], "baseline": "", "bouts": [], "rival": "-1",
+            "final_checks": False}
 
 
 def wrong_genome(scenario, space):

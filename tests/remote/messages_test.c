@@ -50,9 +50,9 @@ static void heartbeats_round_trip(void **state) {
     assert_string_equal(text, again);
     assert_int_equal(read.capacity, 144);
     free(again);
-    text[strlen("{\"protocol\":")] = '9';
+    text[strlen("{\"protocol\":")] = '8';
     assert_int_equal(heartbeat_parse(&read, text, &error), -1);
-    assert_non_null(strstr(error.text, "speaks protocol 9 of the queue, this one protocol 8"));
+    assert_non_null(strstr(error.text, "speaks protocol 8 of the queue, this one protocol 9"));
     assert_string_equal(read.worker, heartbeat.worker); /* the sender is still known */
     assert_string_equal(read.host, heartbeat.host);
     free(text);
@@ -77,7 +77,7 @@ static void invalid_descriptions_are_rejected(void **state) {
     struct run_file files[2];
     struct run_description description = example_description(files);
     char *text = run_description_print(&description);
-    expect_rejected(text, "\"protocol\":8", "\"protocol\":1",
+    expect_rejected(text, "\"protocol\":9", "\"protocol\":1",
                     "install the same evotile on all hosts");
     expect_rejected(text, "0123456789abcdef", "../../../etc/cro", "is not an id");
     expect_rejected(text, "0123456789abcdef", "0123", "is not an id");

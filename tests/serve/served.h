@@ -44,12 +44,15 @@ static inline void must(int result, const struct error *error) {
 static inline int start_judge(void **state) {
     (void)state;
     struct error error = {0};
-    char path[PATH_SIZE];
-    static const char config[] =
-        "{ \"template\": \"axpy\", \"solutions\": \"all\", \"objective\": \"per_case\", "
-        "\"device\": "
-        "\"emulated:sm_90\",\n  \"genes\": { \"vector\": { \"STAGED\": [0] } },\n"
-        "  \"cases\": [{ \"N\": 2000 }, { \"N\": 777 }] }";
+    char path[PATH_SIZE], top[PATH_SIZE / 2], config[PATH_SIZE];
+    assert_non_null(getcwd(top, sizeof top));
+    snprintf(config, sizeof config,
+             "{ \"template\": \"axpy\", \"solutions\": \"all\", \"objective\": \"per_case\", "
+             "\"device\": "
+             "\"emulated:sm_90\",\n  \"genes\": { \"vector\": { \"STAGED\": [0] } },\n"
+             "  \"baseline\": { \"command\": [\"python3\", \"%s/tests/serve/baseline.py\"] },\n"
+             "  \"cases\": [{ \"N\": 2000 }, { \"N\": 777 }] }",
+             top);
     signal(SIGPIPE, SIG_IGN);
     setenv("EVOTILE_TEMPLATES", "tests/templates", 1);
     assert_non_null(mkdtemp(folder));

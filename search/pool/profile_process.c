@@ -1,0 +1,170 @@
+#include "pool/profile_process.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/process.h"
+#include "device/kernel_names.h"
+#include "pool/loaded_templates.h"
+#include "pool/profile.h"
+#include "pool/protocol.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct profile_process {
+    struct process child;
+};
+
+/* ---- the parent ---- */
+
+static void send_line(struct profile_process *it, char *line) {
+    process_send(&it->child, line); /* a dead child shows as end of file */
+    free(line);
+}
+
+struct profile_process *profile_process_start(const struct profile_process_settings *settings,
+                                              const struct trial_request *request,
+                                              struct error *error) {
+    const char *const argv[] = {settings->program, POOL_PROFILE, settings->device->spec, NULL};
+    struct profile_process *it = xcalloc(1, sizeof *it);
+    const struct worker_start start = {.has_device = true,
+                                       .under_tool = true,
+                                       .device = *settings->device,
+                                       .config_path = (char *)settings->config_path,
+                                       .template_folder = (char *)settings->template_folder};
+    if (process_start_relayed(&it->child, argv, error) < 0) {
+        free(it);
+        return NULL;
+    }
+    send_line(it, protocol_print_start(&start));
+    send_line(it, protocol_print_request(request));
+    return it;
+}
+
+int profile_process_descriptor(const struct profile_process *it) {
+    return it->child.from;
+}
+
+static cJSON *nothing_counted(const char *missing) {
+    cJSON *counters = cJSON_CreateObject();
+    cJSON_AddArrayToObject(counters, "kernels");
+    cJSON_AddStringToObject(counters, "missing", missing);
+    return counters;
+}
+
+cJSON *profile_process_read(struct profile_process *it) {
+    process_read_output(&it->child);
+    const char *line = it->child.buffer != NULL ? process_next_line(&it->child) : NULL;
+    cJSON *counters = line != NULL ? cJSON_Parse(line) : NULL;
+    return counters == NULL && it->child.ended ? nothing_counted("the profiling process ended")
+                                               : counters;
+}
+
+void profile_process_free(struct profile_process *it) {
+    if (it == NULL)
+        return;
+    process_stop(&it->child, it->child.ended ? 1 : 0, NULL);
+    free(it);
+}
+
+/* ---- the child ---- */
+
+static cJSON *profile_json(const struct profile *profile) {
+    cJSON *object = cJSON_CreateObject(), *kernels = cJSON_AddArrayToObject(object, "kernels");
+    for (int k = 0; k < profile->count; k++) {
+        const struct profiled_kernel *kernel = &profile->kernels[k];
+        cJSON *item = cJSON_CreateObject();
+        cJSON_AddItemToArray(kernels, item);
+        json_add(item, "kernel=%s grid=%s block=%s", kernel->name, kernel->grid, kernel->block);
+        for (int m = 0; m < PROFILE_METRIC_COUNT; m++)
+            if (isfinite(kernel->values[m]))
+                cJSON_AddNumberToObject(item, profile_metric_name((enum profile_metric)m),
+                                        kernel->values[m]);
+            else
+                cJSON_AddNullToObject(item, profile_metric_name((enum profile_metric)m));
+    }
+    if (profile->problem[0] != '\0')
+        cJSON_AddStringToObject(object, "missing", profile->problem);
+    else
+        cJSON_AddNullToObject(object, "missing");
+    return object;
+}
+
+/* The functions of the candidate's launches. */
+static int list_functions(const struct worker_start *start, int goal, char *names[LAUNCHES_MAX],
+                          struct error *error) {
+    struct loaded_config loaded = {0};
+    if (loaded_config_read(&loaded, start->config_path, start->template_folder, error) < 0)
+        return -1;
+    struct template *template = evaluation_template(&loaded.settings, goal, &start->device, error);
+    int count = template != NULL ? template->launches.count : -1;
+    for (int l = 0; l < count; l++)
+        names[l] = kernel_function(template->launches.launches[l].kernel);
+    template_free(template);
+    loaded_config_release(&loaded);
+    return count;
+}
+
+static int run_profile(const struct worker_start *start, const struct trial_request *request,
+                       struct profile *profile, struct error *error) {
+    char tool[PATH_SIZE], program[PATH_SIZE], *names[LAUNCHES_MAX];
+    if (profile_find(tool, error) < 0 || path_program(program, error) < 0)
+        return -1;
+    int count = list_functions(start, request->goal, names, error);
+    if (count < 0)
+        return -1;
+    const struct profile_settings how = {.run = {.tool = tool,
+                                                 .program = program,
+                                                 .config_path = start->config_path,
+                                                 .template_folder = start->template_folder,
+                                                 .device = start->device.spec,
+                                                 .compile_for = &start->device},
+                                         .kernels = (const char *const *)names,
+                                         .kernel_count = count};
+    int status = profile_run(&how, request, profile, error);
+    for (int k = 0; k < count; k++)
+        free(names[k]);
+    return status;
+}
+
+static int read_message(enum protocol_message_kind kind, struct protocol_message *message,
+                        struct error *error) {
+    char *line = NULL;
+    size_t size = 0;
+    bool is_read = getline(&line, &size, stdin) > 0;
+    if (is_read)
+        line[strcspn(line, "\n")] = '\0';
+    int status = is_read ? protocol_read(line, message, error) : -1;
+    free(line);
+    if (status == 0 && message->kind != kind)
+        BUG("a profiling process was sent another message");
+    return status;
+}
+
+int profile_process_main(void) {
+    struct protocol_message start, request;
+    struct error error = {0};
+    struct profile *profile = xcalloc(1, sizeof *profile);
+    process_die_with_parent();
+    /* What ncu prints does not go to the parent. */
+    FILE *out = fdopen(dup(STDOUT_FILENO), "w");
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    if (read_message(PROTOCOL_START, &start, &error) < 0)
+        return EXIT_FAILURE;
+    if (read_message(PROTOCOL_REQUEST, &request, &error) < 0)
+        return EXIT_FAILURE;
+    cJSON *counters = run_profile(&start.start, &request.request, profile, &error) == 0
+                          ? profile_json(profile)
+                          : nothing_counted(error.text);
+    char *text = json_print_line(counters);
+    fprintf(out, "%s\n", text);
+    fclose(out);
+    free(text);
+    free(profile);
+    protocol_message_release(&request);
+    protocol_message_release(&start);
+    return EXIT_SUCCESS;
+}
