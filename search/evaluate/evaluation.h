@@ -42,8 +42,10 @@ struct champion_timings {
 };
 
 struct evaluator {
-    bool shares_device, shares_problem; /* the monitors, and the kernels below that are not the
-                                           solution's, are another evaluator's */
+    bool shares_device;        /* the monitors are another evaluator's */
+    struct evaluator *problem; /* an evaluator of the same problem, whose the kernels below are that
+                                  are not the solution's; it must outlive this one. NULL: they are
+                                  its own */
     const struct evaluation_settings *settings;
     struct device *device;
     struct compiler *compiler;
@@ -58,7 +60,8 @@ struct evaluator {
     struct template *held_out;           /* loaded for the held-out cases; NULL: not loaded yet,
                                             or none */
     struct template *probes[CASES_MAX];
-    bool probes_loaded[CASES_MAX], references_compared[CASES_MAX]; /* by goal */
+    bool probes_loaded[CASES_MAX];              /* by goal */
+    bool references_compared[CASES_MAX];        /* by goal; of its own kernels */
     struct clock_monitor *clock_monitor;        /* NULL if the device cannot be monitored */
     struct champion_timings timings[CASES_MAX]; /* by goal: of its last champion */
     struct energy_meter *energy_meter;          /* NULL if the device counts no energy */

@@ -153,12 +153,10 @@ struct evaluator *evaluator_new_beside(struct evaluator *other,
     evaluator->energy_meter = other->energy_meter;
     if (!same_cases(settings, other->settings) || !same_problem(own, others))
         return load_problem(evaluator, error);
-    evaluator->shares_problem = true;
+    evaluator->problem = other;
     evaluator->comparator = other->comparator;
     evaluator->reference = other->reference;
     evaluator->plain = other->plain;
-    memcpy(evaluator->references_compared, other->references_compared,
-           sizeof evaluator->references_compared);
     if (record_self_test(evaluator, error) == 0)
         return evaluator;
     evaluator_free(evaluator);
@@ -186,7 +184,7 @@ void evaluator_free(struct evaluator *evaluator) {
     template_free(evaluator->held_out);
     evaluator_unload_defaults(evaluator);
     sampled_blocks_unload(&evaluator->sampled, evaluator->device);
-    if (!evaluator->shares_problem)
+    if (evaluator->problem == NULL)
         unload_problem(evaluator);
     if (!evaluator->shares_device) {
         clock_monitor_free(evaluator->clock_monitor);

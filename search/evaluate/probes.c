@@ -79,13 +79,15 @@ static int compare_at_thin_shapes(struct evaluator *evaluator, int goal,
 int evaluator_compare_references(struct evaluator *evaluator, int goal, const struct genome *genome,
                                  struct error *error) {
     struct genome default_genome;
-    if (evaluator->references_compared[goal])
+    bool *compared =
+        &(evaluator->problem != NULL ? evaluator->problem : evaluator)->references_compared[goal];
+    if (*compared)
         return 0;
     const struct verify_case small = small_cases(evaluator, goal, &default_genome, error);
     if (small.template == NULL ||
         c_reference_compare(&small, compiler_nvrtc(evaluator->compiler), error) < 0 ||
         compare_at_thin_shapes(evaluator, goal, genome, error) < 0)
         return -1;
-    evaluator->references_compared[goal] = true;
+    *compared = true;
     return 0;
 }
