@@ -193,6 +193,24 @@ static void add_compile_errors(cJSON *faults, const char *log) {
     }
 }
 
+/* What a kernel did where the emulated device stopped it: "N=5: axpy at kernel.cu:5: thread (0,0,0)
+   ... stored 4 bytes to global memory ...". A GPU names no line. */
+static void add_stop(cJSON *faults, const struct outcome *outcome) {
+    for (const char *at = outcome->reason; (at = strstr(at, " at ")) != NULL;) {
+        char *end;
+        at += strlen(" at ");
+        size_t name = strcspn(at, ": ");
+        if (name == 0 || at[name] != ':')
+            continue;
+        long line = strtol(at + name + 1, &end, 10);
+        if (end == at + name + 1 || strncmp(end, ": ", 2) != 0 || line <= 0)
+            continue;
+        add_fault(faults, verdict_name(outcome->verdict), at, name, (int)line, 0, end + 2,
+                  strlen(end + 2));
+        return;
+    }
+}
+
 static void add_faults(cJSON *answer, const struct trial_result *result) {
     const struct diagnostics *diagnostics = result->diagnostics;
     cJSON *faults = cJSON_AddArrayToObject(answer, "faults");
@@ -205,6 +223,8 @@ static void add_faults(cJSON *answer, const struct trial_result *result) {
     }
     if (result->outcome.verdict == VERDICT_COMPILE_FAILED && diagnostics->log != NULL)
         add_compile_errors(faults, diagnostics->log);
+    if (result->outcome.verdict != VERDICT_OK && cJSON_GetArraySize(faults) == 0)
+        add_stop(faults, &result->outcome);
 }
 
 static void add_diagnostics(cJSON *answer, const struct trial_result *result) {

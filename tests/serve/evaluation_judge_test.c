@@ -167,6 +167,20 @@ static void a_race_is_named_by_line(void **state) {
     assert_int_equal(member(fault, "other_line")->valueint, 5);
 }
 
+/* Where the emulated device stops a kernel, the fault has its line too; a GPU knows none. */
+static void a_stray_store_is_named_by_line(void **state) {
+    (void)state;
+    const cJSON *answer =
+        answer_to(evaluate(changed_solution("z[i]", "z[i + 100000]"), "emulated", NULL));
+    expect_text(answer, "verdict", "wrote_outside");
+    const cJSON *fault = cJSON_GetArrayItem(member(answer, "faults"), 0);
+    assert_non_null(fault);
+    expect_text(fault, "kind", "wrote_outside");
+    expect_text(fault, "file", "kernel.cu");
+    assert_int_equal(member(fault, "line")->valueint, 5);
+    assert_non_null(strstr(member(fault, "text")->valuestring, "past the end of 'z'"));
+}
+
 static cJSON *proposal(const char *type) {
     cJSON *request = cJSON_CreateObject(), *solution = cJSON_CreateObject();
     cJSON_AddStringToObject(request, "type", type);
@@ -239,6 +253,7 @@ int main(void) {
         cmocka_unit_test(a_launch_out_of_range_is_a_verdict),
         cmocka_unit_test(a_missing_kernel_is_a_verdict),
         cmocka_unit_test(a_race_is_named_by_line),
+        cmocka_unit_test(a_stray_store_is_named_by_line),
         cmocka_unit_test(strategies_propose_for_each_client),
         cmocka_unit_test(definitions_are_listed),
     };
