@@ -96,6 +96,9 @@ static void the_best_of_a_client_passes_the_final_checks(void **state) {
     assert_true(member(answer, "score_us")->valuedouble > quick_us);
     assert_true(passed_final_checks(
         wait_for("other", ask_of("other", evaluate(new_solution(11), "device", slow)))));
+    /* A copy is as fast, and no faster. */
+    answer = wait_for("first", ask_of("first", evaluate(new_solution(13), "device", quick)));
+    assert_false(passed_final_checks(answer));
     /* Both ask for the same at a time. */
     int64_t of_first = ask_of("first", evaluate(new_solution(12), "device", slow));
     int64_t of_third = ask_of("third", evaluate(new_solution(12), "device", slow));
