@@ -264,8 +264,7 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int path_link(const char *folder, const char *name, const char *target,
-              struct error *error) {
+int path_link(const char *folder, const char *name, const char *target, struct error *error) {
     char path[PATH_SIZE];
     if (path_join(path, folder, name, error) < 0)
         return -1;

@@ -7,6 +7,7 @@
 #include "serve/answer_cache.h"
 #include "serve/candidate.h"
 #include "serve/definitions.h"
+#include "serve/judge_pools.h"
 #include "serve/proposals.h"
 #include "serve/solution_store.h"
 #include "serve/tasks.h"
@@ -28,9 +29,7 @@ struct champion {
     double score_us;
 };
 
-/* The compilers of the emulated device beside a GPU's. They are apart from what runs kernels: only
-   they are kept from reading other files (pool/worker_main.c). */
-enum { EMULATED_COMPILE_WORKERS = 2, STORED_SOLUTIONS_MAX = 4096 };
+enum { STORED_SOLUTIONS_MAX = 4096 };
 
 /* A trial in a pool. Further tasks that ask for the same get the same answer. */
 struct running {
@@ -48,8 +47,7 @@ struct evaluation_judge {
     char folder[PATH_SIZE];
     bool temporary;
     struct solution_store *store;
-    struct pool *pool;     /* of the device */
-    struct pool *emulated; /* of the emulated device; the same where the device is one */
+    struct judge_pools pools;
     struct loaded_solutions *solutions;
     struct proposals *proposals;
     struct answer_cache *cache;
@@ -63,7 +61,8 @@ struct evaluation_judge {
 /* ---- running it ---- */
 
 static struct pool *pool_of(const struct evaluation_judge *judge, enum serve_level level) {
-    return level == SERVE_STATIC || level == SERVE_EMULATED ? judge->emulated : judge->pool;
+    return level == SERVE_STATIC || level == SERVE_EMULATED ? judge_pools_emulated(&judge->pools)
+                                                            : judge_pools_device(&judge->pools);
 }
 
 static void set_opponent(const struct evaluation_judge *judge, const struct champion *champion,
@@ -289,16 +288,6 @@ static struct evaluation_judge *judge_of(const struct judge *judge) {
     return (struct evaluation_judge *)judge;
 }
 
-/* As many trials as keep a pool's workers busy, and a few that wait. */
-static bool has_room(const struct evaluation_judge *judge) {
-    int limit = pool_capacity(judge->pool), running = pool_in_flight(judge->pool);
-    if (judge->emulated != judge->pool) {
-        limit += pool_capacity(judge->emulated);
-        running += pool_in_flight(judge->emulated);
-    }
-    return running < 2 * limit;
-}
-
 static int take_results(struct evaluation_judge *judge, struct tasks *tasks, struct pool *pool,
                         struct error *error) {
     struct trial_result result;
@@ -311,10 +300,10 @@ static int take_results(struct evaluation_judge *judge, struct tasks *tasks, str
 static int evaluation_step(struct judge *base, struct tasks *tasks, struct error *error) {
     struct evaluation_judge *judge = judge_of(base);
     const struct task *task;
-    if (take_results(judge, tasks, judge->pool, error) < 0 ||
-        (judge->emulated != judge->pool && take_results(judge, tasks, judge->emulated, error) < 0))
-        return -1;
-    while (has_room(judge) && (task = tasks_take(tasks)) != NULL) {
+    for (int i = 0; i < judge->pools.count; i++)
+        if (take_results(judge, tasks, judge->pools.items[i], error) < 0)
+            return -1;
+    while (judge_pools_have_room(&judge->pools) && (task = tasks_take(tasks)) != NULL) {
         const cJSON *type = cJSON_GetObjectItemCaseSensitive(task->request, "type");
         if (cJSON_IsString(type) && strcmp(type->valuestring, "evaluate") == 0)
             start_evaluation(judge, tasks, task);
@@ -322,34 +311,22 @@ static int evaluation_step(struct judge *base, struct tasks *tasks, struct error
             answer_proposal(judge, tasks, task);
     }
     /* What was submitted starts at once. */
-    return pool_poll(judge->pool, error) < 0 ||
-                   (judge->emulated != judge->pool && pool_poll(judge->emulated, error) < 0)
-               ? -1
-               : 0;
+    return judge_pools_poll(&judge->pools, error);
 }
 
 static int evaluation_descriptors(const struct judge *base, struct pollfd *polled, int limit) {
-    const struct evaluation_judge *judge = judge_of(base);
-    int count = pool_descriptors(judge->pool, polled, limit);
-    return judge->emulated == judge->pool
-               ? count
-               : count + pool_descriptors(judge->emulated, polled + count, limit - count);
+    return judge_pools_descriptors(&judge_of(base)->pools, polled, limit);
 }
 
 static cJSON *evaluation_definitions(const struct judge *base) {
     const struct evaluation_judge *judge = judge_of(base);
-    return definitions_new(judge->config, pool_device(judge->pool));
+    return definitions_new(judge->config, pool_device(judge_pools_device(&judge->pools)));
 }
 
 static void evaluation_metrics(const struct judge *base, cJSON *metrics) {
     const struct evaluation_judge *judge = judge_of(base);
     json_add(metrics, "answers_total=%ld answers_cached_total=%ld", judge->answers, judge->cached);
-    json_add(metrics, "trials_in_flight=%d worker_restarts_total=%d",
-             pool_in_flight(judge->pool) +
-                 (judge->emulated != judge->pool ? pool_in_flight(judge->emulated) : 0),
-             pool_restarts(judge->pool) +
-                 (judge->emulated != judge->pool ? pool_restarts(judge->emulated) : 0));
-    json_add(metrics, "devices=%d", pool_device_count(judge->pool));
+    judge_pools_add_metrics(&judge->pools, metrics);
     cJSON *verdicts = cJSON_AddObjectToObject(metrics, "verdicts_total");
     for (int v = 0; v < VERDICT_COUNT; v++)
         cJSON_AddNumberToObject(verdicts, verdict_name((enum verdict)v),
@@ -359,9 +336,7 @@ static void evaluation_metrics(const struct judge *base, cJSON *metrics) {
 static void evaluation_free(struct judge *base) {
     struct evaluation_judge *judge = judge_of(base);
     struct error ignored = {0};
-    if (judge->emulated != judge->pool)
-        pool_free(judge->emulated);
-    pool_free(judge->pool);
+    judge_pools_free(&judge->pools);
     while (judge->running != NULL) {
         struct running *running = judge->running;
         judge->running = running->next;
@@ -407,42 +382,6 @@ static int use_stored_config(struct evaluation_judge *judge, struct error *error
     return 0;
 }
 
-static struct pool *open_pool(struct evaluation_judge *judge, const char *program,
-                              const char *devices, int compile_workers, struct error *error) {
-    char folder[PATH_SIZE], own[PATH_SIZE];
-    struct device_list list;
-    if (solution_store_find(judge->store, config_goal_solution(judge->config, 0), folder, error) <
-            0 ||
-        path_program(own, error) < 0 || device_list_read(&list, devices, error) < 0)
-        return NULL;
-    solution_store_hold(judge->store, folder); /* workers that are replaced read it again */
-    const struct local_pool_settings settings = {
-        .program = program != NULL ? program : own,
-        .config_path = solution_store_config(judge->store),
-        .template_folder = folder,
-        .devices = devices,
-        .compile_workers =
-            compile_workers >= 0 ? compile_workers : default_compile_workers(list.count)};
-    return local_pool_new(&settings, error);
-}
-
-static int start_pools(struct evaluation_judge *judge,
-                       const struct evaluation_judge_settings *settings, struct error *error) {
-    char emulated[32];
-    const char *device = settings->device != NULL ? settings->device : judge->config->device;
-    judge->pool = open_pool(judge, settings->program, device, settings->compile_workers, error);
-    if (judge->pool == NULL)
-        return -1;
-    judge->emulated = judge->pool;
-    if (pool_device(judge->pool)->predicts)
-        return 0;
-    snprintf(emulated, sizeof emulated, "emulated:sm_%d",
-             pool_device(judge->pool)->compute_capability);
-    judge->emulated =
-        open_pool(judge, settings->program, emulated, EMULATED_COMPILE_WORKERS, error);
-    return judge->emulated != NULL ? 0 : -1;
-}
-
 struct judge *evaluation_judge_new(const struct evaluation_judge_settings *settings,
                                    struct error *error) {
     static const struct judge_operations operations = {
@@ -465,9 +404,10 @@ struct judge *evaluation_judge_new(const struct evaluation_judge_settings *setti
     }
     judge->store = solution_store_new(judge->config, judge->folder, STORED_SOLUTIONS_MAX, error);
     if (judge->store == NULL || use_stored_config(judge, error) < 0 ||
-        start_pools(judge, settings, error) < 0)
+        judge_pools_open(&judge->pools, judge->store, judge->config, settings, error) < 0)
         goto failed;
-    judge->solutions = loaded_solutions_new(judge->config, pool_device(judge->pool));
+    judge->solutions =
+        loaded_solutions_new(judge->config, pool_device(judge_pools_device(&judge->pools)));
     judge->proposals = proposals_new(judge->solutions);
     return &judge->judge;
 failed:

@@ -22,6 +22,7 @@
 #ifndef EVOTILE_SERVE_EVALUATION_JUDGE_H
 #define EVOTILE_SERVE_EVALUATION_JUDGE_H
 
+#include "remote/connection.h"
 #include "serve/judge.h"
 
 struct evaluation_judge_settings {
@@ -31,6 +32,8 @@ struct evaluation_judge_settings {
     const char *folder;    /* for clients' solutions; NULL: a temporary one, removed at the end */
     const char *program;   /* that has the workers; NULL: this one */
     int compile_workers;   /* -1: as many as cores and memory allow */
+    struct connection_settings queue; /* url NULL: the workers are on this host */
+    double redeliver_s;               /* of remote/remote_pool.h; 0: its default */
 };
 
 /* Starts the workers and waits for them. */
