@@ -41,6 +41,8 @@ int solution_files_check(const char *name, const cJSON *files, struct error *err
                                "\"%.60s\" cannot name a file: use letters, digits, '_', '-' and "
                                "'.', and no folders",
                                file->string);
+        if (cJSON_GetObjectItemCaseSensitive(files, file->string) != file)
+            return error_input(error, "the file \"%.60s\" is there twice", file->string);
         described = described || strcmp(file->string, "solution.json") == 0;
         bytes += strlen(file->valuestring);
     }
@@ -61,16 +63,30 @@ static void add_text(crypto_generichash_state *state, const char *text) {
     crypto_generichash_update(state, (const unsigned char *)text, length);
 }
 
+static int compare_names(const void *a, const void *b) {
+    return strcmp((*(const cJSON *const *)a)->string, (*(const cJSON *const *)b)->string);
+}
+
+/* Returns their number. */
+static int sort_files(const cJSON *files, const cJSON *sorted[SOLUTION_FILES_MAX]) {
+    const cJSON *file;
+    int count = 0;
+    cJSON_ArrayForEach(file, files) sorted[count++] = file;
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_names);
+    return count;
+}
+
 void solution_files_path(const char *name, const cJSON *files, char path[SOLUTION_PATH_SIZE]) {
     enum { BYTES = (HASH_TEXT_SIZE - 1) / 2 };
     crypto_generichash_state state;
     unsigned char bytes[BYTES];
-    const cJSON *file;
+    const cJSON *sorted[SOLUTION_FILES_MAX];
+    int count = sort_files(files, sorted);
     crypto_generichash_init(&state, NULL, 0, sizeof bytes);
     add_text(&state, name);
-    cJSON_ArrayForEach(file, files) {
-        add_text(&state, file->string);
-        add_text(&state, file->valuestring);
+    for (int i = 0; i < count; i++) {
+        add_text(&state, sorted[i]->string);
+        add_text(&state, sorted[i]->valuestring);
     }
     crypto_generichash_final(&state, bytes, sizeof bytes);
     for (int i = 0; i < BYTES; i++) {

@@ -35,8 +35,8 @@ enum {
 /* What the name or the files may not be is an error of kind ERROR_INPUT. */
 int solution_files_check(const char *name, const cJSON *files, struct error *error);
 
-/* The path of files that passed the check. The hash is a part of BLAKE2b: nothing but these files,
-   in this order, with this name has it. */
+/* The path of files that passed the check, in any order. The hash is BLAKE2b, of 128 bits: nothing
+   but these files with this name has it. */
 void solution_files_path(const char *name, const cJSON *files, char path[SOLUTION_PATH_SIZE]);
 /* True if the text is a path: it leads to no other folder. */
 bool solution_files_is_path(const char *text);

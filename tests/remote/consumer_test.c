@@ -218,7 +218,7 @@ static int open_consumer(void **state) {
     description = example_description(files);
     description.ack_wait_s = 3600;
     setenv("EVOTILE_INTERVALS", "result_resend=0.001", 1);
-    consumer = consumer_new(&connection, &description, &local.pool, &platform);
+    consumer = consumer_new(&connection, &description, &local.pool, &platform, NULL);
     return nats_Open(-1) == NATS_OK ? 0 : -1;
 }
 

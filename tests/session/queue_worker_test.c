@@ -142,7 +142,8 @@ static struct platform platform; /* of this worker */
 
 struct consumer *consumer_new(struct connection *connection,
                               const struct run_description *description, struct pool *local_pool,
-                              const struct platform *given) {
+                              const struct platform *given,
+                              struct solution_cache *solutions) {
     (void)connection, (void)description;
     assert_ptr_equal(local_pool, &local.pool);
     platform = *given;
