@@ -139,7 +139,8 @@ char *run_description_print(const struct run_description *description) {
     cJSON_AddNumberToObject(root, "protocol", QUEUE_PROTOCOL_VERSION);
     cJSON_AddStringToObject(root, "run", description->id);
     cJSON_AddStringToObject(root, "name", description->name);
-    cJSON_AddStringToObject(root, "solution", description->solution);
+    if (*description->solution != '\0')
+        cJSON_AddStringToObject(root, "solution", description->solution);
     cJSON_AddNumberToObject(root, "patience_s", description->ack_wait_s);
     if (description->has_platform)
         cJSON_AddItemToObject(root, "place", platform_json(&description->platform));
@@ -212,11 +213,14 @@ static int read_champions(const struct json *root, struct run_description *descr
 /* It becomes the name of a folder. */
 static int read_solution(const struct json *root, char path[SOLUTION_PATH_SIZE],
                          struct error *error) {
+    struct json value;
+    if (!json_find(root, "solution", &value))
+        return 0;
     if (json_copy_text(root, "solution", path, SOLUTION_PATH_SIZE, error) < 0)
         return -1;
-    return *path == '\0' || solution_files_is_path(path)
+    return solution_files_is_path(path)
                ? 0
-               : json_error(root, error, "\"solution\" is not the path of a solution");
+               : json_error(&value, error, "is not the path of a solution");
 }
 
 static int read_description(const struct json *root, struct run_description *description,

@@ -7,7 +7,6 @@ usage: tests/serve/queued_clients.py EVOTILE      exit status 77: there is no na
 """
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -30,8 +29,7 @@ INTERVALS = "heartbeat=0.2,heartbeat_timeout=3,run_poll=0.2,describe=0.5,request
 class Scene:
     def __init__(self, evotile_program, folder):
         self.evotile, self.folder, self.failures, self.workers = evotile_program, folder, [], []
-        self.port = free_port()
-        self.nats = None
+        self.port, self.nats, self.server = free_port(), None, None
         self.start_nats()
         self.environment = {"EVOTILE_INTERVALS": INTERVALS, "TMPDIR": folder}
 
@@ -39,7 +37,7 @@ class Scene:
         log = open(f"{self.folder}/nats.log", "a")
         self.nats = subprocess.Popen(["nats-server", "-js", "-sd", f"{self.folder}/jetstream", "-a", "127.0.0.1", "-p",
                                       str(self.port)], stdout=log, stderr=log)
-        self.until("nats-server", lambda: self.reaches_nats())
+        self.until("nats-server", self.reaches_nats)
 
     def reaches_nats(self):
         try:
@@ -82,81 +80,157 @@ class Scene:
                               "--templates", os.path.join(ROOT, "tests/templates")], **self.environment)
 
     def stored(self):
-        """The keys on the queue, without their last number, and the runs."""
-        info = self.queue.ask("$JS.API.STREAM.INFO.KV_evotile_files", {"subjects_filter": ">"})
-        return set(re.findall(rb"KV.evotile_files.([0-9a-f]{16}.[0-9a-f]{32}).", info))
+        """The keys of files on the queue."""
+        info = json.loads(self.queue.ask("$JS.API.STREAM.INFO.KV_evotile_files", {"subjects_filter": ">"}))
+        return {subject.split(".", 2)[2] for subject in info["state"].get("subjects") or {}}
+
+    def held(self):
+        """How many trials workers have that they did not answer."""
+        names = json.loads(self.queue.ask("$JS.API.CONSUMER.NAMES.EVOTILE_TRIALS", {}))["consumers"]
+        return sum(json.loads(self.queue.ask(f"$JS.API.CONSUMER.INFO.EVOTILE_TRIALS.{name}", {}))["num_ack_pending"] for name in names)
+
+    def fail_unless(self, is_so, text):
+        if not is_so:
+            self.failures.append(text)
+
+    def stop_worker(self, number, signal_number):
+        self.workers[number].send_signal(signal_number)
+        return self.workers[number].wait()
 
 
 def all_levels(scene, client):
     for level in ("static", "emulated", "device", "champion"):
         answer = client.evaluate(files=files_off_by(0), level=level, timeout=120)
-        if not answer.ok or (level == "champion") != answer.data.get("is_champion", False):
-            scene.failures.append(f"{level}: {answer.data}")
-    definitions = client.definitions()
-    if "H100" not in json.dumps(definitions) and "emulated" not in json.dumps(definitions):
-        scene.failures.append(f"no device: {definitions}")
-    # Another solution against the champion, whose files the worker has to have, too.
-    other = {**files_off_by(0), "notes.cuh": "// another\n"}
-    answer = client.evaluate(files=other, level="champion", timeout=120)
-    if answer.verdict not in ("ok", "slower") or answer.data["champion"]["solution"] != "client":
-        scene.failures.append(f"against the champion: {answer.data}")
-    if "/tmp" in json.dumps(answer.data) or scene.folder in json.dumps(answer.data):
-        scene.failures.append("an answer names a folder")
+        scene.fail_unless(answer.ok and (level == "champion") == answer.data["is_champion"], f"{level}: {answer.data}")
+    # What the compiler and the judge say names no folder of the worker's host.
+    for change in ({"kernel.cu": "nonsense\n"}, {"solution.json": "{"}, {"kernel.cu": '#include "../../problem/problem.json"\n'}):
+        answer = client.evaluate(files={**files_off_by(0), **change}, timeout=120)
+        scene.fail_unless(answer.verdict in ("compile_failed", "invalid") and scene.folder not in json.dumps(answer.data),
+                          f"a wrong solution: {answer.data}")
 
 
-def work(scene, number, answered):
+def work(scene, number, first, answered):
+    """Sends kernels that are off by numbers of this client's own, and looks for these in the answers."""
     try:
         with evotile.Client(scene.server.url, name=f"client{number}") as client:
-            offsets = [1 + number * REQUESTS + at for at in range(REQUESTS)]
+            offsets = [first + number * REQUESTS + at for at in range(REQUESTS)]
             tasks = [(offset, client.submit(files=files_off_by(offset), level="device")) for offset in offsets]
+            answered.release()
             for offset, task in tasks:
                 problem = check(client.result(task, timeout=120), offset)
-                if problem is not None:
-                    scene.failures.append(f"client {number}: {problem}")
-                answered.release()
+                scene.fail_unless(problem is None, f"client {number}: {problem}")
     except Exception as error:  # noqa: BLE001  a thread's failure is the test's
         scene.failures.append(f"client {number}: {error!r}")
-        answered.release(REQUESTS)
+        answered.release()
 
 
-def many_clients(scene):
-    answered = threading.Semaphore(0)
-    threads = [threading.Thread(target=work, args=(scene, number, answered)) for number in range(CLIENTS)]
+def with_clients(scene, first, meanwhile):
+    sent = threading.Semaphore(0)
+    threads = [threading.Thread(target=work, args=(scene, number, first, sent)) for number in range(CLIENTS)]
     for thread in threads:
         thread.start()
-    for _ in range(CLIENTS * REQUESTS // 3):
-        answered.acquire()
-    scene.workers[0].kill()  # it holds trials, which the other one gets
-    scene.workers[0].wait()
+    for _ in threads:
+        sent.acquire()
+    meanwhile()
     for thread in threads:
         thread.join()
 
 
+def workers_share(scene):
+    with_clients(scene, 1, lambda: None)
+    for number in range(2):
+        kept = [name for _, folders, _ in os.walk(f"{scene.folder}/host{number}/tmp") for name in folders if len(name) == 32]
+        scene.fail_unless(len(kept) > 1, f"worker {number} had no solution of a client")
+
+
+def worker_dies(scene):
+    def kill():
+        scene.until("trials that a worker has", lambda: scene.held() > 0)
+        scene.stop_worker(0, signal.SIGKILL)
+        scene.start_worker()
+
+    scene.fail_unless(scene.stop_worker(1, signal.SIGTERM) == 0, "status of a worker that was stopped")
+    with_clients(scene, 100, kill)
+
+
+def has_champion(folder):
+    """Whether the champion of all_levels is among the solutions on a worker's host."""
+    kernel = files_off_by(0)["kernel.cu"]
+    for place, _, names in os.walk(folder):
+        if "kernel.cu" in names and "notes.cuh" not in names:
+            with open(os.path.join(place, "kernel.cu")) as file:
+                if file.read() == kernel:
+                    return True
+    return False
+
+
+def new_worker_has_the_champion(scene, client):
+    """A candidate is compared with the champion, whose files the worker that came last never had."""
+    folder = f"{scene.folder}/host{len(scene.workers) - 1}"
+    before = has_champion(folder)
+    answer = client.evaluate(files={**files_off_by(0), "notes.cuh": "// another\n"}, level="champion", timeout=120)
+    scene.fail_unless(answer.verdict == "ok" and answer.data["champion"], f"a second candidate: {answer.data}")
+    scene.fail_unless(not before and has_champion(folder), "the files of the champion did not come with its rival's")
+
+
+def changed_on_the_queue(scene, client):
+    """The last worker finds other files, or none, where those of a solution must be."""
+    worker = scene.workers[-1]
+    other = json.dumps(files_off_by(999)).encode()
+    for number, (change, words) in enumerate(((lambda subject: scene.queue.ask(subject, other), "do not have its hash"),
+                                              (lambda subject: scene.queue.ask("$JS.API.STREAM.PURGE.KV_evotile_files", {"filter": subject}),
+                                               "are missing on the queue"))):
+        before = scene.stored()
+        worker.send_signal(signal.SIGSTOP)
+        task = client.submit(files=files_off_by(200 + number), level="device")
+        for key in scene.until("the files on the queue", lambda: scene.stored() - before):
+            change(f"$KV.evotile_files.{key}")
+        worker.send_signal(signal.SIGCONT)
+        answer = client.result(task, timeout=120)
+        scene.fail_unless(answer.verdict == "lost" and words in answer.data["reason"], f"changed files: {answer.data}")
+        problem = check(client.evaluate(files=files_off_by(200 + number), level="device", timeout=120), 200 + number)
+        scene.fail_unless(problem is None, f"asked for again: {problem}")
+
+
+def queue_is_gone(scene, client):
+    scene.nats.kill()
+    scene.nats.wait()
+    task = client.submit(files=files_off_by(300), level="device")
+    scene.start_nats()
+    problem = check(client.result(task, timeout=120), 300)
+    scene.fail_unless(problem is None, f"after the queue was gone: {problem}")
+
+
 def main():
-    program = sys.argv[1]
     if shutil.which("nats-server") is None:
         print("there is no nats-server: make deps-test")
         return 77
     with tempfile.TemporaryDirectory() as folder:
-        scene = Scene(program, folder)
+        scene = Scene(sys.argv[1], folder)
         try:
             for _ in range(2):
                 scene.start_worker()
             scene.start_server()
             with evotile.Client(scene.server.url) as client:
                 all_levels(scene, client)
-                many_clients(scene)
+                workers_share(scene)
+                metrics = client.metrics()
+                scene.fail_unless("evotile_devices 2\n" in metrics, f"metrics: {metrics}")
+                worker_dies(scene)
+                new_worker_has_the_champion(scene, client)
+                changed_on_the_queue(scene, client)
+                queue_is_gone(scene, client)
+            scene.fail_unless(scene.stored(), "nothing was on the queue")
             status, errors = scene.server.stop()
-            if status != 0:
-                scene.failures.append(f"status {status} of the server: {errors}")
-            print(errors)
-            print(scene.stored())
+            scene.fail_unless(status == 0, f"status {status} of the server: {errors}")
+            scene.fail_unless("lost the connection to the queue's server" in errors, f"the server does not say that the queue is gone: {errors}")
+            scene.fail_unless(not scene.stored(), f"left on the queue: {scene.stored()}")
+            scene.until("the end of the worker's run", lambda: "has no more work" in scene.log(f"host{len(scene.workers) - 1}.log"))
         finally:
-            for process in [*scene.workers, scene.server.process, scene.nats]:
+            for process in [*scene.workers, scene.nats, *([scene.server.process] if scene.server else [])]:
                 process.kill()
                 process.wait()
-        print("\n".join(scene.failures))
-        for n in range(2): print(scene.log(f"host{n}.log"))
+    print("\n".join(scene.failures[:20]) or "every answer is its client's")
     return 1 if scene.failures else 0
 
 

@@ -144,7 +144,7 @@ struct consumer *consumer_new(struct connection *connection,
                               const struct run_description *description, struct pool *local_pool,
                               const struct platform *given,
                               struct solution_cache *solutions) {
-    (void)connection, (void)description;
+    (void)connection, (void)description, (void)solutions;
     assert_ptr_equal(local_pool, &local.pool);
     platform = *given;
     for (int r = 0; r < queue.read_count; r++) /* "" stands for this worker's */
