@@ -44,7 +44,7 @@ static bool read_result(const struct outbox_request *pending, const char *text,
     return false;
 }
 
-/* The files may be what was lost: whoever asks again gets them stored again. */
+/* The files may be what was lost: for the next request they are stored again. */
 static void renew_uploads(struct remote_pool *remote, const struct outbox_request *pending) {
     for (int s = 0; s < 2 && remote->uploads != NULL; s++)
         if (*pending->solutions[s] != '\0')

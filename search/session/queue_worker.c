@@ -52,37 +52,33 @@ struct working {
     struct solution_cache *solutions; /* of a server; NULL: of a search */
 };
 
-/* The config with the template that the workers load first. */
-static struct config *read_config(const struct working *working,
-                                  const struct run_description *description, struct error *error) {
-    if (working->solutions == NULL)
-        return run_dir_read_config(working->folder, error);
-    char *first = solution_cache_folder(working->solutions, description->solution);
-    struct config *config =
-        config_from_file(solution_cache_config(working->solutions), first, error);
-    free(first);
-    return config;
-}
-
 static struct pool *open_local_pool(const struct queue_worker *worker,
                                     const struct working *working,
                                     const struct run_description *description,
                                     struct error *error) {
     int64_t compile_workers = worker->settings->compile_workers;
-    struct config *config = read_config(working, description, error);
-    if (config == NULL)
-        return NULL;
+    /* What a server's workers load first; NULL: a search's load the run's own template. */
+    char *first = working->solutions != NULL
+                      ? solution_cache_folder(working->solutions, description->solution)
+                      : NULL;
+    struct config *config =
+        first != NULL ? config_from_file(solution_cache_config(working->solutions), first, error)
+                      : run_dir_read_config(working->folder, error);
+    struct pool *local_pool = NULL;
     /* Only a compile worker is kept from reading other files (pool/worker_main.c), which what a
        server's clients send must not. */
-    if (working->solutions != NULL && compile_workers == 0)
+    if (first != NULL && compile_workers == 0)
         compile_workers = 1;
-    const struct local_pool_settings settings = {.config_path = config->path,
-                                                 .template_folder = config->template_folder,
-                                                 .devices = worker->settings->devices,
-                                                 .device_workers =
-                                                     (int)worker->settings->device_workers};
-    struct pool *local_pool = session_open_local_pool(config, &settings, compile_workers, error);
+    if (config != NULL) {
+        const struct local_pool_settings settings = {
+            .config_path = config->path,
+            .template_folder = first != NULL ? first : config->template_folder,
+            .devices = worker->settings->devices,
+            .device_workers = (int)worker->settings->device_workers};
+        local_pool = session_open_local_pool(config, &settings, compile_workers, error);
+    }
     config_free(config);
+    free(first);
     return local_pool;
 }
 
