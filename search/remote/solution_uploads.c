@@ -152,12 +152,15 @@ int solution_uploads_send(struct solution_uploads *uploads, const char *path, st
     char *text = print_files(uploads, path, &size, error);
     if (text == NULL)
         return -1;
+    double start = clock_seconds();
     natsStatus status = store_files(uploads, upload, text, size);
     free(text);
     upload->stored = status == NATS_OK;
     if (upload->stored)
         return 0;
-    uploads->retry = clock_seconds() + interval_s(INTERVAL_REQUEST_RESEND);
+    /* A server that is silent holds the caller up for seconds: most of the time is the caller's. */
+    uploads->retry =
+        clock_seconds() + interval_s(INTERVAL_REQUEST_RESEND) + 4 * (clock_seconds() - start);
     if (connection_is_up(uploads->connection))
         connection_warn_rejected(uploads->connection, "files", connection_last_error(status));
     return 1;

@@ -16,6 +16,8 @@
  * - device: it is right on the device, and timed as a trial of a search is
  * - champion: the same with a champion's final checks, and a duel against the goal's champion
  *
+ * The device's workers may be on a queue (`queue`); see docs/serve.md.
+ *
  * The same candidate at the same level has the same answer, which is kept. Requests of the types
  * "ask" and "tell" go to a strategy: serve/proposals.h.
  */

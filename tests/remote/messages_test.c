@@ -201,6 +201,7 @@ static void fuzz_seeds_are_valid(void **state) {
         bool is_beat;
     } seeds[] = {{"tests/fuzz/seeds/messages/description.json", false},
                  {"tests/fuzz/seeds/messages/waiting.json", false},
+                 {"tests/fuzz/seeds/messages/server.json", false},
                  {"tests/fuzz/seeds/messages/beat.json", true},
                  {"tests/fuzz/seeds/messages/letters.json", true}};
     for (size_t s = 0; s < sizeof seeds / sizeof *seeds; s++) {

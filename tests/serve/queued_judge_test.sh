@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The tests of a server's judge (evaluation_judge_test.c) with its workers on a queue. `queued_judge_test.sh break_out
-# exploits` does the same with other tests.
+# The tests of a server's judge (evaluation_judge_test.c) with its workers on a queue; EVOTILE_LONG=1: also the attempts to get
+# out of a worker (break_out_test.c).
 command -v nats-server >/dev/null || { echo "there is no nats-server: make deps-test"; exit 77; }
 TMPDIR=${TMPDIR:-/tmp}
 folder=$(mktemp -d "$TMPDIR/evotile-queued-XXXXXX")
@@ -13,7 +13,7 @@ until url=$(jq -r '.nats[0]' "$folder"/*.ports 2>/dev/null) && [ -n "$url" ]; do
 done
 export EVOTILE_INTERVALS=run_poll=0.2,heartbeat=0.2,describe=0.5
 failed=0
-for part in "${@:-evaluation_judge}"; do
+for part in evaluation_judge ${EVOTILE_LONG:+break_out}; do
     mkdir -p "$folder/home"
     HOME=$folder/home XDG_CACHE_HOME=$folder/home/cache "$EVOTILE" worker --queue "$url" --device emulated:sm_90 --compile-workers 1 \
         2>"$folder/worker.log" &
