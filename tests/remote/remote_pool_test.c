@@ -196,7 +196,7 @@ natsStatus js_PublishMsgAsync(jsCtx *js, natsMsg **message, jsPubOptions *option
     char *line = strndup(natsMsg_GetData(*message), (size_t)natsMsg_GetDataLength(*message));
     assert_int_equal(protocol_read(line, &read, &error), 0);
     free(line);
-    server.requests[server.published++] = read.request; /* without strings in these tests */
+    server.requests[server.published++] = read.request;
     jsPubAck good = {0};
     server.on_ack(NULL, *message, &good, NULL, server.closure); /* stored */
     *message = NULL;
@@ -299,6 +299,8 @@ static int close_pool(void **state) {
     struct error error = {0};
     (void)state;
     pool_free(pool);
+    for (int i = 0; i < server.published; i++)
+        trial_request_release(&server.requests[i]);
     nats_Close();
     return path_remove_tree(folder, &error);
 }
@@ -495,7 +497,6 @@ static void solutions_are_named_by_their_hash(void **state) {
     assert_string_equal(request->template_folder, SECOND);
     assert_string_equal(request->opponent.config, "config.json");
     assert_string_equal(request->opponent.template_folder, FIRST);
-    trial_request_release(request);
     deliver_result(0);
     assert_int_equal(next_number(), 1);
     strcpy(server.id, "second process"); /* may have lost them */
@@ -505,7 +506,6 @@ static void solutions_are_named_by_their_hash(void **state) {
     while (server.files < before + 3 && clock_seconds() < end_s)
         next_number();
     assert_int_equal(server.files, before + 3);
-    trial_request_release(&server.requests[1]);
 }
 
 static enum verdict next_verdict(char reason[REASON_SIZE]) {
@@ -535,8 +535,6 @@ static void files_of_a_lost_trial_are_stored_again(void **state) {
     submit_solution(2, FIRST, NULL);
     wait_until_published(2);
     assert_int_equal(server.files, before + 1);
-    for (int i = 0; i < 2; i++)
-        trial_request_release(&server.requests[i]);
 }
 
 static void files_that_cannot_be_read_are_a_lost_trial(void **state) {
