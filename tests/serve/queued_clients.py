@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Clients of servers whose workers are on a queue, with folders of their own: every client gets the answer to its own files, at
 every level, though a worker is killed in the middle; files that were changed on the queue are refused, and judged when they are
-asked for again; the server waits for a queue that is gone; nothing stays on the queue.
+asked for again; the server waits for a queue that is gone; nothing stays on the queue. A server whose workers have GPUs (here, a
+client that says so) judges on its own host what needs none.
 
 usage: tests/serve/queued_clients.py EVOTILE      exit status 77: there is no nats-server
 """
@@ -83,6 +84,11 @@ class Scene:
         """The keys of files on the queue."""
         info = json.loads(self.queue.ask("$JS.API.STREAM.INFO.KV_evotile_files", {"subjects_filter": ">"}))
         return {subject.split(".", 2)[2] for subject in info["state"].get("subjects") or {}}
+
+    def described(self):
+        """The description of the only run on the queue."""
+        key = self.queue.last("evotile_runs").rsplit(".", 1)[1]
+        return json.loads(self.queue.value("evotile_runs", key))
 
     def held(self):
         """How many trials workers have that they did not answer."""
@@ -201,6 +207,42 @@ def queue_is_gone(scene, client):
     scene.fail_unless(problem is None, f"after the queue was gone: {problem}")
 
 
+def send_heartbeats(port, description, stop):
+    """A worker that has a GPU, as far as a server can tell, and answers nothing."""
+    queue = Queue(port)
+    while not stop.wait(0.1):
+        info = json.loads(queue.ask("$JS.API.STREAM.INFO.KV_evotile_runs", {"subjects_filter": ">"}))
+        for subject in info["state"].get("subjects") or {}:
+            run = subject.rsplit(".", 1)[1]
+            queue.publish(f"evotile.beat.{run}", {
+                "protocol": description["protocol"], "worker": "0" * 16, "host": "attic", "place": description["place"],
+                "devices": 1, "capacity": 4, "in_flight": 0, "leaving": False})
+
+
+def workers_with_gpus(scene, description):
+    description["place"]["device"].update(spec="cuda:0", name="NVIDIA H200", predicts=False)
+    stop = threading.Event()
+    beats = threading.Thread(target=send_heartbeats, args=(scene.port, description, stop))
+    beats.start()
+    try:
+        scene.start_server()
+        with evotile.Client(scene.server.url) as client:
+            for level in ("static", "emulated"):
+                answer = client.evaluate(files=files_off_by(0), level=level, timeout=120)
+                scene.fail_unless(answer.ok, f"{level} on the server's host: {answer.data}")
+            scene.fail_unless('"NVIDIA H200"' in json.dumps(client.definitions()), f"another device: {client.definitions()}")
+            client.submit(files=files_off_by(1), level="device")
+            run = scene.described()["run"]
+            (_, _, request), = scene.until("the request", lambda: scene.queue.take(run))
+            digits, _, name = request["template"].partition("/")
+            scene.fail_unless(request["config"] == "config.json" and name == "client" and f"{run}.{digits}.0" in scene.stored(),
+                              f"a request to a worker: {request}")
+        scene.fail_unless(scene.server.stop()[0] == 0, "status of a server that waits for a worker")
+    finally:
+        stop.set()
+        beats.join()
+
+
 def main():
     if shutil.which("nats-server") is None:
         print("there is no nats-server: make deps-test")
@@ -221,11 +263,15 @@ def main():
                 changed_on_the_queue(scene, client)
                 queue_is_gone(scene, client)
             scene.fail_unless(scene.stored(), "nothing was on the queue")
+            description = scene.described()
             status, errors = scene.server.stop()
             scene.fail_unless(status == 0, f"status {status} of the server: {errors}")
             scene.fail_unless("lost the connection to the queue's server" in errors, f"the server does not say that the queue is gone: {errors}")
             scene.fail_unless(not scene.stored(), f"left on the queue: {scene.stored()}")
             scene.until("the end of the worker's run", lambda: "has no more work" in scene.log(f"host{len(scene.workers) - 1}.log"))
+            for number in range(len(scene.workers)):
+                scene.stop_worker(number, signal.SIGTERM)
+            workers_with_gpus(scene, description)
         finally:
             for process in [*scene.workers, scene.nats, *([scene.server.process] if scene.server else [])]:
                 process.kill()
