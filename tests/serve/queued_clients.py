@@ -151,11 +151,13 @@ def workers_share(scene):
 
 def worker_dies(scene):
     def kill():
+        scene.workers[0].send_signal(signal.SIGCONT)
         scene.until("trials that a worker has", lambda: scene.held() > 0)
         scene.stop_worker(0, signal.SIGKILL)
         scene.start_worker()
 
     scene.fail_unless(scene.stop_worker(1, signal.SIGTERM) == 0, "status of a worker that was stopped")
+    scene.workers[0].send_signal(signal.SIGSTOP)  # it takes nothing before all is sent
     with_clients(scene, 100, kill)
 
 
