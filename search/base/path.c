@@ -264,6 +264,15 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+int path_link(const char *folder, const char *name, const char *target, struct error *error) {
+    char path[PATH_SIZE];
+    if (path_join(path, folder, name, error) < 0)
+        return -1;
+    if (symlink(target, path) == 0 || errno == EEXIST)
+        return 0;
+    return error_set(error, "cannot link %s: %s", path, strerror(errno));
+}
+
 int path_list(const char *folder, char ***names, int *count, struct error *error) {
     DIR *directory = opendir(folder);
     if (directory == NULL)

@@ -53,6 +53,9 @@ int path_write_unsynced(const char *path, const void *bytes, size_t size, struct
 /* Creates the folder and its parents; succeeds if it already exists. */
 int path_make_folder(const char *folder, struct error *error);
 
+/* Makes a symbolic link of that name in the folder; an entry that is there stays. */
+int path_link(const char *folder, const char *name, const char *target, struct error *error);
+
 /* Lists the names in a folder without "." and "..", sorted by bytes. Free with path_list_free. */
 int path_list(const char *folder, char ***names, int *count, struct error *error);
 void path_list_free(char **names, int count);

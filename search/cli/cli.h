@@ -55,6 +55,29 @@ struct option_row {
             value \
     }
 
+/* The options of a verb whose workers may be on a queue: of a struct connection_settings
+   (remote/connection.h) and the seconds after which a worker is lost. */
+#define QUEUE_OPTIONS(connection, redeliver_s)                                                     \
+    OPTION("queue", "URL", "use the workers of this NATS server: nats://HOST:4222",                \
+           &(connection).url),                                                                     \
+        OPTION("credentials", "FILE",                                                              \
+               "file with a token, USER:PASSWORD, an NKey pair or NATS credentials",               \
+               &(connection).credentials),                                                         \
+        OPTION("ca", "FILE",                                                                       \
+               "CA certificate that the server's TLS certificate is checked against",              \
+               &(connection).authority),                                                           \
+        OPTION("insecure", NULL, "allow a server on another host without credentials",             \
+               &(connection).insecure),                                                            \
+    {                                                                                              \
+        "redeliver", "T", "treat a worker as lost after T without a heartbeat (default 30s)",      \
+            OPTION_DURATION, &(redeliver_s)                                                        \
+    }
+
+/* With a queue the options of this host's workers are an error: `queue` and `device` NULL and
+   `compile_workers` -1 if they were not given. */
+int queue_options_check(const char *queue, const char *device, int64_t compile_workers,
+                        struct error *error);
+
 struct verb {
     const char *name;
     const char *arguments; /* in the usage line: "CONFIG [options]" */

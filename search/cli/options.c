@@ -228,3 +228,11 @@ int options_parse(const struct verb *verb, const struct option_row *rows, int ar
     }
     return count;
 }
+
+int queue_options_check(const char *queue, const char *device, int64_t compile_workers,
+                        struct error *error) {
+    return queue != NULL && (device != NULL || compile_workers >= 0)
+               ? error_input(error, "with --queue the workers run on other hosts: give --device "
+                                    "and --compile-workers to `evotile worker`")
+               : 0;
+}

@@ -231,14 +231,6 @@ static int run_config(const char *config_path, struct config *config, const char
     return status;
 }
 
-static int check_queue(const struct session_settings *settings, const char *device,
-                       struct error *error) {
-    return settings->queue.url != NULL && (device != NULL || settings->compile_workers >= 0)
-               ? error_input(error, "with --queue the workers run on other hosts: give --device "
-                                    "and --compile-workers to `evotile worker`")
-               : 0;
-}
-
 /* The options that run and resume share, of a struct run_options and a struct session_settings. */
 #define BUDGET_OPTIONS(options)                                                                    \
     OPTION("patience", "N", "stop after N trials without an improvement of 1 %",                   \
@@ -251,18 +243,7 @@ static int check_queue(const struct session_settings *settings, const char *devi
 #define SEARCH_OPTIONS(options, settings)                                                          \
     OPTION("compile-workers", "N", "compiler processes (default: cores - one per device)",         \
            &(settings).compile_workers),                                                           \
-        OPTION("queue", "URL", "use the workers of this NATS server: nats://HOST:4222",            \
-               &(settings).queue.url),                                                             \
-        OPTION("credentials", "FILE",                                                              \
-               "file with a token, USER:PASSWORD, an NKey pair or NATS credentials",               \
-               &(settings).queue.credentials),                                                     \
-        OPTION("ca", "FILE",                                                                       \
-               "CA certificate that the server's TLS certificate is checked against",              \
-               &(settings).queue.authority),                                                       \
-        OPTION("insecure", NULL, "allow a server on another host without credentials",             \
-               &(settings).queue.insecure),                                                        \
-        {"redeliver", "T", "treat a worker as lost after T without a heartbeat (default 30s)",     \
-         OPTION_DURATION, &(settings).queue_patience_s},                                           \
+        QUEUE_OPTIONS((settings).queue, (settings).queue_patience_s),                              \
         OPTION("nice", NULL, "pause while another process computes on the GPU", &(options).nice),  \
         OPTION("max-temperature", "C", "pause while the GPU is hotter, until it is 5 C cooler",    \
                &(options).max_temperature_c),                                                      \
@@ -305,7 +286,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     int status = STATUS_DONE;
     signal(SIGPIPE, SIG_IGN);
     cJSON *changes = run_options_changes(&options, &error);
-    if (changes == NULL || check_queue(&settings, options.device, &error) < 0)
+    if (changes == NULL || queue_options_check(settings.queue.url, options.device,
+                                               settings.compile_workers, &error) < 0)
         status = -1;
     if (settings.predict < 0 || settings.predict > PREDICT_START_MAX)
         status = error_input(&error, "--predict must be from 0 to %d", PREDICT_START_MAX);
@@ -353,7 +335,8 @@ static int resume(const struct verb *verb, int argc, char **argv) {
     struct session session;
     signal(SIGPIPE, SIG_IGN);
     cJSON *changes = run_options_changes(&options, &error);
-    if (changes == NULL || check_queue(&settings, settings.devices, &error) < 0) {
+    if (changes == NULL || queue_options_check(settings.queue.url, settings.devices,
+                                               settings.compile_workers, &error) < 0) {
         cJSON_Delete(changes);
         return error_report(&error);
     }

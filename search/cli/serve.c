@@ -20,6 +20,15 @@ static int check_listening(const struct http_settings *http, struct error *error
     return 0;
 }
 
+static int check_queue(const struct evaluation_judge_settings *settings, struct error *error) {
+    const struct connection_settings *queue = &settings->queue;
+    if (queue->url == NULL && (queue->credentials != NULL || queue->authority != NULL ||
+                               queue->insecure || settings->redeliver_s > 0))
+        return error_input(error, "--credentials, --ca, --insecure and --redeliver are for a "
+                                  "server whose workers are on a queue: give --queue URL, too");
+    return queue_options_check(queue->url, settings->device, settings->compile_workers, error);
+}
+
 static int run(const struct verb *verb, int argc, char **argv) {
     struct evaluation_judge_settings evaluation = {0};
     struct server_settings server = {
@@ -40,6 +49,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
         OPTION("compile-workers", "N",
                "compile processes (default: the cores, less one for each device)",
                &compile_workers),
+        QUEUE_OPTIONS(evaluation.queue, evaluation.redeliver_s),
         {0},
     };
     if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
@@ -48,7 +58,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN);
     evaluation.config_path = argv[0];
     evaluation.compile_workers = (int)compile_workers;
-    if (check_listening(&server.http, &error) < 0)
+    if (check_listening(&server.http, &error) < 0 || check_queue(&evaluation, &error) < 0)
         return error_report(&error);
     struct judge *judge = evaluation_judge_new(&evaluation, &error);
     if (judge == NULL)

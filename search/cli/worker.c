@@ -1,4 +1,4 @@
-/* worker: evaluates trials for runs on other hosts (queue_worker.h). */
+/* worker: evaluates trials for runs and servers on other hosts (queue_worker.h). */
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "session/gpu_groups.h"
@@ -73,7 +73,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
 const struct verb verb_worker = {
     .name = "worker",
     .arguments = "--queue URL [options]",
-    .summary = "evaluate trials for runs on other hosts",
+    .summary = "evaluate trials for runs and servers on other hosts",
     VERB_HELP(worker),
     .run = run,
 };

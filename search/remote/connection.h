@@ -6,7 +6,8 @@
  *
  *   evotile_runs     key ID              the run's description and champions (remote/messages.h),
  *                                        refreshed every few seconds while its coordinator lives
- *   evotile_files    key ID.HASH.N       its files in chunks (remote/file_transfer.h)
+ *   evotile_files    key ID.HASH.N       its files in chunks (remote/file_transfer.h), and those of
+ *                                        clients' solutions (remote/solution_uploads.h)
  *   EVOTILE_TRIALS   evotile.trial.ID    requests (pool/protocol.h): a work queue with one durable
  *                                        pull consumer, named ID, shared by all workers
  *   EVOTILE_RESULTS  evotile.result.ID   results (pool/protocol.h), for the coordinator

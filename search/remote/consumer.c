@@ -10,9 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HELD_MAX = 1024, SERVER_MS = 2000, DRAIN_MS = 200 };
+enum { HELD_MAX = 1024, SERVER_MS = 2000, DRAIN_MS = 200, SOLUTIONS_MAX_OF_REQUEST = 2 };
 
 static const double pull_interval_s = 0.02;
+static const double fetch_limit_s = 60; /* how long a request waits for its solutions' files */
 static const double pull_expires_s = 1; /* how long the server keeps a pull request open */
 
 /* A pulled request, leased to this worker until the server has stored its result. */
@@ -24,12 +25,18 @@ struct held_request {
     double lease_extended; /* clock_seconds: when the lease was last extended */
     char *result_line;     /* the result; NULL: still running */
     double result_sent;
+    bool waits;                   /* for its solutions' files: the pool does not have it yet */
+    struct trial_request request; /* while it waits: owned */
+    double since;                 /* clock_seconds */
+    int solution_count;
+    char solutions[SOLUTIONS_MAX_OF_REQUEST][SOLUTION_PATH_SIZE]; /* held in the cache */
 };
 
 struct consumer {
     struct connection *connection;
     const struct run_description *description;
     struct pool *local_pool;
+    struct solution_cache *solutions; /* NULL: of a search */
     struct heartbeat heartbeat;
     natsInbox *inbox;           /* the reply subject of pull requests */
     natsSubscription *requests; /* of the inbox; NULL: not subscribed */
@@ -42,8 +49,9 @@ struct consumer {
 
 struct consumer *consumer_new(struct connection *connection,
                               const struct run_description *description, struct pool *local_pool,
-                              const struct platform *platform) {
+                              const struct platform *platform, struct solution_cache *solutions) {
     struct consumer *consumer = xcalloc(1, sizeof *consumer);
+    consumer->solutions = solutions;
     consumer->connection = connection;
     consumer->description = description;
     consumer->local_pool = local_pool;
@@ -66,6 +74,10 @@ static struct held_request *find_held(struct consumer *consumer, int64_t number)
 }
 
 static void drop_held(struct consumer *consumer, struct held_request *held) {
+    for (int s = 0; s < held->solution_count; s++)
+        solution_cache_release(consumer->solutions, held->solutions[s]);
+    if (held->waits)
+        trial_request_release(&held->request);
     natsMsg_Destroy(held->message);
     free(held->result_line);
     *held = consumer->held[--consumer->held_count];
@@ -77,7 +89,8 @@ static struct held_request *hold_request(struct consumer *consumer, natsMsg *mes
     *held = (struct held_request){.message = message,
                                   .epoch = consumer->connection->epoch,
                                   .number = number,
-                                  .lease_extended = clock_seconds()};
+                                  .lease_extended = clock_seconds(),
+                                  .since = clock_seconds()};
     strcpy(held->message_id, message_id);
     consumer->last_busy = held->lease_extended;
     return held;
@@ -119,6 +132,11 @@ static bool send_result(struct consumer *consumer, struct held_request *held) {
 static void finish_request(struct consumer *consumer, struct held_request *held,
                            struct trial_result *result) {
     char device[sizeof result->worker];
+    if (consumer->solutions != NULL) {
+        solution_cache_shorten(consumer->solutions, result->outcome.reason);
+        for (int g = 0; g < result->gate_count; g++)
+            solution_cache_shorten(consumer->solutions, result->gates[g].text);
+    }
     snprintf(device, sizeof device, "%s", result->worker);
     snprintf(result->worker, sizeof result->worker, "%.40s%s%.22s", consumer->heartbeat.host,
              *device != '\0' ? "/" : "", device);
@@ -148,20 +166,36 @@ static void refresh_held(struct consumer *consumer) {
 
 /* ---- requests ---- */
 
-/* A search only requests genomes of its own template. The protocol's other fields (files, another
-   config, a baseline's command) are for processes of one host. */
-static bool is_search_request(const struct trial_request *request) {
+/* The protocol's other fields (files, a baseline's command) are for processes of one host. */
+static bool names_no_file(const struct trial_request *request) {
     bool plain = request->goal >= 0 && request->goal < CASES_MAX && !request->under_tool &&
-                 !request->profiled && request->duel_blocks == 0 && request->level == LEVEL_TIMED &&
-                 !request->diagnosed && request->config == NULL &&
-                 request->template_folder == NULL && request->opponent.baseline.count == 0 &&
-                 request->opponent.implementation == NULL && request->opponent.config == NULL &&
-                 request->opponent.template_folder == NULL && request->opponent.goal >= 0 &&
+                 !request->profiled && request->duel_blocks == 0 &&
+                 request->opponent.baseline.count == 0 &&
+                 request->opponent.implementation == NULL && request->opponent.goal >= 0 &&
                  request->opponent.goal < CASES_MAX;
     for (int c = 0; c < CASES_MAX; c++)
         plain = plain && request->sources[c] == NULL && request->opponent.sources[c] == NULL &&
                 request->cubins[c] == NULL && request->opponent.cubins[c] == NULL;
     return plain;
+}
+
+/* A search only requests genomes of its own template. */
+static bool is_search_request(const struct trial_request *request) {
+    return names_no_file(request) && request->level == LEVEL_TIMED && !request->diagnosed &&
+           request->config == NULL && request->template_folder == NULL &&
+           request->opponent.config == NULL && request->opponent.template_folder == NULL;
+}
+
+/* A server names the config of its run, and a solution by its hash. */
+static bool is_solution(const char *config, const char *folder) {
+    return config != NULL && folder != NULL && strcmp(config, "config.json") == 0 &&
+           solution_files_is_path(folder);
+}
+
+static bool is_server_request(const struct trial_request *request) {
+    const struct trial_opponent *opponent = &request->opponent;
+    return names_no_file(request) && is_solution(request->config, request->template_folder) &&
+           (!opponent->present || is_solution(opponent->config, opponent->template_folder));
 }
 
 static uint64_t delivery_count(natsMsg *message) {
@@ -184,21 +218,89 @@ static void finish_as_crashed(struct consumer *consumer, struct held_request *he
     finish_request(consumer, held, &result);
 }
 
-/* Reads a request that a search can send; else the message is not for this worker. */
-static bool read_request(natsMsg *message, char message_id[MESSAGE_ID_SIZE],
-                         struct trial_request *request) {
+/* Ends a request whose solution cannot be had. */
+static void finish_as_lost(struct consumer *consumer, struct held_request *held,
+                           const char *reason) {
+    struct trial_result result = {0};
+    trial_result_init(&result, &held->request);
+    trial_add_gate(&result, "worker", false, 0, "%.150s", reason);
+    trial_set_verdict(&result, VERDICT_LOST, reason);
+    finish_request(consumer, held, &result);
+}
+
+/* Has the files of a solution here, and names them as this host has them. Returns as
+   solution_cache_fetch does. */
+static int take_solution(struct consumer *consumer, struct held_request *held, char **config,
+                         char **folder, struct error *error) {
+    if (*folder == NULL || !solution_files_is_path(*folder)) /* there is none, or it is here */
+        return 0;
+    int status = solution_cache_fetch(consumer->solutions, *folder, error);
+    if (status != 0)
+        return status;
+    char *path = held->solutions[held->solution_count++];
+    snprintf(path, SOLUTION_PATH_SIZE, "%s", *folder);
+    solution_cache_hold(consumer->solutions, path);
+    free(*config);
+    free(*folder);
+    *config = xstrdup(solution_cache_config(consumer->solutions));
+    *folder = solution_cache_folder(consumer->solutions, path);
+    return 0;
+}
+
+/* Gives a request to the pool once the files of its solutions are here. */
+static void start_request(struct consumer *consumer, struct held_request *held) {
+    struct trial_request *request = &held->request;
+    struct trial_opponent *opponent = &request->opponent;
+    struct error error = {0};
+    int status = take_solution(consumer, held, &request->config, &request->template_folder, &error);
+    if (status == 0)
+        status =
+            take_solution(consumer, held, &opponent->config, &opponent->template_folder, &error);
+    if (status == 1 && clock_seconds() - held->since > fetch_limit_s)
+        status = error_set(&error,
+                           "the queue did not give the files of a solution within %.0f s: ask "
+                           "again",
+                           fetch_limit_s);
+    if (status == 0) {
+        held->waits = false;
+        pool_submit(consumer->local_pool, request);
+    } else if (status < 0) {
+        log_warn("trial %lld: %s", (long long)held->number, error.text);
+        finish_as_lost(consumer, held, error.text);
+    }
+}
+
+static int count_waiting(const struct consumer *consumer) {
+    int count = 0;
+    for (int h = 0; h < consumer->held_count; h++)
+        count += consumer->held[h].waits && consumer->held[h].result_line == NULL;
+    return count;
+}
+
+/* From the end: a request that ends makes room. */
+static void start_waiting(struct consumer *consumer) {
+    for (int h = consumer->held_count - 1; h >= 0 && connection_is_up(consumer->connection); h--)
+        if (consumer->held[h].waits && consumer->held[h].result_line == NULL)
+            start_request(consumer, &consumer->held[h]);
+}
+
+/* Reads a request that the coordinator can send; else the message is not for this worker. */
+static bool read_request(const struct consumer *consumer, natsMsg *message,
+                         char message_id[MESSAGE_ID_SIZE], struct trial_request *request) {
     struct protocol_message read;
     struct error error = {0};
     char *text = message_text(message, message_id);
     bool good = text != NULL && protocol_read(text, &read, &error) == 0;
     free(text);
-    if (good && read.kind == PROTOCOL_REQUEST && is_search_request(&read.request)) {
+    if (good && read.kind == PROTOCOL_REQUEST &&
+        (consumer->solutions != NULL ? is_server_request : is_search_request)(&read.request)) {
         *request = read.request;
         return true;
     }
     if (good)
         protocol_message_release(&read);
-    log_warn("dropped a message on the queue that is not a search request");
+    log_warn("dropped a message on the queue that is not a %s request",
+             consumer->solutions != NULL ? "server's" : "search");
     return false;
 }
 
@@ -207,11 +309,13 @@ static void take_request(struct consumer *consumer, natsMsg *message) {
     char message_id[MESSAGE_ID_SIZE];
     char answer[64] = "+TERM";
     struct trial_request request = {0};
-    bool good = read_request(message, message_id, &request);
+    bool good = read_request(consumer, message, message_id, &request);
     if (good && find_held(consumer, request.number) == NULL) {
         struct held_request *held = hold_request(consumer, message, message_id, request.number);
         if (delivery_count(message) <= QUEUE_DELIVERIES_MAX) {
-            pool_submit(consumer->local_pool, &request);
+            held->request = request;
+            held->waits = true;
+            start_request(consumer, held);
             return;
         }
         finish_as_crashed(consumer, held, &request);
@@ -261,7 +365,8 @@ static void send_pull_request(struct consumer *consumer, int count) {
 /* Pulls as many requests as the pool has room for. Returns true if the pool was idle and this call
    spent its waiting time on the queue instead. */
 static bool pull_requests(struct consumer *consumer) {
-    int room = pool_capacity(consumer->local_pool) - pool_in_flight(consumer->local_pool);
+    int room = pool_capacity(consumer->local_pool) - pool_in_flight(consumer->local_pool) -
+               count_waiting(consumer);
     bool idle = pool_in_flight(consumer->local_pool) == 0;
     bool waited = idle;
     int64_t timeout_ms = idle ? 100 : 0;
@@ -313,6 +418,7 @@ static void send_heartbeat(struct consumer *consumer, bool leaving) {
 }
 
 int consumer_poll(struct consumer *consumer, bool pulling, struct error *error) {
+    start_waiting(consumer);
     bool waited = pulling && pull_requests(consumer);
     double timeout_s = waited ? 0 : pull_interval_s;
     for (;;) {

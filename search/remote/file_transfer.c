@@ -2,21 +2,11 @@
 
 #include "base/memory.h"
 #include "base/path.h"
-#include "remote/connection_internal.h"
+#include "remote/chunks.h"
 
 #include <string.h>
 
-/* A NATS server accepts messages of at most 1 MB by default (max_payload). */
-enum { CHUNK_BYTES = 512 << 10, KEY_SIZE = 96 };
-
 static const size_t file_max = (size_t)1 << 30;
-
-static void chunk_key(char key[KEY_SIZE], const struct run_description *description,
-                      const struct run_file *file, int64_t chunk) {
-    char hash[HASH_TEXT_SIZE];
-    snprintf(key, KEY_SIZE, "%s.%s.%lld", description->id, hash_print(file->hash, hash),
-             (long long)chunk);
-}
 
 /* The caller frees the bytes; NULL with `error`. */
 static char *read_run_file(const char *folder, const char *name, size_t *size,
@@ -72,27 +62,24 @@ static int add_tree(struct run_description *description, const char *folder, con
 }
 
 int file_transfer_list(struct run_description *description, const char *folder,
-                       struct error *error) {
-    return add_tree(description, folder, "config.json", error) < 0
-               ? -1
-               : add_tree(description, folder, "template", error);
+                       const char *const *names, struct error *error) {
+    int status = 0;
+    for (; *names != NULL && status == 0; names++)
+        status = add_tree(description, folder, *names, error);
+    return status;
 }
 
 /* ---- uploading ---- */
 
 static int upload_file(struct connection *connection, const struct run_description *description,
                        const struct run_file *file, const char *folder, struct error *error) {
-    char key[KEY_SIZE];
+    char digits[HASH_TEXT_SIZE];
     size_t size;
     char *bytes = read_run_file(folder, file->path, &size, error);
     if (bytes == NULL)
         return -1;
-    natsStatus status = NATS_OK;
-    for (size_t at = 0, chunk = 0; at < size && status == NATS_OK; at += CHUNK_BYTES, chunk++) {
-        size_t length = size - at < CHUNK_BYTES ? size - at : CHUNK_BYTES;
-        chunk_key(key, description, file, (int64_t)chunk);
-        status = kvStore_Put(NULL, connection->files, key, bytes + at, (int)length);
-    }
+    natsStatus status =
+        chunks_put(connection, description->id, hash_print(file->hash, digits), bytes, size, NULL);
     free(bytes);
     return status == NATS_OK ? 0 : connection_fail(status, "the queue accepts no files", error);
 }
@@ -107,9 +94,9 @@ int file_transfer_upload(struct connection *connection, const struct run_descrip
 
 bool file_transfer_is_purged(struct connection *connection,
                              const struct run_description *description) {
-    char key[KEY_SIZE];
+    char key[CHUNK_KEY_SIZE], digits[HASH_TEXT_SIZE];
     kvEntry *entry = NULL;
-    chunk_key(key, description, &description->files[0], 0);
+    chunk_key(key, description->id, hash_print(description->files[0].hash, digits), 0);
     natsStatus status = kvStore_Get(&entry, connection->files, key);
     kvEntry_Destroy(entry);
     return status == NATS_NOT_FOUND;
@@ -118,37 +105,35 @@ bool file_transfer_is_purged(struct connection *connection,
 /* ---- downloading ---- */
 
 /* Returns as file_transfer_download does. */
-static int download_chunk(struct connection *connection, const char *key, char *to, int64_t length,
+static int download_chunk(struct connection *connection, const struct run_description *description,
+                          const struct run_file *file, int64_t chunk, char *to,
                           struct error *error) {
+    char digits[HASH_TEXT_SIZE];
     kvEntry *entry = NULL;
-    natsStatus status = kvStore_Get(&entry, connection->files, key);
-    if (status == NATS_NOT_FOUND)
-        return connection_fail(status, "a file of the run is missing on the queue", error);
-    if (status != NATS_OK)
-        return 1;
+    int64_t left = file->bytes - chunk * CHUNK_BYTES;
+    int64_t length = left < CHUNK_BYTES ? left : CHUNK_BYTES;
+    int status = chunk_get(connection, description->id, hash_print(file->hash, digits), chunk,
+                           &entry, error);
+    if (status != 0)
+        return status;
     int got = kvEntry_ValueLen(entry);
     if (got == length)
         memcpy(to, kvEntry_Value(entry), (size_t)length);
     kvEntry_Destroy(entry);
     return got == length
                ? 0
-               : error_set(error, "a file of the run is damaged on the queue: %s has %d bytes", key,
-                           got);
+               : error_set(error, "a file of the run is damaged on the queue: %s has %d bytes",
+                           digits, got);
 }
 
 static int download_file(struct connection *connection, const struct run_description *description,
                          const struct run_file *file, const char *folder, struct error *error) {
     char path[PATH_SIZE];
     char parent[PATH_SIZE];
-    char key[KEY_SIZE];
     char *bytes = xmalloc((size_t)file->bytes + 1);
     int status = 0;
-    for (int64_t at = 0; at < file->bytes && status == 0; at += CHUNK_BYTES) {
-        chunk_key(key, description, file, at / CHUNK_BYTES);
-        status =
-            download_chunk(connection, key, bytes + at,
-                           file->bytes - at < CHUNK_BYTES ? file->bytes - at : CHUNK_BYTES, error);
-    }
+    for (int64_t at = 0; at < file->bytes && status == 0; at += CHUNK_BYTES)
+        status = download_chunk(connection, description, file, at / CHUNK_BYTES, bytes + at, error);
     if (status == 0 && !hash_equal(hash_bytes(bytes, (size_t)file->bytes), file->hash))
         status = error_set(error, "%s of the run is damaged on the queue", file->path);
     if (status == 0 &&

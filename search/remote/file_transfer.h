@@ -1,9 +1,10 @@
 /*
- * file_transfer: sends a run's files (config.json and everything below template/) as chunks in the
- * key-value store. A worker writes only the files that the description lists, and only if size and
- * hash match.
+ * file_transfer: sends a run's files, such as config.json and everything below template/, as chunks
+ * in the key-value store. A worker writes only the files that the description lists, and only if
+ * size and hash match.
  *
- *     file_transfer_list(&description, "results/night", &error);                // coordinator
+ *     const char *const names[] = {"config.json", "template", NULL};
+ *     file_transfer_list(&description, "results/night", names, &error);         // coordinator
  *     file_transfer_upload(connection, &description, "results/night", &error);
  *     file_transfer_download(connection, &description, "/tmp/evotile.x", &error); // worker
  *
@@ -15,8 +16,9 @@
 
 #include "remote/messages.h"
 
+/* Lists the files and folders of those names, ended by NULL. */
 int file_transfer_list(struct run_description *description, const char *folder,
-                       struct error *error);
+                       const char *const *names, struct error *error);
 int file_transfer_upload(struct connection *connection, const struct run_description *description,
                          const char *folder, struct error *error);
 /* True if the files were purged. It looks at the first chunk that an upload stores: a purge in the

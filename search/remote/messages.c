@@ -139,6 +139,8 @@ char *run_description_print(const struct run_description *description) {
     cJSON_AddNumberToObject(root, "protocol", QUEUE_PROTOCOL_VERSION);
     cJSON_AddStringToObject(root, "run", description->id);
     cJSON_AddStringToObject(root, "name", description->name);
+    if (*description->solution != '\0')
+        cJSON_AddStringToObject(root, "solution", description->solution);
     cJSON_AddNumberToObject(root, "patience_s", description->ack_wait_s);
     if (description->has_platform)
         cJSON_AddItemToObject(root, "place", platform_json(&description->platform));
@@ -208,15 +210,29 @@ static int read_champions(const struct json *root, struct run_description *descr
     return 0;
 }
 
+/* It becomes the name of a folder. */
+static int read_solution(const struct json *root, char path[SOLUTION_PATH_SIZE],
+                         struct error *error) {
+    struct json value;
+    if (!json_find(root, "solution", &value))
+        return 0;
+    if (json_copy_text(root, "solution", path, SOLUTION_PATH_SIZE, error) < 0)
+        return -1;
+    return solution_files_is_path(path)
+               ? 0
+               : json_error(&value, error, "is not the path of a solution");
+}
+
 static int read_description(const struct json *root, struct run_description *description,
                             struct error *error) {
-    static const char *const keys[] = {"protocol", "run",   "name",      "patience_s",
+    static const char *const keys[] = {"protocol", "run",   "name",      "solution", "patience_s",
                                        "place",    "files", "champions", NULL};
     struct json platform, patience;
     if (json_is_object(root, error) < 0 || read_protocol_version(root, error) < 0 ||
         json_check_keys(root, keys, error) < 0 ||
         read_id(root, "run", description->id, error) < 0 ||
         json_copy_text(root, "name", description->name, sizeof description->name, error) < 0 ||
+        read_solution(root, description->solution, error) < 0 ||
         json_require(root, "patience_s", &patience, error) < 0 ||
         json_number(&patience, &description->ack_wait_s, error) < 0 ||
         read_files(root, description, error) < 0 || read_champions(root, description, error) < 0)

@@ -18,6 +18,7 @@
 #include "device/device.h"
 #include "evaluate/trial.h"
 #include "remote/connection.h"
+#include "template/solution_files.h"
 
 /* What measurements depend on: all trials of a population come from the same platform. */
 struct platform {
@@ -39,7 +40,10 @@ struct run_file {
 
 struct run_description {
     char id[QUEUE_ID_SIZE];
-    char name[128];    /* for display */
+    char name[128]; /* for display */
+    /* Of a server: the path of the solution that workers load first (template/solution_files.h).
+       Requests then name others, whose files workers fetch. Empty: the run of a search. */
+    char solution[SOLUTION_PATH_SIZE];
     double ack_wait_s; /* AckWait: a request is redelivered after so long without an extension */
     bool has_platform; /* the first worker is known: `platform` is what every worker must have */
     struct platform platform;

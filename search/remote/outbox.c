@@ -14,6 +14,8 @@ struct outbox {
     struct connection *connection;
     jsCtx *js; /* its own context, with on_publish_ack as handler */
     char run[QUEUE_ID_SIZE], session[QUEUE_ID_SIZE];
+    struct solution_uploads *uploads; /* NULL: requests need no files */
+    char *solutions_folder;
     int64_t serials;
     int count;
     struct outbox_request *items;
@@ -78,18 +80,48 @@ void outbox_free(struct outbox *outbox) {
     pthread_mutex_destroy(&outbox->lock);
     free(outbox->stored);
     free(outbox->items);
+    free(outbox->solutions_folder);
     free(outbox);
+}
+
+void outbox_set_uploads(struct outbox *outbox, struct solution_uploads *uploads,
+                        const char *folder) {
+    outbox->uploads = uploads;
+    outbox->solutions_folder = xstrdup(folder);
+}
+
+/* Replaces this host's names of a candidate's files by those that every host knows, and holds the
+   files. */
+static void name_solution(struct outbox *outbox, char **config, char **folder,
+                          char path[SOLUTION_PATH_SIZE]) {
+    size_t length = strlen(outbox->solutions_folder);
+    if (*folder == NULL)
+        return;
+    if (strncmp(*folder, outbox->solutions_folder, length) != 0 || (*folder)[length] != '/' ||
+        !solution_files_is_path(*folder + length + 1))
+        BUG("%s is not in %s", *folder, outbox->solutions_folder);
+    snprintf(path, SOLUTION_PATH_SIZE, "%s", *folder + length + 1);
+    solution_uploads_hold(outbox->uploads, path);
+    free(*folder);
+    free(*config);
+    *folder = xstrdup(path);
+    *config = xstrdup("config.json");
 }
 
 void outbox_add(struct outbox *outbox, const struct trial_request *request) {
     struct trial_request copy = *request;
     outbox->items = xgrow(outbox->items, outbox->count, sizeof *outbox->items);
-    outbox->items[outbox->count++] =
-        (struct outbox_request){.serial = outbox->serials++,
-                                .number = request->number,
-                                .goal = request->goal,
-                                .genome = request->genome,
-                                .line = protocol_print_request(request)};
+    struct outbox_request *pending = &outbox->items[outbox->count++];
+    *pending = (struct outbox_request){.serial = outbox->serials++,
+                                       .number = request->number,
+                                       .goal = request->goal,
+                                       .genome = request->genome};
+    if (outbox->uploads != NULL) {
+        struct trial_opponent *opponent = &copy.opponent;
+        name_solution(outbox, &copy.config, &copy.template_folder, pending->solutions[0]);
+        name_solution(outbox, &opponent->config, &opponent->template_folder, pending->solutions[1]);
+    }
+    pending->line = protocol_print_request(&copy);
     trial_request_release(&copy);
 }
 
@@ -114,13 +146,25 @@ static void apply_acknowledgements(struct outbox *outbox) {
     pthread_mutex_unlock(&outbox->lock);
 }
 
+/* Whether the files that the request needs are on the queue. */
+static bool send_solutions(struct outbox *outbox, struct outbox_request *pending) {
+    struct error error;
+    int status = pending->refused != NULL ? 1 : 0;
+    for (int s = 0; s < 2 && status == 0; s++)
+        if (*pending->solutions[s] != '\0')
+            status = solution_uploads_send(outbox->uploads, pending->solutions[s], &error);
+    if (status < 0)
+        pending->refused = xstrdup(error.text);
+    return status == 0;
+}
+
 void outbox_send(struct outbox *outbox) {
     char message_id[MESSAGE_ID_SIZE];
     double now = clock_seconds();
     apply_acknowledgements(outbox);
     for (int i = 0; i < outbox->count; i++) {
         struct outbox_request *pending = &outbox->items[i];
-        if (pending->stored ||
+        if (!send_solutions(outbox, pending) || pending->stored ||
             (pending->last_published > 0 &&
              now - pending->last_published < interval_s(INTERVAL_REQUEST_RESEND)))
             continue;
@@ -141,8 +185,19 @@ struct outbox_request *outbox_find(struct outbox *outbox, const char *message_id
 }
 
 void outbox_remove(struct outbox *outbox, struct outbox_request *pending) {
+    for (int s = 0; s < 2; s++)
+        if (*pending->solutions[s] != '\0')
+            solution_uploads_release(outbox->uploads, pending->solutions[s]);
     free(pending->line);
+    free(pending->refused);
     *pending = outbox->items[--outbox->count];
+}
+
+struct outbox_request *outbox_refused(struct outbox *outbox) {
+    for (int i = 0; i < outbox->count; i++)
+        if (outbox->items[i].refused != NULL)
+            return &outbox->items[i];
+    return NULL;
 }
 
 void outbox_resend_all(struct outbox *outbox) {

@@ -1,4 +1,4 @@
-#include "remote/remote_pool.h"
+#include "remote/remote_pool_internal.h"
 
 #include "base/clock.h"
 #include "base/intervals.h"
@@ -7,42 +7,20 @@
 #include "base/path.h"
 #include "pool/protocol.h"
 #include "remote/cleanup.h"
-#include "remote/connection_internal.h"
 #include "remote/file_transfer.h"
-#include "remote/outbox.h"
-#include "remote/worker_registry.h"
 
 #include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { RESULTS_PENDING_MAX = 65536, MODELS_MAX = 16 };
+enum { RESULTS_PENDING_MAX = 65536 };
 
 static const double default_ack_wait_s = 30;
 static const double periodic_interval_s = 0.1;
 static const double abandoned_after_s =
     600; /* then another coordinator's run counts as abandoned */
 static const double reconnect_timeout_s = 300; /* a rejected worker restarts for its model's run */
-
-struct remote_pool {
-    struct pool pool; /* first */
-    struct connection *connection;
-    struct outbox *outbox;
-    const char *run_dir;
-    struct run_description description;
-    struct device_info wanted_device;
-    bool has_wanted_device;
-    int model_pipe, model_count;
-    struct device_info announced_models[MODELS_MAX]; /* already announced on the pipe */
-    natsSubscription *results, *heartbeats;
-    struct worker_registry registry;
-    struct error last_warning; /* the last warning about an unidentified worker */
-    int epoch;                 /* of the connection when the consumers were created */
-    /* clock_seconds of the last periodic work, description update, worker, and result (or check
-       for lost results) */
-    double last_periodic, last_described, last_worker, last_progress;
-};
 
 static struct remote_pool *remote_pool_of(const struct pool *pool) {
     return (struct remote_pool *)pool;
@@ -66,6 +44,27 @@ static bool read_result(const struct outbox_request *pending, const char *text,
     return false;
 }
 
+/* The files may be what was lost: for the next request they are stored again. */
+static void renew_uploads(struct remote_pool *remote, const struct outbox_request *pending) {
+    for (int s = 0; s < 2 && remote->uploads != NULL; s++)
+        if (*pending->solutions[s] != '\0')
+            solution_uploads_renew(remote->uploads, pending->solutions[s]);
+}
+
+/* The result of a request whose files cannot be read: 1 if there is one. */
+static int take_refused(struct remote_pool *remote, struct trial_result *result) {
+    struct outbox_request *pending = outbox_refused(remote->outbox);
+    if (pending == NULL)
+        return 0;
+    const struct trial_request request = {
+        .number = pending->number, .goal = pending->goal, .genome = pending->genome};
+    *result = (struct trial_result){0};
+    trial_result_init(result, &request);
+    trial_set_verdict(result, VERDICT_LOST, pending->refused);
+    outbox_remove(remote->outbox, pending);
+    return 1;
+}
+
 /* Returns true if the message is a valid result of a pending request. */
 static bool take_result(struct remote_pool *remote, natsMsg *message, struct trial_result *result) {
     char message_id[MESSAGE_ID_SIZE];
@@ -74,110 +73,14 @@ static bool take_result(struct remote_pool *remote, natsMsg *message, struct tri
     bool good = pending != NULL && read_result(pending, text, result);
     free(text);
     if (good) {
+        if (result->outcome.verdict == VERDICT_LOST)
+            renew_uploads(remote, pending);
         outbox_remove(remote->outbox, pending);
     } else if (pending != NULL) {
         log_warn("a worker's result is damaged: its trial is repeated");
         outbox_renew_id(remote->outbox, pending);
     }
     return good;
-}
-
-/* ---- workers ---- */
-
-/* The first acceptable worker fixes the run's platform. */
-static bool accept_worker(struct remote_pool *remote, const struct heartbeat *heartbeat,
-                          char why[256]) {
-    struct run_description *description = &remote->description;
-    if (description->has_platform)
-        return platform_same(&heartbeat->platform, &description->platform, why);
-    if (remote->has_wanted_device &&
-        !device_same_model(&remote->wanted_device, &heartbeat->platform.device)) {
-        snprintf(why, 256, "its device is %.80s, and the run's %.80s",
-                 heartbeat->platform.device.name, remote->wanted_device.name);
-        return false;
-    }
-    description->has_platform = true;
-    description->platform = heartbeat->platform;
-    remote->last_described = 0;
-    return true;
-}
-
-/* Writes the model to the pipe once. Returns true if the reader knows of it. */
-static bool announce_model(struct remote_pool *remote, const struct device_info *model) {
-    if (remote->model_pipe == 0)
-        return false;
-    for (int m = 0; m < remote->model_count; m++)
-        if (device_same_model(&remote->announced_models[m], model))
-            return true;
-    if (remote->model_count == MODELS_MAX ||
-        write(remote->model_pipe, model, sizeof *model) != (ssize_t)sizeof *model)
-        return false;
-    remote->announced_models[remote->model_count++] = *model;
-    return true;
-}
-
-static bool is_other_model(const struct remote_pool *remote, const struct device_info *model) {
-    return remote->description.has_platform
-               ? !device_same_model(model, &remote->description.platform.device)
-               : remote->has_wanted_device && !device_same_model(model, &remote->wanted_device);
-}
-
-/* `fault`: why the heartbeat is invalid, though its sender is known; NULL: it is valid. */
-static void handle_heartbeat(struct remote_pool *remote, const struct heartbeat *heartbeat,
-                             const char *fault) {
-    char why[256];
-    struct remote_worker *worker = worker_registry_find(&remote->registry, heartbeat->worker);
-    if (worker == NULL)
-        return;
-    bool is_new = worker->last_seen == 0;
-    bool accepted = fault == NULL && accept_worker(remote, heartbeat, why);
-    bool is_for_other_run = fault == NULL && announce_model(remote, &heartbeat->platform.device) &&
-                            is_other_model(remote, &heartbeat->platform.device);
-    if (!accepted && !worker->rejected && !is_for_other_run)
-        log_warn("a worker on %s gets no work from this run: %s", heartbeat->host,
-                 fault != NULL ? fault : why);
-    if (accepted && is_new)
-        log_info("a worker on %s: %d x %s", heartbeat->host, heartbeat->devices,
-                 heartbeat->platform.device.name);
-    *worker = (struct remote_worker){
-        .heartbeat = *heartbeat, .last_seen = clock_seconds(), .rejected = !accepted};
-    if (heartbeat->leaving) {
-        if (accepted)
-            log_info("a worker on %s left", heartbeat->host);
-        worker_registry_remove(&remote->registry, worker);
-    }
-}
-
-static void read_heartbeats(struct remote_pool *remote) {
-    natsMsg *message;
-    while (natsSubscription_NextMsg(&message, remote->heartbeats, 0) == NATS_OK) {
-        struct heartbeat heartbeat;
-        struct error error = {0};
-        int length = natsMsg_GetDataLength(message);
-        char *text =
-            xstrndup(natsMsg_GetData(message), length <= QUEUE_MESSAGE_MAX ? (size_t)length : 0);
-        int status = heartbeat_parse(&heartbeat, text, &error);
-        if (*heartbeat.worker != '\0') {
-            handle_heartbeat(remote, &heartbeat, status < 0 ? error.text : NULL);
-        } else if (strcmp(error.text, remote->last_warning.text) !=
-                   0) { /* warns once, not every beat */
-            log_warn("a worker gets no work: %s", error.text);
-            remote->last_warning = error;
-        }
-        free(text);
-        natsMsg_Destroy(message);
-    }
-}
-
-static void expire_workers(struct remote_pool *remote) {
-    double now = clock_seconds();
-    remote->pool.restarts += worker_registry_expire(&remote->registry);
-    if (worker_registry_capacity(&remote->registry) > 0 || !connection_is_up(remote->connection))
-        remote->last_worker = now;
-    else if (now - remote->last_worker > 60) {
-        log_warn("no worker for a minute: start `evotile worker --queue`");
-        remote->last_worker = now + 600;
-    }
 }
 
 /* ---- the run on the server ---- */
@@ -235,10 +138,48 @@ static natsStatus create_consumers(struct remote_pool *remote) {
     return status;
 }
 
+static int list_files(struct remote_pool *remote, struct error *error) {
+    static const char *const of_search[] = {"config.json", "template", NULL};
+    const char *of_server[] = {"config.json", "templates/problem", "templates/lib", NULL};
+    char library[PATH_SIZE];
+    if (*remote->description.solution == '\0')
+        return file_transfer_list(&remote->description, remote->run_dir, of_search, error);
+    if (path_join(library, remote->run_dir, of_server[2], error) < 0)
+        return -1;
+    of_server[2] = path_is_dir(library) ? of_server[2] : NULL;
+    return file_transfer_list(&remote->description, remote->run_dir, of_server, error);
+}
+
+/* A server's first solution stays on the queue, for workers that come later. */
+static int open_uploads(struct remote_pool *remote, struct error *error) {
+    char folder[PATH_SIZE];
+    const char *path = remote->description.solution;
+    if (*path == '\0')
+        return 0;
+    if (path_join(folder, remote->run_dir, "templates", error) < 0)
+        return -1;
+    remote->uploads = solution_uploads_new(remote->connection, remote->description.id, folder);
+    solution_uploads_hold(remote->uploads, path);
+    int status = solution_uploads_send(remote->uploads, path, error);
+    return status <= 0 ? status : error_set(error, "the queue accepts no files");
+}
+
+static int open_outbox(struct remote_pool *remote, struct error *error) {
+    char folder[PATH_SIZE];
+    remote->outbox = outbox_new(remote->connection, remote->description.id, error);
+    if (remote->outbox == NULL || path_join(folder, remote->run_dir, "templates", error) < 0)
+        return -1;
+    if (remote->uploads != NULL)
+        outbox_set_uploads(remote->outbox, remote->uploads, folder);
+    return 0;
+}
+
 static int open_run(struct remote_pool *remote, struct error *error) {
-    if (file_transfer_list(&remote->description, remote->run_dir, error) < 0 ||
+    if (list_files(remote, error) < 0 ||
         connection_bind_streams(remote->connection, true, error) < 0 ||
-        file_transfer_upload(remote->connection, &remote->description, remote->run_dir, error) < 0)
+        file_transfer_upload(remote->connection, &remote->description, remote->run_dir, error) <
+            0 ||
+        open_uploads(remote, error) < 0)
         return -1;
     cleanup_queues(remote->connection, remote->description.id);
     char heartbeats[QUEUE_SUBJECT_SIZE];
@@ -254,10 +195,7 @@ static int open_run(struct remote_pool *remote, struct error *error) {
                                       : 0;
     if (abandoned > 0)
         log_info("removed %d abandoned runs from the queue", abandoned);
-    if (status == NATS_OK &&
-        (remote->outbox = outbox_new(remote->connection, remote->description.id, error)) == NULL)
-        return -1;
-    return status == NATS_OK ? 0
+    return status == NATS_OK ? open_outbox(remote, error)
                              : connection_fail(status, "the run cannot be put on the queue", error);
 }
 
@@ -285,11 +223,21 @@ static natsStatus count_pending(struct remote_pool *remote, int64_t *pending) {
     return status;
 }
 
+/* What the server's process or another coordinator may have taken away. */
+static int upload_again(struct remote_pool *remote) {
+    struct error ignored;
+    if (file_transfer_upload(remote->connection, &remote->description, remote->run_dir, &ignored) <
+        0)
+        return -1;
+    if (remote->uploads != NULL)
+        solution_uploads_renew(remote->uploads, NULL);
+    return 0;
+}
+
 /* Republishes requests that were acknowledged but whose results will not arrive, e.g. because the
    server dropped a result as the duplicate of another message with its id. Uploads the run again if
    another coordinator purged it as abandoned. */
 static void resend_lost(struct remote_pool *remote) {
-    struct error ignored;
     int64_t pending;
     double now = clock_seconds();
     if (now - remote->last_progress < remote->description.ack_wait_s ||
@@ -299,8 +247,7 @@ static void resend_lost(struct remote_pool *remote) {
     natsStatus status = count_pending(remote, &pending);
     if ((status == NATS_NOT_FOUND ||
          file_transfer_is_purged(remote->connection, &remote->description)) &&
-        file_transfer_upload(remote->connection, &remote->description, remote->run_dir, &ignored) ==
-            0)
+        upload_again(remote) == 0)
         status = create_consumers(remote);
     int lost = status == NATS_OK && pending == 0 ? outbox_renew_acknowledged(remote->outbox) : 0;
     if (lost > 0)
@@ -328,13 +275,16 @@ static void remote_pool_set_champion(struct pool *pool, const struct trial_champ
 
 /* Periodic work, at most every periodic_interval_s. */
 static void run_periodic_work(struct remote_pool *remote) {
+    struct error ignored;
     double now = clock_seconds();
     if (now - remote->last_periodic < periodic_interval_s)
         return;
     remote->last_periodic = now;
-    read_heartbeats(remote);
-    expire_workers(remote);
+    remote_pool_read_heartbeats(remote);
+    remote_pool_expire_workers(remote);
     resend_lost(remote);
+    if (remote->uploads != NULL)
+        solution_uploads_send(remote->uploads, remote->description.solution, &ignored);
     if (connection_is_up(remote->connection) &&
         now - remote->last_described > interval_s(INTERVAL_DESCRIBE))
         put_description(remote); /* a failure is retried at the next update */
@@ -344,8 +294,11 @@ static void run_periodic_work(struct remote_pool *remote) {
 static natsStatus next_result(struct remote_pool *remote, double timeout_s, natsMsg **message) {
     int64_t timeout_ms = timeout_s > 0.02 ? 20 : timeout_s > 0 ? (int64_t)(timeout_s * 1000) : 0;
     if (connection_is_up(remote->connection) && remote->epoch != remote->connection->epoch &&
-        create_consumers(remote) == NATS_OK)
+        create_consumers(remote) == NATS_OK) {
         outbox_resend_all(remote->outbox);
+        if (remote->uploads != NULL)
+            solution_uploads_renew(remote->uploads, NULL);
+    }
     if (remote->results != NULL)
         return natsSubscription_NextMsg(message, remote->results, timeout_ms);
     nats_Sleep(timeout_ms);
@@ -366,6 +319,8 @@ static int remote_pool_wait(struct pool *pool, double timeout_s, struct trial_re
     double end = clock_seconds() + timeout_s;
     double left_s;
     outbox_send(remote->outbox);
+    if (take_refused(remote, result) == 1)
+        return 1;
     do {
         natsMsg *message = NULL;
         run_periodic_work(remote);
@@ -404,6 +359,7 @@ static void remote_pool_free(struct pool *pool) {
     outbox_stop(remote->outbox);
     connection_close(remote->connection);
     outbox_free(remote->outbox);
+    solution_uploads_free(remote->uploads);
     run_description_release(&remote->description);
     worker_registry_release(&remote->registry);
     free(remote);
@@ -460,9 +416,12 @@ struct pool *remote_pool_new(const struct remote_pool_settings *settings, struct
     remote->description.ack_wait_s =
         settings->ack_wait_s > 0 ? settings->ack_wait_s : default_ack_wait_s;
     snprintf(remote->description.id, QUEUE_ID_SIZE, "%s", settings->id);
-    const char *name = path_name(settings->run_dir);
+    const char *name = settings->name != NULL ? settings->name : path_name(settings->run_dir);
     snprintf(remote->description.name, sizeof remote->description.name, "%.127s",
              *name != '\0' ? name : settings->run_dir);
+    if (settings->solution != NULL) /* HASH/NAME, its last two parts */
+        snprintf(remote->description.solution, SOLUTION_PATH_SIZE, "%s",
+                 settings->solution + strlen(settings->run_dir) + strlen("/templates/"));
     /* Handles these signals here, since no handler is installed yet: the run must be removed from
        the queue before the process exits. */
     sigemptyset(&stop_signals);

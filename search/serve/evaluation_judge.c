@@ -12,25 +12,16 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The compilers of the emulated device beside a GPU's. They are apart from what runs kernels: only
-   they are kept from reading other files (pool/worker_main.c). */
-enum { EMULATED_COMPILE_WORKERS = 2, STORED_SOLUTIONS_MAX = 4096 };
+enum { STORED_SOLUTIONS_MAX = 4096 };
 
 static struct evaluation_judge *judge_of(const struct judge *judge) {
     return (struct evaluation_judge *)judge;
 }
 
-/* As many trials as keep a pool's workers busy, and a few that wait. A profile waits until nothing
-   else runs on the device, and is alone then. */
+/* A profile waits until nothing else runs on the device, and is alone then. */
 static bool has_room(const struct evaluation_judge *judge) {
-    if (running_find_step(&judge->running, RUNNING_COUNTERS) != NULL)
-        return false;
-    int limit = pool_capacity(judge->pool), running = pool_in_flight(judge->pool);
-    if (judge->emulated != judge->pool) {
-        limit += pool_capacity(judge->emulated);
-        running += pool_in_flight(judge->emulated);
-    }
-    return running < 2 * limit;
+    return running_find_step(&judge->running, RUNNING_COUNTERS) == NULL &&
+           judge_pools_have_room(&judge->pools);
 }
 
 static int take_results(struct evaluation_judge *judge, struct tasks *tasks, struct pool *pool,
@@ -45,9 +36,9 @@ static int take_results(struct evaluation_judge *judge, struct tasks *tasks, str
 static int evaluation_step(struct judge *base, struct tasks *tasks, struct error *error) {
     struct evaluation_judge *judge = judge_of(base);
     const struct task *task;
-    if (take_results(judge, tasks, judge->pool, error) < 0 ||
-        (judge->emulated != judge->pool && take_results(judge, tasks, judge->emulated, error) < 0))
-        return -1;
+    for (int i = 0; i < judge->pools.count; i++)
+        if (take_results(judge, tasks, judge->pools.items[i], error) < 0)
+            return -1;
     evaluation_profile_step(judge, tasks);
     while (has_room(judge) && (task = tasks_take(tasks)) != NULL) {
         const cJSON *type = cJSON_GetObjectItemCaseSensitive(task->request, "type");
@@ -57,37 +48,27 @@ static int evaluation_step(struct judge *base, struct tasks *tasks, struct error
             evaluation_answer_proposal(judge, tasks, task);
     }
     /* What was submitted starts at once. */
-    return pool_poll(judge->pool, error) < 0 ||
-                   (judge->emulated != judge->pool && pool_poll(judge->emulated, error) < 0)
-               ? -1
-               : 0;
+    return judge_pools_poll(&judge->pools, error);
 }
 
 static int evaluation_descriptors(const struct judge *base, struct pollfd *polled, int limit) {
     const struct evaluation_judge *judge = judge_of(base);
-    int count = pool_descriptors(judge->pool, polled, limit);
+    int count = judge_pools_descriptors(&judge->pools, polled, limit);
     if (judge->profile != NULL && count < limit)
         polled[count++] =
             (struct pollfd){.fd = profile_process_descriptor(judge->profile), .events = POLLIN};
-    return judge->emulated == judge->pool
-               ? count
-               : count + pool_descriptors(judge->emulated, polled + count, limit - count);
+    return count;
 }
 
 static cJSON *evaluation_definitions(const struct judge *base) {
     const struct evaluation_judge *judge = judge_of(base);
-    return definitions_new(judge->config, pool_device(judge->pool));
+    return definitions_new(judge->config, pool_device(judge_pools_device(&judge->pools)));
 }
 
 static void evaluation_metrics(const struct judge *base, cJSON *metrics) {
     const struct evaluation_judge *judge = judge_of(base);
     json_add(metrics, "answers_total=%ld answers_cached_total=%ld", judge->answers, judge->cached);
-    json_add(metrics, "trials_in_flight=%d worker_restarts_total=%d",
-             pool_in_flight(judge->pool) +
-                 (judge->emulated != judge->pool ? pool_in_flight(judge->emulated) : 0),
-             pool_restarts(judge->pool) +
-                 (judge->emulated != judge->pool ? pool_restarts(judge->emulated) : 0));
-    json_add(metrics, "devices=%d", pool_device_count(judge->pool));
+    judge_pools_add_metrics(&judge->pools, metrics);
     cJSON *verdicts = cJSON_AddObjectToObject(metrics, "verdicts_total");
     for (int v = 0; v < VERDICT_COUNT; v++)
         cJSON_AddNumberToObject(verdicts, verdict_name((enum verdict)v),
@@ -97,9 +78,7 @@ static void evaluation_metrics(const struct judge *base, cJSON *metrics) {
 static void evaluation_free(struct judge *base) {
     struct evaluation_judge *judge = judge_of(base);
     struct error ignored = {0};
-    if (judge->emulated != judge->pool)
-        pool_free(judge->emulated);
-    pool_free(judge->pool);
+    judge_pools_free(&judge->pools);
     profile_process_free(judge->profile);
     running_list_release(&judge->running);
     proposals_free(judge->proposals);
@@ -143,45 +122,6 @@ static int use_stored_config(struct evaluation_judge *judge, struct error *error
     return 0;
 }
 
-static struct pool *open_pool(struct evaluation_judge *judge, const char *devices,
-                              int compile_workers, struct error *error) {
-    char folder[PATH_SIZE];
-    struct device_list list;
-    if (solution_store_find(judge->store, config_goal_solution(judge->config, 0), folder, error) <
-            0 ||
-        device_list_read(&list, devices, error) < 0)
-        return NULL;
-    solution_store_hold(judge->store, folder); /* workers that are replaced read it again */
-    const struct local_pool_settings settings = {
-        .program = judge->program,
-        .config_path = solution_store_config(judge->store),
-        .template_folder = folder,
-        .devices = devices,
-        .compile_workers =
-            compile_workers >= 0 ? compile_workers : default_compile_workers(list.count)};
-    return local_pool_new(&settings, error);
-}
-
-static int start_pools(struct evaluation_judge *judge,
-                       const struct evaluation_judge_settings *settings, struct error *error) {
-    char emulated[32];
-    const char *device = settings->device != NULL ? settings->device : judge->config->device;
-    if (settings->program != NULL)
-        snprintf(judge->program, sizeof judge->program, "%s", settings->program);
-    else if (path_program(judge->program, error) < 0)
-        return -1;
-    judge->pool = open_pool(judge, device, settings->compile_workers, error);
-    if (judge->pool == NULL)
-        return -1;
-    judge->emulated = judge->pool;
-    if (pool_device(judge->pool)->predicts)
-        return 0;
-    snprintf(emulated, sizeof emulated, "emulated:sm_%d",
-             pool_device(judge->pool)->compute_capability);
-    judge->emulated = open_pool(judge, emulated, EMULATED_COMPILE_WORKERS, error);
-    return judge->emulated != NULL ? 0 : -1;
-}
-
 struct judge *evaluation_judge_new(const struct evaluation_judge_settings *settings,
                                    struct error *error) {
     static const struct judge_operations operations = {
@@ -203,11 +143,17 @@ struct judge *evaluation_judge_new(const struct evaluation_judge_settings *setti
         error_input(error, "%s holds measurements: a server judges kernels", settings->config_path);
         goto failed;
     }
+    judge->is_remote = settings->queue.url != NULL;
+    if (settings->program != NULL)
+        snprintf(judge->program, sizeof judge->program, "%s", settings->program);
+    else if (path_program(judge->program, error) < 0)
+        goto failed;
     judge->store = solution_store_new(judge->config, judge->folder, STORED_SOLUTIONS_MAX, error);
     if (judge->store == NULL || use_stored_config(judge, error) < 0 ||
-        start_pools(judge, settings, error) < 0)
+        judge_pools_open(&judge->pools, judge->store, judge->config, settings, error) < 0)
         goto failed;
-    judge->solutions = loaded_solutions_new(judge->config, pool_device(judge->pool));
+    judge->solutions =
+        loaded_solutions_new(judge->config, pool_device(judge_pools_device(&judge->pools)));
     judge->proposals = proposals_new(judge->solutions);
     return &judge->judge;
 failed:

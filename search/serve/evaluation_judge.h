@@ -16,12 +16,15 @@
  * - device: it is right on the device, and timed as a trial of a search is
  * - champion: the same with a champion's final checks, and a duel against the goal's champion
  *
+ * The device's workers may be on a queue (`queue`); see docs/serve.md.
+ *
  * The same candidate at the same level has the same answer, which is kept. Requests of the types
  * "ask" and "tell" go to a strategy: serve/proposals.h.
  */
 #ifndef EVOTILE_SERVE_EVALUATION_JUDGE_H
 #define EVOTILE_SERVE_EVALUATION_JUDGE_H
 
+#include "remote/connection.h"
 #include "serve/judge.h"
 
 struct evaluation_judge_settings {
@@ -31,6 +34,8 @@ struct evaluation_judge_settings {
     const char *folder;    /* for clients' solutions; NULL: a temporary one, removed at the end */
     const char *program;   /* that has the workers; NULL: this one */
     int compile_workers;   /* -1: as many as cores and memory allow */
+    struct connection_settings queue; /* url NULL: the workers are on this host */
+    double redeliver_s;               /* of remote/remote_pool.h; 0: its default */
 };
 
 /* Starts the workers and waits for them. */

@@ -5,11 +5,11 @@
 #ifndef EVOTILE_SERVE_EVALUATION_JUDGE_INTERNAL_H
 #define EVOTILE_SERVE_EVALUATION_JUDGE_INTERNAL_H
 
-#include "pool/pool.h"
 #include "pool/profile_process.h"
 #include "serve/answer_cache.h"
 #include "serve/client_bests.h"
 #include "serve/evaluation_judge.h"
+#include "serve/judge_pools.h"
 #include "serve/proposals.h"
 #include "serve/running.h"
 
@@ -29,8 +29,8 @@ struct evaluation_judge {
     char folder[PATH_SIZE];
     bool temporary;
     struct solution_store *store;
-    struct pool *pool;     /* of the device */
-    struct pool *emulated; /* of the emulated device; the same where the device is one */
+    struct judge_pools pools;
+    bool is_remote; /* the device's workers are on a queue */
     struct loaded_solutions *solutions;
     struct proposals *proposals;
     struct answer_cache *cache;

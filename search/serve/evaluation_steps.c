@@ -11,7 +11,8 @@
 #include <string.h>
 
 static struct pool *pool_of(const struct evaluation_judge *judge, enum serve_level level) {
-    return level == SERVE_STATIC || level == SERVE_EMULATED ? judge->emulated : judge->pool;
+    return level == SERVE_STATIC || level == SERVE_EMULATED ? judge_pools_emulated(&judge->pools)
+                                                            : judge_pools_device(&judge->pools);
 }
 
 static void set_opponent(const struct evaluation_judge *judge, const struct champion *champion,
@@ -64,12 +65,12 @@ static void submit_baseline_duel(struct evaluation_judge *judge, const struct ru
     request.duel_blocks = judge->config->timing.duel_blocks;
     request.opponent = (struct trial_opponent){.present = true};
     baseline_command_copy(&request.opponent.baseline, &judge->config->baseline);
-    pool_submit(judge->pool, &request);
+    pool_submit(judge_pools_device(&judge->pools), &request);
 }
 
 static struct profile_process *start_profile(const struct evaluation_judge *judge,
                                              const struct running *running, struct error *error) {
-    const struct device_info *device = pool_device(judge->pool);
+    const struct device_info *device = pool_device(judge_pools_device(&judge->pools));
     const struct profile_process_settings settings = {.program = judge->program,
                                                       .config_path =
                                                           solution_store_config(judge->store),
@@ -79,6 +80,8 @@ static struct profile_process *start_profile(const struct evaluation_judge *judg
     struct profile_process *profile = NULL;
     if (device->predicts)
         error_set(error, "%s is not a GPU, and ncu profiles only GPUs", device->spec);
+    else if (judge->is_remote)
+        error_set(error, "the GPUs are on other hosts, and ncu runs on the server's: serve there");
     else
         profile = profile_process_start(&settings, &request, error);
     trial_request_release(&request);
@@ -308,7 +311,8 @@ void evaluation_profile_step(struct evaluation_judge *judge, struct tasks *tasks
     struct error error = {0};
     struct running *running = running_find_step(&judge->running, RUNNING_COUNTERS);
     cJSON *counters = NULL;
-    if (running == NULL || (judge->profile == NULL && pool_in_flight(judge->pool) > 0))
+    if (running == NULL ||
+        (judge->profile == NULL && pool_in_flight(judge_pools_device(&judge->pools)) > 0))
         return;
     if (judge->profile == NULL && (judge->profile = start_profile(judge, running, &error)) == NULL)
         counters = answer_no_counters(error.text);

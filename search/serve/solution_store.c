@@ -1,20 +1,17 @@
 #include "serve/solution_store.h"
 
-#include "base/hash.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/spelling.h"
 #include "template/divide.h"
+#include "template/solution_files.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-enum { FILES_MAX = 64, FILES_BYTES_MAX = 4 << 20 };
 
 struct stored_solution {
-    char digits[HASH_TEXT_SIZE]; /* the name of its problem's folder */
+    char path[SOLUTION_PATH_SIZE]; /* below the folder of all */
     int holds;
     uint64_t last_used;
 };
@@ -23,21 +20,11 @@ struct solution_store {
     uint64_t uses;
     int count, most;
     struct stored_solution *stored;
-    char templates[PATH_SIZE], config[PATH_SIZE];
+    char folder[PATH_SIZE], templates[PATH_SIZE], config[PATH_SIZE];
     char problem[PATH_SIZE]; /* the folder of the problem as the user has it */
 };
 
 /* ---- making the folder ---- */
-
-static int link_file(const char *folder, const char *name, const char *target,
-                     struct error *error) {
-    char path[PATH_SIZE];
-    if (path_join(path, folder, name, error) < 0)
-        return -1;
-    if (symlink(target, path) == 0 || errno == EEXIST)
-        return 0;
-    return error_set(error, "cannot link %s: %s", path, strerror(errno));
-}
 
 /* Copies the problem's own files; its solutions, which are folders, stay behind. */
 static int copy_problem(const struct solution_store *store, struct error *error) {
@@ -89,7 +76,7 @@ static int make_folder(const struct solution_store *store, const struct config *
         return found;
     if (realpath(library, whole) == NULL)
         return error_set(error, "cannot read %s: %s", library, strerror(errno));
-    return link_file(store->templates, "lib", whole, error);
+    return path_link(store->templates, "lib", whole, error);
 }
 
 /* What judges must be apart from what clients send. */
@@ -107,24 +94,23 @@ static int divide_problem(struct solution_store *store, const struct config *con
         return found;
     if (realpath(library, whole) == NULL)
         return error_set(error, "cannot read %s: %s", library, strerror(errno));
-    return link_file(store->templates, "lib", whole, error);
+    return path_link(store->templates, "lib", whole, error);
 }
 
 struct solution_store *solution_store_new(const struct config *config, const char *folder, int most,
                                           struct error *error) {
-    char whole[PATH_SIZE];
     struct solution_store *store = xcalloc(1, sizeof *store);
     snprintf(store->problem, sizeof store->problem, "%s", config->template_folder);
     store->most = most;
     store->stored = xcalloc((size_t)most, sizeof *store->stored);
     if (path_make_folder(folder, error) < 0)
         goto failed;
-    if (realpath(folder, whole) == NULL) {
+    if (realpath(folder, store->folder) == NULL) {
         error_set(error, "cannot read %s: %s", folder, strerror(errno));
         goto failed;
     }
-    if (path_join(store->templates, whole, "templates", error) == 0 &&
-        path_join(store->config, whole, "config.json", error) == 0 &&
+    if (path_join(store->templates, store->folder, "templates", error) == 0 &&
+        path_join(store->config, store->folder, "config.json", error) == 0 &&
         divide_problem(store, config, error) == 0 && make_folder(store, config, error) == 0)
         return store;
 failed:
@@ -146,111 +132,22 @@ const char *solution_store_config(const struct solution_store *store) {
     return store->config;
 }
 
-/* ---- adding a solution ---- */
-
-/* A plain name of a file: it leads nowhere else, and hides nothing. */
-static bool is_file_name(const char *name) {
-    static const char letters[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-    size_t length = strlen(name);
-    return length > 0 && length < NAME_SIZE && *name != '.' && *name != '-' &&
-           strspn(name, letters) == length;
-}
-
-static int check_files(const cJSON *files, struct error *error) {
-    const cJSON *file;
-    size_t bytes = 0;
-    bool described = false;
-    if (cJSON_GetArraySize(files) > FILES_MAX)
-        return error_input(error, "a solution has at most %d files", FILES_MAX);
-    cJSON_ArrayForEach(file, files) {
-        if (!cJSON_IsString(file))
-            return error_input(error, "the file \"%.60s\" must be a text", file->string);
-        if (!is_file_name(file->string))
-            return error_input(error,
-                               "\"%.60s\" cannot name a file: use letters, digits, '_', '-' and "
-                               "'.', and no folders",
-                               file->string);
-        described = described || strcmp(file->string, "solution.json") == 0;
-        bytes += strlen(file->valuestring);
-    }
-    if (bytes > FILES_BYTES_MAX)
-        return error_input(error, "the files of a solution have at most %d MB",
-                           FILES_BYTES_MAX >> 20);
-    return described ? 0
-                     : error_input(error, "the file solution.json is missing, which describes "
-                                          "genes and launches (docs/templates.md)");
-}
-
-static struct hash hash_files(const char *name, const cJSON *files) {
-    struct hasher *hasher = hasher_new_strong();
-    const cJSON *file;
-    hasher_add_text(hasher, name);
-    cJSON_ArrayForEach(file, files) {
-        hasher_add_text(hasher, file->string);
-        hasher_add_text(hasher, file->valuestring);
-    }
-    return hasher_finish(hasher);
-}
-
-static int link_problem(const struct solution_store *store, const char *folder,
-                        struct error *error) {
-    char problem[PATH_SIZE], target[PATH_SIZE], **names;
-    int count, status = 0;
-    if (path_join(problem, store->templates, "problem", error) < 0 ||
-        path_list(problem, &names, &count, error) < 0)
-        return -1;
-    for (int i = 0; i < count && status == 0; i++) {
-        status = path_join(target, "../problem", names[i], error);
-        if (status == 0)
-            status = link_file(folder, names[i], target, error);
-    }
-    path_list_free(names, count);
-    return status;
-}
-
-static int write_files(const char *folder, const cJSON *files, struct error *error) {
-    const cJSON *file;
-    char path[PATH_SIZE];
-    if (path_make_folder(folder, error) < 0)
-        return -1;
-    cJSON_ArrayForEach(file, files) {
-        if (path_join(path, folder, file->string, error) < 0 ||
-            path_write_unsynced(path, file->valuestring, strlen(file->valuestring), error) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* Writes beside its place and renames: a folder is whole or not there. */
-static int write_solution(const struct solution_store *store, const char *folder, const char *name,
-                          const cJSON *files, struct error *error) {
-    char partial[PATH_SIZE], solution[PATH_SIZE];
-    if (path_join(partial, store->templates, "partial", error) < 0 ||
-        path_join(solution, partial, name, error) < 0 || path_remove_tree(partial, error) < 0 ||
-        path_make_folder(partial, error) < 0 || link_problem(store, partial, error) < 0 ||
-        write_files(solution, files, error) < 0)
-        return -1;
-    if (rename(partial, folder) < 0)
-        return error_set(error, "cannot make %s: %s", folder, strerror(errno));
-    return 0;
+const char *solution_store_folder(const struct solution_store *store) {
+    return store->folder;
 }
 
 /* ---- how many stay ---- */
 
-static struct stored_solution *find_stored(struct solution_store *store, const char *digits) {
+static struct stored_solution *find_stored(struct solution_store *store, const char *path) {
     for (int i = 0; i < store->count; i++)
-        if (strcmp(store->stored[i].digits, digits) == 0)
+        if (strcmp(store->stored[i].path, path) == 0)
             return &store->stored[i];
     return NULL;
 }
 
-/* The record of a solution's folder, FOLDER/templates/DIGITS/NAME. */
+/* The record of a solution's folder, FOLDER/templates/PATH. */
 static struct stored_solution *stored_in(struct solution_store *store, const char *folder) {
-    const char *digits = folder + strlen(store->templates) + 1;
-    char name[HASH_TEXT_SIZE];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(digits, "/"), digits);
-    struct stored_solution *stored = find_stored(store, name);
+    struct stored_solution *stored = find_stored(store, folder + strlen(store->templates) + 1);
     if (stored == NULL)
         BUG("%s is not stored", folder);
     return stored;
@@ -266,7 +163,6 @@ void solution_store_release(struct solution_store *store, const char *folder) {
 
 /* Removes the solution that was not used for longest and that nothing holds. */
 static int remove_oldest(struct solution_store *store, struct error *error) {
-    char folder[PATH_SIZE];
     int oldest = -1;
     for (int i = 0; i < store->count; i++)
         if (store->stored[i].holds == 0 &&
@@ -275,66 +171,37 @@ static int remove_oldest(struct solution_store *store, struct error *error) {
     if (oldest < 0)
         return error_set(error, "%d solutions are judged at a time: wait for some of them",
                          store->most);
-    if (path_join(folder, store->templates, store->stored[oldest].digits, error) < 0 ||
-        path_remove_tree(folder, error) < 0)
+    if (solution_files_remove(store->templates, store->stored[oldest].path, error) < 0)
         return -1;
     store->stored[oldest] = store->stored[--store->count];
     return 0;
 }
 
-static int record_use(struct solution_store *store, const char *digits, struct error *error) {
-    struct stored_solution *stored = find_stored(store, digits);
+static int record_use(struct solution_store *store, const char *path, struct error *error) {
+    struct stored_solution *stored = find_stored(store, path);
     if (stored == NULL) {
         if (store->count == store->most && remove_oldest(store, error) < 0)
             return -1;
         stored = &store->stored[store->count++];
         *stored = (struct stored_solution){.holds = 0};
-        snprintf(stored->digits, sizeof stored->digits, "%s", digits);
+        snprintf(stored->path, sizeof stored->path, "%s", path);
     }
     stored->last_used = ++store->uses;
     return 0;
 }
 
+/* ---- adding a solution ---- */
+
 int solution_store_add(struct solution_store *store, const char *name, const cJSON *files,
                        char folder[PATH_SIZE], struct error *error) {
-    char problem[PATH_SIZE], digits[HASH_TEXT_SIZE];
-    if (!is_file_name(name) || strchr(name, '.') != NULL || strcmp(name, "lib") == 0)
-        return error_input(
-            error, "\"%.60s\" cannot name a solution: use letters, digits, '_' and '-'", name);
-    if (check_files(files, error) < 0 ||
-        path_join(problem, store->templates, hash_print(hash_files(name, files), digits), error) <
-            0 ||
-        path_join(folder, problem, name, error) < 0 || record_use(store, digits, error) < 0)
+    char path[SOLUTION_PATH_SIZE];
+    if (solution_files_check(name, files, error) < 0)
         return -1;
-    return path_exists(folder) ? 0 : write_solution(store, problem, name, files, error);
-}
-
-/* Reads the regular files of a folder. */
-static cJSON *read_folder(const char *from, struct error *error) {
-    char path[PATH_SIZE], **names;
-    int count, status = 0;
-    size_t left = FILES_BYTES_MAX;
-    if (path_list(from, &names, &count, error) < 0)
-        return NULL;
-    cJSON *files = cJSON_CreateObject();
-    for (int i = 0; i < count && i <= FILES_MAX && status == 0; i++) {
-        size_t size = 0;
-        if ((status = path_join(path, from, names[i], error)) < 0 || path_is_dir(path))
-            continue;
-        char *text = path_read_file(path, left, &size, error);
-        status = text == NULL ? -1 : 0;
-        if (text != NULL && strlen(text) != size)
-            status = error_input(error, "%s is not a text", path);
-        if (status == 0)
-            cJSON_AddStringToObject(files, names[i], text);
-        left -= size;
-        free(text);
-    }
-    path_list_free(names, count);
-    if (status == 0)
-        return files;
-    cJSON_Delete(files);
-    return NULL;
+    solution_files_path(name, files, path);
+    return path_join(folder, store->templates, path, error) < 0 ||
+                   record_use(store, path, error) < 0
+               ? -1
+               : solution_files_write(store->templates, path, files, error);
 }
 
 int solution_store_add_folder(struct solution_store *store, const char *from,
@@ -342,7 +209,7 @@ int solution_store_add_folder(struct solution_store *store, const char *from,
     char whole[PATH_SIZE];
     if (realpath(from, whole) == NULL)
         return error_input(error, "cannot read the folder \"%.100s\": %s", from, strerror(errno));
-    cJSON *files = read_folder(whole, error);
+    cJSON *files = solution_files_read(whole, error);
     if (files == NULL)
         return -1;
     int status = solution_store_add(store, path_name(whole), files, folder, error);
@@ -370,12 +237,5 @@ int solution_store_find(struct solution_store *store, const char *name, char fol
 }
 
 void solution_store_shorten(const struct solution_store *store, char *text) {
-    const size_t length = strlen(store->templates);
-    char *at = text;
-    while ((at = strstr(at, store->templates)) != NULL) {
-        char *end = at + length + (at[length] == '/');
-        end += strspn(end, "0123456789abcdef"); /* a solution's folder */
-        end += *end == '/';
-        memmove(at, end, strlen(end) + 1);
-    }
+    solution_files_shorten(store->templates, text);
 }

@@ -30,6 +30,8 @@ void solution_store_free(struct solution_store *store);
 
 /* The folder of the problem: the user's, or what a template.json was divided into. */
 const char *solution_store_problem(const struct solution_store *store);
+/* The store's own folder. */
+const char *solution_store_folder(const struct solution_store *store);
 /* The config with which every solution of the folder is judged. */
 const char *solution_store_config(const struct solution_store *store);
 

@@ -9,6 +9,7 @@
 #include "remote/consumer.h"
 #include "remote/file_transfer.h"
 #include "remote/run_discovery.h"
+#include "remote/solution_cache.h"
 #include "session/session.h"
 
 #include <errno.h>
@@ -45,19 +46,39 @@ static void sleep_s(double seconds) {
 
 /* ---- working for one run ---- */
 
-static struct pool *open_local_pool(const struct queue_worker *worker, const char *folder,
+/* A run's folder, with what is judged there. */
+struct working {
+    char folder[PATH_SIZE];
+    struct solution_cache *solutions; /* of a server; NULL: of a search */
+};
+
+static struct pool *open_local_pool(const struct queue_worker *worker,
+                                    const struct working *working,
+                                    const struct run_description *description,
                                     struct error *error) {
-    struct config *config = run_dir_read_config(folder, error);
-    if (config == NULL)
-        return NULL;
-    const struct local_pool_settings settings = {.config_path = config->path,
-                                                 .template_folder = config->template_folder,
-                                                 .devices = worker->settings->devices,
-                                                 .device_workers =
-                                                     (int)worker->settings->device_workers};
-    struct pool *local_pool =
-        session_open_local_pool(config, &settings, worker->settings->compile_workers, error);
+    int64_t compile_workers = worker->settings->compile_workers;
+    /* What a server's workers load first; NULL: a search's load the run's own template. */
+    char *first = working->solutions != NULL
+                      ? solution_cache_folder(working->solutions, description->solution)
+                      : NULL;
+    struct config *config =
+        first != NULL ? config_from_file(solution_cache_config(working->solutions), first, error)
+                      : run_dir_read_config(working->folder, error);
+    struct pool *local_pool = NULL;
+    /* Only a compile worker is kept from reading other files (pool/worker_main.c), which what a
+       server's clients send must not. */
+    if (first != NULL && compile_workers == 0)
+        compile_workers = 1;
+    if (config != NULL) {
+        const struct local_pool_settings settings = {
+            .config_path = config->path,
+            .template_folder = first != NULL ? first : config->template_folder,
+            .devices = worker->settings->devices,
+            .device_workers = (int)worker->settings->device_workers};
+        local_pool = session_open_local_pool(config, &settings, compile_workers, error);
+    }
     config_free(config);
+    free(first);
     return local_pool;
 }
 
@@ -85,13 +106,13 @@ static int is_accepted(const struct run_description *description, const struct p
 }
 
 static int serve_run(struct queue_worker *worker, struct run_description *description,
-                     struct pool *local_pool, struct error *error) {
+                     const struct working *working, struct pool *local_pool, struct error *error) {
     struct platform platform;
     double polled_s = 0;
     if (describe_environment(local_pool, &platform, error) < 0)
         return -1;
     struct consumer *consumer =
-        consumer_new(worker->connection, description, local_pool, &platform);
+        consumer_new(worker->connection, description, local_pool, &platform, working->solutions);
     int ours = 0;
     int status = 0;
     while (status == 0 && !must_stop(worker)) {
@@ -121,29 +142,44 @@ static int serve_run(struct queue_worker *worker, struct run_description *descri
     return status;
 }
 
+/* Returns as file_transfer_download does. */
+static int fetch_files(const struct queue_worker *worker, struct working *working,
+                       const struct run_description *description, struct error *error) {
+    int status = file_transfer_download(worker->connection, description, working->folder, error);
+    if (status != 0 || *description->solution == '\0')
+        return status;
+    working->solutions = solution_cache_new(worker->connection, description->id, working->folder);
+    status = solution_cache_fetch(working->solutions, description->solution, error);
+    if (status == 0) /* workers that are replaced read it again */
+        solution_cache_hold(working->solutions, description->solution);
+    return status;
+}
+
 /* Returns 0 when the run has no more work; 1 if its files cannot be fetched now: try again later;
    -1, with the reason in `error`, if this host cannot work for it. */
 static int work_for_run(struct queue_worker *worker, struct run_description *description,
                         struct error *error) {
-    char folder[PATH_SIZE];
+    struct working working = {.solutions = NULL};
     struct pool *local_pool = NULL;
     const char *temporary = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/evotile.XXXXXX", temporary != NULL ? temporary : "/tmp");
-    if (mkdtemp(folder) == NULL)
-        return error_set(error, "cannot make %s: %s", folder, strerror(errno));
-    int status = file_transfer_download(worker->connection, description, folder, error);
-    if (status == 0 && (local_pool = open_local_pool(worker, folder, error)) == NULL)
+    snprintf(working.folder, sizeof working.folder, "%s/evotile.XXXXXX",
+             temporary != NULL ? temporary : "/tmp");
+    if (mkdtemp(working.folder) == NULL)
+        return error_set(error, "cannot make %s: %s", working.folder, strerror(errno));
+    int status = fetch_files(worker, &working, description, error);
+    if (status == 0 && (local_pool = open_local_pool(worker, &working, description, error)) == NULL)
         status = -1;
     if (status == 0) {
         log_info("working for run %s, \"%s\", on %d x %s", description->id, description->name,
                  pool_device_count(local_pool), pool_device(local_pool)->name);
         worker->last_work_s = clock_seconds();
-        status = serve_run(worker, description, local_pool, error);
+        status = serve_run(worker, description, &working, local_pool, error);
     }
     if (status == 0)
         log_info("run %s has no more work", description->id);
     pool_free(local_pool);
-    path_remove_tree(folder, &(struct error){0});
+    solution_cache_free(working.solutions);
+    path_remove_tree(working.folder, &(struct error){0});
     return status;
 }
 

@@ -117,7 +117,8 @@ static int open_folders(void **state) {
     write_file(from, "run.db", "not sent", 8);
     free(bytes);
     description = (struct run_description){.id = "0123456789abcdef"};
-    if (file_transfer_list(&description, from, &error) < 0 ||
+    static const char *const names[] = {"config.json", "template", NULL};
+    if (file_transfer_list(&description, from, names, &error) < 0 ||
         file_transfer_upload(&connection, &description, from, &error) < 0)
         fail_msg("%s", error.text);
     return 0;

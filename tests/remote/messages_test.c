@@ -39,6 +39,22 @@ static void descriptions_round_trip(void **state) {
     }
 }
 
+/* A server's names the solution that its workers load first. */
+static void description_of_a_server_round_trips(void **state) {
+    (void)state;
+    static const char path[] = "0123456789abcdef0123456789abcdef/mine";
+    struct run_file files[2];
+    struct run_description description = example_description(files), read;
+    struct error error = {0};
+    snprintf(description.solution, sizeof description.solution, "%s", path);
+    char *text = run_description_print(&description);
+    if (run_description_parse(&read, text, &error) < 0)
+        fail_msg("%s", error.text);
+    assert_string_equal(read.solution, path);
+    free(text);
+    run_description_release(&read);
+}
+
 static void heartbeats_round_trip(void **state) {
     (void)state;
     struct heartbeat heartbeat = example_heartbeat(), read;
@@ -94,6 +110,14 @@ static void invalid_descriptions_are_rejected(void **state) {
     expect_rejected(text, "\"score_us\":2.5", "\"score_us\":1e999", "");
     expect_rejected(text, "\"kind\":\"champion\"", "\"kind\":\"device\"", "damaged");
     expect_rejected(text, "\"name\":", "\"surname\":", "surname");
+    static const char *const paths[] = {
+        "", "0123456789abcdef0123456789abcdef/../a", "0123456789abcdef0123456789abcdef/..",
+        "0123456789abcdef0123456789abcdeg/a", "../0123456789abcdef0123456789abcdef/a"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        char member[128];
+        snprintf(member, sizeof member, "\"solution\":\"%s\",\"name\":", paths[i]);
+        expect_rejected(text, "\"name\":", member, "solution");
+    }
     free(text);
 }
 
@@ -177,6 +201,7 @@ static void fuzz_seeds_are_valid(void **state) {
         bool is_beat;
     } seeds[] = {{"tests/fuzz/seeds/messages/description.json", false},
                  {"tests/fuzz/seeds/messages/waiting.json", false},
+                 {"tests/fuzz/seeds/messages/server.json", false},
                  {"tests/fuzz/seeds/messages/beat.json", true},
                  {"tests/fuzz/seeds/messages/letters.json", true}};
     for (size_t s = 0; s < sizeof seeds / sizeof *seeds; s++) {
@@ -197,6 +222,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(descriptions_round_trip),
         cmocka_unit_test(control_characters_are_rejected),
+        cmocka_unit_test(description_of_a_server_round_trips),
         cmocka_unit_test(heartbeats_round_trip),
         cmocka_unit_test(invalid_descriptions_are_rejected),
         cmocka_unit_test(platforms_differ_in_each_part),

@@ -36,7 +36,17 @@ worker=$!
 timeout 60 "$EVOTILE" run "$space" --trials 60 "${to[@]}" coordinator --out run 2>run.log
 expect "a run" "60 trials are stored" run.log
 expect "its worker" "working for run" worker.log
-grep Violation server.log && { echo "the server's permissions rejected a regular run"; failed=1; }
+kill $worker
+wait $worker
+cat >served.json <<'JSON'
+{ "template": "softmax_rows", "cases": [ { "ROWS": 4, "COLS": 40 } ] }
+JSON
+"$EVOTILE" worker "${to[@]}" worker --device emulated:sm_89 --compile-workers 1 --device-workers 1 2>server_worker.log &
+worker=$!
+echo '{"type": "evaluate", "solution": {"name": "softmax_rows"}, "level": "static"}' |
+    timeout 60 "$EVOTILE" serve served.json "${to[@]}" coordinator >answers.jsonl 2>serve.log
+expect "a server" '"verdict":"ok"' answers.jsonl
+grep Violation server.log && { echo "the server's permissions rejected a regular run or server"; failed=1; }
 timeout 30 "$EVOTILE" run "$space" --trials 60 "${to[@]}" worker --out theft 2>theft.log &&
     { echo "a worker's user could put a run on the queue"; failed=1; }
 expect "a worker's run" "evotile: the queue accepts no files\|the run cannot be put on the queue\|cannot use JetStream" theft.log

@@ -32,6 +32,7 @@ static struct {
     int consumers;                    /* created so far */
     int acknowledged;                 /* results */
     int published;                    /* requests */
+    int files;                        /* stored */
     char ids[MESSAGES_MAX][MESSAGE_ID_SIZE];
     struct trial_request requests[MESSAGES_MAX];
     jsPubAckHandler on_ack;
@@ -78,6 +79,7 @@ void kvStore_Destroy(kvStore *store) {
 natsStatus kvStore_Put(uint64_t *revision, kvStore *store, const char *key, const void *bytes,
                        int length) {
     (void)revision, (void)store, (void)key, (void)bytes, (void)length;
+    server.files++;
     return NATS_OK;
 }
 
@@ -194,7 +196,7 @@ natsStatus js_PublishMsgAsync(jsCtx *js, natsMsg **message, jsPubOptions *option
     char *line = strndup(natsMsg_GetData(*message), (size_t)natsMsg_GetDataLength(*message));
     assert_int_equal(protocol_read(line, &read, &error), 0);
     free(line);
-    server.requests[server.published++] = read.request; /* without strings in these tests */
+    server.requests[server.published++] = read.request;
     jsPubAck good = {0};
     server.on_ack(NULL, *message, &good, NULL, server.closure); /* stored */
     *message = NULL;
@@ -245,10 +247,13 @@ static void write_file(const char *name) {
     assert_int_equal(path_write_file(path, "{}", 2, &error), 0);
 }
 
+static char solution[PATH_SIZE]; /* of a server; empty: a search */
+
 static void open_pool_with(double ack_wait_s) {
     struct error error = {0};
     const struct remote_pool_settings settings = {.connection = {.url = "nats://localhost:4222"},
                                                   .run_dir = folder,
+                                                  .solution = *solution != '\0' ? solution : NULL,
                                                   .id = "0123456789abcdef",
                                                   .ack_wait_s = ack_wait_s};
     const struct heartbeat heartbeat = example_heartbeat();
@@ -274,10 +279,28 @@ static int open_pool(void **state) {
     return 0;
 }
 
+#define FIRST "0123456789abcdef0123456789abcdef/first"
+
+/* Of a server: FIRST is the solution that workers load first. */
+static int open_server_pool(void **state) {
+    int status = open_pool(state);
+    pool_free(pool);
+    write_file("templates/problem/problem.json");
+    write_file("templates/" FIRST "/solution.json");
+    snprintf(solution, sizeof solution, "%.4000s/templates/" FIRST, folder);
+    memset(&server.results, 0, sizeof server.results);
+    server.files = 0;
+    open_pool_with(3600);
+    *solution = '\0';
+    return status;
+}
+
 static int close_pool(void **state) {
     struct error error = {0};
     (void)state;
     pool_free(pool);
+    for (int i = 0; i < server.published; i++)
+        trial_request_release(&server.requests[i]);
     nats_Close();
     return path_remove_tree(folder, &error);
 }
@@ -446,8 +469,88 @@ static void workers_of_another_platform_get_no_work(void **state) {
     assert_int_equal(pool_device_count(pool), 0);
 }
 
+/* A solution at templates/PATH against another. */
+static void submit_solution(int64_t number, const char *path, const char *opponent) {
+    struct trial_request request = {.number = number, .config = strdup("/elsewhere/config.json")};
+    assert_true(asprintf(&request.template_folder, "%s/templates/%s", folder, path) > 0);
+    if (opponent != NULL) {
+        request.opponent.present = true;
+        request.opponent.config = strdup(request.config);
+        assert_true(
+            asprintf(&request.opponent.template_folder, "%s/templates/%s", folder, opponent) > 0);
+    }
+    pool_submit(pool, &request);
+}
+
+/* Its name on every host; the files of both are stored before the request. */
+static void solutions_are_named_by_their_hash(void **state) {
+    (void)state;
+#define SECOND "ffffffffffffffffffffffffffffffff/second"
+    write_file("templates/" SECOND "/solution.json");
+    int before = server.files; /* the config, the problem and the first solution */
+    assert_int_equal(before, 3);
+    submit_solution(1, SECOND, FIRST);
+    wait_until_published(1);
+    assert_int_equal(server.files, before + 1);
+    struct trial_request *request = &server.requests[0];
+    assert_string_equal(request->config, "config.json");
+    assert_string_equal(request->template_folder, SECOND);
+    assert_string_equal(request->opponent.config, "config.json");
+    assert_string_equal(request->opponent.template_folder, FIRST);
+    deliver_result(0);
+    assert_int_equal(next_number(), 1);
+    strcpy(server.id, "second process"); /* may have lost them */
+    submit_solution(2, SECOND, NULL);
+    wait_until_published(2);
+    double end_s = clock_seconds() + WAIT_LIMIT_S;
+    while (server.files < before + 3 && clock_seconds() < end_s)
+        next_number();
+    assert_int_equal(server.files, before + 3);
+}
+
+static enum verdict next_verdict(char reason[REASON_SIZE]) {
+    struct trial_result result;
+    struct error error = {0};
+    assert_int_equal(pool_wait(pool, 0, &result, &error), 1);
+    enum verdict verdict = result.outcome.verdict;
+    strcpy(reason, result.outcome.reason);
+    trial_result_release(&result);
+    return verdict;
+}
+
+/* A worker may not have found the files: they are stored again for the next request. */
+static void files_of_a_lost_trial_are_stored_again(void **state) {
+    (void)state;
+    char reason[REASON_SIZE];
+    struct trial_result lost = {0};
+    int before = server.files;
+    submit_solution(1, FIRST, NULL);
+    wait_until_published(1);
+    trial_result_init(&lost, &server.requests[0]);
+    trial_set_verdict(&lost, VERDICT_LOST, "they are missing");
+    char *line = protocol_print_result(&lost);
+    deliver(&server.results, line, server.ids[0]);
+    free(line);
+    assert_int_equal(next_verdict(reason), VERDICT_LOST);
+    submit_solution(2, FIRST, NULL);
+    wait_until_published(2);
+    assert_int_equal(server.files, before + 1);
+}
+
+static void files_that_cannot_be_read_are_a_lost_trial(void **state) {
+    (void)state;
+    char reason[REASON_SIZE];
+    submit_solution(1, SECOND, NULL);
+    assert_int_equal(next_verdict(reason), VERDICT_LOST);
+    assert_non_null(strstr(reason, "second"));
+    assert_int_equal(next_number(), -1);
+    assert_int_equal(server.published, 0);
+    assert_int_equal(pool_in_flight(pool), 0);
+}
+
 int main(void) {
-#define POOL_TEST(test) cmocka_unit_test_setup_teardown(test, open_pool, close_pool)
+#define SERVER_TEST(test) cmocka_unit_test_setup_teardown(test, open_server_pool, close_pool)
+#define POOL_TEST(test)   cmocka_unit_test_setup_teardown(test, open_pool, close_pool)
     const struct CMUnitTest tests[] = {
         POOL_TEST(each_trial_has_one_result),
         POOL_TEST(damaged_result_is_asked_for_again),
@@ -455,6 +558,9 @@ int main(void) {
         POOL_TEST(new_server_process_gets_everything_again),
         POOL_TEST(champions_are_described),
         POOL_TEST(workers_of_another_platform_get_no_work),
+        SERVER_TEST(solutions_are_named_by_their_hash),
+        SERVER_TEST(files_of_a_lost_trial_are_stored_again),
+        SERVER_TEST(files_that_cannot_be_read_are_a_lost_trial),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

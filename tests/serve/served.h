@@ -6,7 +6,7 @@
  *     const cJSON *answer = answer_to(evaluate(changed_solution("x[i]", "0.0f"), "device", NULL));
  *     expect_text(answer, "verdict", "wrong");
  *
- * SERVE_DEVICE=cuda:0 is another device than the emulated one.
+ * SERVE_DEVICE=cuda:0 is another device than the emulated one; SERVE_QUEUE=nats://... has workers.
  */
 #ifndef EVOTILE_TESTS_SERVE_SERVED_H
 #define EVOTILE_TESTS_SERVE_SERVED_H
@@ -61,6 +61,7 @@ static inline int start_judge(void **state) {
     const struct evaluation_judge_settings settings = {.config_path = path,
                                                        .program = getenv("EVOTILE"),
                                                        .device = getenv("SERVE_DEVICE"),
+                                                       .queue.url = getenv("SERVE_QUEUE"),
                                                        .compile_workers = 1};
     judge = evaluation_judge_new(&settings, &error);
     must(judge != NULL ? 0 : -1, &error);

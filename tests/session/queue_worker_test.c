@@ -9,12 +9,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "remote/connection_internal.h"
 #include "remote/consumer.h"
 #include "remote/file_transfer.h"
 #include "remote/run_discovery.h"
+#include "remote/solution_cache.h"
 #include "session/queue_worker.h"
 #include "session/session.h"
 
@@ -37,7 +39,12 @@ static struct {
     int count;
     struct trial_champion champions[RECEIVED_MAX];
     int pulls_before_accepted, pulls;
+    int64_t compile_workers;
+    char template_folder[PATH_SIZE];
 } local;
+
+/* Of a server; empty: a run of a search. */
+static char solution[SOLUTION_PATH_SIZE];
 
 /* ---- the pool ---- */
 
@@ -56,7 +63,9 @@ static const struct pool_backend backend = {.free = keep_pool, .set_champion = r
 struct pool *session_open_local_pool(const struct config *config,
                                      const struct local_pool_settings *settings,
                                      int64_t compile_workers, struct error *error) {
-    (void)config, (void)settings, (void)compile_workers;
+    (void)config;
+    local.compile_workers = compile_workers;
+    snprintf(local.template_folder, sizeof local.template_folder, "%s", settings->template_folder);
     local.pool.backend = &backend;
     return device_describe("emulated:sm_89", &local.pool.device, error) == 0 ? &local.pool : NULL;
 }
@@ -104,6 +113,7 @@ int run_discovery_find(struct run_discovery *discovery, struct run_description *
         return 0;
     }
     *description = (struct run_description){.id = RUN, .name = "night"};
+    strcpy(description->solution, solution);
     return 1;
 }
 
@@ -142,8 +152,8 @@ static struct platform platform; /* of this worker */
 
 struct consumer *consumer_new(struct connection *connection,
                               const struct run_description *description, struct pool *local_pool,
-                              const struct platform *given) {
-    (void)connection, (void)description;
+                              const struct platform *given, struct solution_cache *solutions) {
+    (void)connection, (void)description, (void)solutions;
     assert_ptr_equal(local_pool, &local.pool);
     platform = *given;
     for (int r = 0; r < queue.read_count; r++) /* "" stands for this worker's */
@@ -166,6 +176,41 @@ int consumer_poll(struct consumer *consumer, bool pull, struct error *error) {
 double consumer_idle_s(const struct consumer *consumer) {
     (void)consumer;
     return 0;
+}
+
+/* ---- a server's solutions: one, of tests/templates ---- */
+
+static char config_path[] = "/tmp/queue_worker.XXXXXX";
+
+struct solution_cache *solution_cache_new(struct connection *connection, const char *run,
+                                          const char *folder) {
+    (void)connection, (void)folder;
+    assert_string_equal(run, RUN);
+    return (struct solution_cache *)&local;
+}
+
+void solution_cache_free(struct solution_cache *cache) {
+    (void)cache;
+}
+
+int solution_cache_fetch(struct solution_cache *cache, const char *path, struct error *error) {
+    (void)cache, (void)error;
+    assert_string_equal(path, solution);
+    return 0;
+}
+
+void solution_cache_hold(struct solution_cache *cache, const char *path) {
+    (void)cache, (void)path;
+}
+
+const char *solution_cache_config(const struct solution_cache *cache) {
+    (void)cache;
+    return config_path;
+}
+
+char *solution_cache_folder(const struct solution_cache *cache, const char *path) {
+    (void)cache, (void)path;
+    return xstrdup("tests/templates/axpy/loop");
 }
 
 /* ---- tests ---- */
@@ -245,11 +290,34 @@ static void run_of_another_platform_is_left(void **state) {
     assert_non_null(strstr(queue.rejected.text, "here, the "));
 }
 
+/* Its workers load the solution that the description names. The source of what clients send is
+   compiled where no other file can be read, also by a worker that would compile with its device. */
+static void a_servers_candidates_have_a_compile_worker(void **state) {
+    (void)state;
+    static const char config[] = "{ \"template\": \"problem\", \"cases\": [{\"N\": 100}] }";
+    int file = mkstemp(config_path);
+    assert_int_equal(write(file, config, strlen(config)), strlen(config));
+    close(file);
+    add_read(true);
+    run_worker();
+    assert_int_equal(local.compile_workers, 0);
+    reset_script(state);
+    strcpy(solution, "0123456789abcdef0123456789abcdef/loop");
+    add_read(true);
+    run_worker();
+    *solution = '\0';
+    unlink(config_path);
+    assert_string_equal(queue.rejected.text, "");
+    assert_int_equal(local.compile_workers, 1);
+    assert_string_equal(local.template_folder, "tests/templates/axpy/loop");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(champions_reach_the_pool, reset_script),
         cmocka_unit_test_setup(no_trial_is_pulled_before_the_worker_is_accepted, reset_script),
         cmocka_unit_test_setup(run_of_another_platform_is_left, reset_script),
+        cmocka_unit_test_setup(a_servers_candidates_have_a_compile_worker, reset_script),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
