@@ -52,6 +52,18 @@ static const struct genome_set genome_sets[] = {
      "  {\"B\": 1, \"H\": 1, \"S\": 150, \"D\": 128, \"CAUSAL\": 1, \"BF16\": 1, \"SCALE\": 0.2},\n"
      "  {\"B\": 2, \"H\": 1, \"S\": 70, \"S_KV\": 45, \"D\": 128, \"CAUSAL\": 1, \"BF16\": 1}] }",
      "templates/attention_fwd/hopper"},
+    {"attention of few queries", "emulated:sm_90",
+     "{ \"template\": \"attention_fwd/decode\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"B\": 1, \"H\": 8, \"H_KV\": 2, \"S\": 1, \"S_KV\": 400, \"D\": 128, \"LSE\": 1},\n"
+     "  {\"B\": 2, \"H\": 3, \"H_KV\": 1, \"S\": 7, \"S_KV\": 60, \"D\": 128, \"BSHD\": 1,\n"
+     "   \"GAP\": 72}] }",
+     "templates/attention_fwd/decode"},
+    {"few causal queries of bf16", "emulated:sm_90",
+     "{ \"template\": \"attention_fwd/decode\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"B\": 1, \"H\": 4, \"H_KV\": 2, \"S\": 9, \"S_KV\": 77, \"D\": 64, \"CAUSAL\": 1, "
+     "\"BF16\": 1},\n"
+     "  {\"B\": 2, \"H\": 1, \"S\": 20, \"S_KV\": 13, \"D\": 64, \"CAUSAL\": 1, \"BF16\": 1}] }",
+     "templates/attention_fwd/decode"},
     {"attention of bf16", TINY_DEVICE,
      "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
      "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 50, \"S_KV\": 37, \"D\": 64, \"BF16\": 1,\n"

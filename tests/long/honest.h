@@ -114,6 +114,7 @@ static inline bool draw_honest_genome(const struct space *space, struct random *
 static const struct honest_template honest_templates[] = {
     {"templates/attention_fwd/mma", draw_attention, 8, {{0}}},
     {"templates/attention_fwd/hopper", draw_attention, 8, {{0}}},
+    {"templates/attention_fwd/decode", draw_attention, 8, {{0}}},
     {"templates/softmax_rows", draw_rows, 2, {{0}}},
 };
 enum { HONEST_TEMPLATES = sizeof honest_templates / sizeof *honest_templates };

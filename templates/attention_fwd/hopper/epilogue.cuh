@@ -1,11 +1,5 @@
 // Included by kernel.cu: the epilogue of a work unit, after the mainloop.
 
-// LSE: the logarithm of the sum of exp(score), from m, l and the base-2 softmax scale.
-DEVICE float log_sum_exp(float row_max, float row_sum, float scale) {
-    return row_max == minus_infinity ? minus_infinity
-                                     : (row_max * scale + log2_fast(row_sum)) * (1.0f / log2_e);
-}
-
 // 1 / l, or 0 for a query without visible keys. (Its l may be non-zero, because exp2_polynomial
 // never returns 0.)
 DEVICE float inverse_row_sum(float row_max, float row_sum) {

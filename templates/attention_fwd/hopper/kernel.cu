@@ -20,6 +20,7 @@
 #include "lib/integer.cuh"
 #include "lib/math.cuh"
 #include "lib/smem.cuh"
+#include "lib/softmax.cuh"
 #include "lib/strides.cuh"
 #include "lib/warp.cuh"
 
@@ -79,7 +80,6 @@ constexpr int pool_registers = (launch_registers * (groups + 1) - 24) / groups /
 constexpr int consumer_registers = min_of(pool_registers, 240);
 constexpr bool reallocate_registers = producer_warpgroup && launch_registers <= 168;
 
-constexpr float log2_e = 1.4426950408889634f;
 constexpr float default_scale = head_dim == 64 ? 0.125f : 0.08838834764831845f; // 1 / sqrt(D)
 // Probabilities may grow to 2^8 before m must be raised.
 constexpr float rescale_threshold_log2 = 8.0f;

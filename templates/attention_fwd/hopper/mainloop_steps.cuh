@@ -42,20 +42,6 @@ DEVICE void mask(score_accumulators &s_rmem, const mainloop_state &state,
     }
 }
 
-// The factor that brings l and O accumulated at maximum `from` to the maximum `to` >= `from`.
-DEVICE float correction_factor(float from, float to, float scale) {
-    return from == minus_infinity ? 0.0f : exp2_fast((from - to) * scale);
-}
-
-// exp2(scale * (score - m)) is computed as exp2(scale * score - scale * m), one FMA. If |scale * m|
-// >= 2^23, the rounding of the product could exceed the range of a half. Neighbouring scores then
-// differ by powers of two, and rounding the scale down to a power of two, which makes the product
-// exact, is harmless.
-DEVICE float exact_scale(float row_max, float scale) {
-    const float power_below = __int_as_float(__float_as_int(scale) & 0x7f800000);
-    return fabsf(row_max * scale) < 8388608.0f ? scale : power_below;
-}
-
 // The maximum of the thread's own scores in each of its rows.
 DEVICE void thread_row_max(float (&row_max)[2], const score_accumulators &s_rmem) {
 #pragma unroll

@@ -61,11 +61,6 @@ DEVICE void merge_warp_groups(o_float_fragments &o_rmem, row_state &rows, float 
     }
 }
 
-// LSE: the logarithm of the sum of exp(score), from m, l and the base-2 softmax scale.
-DEVICE float log_sum_exp(float row_max, float row_sum, float scale) {
-    return row_sum > 0 ? (row_max * scale + log2_fast(row_sum)) * (1.0f / log2_e) : minus_infinity;
-}
-
 // 1 / l, or 0 for a query without visible keys.
 DEVICE float inverse_row_sum(float row_sum) {
     return row_sum > 0 ? fast_math ? reciprocal_fast(row_sum) : 1.0f / row_sum : 0.0f;

@@ -21,6 +21,7 @@
 #include "lib/mma.cuh"
 #include "lib/pdl.cuh"
 #include "lib/smem.cuh"
+#include "lib/softmax.cuh"
 #include "lib/strides.cuh"
 #include "lib/tile.cuh"
 #include "lib/tile_scheduler.cuh"
@@ -86,7 +87,6 @@ constexpr int n_tiles = warp_keys / 8;        // 8 keys each,
 constexpr int d_tiles = head_dim / 8;         // 8 columns of O each,
 constexpr int k_steps = head_dim / 16;        // 16 columns of Q and K each
 
-constexpr float log2_e = 1.4426950408889634f;
 constexpr float default_scale = head_dim == 64 ? 0.125f : 0.08838834764831845f; // 1 / sqrt(D)
 
 // ---- Shared memory, in bytes ----

@@ -1,0 +1,480 @@
+// FlashAttention forward for few queries (decoding):  O = softmax(scale Q K^T) V, half or bf16.
+//
+//   Q, O   [B, H, S, D]          S is small: K and V are most of the bytes, and are read once
+//   K, V   [B, H_KV, S_KV, D]    row j is one key; G = H / H_KV heads in a row share their keys
+//   LSE    [B, H, S], or null    the logarithm of the sum of exp(scale * score) of a query
+//   The extents may be in any order: strides give the distance between batches, heads and rows.
+//   CAUSAL: query i sees key j only if j <= i + S_KV - S (the last query sees the last key).
+//   A query that sees no key gives a row of zeros, and minus infinity for LSE.
+//
+// The queries of the G heads that share keys are rows of one matrix: row r is query r / G of head
+// r % G. A block computes 16 of these rows against the keys of one KV split. Each of its warps
+// streams key tiles of its own through a pipeline of its own, and keeps m, l and O of the rows: no
+// warp waits for another before the end, when the block adds their results up. README.md has more.
+
+#include "lib/cp_async.cuh"
+#include "lib/element.cuh"
+#include "lib/fragments.cuh"
+#include "lib/integer.cuh"
+#include "lib/last_block.cuh"
+#include "lib/math.cuh"
+#include "lib/mma.cuh"
+#include "lib/pdl.cuh"
+#include "lib/smem.cuh"
+#include "lib/softmax.cuh"
+#include "lib/strides.cuh"
+#include "lib/tile.cuh"
+#include "lib/warp.cuh"
+
+// ---- Genes ----
+
+#if !defined(WARPS) || !defined(WARP_KEYS) || !defined(STAGES) || !defined(KV_SPLITS) ||           \
+    !defined(COMBINE) || !defined(MIN_CTAS) || !defined(D) || !defined(CAUSAL) || !defined(BF16)
+#error "a gene or a specialised dimension is not defined: see solution.json"
+#endif
+
+constexpr int head_dim = D;
+constexpr bool causal = CAUSAL;
+using element = conditional_t<BF16, bf16, f16>; // element type of Q, K, V and O
+constexpr int warps = WARPS;                    // warps per block, each with its own pipeline
+constexpr int warp_keys = WARP_KEYS;            // keys per tile
+constexpr int stages = STAGES;       // pipeline stages of a warp, of a tile of K and of V
+constexpr int kv_splits = KV_SPLITS; // blocks that share the keys of a row tile
+constexpr bool combine_by_pdl = COMBINE == COMBINE_EARLY; // combine kernel launched early (PDL)
+constexpr bool combine_by_last_block = COMBINE == COMBINE_LAST; // the last block to finish combines
+constexpr int min_ctas = MIN_CTAS; // minimum resident blocks per SM (launch bounds)
+
+// ---- Derived sizes ----
+
+constexpr int threads = warps * 32;
+constexpr int row_tile = 16;              // rows of a block: one MMA tile
+constexpr int n_tiles = warp_keys / 8;    // MMA tiles of 8 keys,
+constexpr int d_tiles = head_dim / 8;     // of 8 columns of O,
+constexpr int k_steps = head_dim / 16;    // of 16 columns of Q and K
+constexpr int row_threads = head_dim / 4; // threads that combine a row, four columns each
+constexpr float default_scale = head_dim == 64 ? 0.125f : 0.08838834764831845f; // 1 / sqrt(D)
+
+// ---- Shared memory, in bytes ----
+//
+//   of each warp: `stages` times a tile of K and one of V.
+//   After the mainloop, in their place, of each warp: O of row_tile rows, of o_pitch floats so that
+//   the stores of a fragment touch every bank once; and after all of these m and l.
+
+using kv_tile = tile<warp_keys, head_dim, smem_layout::xor_swizzled, 32>;
+constexpr int stage_bytes = 2 * kv_tile::bytes;
+constexpr int o_pitch = head_dim + 8;
+constexpr int o_words = row_tile * o_pitch; // of a warp
+constexpr int ml_smem = warps * o_words * 4;
+
+extern __shared__ __align__(128) unsigned char smem[];
+
+static_assert(head_dim == 64 || head_dim == 128, "D is 64 or 128");
+static_assert(warp_keys % 16 == 0, "a tile has whole MMA tiles of 16 keys");
+static_assert(stages >= 2, "a tile is loaded while another one is computed");
+
+// ---- State ----
+// Fragment layouts are those of lib/mma.cuh: with g = lane / 4 and t = lane % 4, a thread holds
+// columns of rows g (half h = 0) and g + 8 (h = 1).
+
+using q_fragments = u32[k_steps][4];
+using score_fragments = float[n_tiles][4];
+using o_fragments = float[d_tiles][4];
+
+struct row_state {
+    float row_max[2] = {minus_infinity, minus_infinity}; // m, before scaling
+    float row_sum[2] = {0, 0};                           // l, of this thread's keys
+};
+
+struct kernel_params {
+    int S, S_KV, heads, group; // group: G = H / H_KV
+    float scale;               // softmax scale times log2(e)
+    strides q, k, v, o;
+};
+
+// A block's rows and its key tiles.
+struct work_unit {
+    int batch, kv_head, first_row, split;
+    int first_tile, end_tile;
+};
+
+// The query of a row, and its head.
+struct query {
+    int head, number;
+    bool exists;
+};
+
+DEVICE query query_of(int row, const work_unit &work, const kernel_params &params) {
+    const int number = (work.first_row + row) / params.group;
+    const int head = work.kv_head * params.group + (work.first_row + row) % params.group;
+    return {head, number, number < params.S};
+}
+
+// The end of the keys that a query sees.
+DEVICE int visible_end(int number, const kernel_params &params) {
+    return causal ? max(min(params.S_KV, number + params.S_KV - params.S + 1), 0) : params.S_KV;
+}
+
+// The tiles are divided among the splits in equal parts, give or take one.
+DEVICE work_unit decode_work_unit(const kernel_params &params) {
+    const int row_tiles = ceil_div(params.S * params.group, row_tile);
+    const int kv_head = blockIdx.y / row_tiles, first_row = blockIdx.y % row_tiles * row_tile;
+    const int last = min((first_row + row_tile - 1) / params.group, params.S - 1);
+    const int tiles = ceil_div(visible_end(last, params), warp_keys), split = blockIdx.x;
+    return {static_cast<int>(blockIdx.z),
+            kv_head,
+            first_row,
+            split,
+            static_cast<int>(static_cast<i64>(tiles) * split / kv_splits),
+            static_cast<int>(static_cast<i64>(tiles) * (split + 1) / kv_splits)};
+}
+
+// ---- Loads ----
+
+// Fragments of Q; rows that do not exist are zeros.
+DEVICE void load_q(q_fragments &q_rmem, const element *q, const work_unit &work,
+                   const kernel_params &params) {
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+        const query it = query_of(lane / 4 + h * 8, work, params);
+        const element *row_gmem = q + params.q.to_head(work.batch, it.exists ? it.head : 0) +
+                                  multiply_wide(it.exists ? it.number : 0, params.q.row) +
+                                  lane % 4 * 2;
+#pragma unroll
+        for (int i = 0; i < k_steps * 2; ++i)
+            q_rmem[i / 2][h + i % 2 * 2] =
+                it.exists ? *reinterpret_cast<const u32 *>(row_gmem + i * 8) : 0;
+    }
+}
+
+// Starts to copy rows [first, first + warp_keys) of a head by one warp; rows past `end` are zeros.
+DEVICE void load_rows(u32 tile_smem, const element *head_gmem, int stride, int first, int end) {
+    constexpr int pass_rows = 32 / kv_tile::row_chunks; // by all lanes at a time
+    const int lane = threadIdx.x % 32;
+    const int chunk = lane % kv_tile::row_chunks, pass_row = lane / kv_tile::row_chunks;
+    const element *column_gmem = head_gmem + chunk * 8;
+#pragma unroll
+    for (int i = 0; i < warp_keys / pass_rows; ++i) {
+        const int row = pass_row + i * pass_rows, key = first + row;
+        cp_async_16(tile_smem + kv_tile::offset(row, chunk),
+                    column_gmem + multiply_wide(key < end ? key : 0, stride), key < end);
+    }
+}
+
+// One warp's tiles and the stages through which they pass.
+struct warp_pipeline {
+    const element *k_gmem, *v_gmem; // of the head
+    u32 first_smem;                 // of the warp's first stage
+    int load_tile, load_stage;      // of the next load
+    int end_tile;
+
+    DEVICE warp_pipeline(const element *k, const element *v, const work_unit &work,
+                         const kernel_params &params)
+        : k_gmem(k + params.k.to_head(work.batch, work.kv_head)),
+          v_gmem(v + params.v.to_head(work.batch, work.kv_head)),
+          first_smem(smem_address(smem) + threadIdx.x / 32 * stages * stage_bytes),
+          load_tile(work.first_tile + threadIdx.x / 32), load_stage(0), end_tile(work.end_tile) {
+    }
+
+    DEVICE u32 stage_smem(int stage) const {
+        return first_smem + stage * stage_bytes;
+    }
+
+    // Starts the next load, if there is one. A group is committed in any case, so that the number
+    // of groups that are younger than the one waited for is constant.
+    DEVICE void load_next(const kernel_params &params) {
+        if (load_tile < end_tile) {
+            const u32 tile_smem = stage_smem(load_stage);
+            load_rows(tile_smem, k_gmem, params.k.row, load_tile * warp_keys, params.S_KV);
+            load_rows(tile_smem + kv_tile::bytes, v_gmem, params.v.row, load_tile * warp_keys,
+                      params.S_KV);
+        }
+        cp_async_commit();
+        load_tile += warps;
+        load_stage = load_stage + 1 == stages ? 0 : load_stage + 1;
+    }
+};
+
+// ---- Steps ----
+
+DEVICE void qk_gemm(score_fragments &s_rmem, const q_fragments &q_rmem, u32 k_smem) {
+#pragma unroll
+    for (int i = 0; i < n_tiles * 4; ++i)
+        s_rmem[i / 4][i % 4] = 0;
+#pragma unroll
+    for (int k = 0; k < k_steps; ++k)
+#pragma unroll
+        for (int n = 0; n < n_tiles; n += 2) {
+            u32 k_rmem[4];
+            load_b_transposed<kv_tile>(k_rmem, k_smem, n * 8, k);
+            mma_m16n8k16<element>(s_rmem[n], q_rmem[k], k_rmem[0], k_rmem[1]);
+            mma_m16n8k16<element>(s_rmem[n + 1], q_rmem[k], k_rmem[2], k_rmem[3]);
+        }
+}
+
+// Sets the scores of keys past the end, and of keys that the causal mask hides, to minus infinity.
+DEVICE void mask(score_fragments &s_rmem, const int (&end)[2], int first_key) {
+    if (first_key + warp_keys <= min(end[0], end[1]))
+        return;
+#pragma unroll
+    for (int i = 0; i < n_tiles * 4; ++i)
+        if (first_key + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2 >= end[i % 4 / 2])
+            s_rmem[i / 4][i % 4] = minus_infinity;
+}
+
+// Replaces scores by probabilities exp(score - m) at the updated m of each row, and rescales l and
+// O of the tiles before.
+DEVICE void online_softmax(score_fragments &s_rmem, row_state &rows, o_fragments &o_rmem,
+                           float scale_given) {
+    float correction[2];
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+        float new_max = rows.row_max[h], tile_sum = 0;
+#pragma unroll
+        for (int n = 0; n < n_tiles; ++n)
+            new_max = fmaxf(new_max, fmaxf(s_rmem[n][h * 2], s_rmem[n][h * 2 + 1]));
+        new_max = lanes_max<4>(new_max);
+        const float scale = exact_scale(new_max, scale_given);
+        const float shift = new_max == minus_infinity ? 0.0f : new_max * scale;
+#pragma unroll
+        for (int i = 0; i < n_tiles * 2; ++i) {
+            float &probability = s_rmem[i / 2][h * 2 + i % 2];
+            probability = exp2_fast(probability * scale - shift);
+            tile_sum += probability;
+        }
+        correction[h] = correction_factor(rows.row_max[h], new_max, scale_given);
+        rows.row_sum[h] = rows.row_sum[h] * correction[h] + tile_sum;
+        rows.row_max[h] = new_max;
+    }
+    if (__all_sync(full_warp_mask, correction[0] == 1.0f && correction[1] == 1.0f))
+        return; // no maximum grew
+#pragma unroll
+    for (int d = 0; d < d_tiles; ++d)
+        scale_rows(o_rmem[d], correction);
+}
+
+DEVICE void pv_gemm(o_fragments &o_rmem, const score_fragments &p_rmem, u32 v_smem) {
+#pragma unroll
+    for (int n = 0; n < n_tiles; n += 2) {
+        const u32 p_pairs[4] = {pack_pair<element>(p_rmem[n][0], p_rmem[n][1]),
+                                pack_pair<element>(p_rmem[n][2], p_rmem[n][3]),
+                                pack_pair<element>(p_rmem[n + 1][0], p_rmem[n + 1][1]),
+                                pack_pair<element>(p_rmem[n + 1][2], p_rmem[n + 1][3])};
+#pragma unroll
+        for (int d = 0; d < d_tiles; d += 2) {
+            u32 v_rmem[4];
+            load_b<kv_tile>(v_rmem, v_smem, n * 8, d / 2);
+            mma_m16n8k16<element>(o_rmem[d], p_pairs, v_rmem[0], v_rmem[1]);
+            mma_m16n8k16<element>(o_rmem[d + 1], p_pairs, v_rmem[2], v_rmem[3]);
+        }
+    }
+}
+
+// ---- The mainloop: a warp's tiles of the split ----
+
+DEVICE void mainloop(o_fragments &o_rmem, row_state &rows, const q_fragments &q_rmem,
+                     warp_pipeline &loads, const work_unit &work, const kernel_params &params) {
+    const int lane = threadIdx.x % 32;
+    int end[2], stage = 0;
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+        end[h] = visible_end(query_of(lane / 4 + h * 8, work, params).number, params);
+    for (int tile = work.first_tile + threadIdx.x / 32; tile < work.end_tile; tile += warps) {
+        cp_async_wait<stages - 2>();
+        __syncwarp(); // all lanes' copies of this tile have arrived, and the tile before was read
+        loads.load_next(params);
+        score_fragments s_rmem;
+        qk_gemm(s_rmem, q_rmem, loads.stage_smem(stage));
+        mask(s_rmem, end, tile * warp_keys);
+        online_softmax(s_rmem, rows, o_rmem, params.scale);
+        pv_gemm(o_rmem, s_rmem, loads.stage_smem(stage) + kv_tile::bytes);
+        stage = stage + 1 == stages ? 0 : stage + 1;
+    }
+}
+
+// ---- The epilogue ----
+
+// m, l and the unnormalised O of a row, of four columns.
+struct row_part {
+    float row_max = minus_infinity, row_sum = 0, o[4] = {};
+
+    DEVICE void add(float other_sum, const float4 &other_o, float factor) {
+        row_sum += other_sum * factor;
+        o[0] += other_o.x * factor;
+        o[1] += other_o.y * factor;
+        o[2] += other_o.z * factor;
+        o[3] += other_o.w * factor;
+    }
+};
+
+// Leaves a warp's results where the block adds them up.
+DEVICE void store_warp(const o_fragments &o_rmem, row_state &rows) {
+    float *o_smem = reinterpret_cast<float *>(smem) + threadIdx.x / 32 * o_words;
+    float2 *ml = reinterpret_cast<float2 *>(smem + ml_smem) + threadIdx.x / 32 * row_tile;
+    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+        rows.row_sum[h] = lanes_sum<4>(rows.row_sum[h]);
+        if (t == 0)
+            ml[g + h * 8] = {rows.row_max[h], rows.row_sum[h]};
+#pragma unroll
+        for (int d = 0; d < d_tiles; ++d)
+            *reinterpret_cast<float2 *>(o_smem + (g + h * 8) * o_pitch + d * 8 +
+                                        t * 2) = {o_rmem[d][h * 2], o_rmem[d][h * 2 + 1]};
+    }
+}
+
+// Adds up the warps' results of a row.
+DEVICE row_part sum_warps(int row, int column, const kernel_params &params) {
+    const float *o_smem = reinterpret_cast<const float *>(smem) + row * o_pitch + column;
+    const float2 *ml = reinterpret_cast<const float2 *>(smem + ml_smem) + row;
+    row_part sum;
+#pragma unroll
+    for (int w = 0; w < warps; ++w)
+        sum.row_max = fmaxf(sum.row_max, ml[w * row_tile].x);
+#pragma unroll
+    for (int w = 0; w < warps; ++w)
+        sum.add(ml[w * row_tile].y, *reinterpret_cast<const float4 *>(o_smem + w * o_words),
+                correction_factor(ml[w * row_tile].x, sum.row_max, params.scale));
+    return sum;
+}
+
+DEVICE i64 row_index(int batch, const query &it, const kernel_params &params) {
+    return static_cast<i64>(batch * params.heads + it.head) * params.S + it.number;
+}
+
+// O divided by l, or zeros where l is zero; and LSE.
+DEVICE void store_row(element *o, float *lse, const row_part &sum, int column, int batch,
+                      const query &it, const kernel_params &params) {
+    const float inverse = sum.row_max == minus_infinity ? 0.0f : 1.0f / sum.row_sum;
+    if (lse && column == 0)
+        lse[row_index(batch, it, params)] = log_sum_exp(sum.row_max, sum.row_sum, params.scale);
+    *reinterpret_cast<uint2 *>(o + params.o.to_head(batch, it.head) +
+                               multiply_wide(it.number, params.o.row) + column) = {
+        pack_pair<element>(sum.o[0] * inverse, sum.o[1] * inverse),
+        pack_pair<element>(sum.o[2] * inverse, sum.o[3] * inverse)};
+}
+
+// A split's results; O only if the split has a key that the row sees.
+DEVICE void store_partial(float *partial_o, float *partial_ml, const row_part &sum, int column,
+                          int split, i64 row_id) {
+    const i64 part = row_id * kv_splits + split;
+    if (column == 0)
+        reinterpret_cast<float2 *>(partial_ml)[part] = {sum.row_max, sum.row_sum};
+    if (sum.row_max != minus_infinity)
+        *reinterpret_cast<float4 *>(partial_o + part * head_dim + column) = {sum.o[0], sum.o[1],
+                                                                             sum.o[2], sum.o[3]};
+}
+
+// Adds up the splits of a row: O = sum of c_i O_i / sum of c_i l_i, where c_i rescales split i to
+// the largest m.
+DEVICE row_part sum_splits(const float *partial_o, const float *partial_ml, int column, i64 row_id,
+                           const kernel_params &params) {
+    const float2 *ml = reinterpret_cast<const float2 *>(partial_ml) + row_id * kv_splits;
+    const float *o_gmem = partial_o + row_id * kv_splits * head_dim + column;
+    row_part sum;
+#pragma unroll 16
+    for (int split = 0; split < kv_splits; ++split)
+        sum.row_max = fmaxf(sum.row_max, ml[split].x);
+#pragma unroll 16
+    for (int split = 0; split < kv_splits; ++split) {
+        const float2 part = ml[split];
+        if (part.x != minus_infinity)
+            sum.add(part.y, *reinterpret_cast<const float4 *>(o_gmem + split * head_dim),
+                    correction_factor(part.x, sum.row_max, params.scale));
+    }
+    return sum;
+}
+
+// ---- The schedule ----
+
+extern "C" __global__ void __launch_bounds__(threads, min_ctas)
+    attention_decode(const element *__restrict__ q, const element *__restrict__ k,
+                     const element *__restrict__ v, element *__restrict__ o,
+                     float *__restrict__ lse, float *__restrict__ partial_o,
+                     float *__restrict__ partial_ml, u32 *__restrict__ counters, int S, int S_KV,
+                     int heads, int group, float scale, u32 q_batch, u32 q_head, int q_row,
+                     u32 k_batch, u32 k_head, int k_row, u32 v_batch, u32 v_head, int v_row,
+                     u32 o_batch, u32 o_head, int o_row) {
+    const kernel_params params{S,
+                               S_KV,
+                               heads,
+                               group,
+                               (scale > 0 ? scale : default_scale) * log2_e,
+                               {q_batch, q_head, q_row},
+                               {k_batch, k_head, k_row},
+                               {v_batch, v_head, v_row},
+                               {o_batch, o_head, o_row}};
+    const work_unit work = decode_work_unit(params);
+    if constexpr (combine_by_pdl)
+        griddepcontrol_launch_dependents(); // the combine kernel may occupy SMs that this grid
+                                            // leaves free
+    warp_pipeline loads(k, v, work, params);
+    q_fragments q_rmem;
+    o_fragments o_rmem = {};
+    row_state rows;
+#pragma unroll
+    for (int i = 0; i < stages - 1; ++i)
+        loads.load_next(params);
+    load_q(q_rmem, q, work, params);
+    mainloop(o_rmem, rows, q_rmem, loads, work, params);
+
+    cp_async_wait<0>();
+    __syncthreads(); // every warp has read its last tile, which is overwritten now
+    store_warp(o_rmem, rows);
+    __syncthreads(); // the results of all warps are there
+    const int column = threadIdx.x % row_threads * 4;
+#pragma unroll 1
+    for (int row = threadIdx.x / row_threads; row < row_tile; row += threads / row_threads) {
+        const query it = query_of(row, work, params);
+        if (!it.exists)
+            continue;
+        const row_part sum = sum_warps(row, column, params);
+        if constexpr (kv_splits > 1)
+            store_partial(partial_o, partial_ml, sum, column, work.split,
+                          row_index(work.batch, it, params));
+        else
+            store_row(o, lse, sum, column, work.batch, it, params);
+    }
+    if constexpr (kv_splits > 1 && combine_by_last_block) {
+        if (!arrive_is_last_block(counters + blockIdx.z * gridDim.y + blockIdx.y, kv_splits))
+            return;
+#pragma unroll 1
+        for (int row = threadIdx.x / row_threads; row < row_tile; row += threads / row_threads) {
+            const query it = query_of(row, work, params);
+            if (it.exists)
+                store_row(o, lse,
+                          sum_splits(partial_o, partial_ml, column,
+                                     row_index(work.batch, it, params), params),
+                          column, work.batch, it, params);
+        }
+    }
+}
+
+// The combine kernel of the splits (COMBINE kernel or early): a row of the block's threads for each
+// query.
+extern "C" __global__ void __launch_bounds__(128)
+    attention_decode_combine(const float *__restrict__ partial_o,
+                             const float *__restrict__ partial_ml, element *__restrict__ o,
+                             float *__restrict__ lse, int S, int heads, float scale, u32 o_batch,
+                             u32 o_head, int o_row) {
+    const kernel_params params{S,
+                               0,
+                               heads,
+                               1,
+                               (scale > 0 ? scale : default_scale) * log2_e,
+                               {},
+                               {},
+                               {},
+                               {o_batch, o_head, o_row}};
+    const int row = blockIdx.x * (128 / row_threads) + threadIdx.x / row_threads;
+    const int column = threadIdx.x % row_threads * 4;
+    const query it{static_cast<int>(blockIdx.y), row, row < S};
+    const int batch = blockIdx.z;
+    if constexpr (combine_by_pdl)
+        griddepcontrol_wait(); // all splits have been written to the workspace
+    if (it.exists)
+        store_row(o, lse,
+                  sum_splits(partial_o, partial_ml, column, row_index(batch, it, params), params),
+                  column, batch, it, params);
+}
