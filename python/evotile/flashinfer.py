@@ -625,6 +625,13 @@ def trace_of(definition, workload, solution, answer, environment, words, now=Non
     return {"definition": definition, "workload": workload, "solution": solution, "evaluation": evaluation}
 
 
+def server_of(config, options):
+    """A client of the server that is named, or of one that it starts."""
+    if options.url:
+        return Client(options.url, token=os.environ.get("EVOTILE_TOKEN"), ca=options.ca)
+    return Client.start([options.evotile, "serve", config] + (["--device", options.device] if options.device else []))
+
+
 def judge(folder, paths, options, write):
     """Writes the Traces of Solutions; returns how many workloads have none."""
     found = problems.read_import(folder, "flashinfer")
@@ -635,10 +642,15 @@ def judge(folder, paths, options, write):
         if "solution.json" not in files:
             raise ImportRefused(MISSING.format(name=solution["name"]) + "\n" + json.dumps(skeleton(folder, path), indent=2))
         solutions.append((solution["name"], files))
-    for config in dict.fromkeys(config for config, _ in found["goals"]):
-        command = [options.evotile, "serve", os.path.join(folder, config)] + (["--device", options.device] if options.device else [])
-        with Client.start(command) as client:
+    configs = list(dict.fromkeys(config for config, _ in found["goals"]))
+    if options.url and len(configs) > 1:
+        raise ImportRefused(f"--url: {folder} has {len(configs)} configs, and a server judges one: leave --url out, or import fewer workloads")
+    for config in configs:
+        with server_of(os.path.join(folder, config), options) as client:
             described = client.definitions()[0]
+            if described["problem"] != found["problem"] or len(described["goals"]) != sum(of == config for of, _ in found["goals"]):
+                raise ImportRefused(f"{options.url}: that server judges {described['problem']} of {len(described['goals'])} cases: start it with "
+                                    f"`evotile serve {os.path.join(folder, config)}`")
             environment = {"hardware": described["device"], "libs": {"evotile": client.health()["version"]}}
             asked = [(name, workload, client.submit(files=files, goal=goal, level=options.level)) for name, files in solutions
                      for workload, (of, goal) in zip(workloads, found["goals"]) if of == config]
@@ -689,6 +701,8 @@ def parse(arguments):
     three.add_argument("folder")
     three.add_argument("solutions", nargs="+")
     three.add_argument("--device", help="such as emulated:sm_90 (default: the config's)")
+    three.add_argument("--url", help="of a server for the folder's config, such as http://127.0.0.1:8000; its token is in EVOTILE_TOKEN")
+    three.add_argument("--ca", metavar="FILE", help="the certificate of an https server")
     three.add_argument("--level", choices=("device", "champion"), default="device")
     three.add_argument("--words", choices=("flashinfer", "sol"), default="flashinfer", help="whose status words (flashinfer)")
     three.add_argument("--out", metavar="FILE", help="append the Traces to this file")

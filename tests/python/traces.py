@@ -13,7 +13,7 @@ import subprocess
 import sys
 import unittest
 
-from evotile import flashinfer, kernelbench, problems
+from evotile import flashinfer, kernelbench, problems, serving
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "traces")
 EVOTILE = os.environ["EVOTILE"]
@@ -289,6 +289,17 @@ class Traces(Case):
         self.assertIn("rsqrtq", traces[4]["evaluation"]["log"])
         self.assertIsNone(traces[4]["evaluation"]["correctness"])
         validate(text)
+
+    def test_a_server_elsewhere_judges(self):
+        folder, other = self.imported(), os.path.join(self.folder, "axpy.json")
+        with open(other, "w", encoding="utf-8") as file:
+            json.dump({"template": os.path.abspath("tests/templates/axpy"), "cases": [{"N": 100}], "device": DEVICE[1]}, file)
+        for config, said in ((os.path.join(folder, "config.json"), ""), (other, "judges axpy of 1 cases: start it with")):
+            with serving.Server(serving.serve_command(config, DEVICE[1])) as server:
+                status, text, err = run(flashinfer, "judge", folder, path("rmsnorm_warp.json"), "--url", server.url)
+                self.assertIn(said, err)
+                self.assertEqual(status, 2 if said else 0)
+                self.assertEqual([json.loads(line)["evaluation"]["status"] for line in text.splitlines()], [] if said else ["PASSED", "PASSED"])
 
     def test_a_reference_that_fails_gives_no_trace(self):
         definition = load("rmsnorm.json")
