@@ -30,6 +30,25 @@ DEVICE void store_shared_cluster(u32 mapped, float value) {
     asm volatile("st.shared::cluster.f32 [%0], %1;" : : "r"(mapped), "f"(value) : "memory");
 }
 
+// Loads 8 or 16 bytes, aligned to their size, from an address from map_to_block.
+DEVICE float2 load_shared_cluster_8(u32 mapped) {
+    float2 value;
+    asm volatile("ld.shared::cluster.v2.f32 {%0, %1}, [%2];"
+                 : "=f"(value.x), "=f"(value.y)
+                 : "r"(mapped)
+                 : "memory");
+    return value;
+}
+
+DEVICE float4 load_shared_cluster_16(u32 mapped) {
+    float4 value;
+    asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+                 : "r"(mapped)
+                 : "memory");
+    return value;
+}
+
 // A split barrier of all threads of the cluster: writes before the arrive are visible after the
 // wait.
 DEVICE void cluster_arrive() {

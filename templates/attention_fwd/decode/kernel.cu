@@ -12,6 +12,7 @@
 // streams key tiles of its own through a pipeline of its own, and keeps m, l and O of the rows: no
 // warp waits for another before the end, when the block adds their results up. README.md has more.
 
+#include "lib/cluster.cuh"
 #include "lib/cp_async.cuh"
 #include "lib/element.cuh"
 #include "lib/fragments.cuh"
@@ -41,7 +42,9 @@ constexpr int warp_keys = WARP_KEYS;            // keys per tile
 constexpr int stages = STAGES;       // pipeline stages of a warp, of a tile of K and of V
 constexpr int kv_splits = KV_SPLITS; // blocks that share the keys of a row tile
 constexpr bool combine_by_pdl = COMBINE == COMBINE_EARLY; // combine kernel launched early (PDL)
-constexpr bool combine_by_last_block = COMBINE == COMBINE_LAST; // the last block to finish combines
+// The last block to finish combines; or the blocks of a cluster, through their shared memory.
+constexpr bool combine_by_last_block = kv_splits > 1 && COMBINE == COMBINE_LAST;
+constexpr bool combine_in_cluster = kv_splits > 1 && COMBINE == COMBINE_CLUSTER;
 constexpr int min_ctas = MIN_CTAS; // minimum resident blocks per SM (launch bounds)
 
 // ---- Derived sizes ----
@@ -58,13 +61,16 @@ constexpr float default_scale = head_dim == 64 ? 0.125f : 0.08838834764831845f; 
 //
 //   of each warp: `stages` times a tile of K and one of V.
 //   After the mainloop, in their place, of each warp: O of row_tile rows, of o_pitch floats so that
-//   the stores of a fragment touch every bank once; and after all of these m and l.
+//   the stores of a fragment touch every bank once; after all of these m and l; and behind them, in
+//   a cluster, what the block found: O of row_tile rows, and m and l.
 
 using kv_tile = tile<warp_keys, head_dim, smem_layout::xor_swizzled, 32>;
 constexpr int stage_bytes = 2 * kv_tile::bytes;
 constexpr int o_pitch = head_dim + 8;
 constexpr int o_words = row_tile * o_pitch; // of a warp
 constexpr int ml_smem = warps * o_words * 4;
+constexpr int part_smem = ml_smem + warps * row_tile * 8;
+constexpr int part_ml_smem = part_smem + row_tile * head_dim * 4;
 
 extern __shared__ __align__(128) unsigned char smem[];
 
@@ -292,103 +298,19 @@ DEVICE void mainloop(o_fragments &o_rmem, row_state &rows, const q_fragments &q_
     }
 }
 
-// ---- The epilogue ----
-
-// m, l and the unnormalised O of a row, of four columns.
-struct row_part {
-    float row_max = minus_infinity, row_sum = 0, o[4] = {};
-
-    DEVICE void add(float other_sum, const float4 &other_o, float factor) {
-        row_sum += other_sum * factor;
-        o[0] += other_o.x * factor;
-        o[1] += other_o.y * factor;
-        o[2] += other_o.z * factor;
-        o[3] += other_o.w * factor;
-    }
-};
-
-// Leaves a warp's results where the block adds them up.
-DEVICE void store_warp(const o_fragments &o_rmem, row_state &rows) {
-    float *o_smem = reinterpret_cast<float *>(smem) + threadIdx.x / 32 * o_words;
-    float2 *ml = reinterpret_cast<float2 *>(smem + ml_smem) + threadIdx.x / 32 * row_tile;
-    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-        rows.row_sum[h] = lanes_sum<4>(rows.row_sum[h]);
-        if (t == 0)
-            ml[g + h * 8] = {rows.row_max[h], rows.row_sum[h]};
-#pragma unroll
-        for (int d = 0; d < d_tiles; ++d)
-            *reinterpret_cast<float2 *>(o_smem + (g + h * 8) * o_pitch + d * 8 +
-                                        t * 2) = {o_rmem[d][h * 2], o_rmem[d][h * 2 + 1]};
-    }
-}
-
-// Adds up the warps' results of a row.
-DEVICE row_part sum_warps(int row, int column, const kernel_params &params) {
-    const float *o_smem = reinterpret_cast<const float *>(smem) + row * o_pitch + column;
-    const float2 *ml = reinterpret_cast<const float2 *>(smem + ml_smem) + row;
-    row_part sum;
-#pragma unroll
-    for (int w = 0; w < warps; ++w)
-        sum.row_max = fmaxf(sum.row_max, ml[w * row_tile].x);
-#pragma unroll
-    for (int w = 0; w < warps; ++w)
-        sum.add(ml[w * row_tile].y, *reinterpret_cast<const float4 *>(o_smem + w * o_words),
-                correction_factor(ml[w * row_tile].x, sum.row_max, params.scale));
-    return sum;
-}
-
-DEVICE i64 row_index(int batch, const query &it, const kernel_params &params) {
-    return static_cast<i64>(batch * params.heads + it.head) * params.S + it.number;
-}
-
-// O divided by l, or zeros where l is zero; and LSE.
-DEVICE void store_row(element *o, float *lse, const row_part &sum, int column, int batch,
-                      const query &it, const kernel_params &params) {
-    const float inverse = sum.row_max == minus_infinity ? 0.0f : 1.0f / sum.row_sum;
-    if (lse && column == 0)
-        lse[row_index(batch, it, params)] = log_sum_exp(sum.row_max, sum.row_sum, params.scale);
-    *reinterpret_cast<uint2 *>(o + params.o.to_head(batch, it.head) +
-                               multiply_wide(it.number, params.o.row) + column) = {
-        pack_pair<element>(sum.o[0] * inverse, sum.o[1] * inverse),
-        pack_pair<element>(sum.o[2] * inverse, sum.o[3] * inverse)};
-}
-
-// A split's results; O only if the split has a key that the row sees.
-DEVICE void store_partial(float *partial_o, float *partial_ml, const row_part &sum, int column,
-                          int split, i64 row_id) {
-    const i64 part = row_id * kv_splits + split;
-    if (column == 0)
-        reinterpret_cast<float2 *>(partial_ml)[part] = {sum.row_max, sum.row_sum};
-    if (sum.row_max != minus_infinity)
-        *reinterpret_cast<float4 *>(partial_o + part * head_dim + column) = {sum.o[0], sum.o[1],
-                                                                             sum.o[2], sum.o[3]};
-}
-
-// Adds up the splits of a row: O = sum of c_i O_i / sum of c_i l_i, where c_i rescales split i to
-// the largest m.
-DEVICE row_part sum_splits(const float *partial_o, const float *partial_ml, int column, i64 row_id,
-                           const kernel_params &params) {
-    const float2 *ml = reinterpret_cast<const float2 *>(partial_ml) + row_id * kv_splits;
-    const float *o_gmem = partial_o + row_id * kv_splits * head_dim + column;
-    row_part sum;
-#pragma unroll 16
-    for (int split = 0; split < kv_splits; ++split)
-        sum.row_max = fmaxf(sum.row_max, ml[split].x);
-#pragma unroll 16
-    for (int split = 0; split < kv_splits; ++split) {
-        const float2 part = ml[split];
-        if (part.x != minus_infinity)
-            sum.add(part.y, *reinterpret_cast<const float4 *>(o_gmem + split * head_dim),
-                    correction_factor(part.x, sum.row_max, params.scale));
-    }
-    return sum;
-}
+// The warps' results, the splits' results, O and LSE: add_up_block, add_up_splits.
+#include "epilogue.cuh"
 
 // ---- The schedule ----
 
-extern "C" __global__ void __launch_bounds__(threads, min_ctas)
+// The splits of a row tile are neighbours in the grid, so that they can form a cluster.
+#if COMBINE == COMBINE_CLUSTER && KV_SPLITS > 1
+#define CLUSTER __cluster_dims__(KV_SPLITS, 1, 1)
+#else
+#define CLUSTER
+#endif
+
+extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
     attention_decode(const element *__restrict__ q, const element *__restrict__ k,
                      const element *__restrict__ v, element *__restrict__ o,
                      float *__restrict__ lse, float *__restrict__ partial_o,
@@ -423,32 +345,12 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas)
     __syncthreads(); // every warp has read its last tile, which is overwritten now
     store_warp(o_rmem, rows);
     __syncthreads(); // the results of all warps are there
-    const int column = threadIdx.x % row_threads * 4;
-#pragma unroll 1
-    for (int row = threadIdx.x / row_threads; row < row_tile; row += threads / row_threads) {
-        const query it = query_of(row, work, params);
-        if (!it.exists)
-            continue;
-        const row_part sum = sum_warps(row, column, params);
-        if constexpr (kv_splits > 1)
-            store_partial(partial_o, partial_ml, sum, column, work.split,
-                          row_index(work.batch, it, params));
-        else
-            store_row(o, lse, sum, column, work.batch, it, params);
-    }
-    if constexpr (kv_splits > 1 && combine_by_last_block) {
-        if (!arrive_is_last_block(counters + blockIdx.z * gridDim.y + blockIdx.y, kv_splits))
-            return;
-#pragma unroll 1
-        for (int row = threadIdx.x / row_threads; row < row_tile; row += threads / row_threads) {
-            const query it = query_of(row, work, params);
-            if (it.exists)
-                store_row(o, lse,
-                          sum_splits(partial_o, partial_ml, column,
-                                     row_index(work.batch, it, params), params),
-                          column, work.batch, it, params);
-        }
-    }
+    add_up_block(o, lse, partial_o, partial_ml, work, params);
+    if constexpr (combine_in_cluster)
+        add_up_cluster(o, lse, work, params);
+    else if constexpr (combine_by_last_block)
+        if (arrive_is_last_block(counters + blockIdx.z * gridDim.y + blockIdx.y, kv_splits))
+            add_up_splits(o, lse, partial_o, partial_ml, work, params);
 }
 
 // The combine kernel of the splits (COMBINE kernel or early): a row of the block's threads for each
