@@ -257,6 +257,8 @@ int database_upgrade(struct store *store, struct error *error) {
     if (status == 0 && reads && store->format > STORE_FORMAT_WITHOUT_CHECKS &&
         store->format <= STORE_FORMAT_WITHOUT_ENERGY)
         status = database_run(store, sql_read_without_clock, error);
+    if (status == 0 && !reads && store->format < STORE_FORMAT_OF_PROPOSALS)
+        status = database_run(store, sql_add_proposals, error);
     if (status < 0 && !reads)
         sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
     return status;

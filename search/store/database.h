@@ -28,6 +28,7 @@ struct store {
     char path[PATH_SIZE]; /* of run.db */
     char **goals;
     int goal_count;
+    int goals_begin; /* its value at the start of the batch */
     bool in_batch;
     int64_t events;       /* the last event's number; writers only */
     int64_t events_begin; /* its value at the start of the batch */

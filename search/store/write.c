@@ -1,4 +1,5 @@
 /* Writes to a store in batches: any failure rolls back the whole batch. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "outcome/fields.h"
@@ -12,6 +13,7 @@ int store_begin(struct store *store, struct error *error) {
         return -1;
     store->in_batch = true;
     store->events_begin = store->events;
+    store->goals_begin = store->goal_count;
     return 0;
 }
 
@@ -27,6 +29,8 @@ void store_rollback(struct store *store) {
         sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
     store->in_batch = false;
     store->events = store->events_begin;
+    while (store->goal_count > store->goals_begin)
+        free(store->goals[--store->goal_count]);
     store->setting = 0;
 }
 

@@ -542,7 +542,8 @@ static void check_earlier_format(const char *run_dir, int format, const char *sq
                     "ALTER TABLE cases DROP COLUMN energy_watts;"
                     "ALTER TABLE cases DROP COLUMN idle_watts;"
                     "ALTER TABLE trials DROP COLUMN sm_mhz;"
-                    "ALTER TABLE earlier DROP COLUMN sm_mhz; PRAGMA user_version = 5");
+                    "ALTER TABLE earlier DROP COLUMN sm_mhz; DROP TABLE proposals;"
+                    "PRAGMA user_version = 5");
     if (format < 5)
         tamper(run_dir, "ALTER TABLE cases DROP COLUMN placements;"
                         "ALTER TABLE cases DROP COLUMN placement_least_us;"
@@ -560,7 +561,7 @@ static void check_earlier_format(const char *run_dir, int format, const char *sq
     assert_true(store_begin(store, &error) == 0 && example_ask(store, 11, &error) > 0 &&
                 example_tell(store, 11, &error) > 0 && store_commit(store, &error) == 0);
     store_close(store);
-    assert_int_equal(format_of(run_dir), 6);
+    assert_int_equal(format_of(run_dir), 7);
     store = open_run(run_dir, STORE_READ);
     struct store_trial *added = store_trial_read(store, 11, &error);
     assert_true(added != NULL && added->outcome != NULL && example_matches(added));
@@ -597,9 +598,9 @@ static void other_files_are_rejected(void **state) {
     assert_null(example_create(*state, &error));
     assert_non_null(strstr(error.text, "holds a run already"));
 
-    tamper(*state, "PRAGMA user_version = 7");
-    assert_rejected(*state, ERROR_INPUT, "format 7");
-    tamper(*state, "PRAGMA user_version = 6; PRAGMA application_id = 5");
+    tamper(*state, "PRAGMA user_version = 8");
+    assert_rejected(*state, ERROR_INPUT, "format 8");
+    tamper(*state, "PRAGMA user_version = 7; PRAGMA application_id = 5");
     assert_rejected(*state, ERROR_INPUT, "another program");
     tamper(*state, "PRAGMA application_id = 0x65766f74");
     store = open_run(*state, STORE_WRITE);

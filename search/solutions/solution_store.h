@@ -13,8 +13,8 @@
  *     int status = solution_store_add(store, "mine", files, folder, &error);
  *     solution_store_free(store);
  */
-#ifndef EVOTILE_SERVE_SOLUTION_STORE_H
-#define EVOTILE_SERVE_SOLUTION_STORE_H
+#ifndef EVOTILE_SOLUTIONS_SOLUTION_STORE_H
+#define EVOTILE_SOLUTIONS_SOLUTION_STORE_H
 
 #include "base/path.h"
 #include "config/config.h"

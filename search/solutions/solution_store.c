@@ -1,4 +1,4 @@
-#include "serve/solution_store.h"
+#include "solutions/solution_store.h"
 
 #include "base/hash.h"
 #include "base/json.h"
