@@ -272,6 +272,8 @@ void session_place(struct session *session, int goal, struct trial_request *requ
 /* The same of an opponent of a candidate of `goal`. */
 void session_place_opponent(const struct session *session, int goal, int other,
                             struct trial_opponent *opponent);
+/* The trials of a goal that are in flight to its folder. */
+int session_sent_count(const struct session *session, int goal);
 /* Restores the goal of a result. */
 void session_restore_goal(struct session *session, struct trial_result *result);
 

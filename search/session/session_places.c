@@ -42,3 +42,10 @@ void session_restore_goal(struct session *session, struct trial_result *result) 
             return;
         }
 }
+
+int session_sent_count(const struct session *session, int goal) {
+    int count = 0;
+    for (int i = 0; i < session->sent_count; i++)
+        count += session->sent[i].goal == goal;
+    return count;
+}

@@ -63,7 +63,8 @@ static int copy_problem(const struct solution_store *store, struct error *error)
 /* Which solution is judged is a matter of each request, and its genes are its own. */
 static int write_config(const struct solution_store *store, const struct config *config,
                         struct error *error) {
-    static const char *const removed[] = {"solutions", "genes", "template", "search", "budget"};
+    static const char *const removed[] = {"solutions", "genes",  "template",
+                                          "search",    "budget", "evolve"};
     struct json_document document;
     if (json_read_text(&document, config->path, config->text, error) < 0)
         return -1;
@@ -295,13 +296,18 @@ static int record_use(struct solution_store *store, const char *digits, struct e
     return 0;
 }
 
+int solution_store_check(const char *name, const cJSON *files, struct error *error) {
+    return !is_file_name(name) || strchr(name, '.') != NULL || strcmp(name, "lib") == 0
+               ? error_input(error,
+                             "\"%.60s\" cannot name a solution: use letters, digits, '_' and '-'",
+                             name)
+               : check_files(files, error);
+}
+
 int solution_store_add(struct solution_store *store, const char *name, const cJSON *files,
                        char folder[PATH_SIZE], struct error *error) {
     char problem[PATH_SIZE], digits[HASH_TEXT_SIZE];
-    if (!is_file_name(name) || strchr(name, '.') != NULL || strcmp(name, "lib") == 0)
-        return error_input(
-            error, "\"%.60s\" cannot name a solution: use letters, digits, '_' and '-'", name);
-    if (check_files(files, error) < 0 ||
+    if (solution_store_check(name, files, error) < 0 ||
         path_join(problem, store->templates, hash_print(hash_files(name, files), digits), error) <
             0 ||
         path_join(folder, problem, name, error) < 0 || record_use(store, digits, error) < 0)
@@ -309,8 +315,7 @@ int solution_store_add(struct solution_store *store, const char *name, const cJS
     return path_exists(folder) ? 0 : write_solution(store, problem, name, files, error);
 }
 
-/* Reads the regular files of a folder. */
-static cJSON *read_folder(const char *from, struct error *error) {
+cJSON *solution_store_read_folder(const char *from, struct error *error) {
     char path[PATH_SIZE], **names;
     int count, status = 0;
     size_t left = FILES_BYTES_MAX;
@@ -342,7 +347,7 @@ int solution_store_add_folder(struct solution_store *store, const char *from,
     char whole[PATH_SIZE];
     if (realpath(from, whole) == NULL)
         return error_input(error, "cannot read the folder \"%.100s\": %s", from, strerror(errno));
-    cJSON *files = read_folder(whole, error);
+    cJSON *files = solution_store_read_folder(whole, error);
     if (files == NULL)
         return -1;
     int status = solution_store_add(store, path_name(whole), files, folder, error);

@@ -1,5 +1,6 @@
 /*
- * solution_store: the folder in which a server keeps the solutions that clients send. Each lies
+ * solution_store: the folder in which a server keeps the solutions that clients send, and a run
+ * those that a proposer writes. Each lies
  * beside links to the problem's files, so that a client adds files and replaces none:
  *
  *     FOLDER/config.json            the server's config without solutions and genes
@@ -38,6 +39,11 @@ const char *solution_store_config(const struct solution_store *store);
    or the name may not be is an error of kind ERROR_INPUT. */
 int solution_store_add(struct solution_store *store, const char *name, const cJSON *files,
                        char folder[PATH_SIZE], struct error *error);
+/* What solution_store_add refuses a name or files for; 0: nothing. */
+int solution_store_check(const char *name, const cJSON *files, struct error *error);
+/* The text files of a folder, as solution_store_add takes them; the caller owns them. NULL with
+   `error`. */
+cJSON *solution_store_read_folder(const char *from, struct error *error);
 /* The same with the files of a folder of this host. */
 int solution_store_add_folder(struct solution_store *store, const char *from,
                               char folder[PATH_SIZE], struct error *error);

@@ -3,19 +3,12 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/log.h"
 #include "base/strbuf.h"
 
 /* How long a statement waits for another process's lock. */
 enum { BUSY_MS = 10000 };
-
-double unix_time_s(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_REALTIME, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 int database_fail(struct store *store, struct error *error) {
     int code = sqlite3_extended_errcode(store->database);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "outcome/fields.h"
 #include "store/database.h"
 
@@ -91,7 +92,7 @@ int64_t store_ask(struct store *store, const struct store_ask *ask, struct error
     bind_trial(statement, 5, ask->parent_b);
     database_bind_text(statement, 6, ask->operator_name);
     sqlite3_bind_int64(statement, 7, store->events + 1);
-    sqlite3_bind_double(statement, 8, unix_time_s());
+    sqlite3_bind_double(statement, 8, clock_unix_seconds());
     if (database_finish(store, statement, error) < 0)
         return rollback_failed(store);
     return ++store->events;
@@ -190,7 +191,7 @@ int64_t store_tell(struct store *store, int64_t number, const struct outcome *ou
     sqlite3_stmt *statement = use_in_batch(store, SQL_TELL, error);
     sqlite3_bind_int64(statement, 1, number);
     sqlite3_bind_int64(statement, 2, store->events + 1);
-    sqlite3_bind_double(statement, 3, unix_time_s());
+    sqlite3_bind_double(statement, 3, clock_unix_seconds());
     database_bind_text(statement, 4, worker);
     if (key != NULL) {
         database_bind_text(statement, 5, hash);
@@ -244,7 +245,7 @@ int store_record_champion(struct store *store, int goal, int64_t trial, int64_t 
     sqlite3_bind_int64(statement, 3, trial);
     bind_trial(statement, 4, previous);
     sqlite3_bind_double(statement, 5, score_us);
-    sqlite3_bind_double(statement, 6, unix_time_s());
+    sqlite3_bind_double(statement, 6, clock_unix_seconds());
     return finish_in_batch(store, statement, error);
 }
 
