@@ -51,6 +51,16 @@ static int read_score(struct store *store, const struct run_solutions *solutions
     return 0;
 }
 
+/* A proposal may have found another genome of the start since it was tuned. */
+static int read_first_score(struct lineage *lineage, struct store *store, struct error *error) {
+    char *text;
+    const int found = store_meta_get(store, "evolve_start_us", &text, error);
+    if (found > 0)
+        lineage->first_us = strtod(text, NULL);
+    free(text);
+    return found;
+}
+
 static int read_solutions(struct lineage *lineage, struct store *store, struct error *error) {
     struct run_solutions *solutions = xcalloc(1, sizeof *solutions);
     int64_t turn = 0;
@@ -69,9 +79,8 @@ static int read_solutions(struct lineage *lineage, struct store *store, struct e
             lineage->best = row->solution;
         }
     }
-    if (status == 0 &&
-        (read_score(store, solutions, lineage->first, &lineage->first_us, error) < 0 ||
-         read_score(store, solutions, lineage->best, &lineage->best_us, error) < 0))
+    if (status == 0 && (read_first_score(lineage, store, error) < 0 ||
+                        read_score(store, solutions, lineage->best, &lineage->best_us, error) < 0))
         status = -1;
     free(solutions);
     return status < 0 ? -1 : 0;

@@ -22,7 +22,7 @@ struct lineage {
     char **starts;            /* the solutions that the run started with */
     char *first;              /* the best of these once they were tuned; NULL: they are not yet */
     const char *best;         /* the solution that was promoted last, else `first` */
-    double first_us, best_us; /* the best scores of these solutions; 0: none */
+    double first_us, best_us; /* of `first` when it was tuned, and of `best`; 0: none */
 };
 
 /* An error of kind ERROR_INPUT if the run's sources do not evolve. */

@@ -75,9 +75,12 @@ int evolve_choose_start(struct evolve *evolve, struct error *error) {
                            "no solution that %s starts with passes: `evotile summary %s` says why; "
                            "start another run when it is repaired",
                            session->run_dir, session->run_dir);
+    char score[32];
+    snprintf(score, sizeof score, "%.17g", evolve_score(evolve, evolve->champion));
     return session_open_batch(session, error) < 0 ||
                    store_meta_set(session->store, START_META,
                                   evolve->solutions[evolve->champion].name, error) < 0 ||
+                   store_meta_set(session->store, START_US_META, score, error) < 0 ||
                    session_close_batch(session, false, error) < 0
                ? -1
                : 0;

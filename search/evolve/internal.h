@@ -57,8 +57,9 @@ struct evolve {
     int64_t turns;
 };
 
-/* The name of the best solution that the run started with, in the store. */
-#define START_META "evolve_start"
+/* In the store: the best solution that the run started with, and its score then. */
+#define START_META    "evolve_start"
+#define START_US_META "evolve_start_us"
 
 /* The verdict of a proposal that no trial judged. */
 extern const char refused_verdict[];

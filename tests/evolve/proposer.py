@@ -5,7 +5,7 @@ The script is an array: its element N - 1 is for proposal N, and the last one fo
 that is merged into the answer {"number": N, "parent": HASH of the first parent, "hypothesis": "..."}; or a string, which
 is written as it is; or null: no answer. Keys that start with an underscore direct this program:
 "_parent": which parent (1: the second), "_exit": S, end with this status before answering (once, as LOG remembers),
-"_again": write the line twice. LOG gets a line for every request: its number and the hash of the request's text.
+"_again": write the line twice. LOG gets a line for every request: its number, the hash of its text and the number of parents.
 """
 import hashlib
 import json
@@ -19,7 +19,7 @@ for line in sys.stdin:
     number = request["number"]
     asked_before = os.path.exists(log) and any(row.split()[0] == str(number) for row in open(log))
     with open(log, "a") as out:
-        out.write(f"{number} {hashlib.sha256(line.encode()).hexdigest()}\n")
+        out.write(f"{number} {hashlib.sha256(line.encode()).hexdigest()} {len(request['parents'])}\n")
     step = script[min(number, len(script)) - 1]
     if step is None:
         continue
