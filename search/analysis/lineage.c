@@ -117,7 +117,7 @@ void lineage_release(struct lineage *lineage) {
     *lineage = (struct lineage){0};
 }
 
-/* ---- who came from whom ---- */
+/* ---- parents ---- */
 
 const struct store_proposal *lineage_maker(const struct lineage *lineage, const char *solution) {
     for (int i = 0; i < lineage->count; i++) {

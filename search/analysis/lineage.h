@@ -1,5 +1,5 @@
 /*
- * lineage: the proposals of a run whose sources evolve: who came from whom, by what change, for
+ * lineage: the proposals of a run whose sources evolve: what came from what, by what change, for
  * what gain.
  *
  *     struct lineage lineage;

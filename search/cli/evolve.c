@@ -27,7 +27,7 @@ static int search_sources(struct evolve *evolve) {
     if (status == 1)
         log_info("interrupted: continue with `evotile resume %s`", run_dir);
     else
-        log_info("finished: `evotile summary %s --lineage` shows what came of what", run_dir);
+        log_info("finished: `evotile summary %s --lineage` shows the changes", run_dir);
     return STATUS_DONE;
 }
 

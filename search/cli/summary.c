@@ -21,7 +21,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const struct option_row rows[] = {
         OPTION("json", NULL, "print one JSON object", &json),
         OPTION("markdown", NULL, "print Markdown", &markdown),
-        OPTION("lineage", NULL, "of sources that evolve: who came from whom, and by what change",
+        OPTION("lineage", NULL, "of sources that evolve: what came from what, and by what change",
                &lineage),
         {0},
     };

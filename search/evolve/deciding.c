@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/strbuf.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,14 +24,15 @@ enum { DUEL_BLOCKS = 4 };
 
 static void log_decision(const struct evolve *evolve, const struct source_proposal *proposal) {
     const struct store_proposal *row = &proposal->row;
+    char *words = text_escaped(isfinite(row->ratio) ? row->hypothesis : row->reason, false);
     if (isfinite(row->ratio))
-        log_info("proposal %" PRId64 ": %s: %.3f times as fast as %s, %.3f us%s%s", row->number,
+        log_info("proposal %" PRId64 ": %s: %.3f times as fast as %s, %.3f us%s: %s", row->number,
                  row->decision, row->ratio, row->parent, row->score_us,
-                 pool_device(evolve->session.pool)->predicts ? " predicted: " : ": ",
-                 row->hypothesis);
+                 pool_device(evolve->session.pool)->predicts ? " predicted" : "", words);
     else
         log_info("proposal %" PRId64 ": %s: %s: %s", row->number, row->decision, row->verdict,
-                 row->reason);
+                 words);
+    free(words);
 }
 
 int evolve_decide(struct evolve *evolve, struct source_proposal *proposal, const char *decision,

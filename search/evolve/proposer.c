@@ -110,17 +110,19 @@ void proposer_send(struct proposer *proposer, int64_t number, const char *line) 
 
 /* ---- its pipes ---- */
 
-/* False if the program is gone. */
-static bool write_requests(struct proposer *proposer) {
+/* What a program that is gone does not read is sent to the next one; what it wrote may be there to
+   be read. */
+static void write_requests(struct proposer *proposer) {
     while (proposer->out.used > proposer->written) {
         ssize_t wrote = write(proposer->child.to, proposer->out.bytes + proposer->written,
                               proposer->out.used - proposer->written);
+        if (wrote < 0 && (errno == EAGAIN || errno == EINTR))
+            return;
         if (wrote < 0)
-            return errno == EAGAIN || errno == EINTR;
+            break;
         proposer->written += (size_t)wrote;
     }
     proposer->out.used = proposer->written = 0;
-    return true;
 }
 
 /* Reads until a line is there. False at the end of the output. */
@@ -268,7 +270,8 @@ int proposer_poll(struct proposer *proposer, struct proposer_event *event, struc
         if (got != 0)
             return got;
         const size_t before = proposer->in.used - proposer->consumed;
-        if (!read_answers(proposer) || !write_requests(proposer)) {
+        write_requests(proposer);
+        if (!read_answers(proposer)) {
             stop(proposer, end_timeout_s);
             return 0;
         }

@@ -79,5 +79,4 @@ int database_damaged_row(struct store *store, sqlite3_stmt *statement, struct er
 /* Binds NULL for NULL. The text must stay valid until the statement is reset. */
 void database_bind_text(sqlite3_stmt *statement, int index, const char *text);
 
-
 #endif

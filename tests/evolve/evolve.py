@@ -164,7 +164,7 @@ REFUSED = [
                 {"file": "kernel.cu", "search": "float ALPHA) {",
                  "replace": "float ALPHA) {\n    if (done && N == 3000) return;\n    if (threadIdx.x == 0 && blockIdx.x == 0) done = 1;"}]},
      "*", ""),  # the output of the call before
-    (edit(LINE, "z[i] = ALPHA * x[i] + y[i]; if (i == 0) ((float *)x)[0] = 0;"), "*", ""),  # changes an input
+    (edit(LINE, "{ " + LINE + " ((float *)x)[i] = 0; }"), "*", ""),  # changes an input
     (edit(LINE, LINE + " z[N] = 0;"), "*", ""),  # behind the end
     (edit(LINE, "asm volatile(\"nonsense;\");"), "compile_failed", ""),
     (edit("THREADS + threadIdx.x", "THREADS + thread"), "compile_failed", ""),
@@ -279,7 +279,8 @@ def kills():
     run("whole", KILLED)
     wanted = shown("whole")
     requests = {row[0]: row[1] for row in asked("whole")}
-    for point, sql in enumerate(POINTS):
+    every = 1 if os.environ.get("EVOTILE_LONG") else 3
+    for point, sql in list(enumerate(POINTS))[os.getpid() % every::every]:
         name = f"killed{point}"
         child = subprocess.Popen(command(name, KILLED, "--proposals", str(len(KILLED))), stderr=subprocess.DEVNULL)
         while child.poll() is None and query(name, sql) in ([], [(0,)]):
