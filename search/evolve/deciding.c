@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
+#include "run/rival_duels.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -114,12 +115,14 @@ struct comparison {
     double ratio, low, high;
 };
 
-/* By two scores; of predictions, which do not err at random, that is an interval, too. */
-static struct comparison compare_scores(const struct evolve *evolve, double own_us,
-                                        double other_us) {
-    const double ratio = other_us / own_us;
-    return pool_device(evolve->session.pool)->predicts ? (struct comparison){ratio, ratio, ratio}
-                                                       : (struct comparison){ratio, NAN, NAN};
+/* By two scores, which are of other times: without an interval. */
+static struct comparison compare_scores(double own_us, double other_us) {
+    return (struct comparison){other_us / own_us, NAN, NAN};
+}
+
+/* Of a duel: own time over the other's. */
+static struct comparison compare_duel(const struct duel_outcome *duel) {
+    return (struct comparison){1 / duel->ratio, 1 / duel->high, 1 / duel->low};
 }
 
 static void note_comparison(struct source_proposal *proposal, struct comparison comparison) {
@@ -128,9 +131,33 @@ static void note_comparison(struct source_proposal *proposal, struct comparison 
     proposal->row.high = comparison.high;
 }
 
+/* The board names the new champion as the best, as long as both are the best of their solutions. */
+static int store_promotion(struct evolve *evolve, const struct source_proposal *proposal,
+                           struct comparison comparison, struct error *error) {
+    struct session *session = &evolve->session;
+    const struct member *own = evolution_champion(session->evolutions[proposal->row.goal]),
+                        *other = evolution_champion(session->evolutions[evolve->champion]);
+    struct rival_duels *rivals = xcalloc(1, sizeof *rivals);
+    rivals->goal = proposal->row.goal;
+    rivals->trial = own->trial;
+    rivals->count = 1;
+    rivals->duels[0] = (struct rival_duel){evolve->champion, other->trial, comparison.ratio,
+                                           comparison.low, comparison.high};
+    const int status = session_close_batch(session, false, error) < 0 ||
+                               rival_duels_write(session->store, 0, rivals, error) < 0
+                           ? -1
+                           : 0;
+    free(rivals);
+    return status;
+}
+
 static int take_challenge(struct evolve *evolve, struct source_proposal *proposal,
                           struct comparison comparison, struct error *error) {
-    return evolve_decide(evolve, proposal, comparison.low > 1 ? "promote" : "keep", error);
+    const bool wins = comparison.low > 1;
+    if (wins && evolve->champion != proposal->row.goal &&
+        store_promotion(evolve, proposal, comparison, error) < 0)
+        return -1;
+    return evolve_decide(evolve, proposal, wins ? "promote" : "keep", error);
 }
 
 static int start_challenge(struct evolve *evolve, struct source_proposal *proposal,
@@ -139,8 +166,6 @@ static int start_challenge(struct evolve *evolve, struct source_proposal *propos
                  champion_us = evolve_score(evolve, evolve->champion);
     if (evolve->champion == proposal->row.goal || own_us > hopeless * champion_us)
         return evolve_decide(evolve, proposal, "keep", error);
-    if (pool_device(evolve->session.pool)->predicts)
-        return take_challenge(evolve, proposal, compare_scores(evolve, own_us, champion_us), error);
     proposal->state = PROPOSAL_CHALLENGING;
     submit_duel(evolve, proposal, evolve->champion);
     return 0;
@@ -165,11 +190,11 @@ int evolve_compare(struct evolve *evolve, struct source_proposal *proposal, stru
     const double own_us = evolve_score(evolve, proposal->row.goal),
                  parent_us = evolve_score(evolve, proposal->parent_goal);
     proposal->row.score_us = own_us;
-    if (own_us <= 0)
+    if (own_us <= 0 || parent_us <= 0) /* after a change of the driver */
         return evolve_refuse(evolve, proposal, proposal->row.verdict,
-                             "none of its genomes passes any more", error);
-    if (pool_device(evolve->session.pool)->predicts || own_us > hopeless * parent_us)
-        return take_comparison(evolve, proposal, compare_scores(evolve, own_us, parent_us), error);
+                             "it, or its parent, does not pass any more", error);
+    if (own_us > hopeless * parent_us)
+        return take_comparison(evolve, proposal, compare_scores(own_us, parent_us), error);
     proposal->state = PROPOSAL_DUELLING;
     submit_duel(evolve, proposal, proposal->parent_goal);
     return 0;
@@ -177,16 +202,16 @@ int evolve_compare(struct evolve *evolve, struct source_proposal *proposal, stru
 
 int evolve_take_duel(struct evolve *evolve, struct source_proposal *proposal,
                      const struct trial_result *result, struct error *error) {
-    const struct duel_outcome *duel = &result->outcome.duel; /* own time over the other's */
+    const struct duel_outcome *duel = &result->outcome.duel;
     const bool challenges = proposal->state == PROPOSAL_CHALLENGING;
     const int other = challenges ? evolve->champion : proposal->parent_goal;
-    struct comparison comparison = compare_scores(evolve, evolve_score(evolve, proposal->row.goal),
-                                                  evolve_score(evolve, other));
-    if (duel->blocks > 0)
-        comparison = (struct comparison){1 / duel->ratio, 1 / duel->high, 1 / duel->low};
-    else
+    if (duel->blocks == 0)
         log_warn("the duel of %s and %s was not possible: %s", proposal->row.solution,
                  evolve->solutions[other].name, result->outcome.reason);
+    const struct comparison comparison =
+        duel->blocks > 0
+            ? compare_duel(duel)
+            : compare_scores(evolve_score(evolve, proposal->row.goal), evolve_score(evolve, other));
     return (challenges ? take_challenge : take_comparison)(evolve, proposal, comparison, error);
 }
 
@@ -201,12 +226,11 @@ int evolve_take_tried(struct evolve *evolve, struct source_proposal *proposal,
         return evolve_refuse(evolve, proposal, verdict_name(outcome->verdict), outcome->reason,
                              error);
     proposal->row.first_us = proposal->row.score_us = outcome->score_us;
-    struct comparison comparison = compare_scores(evolve, outcome->score_us, proposal->parent_us);
     /* It became the goal's champion by the trial's own duel. */
     const bool won = champion != NULL && champion->trial == proposal->row.trial;
-    if (outcome->duel.blocks > 0)
-        comparison = (struct comparison){1 / outcome->duel.ratio, 1 / outcome->duel.high,
-                                         1 / outcome->duel.low};
+    const struct comparison comparison =
+        outcome->duel.blocks > 0 ? compare_duel(&outcome->duel)
+                                 : compare_scores(outcome->score_us, proposal->parent_us);
     note_comparison(proposal, comparison);
     if (!won)
         return comparison.ratio < 1 / (1 + slower_max)

@@ -198,5 +198,7 @@ int evolve_loop(void *context, struct session *session, struct progress *progres
             return -1;
         show_progress(evolve, progress);
     }
+    if (session_signals() == 0 && evolve->champion >= 0 && pool_in_flight(session->pool) == 0)
+        session_sanitize(session, evolve->champion);
     return 0;
 }

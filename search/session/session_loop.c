@@ -418,7 +418,7 @@ int session_search_by(struct session *session, session_loop *loop, void *context
     bool interrupted = status == 1 || signals > 0 || session_is_paused(session);
     if (status == 0 && !interrupted && loop == run_loop)
         status = session_duel_rivals(session, error);
-    if (status == 0 && !interrupted)
+    if (status == 0 && !interrupted && loop == run_loop)
         session_sanitize_all(session);
     session_set_phase(session,
                       status < 0    ? PHASE_FAILED
