@@ -3,8 +3,10 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
-#include "render/table.h"
+#include "run/run_dir.h"
 #include "run/run_solutions.h"
+#include "solutions/edit.h"
+#include "solutions/solution_store.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -86,21 +88,52 @@ static int read_solutions(struct lineage *lineage, struct store *store, struct e
     return status < 0 ? -1 : 0;
 }
 
-int lineage_read(struct lineage *lineage, struct store *store, struct error *error) {
+/* What differs between the best one and the start that it came from. A run whose template was
+   removed has no diff. */
+static void compare_with_root(struct lineage *lineage, const char *run_dir) {
+    const struct store_proposal *path[PATH_MAX_LENGTH];
+    char config[PATH_SIZE], template[PATH_SIZE], folder[PATH_SIZE];
+    struct error ignored;
+    const int count =
+        lineage->best != NULL ? lineage_path(lineage, lineage->best, path, PATH_MAX_LENGTH) : 0;
+    if (count == 0 || run_dir_files(run_dir, config, template, &ignored) < 0)
+        return;
+    lineage->root = xstrdup(path[0]->parent);
+    cJSON *before = path_join(folder, template, lineage->root, &ignored) == 0
+                        ? solution_store_read_folder(folder, &ignored)
+                        : NULL;
+    cJSON *after = path_join(folder, template, lineage->best, &ignored) == 0
+                       ? solution_store_read_folder(folder, &ignored)
+                       : NULL;
+    char *diff = before != NULL && after != NULL ? edit_diff(before, after) : NULL;
+    if (diff != NULL)
+        lineage->diff = text_escaped(diff, true);
+    free(diff);
+    cJSON_Delete(before);
+    cJSON_Delete(after);
+}
+
+int lineage_has(struct store *store, struct error *error) {
     char *evolves;
-    *lineage = (struct lineage){0};
     const int found = store_meta_get(store, "evolves", &evolves, error);
     free(evolves);
+    return found;
+}
+
+int lineage_read(struct lineage *lineage, struct store *store, struct error *error) {
+    *lineage = (struct lineage){0};
+    const int found = lineage_has(store, error);
     if (found == 0)
         return error_input(error,
                            "the sources of %s do not evolve: `evotile evolve` makes a run with a "
                            "lineage",
                            store_run_dir(store));
-    return found < 0 || store_meta_get(store, "evolve_start", &lineage->first, error) < 0 ||
-                   store_proposals(store, add_row, lineage, error) < 0 ||
-                   read_solutions(lineage, store, error) < 0
-               ? -1
-               : 0;
+    if (found < 0 || store_meta_get(store, "evolve_start", &lineage->first, error) < 0 ||
+        store_proposals(store, add_row, lineage, error) < 0 ||
+        read_solutions(lineage, store, error) < 0)
+        return -1;
+    compare_with_root(lineage, store_run_dir(store));
+    return 0;
 }
 
 void lineage_release(struct lineage *lineage) {
@@ -114,6 +147,8 @@ void lineage_release(struct lineage *lineage) {
     free(lineage->starts);
     free(lineage->proposals);
     free(lineage->first);
+    free(lineage->root);
+    free(lineage->diff);
     *lineage = (struct lineage){0};
 }
 
@@ -148,7 +183,7 @@ static const char *state_of(const struct store_proposal *row) {
     return row->decision != NULL ? row->decision : row->answer != NULL ? "open" : "asked";
 }
 
-static struct table *list_proposals(const struct lineage *lineage) {
+struct table *lineage_table(const struct lineage *lineage) {
     static const struct table_column columns[] = {
         {.name = "number", .heading = "proposal", .right = true},
         {.name = "parent", .heading = "parent"},
@@ -183,18 +218,33 @@ static struct table *list_proposals(const struct lineage *lineage) {
     return table;
 }
 
-static void print_children(const struct lineage *lineage, const char *parent, int depth,
-                           FILE *out) {
+static void walk_children(const struct lineage *lineage, const char *parent, int depth,
+                          lineage_visit *visit, void *context) {
     for (int i = 0; i < lineage->count && depth < PATH_MAX_LENGTH; i++) {
         const struct store_proposal *row = &lineage->proposals[i];
         if (row->goal == NO_GOAL || row->genome != NULL || strcmp(row->parent, parent) != 0)
             continue;
-        fprintf(out, "%*s%s  %s", 2 * depth, "", row->solution, state_of(row));
-        if (isfinite(row->ratio))
-            fprintf(out, "  %.3f us, %.3f times as fast", row->score_us, row->ratio);
-        fprintf(out, "  %s\n", row->hypothesis != NULL ? row->hypothesis : "");
-        print_children(lineage, row->solution, depth + 1, out);
+        visit(context, depth, row->solution, row);
+        walk_children(lineage, row->solution, depth + 1, visit, context);
     }
+}
+
+void lineage_walk(const struct lineage *lineage, lineage_visit *visit, void *context) {
+    for (int i = 0; i < lineage->start_count; i++) {
+        visit(context, 0, lineage->starts[i], NULL);
+        walk_children(lineage, lineage->starts[i], 1, visit, context);
+    }
+}
+
+static void print_solution(void *out, int depth, const char *solution,
+                           const struct store_proposal *row) {
+    fprintf(out, "%*s%s", 2 * depth, "", solution);
+    if (row != NULL)
+        fprintf(out, "  %s", state_of(row));
+    if (row != NULL && isfinite(row->ratio))
+        fprintf(out, "  %.3f us, %.3f times as fast", row->score_us, row->ratio);
+    fprintf(out, "%s%s\n", row != NULL && row->hypothesis != NULL ? "  " : "",
+            row != NULL && row->hypothesis != NULL ? row->hypothesis : "");
 }
 
 static void print_best(const struct lineage *lineage, FILE *out) {
@@ -208,26 +258,24 @@ static void print_best(const struct lineage *lineage, FILE *out) {
                 lineage->first_us / lineage->best_us, lineage->first);
     fprintf(out, "\n");
     for (int i = 0; i < count; i++)
-        fprintf(out, "\n%s of %s: %s\n%s", path[i]->solution, path[i]->parent,
-                path[i]->hypothesis != NULL ? path[i]->hypothesis : "",
-                path[i]->diff != NULL ? path[i]->diff : "");
+        fprintf(out, "  %s of %s: %s\n", path[i]->solution, path[i]->parent,
+                path[i]->hypothesis != NULL ? path[i]->hypothesis : "");
+    if (lineage->diff != NULL)
+        fprintf(out, "\n%s against %s\n%s", lineage->best, lineage->root, lineage->diff);
 }
 
 void lineage_print(const struct lineage *lineage, FILE *out) {
-    struct table *table = list_proposals(lineage);
+    struct table *table = lineage_table(lineage);
     table_print(table, TABLE_TEXT, out);
     table_free(table);
     fprintf(out, "\nsolutions that passed, below what they change\n");
-    for (int i = 0; i < lineage->start_count; i++) {
-        fprintf(out, "%s\n", lineage->starts[i]);
-        print_children(lineage, lineage->starts[i], 1, out);
-    }
+    lineage_walk(lineage, print_solution, out);
     print_best(lineage, out);
 }
 
 cJSON *lineage_json(const struct lineage *lineage) {
     cJSON *object = cJSON_CreateObject();
-    struct table *table = list_proposals(lineage);
+    struct table *table = lineage_table(lineage);
     cJSON *rows = table_json(table);
     table_free(table);
     for (int i = 0; i < lineage->count; i++) {
@@ -252,6 +300,7 @@ cJSON *lineage_json(const struct lineage *lineage) {
         cJSON_AddItemToArray(starts, cJSON_CreateString(lineage->starts[i]));
     json_add(object, "first=%s best=%s first_us=%g best_us=%g", lineage->first, lineage->best,
              lineage->first_us, lineage->best_us);
+    json_add(object, "root=%s diff=%s", lineage->root, lineage->diff);
     cJSON_AddItemToObject(object, "proposals", rows);
     return object;
 }

@@ -5,7 +5,7 @@ config() { echo "{ \"template\": $1, \"cases\": [{ \"N\": 3000 }], \"device\": \
 config '"axpy"' '"solutions": ["loop"]' c.json
 cat >script.json <<'JSON'
 [ { "edits": [ { "file": "kernel.cu", "search": "ALPHA * x[i] + y[i]", "replace": "fmaf(ALPHA, x[i], y[i])" } ],
-    "hypothesis": "one instruction \u001b[31m", "tokens": { "prompt": 900, "completion": 100, "cost": 0.25 } },
+    "hypothesis": "one <b> instruction \u001b[31m", "tokens": { "prompt": 900, "completion": 100, "cost": 0.25 } },
   { "edits": [ { "file": "kernel.cu", "search": "i", "replace": "j" } ] },
   { "edits": [ { "file": "kernel.cu", "search": "x[i] + y[i]", "replace": "x[i]" } ] } ]
 JSON
@@ -21,6 +21,10 @@ tell resume run
 "$EVOTILE" resume run --proposals 4 >/dev/null 2>log.txt || cat log.txt
 "$EVOTILE" summary run --lineage --json | jq -c '.proposals | length'
 "$EVOTILE" fsck run | grep proposals
+for form in json markdown; do "$EVOTILE" report run --$form 2>/dev/null | grep -c -i 'lineage'; done
+"$EVOTILE" report run --out report.html 2>/dev/null || echo "no report"
+grep -o '<details class="lineage[^<]*' report.html
+grep -c '&lt;b&gt;' report.html
 
 echo "--- a template.json is divided, and its solution is called start"
 echo '{ "template": "softmax_rows", "cases": [{ "ROWS": 4, "COLS": 40 }], "device": "emulated:sm_90" }' >whole.json

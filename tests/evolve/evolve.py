@@ -101,6 +101,9 @@ def decisions():
     genomes = lineage("genomes")["proposals"]
     check(genomes[0]["verdict"] == "ok" and "tried before" in genomes[1]["reason"], f"a genome again: {genomes}")
     check("THREADS" in genomes[2]["reason"] and "WARPS" in genomes[3]["reason"], f"no genome: {genomes}")
+    check(told["root"] == "slow" and rows[0]["diff"] in told["diff"], f"the winner against the start: {told.get('diff')}")
+    best = json.loads(subprocess.run([EVOTILE, "replay", "repaired", "--json"], capture_output=True, text=True).stdout)
+    check("p1" in best["rows"][0]["record"], f"the promoted one is the best: {best['rows'][0]['record']}")
     # What is promoted is what the others see.
     board = json.loads(subprocess.run([EVOTILE, "board", "repaired", "--json"], capture_output=True, text=True).stdout)
     check("p1" in json.dumps(board), "the board has the new solution")
