@@ -3,15 +3,15 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "solutions/answer.h"
 #include "serve/answer_cache.h"
 #include "serve/candidate.h"
 #include "serve/definitions.h"
 #include "serve/proposals.h"
-#include "solutions/solution_store.h"
 #include "serve/tasks.h"
 #include "session/session.h"
 #include "session/single_trial.h"
+#include "solutions/answer.h"
+#include "solutions/solution_store.h"
 
 #include <math.h>
 #include <stdio.h>
