@@ -3,7 +3,7 @@
  * answer, what was made of it, how it was judged and what was decided. A row is written whole each
  * time one of these is known, before it is used.
  *
- *     struct store_proposal proposal = {.number = 1, .parent = "start", .request = line};
+ *     struct store_proposal proposal = {.number = 1, .parent = "start", .request = "{...}"};
  *     store_begin(store, error);
  *     store_put_proposal(store, &proposal, error);
  *     store_commit(store, error);
