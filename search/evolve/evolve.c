@@ -112,7 +112,11 @@ static int place_solutions(void *context, struct session *session, struct error 
         return -1;
     free(session->config->template_folder); /* solutions are added to the run's own copy */
     session->config->template_folder = xstrdup(config->template_folder);
-    int status = path_join(path, session->run_dir, "solutions", error);
+    struct solution_names known;
+    int status = template_solutions(config->template_folder, &known, error);
+    evolve->unsearched = status == 0 ? known.count - config->solution_count : 0;
+    if (status == 0)
+        status = path_join(path, session->run_dir, "solutions", error);
     if (status == 0) {
         evolve->store = solution_store_new(config, path, STORED_SOLUTIONS_MAX, error);
         status = evolve->store != NULL ? 0 : -1;

@@ -53,7 +53,8 @@ struct evolve {
     struct evolved_solution solutions[CASES_MAX]; /* as many as the session has goals */
     struct source_proposal **proposals;           /* by number, from 1 */
     int count;
-    int champion; /* a goal; -1: the starts are not tuned yet */
+    int unsearched; /* solutions in the run's template that are not of the run */
+    int champion;   /* a goal; -1: the starts are not tuned yet */
     int64_t turns;
 };
 

@@ -270,7 +270,7 @@ int evolve_take_judged(struct evolve *evolve, struct source_proposal *proposal,
     if (outcome->verdict != VERDICT_OK)
         return evolve_refuse(evolve, proposal, verdict_name(outcome->verdict), outcome->reason,
                              error);
-    if (evolve->session.goal_count < SOLUTIONS_MAX)
+    if (evolve->session.goal_count + evolve->unsearched < SOLUTIONS_MAX)
         return add_to_run(evolve, proposal, result, error);
     snprintf(full, sizeof full,
              "it passed, and the run has %d solutions, as many as one can hold: start another run "

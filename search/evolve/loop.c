@@ -14,16 +14,22 @@ bool evolve_has_budget(const struct evolve *evolve) {
     return session_signals() == 0 && session_has_budget(&evolve->session);
 }
 
+/* Whether the run can hold what is proposed next, should it pass. */
+static bool has_room(const struct evolve *evolve) {
+    return evolve->session.goal_count + evolve->unsearched + evolve_open_count(evolve) <
+           SOLUTIONS_MAX;
+}
+
 static bool may_propose(const struct evolve *evolve) {
     const struct evolve_settings *settings = &evolve->session.config->evolve;
-    return evolve->champion >= 0 && evolve_has_budget(evolve) &&
+    return evolve->champion >= 0 && evolve_has_budget(evolve) && has_room(evolve) &&
            (settings->proposals == 0 || evolve->count < settings->proposals) &&
            evolve_open_count(evolve) < settings->ahead;
 }
 
 bool evolve_is_finished(const struct evolve *evolve) {
     const int64_t proposals = evolve->session.config->evolve.proposals;
-    return evolve->session.pool == NULL ||
+    return evolve->session.pool == NULL || (!has_room(evolve) && evolve_open_count(evolve) == 0) ||
            (proposals > 0 && evolve->count >= proposals && evolve_open_count(evolve) == 0);
 }
 
@@ -198,6 +204,11 @@ int evolve_loop(void *context, struct session *session, struct progress *progres
             return -1;
         show_progress(evolve, progress);
     }
+    if (!has_room(evolve) && evolve_has_budget(evolve))
+        log_info("the run's template has %d solutions, as many as one can hold: start another run "
+                 "with %s, which is in %s/template",
+                 session->goal_count + evolve->unsearched, evolve->solutions[evolve->champion].name,
+                 session->run_dir);
     if (session_signals() == 0 && evolve->champion >= 0 && pool_in_flight(session->pool) == 0)
         session_sanitize(session, evolve->champion);
     return 0;

@@ -111,9 +111,18 @@ static int extend_config(struct session *session, const char *solution, struct e
     for (int i = 0; i < session->config->solution_count; i++)
         cJSON_AddItemToArray(names, cJSON_CreateString(session->config->solutions[i]));
     cJSON_AddItemToArray(names, cJSON_CreateString(solution));
-    session->config = config_change(session->config, changes, error);
+    /* After a failure the session has the config that it had. */
+    const struct config *present = session->config;
+    struct config *extended =
+        config_from_text(present->path, present->text, present->template_folder, error);
+    if (extended != NULL)
+        extended = config_change(extended, changes, error);
     cJSON_Delete(changes);
-    return session->config != NULL ? 0 : -1;
+    if (extended == NULL)
+        return -1;
+    config_free(session->config);
+    session->config = extended;
+    return 0;
 }
 
 static int store_seeds(struct session *session, int goal, const struct genome *seed,

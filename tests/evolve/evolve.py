@@ -246,6 +246,19 @@ def processes():
           "evotile resume never" in ran.stderr, ran.stderr)
 
 
+def full():
+    """A run ends when it can hold no more solutions."""
+    if not os.environ.get("EVOTILE_LONG"):
+        return
+    text = run("full", [{"files": {"note.cuh": f"// {n}\n"}} for n in range(80)], "--tune", "0", "--ahead", "3")
+    check("has 64 solutions" in text and len(lineage("full")["proposals"]) == 62, text[-500:])
+    for verb in ("board", "summary", "report", "fsck"):
+        ran = subprocess.run([EVOTILE, verb, "full"], capture_output=True, text=True)
+        check(ran.returncode == 0, f"{verb}: {ran.stderr}")
+    ran = subprocess.run([EVOTILE, "resume", "full"], capture_output=True, text=True)
+    check("is finished after 62 proposals" in ran.stderr, ran.stderr)
+
+
 def crossover():
     script = [SHARED] + [edit(LINE, LINE + " " * n, _parent=1) for n in range(1, 14)]
     run("crossed", script)
@@ -344,7 +357,7 @@ def kills():
     check(ran.returncode == 0 and len(lineage("extra")["proposals"]) == 9, f"one solution too many: {ran.stderr}")
 
 
-parts = [decisions, refusals, schema, processes, crossover, strategies, kills]
+parts = [decisions, refusals, schema, processes, full, crossover, strategies, kills]
 chosen = [part for part in parts if len(sys.argv) < 3 or part.__name__ in sys.argv[2:]]
 for part in chosen:
     part()
