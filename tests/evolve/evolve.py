@@ -260,13 +260,17 @@ def full():
 
 
 def crossover():
-    script = [SHARED] + [edit(LINE, LINE + " " * n, _parent=1) for n in range(1, 14)]
-    run("crossed", script)
-    two = [row for row in asked("crossed") if row[2] == "2"]
-    rows = lineage("crossed")["proposals"]
-    check(two and any(row["other"] for row in rows), f"no crossover: {asked('crossed')}")
-    for row in rows:
-        check(row["other"] is None or row["other"] != row["parent"], f"two different parents: {row}")
+    firsts = set()
+    for seed in range(1, 5):
+        script = [SHARED] + [edit(LINE, LINE + " " * n, _parent=1) for n in range(1, 9)]
+        run(f"crossed{seed}", script, "--proposals", str(len(script)), "--seed", str(seed), "--tune", "0")
+        two = [row for row in asked(f"crossed{seed}") if row[2] == "2"]
+        rows = lineage(f"crossed{seed}")["proposals"]
+        check(len(two) == sum(row["other"] is not None for row in rows), f"{two}: {rows}")
+        firsts |= {row["other"] for row in rows if row["other"]}
+        for row in rows:
+            check(row["other"] is None or row["other"] != row["parent"], f"two different parents: {row}")
+    check(len(firsts) > 1, f"crossovers of one first parent alone: {firsts}")
 
 
 def strategies():
