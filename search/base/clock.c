@@ -12,6 +12,12 @@ double clock_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+double clock_unix_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 void clock_wait(double seconds) {
     if (seconds > 0)
         nanosleep(&(struct timespec){.tv_sec = (time_t)seconds,

@@ -5,6 +5,9 @@
 /* Seconds since an arbitrary fixed moment (CLOCK_MONOTONIC); never decreases. */
 double clock_seconds(void);
 
+/* The time of day: seconds since 1970. */
+double clock_unix_seconds(void);
+
 /* Returns after so many seconds; at once if the number is not positive. */
 void clock_wait(double seconds);
 

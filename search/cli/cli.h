@@ -133,6 +133,7 @@ int error_report(const struct error *error);
     X(space)                                                                                       \
     X(run)                                                                                         \
     X(resume)                                                                                      \
+    X(evolve)                                                                                      \
     X(watch)                                                                                       \
     X(board)                                                                                       \
     X(summary)                                                                                     \

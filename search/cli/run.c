@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "cli/cli.h"
+#include "cli/evolve.h"
 #include "cli/run_options.h"
 #include "run/forecast.h"
 #include "session/gpu_groups.h"
@@ -49,7 +50,7 @@ static int run_search(struct session *session, bool *interrupted) {
 
 /* results/NAME for configs/NAME.json or recorded:NAME.json.gz, or the first unused name of
    results/NAME-2, results/NAME-3 ... */
-static int default_run_dir(const char *config_path, char run_dir[PATH_SIZE], struct error *error) {
+int run_default_dir(const char *config_path, char run_dir[PATH_SIZE], struct error *error) {
     bool recorded = config_path_is_recorded_space(config_path);
     const char *name = path_name(recorded ? strchr(config_path, ':') + 1 : config_path);
     const char *extension =
@@ -216,7 +217,7 @@ static int run_config(const char *config_path, struct config *config, const char
         snprintf(run_dir, sizeof run_dir, "%s", out);
     struct gpu_groups *groups = xcalloc(1, sizeof *groups);
     int status;
-    if ((out == NULL && default_run_dir(config_path, run_dir, &error) < 0) ||
+    if ((out == NULL && run_default_dir(config_path, run_dir, &error) < 0) ||
         (settings->queue.url == NULL && gpu_groups_read(groups, config->device, &error) < 0)) {
         config_free(config);
         status = error_report(&error);
@@ -321,6 +322,9 @@ static int resume(const struct verb *verb, int argc, char **argv) {
     struct session_settings settings = {.compile_workers = -1};
     const struct option_row rows[] = {
         OPTION("trials", "N", "stop after N trials in total", &options.trials),
+        OPTION("proposals", "N", "of sources that evolve: stop after N proposals in total",
+               &options.proposals),
+        OPTION("proposer", "COMMAND", "another program that proposes them", &options.proposer),
         {"time", "T", "stop after T in total: 90s, 15m, 8h or hh:mm:ss", OPTION_DURATION,
          &options.seconds},
         BUDGET_OPTIONS(options),
@@ -340,6 +344,8 @@ static int resume(const struct verb *verb, int argc, char **argv) {
         cJSON_Delete(changes);
         return error_report(&error);
     }
+    if (evolve_is_run(argv[0]))
+        return evolve_continue(argv[0], changes, &settings);
     int status = session_resume(&session, argv[0], changes, &settings, &error);
     cJSON_Delete(changes);
     if (status < 0) {

@@ -23,6 +23,12 @@ static const struct {
     ROW("search.nice", FLAG, nice),
     ROW("search.max_temperature_c", INTEGER, max_temperature_c),
     ROW("seed", INTEGER, seed),
+    ROW("evolve.proposer", TEXT, proposer),
+    ROW("evolve.strategy", TEXT, evolves_by),
+    ROW("evolve.proposals", INTEGER, proposals),
+    ROW("evolve.tune", INTEGER, tune),
+    ROW("evolve.ahead", INTEGER, ahead),
+    ROW("evolve.timeout", DURATION, timeout_s),
     ROW("device", TEXT, device),
 };
 

@@ -1,13 +1,28 @@
 /* summary: how a run found its champions. */
+#include "analysis/lineage.h"
 #include "cli/cli.h"
+#include "render/table.h"
 #include "report/page.h"
+
+static int print_lineage(struct store *store, bool json, struct error *error) {
+    struct lineage lineage;
+    const int status = lineage_read(&lineage, store, error);
+    if (status == 0 && json)
+        table_print_json(lineage_json(&lineage), stdout);
+    else if (status == 0)
+        lineage_print(&lineage, stdout);
+    lineage_release(&lineage);
+    return status;
+}
 
 static int run(const struct verb *verb, int argc, char **argv) {
     bool json = false;
-    bool markdown = false;
+    bool markdown = false, lineage = false;
     const struct option_row rows[] = {
         OPTION("json", NULL, "print one JSON object", &json),
         OPTION("markdown", NULL, "print Markdown", &markdown),
+        OPTION("lineage", NULL, "of sources that evolve: what came from what, and by what change",
+               &lineage),
         {0},
     };
     struct error error = {0};
@@ -17,9 +32,18 @@ static int run(const struct verb *verb, int argc, char **argv) {
         error_input(&error, "summary: --json and --markdown are mutually exclusive: give one");
         return error_report(&error);
     }
+    if (lineage && markdown) {
+        error_input(&error, "summary: --lineage is text, or --json: leave --markdown out");
+        return error_report(&error);
+    }
     struct store *store = store_open(argv[0], STORE_READ, &error);
     if (store == NULL)
         return error_report(&error);
+    if (lineage) {
+        const int shown = print_lineage(store, json, &error);
+        store_close(store);
+        return shown < 0 ? error_report(&error) : STATUS_DONE;
+    }
     int status = page_print_summary(store,
                                     json       ? PAGE_JSON
                                     : markdown ? PAGE_MARKDOWN

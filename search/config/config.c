@@ -5,6 +5,8 @@
 #include "base/json_fields.h"
 #include "base/memory.h"
 #include "base/path.h"
+#include "config/evolve.h"
+#include "config/genes.h"
 #include "config/solutions.h"
 #include "config/timing.h"
 
@@ -25,6 +27,7 @@ static const struct config defaults = {
     .initial = 32,
     .exploration = 0.10,
     .timing = CONFIG_TIMING_DEFAULTS,
+    .evolve = CONFIG_EVOLVE_DEFAULTS,
 };
 
 /* ---- plain keys: their members and ranges ---- */
@@ -113,76 +116,6 @@ static int read_cases(struct config *config, const struct json *root, struct err
     for (int c = 0; c < config->held_out_count; c++) {
         struct json value = json_at(&list, c);
         if (check_held_out_variant(config, &config->held_out[c], &value, error) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int read_restriction(struct config *config, const struct json *list, const char *solution,
-                            struct error *error) {
-    if (config->restriction_count == GENES_MAX)
-        return json_error(list, error, "more than %d genes", GENES_MAX);
-    struct gene_restriction *restriction = &config->restrictions[config->restriction_count++];
-    if (strlen(json_key(list)) >= NAME_SIZE || json_is_array(list, error) < 0 ||
-        json_count(list) < 1 || json_count(list) > DOMAIN_MAX)
-        return json_error(list, error, "must list the allowed values of a gene");
-    strcpy(restriction->gene, json_key(list));
-    strcpy(restriction->solution, solution);
-    json_location(list, restriction->where, sizeof restriction->where);
-    for (int k = 0; k < json_count(list); k++) {
-        struct json value = json_at(list, k);
-        const char *text;
-        int64_t number;
-        char *to = restriction->values[restriction->count++];
-        if (cJSON_IsString(value.value)) {
-            if (json_string(&value, &text, error) < 0)
-                return -1;
-            if (snprintf(to, NAME_SIZE, "%s", text) >= NAME_SIZE)
-                return json_error(&value, error, "is too long for a gene's value");
-        } else if (cJSON_IsNumber(value.value) &&
-                   value.value->valuedouble != rint(value.value->valuedouble)) {
-            space_print_real(value.value->valuedouble, to);
-        } else {
-            if (json_integer(&value, &number, error) < 0)
-                return -1;
-            snprintf(to, NAME_SIZE, "%lld", (long long)number);
-        }
-    }
-    return 0;
-}
-
-static int read_restrictions(struct config *config, const struct json *genes, const char *solution,
-                             struct error *error) {
-    if (json_is_object(genes, error) < 0)
-        return -1;
-    for (int i = 0; i < json_count(genes); i++) {
-        struct json list = json_at(genes, i);
-        if (read_restriction(config, &list, solution, error) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* Reads the allowed values of genes; of several solutions, by solution. */
-static int read_genes(struct config *config, const struct json *root, struct error *error) {
-    struct json genes;
-    if (!json_find(root, "genes", &genes))
-        return 0;
-    if (config->solution_count < 2)
-        return read_restrictions(config, &genes, "", error);
-    if (json_is_object(&genes, error) < 0)
-        return -1;
-    for (int i = 0; i < json_count(&genes); i++) {
-        struct json of_one = json_at(&genes, i);
-        int s = 0;
-        while (s < config->solution_count && strcmp(config->solutions[s], json_key(&of_one)) != 0)
-            s++;
-        if (s == config->solution_count)
-            return json_error(&of_one, error,
-                              "is no searched solution: of several, \"genes\" has an object for "
-                              "each, { \"%s\": { ... } }",
-                              config->solutions[0]);
-        if (read_restrictions(config, &of_one, config->solutions[s], error) < 0)
             return -1;
     }
     return 0;
@@ -316,15 +249,16 @@ static int read_search(struct config *config, const struct json *object, struct 
                : read_text(object, "strategy", config->strategy, sizeof config->strategy, error);
 }
 
-static const char *const root_keys[] = {
-    "about",  "template", "solutions", "objective", "minimise", "cases",  "held_out", "genes",
-    "limits", "budget",   "search",    "timing",    "seed",     "device", "baseline", NULL};
+static const char *const root_keys[] = {"about",  "template", "solutions", "objective", "minimise",
+                                        "cases",  "held_out", "genes",     "limits",    "budget",
+                                        "search", "timing",   "seed",      "device",    "baseline",
+                                        "evolve", NULL};
 
 static int read_sections(struct config *config, const struct json *root, struct error *error) {
     struct json value;
     int64_t seed;
     if (read_objective(config, root, error) < 0 || read_cases(config, root, error) < 0 ||
-        read_genes(config, root, error) < 0 || read_budget(config, root, error) < 0 ||
+        config_read_genes(config, root, error) < 0 || read_budget(config, root, error) < 0 ||
         read_text(root, "device", config->device, sizeof config->device, error) < 0)
         return -1;
     if (json_find(root, "seed", &value)) {
@@ -340,6 +274,8 @@ static int read_sections(struct config *config, const struct json *root, struct 
         read_fields(config, &value, limit_fields, NULL, error) < 0)
         return -1;
     if (json_find(root, "timing", &value) && config_read_timing(&config->timing, &value, error) < 0)
+        return -1;
+    if (json_find(root, "evolve", &value) && config_read_evolve(&config->evolve, &value, error) < 0)
         return -1;
     if (json_find(root, "search", &value) && read_search(config, &value, error) < 0)
         return -1;

@@ -24,6 +24,20 @@ enum objective { OBJECTIVE_JOINT, OBJECTIVE_PER_CASE };
 
 enum { TEMPERATURE_MAX_C = 150 }; /* a higher limit is a typing error */
 
+/* How the sources of a run evolve: "evolve". */
+enum evolve_strategy { EVOLVE_FREE, EVOLVE_INSIGHT, EVOLVE_FULL };
+enum { EVOLVE_STRATEGIES = 3, EVOLVE_AHEAD_MAX = 16, PROPOSER_SIZE = 2048 };
+const char *evolve_strategy_name(enum evolve_strategy strategy);
+
+struct evolve_settings {
+    char proposer[PROPOSER_SIZE]; /* a command of the shell; empty: sources do not evolve */
+    enum evolve_strategy strategy;
+    int64_t proposals; /* 0: no limit */
+    int tune;          /* trials that a solution gets after its first one */
+    int ahead;         /* proposals that are asked for and not yet decided on */
+    double timeout_s;  /* of an answer */
+};
+
 struct config {
     char *path, *text;     /* file name and text as read */
     char *template_folder; /* of the problem, if its solutions are apart */
@@ -59,6 +73,7 @@ struct config {
     bool nice;             /* yield the GPU to other processes: false */
     int max_temperature_c; /* of the GPU, above which the search pauses; 0: no limit */
     struct timing timing;
+    struct evolve_settings evolve;
     struct baseline_command baseline; /* from the config if given, else from the template */
 };
 

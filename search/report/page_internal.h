@@ -62,6 +62,11 @@ void page_add_goal_pictures(const struct page *page, cJSON *to, int run, int goa
 void page_render(const struct page *page, cJSON *values, const char *start, const char *end,
                  FILE *out);
 
+/* ---- page_lineage.c ---- */
+
+/* Adds "lineage" if the run's sources evolve. */
+int page_add_lineage(const struct page *page, cJSON *to, struct store *store, struct error *error);
+
 /* ---- page_run.c, page_goal.c: add one element of "runs", and the elements of "goals" ---- */
 
 /* The tables over all goals: shapes, operators, verdicts and at most `reasons` reasons. */

@@ -154,6 +154,7 @@ int page_add_run(const struct page *page, cJSON *runs, int r, struct error *erro
     add_baselines(page, to, r);
     add_agreement(page, to, r);
     return add_table(page, to, "overview", table_of_goals(run)) < 0 ||
+                   page_add_lineage(page, to, run->store, error) < 0 ||
                    page_add_history(page, to, run->history, REASONS, error) < 0 ||
                    add_table(page, to, "workers", table_of_workers(run)) < 0
                ? -1

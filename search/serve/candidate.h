@@ -9,7 +9,7 @@
 #define EVOTILE_SERVE_CANDIDATE_H
 
 #include "serve/loaded_solutions.h"
-#include "serve/solution_store.h"
+#include "solutions/solution_store.h"
 
 /* evaluation_judge.h says what they mean. */
 enum serve_level { SERVE_STATIC, SERVE_EMULATED, SERVE_DEVICE, SERVE_CHAMPION, SERVE_LEVELS };

@@ -3,9 +3,10 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "serve/definitions.h"
-#include "serve/solution_store.h"
 #include "session/session.h"
 #include "session/single_trial.h"
+#include "solutions/answer.h"
+#include "solutions/solution_store.h"
 
 #include <stdio.h>
 #include <stdlib.h>

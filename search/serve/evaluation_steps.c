@@ -3,9 +3,9 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "serve/answer.h"
+#include "solutions/answer.h"
 #include "serve/candidate.h"
-#include "serve/solution_store.h"
+#include "solutions/solution_store.h"
 
 #include <math.h>
 #include <string.h>

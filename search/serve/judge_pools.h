@@ -13,7 +13,7 @@
 
 #include "pool/pool.h"
 #include "serve/evaluation_judge.h"
-#include "serve/solution_store.h"
+#include "solutions/solution_store.h"
 
 enum { JUDGE_POOLS_MAX = 2 };
 

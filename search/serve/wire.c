@@ -1,5 +1,6 @@
 #include "serve/wire.h"
 
+#include "base/json_message.h"
 #include "base/memory.h"
 #include "base/path.h"
 #include "base/spelling.h"
@@ -25,35 +26,11 @@ bool wire_type_is_task(enum wire_type type) {
 
 /* ---- text of clients ---- */
 
-/* The length of the UTF-8 sequence at `at`, which has `left` bytes; 0: it is none. */
-static size_t sequence_length(const unsigned char *at, size_t left) {
-    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = *at < 0x80 ? 1 : *at >= 0xf0 ? 4 : *at >= 0xe0 ? 3 : 2;
-    unsigned code = *at & (length == 1 ? 0x7f : 0xffu >> (length + 1));
-    if (length > left || (*at >= 0x80 && *at < 0xc2) || *at > 0xf4 || *at == '\0')
-        return 0;
-    for (size_t i = 1; i < length; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (at[i] & 0x3f);
-    }
-    return code < least[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 0
-                                                                                        : length;
-}
-
-static bool is_text(const char *text, size_t size) {
-    const unsigned char *at = (const unsigned char *)text;
-    for (size_t used = 0, length; used < size; used += length)
-        if ((length = sequence_length(at + used, size - used)) == 0)
-            return false;
-    return true;
-}
-
 /* A client's word within an error: escaped, and cut between two characters. */
 static const char *shorten(const char *words, char text[SHORT_SIZE]) {
     size_t used = 0;
     for (size_t length; words[used] != '\0' && used < SHORT_SIZE / 2; used += length) {
-        length = sequence_length((const unsigned char *)words + used, strlen(words + used));
+        length = utf8_length(words + used, strlen(words + used));
         if (length == 0)
             break;
     }
@@ -62,15 +39,6 @@ static const char *shorten(const char *words, char text[SHORT_SIZE]) {
     snprintf(text, SHORT_SIZE, "%.*s", (int)strlen(escaped), escaped);
     free(escaped);
     return text;
-}
-
-/* cJSON ends a string at \u0000. */
-static bool has_nul_escape(const char *text) {
-    for (const char *at = strchr(text, '\\'); at != NULL && at[1] != '\0';
-         at = strchr(at + 2, '\\'))
-        if (strncmp(at + 1, "u0000", 5) == 0)
-            return true;
-    return false;
 }
 
 static bool has_control(const char *text) {
@@ -363,24 +331,7 @@ static int check_request(struct wire_request *request, const cJSON *object,
 }
 
 cJSON *wire_parse_object(const char *text, size_t size, struct error *error) {
-    if (size > WIRE_MESSAGE_BYTES) {
-        error_input(error, "a message has at most %d MB: send less", WIRE_MESSAGE_BYTES >> 20);
-        return NULL;
-    }
-    if (!is_text(text, size)) {
-        error_input(error, "the message is not UTF-8 text, or holds a NUL byte: send JSON");
-        return NULL;
-    }
-    if (has_nul_escape(text)) {
-        error_input(error, "a text cannot hold \\u0000: remove it");
-        return NULL;
-    }
-    const char *end = NULL;
-    cJSON *object = cJSON_ParseWithOpts(text, &end, true);
-    if (object == NULL)
-        error_input(error, "not valid JSON at byte %zu: look for a missing comma, quote or bracket",
-                    end != NULL ? (size_t)(end - text) + 1 : 1);
-    return object;
+    return json_parse_message(text, size, WIRE_MESSAGE_BYTES, error);
 }
 
 int wire_check(struct wire_request *request, cJSON *object, size_t bytes,

@@ -6,7 +6,8 @@
 #include "base/memory.h"
 #include "run/old_settings.h"
 #include "run/profile_results.h"
-#include "session/predict_start.h"
+#include "run/run_solutions.h"
+#include "session/goals.h"
 #include "session/session_store.h"
 #include "session/warm_start.h"
 
@@ -14,89 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STRATEGY_STREAM = 1 };
-
 /* ---- starting ---- */
-
-static int predict_goal(struct session *session, int goal, const struct device_info *device,
-                        struct error *error) {
-    const struct template *template = session->templates[goal];
-    struct predicted *predicted;
-    int count = predict_start(session->config, goal, template, device,
-                              (int)session->settings.predict, &predicted, error);
-    if (count < 0)
-        return -1;
-    if (count > 0)
-        session->predicted[goal] = predict_start_print(predicted, count, template->space);
-    free(predicted);
-    return 0;
-}
-
-/* Fills the start genomes of a goal, and the predictions for it, as text. A new run takes them from
-   what the user named; a resumed run from its store, so that later changes of their source do not
-   matter. */
-static int find_start(struct session *session, int goal, struct warm_start *warm_start,
-                      const struct device_info *device, struct error *error) {
-    const struct template *template = session->templates[goal];
-    struct genome genomes[WARM_START_MAX];
-    if (session->store != NULL)
-        return session_store_read_start(session, goal, error);
-    int count = warm_start != NULL ? warm_start_genomes(warm_start, session->config, goal, template,
-                                                        device, genomes, error)
-                                   : 0;
-    if (count > 0)
-        session->seeds[goal] = warm_start_print(genomes, count, template->space);
-    return count < 0 ||
-                   (session->settings.predict > 0 && predict_goal(session, goal, device, error) < 0)
-               ? -1
-               : 0;
-}
-
-/* `warm` is NULL on resume, and if the user named no start genomes. */
-static int start_evolutions(struct session *session, const struct device_info *device,
-                            struct warm_start *warm_start, struct error *error) {
-    const struct config *config = session->config;
-    session->goal_to_sanitize = -1;
-    session->goal_count = config_goal_count(config);
-    session->recent = xcalloc((size_t)session->goal_count, sizeof *session->recent);
-    for (int g = 0; g < session->goal_count; g++) {
-        struct evolution_settings settings = evolution_defaults();
-        struct genome seeds[WARM_START_MAX];
-        char name[CASE_NAME_SIZE];
-        settings.population = config->population;
-        settings.initial = config->initial;
-        settings.exploration = config->exploration;
-        settings.minimise = config->minimise;
-        snprintf(settings.strategy, sizeof settings.strategy, "%s", config->strategy);
-        session->templates[g] = config_load_template(config, g, device, error);
-        if (session->templates[g] == NULL || find_start(session, g, warm_start, device, error) < 0)
-            return -1;
-        if (session->seeds[g] != NULL) {
-            settings.seeds = seeds;
-            settings.seed_count = warm_start_parse(session->seeds[g], session->templates[g]->space,
-                                                   seeds, WARM_START_MAX, error);
-            if (settings.seed_count < 0)
-                return -1;
-        }
-        struct predicted *predicted = NULL;
-        if (session->predicted[g] != NULL)
-            settings.predicted_count = predict_start_parse(
-                session->predicted[g], session->templates[g]->space, &predicted, error);
-        if (settings.predicted_count < 0)
-            return -1;
-        settings.predicted = predicted;
-        session->champions[g].trial = STORE_NO_TRIAL;
-        session->champions[g].sanitized = STORE_NO_TRIAL;
-        session->evolutions[g] = evolution_new(session->templates[g]->space, &settings,
-                                               config->seed, STRATEGY_STREAM + (uint64_t)g, error);
-        free(predicted);
-        if (session->evolutions[g] == NULL) {
-            config_goal_name(config, g, name);
-            return error_prefix(error, "%s", name);
-        }
-    }
-    return warm_start_check(warm_start, config, error);
-}
 
 /* Workers read the run's copies of config and template, so their errors name the copies. Names the
    original instead: that is the file that the user must fix. */
@@ -109,12 +28,19 @@ static void name_original_path(const char *copy, const char *original, struct er
                  original, at + strlen(copy));
 }
 
-static int write_config(const struct session *session, struct error *error) {
+int session_write_config(const struct session *session, struct error *error) {
     char path[PATH_SIZE];
     const char *text = session->config->text;
     return path_join(path, session->run_dir, "config.json", error) < 0
                ? -1
                : path_write_file(path, text, strlen(text), error);
+}
+
+static int place_solutions(struct session *session, struct error *error) {
+    const struct session_settings *settings = &session->settings;
+    return settings->place_solutions != NULL
+               ? settings->place_solutions(settings->context, session, error)
+               : 0;
 }
 
 static int fill_run_dir(struct session *session, const char *run_dir, struct warm_start *warm_start,
@@ -124,13 +50,14 @@ static int fill_run_dir(struct session *session, const char *run_dir, struct war
     char template_folder[PATH_SIZE];
     char name[PATH_SIZE];
     if (run_dir_template_name(config->template_folder, name, error) < 0 ||
-        write_config(session, error) < 0 ||
+        session_write_config(session, error) < 0 ||
         run_dir_copy_template(config->template_folder, name, run_dir, error) < 0 ||
-        run_dir_files(run_dir, config_path, template_folder, error) < 0)
+        run_dir_files(run_dir, config_path, template_folder, error) < 0 ||
+        place_solutions(session, error) < 0)
         return -1;
     if (session_start_workers(session, config_path, template_folder, config->device,
                               session->settings.queue_model, error) < 0 ||
-        start_evolutions(session, pool_device(session->pool), warm_start, error) < 0) {
+        session_start_goals(session, pool_device(session->pool), warm_start, error) < 0) {
         name_original_path(config_path, config->path, error);
         name_original_path(template_folder, config->template_folder, error);
         return -1;
@@ -356,6 +283,25 @@ static int check_search(struct session *session, struct error *error) {
                                          session->run_dir, removed, session->run_dir);
 }
 
+/* A solution comes into config.json before it comes into the store: a process that was killed in
+   between left one too many, which the store's trials do not know. */
+static int match_solutions(struct session *session, struct error *error) {
+    char *stored, present[SOLUTIONS_TEXT_SIZE];
+    int found = store_meta_get(session->store, SOLUTIONS_META, &stored, error);
+    run_solutions_print(session->config, present);
+    if (found > 0 && strcmp(stored, present) != 0) {
+        cJSON *changes = cJSON_CreateObject();
+        cJSON *names = cJSON_AddArrayToObject(changes, "solutions");
+        for (char *left = stored, *name; (name = strtok_r(NULL, ",", &left)) != NULL;)
+            cJSON_AddItemToArray(names, cJSON_CreateString(name));
+        session->config = config_change(session->config, changes, error);
+        cJSON_Delete(changes);
+        found = session->config != NULL ? session_write_config(session, error) : -1;
+    }
+    free(stored);
+    return found < 0 ? -1 : 0;
+}
+
 /* Opens the run, and makes the changes to its config. */
 static int open_run(struct session *session, const cJSON *changes, struct error *error) {
     session->config = run_dir_read_config(session->run_dir, error);
@@ -363,6 +309,9 @@ static int open_run(struct session *session, const cJSON *changes, struct error 
         (session->store = store_open(session->run_dir, STORE_WRITE, error)) == NULL)
         return -1;
     session->config = old_settings_apply(session->config, session->store, error);
+    if (session->config != NULL && session->settings.place_solutions != NULL &&
+        match_solutions(session, error) < 0)
+        return -1;
     if (session->config != NULL)
         session->config = config_change(session->config, changes, error);
     return session->config != NULL ? session_store_restore(session, error) : -1;
@@ -372,7 +321,7 @@ static int open_run(struct session *session, const cJSON *changes, struct error 
 static int save_config(struct session *session, const cJSON *changes, struct error *error) {
     if (changes->child == NULL)
         return 0;
-    return write_config(session, error) < 0 || store_begin(session->store, error) < 0 ||
+    return session_write_config(session, error) < 0 || store_begin(session->store, error) < 0 ||
                    store_meta_set(session->store, SETTINGS_META, SETTINGS_META_VALUE, error) < 0 ||
                    store_commit(session->store, error) < 0
                ? -1
@@ -386,14 +335,15 @@ int session_resume(struct session *session, const char *run_dir, const cJSON *ch
     snprintf(session->run_dir, sizeof session->run_dir, "%s", run_dir);
     if (open_run(session, changes, error) < 0 || check_search(session, error) < 0 ||
         require_device(session, &device, error) < 0 ||
-        start_evolutions(session, &device, NULL, error) < 0 || check_template(session, error) < 0 ||
-        replay_events(session, error) < 0 || save_config(session, changes, error) < 0)
+        session_start_goals(session, &device, NULL, error) < 0 ||
+        check_template(session, error) < 0 || replay_events(session, error) < 0 ||
+        save_config(session, changes, error) < 0)
         return -1;
     session->started_s = clock_seconds();
     if (session_is_finished(session)) /* so no worker is needed */
         return 0;
     session->workers_lock = run_dir_lock(run_dir, error);
-    if (session->workers_lock < 0 ||
+    if (session->workers_lock < 0 || place_solutions(session, error) < 0 ||
         session_start_workers(session, session->config->path, session->config->template_folder,
                               settings->devices != NULL ? settings->devices : session->devices,
                               &device, error) < 0 ||
@@ -412,7 +362,10 @@ void session_close(struct session *session) {
         template_free(session->templates[g]);
         free(session->seeds[g]);
         free(session->predicted[g]);
+        free(session->folders[g]);
     }
+    free(session->solution_config);
+    free(session->sent);
     free(session->recent);
     config_free(session->config);
     if (session->workers_lock >= 0)

@@ -34,6 +34,8 @@
 #include "store/store.h"
 #include "strategy/evolution.h"
 
+struct session;
+
 /* What the command line says about one session. The settings of the run are in its config. Pointers
    are the caller's and outlive the session. */
 struct session_settings {
@@ -52,6 +54,10 @@ struct session_settings {
     const char *warm_start;  /* earlier runs to start from (warm_start.h); NULL: none */
     int64_t predict;         /* genomes to predict before the search (predict_start.h); 0: none */
     bool recording;          /* `record`: random genomes, each timed in full, no duels */
+    /* Called before the workers start, with the run's config and template in their places: fills
+       solution_config and folders. NULL: nothing does. */
+    int (*place_solutions)(void *context, struct session *session, struct error *error);
+    void *context;
 };
 
 /* The state of a search. Only the session's own files write to it. A goal is one search within the
@@ -99,6 +105,11 @@ struct session {
         double score_us; /* the champion's score then, or since it was remeasured; 0: none yet */
     } gains[CASES_MAX];
     struct recent_scores *recent; /* by goal: outcomes, by which rivals share the budget; owned */
+    /* Of a run whose solutions are judged apart from what judges them: their config, and by goal
+       the solution's folder. NULL: the workers' own. Owned. */
+    char *solution_config, *folders[CASES_MAX];
+    struct sent_trial *sent; /* in flight to other folders (session_places.c); owned */
+    int sent_count;
 };
 
 /* ---- creating, searching, closing ---- */
@@ -121,6 +132,14 @@ int session_resume(struct session *session, const char *run_dir, const cJSON *ch
    it runs: the first signal stops new trials, the second drops those in flight. */
 int session_search(struct session *session, struct error *error);
 
+/* The same with another loop, which asks and tells, and returns 0, 1 if it was interrupted, or -1.
+   `progress` is its line of progress. */
+struct progress;
+typedef int session_loop(void *context, struct session *session, struct progress *progress,
+                         struct error *error);
+int session_search_by(struct session *session, session_loop *loop, void *context,
+                      struct error *error);
+
 /* Stops the workers and frees everything. */
 void session_close(struct session *session);
 
@@ -135,6 +154,9 @@ double session_elapsed(const struct session *session);
 /* A hash of all goals' strategy states: equal states have equal digests. Stored with each
    checkpoint; resume compares it with the state that it rebuilt. */
 struct hash session_digest(const struct session *session);
+
+/* Writes the run's config.json. */
+int session_write_config(const struct session *session, struct error *error);
 
 /* ---- start_workers.c ---- */
 
@@ -220,6 +242,15 @@ void session_update_gain(struct session *session, int goal, bool again);
 int session_open_batch(struct session *session, struct error *error);
 int session_close_batch(struct session *session, bool if_due, struct error *error);
 
+/* Of a loop: submits the trials that an earlier session left in flight; asks the goal's strategy
+   and submits what it proposes (1; 0 if nothing is left to propose; -1); takes a trial's outcome;
+   shows the progress with another text behind it. */
+int session_resubmit(struct session *session, struct error *error);
+int session_ask(struct session *session, int goal, struct error *error);
+int session_tell(struct session *session, const struct trial_result *result, struct error *error);
+void session_show_progress(const struct session *session, struct progress *progress,
+                           const char *more);
+
 /* Submits a trial. With a champion (not NULL), a candidate whose score comes near the champion's
    is compared with it in a duel on the device. */
 void session_submit(struct session *session, int64_t number, int goal, const struct genome *genome,
@@ -232,6 +263,19 @@ bool session_needs_duel(const struct trial_result *result, const struct member *
 /* pool_wait with the batch length as its timeout; writes the status first. Returns 1: a result,
    0: none yet, -1. */
 int session_wait(struct session *session, struct trial_result *result, struct error *error);
+
+/* ---- session_places.c ---- */
+
+/* Names the goal's folder in the request, and the goal that it is there; counts it as in flight.
+   Does nothing if the workers' own is the goal's. */
+void session_place(struct session *session, int goal, struct trial_request *request);
+/* The same of an opponent of a candidate of `goal`. */
+void session_place_opponent(const struct session *session, int goal, int other,
+                            struct trial_opponent *opponent);
+/* The trials of a goal that are in flight to its folder. */
+int session_sent_count(const struct session *session, int goal);
+/* Restores the goal of a result. */
+void session_restore_goal(struct session *session, struct trial_result *result);
 
 /* SIGINT and SIGTERM received since the search started. */
 int session_signals(void);

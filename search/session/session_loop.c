@@ -62,7 +62,6 @@ void session_submit(struct session *session, int64_t number, int goal, const str
                     const struct member *champion) {
     struct trial_request request = {
         .number = number,
-        .goal = goal,
         .genome = *genome,
         .seed = session->config->seed * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)number,
     };
@@ -71,7 +70,9 @@ void session_submit(struct session *session, int64_t number, int goal, const str
     } else if (champion != NULL) {
         const struct trial_champion opponent = describe_champion(session, goal, champion);
         trial_request_set_champion(&request, &opponent);
+        session_place_opponent(session, goal, goal, &request.opponent);
     }
+    session_place(session, goal, &request);
     pool_submit(session->pool, &request);
 }
 
@@ -101,7 +102,7 @@ static int accept_champion(struct session *session, const struct trial_result *r
     if (store_record_champion(session->store, result->goal, champion->trial, previous,
                               champion->score_us, error) < 0)
         return -1;
-    if (!session->settings.recording) {
+    if (!session->settings.recording && session->folders[result->goal] == NULL) {
         const struct trial_champion opponent = describe_champion(session, result->goal, champion);
         pool_set_champion(session->pool, &opponent);
     }
@@ -167,8 +168,7 @@ static void score_recorded(const struct session *session, struct trial_result *r
         outcome->score_us = minimised_score(outcome, session->config->minimise);
 }
 
-static int tell_outcome(struct session *session, const struct trial_result *result,
-                        struct error *error) {
+int session_tell(struct session *session, const struct trial_result *result, struct error *error) {
     const struct member *champion = evolution_champion(session->evolutions[result->goal]);
     if (!session->settings.recording && session_needs_duel(result, champion)) {
         session_submit(session, result->number, result->goal, &result->genome, champion);
@@ -195,20 +195,12 @@ static void submit_new(struct session *session, int64_t number, int goal,
     session_submit(session, number, goal, genome, evolution_champion(session->evolutions[goal]));
 }
 
-/* Submits the strategy's next proposal. Returns 1; 0 if nothing is left to propose; -1. */
-static int ask_strategy(struct session *session, bool *exhausted, struct error *error) {
+int session_ask(struct session *session, int goal, struct error *error) {
     char genome[GENOME_TEXT_SIZE];
     char operator_name[OPERATOR_NAME_SIZE];
     struct proposal proposal;
-    int goal;
-    for (;;) {
-        goal = session_next_goal(session, exhausted);
-        if (goal < 0)
-            return 0;
-        if (evolution_ask(session->evolutions[goal], &proposal) == 1)
-            break;
-        exhausted[goal] = true;
-    }
+    if (evolution_ask(session->evolutions[goal], &proposal) != 1)
+        return 0;
     genome_print(&proposal.genome, session->templates[goal]->space, genome);
     operator_print(proposal.made_by, proposal.hint, operator_name);
     const struct store_ask record = {
@@ -227,6 +219,16 @@ static int ask_strategy(struct session *session, bool *exhausted, struct error *
     return 1;
 }
 
+/* Submits the strategy's next proposal. Returns 1; 0 if nothing is left to propose; -1. */
+static int ask_strategy(struct session *session, bool *exhausted, struct error *error) {
+    int asked = 0, goal;
+    while (asked == 0 && (goal = session_next_goal(session, exhausted)) >= 0) {
+        asked = session_ask(session, goal, error);
+        exhausted[goal] = asked == 0;
+    }
+    return asked;
+}
+
 static int resubmit_trial(void *context, const struct store_trial *trial, struct error *error) {
     struct session *session = context;
     struct genome genome;
@@ -234,6 +236,10 @@ static int resubmit_trial(void *context, const struct store_trial *trial, struct
         return -1;
     submit_new(session, trial->number, trial->goal, &genome);
     return 0;
+}
+
+int session_resubmit(struct session *session, struct error *error) {
+    return store_in_flight(session->store, resubmit_trial, session, error);
 }
 
 /* ---- progress ---- */
@@ -267,7 +273,8 @@ static void print_champion(const struct session *session, char text[TEXT_SIZE]) 
                  clock_seconds() - session->champions[latest].accepted_s);
 }
 
-static void show_progress(const struct session *session, struct progress *progress) {
+void session_show_progress(const struct session *session, struct progress *progress,
+                           const char *more) {
     char verdicts[TEXT_SIZE];
     char champion[TEXT_SIZE];
     char left[64] = "";
@@ -283,16 +290,19 @@ static void show_progress(const struct session *session, struct progress *progre
                  fmax(0, session->config->seconds - session_elapsed(session)));
     if (session_is_paused(session))
         snprintf(paused, sizeof paused, "; paused: %s", session_pause_reason(session));
-    progress_show(progress, "%" PRId64 " trials, %.1f/s%s%s%s%s%s", trials,
+    progress_show(progress, "%" PRId64 " trials, %.1f/s%s%s%s%s%s%s", trials,
                   spent > 0 ? (double)(trials - session->trials_before) / spent : 0,
-                  verdicts[0] != '\0' ? ", " : "", verdicts, champion, left, paused);
+                  verdicts[0] != '\0' ? ", " : "", verdicts, champion, left, paused, more);
 }
 
 /* ---- the loop ---- */
 
 int session_wait(struct session *session, struct trial_result *result, struct error *error) {
     session_publish_status(session);
-    return pool_wait(session->pool, batch_length_s, result, error);
+    int got = pool_wait(session->pool, batch_length_s, result, error);
+    if (got == 1)
+        session_restore_goal(session, result);
+    return got;
 }
 
 int session_signals(void) {
@@ -327,12 +337,14 @@ static double worker_absence_limit_s(const struct session *session) {
 }
 
 /* Returns 0; 1 if no worker was left to finish the trials in flight; -1. */
-static int run_loop(struct session *session, struct progress *progress, struct error *error) {
+static int run_loop(void *context, struct session *session, struct progress *progress,
+                    struct error *error) {
+    (void)context;
     bool exhausted[CASES_MAX] = {false};
     bool nothing_left = false;
     double last_worker_s = clock_seconds();
     session_set_phase(session, PHASE_SEARCHING, "");
-    if (store_in_flight(session->store, resubmit_trial, session, error) < 0)
+    if (session_resubmit(session, error) < 0)
         return -1;
     while (signals < 2) {
         struct trial_result result;
@@ -371,17 +383,18 @@ static int run_loop(struct session *session, struct progress *progress, struct e
             return -1;
         if (got == 1) {
             score_recorded(session, &result);
-            int observed = tell_outcome(session, &result, error);
+            int observed = session_tell(session, &result, error);
             trial_result_release(&result);
             if (observed < 0)
                 return -1;
         }
-        show_progress(session, progress);
+        session_show_progress(session, progress, "");
     }
     return 0;
 }
 
-int session_search(struct session *session, struct error *error) {
+int session_search_by(struct session *session, session_loop *loop, void *context,
+                      struct error *error) {
     struct progress progress;
     struct sigaction action = {.sa_handler = count_signal};
     struct sigaction old_int;
@@ -394,7 +407,7 @@ int session_search(struct session *session, struct error *error) {
     if (status == 0)
         status = read_within_default_smem(session, error);
     if (status == 0 && signals == 0)
-        status = run_loop(session, &progress, error);
+        status = loop(context, session, &progress, error);
     progress_end(&progress);
     if (store_in_batch(session->store)) {
         struct error second;
@@ -403,9 +416,9 @@ int session_search(struct session *session, struct error *error) {
             status = -1;
     }
     bool interrupted = status == 1 || signals > 0 || session_is_paused(session);
-    if (status == 0 && !interrupted)
+    if (status == 0 && !interrupted && loop == run_loop)
         status = session_duel_rivals(session, error);
-    if (status == 0 && !interrupted)
+    if (status == 0 && !interrupted && loop == run_loop)
         session_sanitize_all(session);
     session_set_phase(session,
                       status < 0    ? PHASE_FAILED
@@ -415,4 +428,8 @@ int session_search(struct session *session, struct error *error) {
     sigaction(SIGINT, &old_int, NULL);
     sigaction(SIGTERM, &old_term, NULL);
     return status < 0 ? -1 : interrupted ? 1 : 0;
+}
+
+int session_search(struct session *session, struct error *error) {
+    return session_search_by(session, run_loop, NULL, error);
 }

@@ -111,6 +111,41 @@ int session_store_create(struct session *session, struct error *error) {
     return session->store != NULL ? 0 : -1;
 }
 
+/* ---- a solution more ---- */
+
+int session_store_write_seeds(struct session *session, int goal, struct error *error) {
+    char name[META_NAME_SIZE];
+    snprintf(name, sizeof name, SEEDS_META, goal);
+    return store_meta_set(session->store, name, session->seeds[goal], error);
+}
+
+/* With the second solution their names are in those of the hints. */
+static int write_hints(struct session *session, int solution, struct error *error) {
+    const struct hints *hints = &session->templates[solution]->space->hints;
+    for (int r = 0; r < hints->count; r++) {
+        char name[OPERATOR_NAME_SIZE], stored[HINT_META_SIZE];
+        operator_print(OPERATOR_HINT, r, name);
+        run_solutions_hint(session->config->solutions[solution], name, stored);
+        if (store_meta_set(session->store, stored, hints->rows[r].because, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int session_store_write_solutions(struct session *session, struct error *error) {
+    char hash[HASH_TEXT_SIZE], solutions[SOLUTIONS_TEXT_SIZE];
+    run_solutions_print(session->config, solutions);
+    hash_print(
+        config_join_hashes(session->config, (const struct template *const *)session->templates),
+        hash);
+    return write_hints(session, 0, error) < 0 ||
+                   write_hints(session, session->config->solution_count - 1, error) < 0 ||
+                   store_meta_set(session->store, SOLUTIONS_META, solutions, error) < 0 ||
+                   store_meta_set(session->store, "template_hash", hash, error) < 0
+               ? -1
+               : 0;
+}
+
 /* ---- a resumed run ---- */
 
 int session_store_read_start(struct session *session, int goal, struct error *error) {

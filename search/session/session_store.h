@@ -21,6 +21,11 @@ int session_store_create(struct session *session, struct error *error);
    to. */
 int session_store_restore(struct session *session, struct error *error);
 
+/* Within a batch: writes a goal's start genomes; and, after a solution was added, what the store
+   says of the solutions. */
+int session_store_write_seeds(struct session *session, int goal, struct error *error);
+int session_store_write_solutions(struct session *session, struct error *error);
+
 /* Fills `seeds` and `predicted` of a goal. */
 int session_store_read_start(struct session *session, int goal, struct error *error);
 

@@ -78,8 +78,11 @@ int session_start_workers(struct session *session, const char *config_path,
         session->pool = remote_pool_new(&settings, error);
         return session->pool != NULL ? check_minimised(session, error) : -1;
     }
+    const bool apart = session->folders[0] != NULL;
     const struct local_pool_settings settings = {
-        .config_path = config_path, .template_folder = template_folder, .devices = devices};
+        .config_path = apart ? session->solution_config : config_path,
+        .template_folder = apart ? session->folders[0] : template_folder,
+        .devices = devices};
     session->pool = session_open_local_pool(session->config, &settings,
                                             session->settings.compile_workers, error);
     return session->pool != NULL ? check_minimised(session, error) : -1;

@@ -38,6 +38,10 @@
     { table, name, COLUMN_NAME, NEVER_NULL, 0, 0 }
 #define ANY_TEXT(table, name)                                                                      \
     { table, name, COLUMN_TEXT, MAYBE_NULL, 0, 0 }
+#define PROPOSAL_NAME(name)                                                                        \
+    { "proposals", name, COLUMN_NAME, MAYBE_NULL, 0, 0 }
+#define PROPOSAL_FIGURE(name)                                                                      \
+    { "proposals", name, COLUMN_REAL, MAYBE_NULL, 0, US_HIGH }
 #define SIZE(name)                                                                                 \
     { "trials", name, COLUMN_INT, MAYBE_NULL, 0, INT_HIGH }
 #define SECONDS(name)                                                                              \
@@ -141,11 +145,39 @@ const struct column store_columns[] = {
     COUNT("checkpoints", "events"),
     {"checkpoints", "digest", COLUMN_HASH, NEVER_NULL, 0, 0},
     TEXT("checkpoints", "text"),
+    {"proposals", "number", COLUMN_INT, NEVER_NULL, 1, COUNT_HIGH},
+    NAME("proposals", "parent"),
+    PROPOSAL_NAME("other"),
+    TEXT("proposals", "request"),
+    ANY_TEXT("proposals", "answer"),
+    PROPOSAL_NAME("solution"),
+    {"proposals", "hash", COLUMN_HASH, MAYBE_NULL, 0, 0},
+    PROPOSAL_NAME("genome"),
+    ANY_TEXT("proposals", "hypothesis"),
+    ANY_TEXT("proposals", "diff"),
+    {"proposals", "goal", COLUMN_GOAL, MAYBE_NULL, 0, INT_HIGH},
+    {"proposals", "trial", COLUMN_INT, MAYBE_NULL, 0, COUNT_HIGH},
+    ANY_TEXT("proposals", "judged"),
+    PROPOSAL_NAME("verdict"),
+    ANY_TEXT("proposals", "reason"),
+    PROPOSAL_FIGURE("first_us"),
+    PROPOSAL_FIGURE("score_us"),
+    PROPOSAL_FIGURE("ratio"),
+    PROPOSAL_FIGURE("low"),
+    PROPOSAL_FIGURE("high"),
+    PROPOSAL_NAME("decision"),
+    COUNT("proposals", "turn"),
+    COUNT("proposals", "prompt_tokens"),
+    COUNT("proposals", "completion_tokens"),
+    PROPOSAL_FIGURE("cost"),
+    {"proposals", "asked", COLUMN_REAL, NEVER_NULL, 0, TIME_HIGH},
+    {"proposals", "answered", COLUMN_REAL, MAYBE_NULL, 0, TIME_HIGH},
+    {"proposals", "decided", COLUMN_REAL, MAYBE_NULL, 0, TIME_HIGH},
     {0},
 };
 
-const char *const store_tables[] = {"meta",  "goals",     "settings",    "trials", "earlier",
-                                    "cases", "champions", "checkpoints", NULL};
+const char *const store_tables[] = {"meta",  "goals",     "settings",    "trials",    "earlier",
+                                    "cases", "champions", "checkpoints", "proposals", NULL};
 
 /* The columns that name a row for a reader. */
 static const struct {
@@ -153,7 +185,7 @@ static const struct {
 } row_keys[] = {
     {"meta", {"name"}},       {"goals", {"number"}},           {"settings", {"id"}},
     {"trials", {"number"}},   {"earlier", {"number", "told"}}, {"cases", {"event", "number"}},
-    {"champions", {"event"}}, {"checkpoints", {"id"}},
+    {"champions", {"event"}}, {"checkpoints", {"id"}},         {"proposals", {"number"}},
 };
 
 const struct column *column_find(const char *table, const char *name) {

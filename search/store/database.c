@@ -3,19 +3,12 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/log.h"
 #include "base/strbuf.h"
 
 /* How long a statement waits for another process's lock. */
 enum { BUSY_MS = 10000 };
-
-double unix_time_s(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_REALTIME, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 int database_fail(struct store *store, struct error *error) {
     int code = sqlite3_extended_errcode(store->database);
@@ -257,6 +250,8 @@ int database_upgrade(struct store *store, struct error *error) {
     if (status == 0 && reads && store->format > STORE_FORMAT_WITHOUT_CHECKS &&
         store->format <= STORE_FORMAT_WITHOUT_ENERGY)
         status = database_run(store, sql_read_without_clock, error);
+    if (status == 0 && !reads && store->format < STORE_FORMAT_OF_PROPOSALS)
+        status = database_run(store, sql_add_proposals, error);
     if (status < 0 && !reads)
         sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
     return status;

@@ -28,6 +28,7 @@ struct store {
     char path[PATH_SIZE]; /* of run.db */
     char **goals;
     int goal_count;
+    int goals_begin; /* its value at the start of the batch */
     bool in_batch;
     int64_t events;       /* the last event's number; writers only */
     int64_t events_begin; /* its value at the start of the batch */
@@ -77,7 +78,5 @@ int database_damaged_row(struct store *store, sqlite3_stmt *statement, struct er
 
 /* Binds NULL for NULL. The text must stay valid until the statement is reset. */
 void database_bind_text(sqlite3_stmt *statement, int index, const char *text);
-
-double unix_time_s(void);
 
 #endif

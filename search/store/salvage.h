@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 
-enum { SALVAGE_TABLES = 8, SALVAGE_TEXT = 400 };
+enum { SALVAGE_TABLES = 9, SALVAGE_TEXT = 400 };
 
 struct salvage_table {
     const char *name;

@@ -32,6 +32,15 @@ _Static_assert(KEY_GENOME == 0 && KEY_TEMPLATE == 1 && KEY_METHOD == 7 && KEY_PA
     "event INTEGER NOT NULL, number INTEGER NOT NULL" CASE_FIELDS(COLUMN_AND_TYPE)                 \
         CASE_SAMPLES(SAMPLES_AND_TYPE)
 
+#define PROPOSALS_TABLE                                                                            \
+    "CREATE TABLE proposals (number INTEGER PRIMARY KEY, parent TEXT NOT NULL, other TEXT, "       \
+    "request TEXT NOT NULL, answer TEXT, solution TEXT, hash TEXT, genome TEXT, "                  \
+    "hypothesis TEXT, diff TEXT, goal INTEGER, trial INTEGER, judged TEXT, verdict TEXT, "         \
+    "reason TEXT, first_us REAL, score_us REAL, ratio REAL, low REAL, high REAL, "                 \
+    "decision TEXT, turn INTEGER NOT NULL, prompt_tokens INTEGER NOT NULL, "                       \
+    "completion_tokens INTEGER NOT NULL, cost REAL, asked REAL NOT NULL, answered REAL, "          \
+    "decided REAL);"
+
 const char *const sql_schema =
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE goals (number INTEGER PRIMARY KEY, name TEXT NOT NULL);"
@@ -51,12 +60,18 @@ const char *const sql_schema =
     "  score_us REAL, crowned REAL NOT NULL);"
     "CREATE TABLE checkpoints ("
     "  id INTEGER PRIMARY KEY CHECK (id = 1), events INTEGER NOT NULL, digest TEXT NOT NULL,"
-    "  text TEXT NOT NULL);";
+    "  text TEXT NOT NULL);" PROPOSALS_TABLE;
 
 /* In the order of enum trial_column in read.c. */
 #define TRIAL                                                                                      \
     "number, goal, genome, parent_a, parent_b, operator, asked, told, issued, finished, worker, "  \
     "key, outdated, verdict" OUTCOME_FIELDS(COLUMN) " "
+
+/* In the order of `members` in proposals.c. */
+#define PROPOSAL                                                                                   \
+    "number, parent, other, request, answer, solution, hash, genome, hypothesis, diff, goal, "     \
+    "trial, judged, verdict, reason, first_us, score_us, ratio, low, high, decision, turn, "       \
+    "prompt_tokens, completion_tokens, cost, asked, answered, decided"
 
 /* Views of the connection's own hide the tables of their names. */
 const char *const sql_read_without_checks =
@@ -99,9 +114,11 @@ const char *const sql_add_energy = "BEGIN IMMEDIATE;"
                                    "ALTER TABLE cases ADD COLUMN energy_watts REAL;"
                                    "ALTER TABLE cases ADD COLUMN idle_watts REAL;"
                                    "PRAGMA user_version = 6; COMMIT";
+const char *const sql_add_proposals =
+    "BEGIN IMMEDIATE;" PROPOSALS_TABLE "PRAGMA user_version = 7; COMMIT";
 _Static_assert(STORE_FORMAT_WITHOUT_PLACEMENTS == 4 && STORE_FORMAT_WITHOUT_ENERGY == 5 &&
-                   STORE_FORMAT == 6,
-               "sql_add_checks, sql_add_placements and sql_add_energy set them");
+                   STORE_FORMAT_OF_PROPOSALS == 7 && STORE_FORMAT == 7,
+               "sql_add_checks, sql_add_placements, sql_add_energy and sql_add_proposals set them");
 
 #define TRIED "told IS NOT NULL AND verdict NOT IN ('filtered', 'lost') "
 /* Must match the condition of the index `board` literally, or SQLite does not use the index. */
@@ -137,6 +154,11 @@ static const char *const texts[SQL_COUNT] = {
     [SQL_CHECKPOINT_SET] = "INSERT OR REPLACE INTO checkpoints (id, events, digest, text) "
                            "VALUES (1, ?1, ?2, ?3)",
     [SQL_CHECKPOINT_GET] = "SELECT events, digest, text, id FROM checkpoints",
+    [SQL_PROPOSAL_PUT] =
+        "INSERT OR REPLACE INTO proposals (" PROPOSAL ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+        "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, "
+        "?27, ?28)",
+    [SQL_PROPOSALS] = "SELECT " PROPOSAL " FROM proposals ORDER BY number",
     /* The rows with the last ask and the last tell, so that the reader can check them. */
     [SQL_LAST_EVENTS] =
         "SELECT * FROM (SELECT number, asked, told FROM trials ORDER BY asked DESC LIMIT 1) "
@@ -204,6 +226,8 @@ const char *sql_table(enum statement statement) {
         return "champions";
     case SQL_CHECKPOINT_GET:
         return "checkpoints";
+    case SQL_PROPOSALS:
+        return "proposals";
     default:
         return statement >= SQL_LAST_EVENTS && statement < SQL_FOREIGN ? "trials" : NULL;
     }

@@ -11,6 +11,7 @@
  * observed the outcome; samples are doubles in native byte order settings     the parts of a
  * trial's key other than the genome; shared by many trials champions    which trial became champion
  * of which goal at which event checkpoints  one row: the state of the search
+ *     proposals    a solution that a proposer wrote, from the question to the decision
  *
  * A change to the schema requires a new STORE_FORMAT. NaN is stored as NULL. A reader gets the
  * columns that an earlier format has not by views of its own connection; a writer adds them.
@@ -20,7 +21,8 @@
 
 enum {
     STORE_APPLICATION = 0x65766f74, /* "evot", in the file's header */
-    STORE_FORMAT = 6,
+    STORE_FORMAT = 7,
+    STORE_FORMAT_OF_PROPOSALS = 7,       /* earlier ones have no table `proposals` */
     STORE_FORMAT_WITHOUT_ENERGY = 5,     /* cases have no columns of energy, trials none of
                                             the median clock */
     STORE_FORMAT_WITHOUT_PLACEMENTS = 4, /* cases have no columns of placements, either */
@@ -37,6 +39,7 @@ extern const char *const sql_add_placements;
 extern const char *const sql_read_without_clock;
 extern const char *const sql_read_without_energy;
 extern const char *const sql_add_energy;
+extern const char *const sql_add_proposals;
 
 enum statement {
     SQL_BEGIN,
@@ -56,6 +59,8 @@ enum statement {
     SQL_CHAMPION_ADD,   /* event, goal, trial, previous, score_us, accepted */
     SQL_CHECKPOINT_SET, /* events, digest, text */
     SQL_CHECKPOINT_GET, /* -> events, digest, text */
+    SQL_PROPOSAL_PUT,   /* the members in proposals.c */
+    SQL_PROPOSALS,      /* -> the same */
     SQL_LAST_EVENTS,    /* -> number, asked, observed; at most two rows */
     SQL_EVENTS,         /* after -> event, tells (0: an ask), trial's columns */
     SQL_IN_FLIGHT,      /* -> trial's columns */

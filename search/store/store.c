@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "store/database.h"
@@ -64,7 +65,7 @@ static int refuse_foreign(struct store *store, struct error *error) {
 static int write_description(struct store *store, const struct store_description *description,
                              struct error *error) {
     char created[32], header[96];
-    snprintf(created, sizeof created, "%.3f", unix_time_s());
+    snprintf(created, sizeof created, "%.3f", clock_unix_seconds());
     snprintf(header, sizeof header, "PRAGMA application_id = %d; PRAGMA user_version = %d",
              STORE_APPLICATION, STORE_FORMAT);
     if (database_run(store, sql_schema, error) < 0 || database_run(store, header, error) < 0 ||

@@ -56,9 +56,10 @@ struct store_meta {
 /* Describes a run; written once when it is created. Names of meta in use: settings (where they
    are), config_path, template, template_hash, objective, minimise, device (the first), devices (a
    list), evotile (version), nvrtc, driver, queue_id, islands (how many the search has), the reason
-   of each template rule ("rule:1"), and each goal's start genomes ("seeds:0"); the store adds
-   `created`. A goal is a set of cases that genomes are scored on: all cases if the objective is
-   joint, one goal per case if it is per_case. */
+   of each template rule ("rule:1"), of sources that evolve: evolves, evolve_start and
+   evolve_start_us (the best start after tuning), and each goal's start genomes ("seeds:0"); the
+   store adds `created`. A goal is a set of cases that genomes are scored on: all cases if the
+   objective is joint, one goal per case if it is per_case. */
 struct store_description {
     const struct store_meta *meta;
     int meta_count;

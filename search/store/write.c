@@ -1,6 +1,8 @@
 /* Writes to a store in batches: any failure rolls back the whole batch. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "outcome/fields.h"
 #include "store/database.h"
 
@@ -12,6 +14,7 @@ int store_begin(struct store *store, struct error *error) {
         return -1;
     store->in_batch = true;
     store->events_begin = store->events;
+    store->goals_begin = store->goal_count;
     return 0;
 }
 
@@ -27,6 +30,8 @@ void store_rollback(struct store *store) {
         sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
     store->in_batch = false;
     store->events = store->events_begin;
+    while (store->goal_count > store->goals_begin)
+        free(store->goals[--store->goal_count]);
     store->setting = 0;
 }
 
@@ -87,7 +92,7 @@ int64_t store_ask(struct store *store, const struct store_ask *ask, struct error
     bind_trial(statement, 5, ask->parent_b);
     database_bind_text(statement, 6, ask->operator_name);
     sqlite3_bind_int64(statement, 7, store->events + 1);
-    sqlite3_bind_double(statement, 8, unix_time_s());
+    sqlite3_bind_double(statement, 8, clock_unix_seconds());
     if (database_finish(store, statement, error) < 0)
         return rollback_failed(store);
     return ++store->events;
@@ -186,7 +191,7 @@ int64_t store_tell(struct store *store, int64_t number, const struct outcome *ou
     sqlite3_stmt *statement = use_in_batch(store, SQL_TELL, error);
     sqlite3_bind_int64(statement, 1, number);
     sqlite3_bind_int64(statement, 2, store->events + 1);
-    sqlite3_bind_double(statement, 3, unix_time_s());
+    sqlite3_bind_double(statement, 3, clock_unix_seconds());
     database_bind_text(statement, 4, worker);
     if (key != NULL) {
         database_bind_text(statement, 5, hash);
@@ -240,7 +245,7 @@ int store_record_champion(struct store *store, int goal, int64_t trial, int64_t 
     sqlite3_bind_int64(statement, 3, trial);
     bind_trial(statement, 4, previous);
     sqlite3_bind_double(statement, 5, score_us);
-    sqlite3_bind_double(statement, 6, unix_time_s());
+    sqlite3_bind_double(statement, 6, clock_unix_seconds());
     return finish_in_batch(store, statement, error);
 }
 

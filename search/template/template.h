@@ -43,7 +43,7 @@ enum {
     OPTIONS_MAX = 16,
     MACROS_MAX = 32,
     RELAXED_MAX = 4,
-    SOLUTIONS_MAX = 16,
+    SOLUTIONS_MAX = 64,
     DECLARED_STRESSES_MAX = 8,
     STRESSES_MAX = 3 * DECLARED_STRESSES_MAX + 1, /* with the derived ones */
     CASE_NAME_SIZE = 128,

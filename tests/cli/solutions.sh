@@ -149,4 +149,4 @@ sed -i "s/\"cases\": \[.*\], \"device\"/\"cases\": [$(seq -s, 1 33 | sed 's/[0-9
 tell space many.json
 damage() { sqlite3 run/run.db "UPDATE meta SET value = '$1' WHERE name = 'rivals:0'" && tell board run --top 1 | grep -v -E '^(goal|rank|checks|  )'; }
 damage '{"goal": 9}'
-damage "{\"goal\": 0, \"trial\": 1, \"duels\": [$(seq -s, 1 17)]}"
+damage "{\"goal\": 0, \"trial\": 1, \"duels\": [$(seq -s, 1 65)]}"

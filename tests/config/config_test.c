@@ -57,6 +57,10 @@ static void defaults(void **state) {
     assert_int_equal(config->timing.input_sets, 4);
     assert_int_equal(config->timing.launches, 20);
     assert_int_equal(config->timing.samples, 50);
+    assert_string_equal(config->evolve.proposer, "");
+    assert_int_equal(config->evolve.strategy, EVOLVE_FULL);
+    assert_int_equal(config->evolve.tune, 12);
+    assert_int_equal(config->evolve.ahead, 1);
     assert_int_equal(config->timing.race_samples, 5);
     assert_true(config->timing.race_margin == 0.25);
     assert_true(config->timing.warmup_ms == 5);
@@ -78,7 +82,15 @@ static void every_key(void **state) {
         "  \"exploration\": 0.5, \"sanitize_every\": 9 },\n"
         "\"timing\": { \"input_sets\": 1, \"launches\": 2, \"samples\": 3, \"race_samples\": 4,\n"
         "  \"race_margin\": 0.5, \"warmup_ms\": 6, \"inputs\": 7, \"energy_ms\": 450 },\n"
+        "\"evolve\": { \"proposer\": \"p 1\", \"strategy\": \"insight\", \"proposals\": 45,\n"
+        "  \"tune\": 0, \"ahead\": 16, \"timeout\": \"2m\" },\n"
         "\"seed\": \"9223372036854775807\", \"device\": \"cuda:3\" }");
+    assert_string_equal(config->evolve.proposer, "p 1");
+    assert_int_equal(config->evolve.strategy, EVOLVE_INSIGHT);
+    assert_int_equal(config->evolve.proposals, 45);
+    assert_int_equal(config->evolve.tune, 0);
+    assert_int_equal(config->evolve.ahead, 16);
+    assert_true(config->evolve.timeout_s == 120);
     assert_int_equal(config->objective, OBJECTIVE_PER_CASE);
     assert_int_equal(config->case_count, 2);
     assert_int_equal(config->cases[1].values[2], 1);

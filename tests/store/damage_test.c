@@ -63,6 +63,8 @@ static void make_run(const char *run_dir) {
     }
     assert_int_equal(store_record_champion(store, 1, 7, 5, 2.25, &error), 0);
     tell_again(store, 4, &error);
+    for (int64_t number = 1; number <= 9; number++)
+        assert_int_equal(example_proposal(store, number, &error), 0);
     assert_int_equal(store_checkpoint(store, hash_bytes("x", 1), "1.5", &error), 0);
     assert_int_equal(store_commit(store, &error), 0);
     store_close(store);

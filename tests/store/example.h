@@ -13,7 +13,7 @@
 
 #include "base/path.h"
 #include "outcome/filled.h"
-#include "store/store.h"
+#include "store/proposals.h"
 
 static inline int make_folder(void **state) {
     char *folder = strdup("/tmp/evotile-store-XXXXXX");
@@ -33,6 +33,41 @@ static inline struct store *example_create(const char *run_dir, struct error *er
                                              {"seed", "18446744073709551615"}};
     static const char *const goals[] = {"B=1,S=64", "B=2,S=512"};
     return store_create(run_dir, &(struct store_description){meta, 2, goals, 2}, error);
+}
+
+/* A proposal in each state: asked for, answered, passed, decided on. */
+static inline int example_proposal(struct store *store, int64_t number, struct error *error) {
+    const int state = (int)(number % 4);
+    const struct store_proposal proposal = {.number = number,
+                                            .parent = "start",
+                                            .other = number % 5 == 0 ? "p1" : NULL,
+                                            .request = "{\"type\": \"propose\"}",
+                                            .answer = state > 0 ? "{\"number\": 1}" : NULL,
+                                            .solution = state > 0 ? "p1" : NULL,
+                                            .hash = state > 0 ? "0123456789abcdef0123456789abcdef"
+                                                              : NULL,
+                                            .genome = number % 7 == 0 ? "BLOCK_M=1" : NULL,
+                                            .hypothesis = "two loads\nat a time",
+                                            .diff = state > 0 ? "-a\n+b\n" : NULL,
+                                            .goal = state > 1 ? 1 : NO_GOAL,
+                                            .trial = state > 0 ? number : STORE_NO_TRIAL,
+                                            .judged = state > 1 ? "{}" : NULL,
+                                            .verdict = state > 1 ? "ok" : NULL,
+                                            .reason = state > 2 ? "slower" : NULL,
+                                            .first_us = state > 1 ? 2.5 : NAN,
+                                            .score_us = state > 2 ? 2.25 : NAN,
+                                            .ratio = state > 2 ? 1 / 3.0 : NAN,
+                                            .low = state > 2 ? 0.25 : NAN,
+                                            .high = state > 2 ? 0.5 : NAN,
+                                            .decision = state > 2 ? "revert" : NULL,
+                                            .turn = state > 2 ? number : 0,
+                                            .prompt_tokens = 1000 + number,
+                                            .completion_tokens = number,
+                                            .cost = number % 2 ? 0.125 : NAN,
+                                            .asked = 1.7e9,
+                                            .answered = state > 0 ? 1.7e9 + 1 : NAN,
+                                            .decided = state > 2 ? 1.7e9 + 2 : NAN};
+    return store_put_proposal(store, &proposal, error);
 }
 
 static inline int example_goal(int64_t number) {

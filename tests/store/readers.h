@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "analysis/run_data.h"
-#include "store/store.h"
+#include "store/proposals.h"
 
 /* Receives the error of a reader that failed. */
 typedef void seen_error(void *context, const struct error *error);
@@ -74,6 +74,14 @@ static inline int read_champion_row(void *context, const struct store_champion *
     return 0;
 }
 
+static inline int read_proposal_row(void *context, const struct store_proposal *proposal,
+                                    struct error *error) {
+    size_t *sum = context;
+    (void)error;
+    *sum += strlen(proposal->parent) + strlen(proposal->request) + (proposal->ratio > 1);
+    return 0;
+}
+
 /* Calls `see` for a status below 0 and clears the error. */
 static inline void pass_error(int64_t status, struct error *error, seen_error *see, void *context) {
     if (status >= 0)
@@ -127,6 +135,7 @@ static inline void read_everything(const char *run_dir, seen_error *see, void *c
     pass_error(store_scores(store, read_score_row, &sum, &error), &error, see, context);
     pass_error(store_reasons(store, 10, read_reason_row, &sum, &error), &error, see, context);
     pass_error(store_champions(store, read_champion_row, &sum, &error), &error, see, context);
+    pass_error(store_proposals(store, read_proposal_row, &sum, &error), &error, see, context);
     struct store_checkpoint checkpoint = {0};
     pass_error(store_checkpoint_read(store, &checkpoint, &error), &error, see, context);
     free(checkpoint.text);

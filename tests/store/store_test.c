@@ -542,7 +542,8 @@ static void check_earlier_format(const char *run_dir, int format, const char *sq
                     "ALTER TABLE cases DROP COLUMN energy_watts;"
                     "ALTER TABLE cases DROP COLUMN idle_watts;"
                     "ALTER TABLE trials DROP COLUMN sm_mhz;"
-                    "ALTER TABLE earlier DROP COLUMN sm_mhz; PRAGMA user_version = 5");
+                    "ALTER TABLE earlier DROP COLUMN sm_mhz; DROP TABLE proposals;"
+                    "PRAGMA user_version = 5");
     if (format < 5)
         tamper(run_dir, "ALTER TABLE cases DROP COLUMN placements;"
                         "ALTER TABLE cases DROP COLUMN placement_least_us;"
@@ -560,7 +561,7 @@ static void check_earlier_format(const char *run_dir, int format, const char *sq
     assert_true(store_begin(store, &error) == 0 && example_ask(store, 11, &error) > 0 &&
                 example_tell(store, 11, &error) > 0 && store_commit(store, &error) == 0);
     store_close(store);
-    assert_int_equal(format_of(run_dir), 6);
+    assert_int_equal(format_of(run_dir), 7);
     store = open_run(run_dir, STORE_READ);
     struct store_trial *added = store_trial_read(store, 11, &error);
     assert_true(added != NULL && added->outcome != NULL && example_matches(added));
@@ -584,6 +585,80 @@ static void a_run_without_checks_is_read_and_upgraded(void **state) {
         "PRAGMA user_version = 3");
 }
 
+/* ---- proposals ---- */
+
+struct proposal_walk {
+    int64_t count;
+    struct store *store;
+};
+
+static int proposal_row(void *context, const struct store_proposal *proposal, struct error *error) {
+    (void)error;
+    struct proposal_walk *walk = context;
+    const int64_t number = ++walk->count;
+    const int state = (int)(number % 4);
+    assert_int_equal(proposal->number, number);
+    assert_string_equal(proposal->parent, "start");
+    assert_string_equal(proposal->hypothesis, "two loads\nat a time");
+    assert_int_equal(proposal->answer != NULL, state > 0);
+    assert_int_equal(proposal->other != NULL, number % 5 == 0);
+    assert_int_equal(proposal->goal, state > 1 ? 1 : NO_GOAL);
+    assert_true(proposal->trial == (state > 0 ? number : STORE_NO_TRIAL));
+    assert_true(state > 2 ? proposal->ratio == 1 / 3.0 && proposal->turn == number
+                          : isnan(proposal->ratio) && proposal->turn == 0);
+    assert_true(proposal->prompt_tokens == 1000 + number);
+    assert_true(number % 2 ? proposal->cost == 0.125 : isnan(proposal->cost));
+    return 0;
+}
+
+static void proposals_and_goals_are_stored(void **state) {
+    struct error error = {0};
+    struct store *store = create(*state);
+    const int goals = store_goal_count(store);
+    assert_int_equal(store_begin(store, &error), 0);
+    for (int64_t number = 1; number <= 9; number++) /* the second time replaces */
+        assert_true(example_proposal(store, number, &error) == 0 &&
+                    example_proposal(store, number, &error) == 0);
+    assert_int_equal(store_commit(store, &error), 0);
+    assert_int_equal(store_begin(store, &error), 0);
+    assert_int_equal(store_add_goal(store, "one more", &error), 0);
+    assert_int_equal(store_goal_count(store), goals + 1);
+    store_rollback(store);
+    assert_int_equal(store_goal_count(store), goals);
+    assert_true(store_begin(store, &error) == 0 && store_add_goal(store, "kept", &error) == 0 &&
+                store_commit(store, &error) == 0);
+    store_close(store);
+    store = open_run(*state, STORE_READ);
+    struct proposal_walk walk = {.store = store};
+    assert_int_equal(store_proposals(store, proposal_row, &walk, &error), 0);
+    assert_int_equal(walk.count, 9);
+    assert_int_equal(store_goal_count(store), goals + 1);
+    assert_string_equal(store_goal_name(store, goals), "kept");
+    store_close(store);
+}
+
+static int no_proposal(void *context, const struct store_proposal *proposal, struct error *error) {
+    (void)context, (void)proposal, (void)error;
+    fail_msg("an earlier run has no proposals");
+    return -1;
+}
+
+/* Format 6 had no table of proposals. */
+static void a_run_without_proposals_is_read_and_upgraded(void **state) {
+    struct error error = {0};
+    store_close(create(*state));
+    tamper(*state, "DROP TABLE proposals; PRAGMA user_version = 6");
+    struct store *store = open_run(*state, STORE_READ);
+    assert_int_equal(store_proposals(store, no_proposal, NULL, &error), 0);
+    store_close(store);
+    assert_int_equal(format_of(*state), 6);
+    store = open_run(*state, STORE_WRITE);
+    assert_true(store_begin(store, &error) == 0 && example_proposal(store, 1, &error) == 0 &&
+                store_commit(store, &error) == 0);
+    store_close(store);
+    assert_int_equal(format_of(*state), 7);
+}
+
 static void other_files_are_rejected(void **state) {
     struct error error = {0};
     char path[PATH_SIZE];
@@ -597,9 +672,9 @@ static void other_files_are_rejected(void **state) {
     assert_null(example_create(*state, &error));
     assert_non_null(strstr(error.text, "holds a run already"));
 
-    tamper(*state, "PRAGMA user_version = 7");
-    assert_rejected(*state, ERROR_INPUT, "format 7");
-    tamper(*state, "PRAGMA user_version = 6; PRAGMA application_id = 5");
+    tamper(*state, "PRAGMA user_version = 8");
+    assert_rejected(*state, ERROR_INPUT, "format 8");
+    tamper(*state, "PRAGMA user_version = 7; PRAGMA application_id = 5");
     assert_rejected(*state, ERROR_INPUT, "another program");
     tamper(*state, "PRAGMA application_id = 0x65766f74");
     store = open_run(*state, STORE_WRITE);
@@ -675,6 +750,8 @@ int main(void) {
         TEST(counts_match),
         TEST(events_continue_after_a_number),
         TEST(champions_and_checkpoint),
+        TEST(proposals_and_goals_are_stored),
+        TEST(a_run_without_proposals_is_read_and_upgraded),
         TEST(a_run_without_energy_is_read_and_upgraded),
         TEST(a_run_without_placements_is_read_and_upgraded),
         TEST(a_run_without_checks_is_read_and_upgraded),

@@ -1,6 +1,7 @@
 /*
- * solution_store: the folder in which a server keeps the solutions that clients send. Each lies
- * beside links to the problem's files, so that a client adds files and replaces none:
+ * solution_store: the folder in which a server keeps the solutions that clients send, and a run
+ * those that a proposer writes. Each lies beside links to the problem's files
+ * (template/solution_files.h), so that its author adds files and replaces none:
  *
  *     FOLDER/config.json            the server's config without solutions and genes
  *     FOLDER/templates/lib          a link to the library of the problem
@@ -13,8 +14,8 @@
  *     int status = solution_store_add(store, "mine", files, folder, &error);
  *     solution_store_free(store);
  */
-#ifndef EVOTILE_SERVE_SOLUTION_STORE_H
-#define EVOTILE_SERVE_SOLUTION_STORE_H
+#ifndef EVOTILE_SOLUTIONS_SOLUTION_STORE_H
+#define EVOTILE_SOLUTIONS_SOLUTION_STORE_H
 
 #include "base/path.h"
 #include "config/config.h"

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "serve/solution_store.h"
+#include "solutions/solution_store.h"
 
 #include <stdio.h>
 #include <stdlib.h>

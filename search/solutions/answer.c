@@ -1,4 +1,4 @@
-#include "serve/answer.h"
+#include "solutions/answer.h"
 
 #include "base/json.h"
 #include "base/strbuf.h"

@@ -4,8 +4,8 @@
  *     cJSON *answer = answer_new(&result, template);
  *     cJSON_Delete(answer);
  */
-#ifndef EVOTILE_SERVE_ANSWER_H
-#define EVOTILE_SERVE_ANSWER_H
+#ifndef EVOTILE_SOLUTIONS_ANSWER_H
+#define EVOTILE_SOLUTIONS_ANSWER_H
 
 #include "evaluate/trial.h"
 

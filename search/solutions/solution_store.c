@@ -1,4 +1,4 @@
-#include "serve/solution_store.h"
+#include "solutions/solution_store.h"
 
 #include "base/json.h"
 #include "base/memory.h"
@@ -50,7 +50,8 @@ static int copy_problem(const struct solution_store *store, struct error *error)
 /* Which solution is judged is a matter of each request, and its genes are its own. */
 static int write_config(const struct solution_store *store, const struct config *config,
                         struct error *error) {
-    static const char *const removed[] = {"solutions", "genes", "template", "search", "budget"};
+    static const char *const removed[] = {"solutions", "genes",  "template",
+                                          "search",    "budget", "evolve"};
     struct json_document document;
     if (json_read_text(&document, config->path, config->text, error) < 0)
         return -1;

@@ -1,0 +1,157 @@
+#include "session/goals.h"
+
+#include "base/memory.h"
+#include "session/predict_start.h"
+#include "session/session_store.h"
+#include "store/proposals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { STRATEGY_STREAM = 1 };
+
+/* ---- starting ---- */
+
+static int predict_goal(struct session *session, int goal, const struct device_info *device,
+                        struct error *error) {
+    const struct template *template = session->templates[goal];
+    struct predicted *predicted;
+    int count = predict_start(session->config, goal, template, device,
+                              (int)session->settings.predict, &predicted, error);
+    if (count < 0)
+        return -1;
+    if (count > 0)
+        session->predicted[goal] = predict_start_print(predicted, count, template->space);
+    free(predicted);
+    return 0;
+}
+
+/* Fills the start genomes of a goal, and the predictions for it, as text. A new run takes them from
+   what the user named; a resumed run from its store, so that later changes of their source do not
+   matter. */
+static int find_start(struct session *session, int goal, struct warm_start *warm_start,
+                      const struct device_info *device, struct error *error) {
+    const struct template *template = session->templates[goal];
+    struct genome genomes[WARM_START_MAX];
+    if (session->store != NULL)
+        return session_store_read_start(session, goal, error);
+    int count = warm_start != NULL ? warm_start_genomes(warm_start, session->config, goal, template,
+                                                        device, genomes, error)
+                                   : 0;
+    if (count > 0)
+        session->seeds[goal] = warm_start_print(genomes, count, template->space);
+    return count < 0 ||
+                   (session->settings.predict > 0 && predict_goal(session, goal, device, error) < 0)
+               ? -1
+               : 0;
+}
+
+static struct evolution_settings settings_from(const struct config *config) {
+    struct evolution_settings settings = evolution_defaults();
+    settings.population = config->population;
+    settings.initial = config->initial;
+    settings.exploration = config->exploration;
+    settings.minimise = config->minimise;
+    snprintf(settings.strategy, sizeof settings.strategy, "%s", config->strategy);
+    return settings;
+}
+
+/* Makes the goal's strategy, whose template, start genomes and predictions are there. */
+static int start_evolution(struct session *session, int g, struct error *error) {
+    const struct config *config = session->config;
+    const struct space *space = session->templates[g]->space;
+    struct evolution_settings settings = settings_from(config);
+    struct genome seeds[WARM_START_MAX];
+    struct predicted *predicted = NULL;
+    char name[CASE_NAME_SIZE];
+    if (session->seeds[g] != NULL) {
+        settings.seeds = seeds;
+        settings.seed_count =
+            warm_start_parse(session->seeds[g], space, seeds, WARM_START_MAX, error);
+        if (settings.seed_count < 0)
+            return -1;
+    }
+    if (session->predicted[g] != NULL)
+        settings.predicted_count =
+            predict_start_parse(session->predicted[g], space, &predicted, error);
+    if (settings.predicted_count < 0)
+        return -1;
+    settings.predicted = predicted;
+    session->champions[g].trial = STORE_NO_TRIAL;
+    session->champions[g].sanitized = STORE_NO_TRIAL;
+    session->evolutions[g] =
+        evolution_new(space, &settings, config->seed, STRATEGY_STREAM + (uint64_t)g, error);
+    free(predicted);
+    if (session->evolutions[g] != NULL)
+        return 0;
+    config_goal_name(config, g, name);
+    return error_prefix(error, "%s", name);
+}
+
+int session_start_goals(struct session *session, const struct device_info *device,
+                        struct warm_start *warm_start, struct error *error) {
+    const struct config *config = session->config;
+    session->goal_to_sanitize = -1;
+    session->goal_count = config_goal_count(config);
+    session->recent = xcalloc(CASES_MAX, sizeof *session->recent);
+    for (int g = 0; g < session->goal_count; g++) {
+        session->templates[g] = config_load_template(config, g, device, error);
+        if (session->templates[g] == NULL ||
+            find_start(session, g, warm_start, device, error) < 0 ||
+            start_evolution(session, g, error) < 0)
+            return -1;
+    }
+    return warm_start_check(warm_start, config, error);
+}
+
+/* ---- adding a solution ---- */
+
+static int extend_config(struct session *session, const char *solution, struct error *error) {
+    cJSON *changes = cJSON_CreateObject(), *names = cJSON_AddArrayToObject(changes, "solutions");
+    for (int i = 0; i < session->config->solution_count; i++)
+        cJSON_AddItemToArray(names, cJSON_CreateString(session->config->solutions[i]));
+    cJSON_AddItemToArray(names, cJSON_CreateString(solution));
+    /* After a failure the session has the config that it had. */
+    const struct config *present = session->config;
+    struct config *extended =
+        config_from_text(present->path, present->text, present->template_folder, error);
+    if (extended != NULL)
+        extended = config_change(extended, changes, error);
+    cJSON_Delete(changes);
+    if (extended == NULL)
+        return -1;
+    config_free(session->config);
+    session->config = extended;
+    return 0;
+}
+
+static int store_seeds(struct session *session, int goal, const struct genome *seed,
+                       struct error *error) {
+    if (seed == NULL)
+        return 0;
+    session->seeds[goal] = warm_start_print(seed, 1, session->templates[goal]->space);
+    return session_store_write_seeds(session, goal, error);
+}
+
+int session_add_solution(struct session *session, const char *solution, const struct genome *seed,
+                         struct error *error) {
+    const int goal = session->goal_count;
+    char name[CASE_NAME_SIZE];
+    if (session->config->objective != OBJECTIVE_JOINT)
+        BUG("a solution is added where each case has goals of its own");
+    if (extend_config(session, solution, error) < 0 || session_write_config(session, error) < 0)
+        return -1;
+    session->templates[goal] =
+        config_load_template(session->config, goal, pool_device(session->pool), error);
+    if (session->templates[goal] == NULL)
+        return -1;
+    config_goal_name(session->config, goal, name);
+    if (store_add_goal(session->store, name, error) < 0)
+        return -1;
+    session->goal_count++;
+    return store_seeds(session, goal, seed, error) < 0 ||
+                   start_evolution(session, goal, error) < 0 ||
+                   session_store_write_solutions(session, error) < 0
+               ? -1
+               : goal;
+}

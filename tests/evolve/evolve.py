@@ -1,0 +1,369 @@
+#!/usr/bin/env python3
+"""usage: evolve.py EVOTILE. The test's parts; each makes runs in a temporary folder."""
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+EVOTILE = os.path.abspath(sys.argv[1])
+PROPOSER = os.path.abspath("tests/evolve/proposer.py")
+os.environ["ROOT_OF_TEST"] = os.getcwd()
+os.environ["EVOTILE_TEMPLATES"] = os.path.abspath("tests/templates")
+folder = tempfile.TemporaryDirectory(prefix="evotile-evolve-test-")
+os.chdir(folder.name)
+os.environ["EVOTILE_CACHE"] = os.path.join(folder.name, "cache")
+failures = []
+
+
+def check(holds, text):
+    if not holds:
+        failures.append(text)
+
+
+def write(name, value):
+    with open(name, "w") as out:
+        json.dump(value, out)
+
+
+write("config.json", {"template": "axpy", "solutions": ["loop"], "cases": [{"N": 3000}]})
+
+
+def command(name, script, *options, config="config.json"):
+    write(f"{name}.script", script)
+    return [EVOTILE, "evolve", config, "--proposer", f"exec {PROPOSER} {name}.script {name}.log", "--tune", "3",
+            "--device", "emulated:sm_90", "--compile-workers", "1", "--out", name, *options]
+
+
+def run(name, script, *options, config="config.json", status=0):
+    options = options or ("--proposals", str(len(script)))
+    ran = subprocess.run(command(name, script, *options, config=config), capture_output=True, text=True)
+    check(ran.returncode == status, f"{name}: status {ran.returncode}: {ran.stderr}")
+    return ran.stderr
+
+
+def lineage(name):
+    ran = subprocess.run([EVOTILE, "summary", name, "--lineage", "--json"], capture_output=True, text=True)
+    check(ran.returncode == 0, f"{name}: {ran.stderr}")
+    return json.loads(ran.stdout)
+
+
+def asked(name):
+    return [line.split() for line in open(f"{name}.log")]
+
+
+def edit(search, replace, file="kernel.cu", **more):
+    return {"edits": [{"file": file, "search": search, "replace": replace}], **more}
+
+
+LINE = "z[i] = ALPHA * x[i] + y[i];"
+SIGNATURE = 'extern "C" __global__ void axpy'
+SHARED = edit(f"        {LINE}", "    {\n        __shared__ float staged[4096];\n        staged[threadIdx.x] = x[i];\n"
+              "        z[i] = ALPHA * staged[threadIdx.x] + y[i];\n    }")
+
+# ---- decisions ----
+
+SLOW = edit(LINE, "{ float sum = 0; for (int k = 0; k < 64; ++k) sum += __cosf(x[i] * k); "
+            "z[i] = ALPHA * x[i] + y[i] + (sum > 1e30f ? sum : 0); }")
+FASTER = edit('"default": 1 }', '"default": 64 }', file="solution.json")
+WIDER = {"edits": [{"file": "solution.json", "search": "[1, 2, 4, 8, 16, 32], \"default\": 1", "replace": "[32, 64], \"default\": 64"},
+                   {"file": "solution.json", "search": "\"default\": 64 },\n", "replace": "\"default\": 32 },\n"}]}
+
+
+def decisions():
+    run("slow", [SLOW])
+    row, = lineage("slow")["proposals"]
+    check(row["decision"] == "revert" and row["verdict"] == "ok" and row["ratio"] < 0.98, f"a slower one: {row}")
+    # The slow solution as a start: its own repair is promoted.
+    write("slow.json", {"template": "axpy", "solutions": ["slow"], "cases": [{"N": 3000}]})
+    templates = os.path.join(folder.name, "templates")
+    subprocess.run(["cp", "-r", os.environ["EVOTILE_TEMPLATES"], templates], check=True)
+    subprocess.run(["cp", "-r", f"{templates}/axpy/loop", f"{templates}/axpy/slow"], check=True)
+    kernel = open(f"{templates}/axpy/slow/kernel.cu").read()
+    changed = SLOW["edits"][0]
+    open(f"{templates}/axpy/slow/kernel.cu", "w").write(kernel.replace(changed["search"], changed["replace"]))
+    described = open(f"{templates}/axpy/slow/solution.json").read().replace('"former_name": "axpy_loop",\n', "")
+    open(f"{templates}/axpy/slow/solution.json", "w").write(described)
+    repair = edit(changed["replace"], changed["search"], tokens={"prompt": 900, "completion": 100, "cost": 0.5})
+    run("repaired", [repair, SHARED, {"genome": "THREADS=32,BLOCKS=16"}, repair],
+        "--proposals", "4", "--templates", templates, config="slow.json")
+    told = lineage("repaired")
+    rows = told["proposals"]
+    check([row["decision"] for row in rows[:1]] == ["promote"] and rows[0]["ratio"] > 1.02, f"a faster one: {rows[0]}")
+    check(told["best"] == "p1" and told["best_us"] < told["first_us"], f"the best: {told['best']}")
+    check((rows[0]["prompt_tokens"], rows[0]["completion_tokens"], rows[0]["cost"]) == (900, 100, 0.5), "tokens are stored")
+    check("-        { float sum" in rows[0]["diff"] and f"+        {LINE}" in rows[0]["diff"], f"the diff: {rows[0]['diff']}")
+    check(rows[2]["verdict"] == "ok" and rows[2]["solution"] == rows[2]["parent"], f"a genome: {rows[2]}")
+    run("genomes", [{"genome": "THREADS=32,BLOCKS=16"}, {"genome": "THREADS=32,BLOCKS=16"}, {"genome": "THREADS=31"},
+                    {"genome": "WARPS=31"}])
+    genomes = lineage("genomes")["proposals"]
+    check(genomes[0]["verdict"] == "ok" and "tried before" in genomes[1]["reason"], f"a genome again: {genomes}")
+    check("THREADS" in genomes[2]["reason"] and "WARPS" in genomes[3]["reason"], f"no genome: {genomes}")
+    check(told["root"] == "slow" and rows[0]["diff"] in told["diff"], f"the winner against the start: {told.get('diff')}")
+    best = json.loads(subprocess.run([EVOTILE, "replay", "repaired", "--json"], capture_output=True, text=True).stdout)
+    check("p1" in best["rows"][0]["record"], f"the promoted one is the best: {best['rows'][0]['record']}")
+    # What is promoted is what the others see.
+    board = json.loads(subprocess.run([EVOTILE, "board", "repaired", "--json"], capture_output=True, text=True).stdout)
+    check("p1" in json.dumps(board), "the board has the new solution")
+    for verb in (["replay", "repaired"], ["report", "repaired"], ["export", "repaired", "--out", "exported"], ["fsck", "repaired"]):
+        ran = subprocess.run([EVOTILE, *verb], capture_output=True, text=True)
+        check(ran.returncode == 0, f"{verb}: {ran.stderr}{ran.stdout}")
+    ran = subprocess.run([EVOTILE, "resume", "repaired"], capture_output=True, text=True)
+    check("finished after 4 proposals" in ran.stderr, ran.stderr)
+
+
+# ---- what is refused ----
+
+LOOP = "for (int i = blockIdx.x * THREADS + threadIdx.x; i < N; i += BLOCKS * THREADS)"
+REFUSED = [
+    # edits
+    (edit("i", "j"), "refused", "matches"),
+    (edit("no such text", ""), "refused", "matches 0 times"),
+    (edit("", "x"), "refused", "searches for nothing"),
+    (edit(LINE, LINE, file="kernl.cu"), "refused", 'did you mean "kernel.cu"'),
+    (edit(LINE, LINE), "refused", "nothing changes"),
+    ({"edits": []}, "refused", "1 to 256 edits"),
+    ({"edits": [{"file": "kernel.cu"}]}, "refused", 'texts "file", "search" and "replace"'),
+    ({"files": {}}, "refused", "at least one file"),
+    ({"files": {"kernel.cu": 7}}, "refused", "must be a text"),
+    ({"files": {"gone.cu": None}}, "refused", "no file"),
+    ({"files": {"solution.json": None}}, "refused", "solution.json is missing"),
+    ({"files": {"kernel.cu": None}}, "invalid", "kernel.cu"),
+    ({"files": {f"f{i}.cuh": "" for i in range(70)}}, "refused", "at most 64 files"),
+    ({"files": {"big.cuh": "x" * (5 << 20)}}, "refused", "4 MB"),
+    ({"files": {"solution.json": "{"}}, "invalid", "JSON"),
+    # answers
+    ({"genome": "THREADS=64", "edits": []}, "refused", "exactly one"),
+    ({}, "refused", "exactly one"),
+    ({"genome": "THREADS=128", "parent": "0" * 32}, "refused", "must be the hash"),
+    ({"genome": "THREADS=128", "parent": None}, "refused", "parent"),
+    ({"genome": "THREADS=128", "hypothesis": ""}, "refused", "hypothesis"),
+    ({"genome": "THREADS=128", "note": 1}, "refused", 'no key "note"'),
+    ({"error": "no \u001b[31midea"}, "refused", "gives up: no \\x1b[31midea"),
+    ("garbage", "refused", "not valid JSON"),
+    ("[1, 2]", "refused", "must be a JSON object"),
+    ('{"number": 1e99}', "refused", "number"),
+    ('{"hypothesis": "x"}', "refused", "number"),
+    # what judges
+    ({"files": {"../reference.cu": "x"}}, "refused", "cannot name a file"),
+    ({"files": {"../problem.json": "{}"}}, "refused", "cannot name a file"),
+    (edit('#include "../plain.cu"\n' + SIGNATURE, "x"), "refused", "matches 0 times"),
+    (edit(SIGNATURE, '#include "../reference.cu"\n' + SIGNATURE), "*", "leads out of the template"),
+    (edit('"source": "kernel.cu"', '"source": "../reference.cu"', file="solution.json"), "invalid", "own folder"),
+    (edit('"source": "kernel.cu"', '"source": "kernel.cu", "reference": {}', file="solution.json"), "invalid", "reference"),
+    (edit('"source": "kernel.cu"', '"source": "kernel.cu", "stress": []', file="solution.json"), "invalid", "stress"),
+    # cheats
+    (edit(LOOP, LOOP.replace("i < N", "i < N && i < 1024")), "wrong", ""),  # a sample of the output
+    (edit(LINE, "if (i % 7 != 3) " + LINE), "wrong", ""),  # skipped work
+    (edit(LINE, "z[i] = x[i] + x[i] + y[i];"), "wrong", "ALPHA"),  # only the usual factor
+    (edit("float ALPHA) {", "float ALPHA) {\n    if (N == 3000) return;"), "wrong", "N=3000"),  # none at all where it is timed
+    ({"edits": [{"file": "kernel.cu", "search": SIGNATURE, "replace": "#include <cuda_fp16.h>\n" + SIGNATURE},
+                {"file": "kernel.cu", "search": LINE,
+                 "replace": "z[i] = __half2float(__hfma(__float2half(ALPHA), __float2half(x[i]), __float2half(y[i])));"}]},
+     "wrong", "error bound"),  # lower precision
+    ({"edits": [{"file": "kernel.cu", "search": SIGNATURE, "replace": "__device__ int done;\n" + SIGNATURE},
+                {"file": "kernel.cu", "search": "float ALPHA) {",
+                 "replace": "float ALPHA) {\n    if (done && N == 3000) return;\n    if (threadIdx.x == 0 && blockIdx.x == 0) done = 1;"}]},
+     "*", ""),  # the output of the call before
+    (edit(LINE, "{ " + LINE + " ((float *)x)[i] = 0; }"), "*", ""),  # changes an input
+    (edit(LINE, LINE + " z[N] = 0;"), "*", ""),  # behind the end
+    (edit(LINE, "asm volatile(\"nonsense;\");"), "compile_failed", ""),
+    (edit("THREADS + threadIdx.x", "THREADS + thread"), "compile_failed", ""),
+    (edit('"grid": ["BLOCKS", 1, 1]', '"grid": [0, 1, 1]', file="solution.json"), "invalid", ""),
+    (edit('"launches": [', '"launches": [], "unused": [', file="solution.json"), "invalid", ""),
+]
+
+
+def refusals():
+    script = [step for step, _, _ in REFUSED]
+    run("refused", script)
+    rows = lineage("refused")["proposals"]
+    check(len(rows) == len(script), f"{len(rows)} rows of {len(script)}")
+    for (step, verdict, words), row in zip(REFUSED, rows):
+        if row["decision"] != "revert" or row["verdict"] in ("ok", None) or \
+                (verdict != "*" and row["verdict"] != verdict) or words not in row["reason"]:
+            failures.append(f"{json.dumps(step)[:300]}: {verdict}, ...{words}...: {json.dumps(row)[:600]}")
+        check("/tmp" not in row["reason"], f"a path of this host: {row['reason']}")
+    # Nothing that judges was touched.
+    for name in ("problem.json", "reference.cu", "plain.cu", "reference.c"):
+        theirs = open(os.path.join(os.environ["EVOTILE_TEMPLATES"], "axpy", name)).read()
+        for place in ("template/axpy", "solutions/templates/problem"):
+            check(open(f"refused/{place}/{name}").read() == theirs, f"{place}/{name} was changed")
+
+
+# What the schema cannot say: that a parent, a file, a gene or a text exists, and how large all files are together.
+BEYOND = ("matches", "did you mean", "nothing changes", "no file", "is missing", "4 MB", "64 files", "must be the hash", "invalid",
+          "wrong", "compile_failed", "wrote_outside", "leads out", "x\\n", "read_only")
+
+
+def schema():
+    """The schema refuses what the engine refuses as an answer, and accepts the others."""
+    try:
+        import jsonschema
+    except ImportError:
+        print("there is no jsonschema: make deps-test")
+        return
+    whole = json.load(open(os.path.join(os.environ["ROOT_OF_TEST"], "docs/schemas/proposer-1.json")))
+    jsonschema.Draft7Validator.check_schema(whole)
+    validator = jsonschema.Draft7Validator({**whole, "$ref": "#/definitions/answer"})
+    rows = {}
+    for number, (step, verdict, words) in enumerate(REFUSED, 1):
+        answer = step
+        if isinstance(step, str):
+            try:
+                answer = json.loads(step)
+            except ValueError:
+                continue
+        else:
+            answer = {"number": number, "parent": "0" * 32, "hypothesis": "h", **step}
+            answer = {key: value for key, value in answer.items() if value is not None or key != "parent"}
+        beyond = verdict != "refused" or any(text in words for text in BEYOND)
+        gives_up = isinstance(answer, dict) and "error" in answer
+        check(validator.is_valid(answer) == (beyond or gives_up), f"the schema says otherwise: {json.dumps(step)[:200]}: {words}")
+    for step in (FASTER, SHARED, {"genome": "A=1", "tokens": {"prompt": 1, "completion": 2, "cost": 0.5}}, {"files": {"a.cuh": None}}):
+        check(validator.is_valid({"number": 1, "parent": "0" * 32, "hypothesis": "h", **step}), f"refused by the schema: {step}")
+
+
+# ---- the proposer as a process ----
+
+def processes():
+    # It ends before its first answer to 2, writes 3 twice, and answers ahead.
+    run("dies", [FASTER, {**edit(LINE, LINE + " "), "_exit": 3}, {"error": "x", "_again": True}, {"error": "y"}],
+        "--proposals", "4", "--ahead", "2")
+    numbers = [int(row[0]) for row in asked("dies")]
+    rows = lineage("dies")["proposals"]
+    check([row["number"] for row in rows] == [1, 2, 3, 4] and all(row["decision"] for row in rows), f"{rows}")
+    check(numbers.count(2) == 2, f"what it did not answer is asked again: {numbers}")
+    text = run("hangs", [None], "--proposals", "1", "--proposer-timeout", "0.2s")
+    check("did not answer within 0.2 s" in lineage("hangs")["proposals"][0]["reason"], text)
+    text = run("ends", [{"_exit": 5}], "--proposals", "1", status=0)
+    write("ends.script", [])
+    ran = subprocess.run(command("never", [], "--proposals", "1")[:4] + ["exit 7"] + command("never", [], "--proposals", "1")[5:],
+                         capture_output=True, text=True)
+    check(ran.returncode == 1 and "ended with status 7, 4 times without an answer" in ran.stderr and
+          "evotile resume never" in ran.stderr, ran.stderr)
+
+
+def full():
+    """A run ends when it can hold no more solutions."""
+    if not os.environ.get("EVOTILE_LONG"):
+        return
+    text = run("full", [{"files": {"note.cuh": f"// {n}\n"}} for n in range(80)], "--tune", "0", "--ahead", "3")
+    check("has 64 solutions" in text and len(lineage("full")["proposals"]) == 62, text[-500:])
+    for verb in ("board", "summary", "report", "fsck"):
+        ran = subprocess.run([EVOTILE, verb, "full"], capture_output=True, text=True)
+        check(ran.returncode == 0, f"{verb}: {ran.stderr}")
+    ran = subprocess.run([EVOTILE, "resume", "full"], capture_output=True, text=True)
+    check("is finished after 62 proposals" in ran.stderr, ran.stderr)
+
+
+def crossover():
+    firsts = set()
+    for seed in range(1, 5):
+        script = [SHARED] + [edit(LINE, LINE + " " * n, _parent=1) for n in range(1, 9)]
+        run(f"crossed{seed}", script, "--proposals", str(len(script)), "--seed", str(seed), "--tune", "0")
+        two = [row for row in asked(f"crossed{seed}") if row[2] == "2"]
+        rows = lineage(f"crossed{seed}")["proposals"]
+        check(len(two) == sum(row["other"] is not None for row in rows), f"{two}: {rows}")
+        firsts |= {row["other"] for row in rows if row["other"]}
+        for row in rows:
+            check(row["other"] is None or row["other"] != row["parent"], f"two different parents: {row}")
+    check(len(firsts) > 1, f"crossovers of one first parent alone: {firsts}")
+
+
+def strategies():
+    seen = {}
+    for strategy in ("free", "insight", "full"):
+        run(strategy, [edit("i", "j"), edit("THREADS + threadIdx.x", "THREADS + thread"), edit("i", "k")],
+            "--proposals", "3", "--strategy", strategy)
+        database = sqlite3.connect(f"{strategy}/run.db")
+        seen[strategy] = [json.loads(row[0]) for row in database.execute("SELECT request FROM proposals ORDER BY number")]
+        database.close()
+    for strategy, requests in seen.items():
+        last = requests[2]
+        check(len(last["history"]) == (2 if strategy == "full" else 0), f"{strategy}: {last['history']}")
+        check((last["insights"] is None) == (strategy == "free"), f"{strategy}: {last['insights']}")
+        check(last["seed"] != requests[1]["seed"] and last["strategy"] == strategy, "seed and strategy")
+        if strategy != "free":
+            fault = last["insights"]["faults"][0]
+            check(fault["proposal"] == 2 and fault["file"] == "kernel.cu" and fault["line"] == 4, f"{strategy}: {fault}")
+        try:
+            import jsonschema
+            schema = json.load(open(os.path.join(os.environ["ROOT_OF_TEST"], "docs/schemas/proposer-1.json")))
+            validator = jsonschema.Draft7Validator({**schema, "$ref": "#/definitions/request"})
+            for request in requests:
+                failures.extend(f"{strategy}: {error.json_path}: {error.message[:200]}" for error in validator.iter_errors(request))
+        except ImportError:
+            print("there is no jsonschema: make deps-test")
+
+
+# ---- killing ----
+
+KILLED = [SHARED, edit("i", "j"), {"genome": "THREADS=32,BLOCKS=2"}, edit(LINE, LINE + "  "), SLOW, {"error": "none"},
+          edit(LINE, "if (i % 7 != 3) " + LINE), {"genome": "THREADS=128,BLOCKS=32"}]
+POINTS = ["SELECT count(*) FROM goals", "SELECT count(*) > 2 FROM trials WHERE told IS NOT NULL",
+          "SELECT count(*) > 0 FROM proposals", "SELECT count(*) > 0 FROM proposals WHERE answer IS NOT NULL",
+          "SELECT count(*) > 0 FROM proposals WHERE solution IS NOT NULL", "SELECT count(*) > 1 FROM goals",
+          "SELECT count(*) > 7 FROM trials", "SELECT count(*) > 1 FROM proposals WHERE decision IS NOT NULL",
+          "SELECT count(*) > 2 FROM proposals WHERE answer IS NOT NULL", "SELECT count(*) > 3 FROM proposals WHERE trial > 0",
+          "SELECT count(*) > 2 FROM goals", "SELECT count(*) > 5 FROM proposals", "SELECT count(*) > 7 FROM proposals WHERE answer IS NOT NULL"]
+
+
+def query(name, sql):
+    try:
+        database = sqlite3.connect(f"file:{name}/run.db?mode=ro", uri=True, timeout=5)
+        try:
+            return database.execute(sql).fetchall()
+        finally:
+            database.close()
+    except sqlite3.Error:
+        return []
+
+
+def shown(name):
+    told = lineage(name)
+    trials = query(name, "SELECT number, goal, genome, operator, verdict, score_us FROM trials ORDER BY number")
+    return json.dumps(told, sort_keys=True), trials
+
+
+def kills():
+    run("whole", KILLED)
+    wanted = shown("whole")
+    requests = {row[0]: row[1] for row in asked("whole")}
+    every = 1 if os.environ.get("EVOTILE_LONG") else 3
+    for point, sql in list(enumerate(POINTS))[every // 2::every]:
+        name = f"killed{point}"
+        child = subprocess.Popen(command(name, KILLED, "--proposals", str(len(KILLED))), stderr=subprocess.DEVNULL)
+        while child.poll() is None and query(name, sql) in ([], [(0,)]):
+            pass
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        answered = {str(row[0]) for row in query(name, "SELECT number FROM proposals WHERE answer IS NOT NULL")}
+        before = len(asked(name)) if os.path.exists(f"{name}.log") else 0
+        ran = subprocess.run([EVOTILE, "resume", name, "--compile-workers", "1"], capture_output=True, text=True)
+        check(ran.returncode == 0, f"{name}: {ran.stderr}")
+        for number, digest, _ in asked(name)[before:]:
+            check(number not in answered, f"{name}: proposal {number} is asked again, whose answer is stored")
+        for number, digest, _ in asked(name):
+            check(requests[number] == digest, f"{name}: the request {number} differs")
+        check(shown(name) == wanted, f"{name}, killed at {sql}: another lineage")
+    # A process that is killed between config.json and the store leaves a solution that the store does not know.
+    subprocess.run(["cp", "-r", "whole", "extra"], check=True)
+    subprocess.run(["cp", "-r", "extra/template/axpy/loop", "extra/template/axpy/p9"], check=True)
+    config = open("extra/config.json").read()
+    known = ",".join(json.dumps(name) for name in query("whole", "SELECT value FROM meta WHERE name = 'solutions'")[0][0].split(","))
+    check(known in config, f"{known}: {config}")
+    open("extra/config.json", "w").write(config.replace(known, known + ',"p9"'))
+    write("whole.script", KILLED + [edit(LINE, LINE + "   ")])
+    ran = subprocess.run([EVOTILE, "resume", "extra", "--proposals", "9", "--compile-workers", "1"], capture_output=True, text=True)
+    check(ran.returncode == 0 and len(lineage("extra")["proposals"]) == 9, f"one solution too many: {ran.stderr}")
+
+
+parts = [decisions, refusals, schema, processes, full, crossover, strategies, kills]
+chosen = [part for part in parts if len(sys.argv) < 3 or part.__name__ in sys.argv[2:]]
+for part in chosen:
+    part()
+print("\n".join(failures) or f"{len(chosen)} parts")
+sys.exit(1 if failures else 0)
