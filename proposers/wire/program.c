@@ -31,6 +31,10 @@ static int read_value(const struct program *program, const struct program_option
         *(const char **)option->value = text;
         return -1;
     }
+    if (option->kind == PROGRAM_FLAG) {
+        fprintf(stderr, "%s: --%s takes no value\n", program->name, option->name);
+        return 2;
+    }
     bool digits = *text >= '0' && *text <= '9';
     if (option->kind == PROGRAM_INTEGER)
         *(int64_t *)option->value = strtoll(text, &end, 10);
@@ -73,6 +77,10 @@ int program_options(const struct program *program, int argc, char **argv) {
                 break;
         if (option->name == NULL)
             return unknown_option(program, argument);
+        if (option->kind == PROGRAM_FLAG && argument[length] == '\0') {
+            *(bool *)option->value = true;
+            continue;
+        }
         value = argument[length] == '=' ? argument + length + 1 : argv[++i];
         if (value == NULL) {
             fprintf(stderr, "%s: --%s needs a value: --%s %s\n", program->name, option->name,

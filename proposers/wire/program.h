@@ -19,12 +19,12 @@
 
 #include <stdio.h>
 
-enum program_option_kind { PROGRAM_TEXT, PROGRAM_INTEGER, PROGRAM_NUMBER };
+enum program_option_kind { PROGRAM_FLAG, PROGRAM_TEXT, PROGRAM_INTEGER, PROGRAM_NUMBER };
 
 struct program_option {
-    const char *name, *argument, *about; /* a name of NULL ends a table */
+    const char *name, *argument, *about; /* a name of NULL ends a table; a flag's argument is "" */
     enum program_option_kind kind;
-    void *value; /* const char *, int64_t or double, by its kind; neither number is negative */
+    void *value; /* bool, const char *, int64_t or double, by its kind; no number is negative */
 };
 
 struct program {
