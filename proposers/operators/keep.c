@@ -28,7 +28,7 @@ struct group {
     struct span read;
 };
 
-/* An expression that reads at the loop's variable, at token t. */
+/* An expression that reads at the loop's variable, at token t, perhaps with a cache hint. */
 static bool read_expression(const struct tokens *tokens, const struct loop *loop, int t,
                             struct span *read) {
     struct span index;
@@ -40,7 +40,11 @@ static bool read_expression(const struct tokens *tokens, const struct loop *loop
             return false;
         *read = (struct span){t, token_partner(tokens, open) + 1};
         index = (struct span){open + 1, read->last - 1};
-    } else if (access_read(tokens, t, &index)) {
+    } else if ((token_is(tokens, t, "__ldg") || token_is(tokens, t, "__ldcs")) &&
+               token_is(tokens, t + 2, "&") && access_read(tokens, t + 3, &index) &&
+               token_partner(tokens, t + 1) == index.last + 1) {
+        *read = (struct span){t, index.last + 2};
+    } else if (access_read(tokens, t, &index) && !token_is(tokens, t - 1, "&")) {
         *read = (struct span){t, index.last + 1};
     } else {
         return false;
@@ -54,7 +58,7 @@ static bool read_expression(const struct tokens *tokens, const struct loop *loop
 static int next_read(const struct tokens *tokens, const struct loop *loop, int from,
                      struct span read) {
     for (int t = from; t < loop->body.last; t++)
-        if (t + read.last - read.first <= loop->body.last &&
+        if (t + read.last - read.first <= loop->body.last && !token_is(tokens, t - 1, "&") &&
             span_same(tokens, (struct span){t, t + read.last - read.first}, read))
             return t;
     return -1;
@@ -88,6 +92,9 @@ static bool is_constant(const struct mutation *mutation, const struct loop *loop
 static bool is_thread_loop(const struct tokens *tokens, const struct loop *loop) {
     if (loop->step.first >= loop->step.last)
         return false;
+    for (int t = loop->init.first; t < loop->init.last; t++)
+        if (token_is(tokens, t, "+")) /* the rest behind packs, or behind what is kept already */
+            return false;
     for (int t = loop->init.first; t < loop->init.last; t++) {
         struct declaration declared;
         char *name = span_text(tokens, (struct span){t, t + 1});
@@ -102,7 +109,14 @@ static bool is_thread_loop(const struct tokens *tokens, const struct loop *loop)
 }
 
 static bool is_usable(const struct tokens *tokens, const struct loop *loop) {
-    return loop->pragma < 0 && !loop_jumps(tokens, loop) && is_thread_loop(tokens, loop);
+    return loop->pragma < 0 && !loop_jumps(tokens, loop) && is_thread_loop(tokens, loop) &&
+           !span_mentions(tokens, loop->body, "staged_value");
+}
+
+/* Whether the loop reads it only where shared memory does not hold it: ... : READ) */
+static bool is_staged(const struct tokens *tokens, const struct loop *loop, struct span read) {
+    int t = next_read(tokens, loop, loop->body.first, read);
+    return t >= 0 && token_is(tokens, t - 1, ":");
 }
 
 /* Collects the loops with the header of the one at t that read the same. They must be for all
@@ -115,7 +129,7 @@ static bool collect(const struct mutation *mutation, int t, int place, struct sp
         struct loop loop;
         if (!loop_read(tokens, other, &loop))
             continue;
-        if (is_usable(tokens, &loop) &&
+        if (is_usable(tokens, &loop) && !is_staged(tokens, &loop, read) &&
             (group->count == 0 || span_same(tokens, loop.header, group->loops[0].header)) &&
             next_read(tokens, &loop, loop.body.first, read) >= 0)
             group->loops[group->count++] = loop;

@@ -62,8 +62,7 @@ bool mutation_has_gene(const struct mutation *mutation, const char *name) {
 /* Edits that were made already may have taken a name, too. */
 static bool is_taken(const struct mutation *mutation, const char *name) {
     if (mutation_has_gene(mutation, name) ||
-        span_mentions(&mutation->tokens, (struct span){0, mutation->tokens.count}, name) ||
-        strstr(mutation->source, name) != NULL)
+        mentions_identifier(mutation->source, name))
         return true;
     for (size_t e = 0; e < mutation->source_edits.count; e++)
         if (mentions_identifier(mutation->source_edits.edits[e].text, name))

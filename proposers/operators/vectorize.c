@@ -46,7 +46,7 @@ struct vector_loop {
     struct loop loop;
     struct pack packs[POINTERS_MAX];
     int count;
-    const char *lane;
+    char *start, *lane; /* new variables: where a pack starts, the element in it */
 };
 
 /* Whether an index is v, or something + v, or v + something without v; sets the something. */
@@ -210,7 +210,17 @@ static void print_address(struct strbuf *out, const struct vector_loop *vector,
     free(offset);
 }
 
-static void name_packs(const struct mutation *mutation, struct vector_loop *vector) {
+/* Before anything is replaced, so that the loops of a group get the same names: then later operators
+   see that they read the same. */
+static void choose_names(const struct mutation *mutation, struct vector_loop *vector) {
+    struct strbuf start = {0};
+    char *variable = span_text(vector->tokens, (struct span){vector->loop.variable,
+                                                             vector->loop.variable + 1});
+    strbuf_print(&start, "%s_pack_start", variable);
+    vector->start = mutation_name(mutation, start.bytes);
+    vector->lane = mutation_name(mutation, "lane");
+    strbuf_release(&start);
+    free(variable);
     for (int p = 0; p < vector->count; p++) {
         struct strbuf base = {0};
         char *name = span_text(vector->tokens, vector->packs[p].name);
@@ -236,12 +246,8 @@ static void replace_loop(struct mutation *mutation, struct vector_loop *vector, 
     char *type = span_text(tokens, loop->type), *init = span_text(tokens, loop->init);
     char *end = span_text(tokens, loop->end), *body = span_text(tokens, loop->body);
     char *step = loop->step.first < loop->step.last ? span_text(tokens, loop->step) : xstrdup("1");
-    struct strbuf base = {0};
-    strbuf_print(&base, "%s_pack_start", variable);
-    char *start = mutation_name(mutation, base.bytes), *lane = mutation_name(mutation, "lane");
+    const char *start = vector->start, *lane = vector->lane;
     bool from_zero = strcmp(init, "0") == 0;
-    vector->lane = lane;
-    name_packs(mutation, vector);
     char *inside = span_renamed(tokens, loop->body, rename_access, vector);
 
     strbuf_print(&out, "{\n    for (%s %s = ", type, start);
@@ -281,8 +287,8 @@ static void replace_loop(struct mutation *mutation, struct vector_loop *vector, 
     mutation_replace(mutation, (struct span){loop->first, loop->last}, out.bytes);
 
     strbuf_release(&out);
-    strbuf_release(&base);
-    char *const texts[] = {variable, type, init, end, body, step, start, lane, inside};
+    char *const texts[] = {variable, type,          init,         end,   body,
+                           step,     vector->start, vector->lane, inside};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
     for (int p = 0; p < vector->count; p++)
@@ -299,6 +305,20 @@ static void drop_unknown(struct vector_loop *vector, int place, struct span body
             vector->packs[kept++] = *pack;
     }
     vector->count = is_known_at(vector->tokens, vector->loop.end, place, body) ? kept : 0;
+}
+
+/* The parameter of the kernel that is one of two factors of an offset; -1: none. Where it is a
+   multiple of the pack, every such offset is, and the condition is the same for all threads. */
+static int stride_of(const struct mutation *mutation, struct span offset) {
+    const struct tokens *tokens = &mutation->tokens;
+    struct span parameters = mutation->kernel.parameters;
+    if (offset.last - offset.first != 3 || !token_is(tokens, offset.first + 1, "*"))
+        return -1;
+    for (int t = offset.first; t < offset.last; t += 2)
+        for (int p = parameters.first; p < parameters.last; p++)
+            if (token_kind(tokens, t) == TOKEN_NAME && token_same(tokens, p, t))
+                return t;
+    return -1;
 }
 
 /* const int WHOLE = all pointers are aligned ? END - END % GENE : 0; */
@@ -319,9 +339,16 @@ static void declare_whole(struct mutation *mutation, const struct vector_loop *v
                                   span_same(tokens, seen[s]->offset, pack->offset));
             if (known)
                 continue;
+            int stride = stride_of(mutation, pack->offset);
+            char *name = span_text(tokens, stride >= 0 ? (struct span){stride, stride + 1}
+                                                       : (struct span){0, 0});
+            struct pack start = *pack;
+            if (stride >= 0)
+                start.offset = (struct span){0, 0};
             strbuf_print(&line, "%sis_aligned<%s>(", seen_count > 0 ? " && " : "", gene);
-            print_address(&line, &vectors[v], pack, "0");
-            strbuf_print(&line, ")");
+            print_address(&line, &vectors[v], &start, "0");
+            strbuf_print(&line, stride >= 0 ? ") && %s %% %s == 0" : ")", name, gene);
+            free(name);
             seen[seen_count++] = pack;
         }
     strbuf_print(&line, "\n        ? (%s) - (%s) %% %s : 0;\n    ", end, end, gene);
@@ -335,6 +362,8 @@ static void vectorize_loops(struct mutation *mutation, struct vector_loop *vecto
                             int place) {
     char *gene = mutation_gene(mutation, "VECTOR", "elements of a load or store", "1, 2, 4, 8", "4");
     char *whole = mutation_name(mutation, "whole_packs");
+    for (int v = 0; v < count; v++)
+        choose_names(mutation, &vectors[v]);
     mutation_declare_once(mutation, "load_pack", helpers);
     declare_whole(mutation, vectors, count, place, whole, gene);
     for (int v = 0; v < count; v++)
