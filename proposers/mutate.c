@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { CANDIDATES_MAX = 512, STEPS_MAX = 3 };
+enum { CANDIDATES_MAX = 512 };
 
 static const char help[] =
     "Propose semantic edits of CUDA source, without a model.\n"
@@ -150,6 +150,26 @@ static bool take_step(const struct mutate *mutate, const struct request *request
     return taken;
 }
 
+static void release_state(struct state *state) {
+    strbuf_release(&state->hypothesis);
+    free(state->source);
+    free(state->solution);
+    *state = (struct state){0};
+}
+
+/* Takes exactly `steps` edits of the parent that were not tried together. */
+static bool take_steps(const struct mutate *mutate, const struct request *request,
+                       struct random *random, const char *name, int steps, struct state *state,
+                       struct error *error) {
+    int taken = 0;
+    release_state(state);
+    state->source = xstrdup(request_file(request, 0, name));
+    state->solution = xstrdup(request_file(request, 0, "solution.json"));
+    while (taken < steps && take_step(mutate, request, random, state, taken + 1 == steps, error))
+        taken++;
+    return taken == steps;
+}
+
 /* One edit from the start of the first difference to the end of the last one. */
 static int add_difference(cJSON *edits, const char *file, const char *before, const char *after,
                           struct error *error) {
@@ -211,26 +231,20 @@ static cJSON *propose_mutation(void *context, const struct request *request, str
         return NULL;
     }
     static const int steps_of[] = {1, 1, 1, 2, 2, 3}; /* half of the proposals are one edit */
-    int steps = steps_of[random_below(&random, sizeof steps_of / sizeof *steps_of)], taken = 0;
-    struct state state = {.source = xstrdup(request_file(request, 0, name)),
-                          .solution = xstrdup(request_file(request, 0, "solution.json"))};
+    int steps = steps_of[random_below(&random, sizeof steps_of / sizeof *steps_of)];
+    struct state state = {0};
     struct error reason = {0};
-    while (taken < STEPS_MAX && taken < steps &&
-           take_step(mutate, request, &random, &state, taken + 1 == steps, &reason))
-        taken++;
-    /* With every single edit tried, two together may still be new. */
-    if (taken == 0 && reason.kind == ERROR_NONE && steps == 1)
-        while (taken < 2 && take_step(mutate, request, &random, &state, taken == 1, &reason))
-            taken++;
-    if (taken > 0)
+    /* Fewer edits than were drawn may be left, and all single ones tried: two may still be new. */
+    bool taken = take_steps(mutate, request, &random, name, steps, &state, &reason) ||
+                 take_steps(mutate, request, &random, name, 1, &state, &reason) ||
+                 take_steps(mutate, request, &random, name, 2, &state, &reason);
+    if (taken)
         answer = make_answer(request, name, &state, error);
     else if (reason.kind != ERROR_NONE)
         *error = reason;
     else
         error_input(error, "no operator applies to %s that was not tried: take another parent", name);
-    strbuf_release(&state.hypothesis);
-    free(state.source);
-    free(state.solution);
+    release_state(&state);
     cJSON_Delete(solution);
     return answer;
 }

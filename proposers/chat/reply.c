@@ -241,7 +241,7 @@ static const cJSON *find_file(const cJSON *files, const cJSON *block, struct err
     const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(block, "file"));
     const char *search = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(block, "search"));
     const cJSON *file, *place = NULL;
-    struct error first = {0};
+    struct error missing = {0};
     size_t start, end;
     if (name != NULL) {
         file = cJSON_GetObjectItemCaseSensitive(files, name);
@@ -251,8 +251,13 @@ static const cJSON *find_file(const cJSON *files, const cJSON *block, struct err
         return file;
     }
     cJSON_ArrayForEach(file, files) {
-        if (search_find(file->valuestring, search, &start, &end, &first) < 0)
+        struct error here = {0};
+        if (search_find(file->valuestring, search, &start, &end, &here) < 0) {
+            /* Where it stands several times says more than where it does not. */
+            if (missing.kind == ERROR_NONE || search_count(file->valuestring, search) > 1)
+                missing = here;
             continue;
+        }
         if (place != NULL) {
             error_input(error, "a SEARCH block occurs in two files: put a line FILE: NAME before it");
             return NULL;
@@ -260,7 +265,7 @@ static const cJSON *find_file(const cJSON *files, const cJSON *block, struct err
         place = file;
     }
     if (place == NULL)
-        *error = first;
+        *error = missing;
     return place;
 }
 
