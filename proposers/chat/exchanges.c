@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/path.h"
+#include "base/strbuf.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,16 +26,20 @@ static int write_line(struct exchanges *exchanges, cJSON *line, struct error *er
     char *text = cJSON_PrintUnformatted(line);
     size_t length = strlen(text);
     text[length++] = '\n'; /* in place of the NUL: one write for the whole line */
+    off_t before = lseek(exchanges->file, 0, SEEK_END);
     ssize_t written = 0;
     for (size_t at = 0; at < length && written >= 0; at += (size_t)written)
         do
             written = write(exchanges->file, text + at, length - at);
         while (written < 0 && errno == EINTR);
     cJSON_free(text);
-    if (written < 0 || fsync(exchanges->file) < 0)
-        return error_set(error, "cannot write %s: %s: nothing is asked that cannot be recorded",
-                         exchanges->path, strerror(errno));
-    return 0;
+    if (written >= 0 && fsync(exchanges->file) == 0)
+        return 0;
+    error_set(error, "cannot write %s: %s: make room, or record elsewhere", exchanges->path,
+              strerror(errno));
+    if (before >= 0 && ftruncate(exchanges->file, before) < 0) /* no part of a line stays */
+        text_append(error->text, sizeof error->text, " (its last line is cut)");
+    return -1;
 }
 
 static int check_header(const struct exchanges *exchanges, const cJSON *line, struct error *error) {
@@ -82,10 +87,14 @@ static ssize_t read_lines(struct exchanges *exchanges, char *text, size_t size,
 static int open_file(struct exchanges *exchanges, bool record, struct error *error) {
     size_t size = 0;
     ssize_t whole = 0;
+    if (path_exists(exchanges->path) && !path_is_replaceable(exchanges->path))
+        return error_input(error, "%s is no regular file: exchanges need one", exchanges->path);
     if (!record || path_exists(exchanges->path)) {
         char *text = path_read_file(exchanges->path, EXCHANGES_BYTES_MAX, &size, error);
-        if (text == NULL)
+        if (text == NULL) {
+            error->kind = ERROR_INPUT;
             return -1;
+        }
         whole = read_lines(exchanges, text, size, error);
         free(text);
         if (whole < 0)
