@@ -160,13 +160,14 @@ static cJSON *take_edit(const char *folder, int watch, const struct request *req
         cJSON *answer = read_edit(folder, request, &missing);
         if (answer != NULL)
             return answer;
-        fprintf(stderr, "manual: %s; then create done again\n", missing.text);
+        /* Taken away before it is said, so that the next one is not. */
         if (path_join(done, folder, "done", error) < 0)
             return NULL;
         if (unlink(done) < 0) {
             error_set(error, "cannot remove %s: %s: remove it by hand", done, strerror(errno));
             return NULL;
         }
+        fprintf(stderr, "manual: %s; then create done again\n", missing.text);
     }
 }
 
@@ -178,7 +179,7 @@ static cJSON *propose_edit(void *context, const struct request *request, struct 
         write_question(manual, folder, request, error) < 0)
         return NULL;
     int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    if (watch < 0 || inotify_add_watch(watch, folder, IN_CREATE | IN_MOVED_TO) < 0) {
+    if (watch < 0 || inotify_add_watch(watch, folder, IN_CLOSE_WRITE | IN_MOVED_TO) < 0) {
         error_set(error, "cannot watch %s: %s: raise fs.inotify.max_user_watches", folder,
                   strerror(errno));
         if (watch >= 0)
