@@ -82,8 +82,8 @@ static int64_t estimate_tokens(size_t bytes) {
     return (int64_t)((bytes + BYTES_PER_TOKEN - 1) / BYTES_PER_TOKEN);
 }
 
-/* How many tokens the reply may have, so that a question of `prompt` tokens stays within the limits.
-   Fails if that leaves none. */
+/* How many tokens the reply may have, so that a question of `prompt` tokens stays within the
+   limits. Fails if that leaves none. */
 static int allow_reply(const struct llm *llm, int64_t prompt, int64_t *reply, struct error *error) {
     *reply = llm->reply_tokens;
     if (llm->max_tokens > 0) {
@@ -98,8 +98,8 @@ static int allow_reply(const struct llm *llm, int64_t prompt, int64_t *reply, st
     }
     if (llm->max_cost > 0) {
         double left = llm->max_cost - llm->spent_cost - (double)prompt * llm->prompt_price / 1e6;
-        double most = llm->completion_price > 0 ? floor(left * 1e6 / llm->completion_price)
-                                                : (double)*reply;
+        double most =
+            llm->completion_price > 0 ? floor(left * 1e6 / llm->completion_price) : (double)*reply;
         if (left <= 0 || most < 1)
             return error_input(error,
                                "the limit of %g on the cost is reached: %.6g is spent; raise "
@@ -159,7 +159,8 @@ static void wait_seconds(double seconds) {
         continue;
 }
 
-/* Asks once. Returns 0 with the reply, without secrets; -1 with an error and whether to try again. */
+/* Asks once. Returns 0 with the reply, without secrets; -1 with an error and whether to try again.
+ */
 static int ask_once(struct llm *llm, const char *question, struct spent *spent, char **reply,
                     struct http_result *result, struct error *error) {
     struct completion completion = {.secret = llm->key};
@@ -228,8 +229,7 @@ static cJSON *ask_model(struct llm *llm, const struct request *request, const ch
     else
         cJSON_AddItemToObject(answer, "tokens", cJSON_Duplicate(tokens, true));
     const struct exchange exchange = {question, reply, answer, tokens};
-    if (llm->record != NULL &&
-        exchanges_add(&llm->exchanges, request, &exchange, error) < 0) {
+    if (llm->record != NULL && exchanges_add(&llm->exchanges, request, &exchange, error) < 0) {
         cJSON_Delete(answer);
         answer = NULL;
     }
@@ -247,9 +247,8 @@ static cJSON *propose_answer(void *context, const struct request *request, struc
         return NULL;
     char *question = make_question(&prompt);
     struct error unknown = {0};
-    cJSON *answer = llm->record != NULL
-                        ? exchanges_find(&llm->exchanges, request, question, &unknown)
-                        : NULL;
+    cJSON *answer =
+        llm->record != NULL ? exchanges_find(&llm->exchanges, request, question, &unknown) : NULL;
     if (answer == NULL)
         answer = ask_model(llm, request, question, error);
     free(question);
@@ -268,7 +267,8 @@ static int open_server(struct llm *llm, struct error *error) {
     const char *url = variable("EVOTILE_LLM_URL");
     llm->model = variable("EVOTILE_LLM_MODEL");
     if (url == NULL || llm->model == NULL)
-        return error_input(error, "set EVOTILE_LLM_URL and EVOTILE_LLM_MODEL, or use --replay FILE");
+        return error_input(error,
+                           "set EVOTILE_LLM_URL and EVOTILE_LLM_MODEL, or use --replay FILE");
     return http_server_init(&llm->server, url, llm->key, llm->idle_s, error);
 }
 
@@ -332,8 +332,7 @@ int main(int argc, char **argv) {
          PROGRAM_INTEGER, &llm.max_tokens},
         {"max-cost", "X", "stop before the cost X is exceeded, by the prices", PROGRAM_NUMBER,
          &llm.max_cost},
-        {"prompt-price", "X", "of a million tokens of a prompt", PROGRAM_NUMBER,
-         &llm.prompt_price},
+        {"prompt-price", "X", "of a million tokens of a prompt", PROGRAM_NUMBER, &llm.prompt_price},
         {"completion-price", "X", "of a million tokens of a reply", PROGRAM_NUMBER,
          &llm.completion_price},
         {"reply-tokens", "N", "the longest reply (default: 16384)", PROGRAM_INTEGER,

@@ -186,7 +186,8 @@ static cJSON *propose_edit(void *context, const struct request *request, struct 
             close(watch);
         return NULL;
     }
-    fprintf(stderr, "manual: edit %s/files, write hypothesis.txt, then create done there\n", folder);
+    fprintf(stderr, "manual: edit %s/files, write hypothesis.txt, then create done there\n",
+            folder);
     cJSON *answer = take_edit(folder, watch, request, error);
     close(watch);
     return answer;

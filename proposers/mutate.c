@@ -1,4 +1,5 @@
-/* mutate: proposes semantic edits of CUDA source without a model: the floor that a model must beat. */
+/* mutate: proposes semantic edits of CUDA source without a model: the floor that a model must beat.
+ */
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/strbuf.h"
@@ -32,7 +33,7 @@ struct mutate {
 
 /* One operator at one place. */
 struct candidate {
-    const struct operator *operator;
+    const struct operator* operator;
     int site;
 };
 
@@ -54,8 +55,8 @@ static bool is_chosen(const char *only, const char *name) {
     return false;
 }
 
-static void print_hypothesis(struct strbuf *out, const struct operator *operator,
-                             const struct mutation *mutation) {
+static void print_hypothesis(struct strbuf *out, const struct operator* operator,
+                             const struct mutation * mutation) {
     strbuf_print(out, "%s%s", out->used > 0 ? "; " : "", operator->hypothesis);
     if (mutation->place[0] != '\0')
         strbuf_print(out, " (%s)", mutation->place);
@@ -79,11 +80,11 @@ static bool is_tried(const struct request *request, const char *hypothesis) {
 static int find_candidates(const struct mutate *mutate, struct mutation *mutation,
                            struct candidate *candidates) {
     int count = 0;
-    for (const struct operator *operator = operators; operator->name != NULL; operator++) {
+    for (const struct operator* operator= operators; operator->name != NULL; operator++) {
         if (!is_chosen(mutate->only, operator->name))
             continue;
         for (int site = 0; count < CANDIDATES_MAX && operator->apply(mutation, site); site++) {
-            candidates[count++] = (struct candidate){operator, site};
+            candidates[count++] = (struct candidate){operator, site };
             mutation_reset(mutation);
         }
     }
@@ -112,8 +113,7 @@ static int draw(const struct candidate *candidates, int count, struct random *ra
 /* Applies a candidate that is drawn. The first one is none that was tried before, if one is left.
    Returns false if nothing applies. */
 static bool take_step(const struct mutate *mutate, const struct request *request,
-                      struct random *random, struct state *state, bool last,
-                      struct error *error) {
+                      struct random *random, struct state *state, bool last, struct error *error) {
     struct mutation mutation;
     struct candidate *candidates = xcalloc(CANDIDATES_MAX, sizeof *candidates);
     bool taken = false;
@@ -126,7 +126,7 @@ static bool take_step(const struct mutate *mutate, const struct request *request
         int drawn = draw(candidates, count, random);
         size_t before = state->hypothesis.used;
         candidates[drawn].operator->apply(&mutation, candidates[drawn].site);
-        print_hypothesis(&state->hypothesis, candidates[drawn].operator, &mutation);
+        print_hypothesis(&state->hypothesis, candidates[drawn].operator, & mutation);
         char *source = edit_apply(state->source, &mutation.source_edits);
         char *solution = edit_apply(state->solution, &mutation.solution_edits);
         taken = source != NULL && solution != NULL &&
@@ -243,14 +243,15 @@ static cJSON *propose_mutation(void *context, const struct request *request, str
     else if (reason.kind != ERROR_NONE)
         *error = reason;
     else
-        error_input(error, "no operator applies to %s that was not tried: take another parent", name);
+        error_input(error, "no operator applies to %s that was not tried: take another parent",
+                    name);
     release_state(&state);
     cJSON_Delete(solution);
     return answer;
 }
 
 static void print_operators(void) {
-    for (const struct operator *operator = operators; operator->name != NULL; operator++)
+    for (const struct operator* operator= operators; operator->name != NULL; operator++)
         printf("%s\n  applies: %s\n  %s\n", operator->name, operator->applies,
                strchr(operator->hypothesis, ':') + 2);
 }
@@ -259,9 +260,9 @@ static void print_operators(void) {
 static const char *unknown_operator(const char *only) {
     for (const char *at = only; at != NULL && *at != '\0';) {
         size_t length = strcspn(at, ",");
-        const struct operator *operator = operators;
-        while (operator->name != NULL &&
-               (strlen(operator->name) != length || memcmp(operator->name, at, length) != 0))
+        const struct operator* operator= operators;
+        while (operator->name !=
+               NULL &&(strlen(operator->name) != length || memcmp(operator->name, at, length) != 0))
             operator++;
         if (operator->name == NULL)
             return at;

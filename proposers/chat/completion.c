@@ -19,7 +19,8 @@ static void copy_line(char *to, size_t size, const char *text) {
             to[used++] = *text;
         else if (used > 0 && to[used - 1] != ' ')
             to[used++] = ' ';
-    while (used > 0 && (to[used - 1] == ' ' || (unsigned char)to[used - 1] >= 0x80) && *text != '\0')
+    while (used > 0 && (to[used - 1] == ' ' || (unsigned char)to[used - 1] >= 0x80) &&
+           *text != '\0')
         used--; /* no half of a character at the cut */
     to[used] = '\0';
 }

@@ -24,14 +24,14 @@
 enum { COMPLETION_BYTES_MAX = 4 << 20 };
 
 struct completion {
-    const char *secret;              /* the key, which errors of the server may quote; may be NULL */
+    const char *secret; /* the key, which errors of the server may quote; may be NULL */
     struct sse sse;
     struct strbuf text;              /* the reply so far */
     struct strbuf body;              /* of an answer that is no stream */
     bool is_body, is_started;        /* the first byte said which */
     bool is_done, is_cut, has_usage; /* finished by the server; cut; it counted the tokens */
     bool is_too_long;
-    char finish[32];  /* "stop", "length" and others; empty: not said */
+    char finish[32];   /* "stop", "length" and others; empty: not said */
     char message[512]; /* an error that the server reported */
     int64_t prompt_tokens, completion_tokens;
 };

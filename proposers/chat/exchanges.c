@@ -116,7 +116,8 @@ static int open_file(struct exchanges *exchanges, bool record, struct error *err
     return status;
 }
 
-int exchanges_open(struct exchanges *exchanges, const char *path, bool record, struct error *error) {
+int exchanges_open(struct exchanges *exchanges, const char *path, bool record,
+                   struct error *error) {
     *exchanges = (struct exchanges){.path = path, .lines = cJSON_CreateArray(), .file = -1};
     if (open_file(exchanges, record, error) == 0)
         return 0;
@@ -155,13 +156,15 @@ cJSON *exchanges_find(const struct exchanges *exchanges, const struct request *r
     if (same_number == NULL)
         error_input(error, "%s has no proposal %lld", exchanges->path, (long long)request->number);
     else if (same_parent == NULL)
-        error_input(error, "%s has proposal %lld for the parent %.32s, not for %.32s: the run has "
-                           "taken another way",
+        error_input(error,
+                    "%s has proposal %lld for the parent %.32s, not for %.32s: the run has "
+                    "taken another way",
                     exchanges->path, (long long)request->number, text_of(same_number, "parent"),
                     parent);
     else
-        error_input(error, "%s has another question under proposal %lld: the prompts, the task or "
-                           "the history differ",
+        error_input(error,
+                    "%s has another question under proposal %lld: the prompts, the task or "
+                    "the history differ",
                     exchanges->path, (long long)request->number);
     return NULL;
 }

@@ -32,8 +32,8 @@ struct exchanges {
 int exchanges_open(struct exchanges *exchanges, const char *path, bool record, struct error *error);
 void exchanges_close(struct exchanges *exchanges);
 
-/* The answer about the same parent under the same number, and, if `question` is not NULL, to the same
-   question; a copy, or NULL with an error that says which of these differs. */
+/* The answer about the same parent under the same number, and, if `question` is not NULL, to the
+   same question; a copy, or NULL with an error that says which of these differs. */
 cJSON *exchanges_find(const struct exchanges *exchanges, const struct request *request,
                       const char *question, struct error *error);
 

@@ -41,8 +41,9 @@ static int check_url(const char *url, bool has_key, struct error *error) {
         status = error_input(error, "EVOTILE_LLM_URL must not hold a user or password: put the key "
                                     "into EVOTILE_LLM_KEY");
     else if (has_key && strcmp(scheme, "http") == 0 && !is_loopback(host))
-        status = error_input(error, "over http:// the key would cross the network in the clear: use "
-                                    "https:// in EVOTILE_LLM_URL, or an SSH tunnel to 127.0.0.1");
+        status =
+            error_input(error, "over http:// the key would cross the network in the clear: use "
+                               "https:// in EVOTILE_LLM_URL, or an SSH tunnel to 127.0.0.1");
     curl_free(scheme);
     curl_free(host);
     curl_free(user);

@@ -4,8 +4,8 @@
  *     char *clean = redact_text(from_server, key);
  *     free(clean);
  *
- * The key itself, and every part of it of REDACT_PART characters or more, becomes "[key]". Parts are
- * looked for because servers quote the start and the end of a key that they refuse.
+ * The key itself, and every part of it of REDACT_PART characters or more, becomes "[key]". Parts
+ * are looked for because servers quote the start and the end of a key that they refuse.
  */
 #ifndef EVOTILE_PROPOSERS_CHAT_REDACT_H
 #define EVOTILE_PROPOSERS_CHAT_REDACT_H

@@ -98,8 +98,8 @@ static char *take_until(const char **at, char mark, const char *word, size_t fen
     struct line line, rest;
     strbuf_add(&text, "", 0);
     while (next_line(at, &line)) {
-        bool ends = fence > 0 ? fence_length(line) >= fence &&
-                                    trim_marks(line).length == 0 && line.text[0] == '`'
+        bool ends = fence > 0 ? fence_length(line) >= fence && trim_marks(line).length == 0 &&
+                                    line.text[0] == '`'
                               : is_marker(line, mark, word, &rest) && rest.length == 0;
         if (ends)
             return text.bytes;
@@ -115,7 +115,8 @@ static int take_block(struct found *found, const char **at, const char *file, st
     char *replace = search != NULL ? take_until(at, '>', "REPLACE", 0) : NULL;
     int status = 0;
     if (replace == NULL) {
-        status = error_input(error, "a SEARCH block is not closed by lines =======, >>>>>>> REPLACE");
+        status =
+            error_input(error, "a SEARCH block is not closed by lines =======, >>>>>>> REPLACE");
     } else if (cJSON_GetArraySize(found->blocks) >= BLOCKS_MAX) {
         status = error_input(error, "the reply has more than %d SEARCH blocks", BLOCKS_MAX);
     } else {
@@ -217,7 +218,8 @@ static int take_json(struct found *found, const cJSON *root, struct error *error
     cJSON_ArrayForEach(item, edits) {
         if (cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "search")) == NULL ||
             cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "replace")) == NULL)
-            return error_input(error, "each of \"edits\" needs the texts \"search\" and \"replace\"");
+            return error_input(error,
+                               "each of \"edits\" needs the texts \"search\" and \"replace\"");
         if (cJSON_GetArraySize(found->blocks) >= BLOCKS_MAX)
             return error_input(error, "the reply has more than %d edits", BLOCKS_MAX);
         cJSON_AddItemToArray(found->blocks, cJSON_Duplicate(item, true));
@@ -259,7 +261,8 @@ static const cJSON *find_file(const cJSON *files, const cJSON *block, struct err
             continue;
         }
         if (place != NULL) {
-            error_input(error, "a SEARCH block occurs in two files: put a line FILE: NAME before it");
+            error_input(error,
+                        "a SEARCH block occurs in two files: put a line FILE: NAME before it");
             return NULL;
         }
         place = file;
@@ -298,7 +301,8 @@ static int check_solution(const char *text, struct error *error) {
 
 /* Applies blocks to the parent's files: "edits" of blocks that match once, or whole "files" where
    whole ones are proposed too, or where no block can be unique. */
-static int add_changes(cJSON *answer, struct found *found, const cJSON *files, struct error *error) {
+static int add_changes(cJSON *answer, struct found *found, const cJSON *files,
+                       struct error *error) {
     int count = cJSON_GetArraySize(files), number = 0, status = 0;
     struct edit_list *lists = xcalloc((size_t)count, sizeof *lists);
     cJSON *edits = cJSON_CreateArray(), *whole = found->files;
@@ -325,14 +329,14 @@ static int add_changes(cJSON *answer, struct found *found, const cJSON *files, s
         if (text == NULL)
             status = error_input(error, "two SEARCH blocks of %s overlap: join them", file->string);
         else if (cJSON_HasObjectItem(whole, file->string))
-            status = error_input(error, "%s is proposed both whole and by SEARCH blocks",
-                                 file->string);
+            status =
+                error_input(error, "%s is proposed both whole and by SEARCH blocks", file->string);
         else if (strcmp(file->string, "solution.json") == 0)
             status = check_solution(text, error);
         if (status == 0) {
             changed = changed || strcmp(text, file->valuestring) != 0;
-            as_files = edit_blocks(edits, file->string, file->valuestring, list, &ignored) < 0 ||
-                       as_files;
+            as_files =
+                edit_blocks(edits, file->string, file->valuestring, list, &ignored) < 0 || as_files;
         }
         free(text);
     }
@@ -370,7 +374,8 @@ static cJSON *make_answer(struct found *found, const struct request *request, st
         error_input(error, "the reply proposes both a genome and other source: choose one");
         return NULL;
     }
-    if (found->hypothesis == NULL || strspn(found->hypothesis, " \t\r\n") == strlen(found->hypothesis)) {
+    if (found->hypothesis == NULL ||
+        strspn(found->hypothesis, " \t\r\n") == strlen(found->hypothesis)) {
         error_input(error, "the reply has no line \"HYPOTHESIS: ...\"");
         return NULL;
     }

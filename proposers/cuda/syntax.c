@@ -107,8 +107,7 @@ bool loop_read(const struct tokens *tokens, int t, struct loop *loop) {
         if (token_kind(tokens, k) != TOKEN_NAME)
             return false;
     if (!token_same(tokens, first + 1, loop->variable) || !token_is(tokens, first + 2, "<") ||
-        loop->end.first >= loop->end.last ||
-        !read_increment(tokens, second + 1, close, loop))
+        loop->end.first >= loop->end.last || !read_increment(tokens, second + 1, close, loop))
         return false;
     if (find_mark(tokens, loop->end.first, second, "&&") >= 0 ||
         find_mark(tokens, loop->end.first, second, "||") >= 0 ||
@@ -160,8 +159,9 @@ bool kernel_next(const struct tokens *tokens, int from, struct kernel *kernel) {
             token_partner(tokens, close + 1) < 0)
             continue;
         int first = t;
-        while (token_kind(tokens, first - 1) == TOKEN_NAME ||
-               (token_kind(tokens, first - 1) == TOKEN_TEXT && token_is(tokens, first - 2, "extern")))
+        while (
+            token_kind(tokens, first - 1) == TOKEN_NAME ||
+            (token_kind(tokens, first - 1) == TOKEN_TEXT && token_is(tokens, first - 2, "extern")))
             first--;
         *kernel = (struct kernel){.global = t,
                                   .result = result,
@@ -177,7 +177,7 @@ bool kernel_next(const struct tokens *tokens, int from, struct kernel *kernel) {
 /* ---- declarations ---- */
 
 static bool is_keyword(const struct tokens *tokens, int t) {
-    static const char *const words[] = {"return", "else",  "case", "new",  "goto", "delete",
+    static const char *const words[] = {"return", "else",  "case", "new",    "goto", "delete",
                                         "throw",  "using", "do",   "sizeof", NULL};
     return is_one_of(tokens, t, words);
 }
@@ -272,25 +272,25 @@ bool is_known_at(const struct tokens *tokens, struct span expression, int place,
 }
 
 bool is_floating(const struct tokens *tokens, struct span expression) {
-    static const char *const functions[] = {"sqrtf", "rsqrtf", "expf",  "__expf",        "logf",
-                                            "fmaxf", "fminf",  "fabsf", "half_to_float", "tanhf",
-                                            "erff",  "__half2float", NULL};
+    static const char *const functions[] = {
+        "sqrtf", "rsqrtf",        "expf",  "__expf", "logf",         "fmaxf", "fminf",
+        "fabsf", "half_to_float", "tanhf", "erff",   "__half2float", NULL};
     for (int t = expression.first; t < expression.last; t++) {
         if (token_kind(tokens, t) == TOKEN_NUMBER) {
             size_t length = tokens->at[t].end - tokens->at[t].start;
             const char *digits = tokens->text + tokens->at[t].start;
             bool hex = length > 1 && digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
-            if (!hex && (memchr(digits, '.', length) != NULL || memchr(digits, 'f', length) != NULL))
+            if (!hex &&
+                (memchr(digits, '.', length) != NULL || memchr(digits, 'f', length) != NULL))
                 return true;
         }
         if (is_one_of(tokens, t, functions))
             return true;
         struct declaration declared;
         char *name = span_text(tokens, (struct span){t, t + 1});
-        bool floating = token_kind(tokens, t) == TOKEN_NAME &&
-                        declaration_find(tokens, name, t, &declared) &&
-                        (span_is(tokens, declared.type, "float") ||
-                         span_is(tokens, declared.type, "double"));
+        bool floating =
+            token_kind(tokens, t) == TOKEN_NAME && declaration_find(tokens, name, t, &declared) &&
+            (span_is(tokens, declared.type, "float") || span_is(tokens, declared.type, "double"));
         free(name);
         if (floating)
             return true;

@@ -17,12 +17,12 @@ int statement_end(const struct tokens *tokens, int t);
 
 /* for (TYPE VARIABLE = INIT; VARIABLE < END; VARIABLE += STEP) BODY, or with ++ for the step. */
 struct loop {
-    int first, last;      /* the `for`, and the token behind the body */
-    int pragma;           /* a #pragma unroll right before it; -1: none */
-    int variable;         /* where it is declared */
-    struct span header;   /* between the parentheses */
+    int first, last;                   /* the `for`, and the token behind the body */
+    int pragma;                        /* a #pragma unroll right before it; -1: none */
+    int variable;                      /* where it is declared */
+    struct span header;                /* between the parentheses */
     struct span type, init, end, step; /* the step is empty for ++ */
-    struct span body;     /* the statement, braces included */
+    struct span body;                  /* the statement, braces included */
 };
 bool loop_read(const struct tokens *tokens, int t, struct loop *loop);
 /* Whether its body has a break, continue, return or goto. */
@@ -32,8 +32,8 @@ bool loop_is_alone(const struct tokens *tokens, const struct loop *loop);
 
 /* A function `__global__ void NAME(PARAMETERS) { BODY }`. */
 struct kernel {
-    int global, result, name; /* tokens: __global__, void, NAME */
-    int first;                /* where its declaration starts: extern, template or __global__ */
+    int global, result, name;     /* tokens: __global__, void, NAME */
+    int first;                    /* where its declaration starts: extern, template or __global__ */
     struct span parameters, body; /* without the brackets */
 };
 bool kernel_next(const struct tokens *tokens, int from, struct kernel *kernel);
@@ -54,8 +54,8 @@ bool declaration_find(const struct tokens *tokens, const char *name, int before,
    starts (a #pragma unroll before a loop is a part of it); -1 if none does. */
 int body_statement(const struct tokens *tokens, struct span body, int t);
 
-/* Whether all names of an expression may be used at the statement `place` at the top of a body: they
-   are declared outside of it, or by an earlier statement at its top. */
+/* Whether all names of an expression may be used at the statement `place` at the top of a body:
+   they are declared outside of it, or by an earlier statement at its top. */
 bool is_known_at(const struct tokens *tokens, struct span expression, int place, struct span body);
 
 /* Whether an expression is of float numbers, as far as names, calls and literals show. */

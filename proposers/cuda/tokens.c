@@ -80,10 +80,9 @@ static size_t skip_number(const char *text, size_t at) {
 }
 
 static size_t skip_mark(const char *text, size_t at) {
-    static const char *const long_marks[] = {"<<=", ">>=", "...", "->*", "::", "->", "++", "--",
-                                             "<<",  ">>",  "<=",  ">=",  "==", "!=", "&&", "||",
-                                             "+=",  "-=",  "*=",  "/=",  "%=", "&=", "|=", "^=",
-                                             NULL};
+    static const char *const long_marks[] = {
+        "<<=", ">>=", "...", "->*", "::", "->", "++", "--", "<<", ">>", "<=", ">=", "==",
+        "!=",  "&&",  "||",  "+=",  "-=", "*=", "/=", "%=", "&=", "|=", "^=", NULL};
     for (int m = 0; long_marks[m] != NULL; m++)
         if (strncmp(text + at, long_marks[m], strlen(long_marks[m])) == 0)
             return at + strlen(long_marks[m]);

@@ -69,8 +69,8 @@ bool span_is(const struct tokens *tokens, struct span span, const char *code);
 bool span_mentions(const struct tokens *tokens, struct span span, const char *name);
 
 /* The text of a span in which tokens are replaced: `rename` appends the new text of a token, or of
-   more by advancing `*t` to the last one that it stands for, and returns true; or returns false: the
-   token stays. */
+   more by advancing `*t` to the last one that it stands for, and returns true; or returns false:
+   the token stays. */
 typedef bool token_rename(void *context, int *t, struct strbuf *out);
 char *span_renamed(const struct tokens *tokens, struct span span, token_rename *rename,
                    void *context);

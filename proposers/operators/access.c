@@ -9,9 +9,10 @@
 /* ---- cache hints ---- */
 
 static bool is_number_type(const struct tokens *tokens, struct span type) {
-    static const char *const types[] = {"float", "double", "int", "unsigned", "unsigned int",
-                                        "unsigned short", "short", "long long", "float2", "float4",
-                                        "int4", "uint4", NULL};
+    static const char *const types[] = {
+        "float",          "double", "int",       "unsigned", "unsigned int",
+        "unsigned short", "short",  "long long", "float2",   "float4",
+        "int4",           "uint4",  NULL};
     for (int i = 0; types[i] != NULL; i++)
         if (span_is(tokens, type, types[i]))
             return true;
@@ -19,8 +20,8 @@ static bool is_number_type(const struct tokens *tokens, struct span type) {
 }
 
 static bool is_written(const struct tokens *tokens, int close) {
-    static const char *const marks[] = {"=", "+=", "-=", "*=", "/=", "|=", "&=", "^=", "++", "--",
-                                        ".", "->", "[", NULL};
+    static const char *const marks[] = {
+        "=", "+=", "-=", "*=", "/=", "|=", "&=", "^=", "++", "--", ".", "->", "[", NULL};
     for (int m = 0; marks[m] != NULL; m++)
         if (token_is(tokens, close + 1, marks[m]))
             return true;
@@ -35,8 +36,8 @@ static bool find_pointer(const struct mutation *mutation, int t, struct declarat
     return found;
 }
 
-/* Writes CALL(&p[INDEX]) in place of p[INDEX], in every read through one pointer of the kernel. Sites
-   are pointers. */
+/* Writes CALL(&p[INDEX]) in place of p[INDEX], in every read through one pointer of the kernel.
+   Sites are pointers. */
 static bool hint_reads(struct mutation *mutation, int site, const char *call) {
     const struct tokens *tokens = &mutation->tokens;
     int chosen = -1; /* the declaration whose reads get the hint */
@@ -140,7 +141,8 @@ static char *block_threads(const struct mutation *mutation, const struct kernel 
         tokens_read(&words, usable ? extent : "");
         for (int t = 0; t < words.count; t++) {
             char *word = span_text(&words, (struct span){t, t + 1});
-            usable = usable && (words.at[t].kind != TOKEN_NAME || mutation_has_gene(mutation, word));
+            usable =
+                usable && (words.at[t].kind != TOKEN_NAME || mutation_has_gene(mutation, word));
             free(word);
         }
         if (usable && strcmp(extent, "1") != 0)

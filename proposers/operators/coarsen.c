@@ -9,28 +9,28 @@
 enum { NAMES_MAX = 64 };
 
 /*
- * A block does the work of EACH blocks of before: what depends on its index becomes an array, and each
- * statement that depends on it runs for every element before the next statement does. What does not
- * depend on it runs once and is shared. Elements outside of the guard have the index 0 and store
- * nothing.
+ * A block does the work of EACH blocks of before: what depends on its index becomes an array, and
+ * each statement that depends on it runs for every element before the next statement does. What
+ * does not depend on it runs once and is shared. Elements outside of the guard have the index 0 and
+ * store nothing.
  */
 struct coarsening {
     struct mutation *mutation;
     const struct tokens *tokens;
     struct span body;
-    int axis;                    /* the token behind "blockIdx." */
-    int index;                   /* the variable that is made of it */
-    int index_first;             /* where its declaration starts */
-    int guard;                   /* the statement `if (...) return;` */
-    char *names[NAMES_MAX];      /* the variables that depend on the index */
+    int axis;               /* the token behind "blockIdx." */
+    int index;              /* the variable that is made of it */
+    int index_first;        /* where its declaration starts */
+    int guard;              /* the statement `if (...) return;` */
+    char *names[NAMES_MAX]; /* the variables that depend on the index */
     int count;
     const char *gene, *each, *live;
     struct strbuf out;
     bool failed;
 };
 
-static const char *const assignments[] = {"=",  "+=", "-=", "*=",  "/=",  "%=",
-                                          "|=", "&=", "^=", "<<=", ">>=", NULL};
+static const char *const assignments[] = {
+    "=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "<<=", ">>=", NULL};
 
 static bool is_assignment(const struct tokens *tokens, int t) {
     for (int a = 0; assignments[a] != NULL; a++)
@@ -42,8 +42,8 @@ static bool is_assignment(const struct tokens *tokens, int t) {
 /* ---- what depends on the index ---- */
 
 static bool is_dependent(const struct coarsening *coarsening, int t) {
-    if (token_kind(coarsening->tokens, t) != TOKEN_NAME || token_is(coarsening->tokens, t - 1, ".") ||
-        token_is(coarsening->tokens, t - 1, "->"))
+    if (token_kind(coarsening->tokens, t) != TOKEN_NAME ||
+        token_is(coarsening->tokens, t - 1, ".") || token_is(coarsening->tokens, t - 1, "->"))
         return false;
     for (int n = 0; n < coarsening->count; n++)
         if (token_is(coarsening->tokens, t, coarsening->names[n]))
@@ -201,9 +201,9 @@ static void print_declaration(struct coarsening *coarsening, struct span stateme
     for (int t = statement.first; t < declared->name; t++)
         last_star = token_is(tokens, t, "*") ? t : last_star;
     for (int t = statement.first; t < declared->name; t++) {
-        bool is_own_const = t > last_star && (token_is(tokens, t, "const") ||
-                                              token_is(tokens, t, "constexpr") ||
-                                              token_is(tokens, t, "__restrict__"));
+        bool is_own_const =
+            t > last_star && (token_is(tokens, t, "const") || token_is(tokens, t, "constexpr") ||
+                              token_is(tokens, t, "__restrict__"));
         char *word = span_text(tokens, (struct span){t, t + 1});
         if (!is_own_const)
             strbuf_print(&type, "%s ", word);
@@ -221,11 +221,12 @@ static void print_declaration(struct coarsening *coarsening, struct span stateme
     int behind = has_init ? declared->init.first - 1 : statement.last - 1;
     char *name = span_text(tokens, (struct span){declared->name, declared->name + 1});
     char *extents = span_text(tokens, (struct span){declared->name + 1, behind});
-    strbuf_print(&coarsening->out, "    %s%s[%s]%s;\n", type.bytes, name, coarsening->gene, extents);
+    strbuf_print(&coarsening->out, "    %s%s[%s]%s;\n", type.bytes, name, coarsening->gene,
+                 extents);
     if (has_init) {
         char *init = print_for(coarsening, declared->init, coarsening->each);
-        coarsening->failed = coarsening->failed || declared->is_array ||
-                             declared->init.last != statement.last - 1;
+        coarsening->failed =
+            coarsening->failed || declared->is_array || declared->init.last != statement.last - 1;
         print_loop(coarsening);
         strbuf_print(&coarsening->out, "        %s[%s] = %s;\n", name, coarsening->each, init);
         free(init);
@@ -257,13 +258,13 @@ static void print_index(struct coarsening *coarsening, const struct declaration 
     free(letter);
 }
 
-/* if (A || B) return; where A depends and B does not: B still returns, A says which elements live. */
+/* if (A || B) return; where A depends and B does not: B still returns, A says which elements live.
+ */
 static void print_guard(struct coarsening *coarsening, int open) {
     const struct tokens *tokens = coarsening->tokens;
     int close = token_partner(tokens, open);
     struct strbuf shared = {0}, own = {0};
-    char *index =
-        span_text(tokens, (struct span){coarsening->index, coarsening->index + 1});
+    char *index = span_text(tokens, (struct span){coarsening->index, coarsening->index + 1});
     for (int t = open + 1; t < close;) {
         int end = t;
         while (end < close && !token_is(tokens, end, "||"))
@@ -282,7 +283,8 @@ static void print_guard(struct coarsening *coarsening, int open) {
                  coarsening->each, coarsening->gene, coarsening->each);
     strbuf_print(&coarsening->out, "        %s[%s] = !(%s);\n", coarsening->live, coarsening->each,
                  own.used > 0 ? own.bytes : "false");
-    strbuf_print(&coarsening->out, "        %s[%s] = %s[%s] ? %s[%s] : 0; // loads stay within bounds\n    }\n",
+    strbuf_print(&coarsening->out,
+                 "        %s[%s] = %s[%s] ? %s[%s] : 0; // loads stay within bounds\n    }\n",
                  index, coarsening->each, coarsening->live, coarsening->each, index,
                  coarsening->each);
     free(index);
@@ -387,7 +389,7 @@ static void print_statement(struct coarsening *coarsening, struct span statement
 
 static bool has_obstacle(const struct tokens *tokens, struct span body) {
     static const char *const obstacles[] = {"__syncthreads", "__shared__", "gridDim", "goto",
-                                            "__syncwarp", "asm", "[&]", NULL};
+                                            "__syncwarp",    "asm",        "[&]",     NULL};
     int returns = 0;
     for (int t = body.first; t < body.last; t++) {
         for (int o = 0; obstacles[o] != NULL; o++)
@@ -430,8 +432,8 @@ static bool is_guard(const struct tokens *tokens, int t) {
            !token_is(tokens, statement_end(tokens, t), "else");
 }
 
-/* Finds the declaration that an axis makes and its guard; only what does not depend on the index may
-   stand between them. */
+/* Finds the declaration that an axis makes and its guard; only what does not depend on the index
+   may stand between them. */
 static bool find_index(struct coarsening *coarsening) {
     const struct tokens *tokens = coarsening->tokens;
     struct declaration declared;
@@ -464,9 +466,8 @@ static bool find_index(struct coarsening *coarsening) {
 }
 
 static bool coarsen_axis(struct mutation *mutation, const char *axis, int number) {
-    struct coarsening coarsening = {.mutation = mutation,
-                                    .tokens = &mutation->tokens,
-                                    .body = mutation->kernel.body};
+    struct coarsening coarsening = {
+        .mutation = mutation, .tokens = &mutation->tokens, .body = mutation->kernel.body};
     struct json launch, element;
     coarsening.axis = find_axis(coarsening.tokens, coarsening.body, axis);
     bool found = coarsening.axis >= 0 && mutation_launch(mutation, &mutation->kernel, &launch) &&
@@ -475,8 +476,8 @@ static bool coarsen_axis(struct mutation *mutation, const char *axis, int number
     if (grid != NULL) {
         char base[16];
         snprintf(base, sizeof base, "EACH_%c", "XYZ"[number]);
-        char *gene = mutation_gene(mutation, base, "elements of a thread along an axis", "1, 2, 4, 8",
-                                   "4");
+        char *gene =
+            mutation_gene(mutation, base, "elements of a thread along an axis", "1, 2, 4, 8", "4");
         char *each = mutation_name(mutation, "each"), *live = mutation_name(mutation, "live");
         struct strbuf extent = {0};
         coarsening.gene = gene;

@@ -64,8 +64,8 @@ static int next_read(const struct tokens *tokens, const struct loop *loop, int f
     return -1;
 }
 
-/* Whether what is read is only read, by this kernel: a pointer to const, not to shared memory, whose
-   names are all declared before `place`. */
+/* Whether what is read is only read, by this kernel: a pointer to const, not to shared memory,
+   whose names are all declared before `place`. */
 static bool is_constant(const struct mutation *mutation, const struct loop *loop, struct span read,
                         int place) {
     const struct tokens *tokens = &mutation->tokens;
@@ -210,15 +210,15 @@ static void keep_in_loop(struct mutation *mutation, const struct group *group, i
     char *end = span_text(tokens, loop->end), *step = span_text(tokens, loop->step);
     char *body = span_text(tokens, loop->body), *read = span_text(tokens, group->read);
     char *inside = span_renamed(tokens, loop->body, rename_read, &renaming);
-    strbuf_print(&out, "{\n#pragma unroll\n    for (int %s = 0; %s < %s; ++%s) {\n", counter, counter,
-                 gene, counter);
-    strbuf_print(&out, "        const %s %s = %s + %s * (%s);\n        if (%s < %s) {\n", type, variable,
-                 init, counter, step, variable, end);
+    strbuf_print(&out, "{\n#pragma unroll\n    for (int %s = 0; %s < %s; ++%s) {\n", counter,
+                 counter, gene, counter);
+    strbuf_print(&out, "        const %s %s = %s + %s * (%s);\n        if (%s < %s) {\n", type,
+                 variable, init, counter, step, variable, end);
     if (number == 0)
         strbuf_print(&out, "            %s = %s;\n", element.bytes, read);
     strbuf_print(&out, "            %s\n        }\n    }\n", inside);
-    strbuf_print(&out, "    for (%s %s = %s + %s * (%s); %s < %s; %s += %s)\n        %s\n    }", type,
-                 variable, init, gene, step, variable, end, variable, step, body);
+    strbuf_print(&out, "    for (%s %s = %s + %s * (%s); %s < %s; %s += %s)\n        %s\n    }",
+                 type, variable, init, gene, step, variable, end, variable, step, body);
     mutation_replace(mutation, (struct span){loop->first, loop->last}, out.bytes);
     strbuf_release(&out);
     strbuf_release(&element);
@@ -231,8 +231,9 @@ bool apply_keep_in_registers(struct mutation *mutation, int site) {
     struct group *group = xmalloc(sizeof *group);
     int place = find_group(mutation, site, group);
     if (place >= 0) {
-        char *gene = mutation_gene(mutation, "KEEP", "elements or packs of a row that a thread keeps",
-                                   "0, 1, 2, 4, 8, 16", "4");
+        char *gene =
+            mutation_gene(mutation, "KEEP", "elements or packs of a row that a thread keeps",
+                          "0, 1, 2, 4, 8, 16", "4");
         char *array = mutation_name(mutation, "kept");
         char *counter = mutation_name(mutation, "kept_number");
         declare_array(mutation, group, place, "", array, gene);
@@ -249,8 +250,8 @@ bool apply_keep_in_registers(struct mutation *mutation, int site) {
 
 /* ---- in shared memory ---- */
 
-/* The first loop stores what it reads; a thread reads back what it stored itself, so that no barrier
-   is needed. */
+/* The first loop stores what it reads; a thread reads back what it stored itself, so that no
+   barrier is needed. */
 static void stage_in_loop(struct mutation *mutation, const struct group *group, int number,
                           const char *gene, const char *array) {
     const struct tokens *tokens = group->tokens;

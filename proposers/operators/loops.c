@@ -16,7 +16,8 @@ bool apply_unroll(struct mutation *mutation, int site) {
             loop_is_alone(tokens, &loop) || site-- > 0)
             continue;
         struct strbuf constant = {0}, pragma = {0};
-        char *gene = mutation_gene(mutation, "UNROLL", "unroll factor of a loop", "1, 2, 4, 8", "4");
+        char *gene =
+            mutation_gene(mutation, "UNROLL", "unroll factor of a loop", "1, 2, 4, 8", "4");
         char *name = mutation_name(mutation, "unroll_factor");
         /* A pragma expands no macro everywhere: it gets a constant. */
         strbuf_print(&constant, "constexpr int %s = %s;\n\n", name, gene);
@@ -47,7 +48,8 @@ static bool is_independent(const struct tokens *tokens, const struct loop *loop,
                            const struct loop *other) {
     char *name = span_text(tokens, (struct span){other->variable, other->variable + 1});
     bool mentions = span_mentions(tokens, loop->init, name) ||
-                    span_mentions(tokens, loop->end, name) || span_mentions(tokens, loop->step, name);
+                    span_mentions(tokens, loop->end, name) ||
+                    span_mentions(tokens, loop->step, name);
     free(name);
     return !mentions;
 }
@@ -93,7 +95,7 @@ bool apply_literal_to_gene(struct mutation *mutation, int site) {
         size_t length = 0;
         for (; name[length] != '\0' && length + 1 < sizeof base; length++)
             base[length] = name[length] >= 'a' && name[length] <= 'z' ? (char)(name[length] - 32)
-                                                                     : name[length];
+                                                                      : name[length];
         base[length] = '\0';
         if (strcmp(base, name) == 0)
             snprintf(base + length, sizeof base - length, "%s", "_GENE");

@@ -17,7 +17,8 @@ int mutation_init(struct mutation *mutation, const char *source, const char *sol
         kernel_next(&mutation->tokens, 0, &mutation->kernel))
         return 0;
     mutation_release(mutation);
-    return error_input(error, "the parent's source has no kernel, or its solution.json is no object");
+    return error_input(error,
+                       "the parent's source has no kernel, or its solution.json is no object");
 }
 
 void mutation_reset(struct mutation *mutation) {
@@ -61,8 +62,7 @@ bool mutation_has_gene(const struct mutation *mutation, const char *name) {
 
 /* Edits that were made already may have taken a name, too. */
 static bool is_taken(const struct mutation *mutation, const char *name) {
-    if (mutation_has_gene(mutation, name) ||
-        mentions_identifier(mutation->source, name))
+    if (mutation_has_gene(mutation, name) || mentions_identifier(mutation->source, name))
         return true;
     for (size_t e = 0; e < mutation->source_edits.count; e++)
         if (mentions_identifier(mutation->source_edits.edits[e].text, name))
@@ -130,7 +130,8 @@ void mutation_option(struct mutation *mutation, const char *option, const char *
     struct json root = json_root(&mutation->document), inner;
     bool created = false;
     for (size_t e = 0; e < mutation->solution_edits.count; e++)
-        created = created || strstr(mutation->solution_edits.edits[e].text, "\"options\": [") != NULL;
+        created =
+            created || strstr(mutation->solution_edits.edits[e].text, "\"options\": [") != NULL;
     if (!json_find(&root, "options", &inner) && created) { /* by this mutation: one more element */
         for (size_t e = 0; e < mutation->solution_edits.count; e++) {
             struct edit *edit = &mutation->solution_edits.edits[e];

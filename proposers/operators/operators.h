@@ -5,22 +5,23 @@
  *         for (int site = 0; operator->apply(&mutation, site); site++)
  *             mutation_reset(&mutation);
  *
- * An operator is a function of the parent alone. Each keeps the meaning of a kernel that has the form
- * it looks for; where it cannot know (an alias, a number of threads), the judge refuses the result.
+ * An operator is a function of the parent alone. Each keeps the meaning of a kernel that has the
+ * form it looks for; where it cannot know (an alias, a number of threads), the judge refuses the
+ * result.
  */
 #ifndef EVOTILE_PROPOSERS_OPERATORS_OPERATORS_H
 #define EVOTILE_PROPOSERS_OPERATORS_OPERATORS_H
 
 #include "proposers/operators/mutation.h"
 
-struct operator {
+struct operator{
     const char *name;
     int weight;             /* how often it is chosen, against the others */
     const char *applies;    /* the precondition, in words */
     const char *hypothesis; /* what changes, and why it should be faster */
     /* Makes the edits for the place number `site`, from 0, where the precondition holds. Returns
        false, without edits, if there are fewer places. */
-    bool (*apply)(struct mutation *mutation, int site);
+    bool (*apply)(struct mutation * mutation, int site);
 };
 
 /* A name of NULL ends the table. */

@@ -11,17 +11,18 @@
  *   __syncthreads();
  *   for (int HALF = COUNT / 2; HALF > 0; HALF /= 2) {
  *       if (THREAD < HALF)
- *           PARTIAL[THREAD] = f(PARTIAL[THREAD], PARTIAL[THREAD + HALF]);   or  PARTIAL[THREAD] += ...
+ *           PARTIAL[THREAD] = f(PARTIAL[THREAD], PARTIAL[THREAD + HALF]);   or  PARTIAL[THREAD] +=
+ * ...
  *       __syncthreads();
  *   }
  *   RESULT = PARTIAL[0];
  */
 struct tree {
-    int first, last;              /* the statements up to the loop's end */
+    int first, last; /* the statements up to the loop's end */
     struct span partial, thread, value, count, half;
-    struct span combined;         /* f(...), or what += adds */
-    bool adds;                    /* += */
-    struct span result;           /* PARTIAL[0] */
+    struct span combined; /* f(...), or what += adds */
+    bool adds;            /* += */
+    struct span result;   /* PARTIAL[0] */
 };
 
 static bool expect(const struct tokens *tokens, int *t, const char *word) {
@@ -37,8 +38,8 @@ static bool expect_same(const struct tokens *tokens, int *t, struct span span) {
 }
 
 static bool expect_barrier(const struct tokens *tokens, int *t) {
-    return expect(tokens, t, "__syncthreads") && expect(tokens, t, "(") &&
-           expect(tokens, t, ")") && expect(tokens, t, ";");
+    return expect(tokens, t, "__syncthreads") && expect(tokens, t, "(") && expect(tokens, t, ")") &&
+           expect(tokens, t, ";");
 }
 
 static bool read_store(const struct tokens *tokens, int *t, struct tree *tree) {

@@ -63,8 +63,8 @@ static bool has_tree(const struct mutation *mutation) {
     return false;
 }
 
-/* The values with 3/4 of each between 64 and 1024 added; NULL if one is no power of two from 1 on, or
-   none is added. */
+/* The values with 3/4 of each between 64 and 1024 added; NULL if one is no power of two from 1 on,
+   or none is added. */
 static char *fill_values(const cJSON *values) {
     struct strbuf text = {0};
     const cJSON *value;
@@ -103,8 +103,8 @@ bool apply_block_sizes(struct mutation *mutation, int site) {
             is_block = is_block || (extent != NULL && strcmp(extent, json_key(&gene)) == 0);
             free(extent);
         }
-        char *filled = is_block && json_find(&gene, "values", &values) ? fill_values(values.value)
-                                                                       : NULL;
+        char *filled =
+            is_block && json_find(&gene, "values", &values) ? fill_values(values.value) : NULL;
         if (filled == NULL || site-- > 0) {
             free(filled);
             continue;

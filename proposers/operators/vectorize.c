@@ -15,11 +15,13 @@ static const char helpers[] =
     "    T at[N];\n"
     "};\n"
     "\n"
-    "template <int N, typename T> __device__ __forceinline__ element_pack<T, N> load_pack(const T *from) {\n"
+    "template <int N, typename T> __device__ __forceinline__ element_pack<T, N> load_pack(const T "
+    "*from) {\n"
     "    return *reinterpret_cast<const element_pack<T, N> *>(from);\n"
     "}\n"
     "\n"
-    "template <int N, typename T> __device__ __forceinline__ element_pack<T, N> new_pack(const T *) {\n"
+    "template <int N, typename T> __device__ __forceinline__ element_pack<T, N> new_pack(const T "
+    "*) {\n"
     "    return element_pack<T, N>{};\n"
     "}\n"
     "\n"
@@ -38,7 +40,7 @@ struct pack {
     struct span name;   /* p */
     struct span offset; /* empty: none */
     bool is_store;
-    char *variable;     /* the pack's name in the new source */
+    char *variable; /* the pack's name in the new source */
 };
 
 struct vector_loop {
@@ -117,8 +119,8 @@ static bool is_plain_store(const struct vector_loop *vector, int t, struct span 
 }
 
 static bool is_modified(const struct tokens *tokens, int close) {
-    static const char *const marks[] = {"=", "+=", "-=", "*=", "/=", "++", "--", "|=", "^=", "&=",
-                                        NULL};
+    static const char *const marks[] = {"=",  "+=", "-=", "*=", "/=", "++",
+                                        "--", "|=", "^=", "&=", NULL};
     for (int m = 0; marks[m] != NULL; m++)
         if (token_is(tokens, close + 1, marks[m]))
             return true;
@@ -175,7 +177,8 @@ static bool is_dense(const struct tokens *tokens, const struct loop *loop) {
 
 static bool read_vector_loop(const struct mutation *mutation, int t, struct vector_loop *vector) {
     *vector = (struct vector_loop){.tokens = &mutation->tokens};
-    return loop_read(&mutation->tokens, t, &vector->loop) && !directive_is(&mutation->tokens, t - 1, "pragma") &&
+    return loop_read(&mutation->tokens, t, &vector->loop) &&
+           !directive_is(&mutation->tokens, t - 1, "pragma") &&
            !loop_jumps(&mutation->tokens, &vector->loop) &&
            is_dense(&mutation->tokens, &vector->loop) && find_packs(vector);
 }
@@ -210,12 +213,12 @@ static void print_address(struct strbuf *out, const struct vector_loop *vector,
     free(offset);
 }
 
-/* Before anything is replaced, so that the loops of a group get the same names: then later operators
-   see that they read the same. */
+/* Before anything is replaced, so that the loops of a group get the same names: then later
+   operators see that they read the same. */
 static void choose_names(const struct mutation *mutation, struct vector_loop *vector) {
     struct strbuf start = {0};
-    char *variable = span_text(vector->tokens, (struct span){vector->loop.variable,
-                                                             vector->loop.variable + 1});
+    char *variable =
+        span_text(vector->tokens, (struct span){vector->loop.variable, vector->loop.variable + 1});
     strbuf_print(&start, "%s_pack_start", variable);
     vector->start = mutation_name(mutation, start.bytes);
     vector->lane = mutation_name(mutation, "lane");
@@ -266,8 +269,8 @@ static void replace_loop(struct mutation *mutation, struct vector_loop *vector, 
         print_address(&out, vector, pack, start);
         strbuf_print(&out, ");\n");
     }
-    strbuf_print(&out, "#pragma unroll\n        for (int %s = 0; %s < %s; ++%s) {\n", lane, lane, gene,
-                 lane);
+    strbuf_print(&out, "#pragma unroll\n        for (int %s = 0; %s < %s; ++%s) {\n", lane, lane,
+                 gene, lane);
     if (mentions_identifier(inside, variable))
         strbuf_print(&out, "            const %s %s = %s + %s;\n", type, variable, start, lane);
     strbuf_print(&out, "            %s\n        }\n", inside);
@@ -326,7 +329,8 @@ static void declare_whole(struct mutation *mutation, const struct vector_loop *v
                           int place, const char *whole, const char *gene) {
     struct strbuf line = {0};
     const struct tokens *tokens = &mutation->tokens;
-    char *end = span_text(tokens, vectors[0].loop.end), *type = span_text(tokens, vectors[0].loop.type);
+    char *end = span_text(tokens, vectors[0].loop.end),
+         *type = span_text(tokens, vectors[0].loop.type);
     const struct pack *seen[LOOPS_MAX * POINTERS_MAX];
     int seen_count = 0;
     strbuf_print(&line, "const %s %s = ", type, whole);
@@ -360,7 +364,8 @@ static void declare_whole(struct mutation *mutation, const struct vector_loop *v
 
 static void vectorize_loops(struct mutation *mutation, struct vector_loop *vectors, int count,
                             int place) {
-    char *gene = mutation_gene(mutation, "VECTOR", "elements of a load or store", "1, 2, 4, 8", "4");
+    char *gene =
+        mutation_gene(mutation, "VECTOR", "elements of a load or store", "1, 2, 4, 8", "4");
     char *whole = mutation_name(mutation, "whole_packs");
     for (int v = 0; v < count; v++)
         choose_names(mutation, &vectors[v]);
@@ -373,8 +378,8 @@ static void vectorize_loops(struct mutation *mutation, struct vector_loop *vecto
     free(whole);
 }
 
-/* A site is a group of loops with the same header: they get one gene, so that what one of them keeps
-   serves the others. */
+/* A site is a group of loops with the same header: they get one gene, so that what one of them
+   keeps serves the others. */
 bool apply_vectorize(struct mutation *mutation, int site) {
     const struct tokens *tokens = &mutation->tokens;
     struct span body = mutation->kernel.body;

@@ -261,7 +261,8 @@ int search_find(const char *text, const char *search, size_t *start, size_t *end
                            shown < 80 ? (int)shown : 80, first);
     if (count > 1)
         return error_input(
-            error, "a SEARCH block occurs %d times in the file: quote more lines; it starts \"%.*s\"",
+            error,
+            "a SEARCH block occurs %d times in the file: quote more lines; it starts \"%.*s\"",
             count, shown < 80 ? (int)shown : 80, first);
     return 0;
 }

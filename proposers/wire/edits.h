@@ -44,8 +44,8 @@ int edit_blocks(cJSON *edits, const char *file, const char *text, const struct e
 int search_count(const char *text, const char *search);
 
 /* Finds the one place where a block of lines stands that a person or model wrote: exactly, or else
-   without regard to the blanks at the ends of its lines, or else also to their indentation. Sets the
-   range; an error says that it occurs nowhere, or how often. */
+   without regard to the blanks at the ends of its lines, or else also to their indentation. Sets
+   the range; an error says that it occurs nowhere, or how often. */
 int search_find(const char *text, const char *search, size_t *start, size_t *end,
                 struct error *error);
 

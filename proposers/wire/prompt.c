@@ -140,8 +140,9 @@ static void add_first_parent(struct strbuf *out, const struct request *request) 
 static void add_second_parent(struct strbuf *out, const struct request *request) {
     if (cJSON_GetArraySize(request->parents) < 2)
         return;
-    add_text(out, "A second parent, whose ideas may be combined with those of the first one. Edits are "
-                  "of the first parent's files.\n");
+    add_text(out,
+             "A second parent, whose ideas may be combined with those of the first one. Edits are "
+             "of the first parent's files.\n");
     add_parent(out, request, 1);
 }
 
@@ -200,15 +201,14 @@ static int render(struct strbuf *out, const char *file, const char *text,
         const struct part *part = find_part(open + 2, (size_t)(close - open - 2));
         if (part == NULL)
             return unknown_name(file, open + 2, (size_t)(close - open - 2), error);
-        bool starts_line = open == text ? out->used == 0 || out->bytes[out->used - 1] == '\n'
-                                        : open[-1] == '\n';
+        bool starts_line =
+            open == text ? out->used == 0 || out->bytes[out->used - 1] == '\n' : open[-1] == '\n';
         strbuf_add(out, text, (size_t)(open - text));
         size_t before = out->used;
         part->add(out, request);
         text = close + 2;
         bool alone = starts_line && (*text == '\n' || *text == '\0');
-        if (alone && *text == '\n' &&
-            (out->used == before || out->bytes[out->used - 1] == '\n'))
+        if (alone && *text == '\n' && (out->used == before || out->bytes[out->used - 1] == '\n'))
             text++; /* nothing, or lines that are ended already */
     }
     return 0;
@@ -235,7 +235,8 @@ static char *render_file(const char *folder, const char *name, const struct requ
 int prompt_folder(char folder[PATH_SIZE], const char *chosen, struct error *error) {
     if (chosen != NULL)
         return path_join(folder, "", chosen, error);
-    return path_program_folder(folder, error) < 0 ? -1 : path_join(folder, folder, "prompts", error);
+    return path_program_folder(folder, error) < 0 ? -1
+                                                  : path_join(folder, folder, "prompts", error);
 }
 
 int prompt_make(struct prompt *prompt, const char *folder, const struct request *request,

@@ -11,7 +11,8 @@
 
 /* A whole number, or a string of digits for one beyond 2^53. */
 static bool read_whole(const cJSON *value, uint64_t *number) {
-    if (cJSON_IsNumber(value) && value->valuedouble >= 0 && value->valuedouble < 9007199254740993.0 &&
+    if (cJSON_IsNumber(value) && value->valuedouble >= 0 &&
+        value->valuedouble < 9007199254740993.0 &&
         floor(value->valuedouble) == value->valuedouble) {
         *number = (uint64_t)value->valuedouble;
         return true;
@@ -62,7 +63,8 @@ static int check_parent(const cJSON *parent, int number, struct error *error) {
     if (cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(parent, "hash")) == NULL)
         return error_input(error, "parents[%d] needs a \"hash\", a text", number);
     if (!cJSON_IsObject(files) || files->child == NULL)
-        return error_input(error, "parents[%d] needs \"files\", an object of texts by name", number);
+        return error_input(error, "parents[%d] needs \"files\", an object of texts by name",
+                           number);
     cJSON_ArrayForEach(file, files) {
         if (!cJSON_IsString(file))
             return error_input(error, "parents[%d].files[\"%.80s\"] must be a text", number,
@@ -79,7 +81,8 @@ static int check_request(struct request *request, struct error *error) {
     const cJSON *root = request->root, *item;
     if (!cJSON_IsObject(root))
         return error_input(error, "a request must be one JSON object on a line");
-    if (!read_whole(cJSON_GetObjectItemCaseSensitive(root, "number"), &number) || number > INT64_MAX)
+    if (!read_whole(cJSON_GetObjectItemCaseSensitive(root, "number"), &number) ||
+        number > INT64_MAX)
         return error_input(error, "a request needs a \"number\", a whole number");
     request->number = (int64_t)number;
     item = cJSON_GetObjectItemCaseSensitive(root, "type");
@@ -87,7 +90,8 @@ static int check_request(struct request *request, struct error *error) {
         return error_input(error, "a request needs \"type\": \"propose\"");
     if (!read_whole(cJSON_GetObjectItemCaseSensitive(root, "protocol"), &protocol) ||
         protocol != REQUEST_PROTOCOL)
-        return error_input(error, "this proposer knows \"protocol\" %d: use one of evotile's version",
+        return error_input(error,
+                           "this proposer knows \"protocol\" %d: use one of evotile's version",
                            REQUEST_PROTOCOL);
     if (!read_whole(cJSON_GetObjectItemCaseSensitive(root, "seed"), &request->seed))
         return error_input(error, "a request needs a \"seed\", a whole number");
@@ -138,8 +142,8 @@ void request_release(struct request *request) {
 }
 
 const char *request_hash(const struct request *request, int parent) {
-    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(
-        cJSON_GetArrayItem(request->parents, parent), "hash"));
+    return cJSON_GetStringValue(
+        cJSON_GetObjectItemCaseSensitive(cJSON_GetArrayItem(request->parents, parent), "hash"));
 }
 
 const cJSON *request_files(const struct request *request, int parent) {

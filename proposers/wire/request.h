@@ -30,10 +30,10 @@ struct request {
     cJSON *root;
     int64_t number;
     uint64_t seed;
-    const char *strategy;             /* "free", "insight" or "full" */
-    const cJSON *task;                /* an object; what it lacks is NULL to cJSON's look-ups */
-    const cJSON *parents;             /* one or two objects with "hash" and "files" */
-    const cJSON *history, *insights;  /* an array and an object; NULL: none */
+    const char *strategy;            /* "free", "insight" or "full" */
+    const cJSON *task;               /* an object; what it lacks is NULL to cJSON's look-ups */
+    const cJSON *parents;            /* one or two objects with "hash" and "files" */
+    const cJSON *history, *insights; /* an array and an object; NULL: none */
 };
 
 /* Parses `length` bytes, which a NUL follows. After an error `number` is set if it could be read, 0
@@ -54,8 +54,8 @@ bool text_is_utf8(const char *bytes, size_t size);
 
 /* {"number": N, "error": "one line"}; control characters become spaces. */
 cJSON *answer_error(const struct request *request, const char *text);
-/* {"number": N, "parent": HASH, "hypothesis": TEXT}, to which one of "genome", "edits" and "files" is
-   added. The hypothesis becomes one line. */
+/* {"number": N, "parent": HASH, "hypothesis": TEXT}, to which one of "genome", "edits" and "files"
+   is added. The hypothesis becomes one line. */
 cJSON *answer_new(const struct request *request, const char *hypothesis);
 
 #endif

@@ -42,7 +42,8 @@ static int add_file(cJSON *changes, const char *path, const char *name, const cJ
     const char *before = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(files, name));
     int status = 0;
     if (!text_is_utf8(text, size))
-        status = error_input(error, "%s is not text in UTF-8: a solution has text files alone", path);
+        status =
+            error_input(error, "%s is not text in UTF-8: a solution has text files alone", path);
     else if (before == NULL || strcmp(before, text) != 0)
         cJSON_AddStringToObject(changes, name, text);
     free(text);

@@ -306,7 +306,7 @@ def check_prompts():
     # the shipped ones name no part that a request lacks, and show history and insights where they should
     history = [{"number": 1, "parent": "abc", "hypothesis": "unroll it", "verdict": "ok", "ratio": 1.1}]
     for strategy, seen in (("free", ""), ("insight", "lanes idle"), ("full", "lanes idle unroll it")):
-        question = proposals.request(PARENT, PARENT, strategy=strategy, history=history, insights={"microscope": "lanes idle"})
+        question = proposals.request(PARENT, PARENT, strategy=strategy, history=history, insights={"counters": "lanes idle"})
         _, _, stub = with_stub(answers(stream(REPLY)), questions=[question])
         text = stub.bodies[0]["messages"][1]["content"]
         assert "{{" not in text and "second parent" in text

@@ -20,11 +20,29 @@
 /* ---- tokens ---- */
 
 static void test_tokens(void **state) {
-    static const char text[] = "#define A \\\n  b // c\nint a = 0x1.8p-3f; // d \\\n e\n/* f */ s(\"g\\\"h\", 'i', "
-                               "R\"x(j)\")x\") >>= k->l...;";
-    static const char *const words[] = {"#define A \\\n  b ", "int", "a", "=", "0x1.8p-3f", ";", "s", "(",
-                                        "\"g\\\"h\"", ",", "'i'", ",", "R\"x(j)\")x\"", ")", ">>=",
-                                        "k", "->", "l", "...", ";"};
+    static const char text[] =
+        "#define A \\\n  b // c\nint a = 0x1.8p-3f; // d \\\n e\n/* f */ s(\"g\\\"h\", 'i', "
+        "R\"x(j)\")x\") >>= k->l...;";
+    static const char *const words[] = {"#define A \\\n  b ",
+                                        "int",
+                                        "a",
+                                        "=",
+                                        "0x1.8p-3f",
+                                        ";",
+                                        "s",
+                                        "(",
+                                        "\"g\\\"h\"",
+                                        ",",
+                                        "'i'",
+                                        ",",
+                                        "R\"x(j)\")x\"",
+                                        ")",
+                                        ">>=",
+                                        "k",
+                                        "->",
+                                        "l",
+                                        "...",
+                                        ";"};
     struct tokens tokens;
     (void)state;
     tokens_read(&tokens, text);
@@ -40,8 +58,9 @@ static void test_tokens(void **state) {
 
 /* Any bytes: tokens are in order, do not overlap, and brackets pair both ways. */
 static void test_random_tokens(void **state) {
-    static const char *const pieces[] = {"\"", "'", "/*", "*/", "//", "\n", "R\"(", ")\"", "(", ")", "[", "]", "{", "}",
-                                         "#", "\\", "for", "0x", "1e+", "a", " ", "\xc3", "<<=", "..."};
+    static const char *const pieces[] = {"\"",  "'",  "/*",  "*/", "//", "\n",   "R\"(", ")\"",
+                                         "(",   ")",  "[",   "]",  "{",  "}",    "#",    "\\",
+                                         "for", "0x", "1e+", "a",  " ",  "\xc3", "<<=",  "..."};
     struct random random;
     (void)state;
     random_seed(&random, 7, 0);
@@ -127,7 +146,8 @@ static void test_blocks(void **state) {
         size_t at = 0;
         while (at < text.used && random_below(&random, 3) > 0) {
             size_t start = at + random_below(&random, text.used - at + 1);
-            size_t end = start + random_below(&random, text.used - start < 3 ? text.used - start + 1 : 3);
+            size_t end =
+                start + random_below(&random, text.used - start < 3 ? text.used - start + 1 : 3);
             edit_add(&list, start, end, lines[random_below(&random, 6)]);
             at = end + 1;
         }
@@ -167,9 +187,11 @@ static void test_search(void **state) {
     struct error error = {0};
     (void)state;
     assert_int_equal(search_find(text, "a = 1;", &start, &end, &error), 0);
-    assert_int_equal(search_find(text, "    a = 1;\n    b = 2;", &start, &end, &error), 0); /* blanks at an end */
+    assert_int_equal(search_find(text, "    a = 1;\n    b = 2;", &start, &end, &error),
+                     0); /* blanks at an end */
     assert_int_equal(start, 11);
-    assert_int_equal(search_find(text, "b = 2;\nc = 3;", &start, &end, &error), 0); /* indentation */
+    assert_int_equal(search_find(text, "b = 2;\nc = 3;", &start, &end, &error),
+                     0); /* indentation */
     assert_memory_equal(text + start, "    b = 2;\n\tc = 3;", end - start);
     assert_int_equal(search_find(text, "= ", &start, &end, &error), -1);
     assert_non_null(strstr(error.text, "occurs 3 times"));
@@ -185,9 +207,12 @@ static void test_search(void **state) {
 /* However the bytes are cut, the reply is the same. */
 static void test_stream(void **state) {
     static const char stream[] =
-        ": a comment\r\n\r\n" CHUNK("Hel") "\r\n\r\nevent: x\rid: 1\r" CHUNK("lo ") "\r\r" CHUNK("\\u00e9\\n")
-        "\n\ndata: not JSON\n\ndata:{\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}],\n"
-        "data: \"usage\":{\"prompt_tokens\":11,\"completion_tokens\":3}}\n\ndata: [DONE]\n\n";
+        ": a comment\r\n\r\n" CHUNK("Hel") "\r\n\r\nevent: x\rid: 1\r" CHUNK("lo ") "\r\r" CHUNK(
+            "\\u00e9\\n") "\n\ndata: not "
+                          "JSON\n\ndata:{\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}],\n"
+                          "data: "
+                          "\"usage\":{\"prompt_tokens\":11,\"completion_tokens\":3}}\n\ndata: "
+                          "[DONE]\n\n";
     struct random random;
     (void)state;
     random_seed(&random, 5, 0);
@@ -222,16 +247,22 @@ static void check_end(const char *bytes, int expected, const char *words, bool c
 
 static void test_ends(void **state) {
     (void)state;
-    check_end("{\"choices\":[{\"message\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}", 0, NULL, false);
+    check_end("{\"choices\":[{\"message\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}", 0,
+              NULL, false);
     check_end(CHUNK("hi") "\n\n", -1, "cut", true);
     check_end(CHUNK("hi") "\n", -1, "cut", true);
     check_end("", -1, "cut", true);
     check_end("{\"choices\":[{\"message\":{\"content\":\"h", -1, "cut", true);
-    check_end("data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"length\"}]}\n\n", -1,
-              "--reply-tokens", false);
-    check_end("data: {\"error\":{\"message\":\"overloaded, key sk-secret-0123456789\"}}\n\n", -1, "overloaded", false);
-    check_end("data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n", -1, "no text", false);
-    check_end("data: {\"choices\":[{\"delta\":{\"content\":\"\xff\"},\"finish_reason\":\"stop\"}]}\n\n", -1, "UTF-8", false);
+    check_end(
+        "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"length\"}]}\n\n",
+        -1, "--reply-tokens", false);
+    check_end("data: {\"error\":{\"message\":\"overloaded, key sk-secret-0123456789\"}}\n\n", -1,
+              "overloaded", false);
+    check_end("data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n", -1, "no text",
+              false);
+    check_end(
+        "data: {\"choices\":[{\"delta\":{\"content\":\"\xff\"},\"finish_reason\":\"stop\"}]}\n\n",
+        -1, "UTF-8", false);
     check_end("<html>busy</html>", -1, "cut", true);
 }
 
@@ -276,28 +307,40 @@ static void test_redact(void **state) {
 
 /* ---- replies ---- */
 
-#define FILES "\"files\":{\"kernel.cu\":\"int a;\\n  int b;\\nint c;\\n\",\"solution.json\":\"{ \\\"source\\\": \\\"kernel.cu\\\" }\\n\"}"
+#define FILES                                                                                      \
+    "\"files\":{\"kernel.cu\":\"int a;\\n  int b;\\nint c;\\n\",\"solution.json\":\"{ "            \
+    "\\\"source\\\": \\\"kernel.cu\\\" }\\n\"}"
 #define REQUEST                                                                                    \
-    "{\"type\":\"propose\",\"protocol\":1,\"number\":4,\"seed\":\"18446744073709551615\",\"strategy\":\"free\",\"task\":{}," \
+    "{\"type\":\"propose\",\"protocol\":1,\"number\":4,\"seed\":\"18446744073709551615\","         \
+    "\"strategy\":\"free\",\"task\":{},"                                                           \
     "\"parents\":[{\"hash\":\"abc\"," FILES "}],\"history\":[],\"insights\":null}"
-#define WHY "HYPOTHESIS: faster\n"
+#define WHY                    "HYPOTHESIS: faster\n"
 #define BLOCK(search, replace) "<<<<<<< SEARCH\n" search "\n=======\n" replace "\n>>>>>>> REPLACE\n"
 
 static const struct reply_row {
     const char *reply, *kind; /* of the answer; NULL: refused */
     const char *words;        /* in the answer's JSON, or in the error */
 } replies[] = {
-    {WHY "FILE: kernel.cu\n" BLOCK("int a;", "int z;"), "edits", "\"search\":\"int a;\",\"replace\":\"int z;\""},
-    {"Sure!\n**Hypothesis:** it *is* faster\n### File: `kernel.cu`\n```diff\n" BLOCK("int a;", "int z;") "```\nDone.", "edits", "int z;"},
-    {WHY "<<<<<<< SEARCH kernel.cu\r\nint a;\r\n=======\r\nint z;\r\n>>>>>>> REPLACE\r\n", "edits", "int z;"},
+    {WHY "FILE: kernel.cu\n" BLOCK("int a;", "int z;"), "edits",
+     "\"search\":\"int a;\",\"replace\":\"int z;\""},
+    {"Sure!\n**Hypothesis:** it *is* faster\n### File: `kernel.cu`\n```diff\n" BLOCK(
+         "int a;", "int z;") "```\nDone.",
+     "edits", "int z;"},
+    {WHY "<<<<<<< SEARCH kernel.cu\r\nint a;\r\n=======\r\nint z;\r\n>>>>>>> REPLACE\r\n", "edits",
+     "int z;"},
     {WHY BLOCK("int b;", "int y;"), "edits", "kernel.cu"}, /* the file where it is */
     {WHY BLOCK("int a;\nint b;", "int y;"), "edits", "int a;\\n  int b;"}, /* other indentation */
-    {"<think>HYPOTHESIS: no\n" BLOCK("int q;", "") "</think>" WHY BLOCK("int a;", ""), "edits", "faster"},
-    {WHY "FILE: new.cuh\n```\nint n;\n```\nFILE: kernel.cu\n" BLOCK("int a;", "int z;"), "files", "int z;"},
+    {"<think>HYPOTHESIS: no\n" BLOCK("int q;", "") "</think>" WHY BLOCK("int a;", ""), "edits",
+     "faster"},
+    {WHY "FILE: new.cuh\n```\nint n;\n```\nFILE: kernel.cu\n" BLOCK("int a;", "int z;"), "files",
+     "int z;"},
     {WHY "FILE: kernel.cu\n````cuda\n// ```\nint z;\n````\n", "files", "// ```"},
     {WHY "GENOME: THREADS=64,A=2\n", "genome", "THREADS=64,A=2"},
-    {"Here: ```json\n{\"hypothesis\":\"h\",\"edits\":[{\"file\":\"kernel.cu\",\"search\":\"int a;\",\"replace\":\"int z;\"}]}\n```", "edits", "int z;"},
-    {"I think {braces} first. {\"hypothesis\":\"h\",\"genome\":\"A=1\"} and so on", "genome", "A=1"},
+    {"Here: ```json\n{\"hypothesis\":\"h\",\"edits\":[{\"file\":\"kernel.cu\",\"search\":\"int "
+     "a;\",\"replace\":\"int z;\"}]}\n```",
+     "edits", "int z;"},
+    {"I think {braces} first. {\"hypothesis\":\"h\",\"genome\":\"A=1\"} and so on", "genome",
+     "A=1"},
     {"{\"hypothesis\":\"h\",\"files\":{\"kernel.cu\":\"x\",\"old.cu\":null}}", "files", "null"},
 
     {"I cannot help with that.", NULL, "no SEARCH/REPLACE block"},
@@ -351,11 +394,17 @@ static void test_requests(void **state) {
         {"{\"number\":1}", "propose"},
         {"{\"number\":1,\"type\":\"propose\",\"protocol\":2}", "\"protocol\" 1"},
         {"{\"number\":1,\"type\":\"propose\",\"protocol\":1,\"seed\":-1}", "\"seed\""},
-        {"{\"number\":1,\"type\":\"propose\",\"protocol\":1,\"seed\":1,\"strategy\":\"x\"}", "\"strategy\""},
-        {"{\"number\":1,\"type\":\"propose\",\"protocol\":1,\"seed\":1,\"strategy\":\"free\"}", "\"task\""},
-        {"{\"number\":1,\"type\":\"propose\",\"protocol\":1,\"seed\":1,\"strategy\":\"free\",\"task\":{},\"parents\":[]}", "\"parents\""},
-        {"{\"number\":1,\"type\":\"propose\",\"protocol\":1,\"seed\":1,\"strategy\":\"free\",\"task\":{},\"parents\":[{\"hash\":\"a\","
-         "\"files\":{\"../x\":\"y\"}}]}", "parents[0]"},
+        {"{\"number\":1,\"type\":\"propose\",\"protocol\":1,\"seed\":1,\"strategy\":\"x\"}",
+         "\"strategy\""},
+        {"{\"number\":1,\"type\":\"propose\",\"protocol\":1,\"seed\":1,\"strategy\":\"free\"}",
+         "\"task\""},
+        {"{\"number\":1,\"type\":\"propose\",\"protocol\":1,\"seed\":1,\"strategy\":\"free\","
+         "\"task\":{},\"parents\":[]}",
+         "\"parents\""},
+        {"{\"number\":1,\"type\":\"propose\",\"protocol\":1,\"seed\":1,\"strategy\":\"free\","
+         "\"task\":{},\"parents\":[{\"hash\":\"a\","
+         "\"files\":{\"../x\":\"y\"}}]}",
+         "parents[0]"},
     };
     (void)state;
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
