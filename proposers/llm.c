@@ -225,7 +225,7 @@ static cJSON *ask_model(struct llm *llm, const struct request *request, const ch
         answer = reply_parse(reply, request, error);
     cJSON *tokens = tokens_of(llm, spent);
     if (answer == NULL)
-        answer = answer_error(request, error->text);
+        answer = proposal_error(request, error->text);
     else
         cJSON_AddItemToObject(answer, "tokens", cJSON_Duplicate(tokens, true));
     const struct exchange exchange = {question, reply, answer, tokens};

@@ -127,7 +127,7 @@ static cJSON *read_edit(const char *folder, const struct request *request, struc
     else if (changes->child == NULL && genome == NULL)
         error_input(error, "nothing differs from the parent in %s/files", folder);
     else
-        answer = answer_new(request, hypothesis);
+        answer = proposal_new(request, hypothesis);
     if (answer != NULL && genome != NULL) {
         cJSON_AddStringToObject(answer, "genome", genome);
     } else if (answer != NULL) {

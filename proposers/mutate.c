@@ -33,7 +33,7 @@ struct mutate {
 
 /* One operator at one place. */
 struct candidate {
-    const struct operator* operator;
+    const struct edit_operator *entry;
     int site;
 };
 
@@ -55,9 +55,9 @@ static bool is_chosen(const char *only, const char *name) {
     return false;
 }
 
-static void print_hypothesis(struct strbuf *out, const struct operator* operator,
-                             const struct mutation * mutation) {
-    strbuf_print(out, "%s%s", out->used > 0 ? "; " : "", operator->hypothesis);
+static void print_hypothesis(struct strbuf *out, const struct edit_operator *entry,
+                             const struct mutation *mutation) {
+    strbuf_print(out, "%s%s", out->used > 0 ? "; " : "", entry->hypothesis);
     if (mutation->place[0] != '\0')
         strbuf_print(out, " (%s)", mutation->place);
 }
@@ -80,11 +80,11 @@ static bool is_tried(const struct request *request, const char *hypothesis) {
 static int find_candidates(const struct mutate *mutate, struct mutation *mutation,
                            struct candidate *candidates) {
     int count = 0;
-    for (const struct operator* operator= operators; operator->name != NULL; operator++) {
-        if (!is_chosen(mutate->only, operator->name))
+    for (const struct edit_operator *entry = mutation_operators; entry->name != NULL; entry++) {
+        if (!is_chosen(mutate->only, entry->name))
             continue;
-        for (int site = 0; count < CANDIDATES_MAX && operator->apply(mutation, site); site++) {
-            candidates[count++] = (struct candidate){operator, site };
+        for (int site = 0; count < CANDIDATES_MAX && entry->apply(mutation, site); site++) {
+            candidates[count++] = (struct candidate){entry, site};
             mutation_reset(mutation);
         }
     }
@@ -97,8 +97,8 @@ static int draw(const struct candidate *candidates, int count, struct random *ra
     for (int c = 0; c < count; c++) {
         int sites = 0;
         for (int other = 0; other < count; other++)
-            sites += candidates[other].operator== candidates[c].operator;
-        weights[c] = (double)candidates[c].operator->weight / sites;
+            sites += candidates[other].entry == candidates[c].entry;
+        weights[c] = (double)candidates[c].entry->weight / sites;
         total += weights[c];
     }
     double left = random_uniform(random) * total;
@@ -125,8 +125,8 @@ static bool take_step(const struct mutate *mutate, const struct request *request
     while (count > 0 && !taken) {
         int drawn = draw(candidates, count, random);
         size_t before = state->hypothesis.used;
-        candidates[drawn].operator->apply(&mutation, candidates[drawn].site);
-        print_hypothesis(&state->hypothesis, candidates[drawn].operator, & mutation);
+        candidates[drawn].entry->apply(&mutation, candidates[drawn].site);
+        print_hypothesis(&state->hypothesis, candidates[drawn].entry, &mutation);
         char *source = edit_apply(state->source, &mutation.source_edits);
         char *solution = edit_apply(state->solution, &mutation.solution_edits);
         taken = source != NULL && solution != NULL &&
@@ -206,7 +206,7 @@ static const char *source_name(const struct request *request, cJSON **solution) 
 
 static cJSON *make_answer(const struct request *request, const char *name,
                           const struct state *state, struct error *error) {
-    cJSON *answer = answer_new(request, state->hypothesis.bytes), *edits = cJSON_CreateArray();
+    cJSON *answer = proposal_new(request, state->hypothesis.bytes), *edits = cJSON_CreateArray();
     const char *source = request_file(request, 0, name);
     const char *solution = request_file(request, 0, "solution.json");
     if (add_difference(edits, name, source, state->source, error) == 0 &&
@@ -251,20 +251,20 @@ static cJSON *propose_mutation(void *context, const struct request *request, str
 }
 
 static void print_operators(void) {
-    for (const struct operator* operator= operators; operator->name != NULL; operator++)
-        printf("%s\n  applies: %s\n  %s\n", operator->name, operator->applies,
-               strchr(operator->hypothesis, ':') + 2);
+    for (const struct edit_operator *entry = mutation_operators; entry->name != NULL; entry++)
+        printf("%s\n  applies: %s\n  %s\n", entry->name, entry->applies,
+               strchr(entry->hypothesis, ':') + 2);
 }
 
 /* The first name of --only that is no operator; NULL: all are. */
 static const char *unknown_operator(const char *only) {
     for (const char *at = only; at != NULL && *at != '\0';) {
         size_t length = strcspn(at, ",");
-        const struct operator* operator= operators;
-        while (operator->name !=
-               NULL &&(strlen(operator->name) != length || memcmp(operator->name, at, length) != 0))
-            operator++;
-        if (operator->name == NULL)
+        const struct edit_operator *entry = mutation_operators;
+        while (entry->name != NULL &&
+               (strlen(entry->name) != length || memcmp(entry->name, at, length) != 0))
+            entry++;
+        if (entry->name == NULL)
             return at;
         at += length + (at[length] == ',');
     }

@@ -2,7 +2,8 @@
  * completion: what a chat/completions server answers, streamed as events or as one JSON object.
  *
  *     struct completion completion = {0};
- *     while (more)
+ *     char bytes[4096];
+ *     while ((count = fread(bytes, 1, sizeof bytes, stdin)) > 0)
  *         completion_feed(&completion, bytes, count);
  *     if (completion_end(&completion, &error) < 0)
  *         return -1;

@@ -6,7 +6,7 @@
  *     if (exchanges_open(&exchanges, "run.exchanges", true, &error) < 0)
  *         return -1;
  *     cJSON *known = exchanges_find(&exchanges, &request, question, &error);
- *     struct exchange exchange = {.question = question, .answer = answer};
+ *     struct exchange exchange = {.question = question, .answer = known};
  *     exchanges_add(&exchanges, &request, &exchange, &error);
  *     exchanges_close(&exchanges);
  *

@@ -385,7 +385,7 @@ static cJSON *make_answer(struct found *found, const struct request *request, st
             end--;
         found->hypothesis[end] = '\0';
     }
-    cJSON *answer = answer_new(request, found->hypothesis);
+    cJSON *answer = proposal_new(request, found->hypothesis);
     if (!changes)
         cJSON_AddStringToObject(answer, "genome", found->genome);
     else if (add_changes(answer, found, request_files(request, 0), error) < 0) {

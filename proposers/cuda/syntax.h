@@ -13,7 +13,7 @@
 #include "proposers/cuda/tokens.h"
 
 /* The token behind the statement that starts at `t`; -1 if it does not end. */
-int statement_end(const struct tokens *tokens, int t);
+int statement_end(const struct token_list *tokens, int t);
 
 /* for (TYPE VARIABLE = INIT; VARIABLE < END; VARIABLE += STEP) BODY, or with ++ for the step. */
 struct loop {
@@ -24,11 +24,11 @@ struct loop {
     struct span type, init, end, step; /* the step is empty for ++ */
     struct span body;                  /* the statement, braces included */
 };
-bool loop_read(const struct tokens *tokens, int t, struct loop *loop);
+bool loop_read(const struct token_list *tokens, int t, struct loop *loop);
 /* Whether its body has a break, continue, return or goto. */
-bool loop_jumps(const struct tokens *tokens, const struct loop *loop);
+bool loop_jumps(const struct token_list *tokens, const struct loop *loop);
 /* Whether the loop is the statement of an if, else or other loop without braces. */
-bool loop_is_alone(const struct tokens *tokens, const struct loop *loop);
+bool loop_is_alone(const struct token_list *tokens, const struct loop *loop);
 
 /* A function `__global__ void NAME(PARAMETERS) { BODY }`. */
 struct kernel {
@@ -36,7 +36,7 @@ struct kernel {
     int first;                    /* where its declaration starts: extern, template or __global__ */
     struct span parameters, body; /* without the brackets */
 };
-bool kernel_next(const struct tokens *tokens, int from, struct kernel *kernel);
+bool kernel_next(const struct token_list *tokens, int from, struct kernel *kernel);
 
 /* What a name was declared as, by the nearest declaration before a token. */
 struct declaration {
@@ -46,22 +46,23 @@ struct declaration {
     struct span init; /* behind = ; empty without one */
 };
 /* Whether the name at token `t` is declared right there. */
-bool declaration_read(const struct tokens *tokens, int t, struct declaration *found);
-bool declaration_find(const struct tokens *tokens, const char *name, int before,
+bool declaration_read(const struct token_list *tokens, int t, struct declaration *found);
+bool declaration_find(const struct token_list *tokens, const char *name, int before,
                       struct declaration *found);
 
 /* The statements at the top of a function's body. Returns the one that holds token `t`: where it
    starts (a #pragma unroll before a loop is a part of it); -1 if none does. */
-int body_statement(const struct tokens *tokens, struct span body, int t);
+int body_statement(const struct token_list *tokens, struct span body, int t);
 
 /* Whether all names of an expression may be used at the statement `place` at the top of a body:
    they are declared outside of it, or by an earlier statement at its top. */
-bool is_known_at(const struct tokens *tokens, struct span expression, int place, struct span body);
+bool is_known_at(const struct token_list *tokens, struct span expression, int place,
+                 struct span body);
 
 /* Whether an expression is of float numbers, as far as names, calls and literals show. */
-bool is_floating(const struct tokens *tokens, struct span expression);
+bool is_floating(const struct token_list *tokens, struct span expression);
 
 /* p[INDEX]: whether token `t` is a name with an index; sets what is between the brackets. */
-bool access_read(const struct tokens *tokens, int t, struct span *index);
+bool access_read(const struct token_list *tokens, int t, struct span *index);
 
 #endif

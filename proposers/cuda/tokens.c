@@ -117,7 +117,7 @@ static struct token read_token(const char *text, size_t at, bool fresh) {
 }
 
 /* Pairs brackets; one that closes another kind than was opened pairs with nothing. */
-static void pair_brackets(struct tokens *tokens) {
+static void pair_brackets(struct token_list *tokens) {
     int *open = xcalloc((size_t)tokens->count + 1, sizeof *open), depth = 0;
     for (int t = 0; t < tokens->count; t++) {
         const struct token *token = &tokens->at[t];
@@ -139,9 +139,9 @@ static void pair_brackets(struct tokens *tokens) {
     free(open);
 }
 
-void tokens_read(struct tokens *tokens, const char *text) {
+void token_list_read(struct token_list *tokens, const char *text) {
     bool fresh = true;
-    *tokens = (struct tokens){.text = text};
+    *tokens = (struct token_list){.text = text};
     for (size_t at = skip_blanks(text, 0, &fresh); text[at] != '\0';
          at = skip_blanks(text, at, &fresh)) {
         tokens->at = xgrow(tokens->at, (size_t)tokens->count, sizeof *tokens->at);
@@ -152,23 +152,23 @@ void tokens_read(struct tokens *tokens, const char *text) {
     pair_brackets(tokens);
 }
 
-void tokens_release(struct tokens *tokens) {
+void token_list_release(struct token_list *tokens) {
     free(tokens->at);
-    *tokens = (struct tokens){0};
+    *tokens = (struct token_list){0};
 }
 
-enum token_kind token_kind(const struct tokens *tokens, int t) {
+enum token_kind token_kind(const struct token_list *tokens, int t) {
     return t >= 0 && t < tokens->count ? tokens->at[t].kind : TOKEN_END;
 }
 
-bool token_is(const struct tokens *tokens, int t, const char *word) {
+bool token_equals(const struct token_list *tokens, int t, const char *word) {
     if (t < 0 || t >= tokens->count || tokens->at[t].kind == TOKEN_TEXT)
         return false;
     size_t length = tokens->at[t].end - tokens->at[t].start;
     return strlen(word) == length && memcmp(tokens->text + tokens->at[t].start, word, length) == 0;
 }
 
-bool token_same(const struct tokens *tokens, int a, int b) {
+bool token_same(const struct token_list *tokens, int a, int b) {
     if (token_kind(tokens, a) != token_kind(tokens, b) || token_kind(tokens, a) == TOKEN_END)
         return false;
     size_t length = tokens->at[a].end - tokens->at[a].start;
@@ -177,11 +177,11 @@ bool token_same(const struct tokens *tokens, int a, int b) {
                0;
 }
 
-int token_partner(const struct tokens *tokens, int t) {
+int token_partner(const struct token_list *tokens, int t) {
     return t >= 0 && t < tokens->count ? tokens->at[t].partner : -1;
 }
 
-bool directive_is(const struct tokens *tokens, int t, const char *name) {
+bool directive_is(const struct token_list *tokens, int t, const char *name) {
     if (token_kind(tokens, t) != TOKEN_DIRECTIVE)
         return false;
     const char *at = tokens->text + tokens->at[t].start + 1;
@@ -196,7 +196,7 @@ bool directive_is(const struct tokens *tokens, int t, const char *name) {
     return true;
 }
 
-int token_line(const struct tokens *tokens, int t) {
+int token_line(const struct token_list *tokens, int t) {
     int line = 1;
     size_t end = t >= 0 && t < tokens->count ? tokens->at[t].start : 0;
     for (size_t at = 0; at < end; at++)
@@ -204,14 +204,14 @@ int token_line(const struct tokens *tokens, int t) {
     return line;
 }
 
-char *span_text(const struct tokens *tokens, struct span span) {
+char *span_text(const struct token_list *tokens, struct span span) {
     if (span.first >= span.last)
         return xstrdup("");
     size_t start = tokens->at[span.first].start;
     return xstrndup(tokens->text + start, tokens->at[span.last - 1].end - start);
 }
 
-bool span_same(const struct tokens *tokens, struct span a, struct span b) {
+bool span_same(const struct token_list *tokens, struct span a, struct span b) {
     if (a.last - a.first != b.last - b.first)
         return false;
     for (int t = 0; t < a.last - a.first; t++)
@@ -220,27 +220,27 @@ bool span_same(const struct tokens *tokens, struct span a, struct span b) {
     return true;
 }
 
-bool span_is(const struct tokens *tokens, struct span span, const char *code) {
-    struct tokens other;
-    tokens_read(&other, code);
+bool span_is(const struct token_list *tokens, struct span span, const char *code) {
+    struct token_list other;
+    token_list_read(&other, code);
     bool same = other.count == span.last - span.first;
     for (int t = 0; t < other.count && same; t++) {
         char *word = span_text(&other, (struct span){t, t + 1});
-        same = token_is(tokens, span.first + t, word);
+        same = token_equals(tokens, span.first + t, word);
         free(word);
     }
-    tokens_release(&other);
+    token_list_release(&other);
     return same;
 }
 
-bool span_mentions(const struct tokens *tokens, struct span span, const char *name) {
+bool span_mentions(const struct token_list *tokens, struct span span, const char *name) {
     for (int t = span.first; t < span.last; t++)
-        if (token_kind(tokens, t) == TOKEN_NAME && token_is(tokens, t, name))
+        if (token_kind(tokens, t) == TOKEN_NAME && token_equals(tokens, t, name))
             return true;
     return false;
 }
 
-char *span_renamed(const struct tokens *tokens, struct span span, token_rename *rename,
+char *span_renamed(const struct token_list *tokens, struct span span, token_rename *rename,
                    void *context) {
     struct strbuf out = {0};
     strbuf_add(&out, "", 0);

@@ -8,7 +8,7 @@
 
 /* ---- cache hints ---- */
 
-static bool is_number_type(const struct tokens *tokens, struct span type) {
+static bool is_number_type(const struct token_list *tokens, struct span type) {
     static const char *const types[] = {
         "float",          "double", "int",       "unsigned", "unsigned int",
         "unsigned short", "short",  "long long", "float2",   "float4",
@@ -19,11 +19,11 @@ static bool is_number_type(const struct tokens *tokens, struct span type) {
     return false;
 }
 
-static bool is_written(const struct tokens *tokens, int close) {
+static bool is_written(const struct token_list *tokens, int close) {
     static const char *const marks[] = {
         "=", "+=", "-=", "*=", "/=", "|=", "&=", "^=", "++", "--", ".", "->", "[", NULL};
     for (int m = 0; marks[m] != NULL; m++)
-        if (token_is(tokens, close + 1, marks[m]))
+        if (token_equals(tokens, close + 1, marks[m]))
             return true;
     return false;
 }
@@ -39,15 +39,15 @@ static bool find_pointer(const struct mutation *mutation, int t, struct declarat
 /* Writes CALL(&p[INDEX]) in place of p[INDEX], in every read through one pointer of the kernel.
    Sites are pointers. */
 static bool hint_reads(struct mutation *mutation, int site, const char *call) {
-    const struct tokens *tokens = &mutation->tokens;
+    const struct token_list *tokens = &mutation->tokens;
     int chosen = -1; /* the declaration whose reads get the hint */
     int *seen = NULL, seen_count = 0;
     for (int t = mutation->kernel.body.first; t < mutation->kernel.body.last; t++) {
         struct span index;
         struct declaration declared;
         if (!access_read(tokens, t, &index) || is_written(tokens, index.last) ||
-            token_is(tokens, t - 1, "&") || token_is(tokens, t - 1, "++") ||
-            token_is(tokens, t - 1, "--") || !find_pointer(mutation, t, &declared) ||
+            token_equals(tokens, t - 1, "&") || token_equals(tokens, t - 1, "++") ||
+            token_equals(tokens, t - 1, "--") || !find_pointer(mutation, t, &declared) ||
             !declared.is_const)
             continue;
         bool known = false;
@@ -84,16 +84,16 @@ bool apply_read_once(struct mutation *mutation, int site) {
 }
 
 bool apply_write_once(struct mutation *mutation, int site) {
-    const struct tokens *tokens = &mutation->tokens;
+    const struct token_list *tokens = &mutation->tokens;
     static const char *const before[] = {";", "{", "}", ")", "else", NULL};
     for (int t = mutation->kernel.body.first; t < mutation->kernel.body.last; t++) {
         struct span index;
         struct declaration declared;
         bool statement = token_kind(tokens, t - 1) == TOKEN_DIRECTIVE;
         for (int b = 0; before[b] != NULL; b++)
-            statement = statement || token_is(tokens, t - 1, before[b]);
+            statement = statement || token_equals(tokens, t - 1, before[b]);
         if (!statement || !access_read(tokens, t, &index) ||
-            !token_is(tokens, index.last + 1, "=") || !find_pointer(mutation, t, &declared) ||
+            !token_equals(tokens, index.last + 1, "=") || !find_pointer(mutation, t, &declared) ||
             declared.is_const)
             continue;
         int end = statement_end(tokens, t);
@@ -116,12 +116,12 @@ bool apply_write_once(struct mutation *mutation, int site) {
 /* ---- the kernel's declaration ---- */
 
 bool apply_restrict(struct mutation *mutation, int site) {
-    const struct tokens *tokens = &mutation->tokens;
+    const struct token_list *tokens = &mutation->tokens;
     struct span parameters = mutation->kernel.parameters;
     int added = 0;
     for (int t = parameters.first; t < parameters.last && site == 0; t++)
-        if (token_is(tokens, t, "*") && token_kind(tokens, t + 1) == TOKEN_NAME &&
-            !token_is(tokens, t + 1, "__restrict__") && !token_is(tokens, t + 1, "const")) {
+        if (token_equals(tokens, t, "*") && token_kind(tokens, t + 1) == TOKEN_NAME &&
+            !token_equals(tokens, t + 1, "__restrict__") && !token_equals(tokens, t + 1, "const")) {
             mutation_replace(mutation, (struct span){t + 1, t + 1}, "__restrict__ ");
             added++;
         }
@@ -137,8 +137,8 @@ static char *block_threads(const struct mutation *mutation, const struct kernel 
     for (int axis = 0; axis < 3; axis++) {
         char *extent = mutation_extent(&launch, "block", axis, &element);
         bool usable = extent != NULL;
-        struct tokens words;
-        tokens_read(&words, usable ? extent : "");
+        struct token_list words;
+        token_list_read(&words, usable ? extent : "");
         for (int t = 0; t < words.count; t++) {
             char *word = span_text(&words, (struct span){t, t + 1});
             usable =
@@ -148,7 +148,7 @@ static char *block_threads(const struct mutation *mutation, const struct kernel 
         if (usable && strcmp(extent, "1") != 0)
             strbuf_print(&product, words.count > 1 ? "%s(%s)" : "%s%s",
                          product.used > 0 ? " * " : "", extent);
-        tokens_release(&words);
+        token_list_release(&words);
         free(extent);
         if (!usable) {
             strbuf_release(&product);
@@ -161,7 +161,7 @@ static char *block_threads(const struct mutation *mutation, const struct kernel 
 bool apply_launch_bounds(struct mutation *mutation, int site) {
     const struct kernel *kernel = &mutation->kernel;
     for (int t = kernel->global; t < kernel->name; t++)
-        if (token_is(&mutation->tokens, t, "__launch_bounds__"))
+        if (token_equals(&mutation->tokens, t, "__launch_bounds__"))
             return false;
     char *threads = site == 0 ? block_threads(mutation, kernel) : NULL;
     if (threads == NULL)

@@ -8,12 +8,12 @@
 
 bool apply_fast_functions(struct mutation *mutation, int site) {
     static const char *const exact[] = {"expf", "logf", "sinf", "cosf", "tanf", "powf", NULL};
-    const struct tokens *tokens = &mutation->tokens;
+    const struct token_list *tokens = &mutation->tokens;
     for (int f = 0; exact[f] != NULL; f++) {
         int found = 0;
         for (int t = 0; t < tokens->count; t++) {
-            if (!token_is(tokens, t, exact[f]) || !token_is(tokens, t + 1, "(") ||
-                token_is(tokens, t - 1, ".") || token_is(tokens, t - 1, "->"))
+            if (!token_equals(tokens, t, exact[f]) || !token_equals(tokens, t + 1, "(") ||
+                token_equals(tokens, t - 1, ".") || token_equals(tokens, t - 1, "->"))
                 continue;
             if (found++ == 0 && site-- > 0)
                 break;
@@ -31,10 +31,10 @@ bool apply_fast_functions(struct mutation *mutation, int site) {
 }
 
 bool apply_reciprocal_root(struct mutation *mutation, int site) {
-    const struct tokens *tokens = &mutation->tokens;
+    const struct token_list *tokens = &mutation->tokens;
     for (int t = 0; t + 2 < tokens->count; t++) {
-        if (!token_is(tokens, t, "/") || !token_is(tokens, t + 1, "sqrtf") ||
-            !token_is(tokens, t + 2, "(") || site-- > 0)
+        if (!token_equals(tokens, t, "/") || !token_equals(tokens, t + 1, "sqrtf") ||
+            !token_equals(tokens, t + 2, "(") || site-- > 0)
             continue;
         mutation_replace(mutation, (struct span){t, t + 2}, "* rsqrtf");
         mutation_set_place(mutation, t);
@@ -47,38 +47,40 @@ bool apply_reciprocal_root(struct mutation *mutation, int site) {
 
 /* The operand that starts at `t`: a name or number with what is called or indexed, or something in
    parentheses. */
-static struct span read_operand(const struct tokens *tokens, int t) {
+static struct span read_operand(const struct token_list *tokens, int t) {
     int first = t;
-    if (token_is(tokens, t, "("))
+    if (token_equals(tokens, t, "("))
         t = token_partner(tokens, t) + 1;
     else if (token_kind(tokens, t) == TOKEN_NAME || token_kind(tokens, t) == TOKEN_NUMBER)
         t++;
     else
         return (struct span){first, first};
-    while ((token_is(tokens, t, "(") || token_is(tokens, t, "[")) && token_partner(tokens, t) > t)
+    while ((token_equals(tokens, t, "(") || token_equals(tokens, t, "[")) &&
+           token_partner(tokens, t) > t)
         t = token_partner(tokens, t) + 1;
-    if (token_is(tokens, t, ".") || token_is(tokens, t, "->") || token_is(tokens, t, "::"))
+    if (token_equals(tokens, t, ".") || token_equals(tokens, t, "->") ||
+        token_equals(tokens, t, "::"))
         return (struct span){first, first};
     return (struct span){first, t};
 }
 
 /* Whether a name of the expression is declared or assigned in the loop, or the expression reads
    memory that the loop may write. */
-static bool changes_in(const struct tokens *tokens, struct span expression,
+static bool changes_in(const struct token_list *tokens, struct span expression,
                        const struct loop *loop) {
     static const char *const after[] = {"=", "+=", "-=", "*=", "/=", "++", "--", NULL};
     for (int e = expression.first; e < expression.last; e++) {
-        if (token_is(tokens, e, "["))
+        if (token_equals(tokens, e, "["))
             return true;
         if (token_kind(tokens, e) != TOKEN_NAME)
             continue;
         for (int t = loop->header.first; t < loop->last; t++) {
             if (!token_same(tokens, t, e))
                 continue;
-            bool written = token_is(tokens, t - 1, "++") || token_is(tokens, t - 1, "--") ||
-                           token_is(tokens, t - 1, "&");
+            bool written = token_equals(tokens, t - 1, "++") || token_equals(tokens, t - 1, "--") ||
+                           token_equals(tokens, t - 1, "&");
             for (int a = 0; after[a] != NULL; a++)
-                written = written || token_is(tokens, t + 1, after[a]);
+                written = written || token_equals(tokens, t + 1, after[a]);
             if (written)
                 return true;
         }
@@ -87,7 +89,7 @@ static bool changes_in(const struct tokens *tokens, struct span expression,
 }
 
 bool apply_hoist_division(struct mutation *mutation, int site) {
-    const struct tokens *tokens = &mutation->tokens;
+    const struct token_list *tokens = &mutation->tokens;
     struct loop loop;
     for (int t = mutation->kernel.body.first; t < mutation->kernel.body.last; t++) {
         if (!loop_read(tokens, t, &loop) || loop_is_alone(tokens, &loop))
@@ -95,7 +97,7 @@ bool apply_hoist_division(struct mutation *mutation, int site) {
         for (int d = loop.body.first; d < loop.body.last; d++) {
             struct span divisor = read_operand(tokens, d + 1);
             /* 1 / x: the division is the value itself, and hoisting it is the compiler's. */
-            if (!token_is(tokens, d, "/") || divisor.first >= divisor.last ||
+            if (!token_equals(tokens, d, "/") || divisor.first >= divisor.last ||
                 token_kind(tokens, divisor.first) == TOKEN_NUMBER ||
                 !is_floating(tokens, divisor) || changes_in(tokens, divisor, &loop) || site-- > 0)
                 continue;

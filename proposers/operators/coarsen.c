@@ -16,7 +16,7 @@ enum { NAMES_MAX = 64 };
  */
 struct coarsening {
     struct mutation *mutation;
-    const struct tokens *tokens;
+    const struct token_list *tokens;
     struct span body;
     int axis;               /* the token behind "blockIdx." */
     int index;              /* the variable that is made of it */
@@ -32,9 +32,9 @@ struct coarsening {
 static const char *const assignments[] = {
     "=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "<<=", ">>=", NULL};
 
-static bool is_assignment(const struct tokens *tokens, int t) {
+static bool is_assignment(const struct token_list *tokens, int t) {
     for (int a = 0; assignments[a] != NULL; a++)
-        if (token_is(tokens, t, assignments[a]))
+        if (token_equals(tokens, t, assignments[a]))
             return true;
     return false;
 }
@@ -43,10 +43,11 @@ static bool is_assignment(const struct tokens *tokens, int t) {
 
 static bool is_dependent(const struct coarsening *coarsening, int t) {
     if (token_kind(coarsening->tokens, t) != TOKEN_NAME ||
-        token_is(coarsening->tokens, t - 1, ".") || token_is(coarsening->tokens, t - 1, "->"))
+        token_equals(coarsening->tokens, t - 1, ".") ||
+        token_equals(coarsening->tokens, t - 1, "->"))
         return false;
     for (int n = 0; n < coarsening->count; n++)
-        if (token_is(coarsening->tokens, t, coarsening->names[n]))
+        if (token_equals(coarsening->tokens, t, coarsening->names[n]))
             return true;
     return false;
 }
@@ -70,21 +71,22 @@ static bool add_name(struct coarsening *coarsening, int t) {
 }
 
 /* Behind the expression that starts at t. */
-static int expression_end(const struct tokens *tokens, int t) {
-    while (token_kind(tokens, t) != TOKEN_END && !token_is(tokens, t, ";") &&
-           !token_is(tokens, t, ",") && !token_is(tokens, t, ")") && !token_is(tokens, t, "}"))
+static int expression_end(const struct token_list *tokens, int t) {
+    while (token_kind(tokens, t) != TOKEN_END && !token_equals(tokens, t, ";") &&
+           !token_equals(tokens, t, ",") && !token_equals(tokens, t, ")") &&
+           !token_equals(tokens, t, "}"))
         t = token_partner(tokens, t) > t ? token_partner(tokens, t) + 1 : t + 1;
     return t;
 }
 
 /* The name that an assignment at t writes; -1 for one that is not simple. */
-static int assigned_name(const struct tokens *tokens, int t) {
+static int assigned_name(const struct token_list *tokens, int t) {
     int at = t - 1;
-    while (token_is(tokens, at, "]") && token_partner(tokens, at) >= 0)
+    while (token_equals(tokens, at, "]") && token_partner(tokens, at) >= 0)
         at = token_partner(tokens, at) - 1;
-    while (token_is(tokens, at - 1, ".")) { /* pack.at[i] writes the pack */
+    while (token_equals(tokens, at - 1, ".")) { /* pack.at[i] writes the pack */
         at -= 2;
-        while (token_is(tokens, at, "]") && token_partner(tokens, at) >= 0)
+        while (token_equals(tokens, at, "]") && token_partner(tokens, at) >= 0)
             at = token_partner(tokens, at) - 1;
     }
     return token_kind(tokens, at) == TOKEN_NAME ? at : -1;
@@ -105,7 +107,7 @@ static bool is_variable(const struct coarsening *coarsening, int name, int assig
 static bool is_conditional(const struct coarsening *coarsening, int t) {
     for (int at = coarsening->body.first; at < t; at++) {
         int close = token_partner(coarsening->tokens, at + 1);
-        if (!token_is(coarsening->tokens, at, "if") || close < 0)
+        if (!token_equals(coarsening->tokens, at, "if") || close < 0)
             continue;
         int end = statement_end(coarsening->tokens, at);
         if (end > t && depends(coarsening, (struct span){at + 2, close}))
@@ -115,7 +117,7 @@ static bool is_conditional(const struct coarsening *coarsening, int t) {
 }
 
 static void find_dependent(struct coarsening *coarsening) {
-    const struct tokens *tokens = coarsening->tokens;
+    const struct token_list *tokens = coarsening->tokens;
     bool grown = true;
     add_name(coarsening, coarsening->index);
     while (grown && !coarsening->failed) {
@@ -177,15 +179,15 @@ static void print_each(struct coarsening *coarsening, struct span statement, boo
 
 /* Whether a statement writes memory, or may: a call that is a statement. */
 static bool has_store(const struct coarsening *coarsening, struct span statement) {
-    const struct tokens *tokens = coarsening->tokens;
+    const struct token_list *tokens = coarsening->tokens;
     for (int t = statement.first; t < statement.last; t++) {
         int name = is_assignment(tokens, t) ? assigned_name(tokens, t) : -1;
         if (is_assignment(tokens, t) && (name < 0 || !is_variable(coarsening, name, t)))
             return true;
-        bool starts = t == statement.first || token_is(tokens, t - 1, ";") ||
-                      token_is(tokens, t - 1, "{") || token_is(tokens, t - 1, ")");
-        if (starts && token_kind(tokens, t) == TOKEN_NAME && token_is(tokens, t + 1, "(") &&
-            !token_is(tokens, t, "if"))
+        bool starts = t == statement.first || token_equals(tokens, t - 1, ";") ||
+                      token_equals(tokens, t - 1, "{") || token_equals(tokens, t - 1, ")");
+        if (starts && token_kind(tokens, t) == TOKEN_NAME && token_equals(tokens, t + 1, "(") &&
+            !token_equals(tokens, t, "if"))
             return true;
     }
     return false;
@@ -194,16 +196,16 @@ static bool has_store(const struct coarsening *coarsening, struct span statement
 /* TYPE NAME[GENE]...; and a loop that sets each element. */
 static void print_declaration(struct coarsening *coarsening, struct span statement,
                               const struct declaration *declared) {
-    const struct tokens *tokens = coarsening->tokens;
-    bool automatic = token_is(tokens, declared->type.first, "auto");
+    const struct token_list *tokens = coarsening->tokens;
+    bool automatic = token_equals(tokens, declared->type.first, "auto");
     struct strbuf type = {0};
     int last_star = -1;
     for (int t = statement.first; t < declared->name; t++)
-        last_star = token_is(tokens, t, "*") ? t : last_star;
+        last_star = token_equals(tokens, t, "*") ? t : last_star;
     for (int t = statement.first; t < declared->name; t++) {
-        bool is_own_const =
-            t > last_star && (token_is(tokens, t, "const") || token_is(tokens, t, "constexpr") ||
-                              token_is(tokens, t, "__restrict__"));
+        bool is_own_const = t > last_star && (token_equals(tokens, t, "const") ||
+                                              token_equals(tokens, t, "constexpr") ||
+                                              token_equals(tokens, t, "__restrict__"));
         char *word = span_text(tokens, (struct span){t, t + 1});
         if (!is_own_const)
             strbuf_print(&type, "%s ", word);
@@ -211,7 +213,7 @@ static void print_declaration(struct coarsening *coarsening, struct span stateme
     }
     bool has_init = declared->init.first < declared->init.last;
     if (automatic) {
-        bool call = has_init && token_is(tokens, declared->init.last - 1, ")");
+        bool call = has_init && token_equals(tokens, declared->init.last - 1, ")");
         char *first = has_init ? print_for(coarsening, declared->init, "0") : xstrdup("");
         coarsening->failed = coarsening->failed || !call || last_star >= 0;
         type.used = 0;
@@ -240,7 +242,7 @@ static void print_declaration(struct coarsening *coarsening, struct span stateme
 
 /* The index: blockIdx.x becomes (blockIdx.x * GENE + each). */
 static void print_index(struct coarsening *coarsening, const struct declaration *declared) {
-    const struct tokens *tokens = coarsening->tokens;
+    const struct token_list *tokens = coarsening->tokens;
     int axis = coarsening->axis;
     char *name = span_text(tokens, (struct span){declared->name, declared->name + 1});
     char *type = span_text(tokens, declared->type);
@@ -261,13 +263,13 @@ static void print_index(struct coarsening *coarsening, const struct declaration 
 /* if (A || B) return; where A depends and B does not: B still returns, A says which elements live.
  */
 static void print_guard(struct coarsening *coarsening, int open) {
-    const struct tokens *tokens = coarsening->tokens;
+    const struct token_list *tokens = coarsening->tokens;
     int close = token_partner(tokens, open);
     struct strbuf shared = {0}, own = {0};
     char *index = span_text(tokens, (struct span){coarsening->index, coarsening->index + 1});
     for (int t = open + 1; t < close;) {
         int end = t;
-        while (end < close && !token_is(tokens, end, "||"))
+        while (end < close && !token_equals(tokens, end, "||"))
             end = token_partner(tokens, end) > end ? token_partner(tokens, end) + 1 : end + 1;
         struct strbuf *list = depends(coarsening, (struct span){t, end}) ? &own : &shared;
         char *operand = print_for(coarsening, (struct span){t, end}, coarsening->each);
@@ -308,17 +310,17 @@ static void print_block(struct coarsening *coarsening, struct span inside) {
 
 /* The statement below a loop or a condition, between braces. */
 static void print_inner(struct coarsening *coarsening, struct span statement) {
-    bool braces = token_is(coarsening->tokens, statement.first, "{");
+    bool braces = token_equals(coarsening->tokens, statement.first, "{");
     strbuf_print(&coarsening->out, "    {\n");
     print_block(coarsening, (struct span){statement.first + braces, statement.last - braces});
     strbuf_print(&coarsening->out, "    }\n");
 }
 
 static void print_if(struct coarsening *coarsening, struct span statement) {
-    const struct tokens *tokens = coarsening->tokens;
+    const struct token_list *tokens = coarsening->tokens;
     int close = token_partner(tokens, statement.first + 1);
     int end = close > 0 ? statement_end(tokens, close + 1) : -1;
-    if (end < 0 || !token_is(tokens, statement.first + 1, "(")) {
+    if (end < 0 || !token_equals(tokens, statement.first + 1, "(")) {
         coarsening->failed = true;
     } else if (depends(coarsening, (struct span){statement.first + 2, close})) {
         print_each(coarsening, statement, has_store(coarsening, statement));
@@ -333,7 +335,7 @@ static void print_if(struct coarsening *coarsening, struct span statement) {
 }
 
 static void print_statement(struct coarsening *coarsening, struct span statement) {
-    const struct tokens *tokens = coarsening->tokens;
+    const struct token_list *tokens = coarsening->tokens;
     struct loop loop;
     struct declaration declared;
     while (token_kind(tokens, statement.first) == TOKEN_DIRECTIVE) {
@@ -348,15 +350,15 @@ static void print_statement(struct coarsening *coarsening, struct span statement
         print_plain(coarsening, statement);
         return;
     }
-    if (token_is(tokens, statement.first, "{")) {
+    if (token_equals(tokens, statement.first, "{")) {
         print_inner(coarsening, statement);
         return;
     }
-    if (token_is(tokens, statement.first, "if")) {
+    if (token_equals(tokens, statement.first, "if")) {
         print_if(coarsening, statement);
         return;
     }
-    if (token_is(tokens, statement.first, "for")) {
+    if (token_equals(tokens, statement.first, "for")) {
         if (!loop_read(tokens, statement.first, &loop) || loop_jumps(tokens, &loop) ||
             depends(coarsening, loop.header)) {
             coarsening->failed = true;
@@ -366,8 +368,9 @@ static void print_statement(struct coarsening *coarsening, struct span statement
         print_inner(coarsening, loop.body);
         return;
     }
-    if (token_is(tokens, statement.first, "while") || token_is(tokens, statement.first, "do") ||
-        token_is(tokens, statement.first, "switch")) {
+    if (token_equals(tokens, statement.first, "while") ||
+        token_equals(tokens, statement.first, "do") ||
+        token_equals(tokens, statement.first, "switch")) {
         coarsening->failed = true;
         return;
     }
@@ -387,33 +390,33 @@ static void print_statement(struct coarsening *coarsening, struct span statement
 
 /* ---- where it applies ---- */
 
-static bool has_obstacle(const struct tokens *tokens, struct span body) {
+static bool has_obstacle(const struct token_list *tokens, struct span body) {
     static const char *const obstacles[] = {"__syncthreads", "__shared__", "gridDim", "goto",
                                             "__syncwarp",    "asm",        "[&]",     NULL};
     int returns = 0;
     for (int t = body.first; t < body.last; t++) {
         for (int o = 0; obstacles[o] != NULL; o++)
-            if (token_is(tokens, t, obstacles[o]))
+            if (token_equals(tokens, t, obstacles[o]))
                 return true;
         const char *word = tokens->text + tokens->at[t].start;
         if (token_kind(tokens, t) == TOKEN_NAME &&
             (strncmp(word, "atomic", 6) == 0 || strncmp(word, "__shfl", 6) == 0 ||
              strncmp(word, "__ballot", 8) == 0))
             return true;
-        returns += token_is(tokens, t, "return");
+        returns += token_equals(tokens, t, "return");
     }
     return returns != 1; /* the guard's */
 }
 
 /* blockIdx.AXIS, once in the body. */
-static int find_axis(const struct tokens *tokens, struct span body, const char *axis) {
+static int find_axis(const struct token_list *tokens, struct span body, const char *axis) {
     int found = -1;
     for (int t = body.first; t < body.last; t++) {
-        if (!token_is(tokens, t, "blockIdx"))
+        if (!token_equals(tokens, t, "blockIdx"))
             continue;
-        if (!token_is(tokens, t + 1, "."))
+        if (!token_equals(tokens, t + 1, "."))
             return -1;
-        if (token_is(tokens, t + 2, axis)) {
+        if (token_equals(tokens, t + 2, axis)) {
             if (found >= 0)
                 return -1;
             found = t + 2;
@@ -423,26 +426,26 @@ static int find_axis(const struct tokens *tokens, struct span body, const char *
 }
 
 /* Whether a statement is `if (...) return;`. */
-static bool is_guard(const struct tokens *tokens, int t) {
+static bool is_guard(const struct token_list *tokens, int t) {
     int close = token_partner(tokens, t + 1);
-    if (!token_is(tokens, t, "if") || close < 0)
+    if (!token_equals(tokens, t, "if") || close < 0)
         return false;
-    int at = close + 1 + token_is(tokens, close + 1, "{");
-    return token_is(tokens, at, "return") && token_is(tokens, at + 1, ";") &&
-           !token_is(tokens, statement_end(tokens, t), "else");
+    int at = close + 1 + token_equals(tokens, close + 1, "{");
+    return token_equals(tokens, at, "return") && token_equals(tokens, at + 1, ";") &&
+           !token_equals(tokens, statement_end(tokens, t), "else");
 }
 
 /* Finds the declaration that an axis makes and its guard; only what does not depend on the index
    may stand between them. */
 static bool find_index(struct coarsening *coarsening) {
-    const struct tokens *tokens = coarsening->tokens;
+    const struct token_list *tokens = coarsening->tokens;
     struct declaration declared;
     int first = body_statement(tokens, coarsening->body, coarsening->axis);
     coarsening->index = -1;
     for (int t = first; t >= 0 && t < coarsening->axis; t++)
         if (declaration_read(tokens, t, &declared) && !declared.is_pointer && !declared.is_array &&
             declared.init.first < coarsening->axis && coarsening->axis < declared.init.last &&
-            token_is(tokens, declared.init.last, ";")) {
+            token_equals(tokens, declared.init.last, ";")) {
             coarsening->index = t;
             break;
         }

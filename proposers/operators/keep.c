@@ -22,29 +22,29 @@ static const char helper[] = "template <typename T> struct value_of {\n"
 
 /* The same loop several times, and an expression that they read: p[v] or load_pack<N>(p + v). */
 struct group {
-    const struct tokens *tokens;
+    const struct token_list *tokens;
     struct loop loops[LOOPS_MAX];
     int count;
     struct span read;
 };
 
 /* An expression that reads at the loop's variable, at token t, perhaps with a cache hint. */
-static bool read_expression(const struct tokens *tokens, const struct loop *loop, int t,
+static bool read_expression(const struct token_list *tokens, const struct loop *loop, int t,
                             struct span *read) {
     struct span index;
-    if (token_is(tokens, t, "load_pack") && token_is(tokens, t + 1, "<")) {
+    if (token_equals(tokens, t, "load_pack") && token_equals(tokens, t + 1, "<")) {
         int open = t + 2;
-        while (open < loop->body.last && !token_is(tokens, open, "("))
+        while (open < loop->body.last && !token_equals(tokens, open, "("))
             open++;
         if (token_partner(tokens, open) < 0)
             return false;
         *read = (struct span){t, token_partner(tokens, open) + 1};
         index = (struct span){open + 1, read->last - 1};
-    } else if ((token_is(tokens, t, "__ldg") || token_is(tokens, t, "__ldcs")) &&
-               token_is(tokens, t + 2, "&") && access_read(tokens, t + 3, &index) &&
+    } else if ((token_equals(tokens, t, "__ldg") || token_equals(tokens, t, "__ldcs")) &&
+               token_equals(tokens, t + 2, "&") && access_read(tokens, t + 3, &index) &&
                token_partner(tokens, t + 1) == index.last + 1) {
         *read = (struct span){t, index.last + 2};
-    } else if (access_read(tokens, t, &index) && !token_is(tokens, t - 1, "&")) {
+    } else if (access_read(tokens, t, &index) && !token_equals(tokens, t - 1, "&")) {
         *read = (struct span){t, index.last + 1};
     } else {
         return false;
@@ -55,10 +55,10 @@ static bool read_expression(const struct tokens *tokens, const struct loop *loop
     return found;
 }
 
-static int next_read(const struct tokens *tokens, const struct loop *loop, int from,
+static int next_read(const struct token_list *tokens, const struct loop *loop, int from,
                      struct span read) {
     for (int t = from; t < loop->body.last; t++)
-        if (t + read.last - read.first <= loop->body.last && !token_is(tokens, t - 1, "&") &&
+        if (t + read.last - read.first <= loop->body.last && !token_equals(tokens, t - 1, "&") &&
             span_same(tokens, (struct span){t, t + read.last - read.first}, read))
             return t;
     return -1;
@@ -68,7 +68,7 @@ static int next_read(const struct tokens *tokens, const struct loop *loop, int f
    whose names are all declared before `place`. */
 static bool is_constant(const struct mutation *mutation, const struct loop *loop, struct span read,
                         int place) {
-    const struct tokens *tokens = &mutation->tokens;
+    const struct token_list *tokens = &mutation->tokens;
     bool pointer = false;
     for (int t = read.first; t < read.last; t++) {
         struct declaration declared;
@@ -77,7 +77,8 @@ static bool is_constant(const struct mutation *mutation, const struct loop *loop
             declared.is_pointer)
             pointer = declared.is_const;
         free(name);
-        if (token_is(tokens, t, "=") || token_is(tokens, t, "++") || token_is(tokens, t, "--"))
+        if (token_equals(tokens, t, "=") || token_equals(tokens, t, "++") ||
+            token_equals(tokens, t, "--"))
             return false;
     }
     if (!pointer)
@@ -89,16 +90,17 @@ static bool is_constant(const struct mutation *mutation, const struct loop *loop
     return true;
 }
 
-static bool is_thread_loop(const struct tokens *tokens, const struct loop *loop) {
+static bool is_thread_loop(const struct token_list *tokens, const struct loop *loop) {
     if (loop->step.first >= loop->step.last)
         return false;
     for (int t = loop->init.first; t < loop->init.last; t++)
-        if (token_is(tokens, t, "+")) /* the rest behind packs, or behind what is kept already */
+        if (token_equals(tokens, t,
+                         "+")) /* the rest behind packs, or behind what is kept already */
             return false;
     for (int t = loop->init.first; t < loop->init.last; t++) {
         struct declaration declared;
         char *name = span_text(tokens, (struct span){t, t + 1});
-        bool thread = token_is(tokens, t, "threadIdx") ||
+        bool thread = token_equals(tokens, t, "threadIdx") ||
                       (declaration_find(tokens, name, loop->first, &declared) &&
                        span_mentions(tokens, declared.init, "threadIdx"));
         free(name);
@@ -108,22 +110,22 @@ static bool is_thread_loop(const struct tokens *tokens, const struct loop *loop)
     return false;
 }
 
-static bool is_usable(const struct tokens *tokens, const struct loop *loop) {
+static bool is_usable(const struct token_list *tokens, const struct loop *loop) {
     return loop->pragma < 0 && !loop_jumps(tokens, loop) && is_thread_loop(tokens, loop) &&
            !span_mentions(tokens, loop->body, "staged_value");
 }
 
 /* Whether the loop reads it only where shared memory does not hold it: ... : READ) */
-static bool is_staged(const struct tokens *tokens, const struct loop *loop, struct span read) {
+static bool is_staged(const struct token_list *tokens, const struct loop *loop, struct span read) {
     int t = next_read(tokens, loop, loop->body.first, read);
-    return t >= 0 && token_is(tokens, t - 1, ":");
+    return t >= 0 && token_equals(tokens, t - 1, ":");
 }
 
 /* Collects the loops with the header of the one at t that read the same. They must be for all
    threads alike: none of them within another loop. */
 static bool collect(const struct mutation *mutation, int t, int place, struct span read,
                     struct group *group) {
-    const struct tokens *tokens = &mutation->tokens;
+    const struct token_list *tokens = &mutation->tokens;
     *group = (struct group){.tokens = tokens, .read = read};
     for (int other = t; other < mutation->kernel.body.last && group->count < LOOPS_MAX; other++) {
         struct loop loop;
@@ -140,7 +142,7 @@ static bool collect(const struct mutation *mutation, int t, int place, struct sp
 
 /* Finds group number `site`; returns the statement that its first loop is in, or -1. */
 static int find_group(const struct mutation *mutation, int site, struct group *group) {
-    const struct tokens *tokens = &mutation->tokens;
+    const struct token_list *tokens = &mutation->tokens;
     struct span body = mutation->kernel.body;
     for (int t = body.first; t < body.last; t++) {
         struct loop loop;
@@ -200,7 +202,7 @@ static void declare_array(struct mutation *mutation, struct group *group, int pl
 
 static void keep_in_loop(struct mutation *mutation, const struct group *group, int number,
                          const char *gene, const char *array, const char *counter) {
-    const struct tokens *tokens = group->tokens;
+    const struct token_list *tokens = group->tokens;
     const struct loop *loop = &group->loops[number];
     struct strbuf out = {0}, element = {0};
     strbuf_print(&element, "%s[%s]", array, counter);
@@ -254,7 +256,7 @@ bool apply_keep_in_registers(struct mutation *mutation, int site) {
    barrier is needed. */
 static void stage_in_loop(struct mutation *mutation, const struct group *group, int number,
                           const char *gene, const char *array) {
-    const struct tokens *tokens = group->tokens;
+    const struct token_list *tokens = group->tokens;
     const struct loop *loop = &group->loops[number];
     struct strbuf out = {0}, element = {0};
     char *variable = span_text(tokens, (struct span){loop->variable, loop->variable + 1});
@@ -287,7 +289,7 @@ bool apply_stage_in_shared(struct mutation *mutation, int site) {
     /* Packs are kept in registers: their loops' variable is no number of a pack. */
     do
         place = find_group(mutation, site++, group);
-    while (place >= 0 && !token_is(group->tokens, group->read.first + 1, "["));
+    while (place >= 0 && !token_equals(group->tokens, group->read.first + 1, "["));
     if (place >= 0) {
         char *gene = mutation_gene(mutation, "STAGED", "elements of a row in shared memory",
                                    "0, 1024, 2048, 4096", "2048");

@@ -9,7 +9,7 @@
 /* ---- unroll ---- */
 
 bool apply_unroll(struct mutation *mutation, int site) {
-    const struct tokens *tokens = &mutation->tokens;
+    const struct token_list *tokens = &mutation->tokens;
     struct loop loop;
     for (int t = mutation->kernel.body.first; t < tokens->count; t++) {
         if (!loop_read(tokens, t, &loop) || directive_is(tokens, t - 1, "pragma") ||
@@ -37,14 +37,15 @@ bool apply_unroll(struct mutation *mutation, int site) {
 /* ---- loop order ---- */
 
 /* The loop that is all of another one's body. */
-static bool read_inner(const struct tokens *tokens, const struct loop *outer, struct loop *inner) {
-    bool braces = token_is(tokens, outer->body.first, "{");
+static bool read_inner(const struct token_list *tokens, const struct loop *outer,
+                       struct loop *inner) {
+    bool braces = token_equals(tokens, outer->body.first, "{");
     int first = outer->body.first + braces, last = outer->body.last - braces;
     return loop_read(tokens, first, inner) && inner->last == last;
 }
 
 /* Whether any name of the header's expressions is written in the body. */
-static bool is_independent(const struct tokens *tokens, const struct loop *loop,
+static bool is_independent(const struct token_list *tokens, const struct loop *loop,
                            const struct loop *other) {
     char *name = span_text(tokens, (struct span){other->variable, other->variable + 1});
     bool mentions = span_mentions(tokens, loop->init, name) ||
@@ -55,7 +56,7 @@ static bool is_independent(const struct tokens *tokens, const struct loop *loop,
 }
 
 bool apply_loop_order(struct mutation *mutation, int site) {
-    const struct tokens *tokens = &mutation->tokens;
+    const struct token_list *tokens = &mutation->tokens;
     struct loop outer, inner;
     for (int t = mutation->kernel.body.first; t < tokens->count; t++) {
         if (!loop_read(tokens, t, &outer) || !read_inner(tokens, &outer, &inner) ||
@@ -77,12 +78,12 @@ bool apply_loop_order(struct mutation *mutation, int site) {
 /* ---- a literal becomes a gene ---- */
 
 bool apply_literal_to_gene(struct mutation *mutation, int site) {
-    const struct tokens *tokens = &mutation->tokens;
+    const struct token_list *tokens = &mutation->tokens;
     for (int t = 0; t + 5 < tokens->count; t++) {
         /* constexpr int NAME = LITERAL; */
-        if (!token_is(tokens, t, "constexpr") || !token_is(tokens, t + 1, "int") ||
-            token_kind(tokens, t + 2) != TOKEN_NAME || !token_is(tokens, t + 3, "=") ||
-            token_kind(tokens, t + 4) != TOKEN_NUMBER || !token_is(tokens, t + 5, ";"))
+        if (!token_equals(tokens, t, "constexpr") || !token_equals(tokens, t + 1, "int") ||
+            token_kind(tokens, t + 2) != TOKEN_NAME || !token_equals(tokens, t + 3, "=") ||
+            token_kind(tokens, t + 4) != TOKEN_NUMBER || !token_equals(tokens, t + 5, ";"))
             continue;
         char *digits = span_text(tokens, (struct span){t + 4, t + 5}), *end;
         long number = strtol(digits, &end, 10);

@@ -12,7 +12,7 @@ int mutation_init(struct mutation *mutation, const char *source, const char *sol
     *mutation = (struct mutation){.source = source, .solution = solution};
     if (json_read_text(&mutation->document, "solution.json", solution, error) < 0)
         return -1;
-    tokens_read(&mutation->tokens, source);
+    token_list_read(&mutation->tokens, source);
     if (cJSON_IsObject(mutation->document.root) &&
         kernel_next(&mutation->tokens, 0, &mutation->kernel))
         return 0;
@@ -29,7 +29,7 @@ void mutation_reset(struct mutation *mutation) {
 
 void mutation_release(struct mutation *mutation) {
     mutation_reset(mutation);
-    tokens_release(&mutation->tokens);
+    token_list_release(&mutation->tokens);
     json_release(&mutation->document);
 }
 
@@ -176,7 +176,7 @@ bool mutation_launch(const struct mutation *mutation, const struct kernel *kerne
         const char *text;
         if (!json_find(&one, "kernel", &name) ||
             (text = cJSON_GetStringValue(name.value)) == NULL ||
-            !token_is(&mutation->tokens, kernel->name, text))
+            !token_equals(&mutation->tokens, kernel->name, text))
             continue;
         found++;
         *launch = one;

@@ -21,7 +21,7 @@
 
 struct mutation {
     const char *source, *solution;
-    struct tokens tokens;
+    struct token_list tokens;
     struct kernel kernel; /* the first one of the source */
     struct json_document document;
     struct edit_list source_edits, solution_edits;

@@ -1,8 +1,8 @@
 /*
  * operators: the semantic edits that mutate knows, one entry of a table each.
  *
- *     for (const struct operator *operator = operators; operator->name != NULL; operator++)
- *         for (int site = 0; operator->apply(&mutation, site); site++)
+ *     for (const struct edit_operator *entry = mutation_operators; entry->name != NULL; entry++)
+ *         for (int site = 0; entry->apply(&mutation, site); site++)
  *             mutation_reset(&mutation);
  *
  * An operator is a function of the parent alone. Each keeps the meaning of a kernel that has the
@@ -14,18 +14,18 @@
 
 #include "proposers/operators/mutation.h"
 
-struct operator{
+struct edit_operator {
     const char *name;
     int weight;             /* how often it is chosen, against the others */
     const char *applies;    /* the precondition, in words */
     const char *hypothesis; /* what changes, and why it should be faster */
     /* Makes the edits for the place number `site`, from 0, where the precondition holds. Returns
        false, without edits, if there are fewer places. */
-    bool (*apply)(struct mutation * mutation, int site);
+    bool (*apply)(struct mutation *mutation, int site);
 };
 
 /* A name of NULL ends the table. */
-extern const struct operator operators[];
+extern const struct edit_operator mutation_operators[];
 
 bool apply_vectorize(struct mutation *mutation, int site);
 bool apply_keep_in_registers(struct mutation *mutation, int site);

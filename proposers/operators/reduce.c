@@ -25,11 +25,11 @@ struct tree {
     struct span result;   /* PARTIAL[0] */
 };
 
-static bool expect(const struct tokens *tokens, int *t, const char *word) {
-    return token_is(tokens, *t, word) && (*t)++ >= 0;
+static bool expect(const struct token_list *tokens, int *t, const char *word) {
+    return token_equals(tokens, *t, word) && (*t)++ >= 0;
 }
 
-static bool expect_same(const struct tokens *tokens, int *t, struct span span) {
+static bool expect_same(const struct token_list *tokens, int *t, struct span span) {
     struct span here = {*t, *t + span.last - span.first};
     if (!span_same(tokens, here, span))
         return false;
@@ -37,15 +37,15 @@ static bool expect_same(const struct tokens *tokens, int *t, struct span span) {
     return true;
 }
 
-static bool expect_barrier(const struct tokens *tokens, int *t) {
+static bool expect_barrier(const struct token_list *tokens, int *t) {
     return expect(tokens, t, "__syncthreads") && expect(tokens, t, "(") && expect(tokens, t, ")") &&
            expect(tokens, t, ";");
 }
 
-static bool read_store(const struct tokens *tokens, int *t, struct tree *tree) {
+static bool read_store(const struct token_list *tokens, int *t, struct tree *tree) {
     struct span index;
     int end = statement_end(tokens, *t);
-    if (!access_read(tokens, *t, &index) || !token_is(tokens, index.last + 1, "=") || end < 0 ||
+    if (!access_read(tokens, *t, &index) || !token_equals(tokens, index.last + 1, "=") || end < 0 ||
         index.last - index.first != 1 || token_kind(tokens, index.first) != TOKEN_NAME)
         return false;
     tree->partial = (struct span){*t, *t + 1};
@@ -56,35 +56,35 @@ static bool read_store(const struct tokens *tokens, int *t, struct tree *tree) {
 }
 
 /* for (int HALF = COUNT / 2; HALF > 0; HALF /= 2) */
-static bool read_halving(const struct tokens *tokens, int *t, struct tree *tree) {
+static bool read_halving(const struct token_list *tokens, int *t, struct tree *tree) {
     int close = token_partner(tokens, *t + 1), half, slash;
     if (!expect(tokens, t, "for") || !expect(tokens, t, "(") || close < 0)
         return false;
-    while (token_kind(tokens, *t) == TOKEN_NAME && !token_is(tokens, *t + 1, "="))
+    while (token_kind(tokens, *t) == TOKEN_NAME && !token_equals(tokens, *t + 1, "="))
         (*t)++;
     half = (*t)++;
     if (token_kind(tokens, half) != TOKEN_NAME || !expect(tokens, t, "="))
         return false;
     tree->half = (struct span){half, half + 1};
-    for (slash = *t; slash < close && !token_is(tokens, slash, ";"); slash++)
+    for (slash = *t; slash < close && !token_equals(tokens, slash, ";"); slash++)
         continue;
-    bool halves = (token_is(tokens, slash - 2, "/") && token_is(tokens, slash - 1, "2")) ||
-                  (token_is(tokens, slash - 2, ">>") && token_is(tokens, slash - 1, "1"));
+    bool halves = (token_equals(tokens, slash - 2, "/") && token_equals(tokens, slash - 1, "2")) ||
+                  (token_equals(tokens, slash - 2, ">>") && token_equals(tokens, slash - 1, "1"));
     tree->count = (struct span){*t, slash - 2};
     *t = slash + 1;
     if (!halves || tree->count.first >= tree->count.last || !expect_same(tokens, t, tree->half) ||
         !expect(tokens, t, ">") || !expect(tokens, t, "0") || !expect(tokens, t, ";") ||
         !expect_same(tokens, t, tree->half))
         return false;
-    bool shrinks = (token_is(tokens, *t, "/=") && token_is(tokens, *t + 1, "2")) ||
-                   (token_is(tokens, *t, ">>=") && token_is(tokens, *t + 1, "1"));
+    bool shrinks = (token_equals(tokens, *t, "/=") && token_equals(tokens, *t + 1, "2")) ||
+                   (token_equals(tokens, *t, ">>=") && token_equals(tokens, *t + 1, "1"));
     *t = close + 1;
     return shrinks;
 }
 
 /* Whether the combination reads both elements: PARTIAL[THREAD] unless it adds, PARTIAL[THREAD +
    HALF] or PARTIAL[HALF + THREAD]; and no other. */
-static bool reads_both(const struct tokens *tokens, const struct tree *tree) {
+static bool reads_both(const struct token_list *tokens, const struct tree *tree) {
     bool mine = tree->adds, other = false;
     for (int t = tree->combined.first; t < tree->combined.last; t++) {
         struct span index;
@@ -94,7 +94,7 @@ static bool reads_both(const struct tokens *tokens, const struct tree *tree) {
             return false;
         if (span_same(tokens, index, tree->thread))
             mine = true;
-        else if (index.last - index.first == 3 && token_is(tokens, index.first + 1, "+") &&
+        else if (index.last - index.first == 3 && token_equals(tokens, index.first + 1, "+") &&
                  ((token_same(tokens, index.first, tree->thread.first) &&
                    token_same(tokens, index.first + 2, tree->half.first)) ||
                   (token_same(tokens, index.first, tree->half.first) &&
@@ -106,7 +106,7 @@ static bool reads_both(const struct tokens *tokens, const struct tree *tree) {
     return mine && other;
 }
 
-static bool read_combination(const struct tokens *tokens, int *t, struct tree *tree) {
+static bool read_combination(const struct token_list *tokens, int *t, struct tree *tree) {
     struct span index;
     if (!expect(tokens, t, "{") || !expect(tokens, t, "if") || !expect(tokens, t, "(") ||
         !expect_same(tokens, t, tree->thread) || !expect(tokens, t, "<") ||
@@ -117,8 +117,8 @@ static bool read_combination(const struct tokens *tokens, int *t, struct tree *t
     if (!access_read(tokens, *t, &index) || end < 0 ||
         !token_same(tokens, *t, tree->partial.first) || !span_same(tokens, index, tree->thread))
         return false;
-    tree->adds = token_is(tokens, index.last + 1, "+=");
-    if (!tree->adds && !token_is(tokens, index.last + 1, "="))
+    tree->adds = token_equals(tokens, index.last + 1, "+=");
+    if (!tree->adds && !token_equals(tokens, index.last + 1, "="))
         return false;
     tree->combined = (struct span){index.last + 2, end - 1};
     *t = end;
@@ -127,7 +127,7 @@ static bool read_combination(const struct tokens *tokens, int *t, struct tree *t
 }
 
 /* RESULT = PARTIAL[0]; with a type or without. */
-static bool read_result(const struct tokens *tokens, int t, struct tree *tree) {
+static bool read_result(const struct token_list *tokens, int t, struct tree *tree) {
     while (token_kind(tokens, t) == TOKEN_NAME)
         t++;
     if (!expect(tokens, &t, "="))
@@ -137,7 +137,7 @@ static bool read_result(const struct tokens *tokens, int t, struct tree *tree) {
            expect(tokens, &t, "0") && expect(tokens, &t, "]") && expect(tokens, &t, ";");
 }
 
-static bool read_tree(const struct tokens *tokens, int t, struct tree *tree) {
+static bool read_tree(const struct token_list *tokens, int t, struct tree *tree) {
     struct declaration declared;
     *tree = (struct tree){.first = t};
     if (!read_store(tokens, &t, tree) || !expect_barrier(tokens, &t) ||
@@ -151,7 +151,7 @@ static bool read_tree(const struct tokens *tokens, int t, struct tree *tree) {
 }
 
 struct combining {
-    const struct tokens *tokens;
+    const struct token_list *tokens;
     const struct tree *tree;
     const char *mine, *other;
 };
@@ -169,7 +169,7 @@ static bool rename_element(void *context, int *t, struct strbuf *out) {
 }
 
 /* MINE = f(MINE, OTHER) */
-static char *combine(const struct tokens *tokens, const struct tree *tree, const char *mine,
+static char *combine(const struct token_list *tokens, const struct tree *tree, const char *mine,
                      const char *other) {
     struct combining combining = {tokens, tree, mine, other};
     struct strbuf out = {0};
@@ -180,7 +180,7 @@ static char *combine(const struct tokens *tokens, const struct tree *tree, const
 }
 
 static void replace_tree(struct mutation *mutation, const struct tree *tree) {
-    const struct tokens *tokens = &mutation->tokens;
+    const struct token_list *tokens = &mutation->tokens;
     char *reduced = mutation_name(mutation, "reduced");
     char *partial = span_text(tokens, tree->partial), *thread = span_text(tokens, tree->thread);
     char *value = span_text(tokens, tree->value), *count = span_text(tokens, tree->count);
@@ -212,7 +212,7 @@ static void replace_tree(struct mutation *mutation, const struct tree *tree) {
 
 /* Sites: all trees at once, then each alone. */
 bool apply_warp_shuffle(struct mutation *mutation, int site) {
-    const struct tokens *tokens = &mutation->tokens;
+    const struct token_list *tokens = &mutation->tokens;
     struct tree tree;
     int found = 0, replaced = 0;
     for (int t = mutation->kernel.body.first; t < mutation->kernel.body.last; t++) {

@@ -57,8 +57,9 @@ bool apply_fast_math_option(struct mutation *mutation, int site) {
 /* Whether the source halves something down to zero, as a tree does. */
 static bool has_tree(const struct mutation *mutation) {
     for (int t = 0; t < mutation->tokens.count; t++)
-        if (token_is(&mutation->tokens, t, ">>=") ||
-            (token_is(&mutation->tokens, t, "/=") && token_is(&mutation->tokens, t + 1, "2")))
+        if (token_equals(&mutation->tokens, t, ">>=") ||
+            (token_equals(&mutation->tokens, t, "/=") &&
+             token_equals(&mutation->tokens, t + 1, "2")))
             return true;
     return false;
 }

@@ -1,7 +1,7 @@
 /* table: the operators of mutate. */
 #include "proposers/operators/operators.h"
 
-const struct operator operators[] = {
+const struct edit_operator mutation_operators[] = {
     {"vectorize", 8,
      "a counted loop by threads, or over 0, 1, 2 ..., reads or writes p[i] or p[... + i]",
      "vectorize: load and store VECTOR neighbouring elements by one instruction, up to 16 bytes, "

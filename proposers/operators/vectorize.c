@@ -44,7 +44,7 @@ struct pack {
 };
 
 struct vector_loop {
-    const struct tokens *tokens;
+    const struct token_list *tokens;
     struct loop loop;
     struct pack packs[POINTERS_MAX];
     int count;
@@ -52,48 +52,52 @@ struct vector_loop {
 };
 
 /* Whether an index is v, or something + v, or v + something without v; sets the something. */
-static bool split_index(const struct tokens *tokens, const struct loop *loop, struct span index,
+static bool split_index(const struct token_list *tokens, const struct loop *loop, struct span index,
                         struct span *offset) {
     char *name = span_text(tokens, (struct span){loop->variable, loop->variable + 1});
     int last = index.last - 1;
     bool found = false;
     *offset = (struct span){0, 0};
     if (index.last - index.first == 1) {
-        found = token_is(tokens, index.first, name);
-    } else if (token_is(tokens, last, name) && token_is(tokens, last - 1, "+")) {
+        found = token_equals(tokens, index.first, name);
+    } else if (token_equals(tokens, last, name) && token_equals(tokens, last - 1, "+")) {
         *offset = (struct span){index.first, last - 1};
         found = true;
-    } else if (token_is(tokens, index.first, name) && token_is(tokens, index.first + 1, "+")) {
+    } else if (token_equals(tokens, index.first, name) &&
+               token_equals(tokens, index.first + 1, "+")) {
         *offset = (struct span){index.first + 2, index.last};
         found = true;
     }
     found = found && !span_mentions(tokens, *offset, name);
     /* a ? b : c + v, a << b + v and the like bind otherwise */
     for (int t = offset->first; t < offset->last && found; t++)
-        if (token_is(tokens, t, "?") || token_is(tokens, t, "<<") || token_is(tokens, t, ">>") ||
-            token_is(tokens, t, "&") || token_is(tokens, t, "|") || token_is(tokens, t, "^") ||
-            token_is(tokens, t, "<") || token_is(tokens, t, ">") || token_is(tokens, t, ","))
+        if (token_equals(tokens, t, "?") || token_equals(tokens, t, "<<") ||
+            token_equals(tokens, t, ">>") || token_equals(tokens, t, "&") ||
+            token_equals(tokens, t, "|") || token_equals(tokens, t, "^") ||
+            token_equals(tokens, t, "<") || token_equals(tokens, t, ">") ||
+            token_equals(tokens, t, ","))
             found = false;
     free(name);
     return found;
 }
 
 /* Whether a name of the expression is declared or assigned in the loop's body. */
-static bool is_local(const struct tokens *tokens, const struct loop *loop, struct span expression) {
+static bool is_local(const struct token_list *tokens, const struct loop *loop,
+                     struct span expression) {
     for (int e = expression.first; e < expression.last; e++) {
         if (token_kind(tokens, e) != TOKEN_NAME)
             continue;
         for (int t = loop->body.first; t < loop->body.last; t++)
             if (token_same(tokens, t, e) &&
-                (token_is(tokens, t + 1, "=") || token_is(tokens, t + 1, "+=") ||
-                 token_is(tokens, t + 1, "++") || token_is(tokens, t - 1, "++") ||
-                 token_is(tokens, t + 1, ";") || token_is(tokens, t + 1, "/=")))
+                (token_equals(tokens, t + 1, "=") || token_equals(tokens, t + 1, "+=") ||
+                 token_equals(tokens, t + 1, "++") || token_equals(tokens, t - 1, "++") ||
+                 token_equals(tokens, t + 1, ";") || token_equals(tokens, t + 1, "/=")))
                 return true;
     }
     return false;
 }
 
-static bool is_array_of_numbers(const struct tokens *tokens, int t) {
+static bool is_array_of_numbers(const struct token_list *tokens, int t) {
     struct declaration declared;
     char *name = span_text(tokens, (struct span){t, t + 1});
     bool found = declaration_find(tokens, name, t, &declared) &&
@@ -112,17 +116,17 @@ static struct pack *find_pack(struct vector_loop *vector, int name, struct span 
 
 /* Whether the access is an assignment that every iteration makes. */
 static bool is_plain_store(const struct vector_loop *vector, int t, struct span index) {
-    const struct tokens *tokens = vector->tokens;
-    bool braces = token_is(tokens, vector->loop.body.first, "{");
+    const struct token_list *tokens = vector->tokens;
+    bool braces = token_equals(tokens, vector->loop.body.first, "{");
     struct span inside = {vector->loop.body.first + braces, vector->loop.body.last - braces};
-    return token_is(tokens, index.last + 1, "=") && body_statement(tokens, inside, t) == t;
+    return token_equals(tokens, index.last + 1, "=") && body_statement(tokens, inside, t) == t;
 }
 
-static bool is_modified(const struct tokens *tokens, int close) {
+static bool is_modified(const struct token_list *tokens, int close) {
     static const char *const marks[] = {"=",  "+=", "-=", "*=", "/=", "++",
                                         "--", "|=", "^=", "&=", NULL};
     for (int m = 0; marks[m] != NULL; m++)
-        if (token_is(tokens, close + 1, marks[m]))
+        if (token_equals(tokens, close + 1, marks[m]))
             return true;
     return false;
 }
@@ -130,7 +134,7 @@ static bool is_modified(const struct tokens *tokens, int close) {
 /* Finds the accesses of a loop that become packs. False if one forbids it: a pointer that is both
    read and written, or written in another way. */
 static bool find_packs(struct vector_loop *vector) {
-    const struct tokens *tokens = vector->tokens;
+    const struct token_list *tokens = vector->tokens;
     for (int t = vector->loop.body.first; t < vector->loop.body.last; t++) {
         struct span index, offset;
         if (!access_read(tokens, t, &index))
@@ -138,7 +142,7 @@ static bool find_packs(struct vector_loop *vector) {
         bool written = is_modified(tokens, index.last);
         bool usable = split_index(tokens, &vector->loop, index, &offset) &&
                       !is_local(tokens, &vector->loop, offset) && is_array_of_numbers(tokens, t) &&
-                      !token_is(tokens, t - 1, "&");
+                      !token_equals(tokens, t - 1, "&");
         if (written && usable && !is_plain_store(vector, t, index))
             usable = false;
         struct pack *pack = usable ? find_pack(vector, t, offset) : NULL;
@@ -159,7 +163,7 @@ static bool find_packs(struct vector_loop *vector) {
 
 /* Whether neighbouring iterations, of one thread or of neighbouring threads, are neighbouring
    elements: a start of 0 and a step of 1, or a thread's number and more threads than that. */
-static bool is_dense(const struct tokens *tokens, const struct loop *loop) {
+static bool is_dense(const struct token_list *tokens, const struct loop *loop) {
     bool from_zero = span_is(tokens, loop->init, "0");
     if (loop->step.first >= loop->step.last)
         return from_zero;
@@ -193,7 +197,7 @@ static bool rename_access(void *context, int *t, struct strbuf *out) {
         !split_index(vector->tokens, &vector->loop, index, &offset))
         return false;
     struct pack *pack = find_pack(context, *t, offset);
-    if (pack == NULL || token_is(vector->tokens, *t - 1, "&") ||
+    if (pack == NULL || token_equals(vector->tokens, *t - 1, "&") ||
         (is_modified(vector->tokens, index.last) && !is_plain_store(vector, *t, index)))
         return false;
     strbuf_print(out, "%s.at[%s]", pack->variable, vector->lane);
@@ -242,7 +246,7 @@ static void choose_names(const struct mutation *mutation, struct vector_loop *ve
 
 static void replace_loop(struct mutation *mutation, struct vector_loop *vector, const char *gene,
                          const char *whole) {
-    const struct tokens *tokens = vector->tokens;
+    const struct token_list *tokens = vector->tokens;
     const struct loop *loop = &vector->loop;
     struct strbuf out = {0};
     char *variable = span_text(tokens, (struct span){loop->variable, loop->variable + 1});
@@ -313,9 +317,9 @@ static void drop_unknown(struct vector_loop *vector, int place, struct span body
 /* The parameter of the kernel that is one of two factors of an offset; -1: none. Where it is a
    multiple of the pack, every such offset is, and the condition is the same for all threads. */
 static int stride_of(const struct mutation *mutation, struct span offset) {
-    const struct tokens *tokens = &mutation->tokens;
+    const struct token_list *tokens = &mutation->tokens;
     struct span parameters = mutation->kernel.parameters;
-    if (offset.last - offset.first != 3 || !token_is(tokens, offset.first + 1, "*"))
+    if (offset.last - offset.first != 3 || !token_equals(tokens, offset.first + 1, "*"))
         return -1;
     for (int t = offset.first; t < offset.last; t += 2)
         for (int p = parameters.first; p < parameters.last; p++)
@@ -328,7 +332,7 @@ static int stride_of(const struct mutation *mutation, struct span offset) {
 static void declare_whole(struct mutation *mutation, const struct vector_loop *vectors, int count,
                           int place, const char *whole, const char *gene) {
     struct strbuf line = {0};
-    const struct tokens *tokens = &mutation->tokens;
+    const struct token_list *tokens = &mutation->tokens;
     char *end = span_text(tokens, vectors[0].loop.end),
          *type = span_text(tokens, vectors[0].loop.type);
     const struct pack *seen[LOOPS_MAX * POINTERS_MAX];
@@ -381,7 +385,7 @@ static void vectorize_loops(struct mutation *mutation, struct vector_loop *vecto
 /* A site is a group of loops with the same header: they get one gene, so that what one of them
    keeps serves the others. */
 bool apply_vectorize(struct mutation *mutation, int site) {
-    const struct tokens *tokens = &mutation->tokens;
+    const struct token_list *tokens = &mutation->tokens;
     struct span body = mutation->kernel.body;
     bool *taken = xcalloc((size_t)tokens->count + 1, sizeof *taken), done = false;
     struct vector_loop *vectors = xcalloc(LOOPS_MAX, sizeof *vectors);

@@ -117,7 +117,7 @@ int program_run(const struct program *program, FILE *in, FILE *out, program_prop
             continue;
         if (request_read(&request, line, (size_t)length, &error) == 0)
             answer = propose(context, &request, &error);
-        written = write_answer(out, answer != NULL ? answer : answer_error(&request, error.text));
+        written = write_answer(out, answer != NULL ? answer : proposal_error(&request, error.text));
         request_release(&request);
     }
     free(line);

@@ -4,7 +4,7 @@
  *     int64_t most = 0;
  *     const struct program_option options[] = {
  *         {"max-tokens", "N", "stop after N tokens", PROGRAM_INTEGER, &most}, {0}};
- *     const struct program program = {.name = "llm", .about = help, .options = options};
+ *     const struct program program = {.name = "llm", .about = "...", .options = options};
  *     int status = program_options(&program, argc, argv);
  *     if (status >= 0)
  *         return status;
@@ -37,7 +37,7 @@ struct program {
    error, which is printed. */
 int program_options(const struct program *program, int argc, char **argv);
 
-/* Answers one request: an answer of answer_new, or NULL with an error, which is then answered. */
+/* Answers one request: an answer of proposal_new, or NULL with an error, which is then answered. */
 typedef cJSON *program_propose(void *context, const struct request *request, struct error *error);
 
 /* Answers each line of `in` by one of `out` until it ends. Returns the exit status. */

@@ -171,7 +171,7 @@ static char *make_line(const char *text) {
     return line;
 }
 
-cJSON *answer_error(const struct request *request, const char *text) {
+cJSON *proposal_error(const struct request *request, const char *text) {
     cJSON *answer = cJSON_CreateObject();
     char *line = make_line(text);
     cJSON_AddNumberToObject(answer, "number", (double)request->number);
@@ -180,7 +180,7 @@ cJSON *answer_error(const struct request *request, const char *text) {
     return answer;
 }
 
-cJSON *answer_new(const struct request *request, const char *hypothesis) {
+cJSON *proposal_new(const struct request *request, const char *hypothesis) {
     cJSON *answer = cJSON_CreateObject();
     char *line = make_line(hypothesis);
     cJSON_AddNumberToObject(answer, "number", (double)request->number);

@@ -4,7 +4,7 @@
  *
  *     struct request request;
  *     if (request_read(&request, line, length, &error) < 0)
- *         answer = answer_error(&request, error.text);
+ *         puts(json_print_line(proposal_error(&request, error.text)));
  *     const char *kernel = request_file(&request, 0, "kernel.cu");
  *     request_release(&request);
  *
@@ -53,9 +53,9 @@ int file_name_check(const char *name, struct error *error);
 bool text_is_utf8(const char *bytes, size_t size);
 
 /* {"number": N, "error": "one line"}; control characters become spaces. */
-cJSON *answer_error(const struct request *request, const char *text);
+cJSON *proposal_error(const struct request *request, const char *text);
 /* {"number": N, "parent": HASH, "hypothesis": TEXT}, to which one of "genome", "edits" and "files"
    is added. The hypothesis becomes one line. */
-cJSON *answer_new(const struct request *request, const char *hypothesis);
+cJSON *proposal_new(const struct request *request, const char *hypothesis);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * solution_folder: a solution's files in a folder, where a person edits them.
  *
- *     solution_folder_write("proposal/files", request_files(&request, 0), &error);
- *     cJSON *changes = solution_folder_changes("proposal/files", request_files(&request, 0),
- * &error);
+ *     const cJSON *files = request_files(&request, 0);
+ *     solution_folder_write(folder, files, &error);
+ *     cJSON *changes = solution_folder_changes(folder, files, &error);
  *
  * Names that start with a dot or end with ~ or .orig are an editor's, and are left out.
  */

@@ -37,8 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct error error = {0};
     char *source = xstrndup((const char *)data, size < 6000 ? size : 6000);
     if (mutation_init(&mutation, source, solution, &error) == 0) {
-        for (const struct operator* operator= operators; operator->name != NULL; operator++)
-            for (int site = 0; site < 4 && operator->apply(&mutation, site); site++) {
+        for (const struct edit_operator *entry = mutation_operators; entry->name != NULL; entry++)
+            for (int site = 0; site < 4 && entry->apply(&mutation, site); site++) {
                 check_blocks("kernel.cu", source, &mutation.source_edits);
                 check_blocks("solution.json", solution, &mutation.solution_edits);
                 mutation_reset(&mutation);

@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (answer != NULL) {
             check_answer(answer, &request);
         } else {
-            cJSON *said = answer_error(&request, refused.text);
+            cJSON *said = proposal_error(&request, refused.text);
             check_line(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(said, "error")));
             cJSON_Delete(said);
         }

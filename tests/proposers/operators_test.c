@@ -31,7 +31,7 @@
     "THREADS)\", 1, 1], \"block\": [\"THREADS\", 1, 1], \"arguments\": [\"x\"] } ]\n}\n"
 
 static const struct row {
-    const char *operator, * source, *solution; /* a solution of NULL is SOLUTION */
+    const char *entry, *source, *solution; /* a solution of NULL is SOLUTION */
     const char *expected; /* in the source or solution afterwards; NULL: it must not apply */
 } rows[] = {
     {"vectorize", ROW PASS "        y[i] = 2.0f * x[i];\n}\n", NULL,
@@ -178,10 +178,10 @@ static const struct row {
     {"block_sizes", TREE("part[t] += part[t + h];"), NULL, NULL},
 };
 
-static const struct operator* find_operator(const char *name) {
-    for (const struct operator* operator= operators; operator->name != NULL; operator++)
-        if (strcmp(operator->name, name) == 0)
-            return operator;
+static const struct edit_operator *find_operator(const char *name) {
+    for (const struct edit_operator *entry = mutation_operators; entry->name != NULL; entry++)
+        if (strcmp(entry->name, name) == 0)
+            return entry;
     fail_msg("%s is no operator", name);
     return NULL;
 }
@@ -194,9 +194,9 @@ static void test_rows(void **state) {
         struct mutation mutation;
         struct error error = {0};
         assert_int_equal(mutation_init(&mutation, row->source, solution, &error), 0);
-        bool applies = find_operator(row->operator)->apply(&mutation, 0);
+        bool applies = find_operator(row->entry)->apply(&mutation, 0);
         if (applies != (row->expected != NULL))
-            fail_msg("%s %s: %s", row->operator, applies ? "must not apply" : "must apply",
+            fail_msg("%s %s: %s", row->entry, applies ? "must not apply" : "must apply",
                      row->source);
         if (!applies)
             assert_int_equal(mutation.source_edits.count + mutation.solution_edits.count, 0);
@@ -206,7 +206,7 @@ static void test_rows(void **state) {
         assert_non_null(after);
         if (applies && strstr(source, row->expected) == NULL &&
             strstr(after, row->expected) == NULL)
-            fail_msg("%s: no \"%s\" in\n%s\n%s", row->operator, row->expected, source, after);
+            fail_msg("%s: no \"%s\" in\n%s\n%s", row->entry, row->expected, source, after);
         struct json_document document; /* solution.json stays JSON, comments and all */
         assert_int_equal(json_read_text(&document, "solution.json", after, &error), 0);
         json_release(&document);
@@ -219,19 +219,19 @@ static void test_rows(void **state) {
 /* Each operator occurs in the table above, both ways; its sites end, and its words are there. */
 static void test_every_operator(void **state) {
     (void)state;
-    for (const struct operator* operator= operators; operator->name != NULL; operator++) {
+    for (const struct edit_operator *entry = mutation_operators; entry->name != NULL; entry++) {
         int applies = 0, refuses = 0;
         for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-            if (strcmp(rows[r].operator, operator->name) != 0)
+            if (strcmp(rows[r].entry, entry->name) != 0)
                 continue;
             applies += rows[r].expected != NULL;
             refuses += rows[r].expected == NULL;
         }
         if (applies == 0 || refuses == 0)
-            fail_msg("%s needs a text that it changes and one that it leaves", operator->name);
-        assert_true(operator->weight> 0);
-        assert_non_null(strstr(operator->hypothesis, operator->name));
-        assert_true(strlen(operator->applies) > 10);
+            fail_msg("%s needs a text that it changes and one that it leaves", entry->name);
+        assert_true(entry->weight > 0);
+        assert_non_null(strstr(entry->hypothesis, entry->name));
+        assert_true(strlen(entry->applies) > 10);
     }
 }
 
@@ -246,13 +246,13 @@ static void test_no_code(void **state) {
         "x[i];)\";\n"
         "}\n";
     (void)state;
-    for (const struct operator* operator= operators; operator->name != NULL; operator++) {
+    for (const struct edit_operator *entry = mutation_operators; entry->name != NULL; entry++) {
         struct mutation mutation;
         struct error error = {0};
         assert_int_equal(mutation_init(&mutation, source, SOLUTION, &error), 0);
-        if (operator->apply(&mutation, 0) && mutation.source_edits.count > 0 &&
-            strcmp(operator->name, "restrict") != 0 && strcmp(operator->name, "launch_bounds") != 0)
-            fail_msg("%s changes what is no code: %s", operator->name,
+        if (entry->apply(&mutation, 0) && mutation.source_edits.count > 0 &&
+            strcmp(entry->name, "restrict") != 0 && strcmp(entry->name, "launch_bounds") != 0)
+            fail_msg("%s changes what is no code: %s", entry->name,
                      mutation.source_edits.edits[0].text);
         mutation_release(&mutation);
     }

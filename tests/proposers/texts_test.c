@@ -43,9 +43,9 @@ static void test_tokens(void **state) {
                                         "l",
                                         "...",
                                         ";"};
-    struct tokens tokens;
+    struct token_list tokens;
     (void)state;
-    tokens_read(&tokens, text);
+    token_list_read(&tokens, text);
     assert_int_equal(tokens.count, sizeof words / sizeof *words);
     for (int t = 0; t < tokens.count; t++) {
         char *word = span_text(&tokens, (struct span){t, t + 1});
@@ -53,7 +53,7 @@ static void test_tokens(void **state) {
         free(word);
     }
     assert_int_equal(token_partner(&tokens, 7), 13);
-    tokens_release(&tokens);
+    token_list_release(&tokens);
 }
 
 /* Any bytes: tokens are in order, do not overlap, and brackets pair both ways. */
@@ -71,9 +71,9 @@ static void test_random_tokens(void **state) {
             const char *piece = pieces[random_below(&random, sizeof pieces / sizeof *pieces)];
             strbuf_add(&text, piece, strlen(piece));
         }
-        struct tokens tokens;
+        struct token_list tokens;
         struct loop loop;
-        tokens_read(&tokens, text.bytes);
+        token_list_read(&tokens, text.bytes);
         size_t before = 0;
         for (int t = 0; t < tokens.count; t++) {
             assert_true(tokens.at[t].start >= before && tokens.at[t].end > tokens.at[t].start);
@@ -84,7 +84,7 @@ static void test_random_tokens(void **state) {
             (void)loop_read(&tokens, t, &loop);
         }
         assert_true(before <= text.used);
-        tokens_release(&tokens);
+        token_list_release(&tokens);
         strbuf_release(&text);
     }
 }
@@ -93,18 +93,18 @@ static void test_loops(void **state) {
     static const char text[] = "for (long long i = a + 1; i < n; i += 2 * s) { x[i]; }\n"
                                "for (int i = 0; i <= n; ++i) ;  for (int i = 0; j < n; ++i) ;\n"
                                "for (int i = 0; i < n && b; ++i) ;  for (;;) break;";
-    struct tokens tokens;
+    struct token_list tokens;
     struct loop loop;
     int found = 0;
     (void)state;
-    tokens_read(&tokens, text);
+    token_list_read(&tokens, text);
     assert_true(loop_read(&tokens, 0, &loop));
     assert_true(span_is(&tokens, loop.init, "a + 1") && span_is(&tokens, loop.end, "n") &&
                 span_is(&tokens, loop.step, "2 * s") && span_is(&tokens, loop.type, "long long"));
     for (int t = 1; t < tokens.count; t++)
         found += loop_read(&tokens, t, &loop);
     assert_int_equal(found, 0);
-    tokens_release(&tokens);
+    token_list_release(&tokens);
 }
 
 /* ---- edits ---- */
