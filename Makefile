@@ -111,7 +111,7 @@ $(proposers): %: %.o $(proposer_library) $(library)
 
 # Where the programs look for them, beside themselves.
 $(BUILD)/proposers/prompts:
-	@mkdir -p $(@D); ln -sfn $(CURDIR)/proposers/prompts $@
+	@mkdir -p $(@D); ln -srfn proposers/prompts $@
 
 $(BUILD)/search/%.o $(BUILD)/proposers/%.o: private warnings += $(frames)
 $(BUILD)/%.o: %.c $(BUILD)/flags
