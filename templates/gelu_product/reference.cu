@@ -1,6 +1,6 @@
 // A product with bias and GELU: one thread an element.
-extern "C" __global__ void gelu_product_reference(const f16 *a, const f16 *b, const float *bias, real *y, int M,
-                                                  int N, int K) {
+extern "C" __global__ void gelu_product_reference(const f16 *a, const f16 *b, const float *bias, real *y, int N,
+                                                  int K) {
     const int column = blockIdx.x * blockDim.x + threadIdx.x;
     const int row = blockIdx.y;
     if (column >= N)
