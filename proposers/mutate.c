@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/strbuf.h"
+#include "proposers/cuda/indent.h"
 #include "proposers/operators/operators.h"
 #include "proposers/wire/program.h"
 
@@ -132,9 +133,11 @@ static bool take_step(const struct mutate *mutate, const struct request *request
         taken = source != NULL && solution != NULL &&
                 !(last && is_tried(request, state->hypothesis.bytes));
         if (taken) {
+            char *tidy = indent_changes(state->source, source);
+            free(source);
             free(state->source);
             free(state->solution);
-            state->source = source;
+            state->source = tidy;
             state->solution = solution;
         } else {
             free(source);

@@ -122,8 +122,9 @@ static void print_index(struct coarsening *coarsening, const struct declaration 
     char *letter = span_text(tokens, (struct span){axis, axis + 1});
     strbuf_print(&coarsening->out, "    %s %s[%s];\n", type, name, coarsening->gene);
     print_loop(coarsening);
-    strbuf_print(&coarsening->out, "        %s[%s] = %s (blockIdx.%s * %s + %s) %s;\n", name,
-                 coarsening->each, before, letter, coarsening->gene, coarsening->each, after);
+    strbuf_print(&coarsening->out, "        %s[%s] = %s%s(blockIdx.%s * %s + %s) %s;\n", name,
+                 coarsening->each, before, *before != '\0' ? " " : "", letter, coarsening->gene,
+                 coarsening->each, after);
     free(name);
     free(type);
     free(before);

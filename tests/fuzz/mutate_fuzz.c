@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "proposers/cuda/indent.h"
 #include "proposers/operators/operators.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -21,6 +22,15 @@ static void check_blocks(const char *file, const char *text, const struct edit_l
     char *after = edit_apply(text, list);
     if (after == NULL)
         BUG("edits of %s overlap", file);
+    struct token_list made, tidied;
+    char *tidy = indent_changes(text, after);
+    token_list_read(&made, after);
+    token_list_read(&tidied, tidy);
+    if (made.count != tidied.count) /* only blanks change */
+        BUG("%d tokens become %d", made.count, tidied.count);
+    token_list_release(&made);
+    token_list_release(&tidied);
+    free(tidy);
     if (edit_blocks(edits, file, text, list, &error) < 0 && strlen(text) > 0)
         BUG("%s", error.text);
     cJSON_ArrayForEach(edit, edits) {

@@ -13,7 +13,7 @@ EXPECTED = {
     "rms_norm": {"vectorize", "keep_in_registers", "warp_shuffle", "reciprocal_root", "hoist_division", "restrict"},
     "gelu_product": {"vectorize", "coarsen", "unroll", "restrict", "block_sizes"},
 }
-WALKS, DEPTH = (40, 6) if os.environ.get("EVOTILE_LONG", "0") not in ("", "0") else (2, 4)
+WALKS, DEPTH = (40, 6) if os.environ.get("EVOTILE_LONG", "0") not in ("", "0") else (1, 4)
 
 
 def names():

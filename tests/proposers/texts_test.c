@@ -14,6 +14,7 @@
 #include "proposers/chat/completion.h"
 #include "proposers/chat/redact.h"
 #include "proposers/chat/reply.h"
+#include "proposers/cuda/indent.h"
 #include "proposers/cuda/syntax.h"
 #include "proposers/wire/edits.h"
 
@@ -105,6 +106,21 @@ static void test_loops(void **state) {
         found += loop_read(&tokens, t, &loop);
     assert_int_equal(found, 0);
     token_list_release(&tokens);
+}
+
+/* Changed lines get the indentation of their braces; other lines, comments and texts stay. */
+static void test_indent(void **state) {
+    static const char before[] = "void f() {\n  a();\n  b();\n}\n";
+    static const char after[] =
+        "void f() {\n  a();\nif (x)\n#pragma unroll\nfor (;;) {\nc(d,\n      "
+        "e);\n// f\n  /* g\nh */\ni = 1 +\nj;\n}\n\n\n  b();\n}\n";
+    static const char tidy[] =
+        "void f() {\n  a();\n    if (x)\n#pragma unroll\n    for (;;) {\n        c(d,\n"
+        "      e);\n// f\n  /* g\nh */\n        i = 1 +\n            j;\n    }\n\n  b();\n}\n";
+    (void)state;
+    char *found = indent_changes(before, after);
+    assert_string_equal(found, tidy);
+    free(found);
 }
 
 /* ---- edits ---- */
@@ -420,11 +436,12 @@ static void test_requests(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tokens),   cmocka_unit_test(test_random_tokens),
-        cmocka_unit_test(test_loops),    cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_overlap),  cmocka_unit_test(test_search),
-        cmocka_unit_test(test_stream),   cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_too_long), cmocka_unit_test(test_redact),
-        cmocka_unit_test(test_replies),  cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_loops),    cmocka_unit_test(test_indent),
+        cmocka_unit_test(test_blocks),   cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_search),   cmocka_unit_test(test_stream),
+        cmocka_unit_test(test_ends),     cmocka_unit_test(test_too_long),
+        cmocka_unit_test(test_redact),   cmocka_unit_test(test_replies),
+        cmocka_unit_test(test_requests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
