@@ -226,7 +226,7 @@ static cJSON *ask_model(struct llm *llm, const struct request *request, const ch
     cJSON *tokens = tokens_of(llm, spent);
     if (answer == NULL)
         answer = proposal_error(request, error->text);
-    else
+    if (spent.prompt + spent.completion > 0) /* also of an answer that is an error: it was paid */
         cJSON_AddItemToObject(answer, "tokens", cJSON_Duplicate(tokens, true));
     const struct exchange exchange = {question, reply, answer, tokens};
     if (llm->record != NULL && exchanges_add(&llm->exchanges, request, &exchange, error) < 0) {

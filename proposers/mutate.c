@@ -128,8 +128,8 @@ static bool take_step(const struct mutate *mutate, const struct request *request
         size_t before = state->hypothesis.used;
         candidates[drawn].entry->apply(&mutation, candidates[drawn].site);
         print_hypothesis(&state->hypothesis, candidates[drawn].entry, &mutation);
-        char *source = edit_apply(state->source, &mutation.source_edits);
-        char *solution = edit_apply(state->solution, &mutation.solution_edits);
+        char *source = edit_list_apply(state->source, &mutation.source_edits);
+        char *solution = edit_list_apply(state->solution, &mutation.solution_edits);
         taken = source != NULL && solution != NULL &&
                 !(last && is_tried(request, state->hypothesis.bytes));
         if (taken) {
@@ -186,8 +186,8 @@ static int add_difference(cJSON *edits, const char *file, const char *before, co
            before[length - 1 - end] == after[changed - 1 - end])
         end++;
     char *text = xstrndup(after + start, changed - start - end);
-    edit_add(&list, start, length - end, text);
-    int status = edit_blocks(edits, file, before, &list, error);
+    edit_list_add(&list, start, length - end, text);
+    int status = edit_list_blocks(edits, file, before, &list, error);
     edit_list_release(&list);
     free(text);
     return status;

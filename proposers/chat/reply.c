@@ -285,7 +285,7 @@ static int add_block(struct edit_list *lists, const cJSON *files, const cJSON *b
         return error_prefix(error, "%s", file->string);
     for (at = files->child; at != file; at = at->next)
         number++;
-    edit_add(&lists[number], start, end, replace);
+    edit_list_add(&lists[number], start, end, replace);
     return 0;
 }
 
@@ -324,7 +324,7 @@ static int add_changes(cJSON *answer, struct found *found, const cJSON *files,
         struct edit_list *list = &lists[number++];
         if (status < 0 || list->count == 0)
             continue;
-        char *text = edit_apply(file->valuestring, list);
+        char *text = edit_list_apply(file->valuestring, list);
         struct error ignored = {0};
         if (text == NULL)
             status = error_input(error, "two SEARCH blocks of %s overlap: join them", file->string);
@@ -336,7 +336,8 @@ static int add_changes(cJSON *answer, struct found *found, const cJSON *files,
         if (status == 0) {
             changed = changed || strcmp(text, file->valuestring) != 0;
             as_files =
-                edit_blocks(edits, file->string, file->valuestring, list, &ignored) < 0 || as_files;
+                edit_list_blocks(edits, file->string, file->valuestring, list, &ignored) < 0 ||
+                as_files;
         }
         free(text);
     }
@@ -349,7 +350,7 @@ static int add_changes(cJSON *answer, struct found *found, const cJSON *files,
     cJSON_ArrayForEach(file, files) {
         struct edit_list *list = &lists[number++];
         if (status == 0 && as_files && list->count > 0) {
-            char *text = edit_apply(file->valuestring, list);
+            char *text = edit_list_apply(file->valuestring, list);
             cJSON_AddStringToObject(whole, file->string, text);
             free(text);
         }

@@ -38,13 +38,13 @@ void mutation_release(struct mutation *mutation) {
 void mutation_replace(struct mutation *mutation, struct span span, const char *text) {
     const struct token *at = mutation->tokens.at;
     bool empty = span.first >= span.last;
-    edit_add(&mutation->source_edits, at[span.first].start,
-             empty ? at[span.first].start : at[span.last - 1].end, text);
+    edit_list_add(&mutation->source_edits, at[span.first].start,
+                  empty ? at[span.first].start : at[span.last - 1].end, text);
 }
 
 void mutation_declare(struct mutation *mutation, const char *lines) {
     size_t at = mutation->tokens.at[mutation->kernel.first].start;
-    edit_add(&mutation->source_edits, at, at, lines);
+    edit_list_add(&mutation->source_edits, at, at, lines);
 }
 
 void mutation_declare_once(struct mutation *mutation, const char *name, const char *lines) {
@@ -103,12 +103,12 @@ static void add_inside(struct mutation *mutation, const char *key, char open, ch
         for (size_t e = 0; empty && e < mutation->solution_edits.count; e++)
             empty = mutation->solution_edits.edits[e].start != at;
         strbuf_print(&added, "\n    %s%s", text, empty ? "\n  " : ",");
-        edit_add(&mutation->solution_edits, at, at, added.bytes);
+        edit_list_add(&mutation->solution_edits, at, at, added.bytes);
     } else {
         size_t at = json_locate(&root).start + 1;
         strbuf_print(&added, "\n  \"%s\": %c\n    %s\n  %c%s", key, open, text, close,
                      json_count(&root) == 0 ? "\n" : ",");
-        edit_add(&mutation->solution_edits, at, at, added.bytes);
+        edit_list_add(&mutation->solution_edits, at, at, added.bytes);
     }
     strbuf_release(&added);
 }
@@ -186,7 +186,7 @@ bool mutation_launch(const struct mutation *mutation, const struct kernel *kerne
 
 void mutation_set_value(struct mutation *mutation, const struct json *value, const char *text) {
     struct json_place place = json_locate(value);
-    edit_add(&mutation->solution_edits, place.start, place.end, text);
+    edit_list_add(&mutation->solution_edits, place.start, place.end, text);
 }
 
 char *mutation_extent(const struct json *launch, const char *key, int axis, struct json *element) {

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-void edit_add(struct edit_list *list, size_t start, size_t end, const char *text) {
+void edit_list_add(struct edit_list *list, size_t start, size_t end, const char *text) {
     size_t at = list->count;
     list->edits = xgrow(list->edits, list->count++, sizeof *list->edits);
     for (; at > 0 && list->edits[at - 1].start > start; at--) /* sorted, stable */
@@ -41,7 +41,7 @@ static char *apply_some(const char *text, size_t start, size_t end, const struct
     return result.bytes;
 }
 
-char *edit_apply(const char *text, const struct edit_list *list) {
+char *edit_list_apply(const char *text, const struct edit_list *list) {
     return apply_some(text, 0, strlen(text), list, 0, list->count);
 }
 
@@ -148,10 +148,10 @@ static cJSON *make_blocks(const char *file, const char *text, const struct edit_
     return array;
 }
 
-int edit_blocks(cJSON *edits, const char *file, const char *text, const struct edit_list *list,
-                struct error *error) {
+int edit_list_blocks(cJSON *edits, const char *file, const char *text, const struct edit_list *list,
+                     struct error *error) {
     size_t length = strlen(text), count = list->count;
-    char *wanted = edit_apply(text, list);
+    char *wanted = edit_list_apply(text, list);
     if (wanted == NULL)
         return error_set(error, "two edits of %s overlap", file);
     struct block *blocks = xcalloc(count, sizeof *blocks);

@@ -19,7 +19,7 @@ static void check_blocks(const char *file, const char *text, const struct edit_l
     cJSON *edits = cJSON_CreateArray();
     const cJSON *edit;
     struct error error = {0};
-    char *after = edit_apply(text, list);
+    char *after = edit_list_apply(text, list);
     if (after == NULL)
         BUG("edits of %s overlap", file);
     struct token_list made, tidied;
@@ -31,7 +31,7 @@ static void check_blocks(const char *file, const char *text, const struct edit_l
     token_list_release(&made);
     token_list_release(&tidied);
     free(tidy);
-    if (edit_blocks(edits, file, text, list, &error) < 0 && strlen(text) > 0)
+    if (edit_list_blocks(edits, file, text, list, &error) < 0 && strlen(text) > 0)
         BUG("%s", error.text);
     cJSON_ArrayForEach(edit, edits) {
         if (search_count(

@@ -175,6 +175,7 @@ def check_garbage():
                         ("[" * 100000, "no SEARCH/REPLACE")):
         (answer,), _, stub = with_stub(answers(stream(text, size=5000)))
         assert words in answer["error"] and len(stub.bodies) == 1 and "\n" not in answer["error"], answer
+        assert answer["tokens"]["completion"] == 100, "an answer that cannot be used is paid all the same"
     for body in (b"\x00\xff\xfe garbage", b"data: {\n\n", b"<html>", b"{\"choices\": 7}", b"data: [1]\n\ndata: null\n\n"):
         (answer,), _, _ = with_stub(answers(body), options=["--retries", "0"])
         assert "error" in answer, answer

@@ -200,8 +200,8 @@ static void test_rows(void **state) {
                      row->source);
         if (!applies)
             assert_int_equal(mutation.source_edits.count + mutation.solution_edits.count, 0);
-        char *source = edit_apply(row->source, &mutation.source_edits);
-        char *after = edit_apply(solution, &mutation.solution_edits);
+        char *source = edit_list_apply(row->source, &mutation.source_edits);
+        char *after = edit_list_apply(solution, &mutation.solution_edits);
         assert_non_null(source);
         assert_non_null(after);
         if (applies && strstr(source, row->expected) == NULL &&

@@ -135,8 +135,8 @@ static char *apply_blocks(const char *text, const cJSON *edits) {
         assert_int_equal(search_count(text, search), 1);
         assert_int_equal(search_count(now, search), 1);
         size_t start = (size_t)(strstr(now, search) - now);
-        edit_add(&list, start, start + strlen(search), replace);
-        char *next = edit_apply(now, &list);
+        edit_list_add(&list, start, start + strlen(search), replace);
+        char *next = edit_list_apply(now, &list);
         edit_list_release(&list);
         free(now);
         now = next;
@@ -164,13 +164,13 @@ static void test_blocks(void **state) {
             size_t start = at + random_below(&random, text.used - at + 1);
             size_t end =
                 start + random_below(&random, text.used - start < 3 ? text.used - start + 1 : 3);
-            edit_add(&list, start, end, lines[random_below(&random, 6)]);
+            edit_list_add(&list, start, end, lines[random_below(&random, 6)]);
             at = end + 1;
         }
-        char *wanted = edit_apply(text.bytes, &list);
+        char *wanted = edit_list_apply(text.bytes, &list);
         cJSON *edits = cJSON_CreateArray();
         assert_non_null(wanted);
-        if (edit_blocks(edits, "f", text.bytes, &list, &error) == 0) {
+        if (edit_list_blocks(edits, "f", text.bytes, &list, &error) == 0) {
             char *now = apply_blocks(text.bytes, edits);
             assert_string_equal(now, wanted);
             free(now);
@@ -189,10 +189,10 @@ static void test_overlap(void **state) {
     struct error error = {0};
     cJSON *edits = cJSON_CreateArray();
     (void)state;
-    edit_add(&list, 0, 3, "x");
-    edit_add(&list, 2, 4, "y");
-    assert_null(edit_apply("abcdef", &list));
-    assert_int_equal(edit_blocks(edits, "f", "abcdef", &list, &error), -1);
+    edit_list_add(&list, 0, 3, "x");
+    edit_list_add(&list, 2, 4, "y");
+    assert_null(edit_list_apply("abcdef", &list));
+    assert_int_equal(edit_list_blocks(edits, "f", "abcdef", &list, &error), -1);
     edit_list_release(&list);
     cJSON_Delete(edits);
 }
