@@ -20,6 +20,7 @@ cxx_sources := $(shell find search -name '*.cpp' | sort)
 embedded := $(shell find search -name '*.cu' -o -name '*.in' | sort)
 test_sources := $(shell find tests -name '*_test.c' -not -path 'tests/gpu/*' | sort)
 gpu_sources := $(shell find tests/gpu -name '*_test.c' 2>/dev/null | sort)
+proposer_sources := $(shell find proposers -name '*.c' | sort)
 bench_sources := $(shell find tests/bench -name '*_bench.c' | sort)
 fuzz_sources := $(shell find tests/fuzz -name '*_fuzz.c' 2>/dev/null | sort)
 
@@ -46,6 +47,10 @@ tests := $(test_sources:%.c=$(BUILD)/%)
 gpu_tests := $(gpu_sources:%.c=$(BUILD)/%)
 fuzzers := $(fuzz_sources:%.c=$(BUILD)/%)
 benches := $(bench_sources:%.c=$(BUILD)/%)
+# A program for each file that lies in proposers/ itself; its folders are one library.
+proposers := $(patsubst %.c,$(BUILD)/%,$(shell find proposers -maxdepth 1 -name '*.c' | sort))
+proposer_objects := $(filter-out $(proposers:=.o),$(proposer_sources:%.c=$(BUILD)/%.o))
+proposer_library := $(BUILD)/libproposers.a
 
 # ---- the CUDA Toolkit: CUDA_HOME, else the folder of nvcc on PATH, else /usr/local/cuda ----
 
@@ -65,7 +70,7 @@ endef
 # ---- compiling ----
 
 version := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
-CPPFLAGS += -Isearch -I$(CUDA_HOME)/include -D_GNU_SOURCE -DEVOTILE_CUDA_HOME='"$(CUDA_HOME)"'
+CPPFLAGS += -Isearch -I. -I$(CUDA_HOME)/include -D_GNU_SOURCE -DEVOTILE_CUDA_HOME='"$(CUDA_HOME)"'
 CFLAGS ?= -O2 -g
 # Hidden: what the engine calls `bind` must not stand in for libc's when the driver calls it.
 visibility := -fvisibility=hidden
@@ -77,7 +82,7 @@ ifeq ($(SAN)$(FUZZ),00)
 frames := -Wframe-larger-than=16384 --param large-stack-frame=4096 --param large-stack-frame-growth=25
 endif
 # Asked when something is linked, not before: `make deps` may have installed them meanwhile.
-LDLIBS += $(shell pkg-config --libs libcjson sqlite3 zlib ncursesw libnats libsodium libmicrohttpd) -lstdc++ -lm -ldl -lpthread
+LDLIBS += $(shell pkg-config --libs libcjson sqlite3 zlib ncursesw libnats libsodium libmicrohttpd libcurl) -lstdc++ -lm -ldl -lpthread
 # build/lib, as `make bundle` fills it, goes along to a machine that lacks these libraries. Not a RUNPATH, which would
 # not serve the libraries of libraries.
 LDFLAGS += -Wl,--as-needed -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib'
@@ -86,7 +91,7 @@ compile_c = $(CC) -std=c11 $(CPPFLAGS) $(define_version) $(CFLAGS) $(visibility)
 compile_cxx = $(CXX) -std=c++17 $(CPPFLAGS) $(CFLAGS) $(visibility) $(warnings) $(sanitize) -fno-exceptions \
               -fno-rtti -MMD -MP
 
-all: $(BUILD)/evotile ## build/evotile
+all: $(BUILD)/evotile $(proposers) $(BUILD)/proposers/prompts ## build/evotile and build/proposers
 
 $(BUILD)/evotile: $(BUILD)/search/main.o $(library)
 	@echo "  $@"
@@ -96,7 +101,19 @@ $(library): $(library_objects)
 	@echo "  $@"
 	$(quiet)rm -f $@; ar crs $@ $^
 
-$(BUILD)/search/%.o: private warnings += $(frames)
+$(proposer_library): $(proposer_objects)
+	@echo "  $@"
+	$(quiet)rm -f $@; ar crs $@ $^
+
+$(proposers): %: %.o $(proposer_library) $(library)
+	@echo "  $@"
+	$(quiet)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# Where the programs look for them, beside themselves.
+$(BUILD)/proposers/prompts:
+	@mkdir -p $(@D); ln -srfn proposers/prompts $@
+
+$(BUILD)/search/%.o $(BUILD)/proposers/%.o: private warnings += $(frames)
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D); echo "  $@"
 	$(quiet)$(compile_c) -c -o $@ $<
@@ -144,6 +161,10 @@ $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(library)
 	@echo "  $@"
 	$(quiet)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $< $(library) -lcmocka $(LDLIBS)
 
+$(BUILD)/tests/proposers/%_test: $(BUILD)/tests/proposers/%_test.o $(proposer_library) $(library)
+	@echo "  $@"
+	$(quiet)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $< $(proposer_library) $(library) -lcmocka $(LDLIBS)
+
 # What it loads calls its stand-in for the CUDA runtime.
 $(patsubst %,$(BUILD)/tests/export/frozen_%_test,check default references): private LDFLAGS += -rdynamic
 
@@ -160,21 +181,21 @@ $(BUILD)/tests/bench/%_bench: $(BUILD)/tests/bench/%_bench.o $(library)
 # Fuzz targets: with libFuzzer in build/fuzz, else with a small driver that mutates the seeds.
 fuzz_driver := $(if $(filter 1,$(FUZZ)),,$(BUILD)/tests/fuzz/driver.o)
 fuzz_main := $(if $(filter 1,$(FUZZ)),-fsanitize=fuzzer)
-$(BUILD)/tests/fuzz/%_fuzz: $(BUILD)/tests/fuzz/%_fuzz.o $(fuzz_driver) $(library)
+$(BUILD)/tests/fuzz/%_fuzz: $(BUILD)/tests/fuzz/%_fuzz.o $(fuzz_driver) $(proposer_library) $(library)
 	@echo "  $@"
-	$(quiet)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $(filter %.o,$^) $(fuzz_main) $(library) $(LDLIBS)
+	$(quiet)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $(filter %.o,$^) $(fuzz_main) $(proposer_library) $(library) $(LDLIBS)
 
 .SECONDARY: $(tests:=.o) $(gpu_tests:=.o) $(fuzzers:=.o) $(benches:=.o) $(fuzz_driver)
 
--include $(objects:.o=.d) $(tests:=.d) $(gpu_tests:=.d) $(fuzzers:=.d) $(benches:=.d) $(fuzz_driver:.o=.d) $(scripted_server:=.d)
+-include $(objects:.o=.d) $(proposer_objects:.o=.d) $(proposers:=.d) $(tests:=.d) $(gpu_tests:=.d) $(fuzzers:=.d) $(benches:=.d) $(fuzz_driver:.o=.d) $(scripted_server:=.d)
 
 # ---- what the machine must have ----
 
 needed := gcc g++ make git pkg-config libcjson-dev libsqlite3-dev libpcg-cpp-dev libcmocka-dev \
-          zlib1g-dev libxxhash-dev libncurses-dev libnats-dev libsodium-dev libmicrohttpd-dev
+          zlib1g-dev libxxhash-dev libncurses-dev libnats-dev libsodium-dev libmicrohttpd-dev libcurl4-openssl-dev
 needed_to_test := clang jq python3 python3-numpy tmux nats-server openssl minisign iproute2 curl python3-jsonschema
 needed_to_fuzz := clang libclang-rt-dev
-modules := libcjson sqlite3 zlib libxxhash cmocka ncursesw libnats libsodium libmicrohttpd
+modules := libcjson sqlite3 zlib libxxhash cmocka ncursesw libnats libsodium libmicrohttpd libcurl
 
 deps: ## install what is missing (Debian, Ubuntu) or name it
 	@$(call install,$(needed))
@@ -243,7 +264,7 @@ mutants: deps-test ## break the sources in the places of tests/mutants.list, one
 	@$(remake) all
 	@tests/mutants
 
-built: $(BUILD)/evotile $(tests) $(fuzzers) $(scripted_server)
+built: all $(tests) $(fuzzers) $(scripted_server)
 gpu-built: $(gpu_tests)
 
 fuzz: deps-test ## MUTATIONS (1000000) of databases, configs, templates, manifests and messages, with SAN=1; can be resumed
@@ -299,7 +320,7 @@ bench_%: deps
 floors: ## no file includes what lies above its floor
 	tests/floors
 
-formatted := $(shell find search tests -name '*.[ch]' -o -name '*.cpp' -o -name '*.inc' | sort)
+formatted := $(shell find search proposers tests -name '*.[ch]' -o -name '*.cpp' -o -name '*.inc' | sort)
 lint: ## whether clang-format has anything to say
 	@command -v clang-format >/dev/null || { echo "make: lint needs clang-format: apt-get install clang-format" >&2; exit 1; }
 	clang-format --dry-run --Werror $(formatted)
@@ -325,13 +346,16 @@ bundle: $(BUILD)/evotile ## build/lib: the shared libraries to carry along with 
 	ldd $< | awk '$$1 ~ /^lib(cjson|sqlite3|xxhash|z|ncursesw|tinfo|nats|sodium|ssl|crypto|protobuf-c|microhttpd|gnutls|nettle|hogweed|gmp|p11-kit|idn2|unistring|tasn1|ffi|stdc\+\+)\./ && $$3 !~ /build\/lib\// { print $$3 }' | xargs -r cp -L -t $(BUILD)/lib
 
 share := $(DESTDIR)$(PREFIX)/share
-install: $(BUILD)/evotile ## to PREFIX (/usr/local), below DESTDIR
-	install -D -m 755 $< $(DESTDIR)$(PREFIX)/bin/evotile
+libexec := $(DESTDIR)$(PREFIX)/libexec/evotile/proposers
+install: all ## to PREFIX (/usr/local), below DESTDIR
+	install -D -m 755 $(BUILD)/evotile $(DESTDIR)$(PREFIX)/bin/evotile
+	for file in $(proposers); do install -D -m 755 $$file $(libexec)/$$(basename $$file); done
+	for file in $$(find proposers/prompts -type f); do install -D -m 644 $$file $(libexec)/prompts/$$(basename $$file); done
 	for file in $$(find -L templates configs docs -type f); do install -D -m 644 $$file $(share)/evotile/$$file; done
 	mkdir -p $(share)/man/man1 $(share)/bash-completion/completions $(share)/zsh/site-functions
-	$< manual >$(share)/man/man1/evotile.1
-	$< completion bash >$(share)/bash-completion/completions/evotile
-	$< completion zsh >$(share)/zsh/site-functions/_evotile
+	$(BUILD)/evotile manual >$(share)/man/man1/evotile.1
+	$(BUILD)/evotile completion bash >$(share)/bash-completion/completions/evotile
+	$(BUILD)/evotile completion zsh >$(share)/zsh/site-functions/_evotile
 
 clean: ## remove build/
 	rm -rf build

@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "solutions/answer.h"
 #include "serve/candidate.h"
+#include "solutions/answer.h"
 #include "solutions/solution_store.h"
 
 #include <math.h>

@@ -1,0 +1,298 @@
+/* mutate: proposes semantic edits of CUDA source without a model: the floor that a model must beat.
+ */
+#include "base/memory.h"
+#include "base/random.h"
+#include "base/strbuf.h"
+#include "proposers/cuda/indent.h"
+#include "proposers/operators/operators.h"
+#include "proposers/wire/program.h"
+
+#include <string.h>
+
+enum { CANDIDATES_MAX = 512 };
+
+static const char help[] =
+    "Propose semantic edits of CUDA source, without a model.\n"
+    "\n"
+    "Usage: mutate [options]\n"
+    "\n"
+    "Reads requests of `evotile evolve` on standard input. A proposal is one to three\n"
+    "edits of a table of operators, drawn by the request's seed alone: the same\n"
+    "request has the same answer. An edit that the history has for the same parent is\n"
+    "not proposed again.\n"
+    "\n"
+    "  mutate --list                              the operators\n"
+    "  mutate --only vectorize,unroll             some of them\n"
+    "\n"
+    "Example:\n"
+    "  evotile evolve CONFIG --proposer mutate\n";
+
+struct mutate {
+    const char *only;
+    bool list;
+};
+
+/* One operator at one place. */
+struct candidate {
+    const struct edit_operator *entry;
+    int site;
+};
+
+/* The texts as far as they are changed, and why. */
+struct state {
+    char *source, *solution;
+    struct strbuf hypothesis;
+};
+
+static bool is_chosen(const char *only, const char *name) {
+    if (only == NULL)
+        return true;
+    for (const char *at = only; *at != '\0';) {
+        size_t length = strcspn(at, ",");
+        if (strlen(name) == length && memcmp(at, name, length) == 0)
+            return true;
+        at += length + (at[length] == ',');
+    }
+    return false;
+}
+
+static void print_hypothesis(struct strbuf *out, const struct edit_operator *entry,
+                             const struct mutation *mutation) {
+    strbuf_print(out, "%s%s", out->used > 0 ? "; " : "", entry->hypothesis);
+    if (mutation->place[0] != '\0')
+        strbuf_print(out, " (%s)", mutation->place);
+}
+
+/* Whether an earlier proposal for the same parent has this hypothesis. */
+static bool is_tried(const struct request *request, const char *hypothesis) {
+    const cJSON *entry;
+    cJSON_ArrayForEach(entry, request->history) {
+        const char *parent =
+            cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, "parent"));
+        const char *before =
+            cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, "hypothesis"));
+        if (parent != NULL && before != NULL && strcmp(parent, request_hash(request, 0)) == 0 &&
+            strcmp(before, hypothesis) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int find_candidates(const struct mutate *mutate, struct mutation *mutation,
+                           struct candidate *candidates) {
+    int count = 0;
+    for (const struct edit_operator *entry = mutation_operators; entry->name != NULL; entry++) {
+        if (!is_chosen(mutate->only, entry->name))
+            continue;
+        for (int site = 0; count < CANDIDATES_MAX && entry->apply(mutation, site); site++) {
+            candidates[count++] = (struct candidate){entry, site};
+            mutation_reset(mutation);
+        }
+    }
+    return count;
+}
+
+/* Draws by weight: an operator's is shared by its places. */
+static int draw(const struct candidate *candidates, int count, struct random *random) {
+    double total = 0, weights[CANDIDATES_MAX];
+    for (int c = 0; c < count; c++) {
+        int sites = 0;
+        for (int other = 0; other < count; other++)
+            sites += candidates[other].entry == candidates[c].entry;
+        weights[c] = (double)candidates[c].entry->weight / sites;
+        total += weights[c];
+    }
+    double left = random_uniform(random) * total;
+    for (int c = 0; c < count; c++) {
+        left -= weights[c];
+        if (left < 0)
+            return c;
+    }
+    return count - 1;
+}
+
+/* Applies a candidate that is drawn. The first one is none that was tried before, if one is left.
+   Returns false if nothing applies. */
+static bool take_step(const struct mutate *mutate, const struct request *request,
+                      struct random *random, struct state *state, bool last, struct error *error) {
+    struct mutation mutation;
+    struct candidate *candidates = xcalloc(CANDIDATES_MAX, sizeof *candidates);
+    bool taken = false;
+    if (mutation_init(&mutation, state->source, state->solution, error) < 0) {
+        free(candidates);
+        return false;
+    }
+    int count = find_candidates(mutate, &mutation, candidates);
+    while (count > 0 && !taken) {
+        int drawn = draw(candidates, count, random);
+        size_t before = state->hypothesis.used;
+        candidates[drawn].entry->apply(&mutation, candidates[drawn].site);
+        print_hypothesis(&state->hypothesis, candidates[drawn].entry, &mutation);
+        char *source = edit_list_apply(state->source, &mutation.source_edits);
+        char *solution = edit_list_apply(state->solution, &mutation.solution_edits);
+        taken = source != NULL && solution != NULL &&
+                !(last && is_tried(request, state->hypothesis.bytes));
+        if (taken) {
+            char *tidy = indent_changes(state->source, source);
+            free(source);
+            free(state->source);
+            free(state->solution);
+            state->source = tidy;
+            state->solution = solution;
+        } else {
+            free(source);
+            free(solution);
+            state->hypothesis.used = before;
+            state->hypothesis.bytes[before] = '\0';
+            candidates[drawn] = candidates[--count];
+        }
+        mutation_reset(&mutation);
+    }
+    mutation_release(&mutation);
+    free(candidates);
+    return taken;
+}
+
+static void release_state(struct state *state) {
+    strbuf_release(&state->hypothesis);
+    free(state->source);
+    free(state->solution);
+    *state = (struct state){0};
+}
+
+/* Takes exactly `steps` edits of the parent that were not tried together. */
+static bool take_steps(const struct mutate *mutate, const struct request *request,
+                       struct random *random, const char *name, int steps, struct state *state,
+                       struct error *error) {
+    int taken = 0;
+    release_state(state);
+    state->source = xstrdup(request_file(request, 0, name));
+    state->solution = xstrdup(request_file(request, 0, "solution.json"));
+    while (taken < steps && take_step(mutate, request, random, state, taken + 1 == steps, error))
+        taken++;
+    return taken == steps;
+}
+
+/* One edit from the start of the first difference to the end of the last one. */
+static int add_difference(cJSON *edits, const char *file, const char *before, const char *after,
+                          struct error *error) {
+    size_t length = strlen(before), changed = strlen(after), start = 0, end = 0;
+    struct edit_list list = {0};
+    if (strcmp(before, after) == 0)
+        return 0;
+    while (start < length && start < changed && before[start] == after[start])
+        start++;
+    while (end < length - start && end < changed - start &&
+           before[length - 1 - end] == after[changed - 1 - end])
+        end++;
+    char *text = xstrndup(after + start, changed - start - end);
+    edit_list_add(&list, start, length - end, text);
+    int status = edit_list_blocks(edits, file, before, &list, error);
+    edit_list_release(&list);
+    free(text);
+    return status;
+}
+
+/* The source's name in solution.json; NULL if the parent has no such file. */
+static const char *source_name(const struct request *request, cJSON **solution) {
+    const char *text = request_file(request, 0, "solution.json");
+    struct json_document document;
+    struct error ignored = {0};
+    *solution = NULL;
+    if (text == NULL || json_read_text(&document, "solution.json", text, &ignored) < 0)
+        return NULL;
+    *solution = cJSON_Duplicate(document.root, true);
+    json_release(&document);
+    const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(*solution, "source"));
+    return name != NULL && request_file(request, 0, name) != NULL ? name : NULL;
+}
+
+static cJSON *make_answer(const struct request *request, const char *name,
+                          const struct state *state, struct error *error) {
+    cJSON *answer = proposal_new(request, state->hypothesis.bytes), *edits = cJSON_CreateArray();
+    const char *source = request_file(request, 0, name);
+    const char *solution = request_file(request, 0, "solution.json");
+    if (add_difference(edits, name, source, state->source, error) == 0 &&
+        add_difference(edits, "solution.json", solution, state->solution, error) == 0) {
+        cJSON_AddItemToObject(answer, "edits", edits);
+        return answer;
+    }
+    cJSON_Delete(edits);
+    cJSON_Delete(answer);
+    return NULL;
+}
+
+static cJSON *propose_mutation(void *context, const struct request *request, struct error *error) {
+    const struct mutate *mutate = context;
+    struct random random;
+    cJSON *solution, *answer = NULL;
+    const char *name = source_name(request, &solution);
+    random_seed(&random, request->seed, 0);
+    if (name == NULL) {
+        cJSON_Delete(solution);
+        error_input(error, "the parent needs a solution.json whose \"source\" is one of its files");
+        return NULL;
+    }
+    static const int steps_of[] = {1, 1, 1, 2, 2, 3}; /* half of the proposals are one edit */
+    int steps = steps_of[random_below(&random, sizeof steps_of / sizeof *steps_of)];
+    struct state state = {0};
+    struct error reason = {0};
+    /* Fewer edits than were drawn may be left, and all single ones tried: two may still be new. */
+    bool taken = take_steps(mutate, request, &random, name, steps, &state, &reason) ||
+                 take_steps(mutate, request, &random, name, 1, &state, &reason) ||
+                 take_steps(mutate, request, &random, name, 2, &state, &reason);
+    if (taken)
+        answer = make_answer(request, name, &state, error);
+    else if (reason.kind != ERROR_NONE)
+        *error = reason;
+    else
+        error_input(error, "no operator applies to %s that was not tried: take another parent",
+                    name);
+    release_state(&state);
+    cJSON_Delete(solution);
+    return answer;
+}
+
+static void print_operators(void) {
+    for (const struct edit_operator *entry = mutation_operators; entry->name != NULL; entry++)
+        printf("%s\n  applies: %s\n  %s\n", entry->name, entry->applies,
+               strchr(entry->hypothesis, ':') + 2);
+}
+
+/* The first name of --only that is no operator; NULL: all are. */
+static const char *unknown_operator(const char *only) {
+    for (const char *at = only; at != NULL && *at != '\0';) {
+        size_t length = strcspn(at, ",");
+        const struct edit_operator *entry = mutation_operators;
+        while (entry->name != NULL &&
+               (strlen(entry->name) != length || memcmp(entry->name, at, length) != 0))
+            entry++;
+        if (entry->name == NULL)
+            return at;
+        at += length + (at[length] == ',');
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    struct mutate mutate = {0};
+    const struct program_option options[] = {
+        {"only", "NAMES", "choose among these operators alone", PROGRAM_TEXT, &mutate.only},
+        {"list", "", "print the operators and exit", PROGRAM_FLAG, &mutate.list},
+        {0},
+    };
+    const struct program program = {.name = "mutate", .about = help, .options = options};
+    int status = program_options(&program, argc, argv);
+    if (status >= 0)
+        return status;
+    if (mutate.list) {
+        print_operators();
+        return 0;
+    }
+    const char *unknown = unknown_operator(mutate.only);
+    if (unknown != NULL) {
+        fprintf(stderr, "mutate: %s is no operator: see mutate --list\n", unknown);
+        return 2;
+    }
+    return program_run(&program, stdin, stdout, propose_mutation, &mutate);
+}
