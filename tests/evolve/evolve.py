@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""usage: evolve.py EVOTILE. The test's parts; each makes runs in a temporary folder."""
+"""usage: evolve.py EVOTILE [PART...]: the parts of the tests beside it; each makes runs in a temporary folder."""
 import json
 import os
 import signal
