@@ -191,7 +191,7 @@ $(BUILD)/tests/fuzz/%_fuzz: $(BUILD)/tests/fuzz/%_fuzz.o $(fuzz_driver) $(propos
 
 # ---- what the machine must have ----
 
-needed := gcc g++ make git pkg-config libcjson-dev libsqlite3-dev libpcg-cpp-dev libcmocka-dev \
+needed := gcc g++ make git pkg-config diffutils libcjson-dev libsqlite3-dev libpcg-cpp-dev libcmocka-dev \
           zlib1g-dev libxxhash-dev libncurses-dev libnats-dev libsodium-dev libmicrohttpd-dev libcurl4-openssl-dev
 needed_to_test := clang jq python3 python3-numpy tmux nats-server openssl minisign iproute2 curl python3-jsonschema
 needed_to_fuzz := clang libclang-rt-dev

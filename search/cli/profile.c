@@ -113,18 +113,6 @@ struct profiled_case {
     struct bottleneck_report report;
 };
 
-/* Threads per block of the launch with the most shared memory, which is the launch that the trial's
-   resources describe. */
-static int threads_per_block(const struct launch_plan *plan) {
-    struct planned_launch largest = planned_launch(plan, 0);
-    for (int l = 1; l < plan->launch_count; l++) {
-        const struct planned_launch launch = planned_launch(plan, l);
-        if (launch.smem_bytes > largest.smem_bytes)
-            largest = launch;
-    }
-    return (int)(largest.block[0] * largest.block[1] * largest.block[2]);
-}
-
 /* Returns the number of ncu's kernels, from `*next` on, that belong to this case, and advances
    `*next`. ncu lists kernels in launch order, which is the order of the cases. After a kernel that
    differs from the launch plan the rest of the list is ignored. */
@@ -159,7 +147,7 @@ static int fill_case(const struct profile_context *context, int c, int *next,
         return -1;
     one->known = (struct bottleneck_case){.device = &context->device,
                                           .resources = &outcome->resources,
-                                          .threads = threads_per_block(&plan),
+                                          .threads = launch_plan_threads(&plan),
                                           .timed = &outcome->cases[c],
                                           .operations = plan.operations,
                                           .bytes = plan.bytes};

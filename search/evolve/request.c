@@ -207,19 +207,6 @@ static cJSON *faults_json(const struct evolve *evolve) {
     return list;
 }
 
-/* Of the launch with the most shared memory, as the resources are. */
-static int threads_per_block(const struct launch_plan *plan) {
-    unsigned smem_bytes = 0, threads = 0;
-    for (int l = 0; l < plan->launch_count; l++) {
-        const struct planned_launch launch = planned_launch(plan, l);
-        if (threads > 0 && launch.smem_bytes <= smem_bytes)
-            continue;
-        smem_bytes = launch.smem_bytes;
-        threads = launch.block[0] * launch.block[1] * launch.block[2];
-    }
-    return (int)threads;
-}
-
 /* What limits the parent's best genome, case by case, as far as its trial tells. */
 static int add_findings(const struct evolve *evolve, int goal, const struct store_trial *trial,
                         cJSON *findings, struct error *error) {
@@ -235,7 +222,7 @@ static int add_findings(const struct evolve *evolve, int goal, const struct stor
             break;
         const struct bottleneck_case known = {.device = pool_device(session->pool),
                                               .resources = &trial->outcome->resources,
-                                              .threads = threads_per_block(plan),
+                                              .threads = launch_plan_threads(plan),
                                               .timed = &trial->outcome->cases[c],
                                               .operations = plan->operations,
                                               .bytes = plan->bytes};

@@ -455,3 +455,13 @@ const char *template_passed(const struct template *template, bool several) {
         return "correct";
     return several ? "agree with the default genome" : "agrees with the default genome";
 }
+
+int launch_plan_threads(const struct launch_plan *plan) {
+    struct planned_launch largest = planned_launch(plan, 0);
+    for (int l = 1; l < plan->launch_count; l++) {
+        const struct planned_launch launch = planned_launch(plan, l);
+        if (launch.smem_bytes > largest.smem_bytes)
+            largest = launch;
+    }
+    return (int)(largest.block[0] * largest.block[1] * largest.block[2]);
+}

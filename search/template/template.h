@@ -518,6 +518,8 @@ struct planned_launch planned_launch(const struct launch_plan *plan, int index);
    outside CUDA's limits is an error of the template. */
 int template_launch_plan(const struct template *template, const struct genome *genome,
                          int case_index, struct launch_plan *plan, struct error *error);
+/* The threads of a block of the launch with the most shared memory. */
+int launch_plan_threads(const struct launch_plan *plan);
 /* The answer to a case that the seed picks, of those recorded for it; NULL: there is none. */
 const struct recorded_answer *template_answer(const struct template *template,
                                               const struct shape *shape, uint64_t seed);
