@@ -231,6 +231,8 @@ static cJSON *propose_mutation(void *context, const struct request *request, str
     cJSON *solution, *answer = NULL;
     const char *name = source_name(request, &solution);
     random_seed(&random, request->seed, 0);
+    for (int i = 0; i < 8; i++) /* the first numbers of neighbouring seeds are alike */
+        random_next(&random);
     if (name == NULL) {
         cJSON_Delete(solution);
         error_input(error, "the parent needs a solution.json whose \"source\" is one of its files");
