@@ -35,7 +35,7 @@ def singles(parent, operator):
                     break
                 continue
             assert answer["hypothesis"] not in [entry["hypothesis"] for entry in history], "proposed twice"
-            history.append({"number": seed, "parent": parent["hash"], "hypothesis": answer["hypothesis"], "verdict": "ok"})
+            history.append({"number": seed, "parent": parent["solution" if seed % 2 else "hash"], "hypothesis": answer["hypothesis"], "verdict": "ok"})
             found.append(proposals.apply(parent["files"], answer))
     return found
 
