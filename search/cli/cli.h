@@ -107,6 +107,7 @@ int error_report(const struct error *error);
 /* Every verb, in the order in which help lists them. */
 #define VERBS(X)                                                                                   \
     X(doctor)                                                                                      \
+    X(new)                                                                                         \
     X(space)                                                                                       \
     X(run)                                                                                         \
     X(resume)                                                                                      \
