@@ -116,6 +116,7 @@ int error_report(const struct error *error);
     X(summary)                                                                                     \
     X(report)                                                                                      \
     X(try)                                                                                         \
+    X(lint)                                                                                        \
     X(replay)                                                                                      \
     X(duel)                                                                                        \
     X(gate)                                                                                        \
