@@ -54,6 +54,8 @@ static char *print_summary(const struct lint *lint) {
     }
     if (mutants.equivalent > 0)
         strbuf_print(&text, "; %d more without effect", mutants.equivalent);
+    if (mutants.never_ran > 0)
+        strbuf_print(&text, "; %d more in code that never ran", mutants.never_ran);
     return text.bytes;
 }
 
@@ -66,15 +68,15 @@ static void print_findings(const struct lint *lint, const char *template, const 
         cJSON *object = cJSON_CreateObject();
         json_add(object,
                  "template=%s device=%s wrong=%hhd summary=%s caught=%d not_caught=%d "
-                 "without_effect=%d",
+                 "without_effect=%d never_ran=%d",
                  template, device, lint_is_wrong(lint), summary, mutants.caught, mutants.survived,
-                 mutants.equivalent);
+                 mutants.equivalent, mutants.never_ran);
         cJSON_AddItemToObject(object, "findings", table_json(table));
         table_print_json(object, stdout);
     } else {
         printf("%s on %s\n", template, device);
         table_print(table, TABLE_TEXT, stdout);
-        if (mutants.caught + mutants.survived + mutants.equivalent > 0)
+        if (mutants.caught + mutants.survived + mutants.equivalent + mutants.never_ran > 0)
             printf("\n%s\n", summary);
     }
     free(summary);
@@ -86,7 +88,7 @@ static struct config *load_config(const char *path, const char *templates, struc
     char *folder = xmalloc(PATH_SIZE);
     char *text = NULL;
     struct config *config = NULL;
-    if (path_exists(path) && !path_is_dir(path))
+    if (config_path_is_recorded_space(path) || (path_exists(path) && !path_is_dir(path)))
         config = config_load(path, templates, error);
     else {
         snprintf(folder, PATH_SIZE, "%s", path);

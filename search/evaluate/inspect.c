@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* OPERATIONS_MAX: of a case of the goal's own, beyond which it is left out: an emulated device
-   needs some 5 ns for one. SEEDS: sets of inputs by which results are told apart. */
+   needs some 5 ns for one. SEEDS: sets of inputs on which results are compared. */
 static const double operations_max = 2e7;
 static const double run_deadline_s = 20;
 enum { SEEDS = 2 };
@@ -368,8 +368,8 @@ int inspect_tensors(const struct inspection *it, struct inspected_tensor tensors
 
 /* Adds what a call computed, and how much it read and wrote in some of its blocks. */
 static int add_results(struct inspector *inspector, uint64_t seed,
-                       struct inspected_results *results, struct hasher *hasher,
-                       struct error *error) {
+                       struct inspected_results *results, struct hasher *outputs,
+                       struct hasher *accessed, struct error *error) {
     struct buffers *buffers = &inspector->run->buffers;
     struct prediction_call *call;
     char reason[REASON_SIZE];
@@ -385,7 +385,7 @@ static int add_results(struct inspector *inspector, uint64_t seed,
     if (buffers_checksum(buffers, 0, ROLE_OUTPUT, &checksums[0], error) < 0 ||
         buffers_checksum(buffers, 0, ROLE_WORKSPACE, &checksums[1], error) < 0)
         return -1;
-    hasher_add(hasher, checksums, sizeof checksums);
+    hasher_add(outputs, checksums, sizeof checksums);
     if (!inspector->device->info.predicts)
         return 0;
     call = xcalloc(1, sizeof *call);
@@ -396,7 +396,7 @@ static int add_results(struct inspector *inspector, uint64_t seed,
             const struct prediction_input *input = &call->launches[i];
             const double accesses[] = {input->load_bytes, input->store_bytes, input->async_bytes,
                                        input->remote_bytes, input->shared_wavefronts};
-            hasher_add(hasher, accesses, sizeof accesses);
+            hasher_add(accessed, accesses, sizeof accesses);
         }
     free(call);
     return 0;
@@ -405,15 +405,17 @@ static int add_results(struct inspector *inspector, uint64_t seed,
 int inspect_results(const struct inspection *it, struct inspected_results *results,
                     struct error *error) {
     struct inspector *inspector = xcalloc(1, sizeof *inspector);
-    struct hasher *hasher = hasher_new();
+    struct hasher *outputs = hasher_new(), *accessed = hasher_new();
     int status = open_inspector(inspector, it, error);
     *results = (struct inspected_results){0};
     while (status == 0 && !results->failed && (status = next_case(inspector, error)) == 1) {
         status = 0;
         for (int seed = 0; seed < SEEDS && status == 0; seed++)
-            status = add_results(inspector, ORDINARY_SEED + (uint64_t)seed, results, hasher, error);
+            status = add_results(inspector, ORDINARY_SEED + (uint64_t)seed, results, outputs,
+                                 accessed, error);
     }
-    results->hash = hasher_finish(hasher);
+    results->outputs = hasher_finish(outputs);
+    results->accesses = hasher_finish(accessed);
     close_inspector(inspector);
     free(inspector);
     return status;

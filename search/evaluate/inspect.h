@@ -3,12 +3,10 @@
  * its references agree, whether a kernel's outputs depend on each input, and what a kernel
  * computes, as one hash.
  *
- *     struct inspection inspection = {evaluator, goal, &genome, images};
- *     struct inspected_tensor tensors[TENSORS_MAX];
- *     int count = inspect_references(&inspection, references, &error);
- *     if (count < 0 || inspect_tensors(&inspection, tensors, &error) < 0 ||
- *         inspect_results(&inspection, &results, &error) < 0)
- *         return -1;
+ *     struct inspection it = {.genome = &genome};      // and the evaluator, the goal and the
+ * images struct inspected_tensor tensors[TENSORS_MAX]; if (inspect_references(&it, references,
+ * &error) < 0 || inspect_tensors(&it, tensors, &error) < 0 || inspect_results(&it, &results,
+ * &error) < 0) return -1;
  *
  * All of it runs on the template's probe cases that the genome is valid for and, if they are small,
  * on the goal's own cases. The functions return -1 when the device or the template failed.
@@ -58,9 +56,10 @@ struct inspected_tensor {
 int inspect_tensors(const struct inspection *inspection,
                     struct inspected_tensor tensors[TENSORS_MAX], struct error *error);
 
-/* What a kernel computed and accessed: equal for kernels that nothing here tells apart. */
+/* What a kernel computed, bit for bit, and how much it read and wrote: equal for kernels that
+   nothing here tells apart. */
 struct inspected_results {
-    struct hash hash;
+    struct hash outputs, accesses;
     int inputs;  /* on which it ran */
     bool failed; /* it did not end, or crashed */
 };

@@ -32,6 +32,9 @@ static void vary_environment(const struct lint *lint, struct random *random, int
         int64_t values[5];
     } attributes[] = {{"CC", {80, 86, 89, 90, 100}},
                       {"SM_COUNT", {1, 58, 108, 132, 148}},
+                      {"MAX_THREADS", {256, 512, 768, 1024, 1024}},
+                      {"THREADS_PER_SM", {1024, 1536, 2048, 2048, 2048}},
+                      {"REGISTERS_PER_SM", {32768, 65536, 65536, 65536, 65536}},
                       {"SMEM_LIMIT", {49152, 65536, 101376, 166912, 232448}}};
     const struct template *template = lint->template;
     for (size_t a = 0; a < sizeof attributes / sizeof *attributes; a++)

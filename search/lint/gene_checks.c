@@ -82,7 +82,7 @@ static int try_value(struct value_check *check, int gene, int value, struct erro
         if (picked < 0)
             return 0;
         const struct genome *genome = &check->genomes[picked];
-        int status = lint_compile(check->lint, genome, images, state->reason, error);
+        int status = lint_compile(check->lint, genome, false, images, state->reason, error);
         if (status < 0)
             return -1;
         check->compilations++;
@@ -212,7 +212,7 @@ static int code_differs(struct lint *lint, const struct genome *a, const struct 
     char *texts[2] = {NULL, NULL}, reason[REASON_SIZE];
     int status = 0;
     for (int i = 0; i < 2 && status >= 0; i++) {
-        status = lint_compile(lint, both[i], images, reason, error);
+        status = lint_compile(lint, both[i], false, images, reason, error);
         texts[i] = status == 0 ? print_ptx(images) : xstrdup(reason);
         if (status == 0)
             lint_release_images(images);

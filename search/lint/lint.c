@@ -88,10 +88,11 @@ bool lint_is_wrong(const struct lint *lint) {
     return false;
 }
 
-int lint_compile(struct lint *lint, const struct genome *genome,
+int lint_compile(struct lint *lint, const struct genome *genome, bool lines,
                  struct device_image images[CASES_MAX], char reason[REASON_SIZE],
                  struct error *error) {
-    const struct trial_request request = {.goal = lint->goal, .genome = *genome, .seed = 1};
+    const struct trial_request request = {
+        .goal = lint->goal, .genome = *genome, .seed = 1, .diagnosed = lines};
     struct trial_result *result = xcalloc(1, sizeof *result);
     memset(images, 0, CASES_MAX * sizeof *images);
     int status = compiler_build(lint->compiler, &request, images, result, error);
@@ -140,7 +141,7 @@ int lint_check_tensors(struct lint *lint, struct error *error) {
     struct inspected_tensor tensors[TENSORS_MAX];
     struct device_image images[CASES_MAX];
     char reason[REASON_SIZE];
-    int status = lint_compile(lint, &lint->genome, images, reason, error);
+    int status = lint_compile(lint, &lint->genome, false, images, reason, error);
     const struct inspection it = {lint->evaluator, lint->goal, &lint->genome, images};
     if (status == 1) {
         lint_add(lint, "kernel", "default genome", LINT_WRONG, "%s", reason);

@@ -37,7 +37,9 @@ struct lint_finding {
 
 /* Of the mutants that were tried. */
 struct lint_mutants {
-    int caught, equivalent, survived; /* equivalent: nothing that was tried tells them apart */
+    int caught, survived;
+    int equivalent; /* ran, and nothing that was tried tells them from the kernel */
+    int never_ran;  /* in code that no case needs */
 };
 
 struct lint;

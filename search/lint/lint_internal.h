@@ -30,8 +30,9 @@ struct lint {
 void lint_add(struct lint *lint, const char *check, const char *subject, enum lint_result result,
               const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Compiles a genome: 0 with images that lint_release_images frees; 1 with `reason`; -1. */
-int lint_compile(struct lint *lint, const struct genome *genome,
+/* Compiles a genome: 0 with images that lint_release_images frees; 1 with `reason`; -1. `lines`:
+   its PTX names the lines of the template's own files. */
+int lint_compile(struct lint *lint, const struct genome *genome, bool lines,
                  struct device_image images[CASES_MAX], char reason[REASON_SIZE],
                  struct error *error);
 void lint_release_images(struct device_image images[CASES_MAX]);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Equivalent mutants are replaced by others, up to so many times as many. */
-enum { ATTEMPTS = 3 };
+enum { ATTEMPTS = 4 };
 
 struct mutant_check {
     struct lint *lint;
@@ -39,16 +39,61 @@ static void name_mutant(const struct mutant *mutant, char name[LINT_SUBJECT_SIZE
         snprintf(name, LINT_SUBJECT_SIZE, "%s, line %d of the PTX", mutant->kind, mutant->ptx_line);
 }
 
-/* Whether nothing that was tried tells the mutant from the kernel. */
-static int is_equivalent(struct mutant_check *check, const struct device_image *images,
-                         bool *equivalent, struct error *error) {
+/* What is known of a mutant that the judge let pass. */
+enum survivor {
+    SURVIVOR_WRONG,     /* its outputs differ */
+    SURVIVOR_ACCESSES,  /* they do not, but how much it reads and writes does */
+    SURVIVOR_NO_EFFECT, /* nothing tells it from the kernel */
+    SURVIVOR_NEVER_RAN, /* nor does a trap in its place */
+};
+
+static int classify_survivor(struct mutant_check *check, const struct mutant *mutant,
+                             struct device_image *images, uint64_t seed, enum survivor *survivor,
+                             struct error *error) {
     const struct inspection it = {check->lint->evaluator, check->lint->goal, &check->lint->genome,
                                   images};
     struct inspected_results results;
+    struct trial_result *result;
     if (inspect_results(&it, &results, error) < 0)
         return -1;
-    *equivalent = !results.failed && hash_equal(results.hash, check->results.hash);
-    return 0;
+    *survivor = results.failed || !hash_equal(results.outputs, check->results.outputs)
+                    ? SURVIVOR_WRONG
+                : !hash_equal(results.accesses, check->results.accesses) ? SURVIVOR_ACCESSES
+                                                                         : SURVIVOR_NO_EFFECT;
+    if (*survivor != SURVIVOR_NO_EFFECT)
+        return 0;
+    struct mutant trap = *mutant;
+    trap.replacement = (char *)"trap;";
+    char *text = mutant_apply(&trap, check->images[check->variant].ptx);
+    images[check->variant].ptx = text;
+    result = xcalloc(1, sizeof *result);
+    int status = judge(check->lint, images, seed, result, error);
+    if (status == 0 && result->outcome.verdict == VERDICT_OK)
+        *survivor = SURVIVOR_NEVER_RAN;
+    trial_result_release(result);
+    free(result);
+    free(text);
+    return status;
+}
+
+static void report_survivor(struct mutant_check *check, const char *name,
+                            const struct mutant *mutant, enum survivor survivor) {
+    static const struct {
+        enum lint_result result;
+        const char *text;
+    } texts[] = {
+        [SURVIVOR_WRONG] = {LINT_WRONG, "NOT caught, though its results differ"},
+        [SURVIVOR_ACCESSES] = {LINT_WRONG, "NOT caught: the same results, but it reads or writes "
+                                           "another number of bytes"},
+        [SURVIVOR_NO_EFFECT] = {LINT_NOTE, "no effect on results or accesses, though it ran"},
+        [SURVIVOR_NEVER_RAN] = {LINT_NOTE, "never ran: no case that is checked needs this code"},
+    };
+    struct lint *lint = check->lint;
+    lint->mutants.equivalent += survivor == SURVIVOR_NO_EFFECT;
+    lint->mutants.never_ran += survivor == SURVIVOR_NEVER_RAN;
+    lint->mutants.survived += texts[survivor].result == LINT_WRONG;
+    lint_add(lint, "mutants", name, texts[survivor].result, "%s: %s", texts[survivor].text,
+             mutant->change);
 }
 
 static int try_mutant(struct mutant_check *check, const struct mutant *mutant, uint64_t seed,
@@ -57,28 +102,21 @@ static int try_mutant(struct mutant_check *check, const struct mutant *mutant, u
     struct device_image images[CASES_MAX];
     struct trial_result *result = xcalloc(1, sizeof *result);
     char name[LINT_SUBJECT_SIZE];
-    bool equivalent = false;
+    enum survivor survivor;
     memcpy(images, check->images, sizeof images);
     char *text = mutant_apply(mutant, images[check->variant].ptx);
     images[check->variant].ptx = text;
     name_mutant(mutant, name);
     int status = judge(lint, images, seed, result, error);
     const enum verdict verdict = result->outcome.verdict;
-    if (status == 0 && verdict == VERDICT_OK)
-        status = is_equivalent(check, images, &equivalent, error);
     if (status == 0 && verdict != VERDICT_OK) {
         lint->mutants.caught++;
         lint_add(lint, "mutants", name, LINT_FINE, "caught, %s: %s", verdict_name(verdict),
                  mutant->change);
-    } else if (status == 0 && equivalent) {
-        lint->mutants.equivalent++;
-        lint_add(lint, "mutants", name, LINT_NOTE,
-                 "has no effect on the %d inputs that were tried: %s", check->results.inputs,
-                 mutant->change);
     } else if (status == 0) {
-        lint->mutants.survived++;
-        lint_add(lint, "mutants", name, LINT_WRONG,
-                 "NOT caught, though it computes or reads something else: %s", mutant->change);
+        status = classify_survivor(check, mutant, images, seed, &survivor, error);
+        if (status == 0)
+            report_survivor(check, name, mutant, survivor);
     }
     free(text);
     trial_result_release(result);
@@ -110,7 +148,7 @@ int lint_check_mutants(struct lint *lint, int mutants, struct error *error) {
     struct mutant_check check = {.lint = lint};
     struct trial_result *result = xcalloc(1, sizeof *result);
     char reason[REASON_SIZE];
-    int status = lint_compile(lint, &lint->genome, check.images, reason, error);
+    int status = lint_compile(lint, &lint->genome, true, check.images, reason, error);
     if (status == 1) { /* lint_check_tensors has said so */
         free(result);
         return 0;

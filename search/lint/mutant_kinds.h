@@ -2,6 +2,7 @@
  * mutant_kinds: how an instruction of PTX is broken, one function for each kind of mutant
  * (mutants.h). Private to lint/.
  *
+ *     struct site site = {0};
  *     struct strbuf text = {0}, change = {0};
  *     for (const struct mutant_kind *kind = mutant_kinds; kind->name != NULL; kind++)
  *         if (kind->make(&site, &text, &change))
