@@ -108,6 +108,7 @@ int error_report(const struct error *error);
 #define VERBS(X)                                                                                   \
     X(doctor)                                                                                      \
     X(new)                                                                                         \
+    X(import)                                                                                      \
     X(space)                                                                                       \
     X(run)                                                                                         \
     X(resume)                                                                                      \
