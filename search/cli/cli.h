@@ -130,6 +130,8 @@ int error_report(const struct error *error);
 /* Every verb, in the order in which help lists them. */
 #define VERBS(X)                                                                                   \
     X(doctor)                                                                                      \
+    X(new)                                                                                         \
+    X(import)                                                                                      \
     X(space)                                                                                       \
     X(run)                                                                                         \
     X(resume)                                                                                      \
@@ -139,6 +141,7 @@ int error_report(const struct error *error);
     X(summary)                                                                                     \
     X(report)                                                                                      \
     X(try)                                                                                         \
+    X(lint)                                                                                        \
     X(replay)                                                                                      \
     X(duel)                                                                                        \
     X(gate)                                                                                        \

@@ -1,0 +1,2 @@
+def reference(case, x):
+    return case["factor"] * x
