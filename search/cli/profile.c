@@ -164,17 +164,7 @@ static cJSON *case_json(const struct profiled_case *one) {
     json_add(object, "name=%s p50_us=%g tflops=%g operations=%ld bytes=%ld ctas=%d waves=%g",
              one->name, timed->warm.p50_us, timed->tflops, one->known.operations, one->known.bytes,
              timed->ctas, bottleneck_waves(&one->known));
-    cJSON *kernels = cJSON_AddArrayToObject(object, "kernels");
-    for (int k = 0; k < one->kernel_count; k++) {
-        const struct profiled_kernel *kernel = &one->kernels[k];
-        cJSON *item = cJSON_CreateObject();
-        cJSON_AddItemToArray(kernels, item);
-        json_add(item, "kernel=%s grid=%s block=%s", kernel->name, kernel->grid, kernel->block);
-        for (int m = 0; m < PROFILE_METRIC_COUNT; m++)
-            if (isfinite(kernel->values[m]))
-                cJSON_AddNumberToObject(item, profile_metric_name((enum profile_metric)m),
-                                        kernel->values[m]);
-    }
+    cJSON_AddItemToObject(object, "kernels", profile_kernels_json(one->kernels, one->kernel_count));
     cJSON *findings = cJSON_AddArrayToObject(object, "findings");
     for (int f = 0; f < one->report.count; f++) {
         const struct bottleneck_finding *finding = &one->report.findings[f];

@@ -1,6 +1,7 @@
 #include "pool/profile.h"
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/process.h"
@@ -58,6 +59,22 @@ int profile_find(char path[PATH_SIZE], struct error *error) {
                : error_set(error, "ncu is not installed: it is part of Nsight Compute, which comes "
                                   "with the CUDA "
                                   "Toolkit; install it, or put its folder on PATH");
+}
+
+cJSON *profile_kernels_json(const struct profiled_kernel *kernels, int count) {
+    cJSON *list = cJSON_CreateArray();
+    for (int k = 0; k < count; k++) {
+        cJSON *item = cJSON_CreateObject();
+        cJSON_AddItemToArray(list, item);
+        json_add(item, "kernel=%s grid=%s block=%s", kernels[k].name, kernels[k].grid,
+                 kernels[k].block);
+        for (int m = 0; m < PROFILE_METRIC_COUNT; m++) {
+            double value = kernels[k].values[m];
+            cJSON_AddItemToObject(item, profile_metric_name((enum profile_metric)m),
+                                  isfinite(value) ? cJSON_CreateNumber(value) : cJSON_CreateNull());
+        }
+    }
+    return list;
 }
 
 /* ---- metrics for hints ---- */

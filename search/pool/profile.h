@@ -21,6 +21,8 @@
 
 #include "pool/tool_runner.h"
 
+#include <cjson/cJSON.h>
+
 enum profile_metric {
     PROFILE_DURATION,       /* ns */
     PROFILE_SM,             /* %: compute throughput, of the busiest unit */
@@ -69,6 +71,10 @@ int profile_find(char path[PATH_SIZE], struct error *error);
    for the performance counters, that is no error: `problem` has its message. */
 int profile_run(const struct profile_settings *settings, const struct trial_request *request,
                 struct profile *profile, struct error *error);
+
+/* An array of objects: "kernel", "grid", "block", and each metric by its name, null if ncu reports
+   none. The caller owns it. */
+cJSON *profile_kernels_json(const struct profiled_kernel *kernels, int count);
 
 /* Sets the metrics that hints may read (space/hints.h), over all these kernels: bytes,
    conflicts, wavefronts and sectors are summed; percentages are averaged, weighted by duration.

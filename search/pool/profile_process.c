@@ -8,7 +8,6 @@
 #include "pool/profile.h"
 #include "pool/protocol.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,19 +72,9 @@ void profile_process_free(struct profile_process *it) {
 /* ---- the child ---- */
 
 static cJSON *profile_json(const struct profile *profile) {
-    cJSON *object = cJSON_CreateObject(), *kernels = cJSON_AddArrayToObject(object, "kernels");
-    for (int k = 0; k < profile->count; k++) {
-        const struct profiled_kernel *kernel = &profile->kernels[k];
-        cJSON *item = cJSON_CreateObject();
-        cJSON_AddItemToArray(kernels, item);
-        json_add(item, "kernel=%s grid=%s block=%s", kernel->name, kernel->grid, kernel->block);
-        for (int m = 0; m < PROFILE_METRIC_COUNT; m++)
-            if (isfinite(kernel->values[m]))
-                cJSON_AddNumberToObject(item, profile_metric_name((enum profile_metric)m),
-                                        kernel->values[m]);
-            else
-                cJSON_AddNullToObject(item, profile_metric_name((enum profile_metric)m));
-    }
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddItemToObject(object, "kernels",
+                          profile_kernels_json(profile->kernels, profile->count));
     if (profile->problem[0] != '\0')
         cJSON_AddStringToObject(object, "missing", profile->problem);
     else

@@ -64,6 +64,14 @@ static void kernels_are_read_in_order(void **state) {
     assert_true(other->values[PROFILE_DURATION] == 2016);
     assert_true(other->values[PROFILE_DRAM_BYTES] == 0);
     assert_true(isnan(other->values[PROFILE_TENSOR_PIPE]));
+    /* As JSON: what ncu does not report is null, and not 0. */
+    cJSON *list = profile_kernels_json(profile->kernels, profile->count);
+    const cJSON *first = cJSON_GetArrayItem(list, 0), *second = cJSON_GetArrayItem(list, 1);
+    const char *pipe = profile_metric_name(PROFILE_TENSOR_PIPE);
+    assert_string_equal(cJSON_GetObjectItem(first, "kernel")->valuestring, "rows_main");
+    assert_true(cJSON_GetObjectItem(first, pipe)->valuedouble == 28.5);
+    assert_true(cJSON_IsNull(cJSON_GetObjectItem(second, pipe)));
+    cJSON_Delete(list);
 }
 
 /* ncu's report on an H200 (CUDA 13.0) of an attention champion at (2,16,2048,64). */
