@@ -37,7 +37,8 @@ struct evaluation_judge {
     struct client_bests *bests;
     struct champion champions[CASES_MAX]; /* by goal */
     struct running_list running;
-    struct profile_process *profile; /* of the candidate at RUNNING_COUNTERS; NULL: none runs */
+    struct profile_process *profile; /* NULL: none runs */
+    struct running *profiled;        /* whose profile it is */
     int64_t next_number;
     uint64_t seed;
     int64_t answers, cached, verdicts[VERDICT_COUNT];

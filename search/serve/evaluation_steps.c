@@ -309,19 +309,19 @@ void evaluation_answer_proposal(struct evaluation_judge *judge, struct tasks *ta
 
 void evaluation_profile_step(struct evaluation_judge *judge, struct tasks *tasks) {
     struct error error = {0};
-    struct running *running = running_find_step(&judge->running, RUNNING_COUNTERS);
     cJSON *counters = NULL;
-    if (running == NULL ||
-        (judge->profile == NULL && pool_in_flight(judge_pools_device(&judge->pools)) > 0))
-        return;
-    if (judge->profile == NULL && (judge->profile = start_profile(judge, running, &error)) == NULL)
-        counters = answer_no_counters(error.text);
-    else
-        counters = profile_process_read(judge->profile);
-    if (counters == NULL)
+    if (judge->profile == NULL) {
+        judge->profiled = running_find_step(&judge->running, RUNNING_COUNTERS);
+        if (judge->profiled == NULL || pool_in_flight(judge_pools_device(&judge->pools)) > 0)
+            return;
+        judge->profile = start_profile(judge, judge->profiled, &error);
+        if (judge->profile == NULL)
+            counters = answer_no_counters(error.text);
+    }
+    if (counters == NULL && (counters = profile_process_read(judge->profile)) == NULL)
         return;
     profile_process_free(judge->profile);
     judge->profile = NULL;
-    cJSON_AddItemToObject(running->answer, "counters", counters);
-    next_step(judge, tasks, running);
+    cJSON_AddItemToObject(judge->profiled->answer, "counters", counters);
+    next_step(judge, tasks, judge->profiled);
 }

@@ -77,6 +77,21 @@ static void counters_that_are_missing_say_why(void **state) {
     expect_text(answer_to(evaluate(new_solution(5), "device", NULL)), "verdict", "ok");
 }
 
+/* Each gets the counters of its own kernel, and a candidate that came between waits. */
+static void several_candidates_have_counters(void **state) {
+    (void)state;
+    int64_t ids[4];
+    for (int i = 0; i < 4; i++) {
+        cJSON *request = evaluate(new_solution(20 + i), "device", NULL);
+        ids[i] = ask_of("client", i == 2 ? request : with(request, "counters"));
+    }
+    for (int i = 0; i < 4; i++) {
+        const cJSON *answer = wait_for("client", ids[i]);
+        expect_text(answer, "verdict", "ok");
+        assert_int_equal(cJSON_GetObjectItem(answer, "counters") != NULL, i != 2);
+    }
+}
+
 static bool passed_final_checks(const cJSON *answer) {
     expect_text(answer, "verdict", "ok");
     return cJSON_IsTrue(member(answer, "final_checks"));
@@ -112,6 +127,7 @@ int main(void) {
         cmocka_unit_test(a_wrong_kernel_gets_no_duel),
         cmocka_unit_test(what_is_not_timed_has_neither),
         cmocka_unit_test(counters_that_are_missing_say_why),
+        cmocka_unit_test(several_candidates_have_counters),
         cmocka_unit_test(the_best_of_a_client_passes_the_final_checks),
     };
     return cmocka_run_group_tests_name("answers of a server", tests, start_judge, stop_judge);
