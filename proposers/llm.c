@@ -24,7 +24,7 @@ static const char help[] =
     "Usage: llm [options]\n"
     "\n"
     "Reads requests of `evotile evolve` on standard input and asks any server that\n"
-    "knows OpenAI's chat/completions. Three variables of the environment say which:\n"
+    "knows OpenAI's chat/completions. Three environment variables name it:\n"
     "\n"
     "  EVOTILE_LLM_URL     https://HOST/v1, or http://127.0.0.1:8000/v1\n"
     "  EVOTILE_LLM_MODEL   the model's name there\n"
