@@ -175,6 +175,7 @@ static cJSON *history_json(const struct evolve *evolve) {
         cJSON *one = cJSON_CreateObject();
         cJSON_AddNumberToObject(one, "number", (double)row->number);
         json_add(one, "parent=%s", row->parent);
+        add_text_or_null(one, "hash", row->goal != NO_GOAL ? row->hash : NULL);
         add_text_or_null(one, "hypothesis", row->hypothesis);
         add_text_or_null(one, "verdict", row->verdict);
         add_text_or_null(one, "reason", row->reason);
