@@ -6,9 +6,12 @@
 
 static int print_lineage(struct store *store, bool json, struct error *error) {
     struct lineage lineage;
-    const int status = lineage_read(&lineage, store, error);
-    if (status == 0 && json)
-        table_print_json(lineage_json(&lineage), stdout);
+    int status = lineage_read(&lineage, store, error);
+    cJSON *object = status == 0 && json ? lineage_json(&lineage, store, error) : NULL;
+    if (status == 0 && json && object == NULL)
+        status = -1;
+    if (object != NULL)
+        table_print_json(object, stdout);
     else if (status == 0)
         lineage_print(&lineage, stdout);
     lineage_release(&lineage);

@@ -9,6 +9,8 @@
 /* One solution of the tree: who it changes is shown by its indentation. */
 static void add_solution(void *context, int depth, const char *solution,
                          const struct store_proposal *row) {
+    if (row != NULL && !lineage_made_solution(row))
+        return;
     cJSON *one = cJSON_CreateObject();
     cJSON_AddItemToArray(context, one);
     json_add(one, "indent=%g depth=%d", 1.4 * depth, depth);

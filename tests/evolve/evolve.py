@@ -322,6 +322,8 @@ def query(name, sql):
 
 def shown(name):
     told = lineage(name)
+    for part in (told["summary"], *told["proposals"]):
+        part.pop("seconds")
     trials = query(name, "SELECT number, goal, genome, operator, verdict, score_us FROM trials ORDER BY number")
     return json.dumps(told, sort_keys=True), trials
 
